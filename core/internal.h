@@ -1,0 +1,125 @@
+/* internal.h - what the files of core share: error reporting, handles, small helpers. Prefix mr_/MR_. */
+#ifndef MARE_INTERNAL_H
+#define MARE_INTERNAL_H
+
+#include "mare.h"
+#include "backend.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+/* ---- error.c: the calling thread's message ---- */
+
+/* Sets the message and returns `status`, so that `return mr_fail(...)` is the usual form. */
+mare_status mr_fail(mare_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts "context: " in front of the message of a failure on its way up; returns `status`. */
+mare_status mr_annotate(mare_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mr_clear_error(void);
+
+#define MR_TRY(expression)                                                     \
+    do {                                                                       \
+        mare_status mr_status_ = (expression);                                 \
+        if (mr_status_ != MARE_OK) return mr_status_;                          \
+    } while (0)
+#define MR_TRY_WITH(expression, ...)                                           \
+    do {                                                                       \
+        mare_status mr_status_ = (expression);                                 \
+        if (mr_status_ != MARE_OK) return mr_annotate(mr_status_, __VA_ARGS__); \
+    } while (0)
+
+/* ---- text.c: growable text with a sticky failure flag ---- */
+
+typedef struct mr_text { char *data; size_t size, capacity; bool failed; } mr_text;     /* zero-initialise; data is NUL-terminated */
+
+void mr_text_append(mr_text *text, const char *bytes, size_t size);
+void mr_text_format(mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *mr_text_cstr(const mr_text *text);      /* never NULL */
+void mr_text_free(mr_text *text);
+
+/* ---- dl.c: the only dlopen in the tree ---- */
+
+typedef struct mr_symbol { const char *name; void **address; bool required; } mr_symbol;
+
+/* Tries the names in order and then every symbol. `loaded` (may be NULL) receives the name that worked. MARE_ERROR_UNAVAILABLE
+ * names the libraries tried with the loader's words, or the missing required symbols. The library stays loaded. */
+mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count, char *loaded, size_t loaded_size);
+
+/* ---- objects: the first member of every handle ---- */
+
+typedef struct mr_object { atomic_int refs; char label[64]; } mr_object;
+
+void *mr_object_new(size_t size, const char *label);        /* zeroed, one reference, counted as live; NULL if out of memory */
+void mr_object_retain(mr_object *object);
+bool mr_object_unref(mr_object *object);                    /* true when this was the last reference: destroy, then mr_object_delete */
+void mr_object_delete(mr_object *object);
+
+struct mare_device {
+    mr_object object;
+    const mr_backend *backend;
+    mr_native native;
+    mare_stream *stream;            /* default; does not retain the device */
+    mare_device_info info;
+};
+struct mare_buffer {
+    mr_object object;
+    mare_device *device;
+    mare_buffer *parent;            /* of a view */
+    mr_native native;               /* the root's */
+    uint64_t offset, size;          /* offset within the root */
+    uint32_t type;
+};
+struct mare_host { mr_object object; mare_device *device; mr_native native; void *data; uint64_t size; };
+struct mare_stream { mr_object object; mare_device *device; mr_native native; bool is_default; };
+struct mare_event { mr_object object; mare_device *device; mr_native native; bool recorded; };
+
+/* signature.c: kernel parameters read from the source */
+typedef struct mr_signature { char name[128]; uint32_t arg_count; mare_arg_info *args; } mr_signature;
+/* Finds kernel `name` in flat source text and parses its parameters; types are resolved through the defines. */
+mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out);
+void mr_signature_free(mr_signature *signature);
+
+struct mare_program {
+    mr_object object;
+    mare_device *device;
+    mr_native native;
+    mr_text log;
+    mr_text source;                 /* flat text, for the signatures */
+    mare_define *defines;           /* deep copies */
+    uint64_t define_count;
+    uint32_t language;
+    bool cached;
+};
+struct mare_kernel {
+    mr_object object;
+    mare_program *program;
+    mr_native native;
+    mr_signature signature;
+    mare_kernel_info info;
+};
+struct mare_launch {
+    mr_object object;
+    mare_kernel *kernel;
+    mr_native native;
+    mr_arg *args;                   /* kernel->signature.arg_count */
+    mare_buffer **buffers;          /* retained, NULL for scalars */
+    bool *is_set;
+    uint32_t groups[3], group[3];
+};
+
+/* source.c: resolves #include "..." into one text. #pragma once is honoured; #include NAME is looked up in the defines;
+ * a file that is not found is left to the compiler; <...> likewise. #line keeps error positions true. */
+mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out);
+extern const char mr_prelude_cuda[];        /* kernels/prelude, embedded at build time */
+extern const char mr_prelude_opencl[];
+
+/* cache.c */
+/* `key` is everything that makes the binary valid. A miss gives found = false and is no failure. */
+mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found);
+void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device, const mr_blob *binary);
+
+/* registry.c */
+const mr_backend *mr_registry_backend(int index);           /* NULL past the end */
+mare_status mr_registry_resolve(const char *name, const mr_backend **backend, int *index);
+
+#endif

@@ -1,7 +1,7 @@
 /* backend.h - the seam between Mare's public calls and a vendor.
  *
- * Above the seam (core/*.c): argument checks, defaults, labels, reference counts, include resolution, the cache, error
- * texts about the user's objects. Below it (backends/*): native calls only. No vendor type crosses it: native handles
+ * Above the seam (the files of core/): argument checks, defaults, labels, reference counts, include resolution, the cache, error
+ * texts about the user's objects. Below it (those of backends/): native calls only. No vendor type crosses it: native handles
  * travel as mr_native. Every entry is required unless marked optional. Ranges, alignment rules stated in mare.h and
  * ownership have been checked before an entry is called. An entry that fails reports through mr_fail with the vendor's
  * call, number and text, and leaves its outputs untouched.

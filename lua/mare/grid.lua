@@ -1,0 +1,106 @@
+-- A uniform Cartesian grid and its split into px x py parts. Cells are counted from 0, x is the
+-- fast direction, north is +y. Everything about a part follows from the global grid, never from
+-- the split itself: that is one half of why every decomposition gives the same bits (exchange.lua
+-- is the other).
+
+local grid = {}
+
+local Grid = {}
+Grid.__index = Grid
+
+grid.sides = { 'west', 'east', 'south', 'north' }
+
+local max_cells = 2 ^ 30    -- along one axis; kernels index rows and columns with 32-bit integers
+
+local function fail(...)
+    error('grid: ' .. string.format(...), 0)
+end
+
+local function check_cells(name, n, halo)
+    if type(n) ~= 'number' or n % 1 ~= 0 then
+        fail('%s = %s, must be a whole number', name, tostring(n))
+    end
+    if n < 2 * halo or n > max_cells then
+        fail('%s = %.0f cells, must be from %d to %d', name, n, 2 * halo, max_cells)
+    end
+end
+
+local function check_range(name, range)
+    if type(range) ~= 'table' or not (range[1] and range[2] and range[1] < range[2]) then
+        fail('%s must be { low, high } with low < high', name)
+    end
+    if range[2] - range[1] == math.huge then fail('%s must be finite', name) end
+end
+
+-- { nx =, ny =, x = { low, high }, y = { low, high }, halo = ghost cells on each side (2) }
+function grid.new(desc)
+    local halo = desc.halo or 2
+    check_cells('nx', desc.nx, halo)
+    check_cells('ny', desc.ny, halo)
+    check_range('x', desc.x)
+    check_range('y', desc.y)
+    return setmetatable({
+        nx = desc.nx, ny = desc.ny, halo = halo, cells = desc.nx * desc.ny,
+        x = { desc.x[1], desc.x[2] }, y = { desc.y[1], desc.y[2] },
+        dx = (desc.x[2] - desc.x[1]) / desc.nx, dy = (desc.y[2] - desc.y[1]) / desc.ny,
+    }, Grid)
+end
+
+function Grid:x_centre(i)
+    return self.x[1] + (i + 0.5) * self.dx
+end
+
+function Grid:y_centre(j)
+    return self.y[1] + (j + 0.5) * self.dy
+end
+
+-- The cell that holds the point; points outside give the nearest cell.
+function Grid:cell(x, y)
+    local i = math.floor((x - self.x[1]) / self.dx)
+    local j = math.floor((y - self.y[1]) / self.dy)
+    return math.max(0, math.min(self.nx - 1, i)), math.max(0, math.min(self.ny - 1, j))
+end
+
+-- First cell and number of cells of piece k of n: sizes differ by at most one.
+local function piece(cells, n, k)
+    local first = math.floor(cells * k / n)
+    return first, math.floor(cells * (k + 1) / n) - first
+end
+
+local function check_split(self, px, py)
+    for _, axis in ipairs { { 'x', px, self.nx }, { 'y', py, self.ny } } do
+        local name, parts, cells = axis[1], axis[2], axis[3]
+        if type(parts) ~= 'number' or parts % 1 ~= 0 or parts < 1 then
+            fail('parts along %s = %s, must be a whole number from 1', name, tostring(parts))
+        end
+        if math.floor(cells / parts) < 2 * self.halo then
+            fail('%.0f parts of %d cells along %s: each needs at least %d cells, so at most %d',
+                parts, cells, name, 2 * self.halo, math.floor(cells / (2 * self.halo)))
+        end
+    end
+end
+
+-- An array of parts, west to east and then south to north: { index, ix, iy, nx, ny, i0, j0 (its
+-- first cell), neighbours = { west = index, ... } wrapping around,
+--   edge = { west = true where the part touches that side of the domain } }
+function Grid:split(px, py)
+    check_split(self, px, py)
+    local parts = {}
+    local function index(ix, iy) return 1 + ix % px + iy % py * px end
+    for iy = 0, py - 1 do
+        for ix = 0, px - 1 do
+            local i0, nx = piece(self.nx, px, ix)
+            local j0, ny = piece(self.ny, py, iy)
+            parts[#parts + 1] = {
+                index = index(ix, iy), ix = ix, iy = iy, nx = nx, ny = ny, i0 = i0, j0 = j0,
+                neighbours = { west = index(ix - 1, iy), east = index(ix + 1, iy),
+                    south = index(ix, iy - 1), north = index(ix, iy + 1) },
+                edge = { west = ix == 0, east = ix == px - 1,
+                    south = iy == 0, north = iy == py - 1 },
+            }
+        end
+    end
+    return parts
+end
+
+return grid

@@ -1,0 +1,31 @@
+-- Where a cell lies in the memory of one part: planes of rows, one plane a field. Interior rows
+-- start at a multiple of 128 bytes in float, and rows are a multiple of that long, so that loads
+-- of neighbouring work-items fall into whole cache lines.
+
+local layout = {}
+
+local Layout = {}
+Layout.__index = Layout
+
+layout.pad = 32     -- elements in front of the first interior cell of a row: west ghost cells
+
+local function round_up(n, multiple)
+    return math.ceil(n / multiple) * multiple
+end
+
+-- { nx =, ny =, halo =, fields = number of planes }
+function layout.new(desc)
+    local stride = round_up(layout.pad + desc.nx + desc.halo, 32)
+    local rows = desc.ny + 2 * desc.halo
+    return setmetatable({
+        nx = desc.nx, ny = desc.ny, halo = desc.halo, fields = desc.fields,
+        stride = stride, rows = rows, plane = stride * rows, count = stride * rows * desc.fields,
+    }, Layout)
+end
+
+-- Element of cell (i, j) of a field, all from 0; i and j may lie in the halo.
+function Layout:offset(field, i, j)
+    return field * self.plane + (j + self.halo) * self.stride + layout.pad + i
+end
+
+return layout

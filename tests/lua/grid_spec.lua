@@ -1,0 +1,71 @@
+local grid = require 'mare.grid'
+local layout = require 'mare.layout'
+
+local function square(nx, ny)
+    return grid.new { nx = nx, ny = ny or nx, x = { 0, 2 }, y = { -1, 1 } }
+end
+
+describe('grid', function()
+    it('knows spacing and cell centres', function()
+        local g = square(8, 4)
+        assert.equal(0.25, g.dx)
+        assert.equal(0.5, g.dy)
+        assert.equal(0.125, g:x_centre(0))
+        assert.equal(1.875, g:x_centre(7))
+        assert.equal(-0.75, g:y_centre(0))
+        assert.same({ 3, 2 }, { g:cell(0.9, 0.1) })
+        assert.same({ 7, 0 }, { g:cell(9, -9) })
+    end)
+
+    it('refuses what cannot be a grid, naming the value', function()
+        for _, nx in ipairs { 0, -1, 3, 4.5, 2 ^ 31, 0 / 0, math.huge } do
+            local ok, message = pcall(square, nx, 8)
+            assert.is_false(ok)
+            assert.matches('^grid: nx = ', message)
+        end
+        assert.has_error(function() grid.new { nx = 8, ny = 8, x = { 1, 1 }, y = { 0, 1 } } end,
+            'grid: x must be { low, high } with low < high')
+    end)
+
+    it('splits into parts that tile it', function()
+        local g = square(23, 17)
+        local owner, parts = {}, g:split(3, 2)
+        for _, part in ipairs(parts) do
+            for j = part.j0, part.j0 + part.ny - 1 do
+                for i = part.i0, part.i0 + part.nx - 1 do
+                    assert.is_nil(owner[j * 23 + i])
+                    owner[j * 23 + i] = part.index
+                end
+            end
+        end
+        for k = 0, 23 * 17 - 1 do assert.is_not_nil(owner[k]) end
+    end)
+
+    it('names neighbours around the corner of the domain', function()
+        local parts = square(16):split(3, 2)
+        assert.same({ west = 3, east = 2, south = 4, north = 4 }, parts[1].neighbours)
+        assert.same({ west = true, east = false, south = true, north = false }, parts[1].edge)
+        assert.same({ west = 5, east = 4, south = 3, north = 3 }, parts[6].neighbours)
+        local alone = square(16):split(1, 1)[1]
+        assert.same({ west = 1, east = 1, south = 1, north = 1 }, alone.neighbours)
+    end)
+
+    it('refuses parts too small for their halo', function()
+        assert.equal(4, #square(16, 4):split(4, 1))
+        assert.has_error(function() square(16):split(5, 1) end,
+            'grid: 5 parts of 16 cells along x: each needs at least 4 cells, so at most 4')
+        assert.has_error(function() square(16):split(1, 0) end)
+    end)
+end)
+
+describe('layout', function()
+    it('aligns interior rows to 32 elements and leaves room for the halo', function()
+        for nx = 4, 200 do
+            local l = layout.new { nx = nx, ny = 5, halo = 2, fields = 4 }
+            assert.equal(0, l:offset(3, 0, 4) % 32)
+            assert.is_true(l:offset(0, nx + 1, 0) < l:offset(0, -2, 1))
+            assert.is_true(l:offset(3, nx + 1, 6) < l.count)
+            assert.equal(l.plane, l:offset(1, 0, 0) - l:offset(0, 0, 0))
+        end
+    end)
+end)

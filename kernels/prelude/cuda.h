@@ -1,0 +1,54 @@
+/* cuda.h - the words of the kernel dialect (../README.md) for CUDA, as compiled by NVRTC.
+ *
+ * Stands in front of every kernel, after the defines. Its words are macros over CUDA's overloaded functions, so that
+ * they serve float and double alike. Built with -fmad=false: only mr_fma fuses. */
+
+#ifndef MARE_REAL
+#define MARE_REAL float
+#endif
+typedef MARE_REAL real;
+typedef long long mr_index;
+
+/* R(0.5) is a literal of type real: 0.5f or 0.5. */
+#define MR_JOIN_(a, b) a##b
+#define MR_JOIN(a, b) MR_JOIN_(a, b)
+#define MR_LITERAL_float(x) x##f
+#define MR_LITERAL_double(x) x
+#define R(x) MR_JOIN(MR_LITERAL_, MARE_REAL)(x)
+
+#define MR_KERNEL extern "C" __global__
+#define MR_FN static __device__ __forceinline__
+#define MR_GLOBAL
+#define MR_LOCAL __shared__
+#define MR_CONSTANT static __constant__ const
+#define MR_RESTRICT __restrict__
+#define MR_GROUP_SIZE(x, y, z) __launch_bounds__((x) * (y) * (z))
+
+#define mr_lid_x() ((int)threadIdx.x)
+#define mr_lid_y() ((int)threadIdx.y)
+#define mr_lid_z() ((int)threadIdx.z)
+#define mr_group_x() ((int)blockIdx.x)
+#define mr_group_y() ((int)blockIdx.y)
+#define mr_group_z() ((int)blockIdx.z)
+#define mr_group_size_x() ((int)blockDim.x)
+#define mr_group_size_y() ((int)blockDim.y)
+#define mr_group_size_z() ((int)blockDim.z)
+#define mr_groups_x() ((int)gridDim.x)
+#define mr_groups_y() ((int)gridDim.y)
+#define mr_groups_z() ((int)gridDim.z)
+#define mr_gid_x() ((int)(blockIdx.x * blockDim.x + threadIdx.x))
+#define mr_gid_y() ((int)(blockIdx.y * blockDim.y + threadIdx.y))
+#define mr_gid_z() ((int)(blockIdx.z * blockDim.z + threadIdx.z))
+#define MR_BARRIER() __syncthreads()
+
+#define mr_min(a, b) fmin((real)(a), (real)(b))
+#define mr_max(a, b) fmax((real)(a), (real)(b))
+#define mr_abs(a) fabs((real)(a))
+#define mr_sqrt(a) sqrt((real)(a))
+#define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#define mr_copysign(a, b) copysign((real)(a), (real)(b))
+#define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
+
+#define MR_PRAGMA_(text) _Pragma(#text)
+#define MR_UNROLL(n) MR_PRAGMA_(unroll n)
+#define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)

@@ -1,0 +1,74 @@
+/* opencl.h - the words of the kernel dialect (../README.md) for OpenCL C 1.2.
+ *
+ * Stands in front of every kernel, after the defines. On a CPU (MR_CPU) minimum and maximum are comparisons, which are
+ * one instruction there where fmin and fmax are four, and lane loops are left to the vectoriser instead of unrolled. */
+
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#pragma OPENCL FP_CONTRACT OFF
+
+#ifndef MARE_REAL
+#define MARE_REAL float
+#endif
+typedef MARE_REAL real;
+typedef long mr_index;
+
+/* R(0.5) is a literal of type real: 0.5f or 0.5. */
+#define MR_JOIN_(a, b) a##b
+#define MR_JOIN(a, b) MR_JOIN_(a, b)
+#define MR_LITERAL_float(x) x##f
+#define MR_LITERAL_double(x) x
+#define R(x) MR_JOIN(MR_LITERAL_, MARE_REAL)(x)
+
+#define int32_t int
+#define uint32_t uint
+#define int64_t long
+#define uint64_t ulong
+
+#define MR_KERNEL __kernel
+#define MR_FN static inline __attribute__((always_inline))
+#define MR_GLOBAL __global
+#define MR_LOCAL __local
+#define MR_CONSTANT __constant const
+#define MR_RESTRICT restrict
+#define MR_GROUP_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))
+
+#define mr_lid_x() ((int)get_local_id(0))
+#define mr_lid_y() ((int)get_local_id(1))
+#define mr_lid_z() ((int)get_local_id(2))
+#define mr_group_x() ((int)get_group_id(0))
+#define mr_group_y() ((int)get_group_id(1))
+#define mr_group_z() ((int)get_group_id(2))
+#define mr_group_size_x() ((int)get_local_size(0))
+#define mr_group_size_y() ((int)get_local_size(1))
+#define mr_group_size_z() ((int)get_local_size(2))
+#define mr_groups_x() ((int)get_num_groups(0))
+#define mr_groups_y() ((int)get_num_groups(1))
+#define mr_groups_z() ((int)get_num_groups(2))
+#define mr_gid_x() ((int)get_global_id(0))
+#define mr_gid_y() ((int)get_global_id(1))
+#define mr_gid_z() ((int)get_global_id(2))
+#define MR_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+
+#ifdef MR_CPU
+#define mr_min(a, b) ((a) < (b) ? (a) : (b))
+#define mr_max(a, b) ((a) > (b) ? (a) : (b))
+#else
+#define mr_min(a, b) fmin((real)(a), (real)(b))
+#define mr_max(a, b) fmax((real)(a), (real)(b))
+#endif
+#define mr_abs(a) fabs((real)(a))
+#define mr_sqrt(a) sqrt((real)(a))
+#define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
+#define mr_copysign(a, b) copysign((real)(a), (real)(b))
+#define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
+
+#define MR_PRAGMA_(text) _Pragma(#text)
+#define MR_UNROLL(n) MR_PRAGMA_(unroll n)
+#ifdef MR_CPU
+#define MR_LANES(l, n) \
+    _Pragma("clang loop vectorize(enable) interleave(disable) unroll(disable)") for (int l = 0; l < (n); ++l)
+#else
+#define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
+#endif

@@ -1,0 +1,75 @@
+# shellcheck shell=bash
+# Sourced by scenarios/run and tests/run: installs what is missing and builds Mare into build/.
+# This is the one list of packages. A package counts as missing when its probe fails, so that a
+# compiler or a library that came by other means is left alone, and nothing missing needs no network.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+PATH=$PATH:/usr/sbin:/sbin      # ldconfig, for users other than root
+missing=()
+
+has() { command -v "$1"; }
+has_header() { echo "#include <$1>" | cc -E -; }
+has_library() { ldconfig -p | grep "/lib$1\.so"; }
+has_module() { luajit -e "require '$1'"; }
+has_file() { compgen -G "$1"; }
+
+# need PACKAGE PROBE...
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+need_for_running() {
+    need cmake has cmake
+    need ninja-build has ninja
+    need gcc has cc
+    need libc6-dev has_header stdio.h
+    need pkg-config has pkg-config
+    need luajit has luajit
+    need libluajit-5.1-dev has_header luajit-2.1/luajit.h
+    need lua-argparse has_module argparse
+    need lua-dkjson has_module dkjson
+    need netcdf-bin has_library netcdf      # its run-time library has another name in each release
+    need libcairo2 has_library cairo
+    need fonts-dejavu-core has_file '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
+    need ocl-icd-libopencl1 has_library OpenCL
+    # A processor is a device too, for machines without a GPU.
+    need pocl-opencl-icd has_file '/etc/OpenCL/vendors/*.icd'
+}
+
+need_for_testing() {
+    need_for_running
+    need pocl-opencl-icd has_file '/etc/OpenCL/vendors/pocl*.icd'
+    need opencl-headers has_header CL/cl.h
+    need lua-busted has_module busted
+    need lua-check has luacheck
+    need shellcheck has shellcheck
+    need patchelf has patchelf
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+install_missing() {
+    [ ${#missing[@]} -gt 0 ] || return 0
+    echo "Installing ${missing[*]}" >&2
+    if ! has apt-get >/dev/null || { [ "$(id -u)" != 0 ] && ! has sudo >/dev/null; }; then
+        echo "This needs apt-get and root or sudo; or install these by other means." >&2
+        return 1
+    fi
+    local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    as_root "${get[@]}" update >&2
+    as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >&2
+}
+
+# build FOLDER [CMAKE OPTION...]
+build() {
+    local folder=$1
+    shift
+    if [ ! -f "$folder/build.ninja" ]; then
+        cmake -S "$root" -B "$folder" -G Ninja "$@" >&2
+    fi
+    cmake --build "$folder" -- --quiet >&2
+}

@@ -1,0 +1,369 @@
+-- tidy.lua - the house rules, by pattern: luajit tests/tidy.lua [ROOT]
+-- A rule looks at one file and reports lines. Each rule is first tried on planted texts with a
+-- known number of violations, so that a rule that cannot fail, fails. The lengths of functions are
+-- found by indentation, which the house style makes reliable.
+
+local root = arg[1] or arg[0]:match '^(.*)/tests/[^/]*$' or '.'
+
+local MAX_FILE, MAX_LINE, MAX_FUNCTION, MAX_README = 800, 100, 80, 60
+local FOLDERS = { 'core', 'bindings', 'lua', 'kernels', 'scenarios', 'tests' }
+local TOP_LEVEL = { 'CMakeLists.txt', 'README.md', 'LICENSE', unpack(FOLDERS) }
+
+-- ---- files ----
+
+local function contains(list, value)
+    for _, item in ipairs(list) do if item == value then return true end end
+    return false
+end
+
+local function under(path, folder) return path:sub(1, #folder + 1) == folder .. '/' end
+local function is_c(path) return path:find '%.[ch]$' ~= nil or path:find '%.krn$' ~= nil end
+local function is_lua(path) return path:find '%.lua$' ~= nil end
+local function is_readme(path) return path:find 'README%.md$' ~= nil end
+
+local function split(text)
+    local lines = {}
+    for line in (text:find '\n$' and text or text .. '\n'):gmatch '(.-)\n' do
+        lines[#lines + 1] = line
+    end
+    return lines
+end
+
+-- The text without comments, line for line. Strings stay: some rules look for names in them.
+local function code_of(path, text)
+    local function blank(comment) return (comment:gsub('[^\n]', ' ')) end
+    if is_c(path) then
+        text = text:gsub('/%*.-%*/', blank):gsub('//[^\n]*', blank)
+    elseif is_lua(path) then
+        text = text:gsub('%-%-%[%[.-%]%]', blank):gsub('%-%-[^\n]*', blank)
+    end
+    return split(text)
+end
+
+local function make_file(path, text)
+    return { path = path, text = text, lines = split(text), code = code_of(path, text) }
+end
+
+-- ---- the frame of a rule ----
+
+-- Array of { name, check(file, report), planted = { { path, text, violations }... } }.
+local rules = {}
+
+local function rule(name, check, planted)
+    rules[#rules + 1] = { name = name, check = check, planted = planted }
+end
+
+-- A rule for single lines of 'lines' or 'code': find(line, path) returns what is wrong, or nil.
+local function line_rule(name, part, find, planted)
+    rule(name, function(file, report)
+        for number, line in ipairs(file[part]) do
+            local problem = find(line, file.path)
+            if problem then report(number, problem) end
+        end
+    end, planted)
+end
+
+-- ---- layers: scenarios -> lua/mare -> bindings -> core/mare.h; public calls <- back ends ----
+
+local FOREIGN = { '^lua[%w]*%.h', '^lauxlib', '^cuda%.h', '^cuda_runtime', '^nvrtc%.h', '^CL/',
+                  '^nccl', '^nvml', '^mpi%.h', '^netcdf' }
+
+line_rule('core includes only itself and the C library', 'code', function(line, path)
+    if not (under(path, 'core') and is_c(path)) then return end
+    local header = line:match '^%s*#%s*include%s*[<"]([^>"]+)[>"]'
+    if not header then return end
+    for _, foreign in ipairs(FOREIGN) do
+        if header:find(foreign) then return 'foreign header ' .. header end
+    end
+    if header:find 'backends/' then return 'back ends are reached through backend.h' end
+    if header:find '^%.%./%.%.' or header:find 'bindings/' then return header .. ' is not core' end
+end, {
+    { 'core/a.c', '#include <lua.h>\n#include "lauxlib.h"\n', 2 },
+    { 'core/backends/cuda.c', '#include <cuda.h>\n#include <CL/cl.h>\n#include <nvrtc.h>\n', 3 },
+    { 'core/a.c', '#include "backends/cuda.h"\n#include "../bindings/host.h"\n', 2 },
+    { 'core/backends/null.c', '#include "../internal.h"\n#include <string.h>\n', 0 },
+    { 'core/a.c', '/* never\n#include <lua.h> */\n', 0 },
+    { 'bindings/main.c', '#include <lua.h>\n', 0 },
+})
+
+line_rule('vendor calls stay in their back end', 'code', function(line, path)
+    if under(path, 'tests') or not is_c(path) then return end
+    local function calls(pattern, home)
+        local name = line:match('%f[%w_](' .. pattern .. '%u%w+)%s*%(')
+        return name and not path:find('^core/backends/' .. home) and name
+    end
+    local name = calls('cu', 'cuda') or calls('nvrtc', 'nvrtc') and calls('nvrtc', 'cuda')
+        or calls('cl', 'opencl')
+    if name then return 'call of ' .. name end
+end, {
+    { 'core/buffer.c', 'x = cuMemAlloc(&p, n);\ny = api->clFinish(queue);\n', 2 },
+    { 'core/backends/opencl.c', 'cuInit(0);\nclFinish(queue);\nnvrtcVersion(&a, &b);\n', 2 },
+    { 'core/backends/cuda_program.c', 'cuInit(0);\nnvrtcVersion(&a, &b);\nclose(2);\n', 0 },
+})
+
+line_rule('dlopen only in core/dl.c', 'code', function(line, path)
+    if is_c(path) and path ~= 'core/dl.c' and line:find '%f[%w_]dlm?open%s*%(' then
+        return 'call of dlopen'
+    end
+end, {
+    { 'core/backends/cuda.c', 'void *h = dlopen("libcuda.so.1", RTLD_NOW);\n', 1 },
+    { 'core/dl.c', 'void *h = dlopen(name, RTLD_NOW);\n', 0 },
+})
+
+line_rule("require 'ffi' only in bindings/", 'code', function(line, path)
+    if not is_lua(path) or under(path, 'bindings') or under(path, 'tests') then return end
+    if line:find 'require%s*%(?%s*[\'"]ffi[\'"]' then return "require 'ffi'" end
+end, {
+    { 'lua/mare/a.lua', "local ffi = require 'ffi'\n", 1 },
+    { 'scenarios/a.lua', 'local ffi = require("ffi")\n', 1 },
+    { 'bindings/a.lua', "local ffi = require 'ffi'\n", 0 },
+    { 'lua/mare/a.lua', "-- not require 'ffi' here\nlocal b = require 'ffield'\n", 0 },
+})
+
+line_rule('only lua/mare/source.lua opens kernels/', 'code', function(line, path)
+    if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/source.lua'
+        and line:find '[\'"/]kernels[\'"/]' then
+        return 'names the folder kernels'
+    end
+end, {
+    { 'lua/mare/a.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 1 },
+    { 'bindings/a.lua', "local folder = 'kernels'\n", 1 },
+    { 'lua/mare/source.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 0 },
+    { 'lua/mare/a.lua', "local kernels = device.kernels\n", 0 },
+})
+
+-- What each layer may require of Mare's own modules. The launcher is a host of the engine: its
+-- command line (bindings/cli*.lua) stands above lua/mare.
+local LAYERS = {
+    { part = '^bindings/cli', allowed = { '^bindings%.', '^mare$', '^mare%.' } },
+    { part = '^bindings/', allowed = { '^bindings%.', '^mare%.host$' } },
+    { part = '^lua/mare/', allowed = { '^mare$', '^mare%.', '^bindings%.' } },
+    { part = '^scenarios/', allowed = { '^mare$', '^mare%.' } },
+}
+
+local function layer_of(path)
+    for _, layer in ipairs(LAYERS) do if path:find(layer.part) then return layer end end
+end
+
+line_rule('requires point down the layers', 'code', function(line, path)
+    local layer = is_lua(path) and layer_of(path)
+    if not layer then return end
+    for module in line:gmatch 'require%s*%(?%s*[\'"]([%w_.]+)[\'"]' do
+        local own = contains({ 'mare', 'bindings', 'scenarios', 'tests' }, module:match '^[^.]+')
+        for _, allowed in ipairs(layer.allowed) do own = own and not module:find(allowed) end
+        if own then return 'requires ' .. module end
+    end
+end, {
+    { 'bindings/device.lua', "local grid = require 'mare.grid'\n", 1 },
+    { 'scenarios/a.lua', "local device = require 'bindings.device'\n", 1 },
+    { 'lua/mare/a.lua', "local s = require('tests.helper')\n", 1 },
+    { 'bindings/device.lua', "local a, b = require 'mare.host', require 'bindings.ffi'\n", 0 },
+    { 'lua/mare/a.lua', "local d = require 'bindings.device'\nlocal lfs = require 'lfs'\n", 0 },
+})
+
+line_rule('no place of one machine', 'lines', function(line, path)
+    if path == 'tests/tidy.lua' then return end     -- the planted texts below
+    local place = line:match '%f[/]/work/' or line:match '%f[/]/home/%w' or line:match '%f[/]/root/'
+        or line:match '%.%./shared'
+    if place then return 'names ' .. place end
+end, {
+    { 'lua/mare/a.lua', "local a = '/work/main/x'\n", 1 },
+    { 'core/a.c', '/* see ../shared/DESIGN.md */\n', 1 },
+    { 'tests/run', 'cd /home/someone\n', 1 },
+    { 'lua/mare/a.lua', "local font = '/usr/share/fonts/a.ttf'\nlocal w = 'a/work'\n", 0 },
+})
+
+-- ---- size and form ----
+
+line_rule('lines of at most ' .. MAX_LINE .. ' columns', 'lines', function(line, path)
+    local columns = #line:gsub('[\128-\191]', '')       -- count characters, not bytes
+    local is_table = path:find '%.md$' and line:find '^|'
+    if columns > MAX_LINE and not is_table then return columns .. ' columns' end
+end, {
+    { 'core/a.c', ('x'):rep(MAX_LINE + 1) .. '\n', 1 },
+    { 'core/a.c', ('x'):rep(MAX_LINE) .. '\n', 0 },
+    { 'lua/mare/a.lua', ('\195\169'):rep(MAX_LINE) .. '\n', 0 },
+})
+
+line_rule('no tabs, no trailing blanks', 'lines', function(line)
+    if line:find '\t' then return 'tab' end
+    if line:find '%s$' then return 'trailing blank' end
+end, {
+    { 'core/a.c', 'int a;\t/* a */\nint b; \n', 2 },
+    { 'core/a.c', 'int a;\n', 0 },
+})
+
+rule('files end with one newline', function(file, report)
+    if file.text ~= '' and (not file.text:find '\n$' or file.text:find '\n\n$') then
+        report(#file.lines, 'end of file')
+    end
+end, {
+    { 'core/a.c', 'int a;', 1 }, { 'core/a.c', 'int a;\n\n', 1 }, { 'core/a.c', 'int a;\n', 0 },
+})
+
+rule('files of at most ' .. MAX_FILE .. ' lines', function(file, report)
+    if #file.lines > MAX_FILE then report(MAX_FILE + 1, #file.lines .. ' lines') end
+end, {
+    { 'core/a.c', ('x\n'):rep(MAX_FILE + 1), 1 }, { 'core/a.c', ('x\n'):rep(MAX_FILE), 0 },
+})
+
+-- A C function's body stands between a '{' and a '}' in column one; its head begins after the last
+-- line that is empty or ends a declaration.
+local function c_functions(code, found)
+    local head, open
+    for number, line in ipairs(code) do
+        if line:find '^{' then
+            open = head or number
+        elseif line:find '^}' then
+            if open then found(open, number) end
+            head, open = nil, nil
+        elseif not open then
+            if line:find '^%s*$' or line:find ';%s*$' or line:find '^#' then head = nil
+            else head = head or number end
+        end
+    end
+end
+
+-- A Lua function that spans lines ends at the first 'end' as far to the left as its first line.
+local function lua_functions(code, found)
+    local open = {}     -- stack of { line, indent }
+    for number, line in ipairs(code) do
+        local indent = #line:match '^%s*'
+        while #open > 0 and indent <= open[#open].indent and line:find '^%s*end%f[%W]' do
+            found(table.remove(open).line, number)
+        end
+        if line:find '%f[%w_]function%f[^%w_][^(]*%(' and not line:find '%f[%w_]end%f[^%w_]' then
+            open[#open + 1] = { line = number, indent = indent }
+        end
+    end
+end
+
+rule('functions of at most ' .. MAX_FUNCTION .. ' lines', function(file, report)
+    local scan = is_c(file.path) and c_functions or is_lua(file.path) and lua_functions
+    if not scan or file.path:find '_spec%.lua$' then return end     -- a describe is no function
+    scan(file.code, function(first, last)
+        local lines = last - first + 1
+        if lines > MAX_FUNCTION then report(first, 'function of ' .. lines .. ' lines') end
+    end)
+end, {
+    { 'core/a.c', 'int f(void)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION) .. '}\n', 1 },
+    { 'core/a.c', 'int f(int a,\n      int b)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION - 4)
+        .. '}\n', 0 },
+    { 'core/a.c', 'int g(void);\n\nint f(void)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION - 3)
+        .. '}\n', 0 },
+    { 'lua/mare/a.lua', 'local function f()\n' .. ('    g()\n'):rep(MAX_FUNCTION - 1)
+        .. 'end\n', 1 },
+    { 'lua/mare/a.lua', 'local function f()\n' .. ('    g()\n'):rep(MAX_FUNCTION - 2) .. 'end\n'
+        .. 'local t = {\n' .. ('    1,\n'):rep(MAX_FUNCTION) .. '}\n', 0 },
+    { 'lua/mare/a.lua', 'local h = g(function(x)\n'
+        .. ('    if x then\n    end\n'):rep(MAX_FUNCTION) .. 'end)\n', 1 },
+})
+
+rule('a README is at most a page', function(file, report)
+    if is_readme(file.path) and file.path:find '/' and #file.lines > MAX_README then
+        report(MAX_README + 1, #file.lines .. ' lines')
+    end
+end, {
+    { 'core/README.md', ('x\n'):rep(MAX_README + 1), 1 },
+    { 'README.md', ('x\n'):rep(MAX_README + 1), 0 },
+    { 'core/README.md', ('x\n'):rep(MAX_README), 0 },
+})
+
+-- ---- running the rules ----
+
+local counts = { passed = 0, failed = 0, skipped = 0 }
+
+local function conclude(name, problems)
+    if #problems == 0 then counts.passed = counts.passed + 1 return end
+    counts.failed = counts.failed + 1
+    print('FAILED ' .. name)
+    for _, problem in ipairs(problems) do print('    ' .. problem) end
+end
+
+local function apply(one, files)
+    local problems = {}
+    for _, file in ipairs(files) do
+        one.check(file, function(line, what)
+            problems[#problems + 1] = ('%s:%d: %s'):format(file.path, line, what)
+        end)
+    end
+    return problems
+end
+
+local function self_test(one)
+    local problems = #one.planted > 1 and {} or { 'has no planted violation' }
+    for index, sample in ipairs(one.planted) do
+        local found = #apply(one, { make_file(sample[1], sample[2]) })
+        if found ~= sample[3] then
+            problems[#problems + 1] =
+                ('planted text %d: %d found, not %d'):format(index, found, sample[3])
+        end
+    end
+    return problems
+end
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- stdout and whether the command succeeded.
+local function capture(command)
+    local line = 'cd ' .. quoted(root) .. ' && { ' .. command .. '; } 2>&1; echo "=$?"'
+    local pipe = assert(io.popen(line))
+    local text = pipe:read '*a'
+    pipe:close()
+    local output, status = text:match '^(.*)=(%d+)\n$'
+    return output, tonumber(status)
+end
+
+local function read_tree()
+    local files = {}
+    local list = capture [[find . \( -name '.?*' -o -path './build*' -o -path ./shared \) -prune \
+        -o -type f -print | sort]]
+    for path in list:gmatch '%./([^\n]+)' do
+        local handle = assert(io.open(root .. '/' .. path, 'rb'))
+        local text = handle:read '*a'
+        handle:close()
+        if not text:find '%z' then files[#files + 1] = make_file(path, text) end
+    end
+    return files
+end
+
+local function check_top_level()
+    local problems = {}
+    for name in capture 'ls':gmatch '[^\n]+' do
+        if not (contains(TOP_LEVEL, name) or name:find '^build' or name == 'shared') then
+            problems[#problems + 1] = name .. ' does not belong at the top'
+        end
+    end
+    for _, folder in ipairs(FOLDERS) do
+        if not io.open(root .. '/' .. folder .. '/README.md') then
+            problems[#problems + 1] = folder .. ' has no README.md'
+        end
+    end
+    return problems
+end
+
+-- A check by a tool that may be absent.
+local function check_with(tool, command)
+    local _, missing = capture('command -v ' .. tool)
+    if missing ~= 0 then
+        counts.skipped = counts.skipped + 1
+        print(('skipped %s: it is not installed'):format(tool))
+        return
+    end
+    local output, status = capture(command)
+    conclude(tool, status == 0 and {} or { (output:gsub('\n', '\n    ')) })
+end
+
+local files = read_tree()
+for _, one in ipairs(rules) do
+    conclude(one.name .. ' (self-test)', self_test(one))
+    conclude(one.name, apply(one, files))
+end
+conclude('top level', check_top_level())
+check_with('luacheck', 'luacheck --no-color -q .')
+check_with('shellcheck', [[grep -rlE '^#!.*bash|^# shellcheck shell' . \
+    --include=run --include=gpu --include='*.sh' --exclude-dir='build*' --exclude-dir=.git |
+    xargs shellcheck -x -P SCRIPTDIR]])
+
+print(('%d passed, %d failed, %d skipped'):format(counts.passed, counts.failed, counts.skipped))
+os.exit(counts.failed == 0 and 0 or 1)

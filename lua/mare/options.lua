@@ -1,0 +1,18 @@
+-- options.lua - the options of a scenario: one table gives command line, --help, validation and metadata.
+--
+--     local o = mare.options{
+--         title = 'Kelvin-Helmholtz instability', help = 'Two shear layers ...',
+--         options.simulation,                                   -- a shared group: see below
+--         { name = 'nx', default = 1024 },                      -- overrides fields of an option already declared
+--         { name = 'perturbation', default = 'noise', choices = { 'noise', 'smooth' }, help = '...' },
+--     }
+--     o.nx, o.t_end ('t-end'), o.decompose[1] (a pair is { 2, 2 }), o.every (nil when it has no default and is not given)
+--     o:metadata() -> { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order of declaration; values are
+--                     numbers or strings ('true', '2x2'), options without a value are left out
+--     o:given 'nx' -> true when the user set it
+--
+-- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean' 'string' 'pair' 'path';
+-- inferred from the default), range = { min, max } (inclusive; numbers and both parts of a pair), choices = { ... }, unit.
+-- A boolean is a flag: --name when its default is false, --no-name when it is true.
+-- Values come from options.source: an array of command-line words (the launcher sets it), or a table of values
+-- { nx = 64, quiet = true } from a REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# bundle.sh BUILD [TEST PROGRAM...] - makes BUILD/bundle, a folder that runs wherever it is put:
+# bin/mare, lib/ (libmare and every library it may load, but neither the C library nor a driver),
+# libexec/ (test programs), share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua
+# modules of others) and share/doc/ (the notices of what is shipped). The libraries are those of
+# this system, so the bundle runs where glibc is at least as new as here.
+set -euo pipefail
+
+build=$(cd "$1" && pwd)
+shift
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$build/bundle.new
+mare=$out/share/mare
+declare -A system=()    # name of a library -> its file on this system
+shipped=()              # files of this system that went into the bundle
+
+# The file behind the name that a program would load: libz -> /usr/lib/.../libz.so.1
+find_library() {
+    local path
+    path=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p |
+        awk -v name="^$1[.]so[.][0-9]" '$1 ~ name && /x86-64/ { print $NF }' | head -n 1)
+    [ -n "$path" ] || { echo "bundle.sh: $1 is not installed" >&2; return 1; }
+    echo "$path"
+}
+
+# Part of the C library, of which a process has one; or ICU, see stub_icu.
+is_left_out() {
+    [[ $1 =~ ^(ld-linux|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|icuuc))[.-] ]]
+}
+
+# add_library FILE NAME: with all that it needs, which find each other by $ORIGIN.
+add_library() {
+    cp -L "$1" "$out/lib/$2"
+    chmod 755 "$out/lib/$2"
+    shipped+=("$(readlink -f "$1")")
+    patchelf --set-rpath "\$ORIGIN" "$out/lib/$2"
+    add_needed "$1"
+}
+
+add_needed() {
+    local name
+    for name in $(patchelf --print-needed "$1"); do
+        if ! is_left_out "$name" && [ ! -e "$out/lib/$name" ]; then
+            add_library "${system[$name]}" "$name"
+        fi
+    done
+}
+
+# libxml2, which NetCDF links for remote data sets, wants ICU for rare encodings: 36 MB with the C++
+# library behind it. The stub answers that there is no such encoding.
+stub_icu() {
+    local xml name version
+    xml=$(compgen -G "$out/lib/libxml2.so.*") || return 0
+    name=$(patchelf --print-needed "$xml" | grep '^libicuuc') || return 0
+    version=${name##*.}
+    {
+        nm -D --undefined-only "$xml" |
+            awk -v ours="_$version\$" '$2 ~ ours && !/ucnv_open_/ { print "void " $2 "(void) {}" }'
+        # UConverter *ucnv_open(const char *name, UErrorCode *status); 16 is U_UNSUPPORTED_ERROR
+        echo "void *ucnv_open_$version(const char *n, int *s) { (void)n; *s = 16; return 0; }"
+    } | cc -x c -shared -fPIC -w -Wl,-soname,"$name" -o "$out/lib/$name" -
+}
+
+add_program() {
+    install -D -m 755 "$1" "$2"
+    patchelf --set-rpath "\$ORIGIN/../lib" "$2"
+}
+
+# add_module NAME: a Lua module with its submodules, or a C module (a.b is b.so in folder a).
+add_module() {
+    local to=$mare/vendor/${1//./\/} path
+    path=$(luajit -e "local paths = package.path .. ';' .. package.cpath
+                      print(assert(package.searchpath('$1', paths)))")
+    shipped+=("$(readlink -f "$path")")
+    mkdir -p "$(dirname "$to")"
+    case $path in
+        *.so) cp -L "$path" "$to.so" ;;
+        */init.lua) cp -RL "${path%/init.lua}" "$to" ;;
+        *) cp -L "$path" "$to.lua"
+           if [ -d "${path%.lua}" ]; then cp -RL "${path%.lua}" "$to"; fi ;;
+    esac
+}
+
+# The copyright file of every package that a shipped file belongs to, and their list.
+add_notices() {
+    local line file package
+    local -A owner=()
+    mkdir -p "$out/share/doc"
+    while read -r line; do owner[${line##*: }]=${line%%:*}; done \
+        < <(printf '%s\n' "${shipped[@]}" | sed 's|^/usr||; p; s|^|/usr|' |
+            xargs dpkg -S 2>/dev/null)
+    for file in "${shipped[@]}"; do
+        file=${file#/usr}       # which of /lib and /usr/lib a package names differs
+        package=${owner[$file]-${owner[/usr$file]-}}
+        [ -n "$package" ] || { echo "bundle.sh: no package owns $file" >&2; return 1; }
+        cp -L "/usr/share/doc/$package/copyright" "$out/share/doc/$package.txt"
+        # shellcheck disable=SC2016  # the fields are dpkg-query's
+        dpkg-query -W -f '${Package} ${Version}, source ${source:Package} ${source:Version}\n' \
+            "$package"
+    done | sort -u >"$out/share/doc/PACKAGES"
+    cp "$root/LICENSE" "$out/share/doc/mare.txt"
+}
+
+add_tree() {
+    (cd "$root" && find core/mare.h bindings lua kernels scenarios tests -type f \
+        ! -name '*.c' ! -name '*.nc' -print0 | tar --null -T - -cf -) | tar -C "$mare" -xf -
+    git -C "$root" describe --always --dirty --abbrev=12 >"$mare/commit" 2>/dev/null ||
+        echo unknown >"$mare/commit"
+}
+
+rm -rf "$out"
+mkdir -p "$out/bin" "$out/lib" "$out/libexec" "$mare"
+add_tree
+
+libraries=("$(find_library libluajit-5.1)" "$(find_library libnetcdf)" "$(find_library libcairo)")
+while read -r name path; do system[$name]=$path; done \
+    < <(ldd "${libraries[@]}" | awk '$2 == "=>" { print $1, $3 }')
+for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
+stub_icu
+cp "$build/libmare.so" "$out/lib/"
+add_program "$build/mare" "$out/bin/mare"
+for program; do add_program "$program" "$out/libexec/${program##*/}"; done
+
+for module in argparse dkjson busted luassert say pl cliargs mediator lfs \
+    system system.core term term.core; do add_module "$module"; done
+font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+install -D -m 644 "$font" "$mare/fonts/${font##*/}"
+shipped+=("$font")
+add_notices
+
+rm -rf "$build/bundle"
+mv "$out" "$build/bundle"
+du -sh "$build/bundle"

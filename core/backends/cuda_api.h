@@ -1,0 +1,101 @@
+/* cuda_api.h - the CUDA Driver API as Mare declares it, and what the files of this back end share.
+ *
+ * Struct tags are the vendor's own: a declaration here and one of cuda.h are compatible types.
+ */
+#ifndef MARE_CUDA_API_H
+#define MARE_CUDA_API_H
+
+#include "../internal.h"
+
+struct CUctx_st;
+struct CUmod_st;
+struct CUfunc_st;
+struct CUstream_st;
+struct CUevent_st;
+struct CUarray_st;
+struct CUuuid_st { char bytes[16]; };
+
+struct CUDA_MEMCPY3D_st {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    unsigned srcMemoryType;
+    const void *srcHost;
+    unsigned long long srcDevice;
+    struct CUarray_st *srcArray;
+    void *reserved0;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    unsigned dstMemoryType;
+    void *dstHost;
+    unsigned long long dstDevice;
+    struct CUarray_st *dstArray;
+    void *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+};
+
+enum {
+#define MR_CUDA_CONSTANT(name, value) MR_##name = value,
+#include "cuda_syms.def"
+};
+
+struct mr_cuda_calls {
+#define MR_CUDA_CALL(required, symbol, arguments) unsigned(*symbol) arguments;
+#include "cuda_syms.def"
+};
+extern struct mr_cuda_calls mr_cu;
+
+struct mr_cuda_device {
+    int id;                         /* the driver's CUdevice */
+    int driver;                     /* 13000 for CUDA 13.0 */
+    int warp_size;
+    size_t max_pitch;               /* bytes between rows that a strided copy can do */
+    char arch[16];                  /* "sm_90" */
+    struct CUctx_st *context;       /* the primary one, which the CUDA runtime uses too */
+};
+
+/* ---- cuda.c ---- */
+
+/* MARE_OK for CUDA_SUCCESS; else the one place where a driver code becomes a status and a message,
+ * "call: NAME (number): text". */
+mare_status mr_cuda_check(unsigned code, const char *call, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Makes the device's context current; `pushed` goes to mr_cuda_leave, which undoes it. */
+mare_status mr_cuda_enter(mr_native device, bool *pushed);
+void mr_cuda_leave(bool pushed);
+/* For releases, which report nothing: enters and waits until the device is idle. False: no context,
+ * release nothing. */
+bool mr_cuda_enter_idle(mr_native device, bool *pushed);
+
+/* ---- cuda_memory.c ---- */
+mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out);
+void mr_cuda_buffer_free(mr_native device, mr_native buffer);
+mare_status mr_cuda_host_alloc(mr_native device, uint64_t size, mr_native *out, void **data);
+void mr_cuda_host_free(mr_native device, mr_native host);
+mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, const void *src,
+                          const mare_region *r, int blocking);
+mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
+                         const mare_region *r, int blocking);
+mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
+                         const mare_region *r);
+mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
+                         uint64_t size, const void *pattern, uint32_t pattern_size);
+
+/* ---- cuda_program.c ---- */
+mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
+                                  mr_blob *log);
+mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out);
+void mr_cuda_program_unload(mr_native device, mr_native program);
+mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uint64_t *size);
+mare_status mr_cuda_program_key(mr_native device, char *out, size_t size);
+mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *name,
+                               mr_native *out);
+void mr_cuda_kernel_release(mr_native device, mr_native kernel);
+mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
+mare_status mr_cuda_launch_create(mr_native device, mr_native program, mr_native kernel,
+                                  const char *name, mr_native *out);
+void mr_cuda_launch_destroy(mr_native device, mr_native launch);
+mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native launch,
+                               const uint32_t groups[3], const uint32_t group[3],
+                               const mr_arg *args, uint32_t arg_count);
+
+#endif

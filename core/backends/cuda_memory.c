@@ -1,0 +1,226 @@
+/* cuda_memory.c - the CUDA back end: device and pinned memory, transfers, fill.
+ *
+ * A region is reduced to as few dimensions as it has, because the driver's 1-D copies have the
+ * least overhead and no limits; what remains goes as one strided copy.
+ */
+#include "cuda_api.h"
+
+#include <string.h>
+
+/* ---- memory ---- */
+
+mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out) {
+    bool pushed;
+    unsigned long long address = 0;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = mr_cuda_check(mr_cu.cuMemAlloc_v2(&address, size),
+                                       "cuMemAlloc(%llu bytes)", (unsigned long long)size);
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) out->u64 = address;
+    return status;
+}
+
+/* cuMemFree "may" synchronise, says its manual; queued work needs that it does. */
+void mr_cuda_buffer_free(mr_native device, mr_native buffer) {
+    bool pushed;
+    if (!mr_cuda_enter_idle(device, &pushed)) return;
+    (void)mr_cu.cuMemFree_v2(buffer.u64);
+    mr_cuda_leave(pushed);
+}
+
+mare_status mr_cuda_host_alloc(mr_native device, uint64_t size, mr_native *out, void **data) {
+    bool pushed;
+    void *memory = NULL;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status =
+        mr_cuda_check(mr_cu.cuMemHostAlloc(&memory, size, MR_CU_MEMHOSTALLOC_PORTABLE),
+                      "cuMemHostAlloc(%llu bytes)", (unsigned long long)size);
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) out->ptr = *data = memory;
+    return status;
+}
+
+void mr_cuda_host_free(mr_native device, mr_native host) {
+    bool pushed;
+    if (!mr_cuda_enter_idle(device, &pushed)) return;
+    (void)mr_cu.cuMemFreeHost(host.ptr);
+    mr_cuda_leave(pushed);
+}
+
+/* ---- regions ---- */
+
+/* The two ends of a copy: `host` NULL means that this end is the device address. */
+struct place { void *host; unsigned long long address; uint64_t pitch, slice; };
+struct box { uint64_t width, height, depth; struct place dst, src; };
+
+static struct box make_box(const mare_region *r) {
+    return (struct box){ .width = r->width, .height = r->height, .depth = r->depth,
+                         .dst = { .pitch = r->dst_pitch, .slice = r->dst_slice },
+                         .src = { .pitch = r->src_pitch, .slice = r->src_slice } };
+}
+
+/* Slices of one row, or that follow each other like rows, become rows; rows without gaps one. */
+static void flatten(struct box *box) {
+    bool follow = box->dst.slice == box->dst.pitch * box->height
+        && box->src.slice == box->src.pitch * box->height;
+    if (box->height == 1) {
+        box->dst.pitch = box->dst.slice;
+        box->src.pitch = box->src.slice;
+    }
+    if (box->height == 1 || follow) {
+        box->height *= box->depth;
+        box->depth = 1;
+    }
+    bool gapless = box->dst.pitch == box->width && box->src.pitch == box->width;
+    if (box->depth == 1 && (box->height == 1 || gapless)) {
+        box->width *= box->height;
+        box->height = 1;
+    }
+}
+
+static mare_status copy_line(const struct box *box, uint64_t dst_offset, uint64_t src_offset,
+                             struct CUstream_st *stream) {
+    unsigned long long dst = box->dst.address + dst_offset, src = box->src.address + src_offset;
+    unsigned long long size = box->width;
+    if (box->dst.host)
+        return mr_cuda_check(mr_cu.cuMemcpyDtoHAsync_v2((char *)box->dst.host + dst_offset, src,
+                                                        size, stream),
+                             "cuMemcpyDtoHAsync(%llu bytes)", size);
+    if (box->src.host)
+        return mr_cuda_check(mr_cu.cuMemcpyHtoDAsync_v2(dst, (char *)box->src.host + src_offset,
+                                                        size, stream),
+                             "cuMemcpyHtoDAsync(%llu bytes)", size);
+    return mr_cuda_check(mr_cu.cuMemcpyDtoDAsync_v2(dst, src, size, stream),
+                         "cuMemcpyDtoDAsync(%llu bytes)", size);
+}
+
+/* Rows that lie further apart than the strided copy can do. */
+static mare_status copy_lines(const struct box *box, struct CUstream_st *stream) {
+    for (uint64_t z = 0; z < box->depth; z++)
+        for (uint64_t y = 0; y < box->height; y++)
+            MR_TRY(copy_line(box, z * box->dst.slice + y * box->dst.pitch,
+                             z * box->src.slice + y * box->src.pitch, stream));
+    return MARE_OK;
+}
+
+/* Offsets are in the addresses already. srcHeight and dstHeight are rows from slice to slice. */
+static mare_status copy_strided(const struct box *box, struct CUstream_st *stream) {
+    const struct place *dst = &box->dst, *src = &box->src;
+    struct CUDA_MEMCPY3D_st copy = {
+        .srcMemoryType = src->host ? MR_CU_MEMORYTYPE_HOST : MR_CU_MEMORYTYPE_DEVICE,
+        .srcHost = src->host,
+        .srcDevice = src->address,
+        .srcPitch = src->pitch,
+        .srcHeight = box->depth > 1 ? src->slice / src->pitch : box->height,
+        .dstMemoryType = dst->host ? MR_CU_MEMORYTYPE_HOST : MR_CU_MEMORYTYPE_DEVICE,
+        .dstHost = dst->host,
+        .dstDevice = dst->address,
+        .dstPitch = dst->pitch,
+        .dstHeight = box->depth > 1 ? dst->slice / dst->pitch : box->height,
+        .WidthInBytes = box->width,
+        .Height = box->height,
+        .Depth = box->depth,
+    };
+    return mr_cuda_check(mr_cu.cuMemcpy3DAsync_v2(&copy, stream),
+                         "cuMemcpy3DAsync(%llu bytes x %llu x %llu, pitch %llu to %llu)",
+                         (unsigned long long)box->width, (unsigned long long)box->height,
+                         (unsigned long long)box->depth, (unsigned long long)src->pitch,
+                         (unsigned long long)dst->pitch);
+}
+
+static mare_status queue_copy(mr_native device, mr_native stream, struct box *box) {
+    const struct mr_cuda_device *limits = device.ptr;
+    flatten(box);
+    if (box->height == 1 && box->depth == 1) return copy_line(box, 0, 0, stream.ptr);
+    if (box->dst.pitch > limits->max_pitch || box->src.pitch > limits->max_pitch)
+        return copy_lines(box, stream.ptr);
+    return copy_strided(box, stream.ptr);
+}
+
+static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking) {
+    bool pushed;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = queue_copy(device, stream, box);
+    if (status == MARE_OK && blocking)
+        status = mr_cuda_check(mr_cu.cuStreamSynchronize(stream.ptr), "cuStreamSynchronize");
+    mr_cuda_leave(pushed);
+    return status;
+}
+
+mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, const void *src,
+                          const mare_region *r, int blocking) {
+    struct box box = make_box(r);
+    box.dst.address = dst.u64 + r->dst_offset;
+    box.src.host = (char *)(uintptr_t)src + r->src_offset;
+    return transfer(device, stream, &box, blocking);
+}
+
+mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
+                         const mare_region *r, int blocking) {
+    struct box box = make_box(r);
+    box.dst.host = (char *)dst + r->dst_offset;
+    box.src.address = src.u64 + r->src_offset;
+    return transfer(device, stream, &box, blocking);
+}
+
+mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
+                         const mare_region *r) {
+    struct box box = make_box(r);
+    box.dst.address = dst.u64 + r->dst_offset;
+    box.src.address = src.u64 + r->src_offset;
+    return transfer(device, stream, &box, 0);
+}
+
+/* ---- fill ---- */
+
+/* A pattern that repeats itself is a shorter pattern: 8 zero bytes are one. */
+static uint32_t shorten(const unsigned char *pattern, uint32_t size) {
+    while (size > 1 && !memcmp(pattern, pattern + size / 2, size / 2)) size /= 2;
+    return size;
+}
+
+/* The first pattern byte by byte, then everything filled so far once more behind itself: for
+ * patterns that the driver has no memset for (8 bytes, or not aligned). */
+static mare_status fill_doubling(unsigned long long dst, uint64_t size,
+                                 const unsigned char *pattern, uint32_t pattern_size,
+                                 struct CUstream_st *stream) {
+    for (uint32_t i = 0; i < pattern_size; i++)
+        MR_TRY(mr_cuda_check(mr_cu.cuMemsetD8Async(dst + i, pattern[i], 1, stream),
+                             "cuMemsetD8Async(1 byte)"));
+    for (uint64_t done = pattern_size, more; done < size; done += more) {
+        more = done < size - done ? done : size - done;
+        MR_TRY(mr_cuda_check(mr_cu.cuMemcpyDtoDAsync_v2(dst + done, dst, more, stream),
+                             "cuMemcpyDtoDAsync(%llu bytes)", (unsigned long long)more));
+    }
+    return MARE_OK;
+}
+
+static mare_status queue_fill(unsigned long long dst, uint64_t size, const unsigned char *pattern,
+                              uint32_t pattern_size, struct CUstream_st *stream) {
+    uint16_t half;
+    uint32_t word;
+    unsigned long long bytes = size;
+    pattern_size = shorten(pattern, pattern_size);
+    if (pattern_size == 8 || dst % pattern_size)
+        return fill_doubling(dst, size, pattern, pattern_size, stream);
+    if (pattern_size == 1)
+        return mr_cuda_check(mr_cu.cuMemsetD8Async(dst, pattern[0], size, stream),
+                             "cuMemsetD8Async(%llu bytes)", bytes);
+    if (pattern_size == 2) {
+        memcpy(&half, pattern, sizeof half);
+        return mr_cuda_check(mr_cu.cuMemsetD16Async(dst, half, size / 2, stream),
+                             "cuMemsetD16Async(%llu bytes)", bytes);
+    }
+    memcpy(&word, pattern, sizeof word);
+    return mr_cuda_check(mr_cu.cuMemsetD32Async(dst, word, size / 4, stream),
+                         "cuMemsetD32Async(%llu bytes)", bytes);
+}
+
+mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
+                         uint64_t size, const void *pattern, uint32_t pattern_size) {
+    bool pushed;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = queue_fill(dst.u64 + offset, size, pattern, pattern_size, stream.ptr);
+    mr_cuda_leave(pushed);
+    return status;
+}

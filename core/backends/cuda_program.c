@@ -1,0 +1,176 @@
+/* cuda_program.c - the CUDA back end: programs, kernels and launches.
+ *
+ * A program is a module made from a cubin, a kernel a function of it. A launch needs nothing native
+ * beside the kernel: its arguments are gathered on the stack each time.
+ */
+#include "cuda_api.h"
+#include "nvrtc_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- programs ---- */
+
+mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
+                                  mr_blob *log) {
+    const struct mr_cuda_device *target = device.ptr;
+    return mr_nvrtc_compile(target->arch, source, binary, log);
+}
+
+mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uint64_t *size) {
+    mr_blob binary = { 0 }, log = { 0 };
+    mare_status status = mr_nvrtc_compile(arch, source, &binary, &log);
+    if (status == MARE_OK) *size = binary.size;
+    free(binary.data);
+    free(log.data);
+    return status;
+}
+
+mare_status mr_cuda_program_key(mr_native device, char *out, size_t size) {
+    const struct mr_cuda_device *target = device.ptr;
+    char compiler[64];
+    mr_nvrtc_version(compiler, sizeof compiler);
+    int needed = snprintf(out, size, "%s, driver %d, %s", target->arch, target->driver, compiler);
+    if (needed < 0 || (size_t)needed >= size)
+        return mr_fail(MARE_ERROR_ARGUMENT, "program key: %zu bytes are too few", size);
+    return MARE_OK;
+}
+
+static mare_status load_module(const mr_blob *binary, struct CUmod_st **out) {
+    char log[2048] = "";
+    unsigned options[] = { MR_CU_JIT_ERROR_LOG_BUFFER, MR_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
+    void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
+    unsigned code = mr_cu.cuModuleLoadDataEx(out, binary->data, 2, options, values);
+    mare_status status = mr_cuda_check(code, "cuModuleLoadDataEx(%zu bytes)", binary->size);
+    return status != MARE_OK && log[0] ? mr_annotate(status, "%s", log) : status;
+}
+
+mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out) {
+    bool pushed;
+    struct CUmod_st *module = NULL;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = load_module(binary, &module);
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) out->ptr = module;
+    return status;
+}
+
+/* The driver does not promise that the code of a running kernel survives its module. */
+void mr_cuda_program_unload(mr_native device, mr_native program) {
+    bool pushed;
+    if (!mr_cuda_enter_idle(device, &pushed)) return;
+    (void)mr_cu.cuModuleUnload(program.ptr);
+    mr_cuda_leave(pushed);
+}
+
+/* ---- kernels ---- */
+
+static mare_status find_function(struct CUmod_st *module, const char *name,
+                                 struct CUfunc_st **out) {
+    unsigned code = mr_cu.cuModuleGetFunction(out, module, name);
+    mare_status status = mr_cuda_check(code, "cuModuleGetFunction('%s')", name);
+    if (code == MR_CUDA_ERROR_NOT_FOUND)
+        return mr_annotate(status, "no such kernel in the binary (plain CUDA kernels are declared "
+                                   "extern \"C\" __global__)");
+    return status;
+}
+
+mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *name,
+                               mr_native *out) {
+    bool pushed;
+    struct CUfunc_st *function = NULL;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = find_function(program.ptr, name, &function);
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) out->ptr = function;
+    return status;
+}
+
+/* A function lives as long as its module. */
+void mr_cuda_kernel_release(mr_native device, mr_native kernel) {
+    (void)device;
+    (void)kernel;
+}
+
+static mare_status attribute(struct CUfunc_st *function, unsigned which, const char *name,
+                             int *out) {
+    return mr_cuda_check(mr_cu.cuFuncGetAttribute(out, which, function), "cuFuncGetAttribute(%s)",
+                         name);
+}
+#define ATTRIBUTE(function, name, out)                                                             \
+    MR_TRY(attribute(function, MR_CU_FUNC_ATTRIBUTE_##name, #name, out))
+
+static mare_status read_function(struct CUfunc_st *function, mare_kernel_info *out) {
+    int threads = 0, registers = 0, shared = 0, local = 0, blocks = 0;
+    ATTRIBUTE(function, MAX_THREADS_PER_BLOCK, &threads);
+    ATTRIBUTE(function, NUM_REGS, &registers);
+    ATTRIBUTE(function, SHARED_SIZE_BYTES, &shared);
+    ATTRIBUTE(function, LOCAL_SIZE_BYTES, &local);
+    MR_TRY(mr_cuda_check(
+        mr_cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, 0),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor(%d threads)", threads));
+    out->max_group_size = (uint32_t)threads;
+    out->registers = (uint32_t)registers;
+    out->local_memory = (uint64_t)shared;
+    out->private_memory = (uint64_t)local;
+    out->groups_per_unit = (uint32_t)blocks;
+    return MARE_OK;
+}
+
+mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out) {
+    const struct mr_cuda_device *owner = device.ptr;
+    bool pushed;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = read_function(kernel.ptr, out);
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) out->warp_size = (uint32_t)owner->warp_size;
+    return status;
+}
+
+/* ---- launches ---- */
+
+enum { MAX_ARGUMENTS = 512 };       /* pointers in 4 KiB, what a kernel may take on every GPU */
+
+mare_status mr_cuda_launch_create(mr_native device, mr_native program, mr_native kernel,
+                                  const char *name, mr_native *out) {
+    (void)device;
+    (void)program;
+    (void)name;
+    *out = kernel;
+    return MARE_OK;
+}
+
+void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
+    (void)device;
+    (void)launch;
+}
+
+/* The driver copies the values before it returns; it knows their sizes from the kernel. */
+static mare_status launch(struct CUfunc_st *function, struct CUstream_st *stream,
+                          const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
+                          uint32_t arg_count) {
+    unsigned long long addresses[MAX_ARGUMENTS];
+    void *values[MAX_ARGUMENTS];
+    for (uint32_t i = 0; i < arg_count; i++) {
+        addresses[i] = args[i].value.buffer.u64 + args[i].offset;
+        values[i] = args[i].is_buffer ? (void *)&addresses[i]
+                                      : (void *)(uintptr_t)args[i].value.bytes;
+    }
+    unsigned code = mr_cu.cuLaunchKernel(function, groups[0], groups[1], groups[2], group[0],
+                                         group[1], group[2], 0, stream, values, NULL);
+    return mr_cuda_check(code, "cuLaunchKernel(%u x %u x %u groups of %u x %u x %u)", groups[0],
+                         groups[1], groups[2], group[0], group[1], group[2]);
+}
+
+mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native native,
+                               const uint32_t groups[3], const uint32_t group[3],
+                               const mr_arg *args, uint32_t arg_count) {
+    bool pushed;
+    if (arg_count > MAX_ARGUMENTS)
+        return mr_fail(MARE_ERROR_ARGUMENT, "launch with %u arguments (at most %d)", arg_count,
+                       MAX_ARGUMENTS);
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = launch(native.ptr, stream.ptr, groups, group, args, arg_count);
+    mr_cuda_leave(pushed);
+    return status;
+}

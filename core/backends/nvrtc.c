@@ -1,0 +1,235 @@
+/* nvrtc.c - the CUDA back end's compiler: CUDA C++ text to a cubin for one architecture.
+ *
+ * NVRTC is found apart from the driver: in $CUDA_HOME or $CUDA_PATH, where the dynamic linker
+ * looks, or where NVIDIA's packages put it. Without it devices work, and only a build fails.
+ */
+#include "nvrtc_api.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+#define MR_NVRTC_CALL(result, symbol, arguments) result(*symbol) arguments;
+#include "nvrtc_syms.def"
+} nvrtc;
+
+static struct {
+    pthread_once_t once;
+    mare_status status;
+    char reason[1024];
+    int major, minor;
+} state = { .once = PTHREAD_ONCE_INIT };
+
+/* ---- errors ---- */
+
+/* The one place where an NVRTC code becomes a status and a message. */
+static mare_status check(unsigned code, const char *call) {
+    if (code == MR_NVRTC_SUCCESS) return MARE_OK;
+    bool memory = code == MR_NVRTC_ERROR_OUT_OF_MEMORY;
+    bool build = code == MR_NVRTC_ERROR_COMPILATION || code == MR_NVRTC_ERROR_INVALID_OPTION;
+    mare_status status = memory ? MARE_ERROR_MEMORY : build ? MARE_ERROR_BUILD : MARE_ERROR_DEVICE;
+    return mr_fail(status, "%s: %s (%u)", call, nvrtc.nvrtcGetErrorString(code), code);
+}
+
+/* ---- the library ---- */
+
+static const char *const sonames[] = { "libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12",
+                                       "libnvrtc.so.11.2" };
+enum { SONAME_COUNT = sizeof sonames / sizeof *sonames, ROOT_COUNT = 3, PATH_SIZE = 1024 };
+
+/* Where a CUDA toolkit may be, in the order of trust; entries may be NULL. */
+static void list_roots(const char *roots[ROOT_COUNT]) {
+    roots[0] = getenv("CUDA_HOME");
+    roots[1] = getenv("CUDA_PATH");
+    roots[2] = "/usr/local/cuda";
+}
+
+/* True when root/path exists; `out` then holds it. */
+static bool find_below(const char *root, const char *path, char out[PATH_SIZE]) {
+    if (!root || !*root) return false;
+    int size = snprintf(out, PATH_SIZE, "%s/%s", root, path);
+    return size < PATH_SIZE && access(out, R_OK) == 0;
+}
+
+static mare_status load_library(void) {
+    static const mr_symbol symbols[] = {
+#define MR_NVRTC_CALL(result, symbol, arguments) { #symbol, (void **)&nvrtc.symbol, true },
+#include "nvrtc_syms.def"
+    };
+    static char found[ROOT_COUNT * SONAME_COUNT][PATH_SIZE];
+    const char *names[ROOT_COUNT * SONAME_COUNT + SONAME_COUNT + 1] = { NULL };
+    const char *roots[ROOT_COUNT];
+    size_t count = 0, used = 0;
+    list_roots(roots);
+    for (int root = 0; root < ROOT_COUNT; root++) {
+        bool system = root == ROOT_COUNT - 1;
+        for (int i = 0; system && i < SONAME_COUNT; i++) names[count++] = sonames[i];
+        for (int i = 0; i < SONAME_COUNT; i++) {
+            char path[64];
+            snprintf(path, sizeof path, "lib64/%s", sonames[i]);
+            if (find_below(roots[root], path, found[used])) names[count++] = found[used++];
+        }
+    }
+    return mr_dl_load(names, symbols, sizeof symbols / sizeof *symbols, NULL, 0);
+}
+
+static void load_once(void) {
+    state.status = load_library();
+    if (state.status == MARE_OK)
+        state.status = check(nvrtc.nvrtcVersion(&state.major, &state.minor), "nvrtcVersion");
+    if (state.status != MARE_OK)
+        snprintf(state.reason, sizeof state.reason,
+                 "%.800s; NVRTC compiles CUDA programs: install the CUDA toolkit or set CUDA_HOME",
+                 mare_error_message());
+}
+
+static mare_status load(void) {
+    pthread_once(&state.once, load_once);
+    if (state.status != MARE_OK) return mr_fail(state.status, "%s", state.reason);
+    return MARE_OK;
+}
+
+void mr_nvrtc_version(char *out, size_t size) {
+    pthread_once(&state.once, load_once);
+    if (state.status == MARE_OK) snprintf(out, size, "NVRTC %d.%d", state.major, state.minor);
+    else snprintf(out, size, "no NVRTC");
+}
+
+/* ---- options ---- */
+
+/* Options lie one after another, each with its NUL, until their number is known. */
+struct options { mr_text text; int count; };
+
+static void add(struct options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add(struct options *options, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    mr_text_vformat(&options->text, format, arguments);
+    va_end(arguments);
+    mr_text_append(&options->text, "", 1);
+    options->count++;
+}
+
+static void add_math(struct options *options, uint32_t math) {
+    if (math == MARE_MATH_RELAXED) {
+        add(options, "--use_fast_math");
+        return;
+    }
+    bool strict = math == MARE_MATH_STRICT;
+    add(options, "--fmad=false");
+    add(options, "--ftz=%s", strict ? "false" : "true");
+    add(options, "--prec-div=%s", strict ? "true" : "false");
+    add(options, "--prec-sqrt=%s", strict ? "true" : "false");
+}
+
+/* The user's own options, split at blanks. */
+static void add_words(struct options *options, const char *words) {
+    while (*(words += strspn(words, " \t\n"))) {
+        size_t size = strcspn(words, " \t\n");
+        add(options, "%.*s", (int)size, words);
+        words += size;
+    }
+}
+
+/* nvcc finds the toolkit's headers, such as cuda_fp16.h, by itself. */
+static void add_toolkit_headers(struct options *options) {
+    const char *roots[ROOT_COUNT];
+    char path[PATH_SIZE];
+    list_roots(roots);
+    for (int i = 0; i < ROOT_COUNT; i++)
+        if (find_below(roots[i], "include", path)) add(options, "--include-path=%s", path);
+}
+
+static void add_all(struct options *options, const char *arch, const mr_source *source) {
+    add(options, "--gpu-architecture=%s", arch);
+    add(options, "--std=c++17");
+    add(options, "--generate-line-info");
+    add_math(options, source->math);
+    for (uint64_t i = 0; i < source->define_count; i++) {
+        const char *value = source->defines[i].value;
+        add(options, "--define-macro=%s=%s", source->defines[i].name, value ? value : "1");
+    }
+    if (source->language == MARE_LANGUAGE_CUDA) add_toolkit_headers(options);
+    add_words(options, source->options);
+}
+
+static const char **list_options(const struct options *options) {
+    if (options->text.failed) return NULL;
+    const char **list = calloc((size_t)options->count, sizeof *list);
+    const char *at = options->text.data;
+    for (int i = 0; list && i < options->count; i++, at += strlen(at) + 1) list[i] = at;
+    return list;
+}
+
+/* ---- compiling ---- */
+
+/* A program without text from the compiler leaves `out` empty. */
+static mare_status fetch_log(struct _nvrtcProgram *program, mr_blob *out) {
+    size_t size = 0;
+    MR_TRY(check(nvrtc.nvrtcGetProgramLogSize(program, &size), "nvrtcGetProgramLogSize"));
+    if (size < 2) return MARE_OK;
+    char *text = calloc(size + 1, 1);
+    if (!text) return mr_fail(MARE_ERROR_MEMORY, "compiler log: out of host memory");
+    mare_status status = check(nvrtc.nvrtcGetProgramLog(program, text), "nvrtcGetProgramLog");
+    if (status != MARE_OK) {
+        free(text);
+        return status;
+    }
+    *out = (mr_blob){ text, strlen(text) };
+    return MARE_OK;
+}
+
+static mare_status fetch_cubin(struct _nvrtcProgram *program, mr_blob *out) {
+    size_t size = 0;
+    MR_TRY(check(nvrtc.nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize"));
+    if (!size) return mr_fail(MARE_ERROR_BUILD, "NVRTC made no binary: the target must be an sm_");
+    char *data = malloc(size);
+    if (!data) return mr_fail(MARE_ERROR_MEMORY, "cubin of %zu bytes: out of host memory", size);
+    mare_status status = check(nvrtc.nvrtcGetCUBIN(program, data), "nvrtcGetCUBIN");
+    if (status != MARE_OK) {
+        free(data);
+        return status;
+    }
+    *out = (mr_blob){ data, size };
+    return MARE_OK;
+}
+
+static mare_status compile(struct _nvrtcProgram *program, const char *const *options, int count,
+                           mr_blob *binary, mr_blob *log) {
+    unsigned code = nvrtc.nvrtcCompileProgram(program, count, options);
+    MR_TRY(fetch_log(program, log));
+    mare_status status = check(code, "nvrtcCompileProgram");
+    if (status == MARE_ERROR_BUILD && log->size)
+        return mr_fail(MARE_ERROR_BUILD, "NVRTC %d.%d says:\n%s", state.major, state.minor,
+                       (const char *)log->data);
+    return status == MARE_OK ? fetch_cubin(program, binary) : status;
+}
+
+static mare_status compile_text(const mr_source *source, const char *const *options, int count,
+                                mr_blob *binary, mr_blob *log) {
+    struct _nvrtcProgram *program = NULL;
+    MR_TRY(check(nvrtc.nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL),
+                 "nvrtcCreateProgram"));
+    mare_status status = compile(program, options, count, binary, log);
+    (void)nvrtc.nvrtcDestroyProgram(&program);
+    return status;
+}
+
+mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_blob *binary,
+                             mr_blob *log) {
+    MR_TRY(load());
+    mare_status status = MARE_OK;
+    struct options options = { 0 };
+    add_all(&options, arch, source);
+    const char **list = list_options(&options);
+    if (list) status = compile_text(source, list, options.count, binary, log);
+    else status = mr_fail(MARE_ERROR_MEMORY, "compiler options: out of host memory");
+    free(list);
+    mr_text_free(&options.text);
+    return status;
+}

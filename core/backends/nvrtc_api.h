@@ -1,0 +1,22 @@
+/* nvrtc_api.h - NVRTC as Mare declares it, and the compiler built on it, which needs neither driver
+ * nor GPU. */
+#ifndef MARE_NVRTC_API_H
+#define MARE_NVRTC_API_H
+
+#include "../internal.h"
+
+struct _nvrtcProgram;
+
+enum {
+#define MR_NVRTC_CONSTANT(name, value) MR_##name = value,
+#include "nvrtc_syms.def"
+};
+
+/* "NVRTC 13.0", or "no NVRTC" when it cannot be loaded. */
+void mr_nvrtc_version(char *out, size_t size);
+/* Compiles for `arch`, "sm_90", to a cubin. `log` receives the compiler's text, also when it fails;
+ * NULL and 0 when it says nothing. */
+mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_blob *binary,
+                             mr_blob *log);
+
+#endif

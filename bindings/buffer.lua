@@ -1,0 +1,171 @@
+-- buffer.lua - memory on a device, counted in elements of its type. Transfers without a stream are finished when the call
+-- returns. With one they are queued, and the memory on the host is kept alive (not unchanged) until the stream was waited for.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local memory = require 'bindings.memory'
+local stream = require 'bindings.stream'
+
+local C, check, whole = mare.C, mare.check, handle.whole
+local class = handle.class('buffer', C.mare_buffer_release)
+local buffer = class.methods
+local M = { handle = class.handle, is = class.is }
+
+local desc = ffi.new 'mare_buffer_desc'
+local region_c = ffi.new 'mare_region'
+local out = ffi.new 'mare_buffer *[1]'
+
+function M.create(device, options)
+    local label = type(options) == 'table' and options.label or 'buffer'
+    errors.fields('buffer ' .. label, options,
+                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    local type_name, element, size = memory.shape('buffer ' .. label, options)
+    desc.size, desc.type, desc.label = size, mare.types[type_name], label
+    memory.create(device, size, C.mare_buffer_create, desc, out)
+    return class.wrap(out, { label = label, type = type_name, element = element, size = size, count = size / element,
+                             device = device })
+end
+
+-- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.
+function buffer:view(offset, count)
+    offset = whole(offset, 'buffer:view: offset') * self.element
+    local size = count and whole(count, 'buffer:view: count') * self.element or self.size - offset
+    mare.create(C.mare_buffer_view, self.handle, offset, size, out)
+    return class.wrap(out, { label = self.label, type = self.type, element = self.element, size = size,
+                             count = size / self.element, device = self.device })
+end
+
+local transfer_fields = { offset = 'number', count = 'number', stream = 'table', into = 'any' }
+local copy_fields = { offset = 'number', src_offset = 'number', count = 'number', stream = 'table' }
+local none = {}
+
+-- Offset and size in bytes, from options in elements.
+local function span(self, what, options, count)
+    local offset = whole(options.offset or 0, what .. ': offset') * self.element
+    count = whole(options.count or count or math.max(self.count - offset / self.element, 0), what .. ': count')
+    return offset, count * self.element
+end
+
+local function stream_handle(s, what)
+    return s and stream.handle(s, what)
+end
+
+local function check_room(what, self, available, size)
+    if available and available < size then
+        errors.argument("%s: buffer '%s': %d bytes of data are wanted, there are %d", what, self.label, size, available)
+    end
+end
+
+-- `src` is a Lua array, cdata or host memory; of a bare pointer as much is taken as fits, if no count is given.
+function buffer:upload(src, options)
+    local what = 'buffer:upload'
+    options = errors.fields(what, options or none, transfer_fields)
+    local s = stream_handle(options.stream, what)
+    local temporary = type(src) == 'table' and not memory.is_host(src)
+    if temporary then src = memory.from_table(what, src, self.type) end
+    local pointer, available = memory.pointer(what, src, self.type)
+    local offset, size = span(self, what, options, available and available / self.element)
+    check_room(what, self, available, size)
+    check(C.mare_buffer_upload(self.handle, offset, pointer, size, s))
+    if not s then return end
+    if temporary then return options.stream:wait() end
+    stream.anchor(options.stream, src)
+end
+
+-- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only with `into` and a stream.
+function buffer:download(options)
+    local what = 'buffer:download'
+    options = errors.fields(what, options or none, transfer_fields)
+    local s = stream_handle(options.stream, what)
+    local offset, size = span(self, what, options)
+    local into = options.into or memory.array(self.type, size / self.element)
+    local pointer, available = memory.pointer(what, into, self.type)
+    check_room(what, self, available, size)
+    check(C.mare_buffer_download(self.handle, offset, pointer, size, s))
+    if s and options.into then
+        stream.anchor(options.stream, into)
+    elseif s then
+        options.stream:wait()
+    end
+    return pointer
+end
+
+function buffer:totable(options)
+    local data = self:download(options)
+    local values = {}
+    for i = 1, options and options.count or self.count - (options and options.offset or 0) do
+        values[i] = tonumber(data[i - 1])
+    end
+    return values
+end
+
+function buffer:fill(value, options)
+    local what = 'buffer:fill'
+    options = errors.fields(what, options or none, transfer_fields)
+    local offset, size = span(self, what, options)
+    if value == nil then errors.argument('%s: a number is wanted', what) end
+    local pattern = memory.from_table(what, { value }, self.type)
+    check(C.mare_buffer_fill(self.handle, offset, size, pattern, self.element, stream_handle(options.stream, what)))
+end
+
+-- Copies from `src`, a buffer of the same type; offsets and count in elements.
+function buffer:copy(src, options)
+    local what = 'buffer:copy'
+    options = errors.fields(what, options or none, copy_fields)
+    local from = class.handle(src, what)
+    if src.type ~= self.type and src.type ~= 'bytes' and self.type ~= 'bytes' then
+        errors.argument("%s: buffer '%s' is %s, '%s' is %s", what, src.label, src.type, self.label, self.type)
+    end
+    local src_offset = whole(options.src_offset or 0, what .. ': src_offset') * self.element
+    local offset, size = span(self, what, options, math.max((src.size - src_offset) / self.element, 0))
+    check(C.mare_buffer_copy(self.handle, offset, from, src_offset, size, stream_handle(options.stream, what)))
+end
+
+local region_fields = { width = 'number', height = 'number', depth = 'number', dst_offset = 'number',
+                        dst_pitch = 'number', dst_slice = 'number', src_offset = 'number', src_pitch = 'number',
+                        src_slice = 'number' }
+
+-- A box of rows, in bytes: see mare_region in mare.h.
+local function region(what, fields)
+    errors.fields(what, fields, region_fields)
+    for name in pairs(region_fields) do
+        region_c[name] = whole(fields[name] or 0, what .. ': ' .. name)
+    end
+    return region_c
+end
+
+function buffer:copy_region(src, box, s)
+    local what = 'buffer:copy_region'
+    check(C.mare_buffer_copy_region(self.handle, class.handle(src, what), region(what, box), stream_handle(s, what)))
+end
+
+local function box_end(box, side)
+    local height, depth = math.max(box.height or 1, 1), math.max(box.depth or 1, 1)
+    local pitch = box[side .. '_pitch'] or 0
+    if pitch == 0 then pitch = box.width or 0 end
+    local slice = box[side .. '_slice'] or 0
+    if slice == 0 then slice = pitch * height end
+    return (box[side .. '_offset'] or 0) + (depth - 1) * slice + (height - 1) * pitch + (box.width or 0)
+end
+
+function buffer:upload_region(src, box, s)
+    local what = 'buffer:upload_region'
+    local r = region(what, box)
+    local pointer, available = memory.pointer(what, src, self.type)
+    check_room(what, self, available, box_end(box, 'src'))
+    check(C.mare_buffer_upload_region(self.handle, pointer, r, stream_handle(s, what)))
+    if s then stream.anchor(s, src) end
+end
+
+function buffer:download_region(dst, box, s)
+    local what = 'buffer:download_region'
+    local r = region(what, box)
+    local pointer, available = memory.pointer(what, dst, self.type)
+    check_room(what, self, available, box_end(box, 'dst'))
+    check(C.mare_buffer_download_region(self.handle, pointer, r, stream_handle(s, what)))
+    if s then stream.anchor(s, dst) end
+end
+
+return M

@@ -1,0 +1,136 @@
+-- device.lua - devices and what is made on them; the entry to everything under bindings/.
+--
+--     local device = require 'bindings.device'
+--     local d = device.open 'auto'
+--     local x = d:buffer{ type = 'float', count = 1024, label = 'x' }
+--     local p = d:program{ source = text, name = 'saxpy.krn' }
+--     p:kernel 'saxpy':bind{ n = 1024, a = 2, x = x, y = y, global = 1024 }:run()
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local handle = require 'bindings.handle'
+local errors = require 'bindings.errors'
+local memory = require 'bindings.memory'
+local buffer = require 'bindings.buffer'
+local stream = require 'bindings.stream'
+local event = require 'bindings.event'
+local program = require 'bindings.program'
+
+local C, check = mare.C, mare.check
+local class = handle.class('device', C.mare_device_release)
+local device = class.methods
+local M = { check = program.check, version = mare.version }
+
+local out = ffi.new 'mare_device *[1]'
+local info_c = ffi.new 'mare_device_info'
+local backend_c = ffi.new 'mare_backend_info'
+local cache_c = ffi.new 'mare_cache_info'
+local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
+local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
+                [tonumber(C.MARE_DEVICE_OTHER)] = 'other' }
+
+local function read_info(d)
+    check(C.mare_device_query(d, info_c))
+    local info = { kind = kinds[info_c.kind], has_double = info_c.has_double ~= 0,
+                   has_int64_atomics = info_c.has_int64_atomics ~= 0,
+                   max_group = { info_c.max_group[0], info_c.max_group[1], info_c.max_group[2] } }
+    for _, field in ipairs{ 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' } do
+        info[field] = ffi.string(info_c[field])
+    end
+    for _, field in ipairs{ 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory', 'max_buffer',
+                            'local_memory', 'view_alignment' } do
+        info[field] = tonumber(info_c[field])
+    end
+    return info
+end
+
+-- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
+function M.open(name)
+    name = name or os.getenv 'MARE_DEVICE' or 'auto'
+    if type(name) ~= 'string' then errors.argument('device.open: a name is wanted, not %s', type(name)) end
+    mare.create(C.mare_device_open, name, out)
+    local self = class.wrap(out, {})
+    self.info = read_info(self.handle)
+    self.name = self.info.name
+    self.stream = stream.default(self)
+    return self
+end
+
+-- The device lives on until its buffers, programs and streams are released too.
+local release = device.release
+function device:release()
+    self.stream:release()
+    release(self)
+end
+
+-- Bytes free and in all; 0, 0 where the driver does not tell.
+function device:memory()
+    check(C.mare_device_memory(self.handle, free, total))
+    return tonumber(free[0]), tonumber(total[0])
+end
+
+function device:wait()
+    check(C.mare_device_wait(self.handle))
+end
+
+device.buffer = buffer.create
+device.host = memory.host
+device.event = event.create
+device.program = program.create
+
+function M.backends()
+    local list = {}
+    for i = 1, C.mare_backend_count() do
+        check(C.mare_backend_query(i - 1, backend_c))
+        list[i] = { name = ffi.string(backend_c.name), available = backend_c.available ~= 0,
+                    device_count = backend_c.device_count, library = ffi.string(backend_c.library),
+                    version = ffi.string(backend_c.version), reason = ffi.string(backend_c.reason) }
+    end
+    return list
+end
+
+-- The info of every device, null last. A device that does not open has only its name and the error.
+function M.list()
+    local list = {}
+    for _, backend in ipairs(M.backends()) do
+        for i = 0, C.mare_device_count(backend.name) - 1 do
+            local name = ('%s:%d'):format(backend.name, i)
+            local ok, result = pcall(M.open, name)
+            list[#list + 1] = ok and result.info or { name = name, error = result.message or tostring(result) }
+            if ok then result:release() end
+        end
+    end
+    return list
+end
+
+-- Handles of all kinds not yet released in this process.
+function M.live_objects()
+    return tonumber(C.mare_live_objects())
+end
+
+M.cache = {}
+
+-- The folder of compiled programs; '' when the cache is switched off.
+function M.cache.path()
+    return ffi.string(C.mare_cache_path())
+end
+
+function M.cache.entries()
+    check(C.mare_cache_count(total))
+    local list = {}
+    for i = 1, tonumber(total[0]) do
+        check(C.mare_cache_query(i - 1, cache_c))
+        list[i] = { file = ffi.string(cache_c.file), program = ffi.string(cache_c.program),
+                    device = ffi.string(cache_c.device), size = tonumber(cache_c.size),
+                    modified = tonumber(cache_c.modified) }
+    end
+    return list
+end
+
+-- Returns how many entries were removed.
+function M.cache.clear()
+    check(C.mare_cache_clear(total))
+    return tonumber(total[0])
+end
+
+return M

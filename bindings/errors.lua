@@ -1,0 +1,81 @@
+-- errors.lua - how Mare fails in Lua: error tables { status, message, where } whose tostring() reads "script.lua:12: message".
+-- `where` is the innermost frame outside Mare's own Lua, so that the position is the user's whatever the depth of the call.
+
+local host = require 'mare.host'
+
+local M = {}
+
+local Error = {}
+function Error.__tostring(self)
+    return self.where and self.where .. ': ' .. self.message or self.message
+end
+
+local internal = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/', '@' .. host.root .. '/vendor/' }
+
+local function is_internal(info)
+    if info.what == 'C' then return true end
+    for _, prefix in ipairs(internal) do
+        if info.source:sub(1, #prefix) == prefix then return true end
+    end
+    return false
+end
+
+-- The user's frames, innermost first, as { "script.lua:12", ... }; at most `limit`.
+function M.frames(level, limit)
+    local found = {}
+    level = level + 1
+    local info = debug.getinfo(level, 'Sl')
+    while info and #found < (limit or math.huge) do
+        if not is_internal(info) then
+            found[#found + 1] = ('%s:%d'):format(info.short_src, info.currentline)
+        end
+        level = level + 1
+        info = debug.getinfo(level, 'Sl')
+    end
+    return found
+end
+
+function M.raise(status, message, ...)
+    if select('#', ...) > 0 then message = message:format(...) end
+    error(setmetatable({ status = status, message = message, where = M.frames(2, 1)[1] }, Error), 0)
+end
+
+-- Raises a wrong argument of a Lua call.
+function M.argument(message, ...)
+    M.raise('MARE_ERROR_ARGUMENT', message, ...)
+end
+
+-- A refusal of what the user typed: no position, exit status 2.
+function M.usage(message, ...)
+    error(setmetatable({ status = 'usage', message = message:format(...) }, Error), 0)
+end
+
+function M.is(value)
+    return getmetatable(value) == Error
+end
+
+local function sorted_keys(t)
+    local keys = {}
+    for key in pairs(t) do keys[#keys + 1] = tostring(key) end
+    table.sort(keys)
+    return table.concat(keys, ', ')
+end
+
+-- Checks a table of named arguments against { name = 'type' | { value = true } | 'any' }: a misspelt name must not be
+-- a silent default.
+function M.fields(what, given, allowed)
+    if type(given) ~= 'table' then M.argument('%s: a table is wanted, not %s', what, type(given)) end
+    for name, value in pairs(given) do
+        local rule = allowed[name]
+        if not rule then
+            M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name), sorted_keys(allowed))
+        elseif type(rule) == 'table' and rule[value] == nil then
+            M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value), sorted_keys(rule))
+        elseif type(rule) == 'string' and rule ~= 'any' and type(value) ~= rule then
+            M.argument('%s: %s must be a %s, not %s', what, name, rule, type(value))
+        end
+    end
+    return given
+end
+
+return M

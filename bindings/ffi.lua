@@ -1,0 +1,52 @@
+-- ffi.lua - libmare as LuaJIT sees it: the marked part of mare.h, the loaded library, the version handshake and the one
+-- place where a status becomes a Lua error.
+
+local ffi = require 'ffi'
+local errors = require 'bindings.errors'
+local host = require 'mare.host'
+
+local function declarations(path)
+    local file = assert(io.open(path, 'r'))
+    local text = file:read '*a'
+    file:close()
+    return (assert(text:match '/%* cdef:begin %*/(.-)/%* cdef:end %*/', path .. ': no cdef section'))
+end
+
+ffi.cdef(declarations(host.header))
+
+local C = ffi.load(host.library)
+if C.mare_api_version() ~= tonumber(C.MARE_API_VERSION) then
+    error(('%s has API version %d, %s declares %d: they belong to different versions of Mare')
+        :format(host.library, C.mare_api_version(), host.header, tonumber(C.MARE_API_VERSION)), 0)
+end
+
+local M = { C = C, version = ffi.string(C.mare_version()) }
+
+function M.check(status)
+    if status ~= 0 then
+        local message = ffi.string(C.mare_error_message())
+        errors.raise(ffi.string(C.mare_status_name(status)), (message:gsub('%s+$', '')))
+    end
+end
+
+-- Calls create(...), which may fail for lack of memory that only the collector can give back: handles that nothing refers
+-- to any more. The second collection frees what the finalisers of the first let go.
+function M.create(create, ...)
+    local status = create(...)
+    if status == C.MARE_ERROR_MEMORY then
+        collectgarbage()
+        collectgarbage()
+        status = create(...)
+    end
+    M.check(status)
+end
+
+-- Names of enumerated values, both ways: M.types.float == 9, M.type_names[9] == 'float'.
+M.types, M.type_names, M.ctypes = {}, {}, {}
+for id = tonumber(C.MARE_TYPE_NONE), tonumber(C.MARE_TYPE_DOUBLE) do
+    local name = ffi.string(C.mare_type_name(id))
+    M.types[name], M.type_names[id] = id, name
+    M.ctypes[name] = name:match '^u?int' and name .. '_t' or name == 'bytes' and 'uint8_t' or name
+end
+
+return M

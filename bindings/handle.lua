@@ -1,0 +1,70 @@
+-- handle.lua - what every Mare object is in Lua: a table around a C handle that the collector or :release() gives back once.
+-- A released object changes its metatable, so that live objects pay nothing for the check; its handle is gone, its label
+-- stays for the error message. Finalisers may run in any order: core keeps the parents of a handle alive.
+
+local ffi = require 'ffi'
+local errors = require 'bindings.errors'
+
+local M = {}
+
+local function describe(kind, object)
+    local label = rawget(object, 'label') or rawget(object, 'name')
+    return label and ("%s '%s'"):format(kind, label) or kind
+end
+
+-- A class of objects around handles that the C function `release` gives back. class.wrap(out, fields) takes the handle
+-- in out[0] over; methods go into class.methods.
+function M.class(kind, release)
+    local methods = {}
+    local class = { kind = kind, methods = methods }
+    local live = { __index = methods, __tostring = function(self) return describe(kind, self) end }
+    local dead = {
+        __tostring = function(self) return describe(kind, self) .. ' (released)' end,
+        __index = function(self, key)
+            if key == 'release' then return function() end end
+            errors.argument('%s is used after its release', describe(kind, self))
+        end,
+    }
+
+    function class.wrap(out, fields)
+        fields.handle = ffi.gc(out[0], release)
+        return setmetatable(fields, live)
+    end
+
+    -- The handle of `object`, for a C call that wants one of this class.
+    function class.handle(object, what)
+        local meta = getmetatable(object)
+        if meta ~= live and meta ~= dead then
+            errors.argument('%s: a %s is wanted, not %s', what, kind, tostring(object))
+        end
+        return object.handle
+    end
+
+    function class.is(object)
+        local meta = getmetatable(object)
+        return meta == live or meta == dead
+    end
+
+    -- Lets an object be called: f(object, ...).
+    function class.on_call(f)
+        live.__call = f
+    end
+
+    function methods:release()
+        release(ffi.gc(self.handle, nil))
+        self.handle = nil
+        setmetatable(self, dead)
+    end
+
+    return class
+end
+
+-- A whole number >= 0 that C can take as uint64_t.
+function M.whole(value, what)
+    if type(value) ~= 'number' or value < 0 or value % 1 ~= 0 or value >= 2^53 then
+        errors.argument('%s: a whole number >= 0 is wanted, not %s', what, tostring(value))
+    end
+    return value
+end
+
+return M

@@ -1,0 +1,206 @@
+/* main.c - the `mare` launcher: one LuaJIT state, Mare's paths, signals and exit status; the rest is lua/mare/cli.lua.
+ *
+ * Ctrl-C (SIGINT, SIGTERM) must stop any script and must let a run finish its files. The first signal sets a flag for
+ * host.interrupted(); a script that has not asked within GRACE further VM instructions gets an error from a hook. LuaJIT
+ * tests no hooks in compiled code, so its profiler is armed in line mode, never to sample: it makes every trace look at one
+ * byte per line, and raising SIGPROF sets that byte. The cost is about 1 ns a line of a compiled loop. The second signal
+ * kills.
+ */
+#include "../core/mare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <luajit.h>
+#include <lualib.h>
+
+enum { GRACE = 1000000 };       /* VM instructions, some 20 ms */
+
+static lua_State *state;
+static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
+static volatile sig_atomic_t patience;          /* not yet seen to run on after it */
+
+/* ---- signals ---- */
+
+/* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
+static void stop_script(lua_State *L, lua_Debug *frame) {
+    (void)frame;
+    lua_sethook(L, stop_script, LUA_MASKCOUNT, GRACE);
+    if (!patience) {
+        lua_pushliteral(L, "interrupted");
+        lua_error(L);
+    }
+    patience = 0;
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+}
+
+static void on_signal(int number) {
+    (void)number;
+    interrupted = patience = 1;
+    lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
+    raise(SIGPROF);
+}
+
+static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {
+    (void)data, (void)L, (void)samples, (void)vm_state;
+}
+
+static void watch_signals(void) {
+    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* host.interrupted([again]): whether a signal came; asking answers it, so that the hook leaves the script alone.
+ * With `again` the signal is over and the next one counts as the first. */
+static int host_interrupted(lua_State *L) {
+    int answer = interrupted != 0;
+    if (answer) {
+        lua_sethook(L, NULL, 0, 0);
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+    }
+    if (lua_toboolean(L, 1)) {
+        interrupted = 0;
+        watch_signals();
+    }
+    lua_pushboolean(L, answer);
+    return 1;
+}
+
+/* ---- where Mare lives ---- */
+
+static int is_file(const char *folder, const char *name) {
+    char path[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length < (int)sizeof path && access(path, R_OK) == 0;
+}
+
+/* Pushes the real path of folder/name if Mare's Lua lies there. */
+static int push_root(lua_State *L, const char *folder, const char *name) {
+    char path[PATH_MAX], real[PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (length >= (int)sizeof path || !realpath(path, real) || !is_file(real, "lua/mare/init.lua")) return 0;
+    lua_pushstring(L, real);
+    return 1;
+}
+
+/* A bundle, the source tree that holds the build folder, or the one this launcher was built from. */
+static void push_host(lua_State *L) {
+    char exe[PATH_MAX] = "";
+    if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0) luaL_error(L, "/proc/self/exe: %s", strerror(errno));
+    const char *folder = dirname(exe);
+    lua_newtable(L);
+    if (!push_root(L, folder, "../share/mare") && !push_root(L, folder, "..") && !push_root(L, MARE_SOURCE_DIR, "."))
+        luaL_error(L, "no lua/mare/init.lua in %s/../share/mare, %s/.. or " MARE_SOURCE_DIR, folder, folder);
+    const char *root = lua_tostring(L, -1);
+    lua_pushfstring(L, "%s/core/mare.h", root);
+    lua_setfield(L, -3, "header");
+    lua_setfield(L, -2, "root");
+    lua_pushfstring(L, is_file(folder, "libmare.so") ? "%s/libmare.so" : "%s/../lib/libmare.so", folder);
+    lua_setfield(L, -2, "library");
+    lua_pushliteral(L, MARE_VERSION);
+    lua_setfield(L, -2, "version");
+    lua_pushcfunction(L, host_interrupted);
+    lua_setfield(L, -2, "interrupted");
+}
+
+/* package[field] = the value on top .. package[field] */
+static void prepend_path(lua_State *L, const char *field) {
+    lua_getglobal(L, "package");
+    lua_insert(L, -2);
+    lua_getfield(L, -2, field);
+    lua_concat(L, 2);
+    lua_setfield(L, -2, field);
+    lua_pop(L, 1);
+}
+
+static void set_paths(lua_State *L, const char *root) {
+    lua_pushfstring(L, "%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;%s/vendor/?.lua;%s/vendor/?/init.lua;", root, root, root,
+                    root, root);
+    prepend_path(L, "path");
+    lua_pushfstring(L, "%s/vendor/?.so;", root);
+    prepend_path(L, "cpath");
+}
+
+/* ---- run ---- */
+
+/* Receives the arguments; returns the exit status of mare.cli. */
+static int run(lua_State *L) {
+    int count = lua_gettop(L);
+    luaL_openlibs(L);
+    push_host(L);
+    lua_getfield(L, -1, "root");
+    set_paths(L, lua_tostring(L, -1));
+    lua_pop(L, 1);
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "mare.host");
+    lua_pop(L, 1);
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "mare.cli");
+    lua_call(L, 1, 1);
+    lua_insert(L, 1);
+    lua_call(L, count, 1);
+    return 1;
+}
+
+static int traceback(lua_State *L) {
+    if (!lua_isstring(L, 1) && !luaL_callmeta(L, 1, "__tostring")) lua_pushliteral(L, "error without a message");
+    luaL_traceback(L, L, lua_tostring(L, -1), 1);
+    return 1;
+}
+
+static int run_protected(lua_State *L, int argc, char **argv) {
+    lua_pushcfunction(L, traceback);
+    lua_pushcfunction(L, run);
+    for (int i = 1; i < argc; i++) lua_pushstring(L, argv[i]);
+    if (lua_pcall(L, argc - 1, 1, 1) == 0) return (int)lua_tointeger(L, -1);
+    fprintf(stderr, "mare: %s\n", lua_tostring(L, -1));
+    return EXIT_FAILURE;
+}
+
+/* A closed descriptor would be given to the next file opened. Standard output is opened the wrong way round, so that
+ * printing to it still fails. */
+static void fill_standard_descriptors(void) {
+    static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd) _exit(EXIT_FAILURE);
+}
+
+/* The one check of everything printed: a full disk or a closed pipe. */
+static int finish_output(int status) {
+    errno = 0;
+    int failed = ferror(stdout) | fflush(stdout);
+    if (!failed) return status;
+    fprintf(stderr, "mare: standard output: %s\n", errno ? strerror(errno) : "write failed");
+    return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
+}
+
+int main(int argc, char **argv) {
+    fill_standard_descriptors();
+    signal(SIGPIPE, SIG_IGN);
+    state = luaL_newstate();
+    if (!state) {
+        fputs("mare: out of memory\n", stderr);
+        return EXIT_FAILURE;
+    }
+    luaJIT_profile_start(state, "li1000000000", ignore_sample, NULL);
+    watch_signals();
+    int status = run_protected(state, argc, argv);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    luaJIT_profile_stop(state);
+    lua_close(state);
+    return finish_output(status);
+}

@@ -1,0 +1,113 @@
+-- memory.lua - pinned host memory, and the host side of transfers: what may be handed over as data of an element type.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+
+local C = mare.C
+local class = handle.class('host memory', C.mare_host_release)
+local M = { is_host = class.is }
+
+local out = ffi.new 'mare_host *[1]'
+
+-- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs whenever an eighth of the
+-- device's memory was asked for since it last ran, so that temporaries nobody releases do not add up.
+local asked = 0
+local function press(device, size)
+    asked = asked + size
+    if asked > device.info.memory / 8 then
+        collectgarbage()
+        asked = 0
+    end
+end
+
+-- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes }.
+function M.shape(what, options)
+    local type_name = options.type or 'bytes'
+    local element = tonumber(C.mare_type_size(mare.types[type_name]))
+    local size = options.size
+    if options.count then
+        if size then errors.argument('%s: give count or size, not both', what) end
+        size = handle.whole(options.count, what .. ': count') * element
+    end
+    if not size then errors.argument('%s: count (elements) or size (bytes) is missing', what) end
+    return type_name, element, handle.whole(size, what .. ': size')
+end
+
+-- Creates through `create`, after making room.
+function M.create(device, size, create, ...)
+    press(device, size)
+    mare.create(create, device.handle, ...)
+end
+
+-- d:host{ type = 'float', count = n }: h.data is a pointer to the type.
+function M.host(device, options)
+    local label = type(options) == 'table' and options.label or 'host memory'
+    errors.fields(label, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    local type_name, element, size = M.shape(label, options)
+    M.create(device, size, C.mare_host_create, size, label, out)
+    local self = class.wrap(out, { label = label, type = type_name, size = size, count = size / element })
+    self.data = ffi.cast(ffi.typeof('$ *', ffi.typeof(mare.ctypes[type_name])), C.mare_host_data(self.handle))
+    return self
+end
+
+-- "float" of a float[10] or a const float *, in LuaJIT's own spelling.
+local function element_name(ctype)
+    return tostring(ctype):gsub('const ', ''):match '^ctype<(.-)%s*[%[%*]'
+end
+
+local spelling = {}
+for name, ctype in pairs(mare.ctypes) do
+    spelling[name] = element_name(ffi.typeof(ctype .. ' *'))
+end
+local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
+
+local function check_type(what, cdata, type_name)
+    local given = element_name(ffi.typeof(cdata))
+    if not given then errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata)) end
+    if type_name ~= 'bytes' and given ~= spelling[type_name] and not untyped[given] then
+        errors.argument('%s: the elements are %s, the data are %s', what, type_name, given)
+    end
+end
+
+-- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does not tell).
+function M.pointer(what, data, type_name)
+    if class.is(data) then
+        check_type(what, data.data, type_name)
+        return data.data, data.size
+    end
+    if type(data) ~= 'cdata' then
+        errors.argument('%s: an array, cdata or host memory is wanted, not %s', what, type(data))
+    end
+    check_type(what, data, type_name)
+    local is_array = tostring(ffi.typeof(data)):find('[', 1, true)
+    return data, is_array and ffi.sizeof(data) or nil
+end
+
+local arrays = {}
+for name, ctype in pairs(mare.ctypes) do arrays[name] = ffi.typeof(ctype .. '[?]') end
+
+function M.array(type_name, count)
+    return arrays[type_name](count)
+end
+
+-- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range only.
+function M.from_table(what, values, type_name)
+    local count = #values
+    local array = arrays[type_name](count)
+    local exact = type_name ~= 'float' and type_name ~= 'double'
+    for i = 1, count do
+        local value = values[i]
+        if type(value) ~= 'number' and type(value) ~= 'cdata' then
+            errors.argument('%s: element %d is %s, not a number', what, i, type(value))
+        end
+        array[i - 1] = value
+        if exact and array[i - 1] ~= value then
+            errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value), type_name)
+        end
+    end
+    return array
+end
+
+return M

@@ -1,0 +1,87 @@
+-- program.lua - device programs from source text.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local kernel = require 'bindings.kernel'
+
+local C = mare.C
+local class = handle.class('program', C.mare_program_release)
+local program = class.methods
+local M = {}
+
+local out = ffi.new 'mare_program *[1]'
+local size = ffi.new 'uint64_t[1]'
+local languages = { mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL }
+local maths = { strict = C.MARE_MATH_STRICT, fast = C.MARE_MATH_FAST, relaxed = C.MARE_MATH_RELAXED }
+
+local fields = { source = 'string', name = 'string', defines = 'table', include_paths = 'table', language = languages,
+                 math = maths, options = 'string' }
+
+local function define_text(value)
+    if value == true then return nil end
+    if type(value) == 'number' and value % 1 ~= 0 then return ('%.17g'):format(value) end
+    if type(value) == 'number' then return ('%.0f'):format(value) end
+    return tostring(value)
+end
+
+-- Sorted, because the text of the defines is part of the cache's key. `false` leaves a name undefined. `anchor` keeps the
+-- texts, which C only points to, from the collector.
+local function define_array(defines, anchor)
+    local names = {}
+    for name, value in pairs(defines) do
+        if value ~= false then names[#names + 1] = name end
+    end
+    table.sort(names)
+    local array = ffi.new('mare_define[?]', #names)
+    for i, name in ipairs(names) do
+        local value = define_text(defines[name])
+        array[i - 1].name, array[i - 1].value = name, value
+        anchor[#anchor + 1] = value
+    end
+    anchor[#anchor + 1] = array
+    return array, #names
+end
+
+-- Calls use(desc) with a descriptor made of the table of d:program.
+local function with_desc(options, use)
+    errors.fields('program ' .. tostring(type(options) == 'table' and options.name or ''), options, fields)
+    if not options.source then errors.argument("program '%s': source is missing", options.name or 'source') end
+    local anchor = {}
+    local defines, define_count = define_array(options.defines or {}, anchor)
+    local paths = options.include_paths or {}
+    local path_array = ffi.new('const char *[?]', #paths, paths)
+    local desc = ffi.new('mare_program_desc', {
+        source = options.source, name = options.name or 'source', options = options.options,
+        language = languages[options.language or 'mare'], math = maths[options.math or 'strict'],
+        defines = defines, define_count = define_count,
+        include_paths = path_array, include_path_count = #paths,
+    })
+    use(desc)
+    return anchor, path_array
+end
+
+function M.create(device, options)
+    with_desc(options, function(desc)
+        mare.create(C.mare_program_create, device.handle, desc, out)
+    end)
+    local self = class.wrap(out, { label = options.name or 'source', device = device })
+    self.log = ffi.string(C.mare_program_log(self.handle))
+    self.cached = C.mare_program_cached(self.handle) ~= 0
+    return self
+end
+
+-- Compiles without a device for a target such as 'cuda:sm_90'; returns the bytes of the binary.
+function M.check(target, options)
+    with_desc(options, function(desc)
+        mare.check(C.mare_program_check(target, desc, size))
+    end)
+    return tonumber(size[0])
+end
+
+function program:kernel(name)
+    return kernel.create(self, name)
+end
+
+return M

@@ -207,19 +207,18 @@ end, {
     { 'core/a.c', ('x\n'):rep(MAX_FILE + 1), 1 }, { 'core/a.c', ('x\n'):rep(MAX_FILE), 0 },
 })
 
--- A C function's body stands between a '{' and a '}' in column one; its head begins after the last
--- line that is empty or ends a declaration.
+-- A C function ends at a '}' in column one. Its head begins after the last line that is empty or
+-- ends a declaration, and is followed by a '{' in column one or behind its ')'.
 local function c_functions(code, found)
     local head, open
     for number, line in ipairs(code) do
-        if line:find '^{' then
-            open = head or number
-        elseif line:find '^}' then
+        if line:find '^}' then
             if open then found(open, number) end
             head, open = nil, nil
         elseif not open then
             if line:find '^%s*$' or line:find ';%s*$' or line:find '^#' then head = nil
             else head = head or number end
+            if head and (line:find '^{' or line:find '%)%s*{$') then open = head end
         end
     end
 end
@@ -247,6 +246,9 @@ rule('functions of at most ' .. MAX_FUNCTION .. ' lines', function(file, report)
     end)
 end, {
     { 'core/a.c', 'int f(void)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION) .. '}\n', 1 },
+    { 'core/a.c', 'int f(int a,\n      int b) {\n' .. ('    g();\n'):rep(MAX_FUNCTION - 2)
+        .. '}\n', 1 },
+    { 'core/a.c', 'static int t[] = {\n' .. ('    1,\n'):rep(MAX_FUNCTION) .. '};\n', 0 },
     { 'core/a.c', 'int f(int a,\n      int b)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION - 4)
         .. '}\n', 0 },
     { 'core/a.c', 'int g(void);\n\nint f(void)\n{\n' .. ('    g();\n'):rep(MAX_FUNCTION - 3)

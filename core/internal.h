@@ -34,6 +34,7 @@ typedef struct mr_text { char *data; size_t size, capacity; bool failed; } mr_te
 
 void mr_text_append(mr_text *text, const char *bytes, size_t size);
 void mr_text_format(mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mr_text_vformat(mr_text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
 const char *mr_text_cstr(const mr_text *text);      /* never NULL */
 void mr_text_free(mr_text *text);
 
@@ -107,9 +108,40 @@ struct mare_launch {
     uint32_t groups[3], group[3];
 };
 
+/* device.c */
+/* The stream to use on `device`: NULL means its default stream; a stream of another device is refused. `what` and
+ * `label` name the object for the message. */
+mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what, const char *label,
+                                  mr_native *out);
+
+/* region.c */
+mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size);
+/* Fills in the defaults of mare_region and checks pitches and slices. */
+mare_status mr_region_normalise(const mare_region *region, mare_region *out);
+/* One past the last byte that the box touches; false if that is beyond 64 bits. */
+bool mr_region_dst_end(const mare_region *r, uint64_t *end);
+bool mr_region_src_end(const mare_region *r, uint64_t *end);
+bool mr_region_overlaps(const mare_region *r);      /* both sides in the same memory */
+uint64_t mr_region_volume(const mare_region *r);    /* bytes */
+bool mr_region_split(const mare_region *r, mare_region *first, mare_region *second);
+
+/* lex.c: C text in pieces, so that comments and strings fool nobody. The text ends with NUL. */
+typedef enum mr_token_kind {
+    MR_TOKEN_END,
+    MR_TOKEN_SPACE,                 /* blanks, continued lines, comments */
+    MR_TOKEN_NEWLINE,
+    MR_TOKEN_WORD,                  /* identifiers and numbers */
+    MR_TOKEN_STRING,                /* string and character literals, raw ones too */
+    MR_TOKEN_MARK                   /* any other single character */
+} mr_token_kind;
+typedef struct mr_token { mr_token_kind kind; const char *start; size_t size; } mr_token;
+mr_token mr_lex(const char *at);
+bool mr_token_is(mr_token token, const char *text);
+
 /* source.c: resolves #include "..." into one text. #pragma once is honoured; #include NAME is looked up in the defines;
- * a file that is not found is left to the compiler; <...> likewise. #line keeps error positions true. */
-mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out);
+ * a file that is not found is left to the compiler (then *complete is false); <...> likewise. #line keeps error
+ * positions true. */
+mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool *complete);
 extern const char mr_prelude_cuda[];        /* kernels/prelude, embedded at build time */
 extern const char mr_prelude_opencl[];
 
@@ -120,6 +152,8 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
 
 /* registry.c */
 const mr_backend *mr_registry_backend(int index);           /* NULL past the end */
+const mr_backend *mr_registry_find(const char *name, size_t size);  /* NULL if there is none of that name */
+mare_status mr_registry_unknown(const char *what, const char *name);    /* the failure, with the names there are */
 mare_status mr_registry_resolve(const char *name, const mr_backend **backend, int *index);
 
 #endif

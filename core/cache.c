@@ -1,0 +1,278 @@
+/* cache.c - compiled programs on disk, shared by every process of the user.
+ *
+ * A file is named by a hash of its key and holds the whole key, which is compared: two keys with one hash cost a
+ * compilation, never a wrong binary. Files are written under a unique name, synced and renamed, so that a reader sees
+ * all or nothing; one that is damaged is deleted. Whatever goes wrong here is a miss.
+ */
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FORMAT = 1, HASH_DIGITS = 32 };
+static const char suffix[] = ".mare";
+
+typedef struct header {
+    char magic[8];
+    uint64_t format, key_size, binary_size, checksum;   /* of what follows the header */
+    char program[128], device[128];
+} header;
+
+static const char magic[8] = { 'm', 'a', 'r', 'e', 'b', 'i', 'n', '\n' };
+
+/* ---- names ---- */
+
+static uint64_t hash(const unsigned char *bytes, size_t size, uint64_t value) {
+    for (size_t i = 0; i < size; i++) value = (value ^ bytes[i]) * 0x100000001b3u;      /* FNV-1a */
+    return value ^ (value >> 32);
+}
+
+static void entry_name(const char *key, size_t size, char out[64]) {
+    const unsigned char *bytes = (const unsigned char *)key;
+    snprintf(out, 64, "%016llx%016llx%s", (unsigned long long)hash(bytes, size, 0xcbf29ce484222325u),
+             (unsigned long long)hash(bytes, size, 0x9e3779b97f4a7c15u), suffix);
+}
+
+static bool is_entry(const char *name) {
+    return strspn(name, "0123456789abcdef") == HASH_DIGITS && !strcmp(name + HASH_DIGITS, suffix);
+}
+
+static bool is_leftover(const char *name) { return !strncmp(name, ".mare-", 6); }
+
+/* Empty when the cache is off or there is no place for it. */
+static void find_folder(char *out, size_t size) {
+    const char *own = getenv("MARE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int length = 0;
+    out[0] = '\0';
+    if (own && *own) length = strcmp(own, "off") ? snprintf(out, size, "%s", own) : 0;
+    else if (cache && *cache == '/') length = snprintf(out, size, "%s/mare", cache);
+    else if (home && *home) length = snprintf(out, size, "%s/.cache/mare", home);
+    if (length < 0 || (size_t)length >= size) out[0] = '\0';
+}
+
+const char *mare_cache_path(void) {
+    static _Thread_local char path[4096];
+    find_folder(path, sizeof path);
+    return path;
+}
+
+static bool make_folders(const char *path) {
+    char part[4096];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(part, 0700) != 0 && errno != EEXIST) return false;
+        *slash = '/';
+    }
+    return mkdir(part, 0700) == 0 || errno == EEXIST;
+}
+
+static int open_folder(bool create) {
+    const char *path = mare_cache_path();
+    if (!*path || (create && !make_folders(path))) return -1;
+    return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* ---- reading ---- */
+
+static bool read_all(int fd, void *out, size_t size) {
+    char *at = out;
+    while (size) {
+        ssize_t got = read(fd, at, size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        at += got;
+        size -= (size_t)got;
+    }
+    return true;
+}
+
+static bool read_header(int fd, header *out) {
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !read_all(fd, out, sizeof *out)) return false;
+    uint64_t size = (uint64_t)status.st_size, total = 0;
+    if (memcmp(out->magic, magic, sizeof magic) != 0 || out->format != FORMAT) return false;
+    out->program[sizeof out->program - 1] = out->device[sizeof out->device - 1] = '\0';
+    return !__builtin_add_overflow(out->key_size, out->binary_size, &total) && size - sizeof *out == total;
+}
+
+/* The key and the binary in one block; NULL if the file is not what it should be. */
+static char *read_entry(int fd, header *head) {
+    if (!read_header(fd, head)) return NULL;
+    size_t size = (size_t)(head->key_size + head->binary_size);
+    char *block = malloc(size ? size : 1);
+    if (!block) return NULL;
+    if (read_all(fd, block, size) && hash((unsigned char *)block, size, 0) == head->checksum) return block;
+    free(block);
+    return NULL;
+}
+
+static bool take_binary(const header *head, const char *block, const char *key, size_t key_size, mr_blob *out) {
+    if (head->key_size != key_size || memcmp(block, key, key_size) != 0) return false;
+    size_t size = (size_t)head->binary_size;
+    void *data = malloc(size ? size : 1);
+    if (!data) return false;
+    memcpy(data, block + key_size, size);
+    *out = (mr_blob){ data, size };
+    return true;
+}
+
+mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found) {
+    char name[64];
+    header head;
+    int folder = open_folder(false), fd = -1;
+    *found = false;
+    entry_name(key, key_size, name);
+    if (folder >= 0) fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) goto done;
+    char *block = read_entry(fd, &head);
+    if (block) *found = take_binary(&head, block, key, key_size, out);
+    else (void)unlinkat(folder, name, 0);
+    free(block);
+done:
+    if (fd >= 0) close(fd);
+    if (folder >= 0) close(folder);
+    return MARE_OK;
+}
+
+/* ---- writing ---- */
+
+static bool write_all(int fd, const void *bytes, size_t size) {
+    const char *at = bytes;
+    while (size) {
+        ssize_t done = write(fd, at, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return false;
+        at += done;
+        size -= (size_t)done;
+    }
+    return true;
+}
+
+static bool write_entry(int fd, const header *head, const char *block, size_t size) {
+    return write_all(fd, head, sizeof *head) && write_all(fd, block, size) && fsync(fd) == 0;
+}
+
+static void store(int folder, const char *name, const header *head, const char *block, size_t size) {
+    static atomic_uint counter;
+    char temporary[64];
+    snprintf(temporary, sizeof temporary, ".mare-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1));
+    int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    bool written = write_entry(fd, head, block, size);
+    if (close(fd) != 0) written = false;
+    if (!written || renameat(folder, temporary, folder, name) != 0) (void)unlinkat(folder, temporary, 0);
+}
+
+void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
+                    const mr_blob *binary) {
+    char name[64];
+    mr_text block = { 0 };
+    header head = { .format = FORMAT, .key_size = key_size, .binary_size = binary->size };
+    int folder = open_folder(true);
+    if (folder < 0) return;
+    memcpy(head.magic, magic, sizeof magic);
+    snprintf(head.program, sizeof head.program, "%s", program);
+    snprintf(head.device, sizeof head.device, "%s", device);
+    mr_text_append(&block, key, key_size);
+    mr_text_append(&block, binary->data, binary->size);
+    if (!block.failed) {
+        head.checksum = hash((unsigned char *)block.data, block.size, 0);
+        entry_name(key, key_size, name);
+        store(folder, name, &head, block.data, block.size);
+    }
+    mr_text_free(&block);
+    close(folder);
+}
+
+/* ---- listing ---- */
+
+static DIR *open_listing(void) {
+    int folder = open_folder(false);
+    DIR *listing = folder < 0 ? NULL : fdopendir(folder);
+    if (!listing && folder >= 0) close(folder);
+    return listing;
+}
+
+mare_status mare_cache_count(uint64_t *out) {
+    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_count: out is NULL");
+    *out = 0;
+    DIR *listing = open_listing();
+    if (!listing) return MARE_OK;
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) *out += is_entry(entry->d_name);
+    closedir(listing);
+    return MARE_OK;
+}
+
+static int newest_first(const void *a, const void *b) {
+    const mare_cache_info *left = a, *right = b;
+    if (left->modified != right->modified) return left->modified < right->modified ? 1 : -1;
+    return strcmp(left->file, right->file);
+}
+
+/* All entries, sorted; NULL if there are none or no memory. */
+static mare_cache_info *list_entries(DIR *listing, uint64_t *count) {
+    mare_cache_info *list = NULL;
+    *count = 0;
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        struct stat status;
+        if (!is_entry(entry->d_name) || fstatat(dirfd(listing), entry->d_name, &status, 0) != 0) continue;
+        mare_cache_info *grown = realloc(list, (*count + 1) * sizeof *grown);
+        if (!grown) break;
+        list = grown;
+        mare_cache_info *info = &list[(*count)++];
+        *info = (mare_cache_info){ .size = (uint64_t)status.st_size, .modified = (int64_t)status.st_mtime };
+        snprintf(info->file, sizeof info->file, "%.*s", (int)sizeof info->file - 1, entry->d_name);
+    }
+    if (list) qsort(list, (size_t)*count, sizeof *list, newest_first);
+    return list;
+}
+
+static void read_names(int folder, mare_cache_info *info) {
+    header head;
+    int fd = openat(folder, info->file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    if (read_header(fd, &head)) {
+        memcpy(info->program, head.program, sizeof info->program);
+        memcpy(info->device, head.device, sizeof info->device);
+    } else strcpy(info->program, "(damaged)");
+    close(fd);
+}
+
+mare_status mare_cache_query(uint64_t index, mare_cache_info *out) {
+    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: out is NULL");
+    uint64_t count = 0;
+    DIR *listing = open_listing();
+    mare_cache_info *list = listing ? list_entries(listing, &count) : NULL;
+    mare_status status = MARE_OK;
+    if (index < count) {
+        *out = list[index];
+        read_names(dirfd(listing), out);
+    } else
+        status = mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: index %llu, there are %llu entries",
+                         (unsigned long long)index, (unsigned long long)count);
+    free(list);
+    if (listing) closedir(listing);
+    return status;
+}
+
+mare_status mare_cache_clear(uint64_t *removed) {
+    uint64_t count = 0;
+    mare_status status = MARE_OK;
+    DIR *listing = open_listing();
+    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry; entry = readdir(listing)) {
+        if (!is_entry(entry->d_name) && !is_leftover(entry->d_name)) continue;
+        if (unlinkat(dirfd(listing), entry->d_name, 0) == 0) count += is_entry(entry->d_name);
+        else if (errno != ENOENT)
+            status = mr_fail(MARE_ERROR_IO, "%s/%s: %s", mare_cache_path(), entry->d_name, strerror(errno));
+    }
+    if (listing) closedir(listing);
+    if (removed) *removed = count;
+    return status;
+}

@@ -1,0 +1,68 @@
+/* kernel.c - an entry point of a program and what it takes. */
+#include "internal.h"
+
+#include <string.h>
+
+static void destroy(mare_kernel *kernel) {
+    if (!kernel) return;
+    mare_device *device = kernel->program->device;
+    if (kernel->native.u64) device->backend->kernel_release(device->native, kernel->native);
+    mr_signature_free(&kernel->signature);
+    mare_program_release(kernel->program);
+    mr_object_delete(&kernel->object);
+}
+
+static mare_status load(mare_kernel *kernel, const char *name) {
+    mare_program *program = kernel->program;
+    mare_device *device = program->device;
+    mr_source source = { .text = mr_text_cstr(&program->source), .name = program->object.label, .options = "",
+                         .defines = program->defines, .define_count = program->define_count,
+                         .language = program->language };
+    MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
+    MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));
+    MR_TRY(device->backend->kernel_info(device->native, kernel->native, &kernel->info));
+    memcpy(kernel->info.name, kernel->signature.name, sizeof kernel->info.name);
+    kernel->info.arg_count = kernel->signature.arg_count;
+    return MARE_OK;
+}
+
+mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out) {
+    if (!program || !name || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_create: program, name and out are required");
+    *out = NULL;
+    mare_kernel *kernel = mr_object_new(sizeof *kernel, name);
+    if (!kernel) return MARE_ERROR_MEMORY;
+    kernel->program = program;
+    mare_program_retain(program);
+    mare_status status = load(kernel, name);
+    if (status != MARE_OK) {
+        mr_annotate(status, "program '%s'", program->object.label);
+        destroy(kernel);
+        return status;
+    }
+    *out = kernel;
+    return MARE_OK;
+}
+
+void mare_kernel_retain(mare_kernel *kernel) {
+    if (kernel) mr_object_retain(&kernel->object);
+}
+
+void mare_kernel_release(mare_kernel *kernel) {
+    if (kernel && mr_object_unref(&kernel->object)) destroy(kernel);
+}
+
+mare_status mare_kernel_query(mare_kernel *kernel, mare_kernel_info *out) {
+    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_query: kernel and out are required");
+    *out = kernel->info;
+    return MARE_OK;
+}
+
+mare_status mare_kernel_arg(mare_kernel *kernel, uint32_t index, mare_arg_info *out) {
+    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_arg: kernel and out are required");
+    if (index >= kernel->signature.arg_count)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0",
+                       kernel->object.label, index, kernel->signature.arg_count);
+    *out = kernel->signature.args[index];
+    return MARE_OK;
+}

@@ -1,0 +1,306 @@
+/* launch.c - a kernel with its arguments and shape: every value is checked when it is set, so that running needs only
+ * to look that nothing is missing.
+ */
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- life ---- */
+
+static void destroy(mare_launch *launch) {
+    if (!launch) return;
+    mare_kernel *kernel = launch->kernel;
+    mare_device *device = kernel->program->device;
+    if (launch->native.u64) device->backend->launch_destroy(device->native, launch->native);
+    for (uint32_t i = 0; launch->buffers && i < kernel->signature.arg_count; i++)
+        mare_buffer_release(launch->buffers[i]);
+    free(launch->args);
+    free(launch->buffers);
+    free(launch->is_set);
+    mare_kernel_release(kernel);
+    mr_object_delete(&launch->object);
+}
+
+static mare_status prepare(mare_launch *launch) {
+    const mr_signature *signature = &launch->kernel->signature;
+    mare_program *program = launch->kernel->program;
+    size_t count = signature->arg_count ? signature->arg_count : 1;
+    launch->args = calloc(count, sizeof *launch->args);
+    launch->buffers = calloc(count, sizeof *launch->buffers);
+    launch->is_set = calloc(count, sizeof *launch->is_set);
+    if (!launch->args || !launch->buffers || !launch->is_set)
+        return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    for (uint32_t i = 0; i < signature->arg_count; i++) {
+        const mare_arg_info *info = &signature->args[i];
+        launch->args[i].is_buffer = info->is_buffer;
+        launch->args[i].size = (uint32_t)(info->is_buffer ? sizeof(mr_native) : mare_type_size((mare_type)info->type));
+    }
+    return program->device->backend->launch_create(program->device->native, program->native, launch->kernel->native,
+                                                   signature->name, &launch->native);
+}
+
+mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
+    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_create: kernel and out are required");
+    *out = NULL;
+    mare_launch *launch = mr_object_new(sizeof *launch, kernel->object.label);
+    if (!launch) return MARE_ERROR_MEMORY;
+    launch->kernel = kernel;
+    mare_kernel_retain(kernel);
+    mare_status status = prepare(launch);
+    if (status != MARE_OK) {
+        mr_annotate(status, "launch of kernel '%s'", kernel->object.label);
+        destroy(launch);
+        return status;
+    }
+    *out = launch;
+    return MARE_OK;
+}
+
+void mare_launch_retain(mare_launch *launch) {
+    if (launch) mr_object_retain(&launch->object);
+}
+
+void mare_launch_release(mare_launch *launch) {
+    if (launch && mr_object_unref(&launch->object)) destroy(launch);
+}
+
+/* ---- arguments ---- */
+
+static mare_status find_arg(mare_launch *launch, uint32_t index, const mare_arg_info **out) {
+    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set: launch is NULL");
+    const mr_signature *signature = &launch->kernel->signature;
+    if (index >= signature->arg_count)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0", signature->name,
+                       index, signature->arg_count);
+    *out = &signature->args[index];
+    return MARE_OK;
+}
+
+static mare_status refuse(const mare_launch *launch, uint32_t index, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "kernel 'saxpy', argument 1 'a': expects float, got ..." */
+static mare_status refuse(const mare_launch *launch, uint32_t index, const char *format, ...) {
+    const mare_arg_info *info = &launch->kernel->signature.args[index];
+    mr_text text = { 0 };
+    va_list arguments;
+    va_start(arguments, format);
+    mr_text_vformat(&text, format, arguments);
+    va_end(arguments);
+    const char *type = info->is_buffer && info->type == MARE_TYPE_NONE ? "" : mare_type_name((mare_type)info->type);
+    mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%s': expects %s%s%s, got %s",
+            launch->kernel->signature.name, index, info->name, info->is_buffer ? "a buffer" : "",
+            info->is_buffer && *type ? " of " : "", type, mr_text_cstr(&text));
+    mr_text_free(&text);
+    return MARE_ERROR_ARGUMENT;
+}
+
+static mare_status check_buffer(const mare_launch *launch, uint32_t index, const mare_buffer *buffer) {
+    const mare_arg_info *info = &launch->kernel->signature.args[index];
+    const mare_device *device = launch->kernel->program->device;
+    const char *label = buffer->object.label;
+    if (!info->is_buffer) return refuse(launch, index, "the buffer '%s'", label);
+    if (buffer->device != device)
+        return refuse(launch, index, "the buffer '%s' of another device (%s; the kernel is on %s)", label,
+                      buffer->device->info.name, device->info.name);
+    if (info->type && buffer->type && info->type != buffer->type)
+        return refuse(launch, index, "the buffer '%s' of %s", label, mare_type_name((mare_type)buffer->type));
+    uint64_t alignment = mare_type_size((mare_type)info->type);
+    if (alignment < device->info.view_alignment) alignment = device->info.view_alignment;
+    if (buffer->offset % alignment)
+        return refuse(launch, index, "a view of '%s' that starts at byte %llu (%s needs multiples of %llu)", label,
+                      (unsigned long long)buffer->offset, device->info.name, (unsigned long long)alignment);
+    return MARE_OK;
+}
+
+mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buffer *buffer) {
+    const mare_arg_info *info = NULL;
+    MR_TRY(find_arg(launch, index, &info));
+    if (!buffer) return refuse(launch, index, "NULL as a buffer");
+    MR_TRY(check_buffer(launch, index, buffer));
+    mare_buffer_retain(buffer);
+    mare_buffer_release(launch->buffers[index]);
+    launch->buffers[index] = buffer;
+    launch->args[index].value.buffer = buffer->native;
+    launch->args[index].offset = buffer->offset;
+    launch->args[index].extent = buffer->parent ? buffer->size : 0;
+    launch->is_set[index] = true;
+    return MARE_OK;
+}
+
+static bool is_real(uint32_t type) { return type == MARE_TYPE_FLOAT || type == MARE_TYPE_DOUBLE; }
+
+static bool is_unsigned(uint32_t type) { return !is_real(type) && type % 2 == 0; }
+
+/* The values of an integer type; an unsigned 64-bit type is cut at what an int64_t can hold. */
+static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
+    unsigned bits = 8 * (unsigned)mare_type_size((mare_type)type);
+    *least = is_unsigned(type) ? 0 : INT64_MIN >> (64 - bits);
+    *most = is_unsigned(type) && bits < 64 ? (int64_t)(UINT64_MAX >> (64 - bits)) : INT64_MAX >> (64 - bits);
+    if (is_unsigned(type) && bits == 64) *most = INT64_MAX;
+}
+
+/* Two's complement, little endian: the low bytes are the smaller type. */
+static void store_integer(mare_launch *launch, uint32_t index, uint64_t value) {
+    launch->args[index].value.u = value;
+    launch->is_set[index] = true;
+}
+
+static void store_real(mare_launch *launch, uint32_t index, uint32_t type, double value) {
+    if (type == MARE_TYPE_FLOAT) launch->args[index].value.f = (float)value;
+    else launch->args[index].value.d = value;
+    launch->is_set[index] = true;
+}
+
+/* Whether float or double hold the integer exactly: its odd part must fit the significand. */
+static bool is_exact(int64_t value, uint32_t type) {
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    while (magnitude && magnitude % 2 == 0) magnitude /= 2;
+    return magnitude < 1ULL << (type == MARE_TYPE_FLOAT ? 24 : 53);
+}
+
+mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t value) {
+    const mare_arg_info *info = NULL;
+    MR_TRY(find_arg(launch, index, &info));
+    long long shown = (long long)value;
+    if (info->is_buffer) return refuse(launch, index, "the integer %lld", shown);
+    if (is_real(info->type)) {
+        if (!is_exact(value, info->type)) return refuse(launch, index, "the integer %lld, which it cannot hold", shown);
+        store_real(launch, index, info->type, (double)value);
+        return MARE_OK;
+    }
+    int64_t least = 0, most = 0;
+    integer_range(info->type, &least, &most);
+    if (value < least || value > most)
+        return refuse(launch, index, "the integer %lld outside %lld .. %lld", shown, (long long)least,
+                      (long long)most);
+    store_integer(launch, index, (uint64_t)value);
+    return MARE_OK;
+}
+
+static mare_status set_whole(mare_launch *launch, uint32_t index, uint32_t type, double value) {
+    if (value != floor(value)) return refuse(launch, index, "%.17g, which is not whole", value);
+    double limit = type == MARE_TYPE_UINT64 ? 0x1p64 : 0x1p63;
+    if (!(value < limit && value >= -0x1p63))
+        return refuse(launch, index, "%.17g, which is out of its range", value);
+    if (type == MARE_TYPE_UINT64 && value >= 0x1p63) {
+        store_integer(launch, index, (uint64_t)value);
+        return MARE_OK;
+    }
+    return mare_launch_set_int(launch, index, (int64_t)value);
+}
+
+mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double value) {
+    const mare_arg_info *info = NULL;
+    MR_TRY(find_arg(launch, index, &info));
+    if (info->is_buffer) return refuse(launch, index, "the number %.17g", value);
+    if (!is_real(info->type)) return set_whole(launch, index, info->type, value);
+    if (info->type == MARE_TYPE_FLOAT && isfinite(value) && isinf((float)value))
+        return refuse(launch, index, "%.17g, which is out of its range", value);
+    store_real(launch, index, info->type, value);
+    return MARE_OK;
+}
+
+mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type, const void *value) {
+    const mare_arg_info *info = NULL;
+    MR_TRY(find_arg(launch, index, &info));
+    if (!value) return refuse(launch, index, "NULL as a value");
+    if (info->is_buffer || type != info->type) return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
+    memcpy(launch->args[index].value.bytes, value, launch->args[index].size);
+    launch->is_set[index] = true;
+    return MARE_OK;
+}
+
+void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
+    const mare_arg_info *info = NULL;
+    if (find_arg(launch, index, &info) != MARE_OK) return NULL;
+    if (info->is_buffer) {
+        refuse(launch, index, "a request for its value");
+        return NULL;
+    }
+    launch->is_set[index] = true;       /* zero until it is written */
+    return launch->args[index].value.bytes;
+}
+
+/* ---- shape ---- */
+
+static uint32_t limit_of(const mare_launch *launch) {
+    uint32_t device = launch->kernel->program->device->info.max_group_size;
+    uint32_t kernel = launch->kernel->info.max_group_size;
+    return kernel && kernel < device ? kernel : device;
+}
+
+/* Rows of 32 suit lockstep hardware and its memory; a CPU runs a group as a loop along x, the longer the better. */
+static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
+    static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
+    const mare_device_info *info = &launch->kernel->program->device->info;
+    int dimensions = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
+    if (info->kind == MARE_DEVICE_CPU) dimensions = 1;
+    memcpy(group, choices[dimensions - 1], sizeof choices[0]);
+    for (int d = 0; d < 3; d++)
+        while (group[d] > info->max_group[d] || (group[d] > 1 && group[d] / 2 >= global[d])) group[d] /= 2;
+    for (int d = 2; d >= 0; d--)
+        while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
+}
+
+static mare_status check_shape(const mare_launch *launch, const uint32_t global[3], const uint32_t group[3]) {
+    const mare_device_info *info = &launch->kernel->program->device->info;
+    const char *name = launch->kernel->signature.name;
+    for (int d = 0; d < 3; d++) {
+        if (!global[d]) return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': global size along %c is 0", name, "xyz"[d]);
+        if (!group[d] || group[d] > info->max_group[d])
+            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': group size %u along %c (allowed on %s: 1 to %u)", name,
+                           group[d], "xyz"[d], info->name, info->max_group[d]);
+    }
+    uint64_t size = (uint64_t)group[0] * group[1] * group[2];       /* each is below 2^21 on every device known */
+    if (group[0] <= limit_of(launch) && group[1] <= limit_of(launch) && size <= limit_of(launch)) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': a group of %u x %u x %u work-items, %s allows %u for it", name,
+                   group[0], group[1], group[2], info->name, limit_of(launch));
+}
+
+mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3], const uint32_t group[3]) {
+    if (!launch || !global) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set_shape: launch and global are required");
+    uint32_t chosen[3];
+    if (group) memcpy(chosen, group, sizeof chosen);
+    else choose_group(launch, global, chosen);
+    MR_TRY(check_shape(launch, global, chosen));
+    for (int d = 0; d < 3; d++) {
+        launch->group[d] = chosen[d];
+        launch->groups[d] = global[d] / chosen[d] + (global[d] % chosen[d] != 0);
+    }
+    return MARE_OK;
+}
+
+/* ---- running ---- */
+
+static mare_status check_complete(const mare_launch *launch) {
+    const mr_signature *signature = &launch->kernel->signature;
+    mr_text missing = { 0 };
+    for (uint32_t i = 0; i < signature->arg_count; i++)
+        if (!launch->is_set[i])
+            mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i, signature->args[i].name);
+    mare_status status = MARE_OK;
+    if (missing.size)
+        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name, missing.data);
+    else if (!launch->group[0])
+        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", signature->name);
+    mr_text_free(&missing);
+    return status;
+}
+
+mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
+    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
+    const mr_signature *signature = &launch->kernel->signature;
+    mare_device *device = launch->kernel->program->device;
+    const uint32_t *grid = launch->groups, *group = launch->group;
+    mr_native queue;
+    MR_TRY(mr_device_pick_stream(device, stream, "kernel", signature->name, &queue));
+    MR_TRY(check_complete(launch));
+    MR_TRY_WITH(device->backend->launch_run(device->native, queue, launch->native, grid, group, launch->args,
+                                            signature->arg_count),
+                "kernel '%s' (%u x %u x %u groups of %u x %u x %u)", signature->name, grid[0], grid[1], grid[2],
+                group[0], group[1], group[2]);
+    return MARE_OK;
+}

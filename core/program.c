@@ -1,0 +1,240 @@
+/* program.c - from the user's text to a loaded binary: include resolution, prelude, defines, cache, compiler.
+ *
+ * The defines are put in front of the text as #define lines, so that no compiler's command line has to quote them.
+ */
+#include "internal.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const languages[] = { "mare", "cuda", "opencl" };
+static const char *const maths[] = { "strict", "fast", "relaxed" };
+
+/* ---- checks ---- */
+
+static bool is_identifier(const char *name) {
+    if (!name || !(isalpha((unsigned char)*name) || *name == '_')) return false;
+    while (isalnum((unsigned char)*name) || *name == '_') name++;
+    return *name == '\0';
+}
+
+static mare_status check_define(const mare_define *define, const char *name) {
+    if (!is_identifier(define->name))
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' is no identifier", name,
+                       define->name ? define->name : "NULL");
+    if (define->value && strpbrk(define->value, "\r\n"))
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' holds a line break", name, define->name);
+    return MARE_OK;
+}
+
+static mare_status check_desc(const mare_program_desc *desc, const char *name) {
+    if (!desc->source) return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': source is NULL", name);
+    if (desc->language > MARE_LANGUAGE_OPENCL)
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language %u is no mare_language", name, desc->language);
+    if (desc->math > MARE_MATH_RELAXED)
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': math %u is no mare_math", name, desc->math);
+    if ((desc->define_count && !desc->defines) || (desc->include_path_count && !desc->include_paths))
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': a list is NULL and its count is not 0", name);
+    for (uint64_t i = 0; i < desc->include_path_count; i++)
+        if (!desc->include_paths[i])
+            return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': include path %llu is NULL", name,
+                           (unsigned long long)i);
+    for (uint64_t i = 0; i < desc->define_count; i++) MR_TRY(check_define(&desc->defines[i], name));
+    return MARE_OK;
+}
+
+/* The null back end takes every language because it runs none. */
+static mare_status check_language(const mr_backend *backend, uint32_t language, const char *name) {
+    if (language == MARE_LANGUAGE_MARE || backend == &mr_backend_null) return MARE_OK;
+    if (!strcmp(backend->name, languages[language])) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language '%s' does not run on %s devices (allowed: mare, %s)",
+                   name, languages[language], backend->name, backend->name);
+}
+
+/* ---- text ---- */
+
+static const char *prelude_of(const mr_backend *backend) {
+    if (backend == &mr_backend_cuda) return mr_prelude_cuda;
+    return backend == &mr_backend_opencl ? mr_prelude_opencl : "";
+}
+
+/* What the compiler gets: defines, prelude, the user's text. */
+static void compose(const mr_backend *backend, const mare_program_desc *desc, bool is_cpu, const mr_text *flat,
+                    mr_text *out) {
+    for (uint64_t i = 0; i < desc->define_count; i++)
+        mr_text_format(out, "#define %s %s\n", desc->defines[i].name,
+                       desc->defines[i].value ? desc->defines[i].value : "1");
+    if (desc->language == MARE_LANGUAGE_MARE) {
+        if (is_cpu) mr_text_format(out, "#define MR_CPU 1\n");
+        mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n", prelude_of(backend));
+    }
+    mr_text_append(out, mr_text_cstr(flat), flat->size);
+}
+
+static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
+    return (mr_source){ .text = mr_text_cstr(text), .name = desc->name ? desc->name : "source",
+                        .options = desc->options ? desc->options : "", .language = desc->language,
+                        .math = desc->math };
+}
+
+/* ---- building ---- */
+
+static mare_status make_key(mare_device *device, const mr_source *source, mr_text *key) {
+    char native[1024] = "";
+    MR_TRY(device->backend->program_key(device->native, native, sizeof native));
+    mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
+                   languages[source->language], maths[source->math], source->options);
+    mr_text_append(key, source->text, strlen(source->text));
+    return key->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
+}
+
+/* False, with nothing loaded, on a miss; a binary that the driver refuses is a miss too. */
+static bool load_cached(mare_program *program, const mr_text *key) {
+    mr_blob binary = { 0 };
+    mare_device *device = program->device;
+    mr_cache_load(key->data, key->size, &binary, &program->cached);
+    if (program->cached && device->backend->program_load(device->native, &binary, &program->native) != MARE_OK) {
+        program->cached = false;
+        mr_clear_error();
+    }
+    free(binary.data);
+    return program->cached;
+}
+
+static mare_status compile(mare_program *program, const mr_source *source, mr_blob *binary) {
+    mare_device *device = program->device;
+    mr_blob log = { 0 };
+    mare_status status = device->backend->program_build(device->native, source, binary, &log);
+    if (log.data) mr_text_append(&program->log, log.data, strnlen(log.data, log.size));
+    free(log.data);
+    MR_TRY(status);
+    return device->backend->program_load(device->native, binary, &program->native);
+}
+
+static mare_status build(mare_program *program, const mr_source *source, bool cacheable) {
+    mr_text key = { 0 };
+    mr_blob binary = { 0 };
+    mare_status status = make_key(program->device, source, &key);
+    if (status != MARE_OK || (cacheable && load_cached(program, &key))) goto done;
+    status = compile(program, source, &binary);
+    if (status == MARE_OK && cacheable)
+        mr_cache_store(key.data, key.size, source->name, program->device->info.model, &binary);
+done:
+    mr_text_free(&key);
+    free(binary.data);
+    return status;
+}
+
+static mare_status copy_defines(mare_program *program, const mare_program_desc *desc) {
+    if (!desc->define_count) return MARE_OK;
+    program->defines = calloc(desc->define_count, sizeof *program->defines);
+    if (!program->defines) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    program->define_count = desc->define_count;
+    for (uint64_t i = 0; i < desc->define_count; i++) {
+        const char *value = desc->defines[i].value ? desc->defines[i].value : "1";
+        program->defines[i] = (mare_define){ strdup(desc->defines[i].name), strdup(value) };
+        if (!program->defines[i].name || !program->defines[i].value)
+            return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    }
+    return MARE_OK;
+}
+
+static mare_status create(mare_program *program, const mare_program_desc *desc) {
+    mr_text text = { 0 };
+    bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
+    mare_status status = copy_defines(program, desc);
+    if (status == MARE_OK) status = mr_source_flatten(desc, &program->source, &complete);
+    if (status != MARE_OK) goto done;
+    compose(program->device->backend, desc, is_cpu, &program->source, &text);
+    mr_source source = source_of(desc, &text);
+    status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : build(program, &source, complete);
+done:
+    mr_text_free(&text);
+    return status;
+}
+
+static void destroy(mare_program *program) {
+    if (!program) return;
+    mare_device *device = program->device;
+    if (program->native.u64) device->backend->program_unload(device->native, program->native);
+    for (uint64_t i = 0; i < program->define_count; i++) {
+        free((char *)(uintptr_t)program->defines[i].name);
+        free((char *)(uintptr_t)program->defines[i].value);
+    }
+    free(program->defines);
+    mr_text_free(&program->log);
+    mr_text_free(&program->source);
+    mare_device_release(device);
+    mr_object_delete(&program->object);
+}
+
+mare_status mare_program_create(mare_device *device, const mare_program_desc *desc, mare_program **out) {
+    if (!device || !desc || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_program_create: device, desc and out are required");
+    *out = NULL;
+    const char *name = desc->name ? desc->name : "source";
+    MR_TRY(check_desc(desc, name));
+    MR_TRY(check_language(device->backend, desc->language, name));
+    mare_program *program = mr_object_new(sizeof *program, name);
+    if (!program) return MARE_ERROR_MEMORY;
+    program->device = device;
+    program->language = desc->language;
+    mare_device_retain(device);
+    mare_status status = create(program, desc);
+    if (status != MARE_OK) {
+        destroy(program);
+        return mr_annotate(status, "program '%s'", name);
+    }
+    *out = program;
+    return MARE_OK;
+}
+
+void mare_program_retain(mare_program *program) {
+    if (program) mr_object_retain(&program->object);
+}
+
+void mare_program_release(mare_program *program) {
+    if (program && mr_object_unref(&program->object)) destroy(program);
+}
+
+const char *mare_program_log(const mare_program *program) { return program ? mr_text_cstr(&program->log) : ""; }
+
+int mare_program_cached(const mare_program *program) { return program && program->cached; }
+
+/* ---- compiling without a device ---- */
+
+static mare_status check_on(const mr_backend *backend, const char *arch, const mare_program_desc *desc,
+                            uint64_t *size) {
+    mr_text flat = { 0 }, text = { 0 };
+    bool complete = false;
+    mare_status status = mr_source_flatten(desc, &flat, &complete);
+    if (status != MARE_OK) goto done;
+    compose(backend, desc, false, &flat, &text);
+    mr_source source = source_of(desc, &text);
+    status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory")
+                         : backend->program_check(arch, &source, size);
+done:
+    mr_text_free(&flat);
+    mr_text_free(&text);
+    return status;
+}
+
+mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size) {
+    if (!target || !desc || !size)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_program_check: target, desc and size are required");
+    *size = 0;
+    const char *name = desc->name ? desc->name : "source";
+    const char *colon = strchr(target, ':');
+    const mr_backend *backend = mr_registry_find(target, colon ? (size_t)(colon - target) : strlen(target));
+    if (!backend) return mr_registry_unknown("target", target);
+    MR_TRY(check_desc(desc, name));
+    MR_TRY(check_language(backend, desc->language, name));
+    if (!backend->program_check)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "target '%s': %s compiles only for a device that is there", target,
+                       backend->name);
+    if (!colon || !colon[1])
+        return mr_fail(MARE_ERROR_ARGUMENT, "target '%s': an architecture is needed, such as cuda:sm_90", target);
+    MR_TRY_WITH(check_on(backend, colon + 1, desc, size), "program '%s'", name);
+    return MARE_OK;
+}

@@ -1,0 +1,380 @@
+/* signature.c - reads the parameters of a kernel from its source, so that every launch can be checked.
+ *
+ * Vendors tell the arguments of a kernel unevenly or not at all; the text tells them everywhere alike. Where a type is
+ * given a name, it is followed through the defines of the program, then through typedef and #define in the text; a
+ * name that the text gives two meanings (the branches of an #if) is refused rather than guessed.
+ */
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ARGS = 256, MAX_WORDS = 12, MAX_DEPTH = 16 };
+
+/* Walks over the tokens that count: no blanks, comments or directives. */
+typedef struct cursor { const char *at; bool line_start; } cursor;
+
+typedef struct word_list { mr_token words[MAX_WORDS]; int count; bool overflow; } word_list;
+
+typedef struct parameter {
+    word_list type;                 /* qualifiers and name removed */
+    mr_token name, odd;             /* odd: the first piece that has no place in a parameter */
+    const char *start, *end;
+    int stars;
+    bool is_const, is_global, is_constant, is_local;
+} parameter;
+
+typedef struct parser {
+    const mr_source *source;
+    const char *kernel;
+    bool found;
+    mr_text others;                 /* names of the kernels that were passed by */
+} parser;
+
+/* ---- tokens ---- */
+
+static void skip_line(cursor *c) {
+    mr_token token = mr_lex(c->at);
+    while (token.kind != MR_TOKEN_END && token.kind != MR_TOKEN_NEWLINE) {
+        c->at = token.start + token.size;
+        token = mr_lex(c->at);
+    }
+}
+
+static mr_token next(cursor *c) {
+    for (;;) {
+        mr_token token = mr_lex(c->at);
+        c->at = token.start + token.size;
+        if (token.kind == MR_TOKEN_NEWLINE) c->line_start = true;
+        else if (c->line_start && mr_token_is(token, "#")) skip_line(c);
+        else if (token.kind != MR_TOKEN_SPACE) {
+            c->line_start = false;
+            return token;
+        }
+    }
+}
+
+static mr_token peek(const cursor *c) {
+    cursor ahead = *c;
+    return next(&ahead);
+}
+
+static bool is_one_of(mr_token token, const char *const *list) {
+    for (; *list; list++)
+        if (mr_token_is(token, *list)) return true;
+    return false;
+}
+
+/* Past the bracket that closes the one just read. */
+static void skip_brackets(cursor *c) {
+    for (int depth = 1; depth > 0;) {
+        mr_token token = next(c);
+        if (token.kind == MR_TOKEN_END) return;
+        if (token.kind != MR_TOKEN_MARK) continue;
+        if (strchr("([{", *token.start)) depth++;
+        else if (strchr(")]}", *token.start)) depth--;
+    }
+}
+
+static void add_word(word_list *list, mr_token word) {
+    if (list->count < MAX_WORDS) list->words[list->count++] = word;
+    else list->overflow = true;
+}
+
+/* ---- types ---- */
+
+typedef enum answer { TYPE_KNOWN, TYPE_UNKNOWN, TYPE_AMBIGUOUS } answer;
+
+static const struct { const char *name; mare_type type; } aliases[] = {
+    { "int8_t", MARE_TYPE_INT8 },     { "uint8_t", MARE_TYPE_UINT8 },   { "int16_t", MARE_TYPE_INT16 },
+    { "uint16_t", MARE_TYPE_UINT16 }, { "int32_t", MARE_TYPE_INT32 },   { "uint32_t", MARE_TYPE_UINT32 },
+    { "int64_t", MARE_TYPE_INT64 },   { "uint64_t", MARE_TYPE_UINT64 }, { "uchar", MARE_TYPE_UINT8 },
+    { "ushort", MARE_TYPE_UINT16 },   { "uint", MARE_TYPE_UINT32 },     { "ulong", MARE_TYPE_UINT64 },
+    { "size_t", MARE_TYPE_UINT64 },   { "ptrdiff_t", MARE_TYPE_INT64 }, { "mr_index", MARE_TYPE_INT64 },
+};
+
+static answer resolve(const mr_source *source, const word_list *list, int depth, mare_type *out);
+
+/* The words of C's own arithmetic types, in any order; long has 64 bits on every platform that Mare runs on. */
+static bool builtin(const word_list *list, mare_type *out) {
+    int is_signed = 0, is_unsigned = 0, is_char = 0, is_short = 0, is_long = 0, is_int = 0, is_float = 0, is_double = 0;
+    const struct { const char *word; int *count; } counts[] = {
+        { "signed", &is_signed }, { "unsigned", &is_unsigned }, { "char", &is_char },   { "short", &is_short },
+        { "long", &is_long },     { "int", &is_int },           { "float", &is_float }, { "double", &is_double },
+    };
+    enum { WORDS = sizeof counts / sizeof *counts };
+    for (int i = 0; i < list->count; i++) {
+        int k = 0;
+        while (k < WORDS && !mr_token_is(list->words[i], counts[k].word)) k++;
+        if (k == WORDS) return false;
+        ++*counts[k].count;
+    }
+    if (is_float || is_double) {
+        *out = is_float ? MARE_TYPE_FLOAT : MARE_TYPE_DOUBLE;
+        return list->count == 1;
+    }
+    mare_type type = is_char ? MARE_TYPE_INT8 : is_short ? MARE_TYPE_INT16 : is_long ? MARE_TYPE_INT64 : MARE_TYPE_INT32;
+    *out = (mare_type)(type + (is_unsigned ? 1 : 0));       /* the unsigned type follows the signed one */
+    return list->count > 0;
+}
+
+/* Cuts the text up to `end` into words; false if there is anything else. */
+static bool words_of(const char *at, const char *end, word_list *out) {
+    *out = (word_list){ 0 };
+    for (mr_token token = mr_lex(at); token.kind != MR_TOKEN_END && token.start < end; token = mr_lex(at)) {
+        at = token.start + token.size;
+        if (token.kind == MR_TOKEN_WORD) add_word(out, token);
+        else if (token.kind != MR_TOKEN_SPACE && token.kind != MR_TOKEN_NEWLINE) return false;
+    }
+    return !out->overflow && out->count > 0;
+}
+
+/* What a typedef or a #define that begins with `token` says about `name`; false if it is about something else. */
+static bool read_definition(cursor *c, mr_token token, mr_token name, word_list *out) {
+    if (mr_token_is(token, "typedef")) {
+        const char *end = c->at + strcspn(c->at, ";");
+        if (!words_of(c->at, end, out) || out->count < 2) return false;
+        mr_token last = out->words[--out->count];
+        return last.size == name.size && !memcmp(last.start, name.start, name.size);
+    }
+    cursor ahead = *c;
+    if (!mr_token_is(token, "#") || !mr_token_is(next(&ahead), "define")) return false;
+    mr_token defined = next(&ahead);
+    if (defined.size != name.size || memcmp(defined.start, name.start, name.size)) return false;
+    return words_of(ahead.at, ahead.at + strcspn(ahead.at, "\n"), out);
+}
+
+static answer resolve_in_text(const mr_source *source, mr_token name, int depth, mare_type *out) {
+    answer so_far = TYPE_UNKNOWN;
+    cursor c = { source->text, true };
+    for (mr_token token = mr_lex(c.at); token.kind != MR_TOKEN_END; token = mr_lex(c.at)) {
+        c.at = token.start + token.size;
+        c.line_start = false;
+        word_list list;
+        mare_type type = MARE_TYPE_NONE;
+        if (!read_definition(&c, token, name, &list) || resolve(source, &list, depth + 1, &type) != TYPE_KNOWN) continue;
+        if (so_far == TYPE_KNOWN && type != *out) return TYPE_AMBIGUOUS;
+        so_far = TYPE_KNOWN;
+        *out = type;
+    }
+    return so_far;
+}
+
+static const char *find_define(const mr_source *source, mr_token name) {
+    for (uint64_t i = 0; i < source->define_count; i++)
+        if (mr_token_is(name, source->defines[i].name)) return source->defines[i].value;
+    return NULL;
+}
+
+static answer resolve_name(const mr_source *source, mr_token name, int depth, mare_type *out) {
+    word_list list;
+    const char *value = find_define(source, name);
+    if (!value && source->language == MARE_LANGUAGE_MARE && mr_token_is(name, "real")) {
+        static const char fallback[] = "MARE_REAL";
+        value = find_define(source, (mr_token){ MR_TOKEN_WORD, fallback, sizeof fallback - 1 });
+        if (!value) value = "float";                        /* as the prelude has it */
+    }
+    if (value)
+        return words_of(value, value + strlen(value), &list) ? resolve(source, &list, depth + 1, out) : TYPE_UNKNOWN;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+        if (!mr_token_is(name, aliases[i].name)) continue;
+        *out = aliases[i].type;
+        return TYPE_KNOWN;
+    }
+    return resolve_in_text(source, name, depth, out);
+}
+
+static answer resolve(const mr_source *source, const word_list *list, int depth, mare_type *out) {
+    if (builtin(list, out)) return TYPE_KNOWN;
+    if (list->count != 1 || depth > MAX_DEPTH) return TYPE_UNKNOWN;
+    return resolve_name(source, list->words[0], depth, out);
+}
+
+/* ---- parameters ---- */
+
+static const char *const idle_words[] = { "restrict", "__restrict__", "__restrict", "MR_RESTRICT", "volatile",
+                                          "__volatile__", "register", "__grid_constant__", "__read_only",
+                                          "read_only", NULL };
+static const char *const global_words[] = { "MR_GLOBAL", "__global", "global", NULL };
+static const char *const constant_words[] = { "MR_CONSTANT", "__constant", "constant", NULL };
+static const char *const local_words[] = { "MR_LOCAL", "__local", "local", "__shared__", NULL };
+static const char *const attribute_words[] = { "__attribute__", "__launch_bounds__", "__cluster_dims__", "alignas",
+                                               "__align__", "MR_GROUP_SIZE", NULL };
+
+static void take_word(cursor *c, parameter *p, mr_token token) {
+    if (mr_token_is(token, "const") || mr_token_is(token, "__const")) {
+        if (p->stars == 0) p->is_const = true;              /* behind the star it is about the pointer */
+    } else if (is_one_of(token, global_words)) p->is_global = true;
+    else if (is_one_of(token, constant_words)) p->is_constant = true;
+    else if (is_one_of(token, local_words)) p->is_local = true;
+    else if (is_one_of(token, attribute_words)) {
+        if (mr_token_is(next(c), "(")) skip_brackets(c);
+    } else if (!is_one_of(token, idle_words)) add_word(&p->type, token);
+}
+
+/* Reads up to the comma or the closing bracket, which is returned. */
+static mr_token read_parameter(cursor *c, parameter *p) {
+    *p = (parameter){ .start = peek(c).start };
+    for (;;) {
+        mr_token token = next(c);
+        if (token.kind == MR_TOKEN_END || mr_token_is(token, ",") || mr_token_is(token, ")")) {
+            p->end = token.start;
+            return token;
+        }
+        if (token.kind == MR_TOKEN_WORD) take_word(c, p, token);
+        else if (mr_token_is(token, "*") || mr_token_is(token, "[")) {
+            p->stars++;
+            if (*token.start == '[') skip_brackets(c);
+        } else {
+            if (!p->odd.size) p->odd = token;
+            if (strchr("({", *token.start)) skip_brackets(c);
+        }
+    }
+}
+
+/* The last word names the parameter unless it is all there is or belongs to the type ("unsigned int"). */
+static void split_name(parameter *p) {
+    if (p->type.count < 2) return;
+    mr_token last = p->type.words[p->type.count - 1];
+    mare_type ignored;
+    word_list alone = { .words = { last }, .count = 1 };
+    if (builtin(&alone, &ignored)) return;
+    p->name = last;
+    p->type.count--;
+}
+
+static mare_status refuse(const parser *self, const parameter *p, uint32_t index, const char *why) {
+    size_t size = (size_t)(p->end - p->start);
+    while (size && strchr(" \t\r\n", p->start[size - 1])) size--;
+    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%.*s': %s", self->kernel, index, (int)size,
+                   p->start, why);
+}
+
+static mare_status check_pointer(const parser *self, const parameter *p, uint32_t index) {
+    if (p->stars > 1) return refuse(self, p, index, "a pointer to a pointer cannot be passed");
+    if (p->is_local) return refuse(self, p, index, "local memory cannot be an argument; declare it in the kernel");
+    if (self->source->language == MARE_LANGUAGE_MARE && !p->is_global && !p->is_constant)
+        return refuse(self, p, index, "a pointer needs MR_GLOBAL");
+    return MARE_OK;
+}
+
+static mare_status check_scalar(const parser *self, const parameter *p, uint32_t index, answer answered) {
+    if (answered == TYPE_KNOWN) return MARE_OK;
+    mr_token first = p->type.count ? p->type.words[0] : (mr_token){ .start = "" };
+    if (answered == TYPE_AMBIGUOUS)
+        return refuse(self, p, index, "the source gives this type more than one meaning; fix it by a define");
+    if (mr_token_is(first, "half")) return refuse(self, p, index, "half cannot be passed by value; pass a float");
+    if (mr_token_is(first, "struct")) return refuse(self, p, index, "a struct cannot be passed by value");
+    if (mr_token_is(first, "bool")) return refuse(self, p, index, "bool cannot be passed; pass an int");
+    return refuse(self, p, index, "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, size_t, "
+                  "float, double, real, or a name that a define, typedef or #define gives one of them)");
+}
+
+static mare_status describe(const parser *self, parameter *p, uint32_t index, mare_arg_info *out) {
+    if (p->odd.size || p->type.overflow || !p->type.count)
+        return refuse(self, p, index, "only plain scalars and pointers are understood here");
+    split_name(p);
+    mare_type type = MARE_TYPE_NONE;
+    answer answered = resolve(self->source, &p->type, 0, &type);
+    MR_TRY(p->stars ? check_pointer(self, p, index) : check_scalar(self, p, index, answered));
+    if (p->name.size >= sizeof out->name) return refuse(self, p, index, "the name is too long (at most 63 bytes)");
+    *out = (mare_arg_info){ .type = answered == TYPE_KNOWN ? type : MARE_TYPE_NONE, .is_buffer = p->stars > 0,
+                            .is_const = p->stars && (p->is_const || p->is_constant) };
+    if (p->name.size) memcpy(out->name, p->name.start, p->name.size);
+    return MARE_OK;
+}
+
+static bool is_void(const parameter *p) {
+    return !p->stars && !p->odd.size && (!p->type.count || (p->type.count == 1 && mr_token_is(p->type.words[0], "void")));
+}
+
+/* The cursor stands behind the opening bracket. */
+static mare_status parse_list(const parser *self, cursor *c, mr_signature *out) {
+    out->args = calloc(MAX_ARGS, sizeof *out->args);
+    if (!out->args) return mr_fail(MARE_ERROR_MEMORY, "kernel '%s': out of host memory", self->kernel);
+    for (;;) {
+        parameter p;
+        mr_token end = read_parameter(c, &p);
+        if (end.kind == MR_TOKEN_END)
+            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its parameter list does not end", self->kernel);
+        if (out->arg_count == 0 && *end.start == ')' && is_void(&p)) return MARE_OK;
+        if (out->arg_count == MAX_ARGS) return refuse(self, &p, out->arg_count, "too many arguments (at most 256)");
+        MR_TRY(describe(self, &p, out->arg_count, &out->args[out->arg_count]));
+        out->arg_count++;
+        if (*end.start == ')') return MARE_OK;
+    }
+}
+
+/* ---- kernels ---- */
+
+static bool is_marker(const mr_source *source, mr_token token) {
+    if (token.kind != MR_TOKEN_WORD) return false;
+    if (source->language == MARE_LANGUAGE_MARE) return mr_token_is(token, "MR_KERNEL");
+    if (source->language == MARE_LANGUAGE_CUDA) return mr_token_is(token, "__global__");
+    return mr_token_is(token, "__kernel") || mr_token_is(token, "kernel");
+}
+
+/* From behind the marker to behind the opening bracket; the kernel's name, of size 0 if there is none. */
+static mr_token read_head(cursor *c) {
+    mr_token none = { 0 };
+    for (mr_token token = next(c); token.kind == MR_TOKEN_WORD; token = next(c)) {
+        if (!mr_token_is(peek(c), "(")) continue;
+        next(c);
+        if (!is_one_of(token, attribute_words)) return token;
+        skip_brackets(c);
+    }
+    return none;
+}
+
+static bool equal(const mr_signature *a, const mr_signature *b) {
+    if (a->arg_count != b->arg_count) return false;
+    for (uint32_t i = 0; i < a->arg_count; i++)
+        if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer) return false;
+    return true;
+}
+
+/* A kernel may be declared again, with the same types. */
+static mare_status take_kernel(parser *self, cursor *c, mr_signature *out) {
+    mr_signature again = { 0 };
+    mr_signature *target = self->found ? &again : out;
+    mare_status status = parse_list(self, c, target);
+    if (status == MARE_OK && self->found && !equal(out, target))
+        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the source declares it with different parameters",
+                         self->kernel);
+    self->found = true;
+    mr_signature_free(&again);
+    return status;
+}
+
+static mare_status scan(parser *self, mr_signature *out) {
+    cursor c = { self->source->text, true };
+    for (mr_token token = next(&c); token.kind != MR_TOKEN_END; token = next(&c)) {
+        if (!is_marker(self->source, token)) continue;
+        mr_token head = read_head(&c);
+        if (mr_token_is(head, self->kernel)) MR_TRY(take_kernel(self, &c, out));
+        else if (head.size)
+            mr_text_format(&self->others, "%s%.*s", self->others.size ? ", " : "", (int)head.size, head.start);
+    }
+    if (self->found) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': not in the source (kernels there: %s)", self->kernel,
+                   self->others.size ? self->others.data : "none");
+}
+
+mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out) {
+    *out = (mr_signature){ 0 };
+    if (!*name || strlen(name) >= sizeof out->name)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the name must have 1 to %zu bytes", name,
+                       sizeof out->name - 1);
+    parser self = { .source = source, .kernel = name };
+    memcpy(out->name, name, strlen(name));
+    mare_status status = scan(&self, out);
+    mr_text_free(&self.others);
+    if (status != MARE_OK) mr_signature_free(out);
+    return status;
+}
+
+void mr_signature_free(mr_signature *signature) {
+    free(signature->args);
+    *signature = (mr_signature){ 0 };
+}

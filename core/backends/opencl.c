@@ -1,15 +1,371 @@
-/* opencl.c - the OpenCL back end. */
-#include "../internal.h"
+/* opencl.c - the OpenCL back end: devices, memory, streams and events.
+ *
+ * Every opened device has a context of its own. Streams are in-order queues with profiling; an
+ * event is a marker and its time the moment at which the marker completed. Drivers may put off an
+ * allocation to its first use, so a new buffer is touched once: a device that is full says so when
+ * the buffer is made.
+ */
+#include "opencl.h"
 
-#include <stdio.h>
+#include <inttypes.h>
+#include <stdlib.h>
 
-static mare_status probe(mare_backend_info *out)
-{
-    snprintf(out->reason, sizeof out->reason, "not implemented yet");
+/* ---- devices ---- */
+
+static mare_status device_info(int index, mare_device_info *out) {
+    const mr_opencl_entry *entry = mr_opencl_device_entry(index);
+    if (!entry) return mr_fail(MARE_ERROR_UNAVAILABLE, "there is no OpenCL device %d", index);
+    *out = entry->info;
+    return MARE_OK;
+}
+
+static void device_close(mr_native native) {
+    mr_opencl_device *device = native.ptr;
+    if (!device) return;
+    if (device->service) mr_cl.clReleaseCommandQueue(device->service);
+    if (device->context) mr_cl.clReleaseContext(device->context);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+}
+
+static mare_status open_context(mr_opencl_device *device) {
+    struct mr_cl_device *id = device->entry->id;
+    int32_t code = 0;
+    device->context = mr_cl.clCreateContext(NULL, 1, &id, NULL, NULL, &code);
+    if (!device->context)
+        return mr_opencl_fail(code, "clCreateContext", "%s", device->entry->info.model);
+    device->service = mr_cl.clCreateCommandQueue(device->context, id, 0, &code);
+    if (!device->service) return mr_opencl_fail(code, "clCreateCommandQueue", "no properties");
+    return MARE_OK;
+}
+
+static mare_status device_open(int index, mr_native *out) {
+    const mr_opencl_entry *entry = mr_opencl_device_entry(index);
+    if (!entry) return mr_fail(MARE_ERROR_UNAVAILABLE, "there is no OpenCL device %d", index);
+    mr_opencl_device *device = calloc(1, sizeof *device);
+    if (!device) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a device");
+    device->entry = entry;
+    pthread_mutex_init(&device->lock, NULL);
+    mare_status status = open_context(device);
+    if (status != MARE_OK)
+        device_close((mr_native){ .ptr = device });
+    else
+        out->ptr = device;
+    return status;
+}
+
+/* OpenCL tells how much there is, not how much is free. */
+static mare_status device_memory(mr_native native, uint64_t *available, uint64_t *total) {
+    (void)native;
+    *available = *total = 0;
+    return MARE_OK;
+}
+
+static mare_status device_wait(mr_native native) {
+    mr_opencl_device *device = native.ptr;
+    int32_t code = 0;
+    pthread_mutex_lock(&device->lock);
+    for (mr_opencl_stream *stream = device->streams; stream && code == 0; stream = stream->next)
+        code = mr_cl.clFinish(stream->queue);
+    pthread_mutex_unlock(&device->lock);
+    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clFinish", "every stream of the device");
+}
+
+/* ---- memory ---- */
+
+static void buffer_free(mr_native native, mr_native buffer_native) {
+    (void)native;
+    mr_opencl_buffer *buffer = buffer_native.ptr;
+    if (!buffer) return;
+    if (buffer->mem) mr_cl.clReleaseMemObject(buffer->mem); /* lives on until queued work is done */
+    free(buffer);
+}
+
+static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer *buffer) {
+    const unsigned char zero = 0;
+    int32_t code =
+        mr_cl.clEnqueueFillBuffer(device->service, buffer->mem, &zero, 1, 0, 1, 0, NULL, NULL);
+    if (code == 0) code = mr_cl.clFinish(device->service);
+    if (code == 0) return MARE_OK;
+    return mr_opencl_fail(code, "clEnqueueFillBuffer", "first touch of %" PRIu64 " bytes",
+                          buffer->size);
+}
+
+static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t flags,
+                               mr_opencl_buffer **out) {
+    static atomic_ullong serials;
+    const mare_device_info *info = &device->entry->info;
+    if (size > info->max_buffer)
+        return mr_fail(MARE_ERROR_MEMORY,
+                       "%" PRIu64 " bytes are more than one buffer of %s may have: %" PRIu64
+                       " (CL_DEVICE_MAX_MEM_ALLOC_SIZE)",
+                       size, info->model, info->max_buffer);
+    mr_opencl_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a buffer");
+    int32_t code = 0;
+    buffer->size = size;
+    buffer->serial = atomic_fetch_add(&serials, 1) + 1;
+    buffer->mem = mr_cl.clCreateBuffer(device->context, flags, size, NULL, &code);
+    if (!buffer->mem) {
+        free(buffer);
+        return mr_opencl_fail(code, "clCreateBuffer", "%" PRIu64 " bytes", size);
+    }
+    *out = buffer;
+    return MARE_OK;
+}
+
+static mare_status buffer_alloc(mr_native native, uint64_t size, mr_native *out) {
+    mr_opencl_device *device = native.ptr;
+    mr_opencl_buffer *buffer = NULL;
+    MR_TRY(make_buffer(device, size, MR_CL_MEM_READ_WRITE, &buffer));
+    mare_status status = first_touch(device, buffer);
+    if (status != MARE_OK)
+        buffer_free(native, (mr_native){ .ptr = buffer });
+    else
+        out->ptr = buffer;
+    return status;
+}
+
+/* Pinned host memory is a buffer in host memory, mapped for as long as it lives. */
+static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, void **data) {
+    mr_opencl_device *device = native.ptr;
+    mr_opencl_buffer *host = NULL;
+    int32_t code = 0;
+    MR_TRY(make_buffer(device, size, MR_CL_MEM_READ_WRITE | MR_CL_MEM_ALLOC_HOST_PTR, &host));
+    host->mapped =
+        mr_cl.clEnqueueMapBuffer(device->service, host->mem, MR_CL_TRUE,
+                                 MR_CL_MAP_READ | MR_CL_MAP_WRITE, 0, size, 0, NULL, NULL, &code);
+    if (!host->mapped) {
+        buffer_free(native, (mr_native){ .ptr = host });
+        return mr_opencl_fail(code, "clEnqueueMapBuffer", "%" PRIu64 " bytes", size);
+    }
+    out->ptr = host;
+    *data = host->mapped;
+    return MARE_OK;
+}
+
+/* Queued transfers know the address only, so they are let through before it goes. */
+static void host_free(mr_native native, mr_native host_native) {
+    mr_opencl_device *device = native.ptr;
+    mr_opencl_buffer *host = host_native.ptr;
+    if (!host) return;
+    (void)device_wait(native);
+    if (mr_cl.clEnqueueUnmapMemObject(device->service, host->mem, host->mapped, 0, NULL, NULL) == 0)
+        mr_cl.clFinish(device->service);
+    buffer_free(native, host_native);
+}
+
+/* ---- streams ---- */
+
+static struct mr_cl_queue *make_queue(const mr_opencl_device *device, int priority, int32_t *code) {
+    if (priority == 0 || !device->entry->has_priorities ||
+        !mr_cl.clCreateCommandQueueWithProperties)
+        return mr_cl.clCreateCommandQueue(device->context, device->entry->id,
+                                          MR_CL_QUEUE_PROFILING_ENABLE, code);
+    const uint64_t properties[] = {
+        MR_CL_QUEUE_PROPERTIES,
+        MR_CL_QUEUE_PROFILING_ENABLE,
+        MR_CL_QUEUE_PRIORITY_KHR,
+        priority > 0 ? MR_CL_QUEUE_PRIORITY_HIGH_KHR : MR_CL_QUEUE_PRIORITY_LOW_KHR,
+        0,
+    };
+    return mr_cl.clCreateCommandQueueWithProperties(device->context, device->entry->id, properties,
+                                                    code);
+}
+
+static mare_status stream_create(mr_native native, int priority, mr_native *out) {
+    mr_opencl_device *device = native.ptr;
+    mr_opencl_stream *stream = calloc(1, sizeof *stream);
+    if (!stream) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a stream");
+    int32_t code = 0;
+    stream->queue = make_queue(device, priority, &code);
+    if (!stream->queue) {
+        free(stream);
+        return mr_opencl_fail(code, "clCreateCommandQueue", "priority %d", priority);
+    }
+    pthread_mutex_lock(&device->lock);
+    stream->next = device->streams;
+    device->streams = stream;
+    pthread_mutex_unlock(&device->lock);
+    out->ptr = stream;
+    return MARE_OK;
+}
+
+static void stream_destroy(mr_native native, mr_native stream_native) {
+    mr_opencl_device *device = native.ptr;
+    mr_opencl_stream *stream = stream_native.ptr;
+    if (!stream) return;
+    pthread_mutex_lock(&device->lock);
+    mr_opencl_stream **link = &device->streams;
+    while (*link && *link != stream)
+        link = &(*link)->next;
+    if (*link) *link = stream->next;
+    pthread_mutex_unlock(&device->lock);
+    mr_cl.clReleaseCommandQueue(stream->queue); /* flushes; what is queued completes */
+    free(stream);
+}
+
+static mare_status stream_wait(mr_native native, mr_native stream) {
+    (void)native;
+    MR_CL_TRY(clFinish, (((mr_opencl_stream *)stream.ptr)->queue), "one stream");
+    return MARE_OK;
+}
+
+static mare_status stream_flush(mr_native native, mr_native stream) {
+    (void)native;
+    MR_CL_TRY(clFlush, (((mr_opencl_stream *)stream.ptr)->queue), "one stream");
+    return MARE_OK;
+}
+
+/* ---- events: the marker of the last record, exchanged under a lock since any thread may look at
+ * it ---- */
+
+typedef struct event_slot {
+    pthread_mutex_t lock;
+    struct mr_cl_event *marker;
+} event_slot;
+
+static mare_status event_create(mr_native native, mr_native *out) {
+    (void)native;
+    event_slot *slot = calloc(1, sizeof *slot);
+    if (!slot) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for an event");
+    pthread_mutex_init(&slot->lock, NULL);
+    out->ptr = slot;
+    return MARE_OK;
+}
+
+static void event_destroy(mr_native native, mr_native event) {
+    (void)native;
+    event_slot *slot = event.ptr;
+    if (!slot) return;
+    if (slot->marker) mr_cl.clReleaseEvent(slot->marker);
+    pthread_mutex_destroy(&slot->lock);
+    free(slot);
+}
+
+/* Flushed at once, since another queue or thread may wait for it. */
+static mare_status event_record(mr_native native, mr_native event, mr_native stream_native) {
+    (void)native;
+    event_slot *slot = event.ptr;
+    const mr_opencl_stream *stream = stream_native.ptr;
+    struct mr_cl_event *marker = NULL;
+    MR_CL_TRY(clEnqueueMarkerWithWaitList, (stream->queue, 0, NULL, &marker), "one stream");
+    pthread_mutex_lock(&slot->lock);
+    struct mr_cl_event *last = slot->marker;
+    slot->marker = marker;
+    pthread_mutex_unlock(&slot->lock);
+    if (last) mr_cl.clReleaseEvent(last);
+    MR_CL_TRY(clFlush, (stream->queue), "after a marker");
+    return MARE_OK;
+}
+
+/* The caller releases what it gets. */
+static mare_status take_marker(mr_native event, struct mr_cl_event **out) {
+    event_slot *slot = event.ptr;
+    pthread_mutex_lock(&slot->lock);
+    struct mr_cl_event *marker = slot->marker;
+    int32_t code = marker ? mr_cl.clRetainEvent(marker) : MR_CL_INVALID_EVENT;
+    pthread_mutex_unlock(&slot->lock);
+    if (code != 0) return mr_opencl_fail(code, "clRetainEvent", "the marker of a record");
+    *out = marker;
+    return MARE_OK;
+}
+
+static mare_status stream_wait_event(mr_native native, mr_native stream_native, mr_native event) {
+    (void)native;
+    const mr_opencl_stream *stream = stream_native.ptr;
+    struct mr_cl_event *marker = NULL;
+    MR_TRY(take_marker(event, &marker));
+    int32_t code = mr_cl.clEnqueueBarrierWithWaitList(stream->queue, 1, &marker, NULL);
+    mr_cl.clReleaseEvent(marker);
+    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clEnqueueBarrierWithWaitList", "one event");
+}
+
+static mare_status event_wait(mr_native native, mr_native event) {
+    (void)native;
+    struct mr_cl_event *marker = NULL;
+    MR_TRY(take_marker(event, &marker));
+    int32_t code = mr_cl.clWaitForEvents(1, &marker);
+    mr_cl.clReleaseEvent(marker);
+    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clWaitForEvents", "one event");
+}
+
+static mare_status event_query(mr_native native, mr_native event, int *done) {
+    (void)native;
+    struct mr_cl_event *marker = NULL;
+    int32_t state = MR_CL_COMPLETE;
+    MR_TRY(take_marker(event, &marker));
+    int32_t code = mr_cl.clGetEventInfo(marker, MR_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
+                                        &state, NULL);
+    mr_cl.clReleaseEvent(marker);
+    if (code == 0 && state < 0) code = state; /* the work before the marker failed */
+    if (code != 0)
+        return mr_opencl_fail(code, "clGetEventInfo", "CL_EVENT_COMMAND_EXECUTION_STATUS");
+    *done = state == MR_CL_COMPLETE;
+    return MARE_OK;
+}
+
+/* Nanoseconds at which the work before the marker was done. */
+static mare_status completion_time(mr_native event, uint64_t *out) {
+    struct mr_cl_event *marker = NULL;
+    uint64_t time = 0;
+    MR_TRY(take_marker(event, &marker));
+    int32_t code = mr_cl.clWaitForEvents(1, &marker);
+    if (code == 0)
+        code = mr_cl.clGetEventProfilingInfo(marker, MR_CL_PROFILING_COMMAND_END, sizeof time,
+                                             &time, NULL);
+    mr_cl.clReleaseEvent(marker);
+    if (code != 0)
+        return mr_opencl_fail(code, "clGetEventProfilingInfo", "CL_PROFILING_COMMAND_END");
+    *out = time;
+    return MARE_OK;
+}
+
+static mare_status event_elapsed_ms(mr_native native, mr_native start, mr_native stop,
+                                    double *out) {
+    (void)native;
+    uint64_t from = 0, to = 0;
+    MR_TRY(completion_time(start, &from));
+    MR_TRY(completion_time(stop, &to));
+    *out = to >= from ? (double)(to - from) * 1e-6 : -(double)(from - to) * 1e-6;
     return MARE_OK;
 }
 
 const mr_backend mr_backend_opencl = {
     .name = "opencl",
-    .probe = probe,
+    .probe = mr_opencl_probe,
+    .device_info = device_info,
+    .device_open = device_open,
+    .device_close = device_close,
+    .device_memory = device_memory,
+    .device_wait = device_wait,
+    .buffer_alloc = buffer_alloc,
+    .buffer_free = buffer_free,
+    .host_alloc = host_alloc,
+    .host_free = host_free,
+    .write = mr_opencl_write,
+    .read = mr_opencl_read,
+    .copy = mr_opencl_copy,
+    .fill = mr_opencl_fill,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_wait = stream_wait,
+    .stream_flush = stream_flush,
+    .stream_wait_event = stream_wait_event,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_wait = event_wait,
+    .event_query = event_query,
+    .event_elapsed_ms = event_elapsed_ms,
+    .program_build = mr_opencl_program_build,
+    .program_load = mr_opencl_program_load,
+    .program_unload = mr_opencl_program_unload,
+    .program_key = mr_opencl_program_key,
+    .kernel_get = mr_opencl_kernel_get,
+    .kernel_release = mr_opencl_kernel_release,
+    .kernel_info = mr_opencl_kernel_info,
+    .launch_create = mr_opencl_launch_create,
+    .launch_destroy = mr_opencl_launch_destroy,
+    .launch_run = mr_opencl_launch_run,
 };

@@ -1,0 +1,128 @@
+/* opencl.h - what the files of the OpenCL back end share.
+ *
+ * opencl_load.c finds the library and turns its error codes into Mare's; opencl_platform.c lists
+ * devices; opencl.c has devices, memory, streams and events; opencl_transfer.c moves data;
+ * opencl_program.c compiles; opencl_launch.c runs. Vendor calls go through the pointers in mr_cl.
+ */
+#ifndef MARE_OPENCL_H
+#define MARE_OPENCL_H
+
+#include "../internal.h"
+
+#include <pthread.h>
+
+struct mr_cl_platform;
+struct mr_cl_device;
+struct mr_cl_context;
+struct mr_cl_queue;
+struct mr_cl_mem;
+struct mr_cl_event;
+struct mr_cl_program;
+struct mr_cl_kernel;
+
+enum {
+#define MR_CL_CONSTANT(name, value) MR_##name = value,
+#define MR_CL_ERROR(name, value, status, meaning) MR_##name = value,
+#include "opencl_syms.def"
+};
+
+/* The vendor's entry points; valid once mr_opencl_load has succeeded. */
+struct mr_cl_api {
+#define MR_CL_REQUIRED(result, name, arguments) result(*name) arguments;
+#define MR_CL_OPTIONAL(result, name, arguments) result(*name) arguments;
+#include "opencl_syms.def"
+};
+extern struct mr_cl_api mr_cl;
+
+mare_status mr_opencl_load(char *loaded, size_t loaded_size);
+
+/* The only place where an error code becomes a mare_status. The format tells the call's important
+ * argument: "clCreateBuffer(4096 bytes): CL_... (-4): device memory is exhausted". */
+mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define MR_CL_TRY(function, arguments, ...)                                                        \
+    do {                                                                                           \
+        int32_t mr_code_ = mr_cl.function arguments;                                               \
+        if (mr_code_ != 0) return mr_opencl_fail(mr_code_, #function, __VA_ARGS__);                \
+    } while (0)
+
+/* ---- opencl_platform.c: the devices of all platforms, in the order in which they answer ---- */
+
+typedef struct mr_opencl_entry {
+    struct mr_cl_platform *platform;
+    struct mr_cl_device *id;
+    mare_device_info info;
+    bool is_nvidia;
+    bool has_rounded_division; /* IEEE division and square root on request */
+    bool has_priorities;       /* cl_khr_priority_hints */
+    bool has_verbose;          /* cl_nv_compiler_options: the assembler tells registers */
+    char key[512];             /* names and versions that make a binary valid */
+} mr_opencl_entry;
+
+mare_status mr_opencl_probe(mare_backend_info *out);
+const mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
+
+/* ---- what mr_native points to ---- */
+
+typedef struct mr_opencl_device {
+    const mr_opencl_entry *entry;
+    struct mr_cl_context *context;
+    struct mr_cl_queue *service; /* for first touches and mappings, never for the user's work */
+    pthread_mutex_t lock;        /* of the list of queues */
+    struct mr_opencl_stream *streams;
+} mr_opencl_device;
+
+typedef struct mr_opencl_stream {
+    struct mr_cl_queue *queue;
+    struct mr_opencl_stream *next;
+} mr_opencl_stream;
+
+typedef struct mr_opencl_buffer {
+    struct mr_cl_mem *mem;
+    uint64_t serial; /* tells a new buffer at an old address from the old one */
+    uint64_t size;
+    void *mapped; /* of pinned host memory */
+} mr_opencl_buffer;
+
+typedef struct mr_opencl_program {
+    struct mr_cl_program *program;
+    mr_text log; /* of the assembler; NVIDIA tells registers there */
+} mr_opencl_program;
+
+typedef struct mr_opencl_kernel {
+    struct mr_cl_kernel *kernel;
+    const mr_opencl_program *program;
+    char name[128];
+} mr_opencl_kernel;
+
+/* ---- opencl_transfer.c, opencl_program.c, opencl_launch.c: entries of the back end's table ----
+ */
+
+mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, const void *src,
+                            const mare_region *r, int blocking);
+mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_native src,
+                           const mare_region *r, int blocking);
+mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
+                           const mare_region *r);
+mare_status mr_opencl_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
+                           uint64_t size, const void *pattern, uint32_t pattern_size);
+
+mare_status mr_opencl_program_build(mr_native device, const mr_source *source, mr_blob *binary,
+                                    mr_blob *log);
+mare_status mr_opencl_program_load(mr_native device, const mr_blob *binary, mr_native *out);
+void mr_opencl_program_unload(mr_native device, mr_native program);
+mare_status mr_opencl_program_key(mr_native device, char *out, size_t size);
+
+mare_status mr_opencl_kernel_get(mr_native device, mr_native program, const char *name,
+                                 mr_native *out);
+void mr_opencl_kernel_release(mr_native device, mr_native kernel);
+mare_status mr_opencl_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
+mare_status mr_opencl_launch_create(mr_native device, mr_native program, mr_native kernel,
+                                    const char *name, mr_native *out);
+void mr_opencl_launch_destroy(mr_native device, mr_native launch);
+mare_status mr_opencl_launch_run(mr_native device, mr_native stream, mr_native launch,
+                                 const uint32_t groups[3], const uint32_t group[3],
+                                 const mr_arg *args, uint32_t arg_count);
+
+#endif

@@ -1,0 +1,312 @@
+/* opencl_program.c - compiles programs and tells about their kernels.
+ *
+ * What mare.h promises of maths is kept by one pragma and one option: FP_CONTRACT OFF keeps a * b +
+ * c apart, and without -cl-fp32-correctly-rounded-divide-sqrt the vendor may divide approximately.
+ * A binary travels with its options in front ("options NUL binary"), since the driver finishes
+ * compiling when it is loaded.
+ */
+#include "opencl.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- text and options for the compiler ---- */
+
+static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_source *source) {
+    static const char *const by_math[] = {
+        [MARE_MATH_STRICT] = " -cl-fp32-correctly-rounded-divide-sqrt",
+        [MARE_MATH_FAST] = " -cl-denorms-are-zero",
+        [MARE_MATH_RELAXED] = " -cl-fast-relaxed-math",
+    };
+    if (!strstr(source->options, "-cl-std=")) mr_text_format(out, " -cl-std=CL1.2");
+    if (source->math != MARE_MATH_STRICT || entry->has_rounded_division)
+        mr_text_format(out, "%s", by_math[source->math]);
+    if (*source->options) mr_text_format(out, " %s", source->options);
+}
+
+/* ---- the compiler's log ---- */
+
+static void read_log(const mr_opencl_device *device, struct mr_cl_program *program, mr_text *out) {
+    size_t size = 0;
+    if (mr_cl.clGetProgramBuildInfo(program, device->entry->id, MR_CL_PROGRAM_BUILD_LOG, 0, NULL,
+                                    &size) != 0)
+        return;
+    char *log = size ? calloc(1, size + 1) : NULL;
+    if (!log) return;
+    if (mr_cl.clGetProgramBuildInfo(program, device->entry->id, MR_CL_PROGRAM_BUILD_LOG, size, log,
+                                    NULL) == 0) {
+        size_t length = strlen(log);
+        while (length && (log[length - 1] == '\n' || log[length - 1] == ' '))
+            length--;
+        mr_text_append(out, log, length);
+    }
+    free(log);
+}
+
+/* The text of line `line` of `file` in flat text, which changes file at its #line directives. */
+static const char *find_line(const mr_source *source, const char *file, unsigned line,
+                             size_t *length) {
+    char current[256];
+    unsigned number = 1;
+    snprintf(current, sizeof current, "%s", source->name);
+    for (const char *at = source->text; *at;) {
+        size_t size = strcspn(at, "\n");
+        unsigned next = 0;
+        if (*at == '#' && sscanf(at, "#line %u \"%255[^\"]\"", &next, current) >= 1) {
+            number = next;
+        } else {
+            if (number == line && !strcmp(current, file)) {
+                *length = size;
+                return at;
+            }
+            number++;
+        }
+        at += size + (at[size] == '\n');
+    }
+    return NULL;
+}
+
+/* PoCL says "error: file:line:column: words"; everybody else puts the place in front. */
+static bool parse_place(const char *text, char kind[16], char file[256], unsigned *line,
+                        unsigned *column, int *words) {
+    *words = 0;
+    return sscanf(text, "%15[a-z]: %255[^:\n]:%u:%u: %n", kind, file, line, column, words) == 4 &&
+           *words > 0;
+}
+
+static void add_excerpt(mr_text *out, const mr_source *source, const char *file, unsigned line,
+                        unsigned column) {
+    size_t length = 0;
+    const char *text = find_line(source, file, line, &length);
+    if (!text || column == 0 || column > length + 1) return;
+    mr_text_format(out, "%.*s\n", (int)length, text);
+    for (unsigned i = 1; i < column; i++)
+        mr_text_append(out, text[i - 1] == '\t' ? "\t" : " ", 1);
+    mr_text_append(out, "^\n", 2);
+}
+
+/* Puts the place first and shows the line with a caret, as compilers do. A log that has carets is
+ * left alone. */
+static void add_readable(mr_text *out, const mr_source *source, const char *log) {
+    if (strchr(log, '^')) {
+        mr_text_append(out, log, strlen(log));
+        return;
+    }
+    while (*log) {
+        char kind[16], file[256];
+        unsigned line, column;
+        int words;
+        size_t size = strcspn(log, "\n");
+        if (parse_place(log, kind, file, &line, &column, &words)) {
+            mr_text_format(out, "%s:%u:%u: %s: %.*s\n", file, line, column, kind, (int)size - words,
+                           log + words);
+            add_excerpt(out, source, file, line, column);
+        } else {
+            mr_text_append(out, log, size);
+            mr_text_append(out, "\n", 1);
+        }
+        log += size + (log[size] == '\n');
+    }
+}
+
+/* ---- building ---- */
+
+static mare_status fail_build(int32_t code, const mr_source *source, const char *options,
+                              const char *log) {
+    mare_status status = mr_opencl_fail(code, "clBuildProgram", "%s,%s", source->name, options);
+    return *log ? mr_fail(status, "%s\n%s", mare_error_message(), log) : status;
+}
+
+static mare_status compile(const mr_opencl_device *device, const mr_source *source,
+                           const char *options, struct mr_cl_program **out, mr_text *log) {
+    mr_text raw = { 0 };
+    mare_status status = MARE_OK;
+    struct mr_cl_program *program = NULL;
+    int32_t code = 0;
+    const char *contract =
+        source->math == MARE_MATH_RELAXED ? "" : "#pragma OPENCL FP_CONTRACT OFF\n";
+    const char *texts[] = { contract, source->text };
+    program = mr_cl.clCreateProgramWithSource(device->context, 2, texts, NULL, &code);
+    if (!program) {
+        status = mr_opencl_fail(code, "clCreateProgramWithSource", "%s", source->name);
+        goto done;
+    }
+    code = mr_cl.clBuildProgram(program, 1, (struct mr_cl_device *[]){ device->entry->id }, options,
+                                NULL, NULL);
+    read_log(device, program, &raw);
+    add_readable(log, source, mr_text_cstr(&raw));
+    if (code != 0) status = fail_build(code, source, options, mr_text_cstr(log));
+done:
+    if (status != MARE_OK && program)
+        mr_cl.clReleaseProgram(program);
+    else
+        *out = program;
+    mr_text_free(&raw);
+    return status;
+}
+
+static mare_status get_binary(struct mr_cl_program *program, const mr_text *options, mr_blob *out) {
+    size_t size = 0;
+    MR_CL_TRY(clGetProgramInfo, (program, MR_CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL),
+              "CL_PROGRAM_BINARY_SIZES");
+    if (size == 0)
+        return mr_fail(MARE_ERROR_DEVICE, "clGetProgramInfo(CL_PROGRAM_BINARY_SIZES): no binary");
+    size_t head = options->size + 1;
+    unsigned char *data = malloc(head + size);
+    if (!data)
+        return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a binary of %zu bytes", size);
+    memcpy(data, mr_text_cstr(options), head);
+    unsigned char *binary = data + head;
+    int32_t code =
+        mr_cl.clGetProgramInfo(program, MR_CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
+    if (code != 0) {
+        free(data);
+        return mr_opencl_fail(code, "clGetProgramInfo", "CL_PROGRAM_BINARIES, %zu bytes", size);
+    }
+    *out = (mr_blob){ data, head + size };
+    return MARE_OK;
+}
+
+mare_status mr_opencl_program_build(mr_native native, const mr_source *source, mr_blob *binary,
+                                    mr_blob *log) {
+    mr_opencl_device *device = native.ptr;
+    mr_text options = { 0 }, words = { 0 };
+    struct mr_cl_program *program = NULL;
+    add_options(&options, device->entry, source);
+    mare_status status = options.failed
+                             ? mr_fail(MARE_ERROR_MEMORY, "out of host memory for compiler options")
+                             : compile(device, source, mr_text_cstr(&options), &program, &words);
+    if (status == MARE_OK) status = get_binary(program, &options, binary);
+    if (words.data && !words.failed) {
+        *log = (mr_blob){ words.data, words.size };
+        words.data = NULL;
+    }
+    if (program) mr_cl.clReleaseProgram(program);
+    mr_text_free(&words);
+    mr_text_free(&options);
+    return status;
+}
+
+/* ---- loading ---- */
+
+static mare_status build_binary(const mr_opencl_device *device, const mr_blob *blob,
+                                mr_opencl_program *program) {
+    const char *options = blob->data;
+    const char *end = memchr(options, '\0', blob->size);
+    if (!end) return mr_fail(MARE_ERROR_BUILD, "the binary of %zu bytes is cut short", blob->size);
+    size_t head = (size_t)(end - options) + 1;
+    struct mr_cl_device *id = device->entry->id;
+    const unsigned char *binary = (const unsigned char *)blob->data + head;
+    size_t size = blob->size - head;
+    int32_t code = 0, accepted = 0;
+    program->program =
+        mr_cl.clCreateProgramWithBinary(device->context, 1, &id, &size, &binary, &accepted, &code);
+    if (!program->program)
+        return mr_opencl_fail(code, "clCreateProgramWithBinary", "%zu bytes for %s", size,
+                              device->entry->info.model);
+    mr_text all = { 0 };
+    mr_text_format(&all, "%s%s", options, device->entry->has_verbose ? " -cl-nv-verbose" : "");
+    code = mr_cl.clBuildProgram(program->program, 1, &id, mr_text_cstr(&all), NULL, NULL);
+    read_log(device, program->program, &program->log);
+    mare_status status = MARE_OK;
+    if (code != 0)
+        status = mr_fail(mr_opencl_fail(code, "clBuildProgram", "binary of %zu bytes,%s", size,
+                                        mr_text_cstr(&all)),
+                         "%s\n%s", mare_error_message(), mr_text_cstr(&program->log));
+    mr_text_free(&all);
+    return status;
+}
+
+void mr_opencl_program_unload(mr_native device, mr_native native) {
+    (void)device;
+    mr_opencl_program *program = native.ptr;
+    if (!program) return;
+    if (program->program) mr_cl.clReleaseProgram(program->program);
+    mr_text_free(&program->log);
+    free(program);
+}
+
+mare_status mr_opencl_program_load(mr_native native, const mr_blob *binary, mr_native *out) {
+    mr_opencl_program *program = calloc(1, sizeof *program);
+    if (!program) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program");
+    mare_status status = build_binary(native.ptr, binary, program);
+    if (status != MARE_OK)
+        mr_opencl_program_unload(native, (mr_native){ .ptr = program });
+    else
+        out->ptr = program;
+    return status;
+}
+
+mare_status mr_opencl_program_key(mr_native native, char *out, size_t size) {
+    const mr_opencl_device *device = native.ptr;
+    snprintf(out, size, "%s", device->entry->key);
+    return MARE_OK;
+}
+
+/* ---- kernels ---- */
+
+void mr_opencl_kernel_release(mr_native device, mr_native native) {
+    (void)device;
+    mr_opencl_kernel *kernel = native.ptr;
+    if (!kernel) return;
+    if (kernel->kernel) mr_cl.clReleaseKernel(kernel->kernel);
+    free(kernel);
+}
+
+mare_status mr_opencl_kernel_get(mr_native device, mr_native program, const char *name,
+                                 mr_native *out) {
+    (void)device;
+    mr_opencl_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a kernel");
+    int32_t code = 0;
+    kernel->program = program.ptr;
+    snprintf(kernel->name, sizeof kernel->name, "%s", name);
+    kernel->kernel = mr_cl.clCreateKernel(kernel->program->program, name, &code);
+    if (!kernel->kernel) {
+        free(kernel);
+        return mr_opencl_fail(code, "clCreateKernel", "%s", name);
+    }
+    out->ptr = kernel;
+    return MARE_OK;
+}
+
+/* NVIDIA's assembler says "entry function 'NAME' ... Used N registers". */
+static uint32_t find_registers(const mr_opencl_kernel *kernel) {
+    char quoted[144];
+    unsigned registers = 0;
+    snprintf(quoted, sizeof quoted, "'%s'", kernel->name);
+    const char *at = strstr(mr_text_cstr(&kernel->program->log), quoted);
+    if (at) at = strstr(at, "Used ");
+    return at && sscanf(at, "Used %u registers", &registers) == 1 ? registers : 0;
+}
+
+mare_status mr_opencl_kernel_info(mr_native native, mr_native kernel_native,
+                                  mare_kernel_info *out) {
+    const mr_opencl_device *device = native.ptr;
+    const mr_opencl_kernel *kernel = kernel_native.ptr;
+    struct mr_cl_device *id = device->entry->id;
+    size_t group = 0, multiple = 1;
+    uint64_t local = 0, private = 0;
+    MR_CL_TRY(clGetKernelWorkGroupInfo,
+              (kernel->kernel, id, MR_CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group, NULL), "%s",
+              kernel->name);
+    MR_CL_TRY(clGetKernelWorkGroupInfo,
+              (kernel->kernel, id, MR_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL), "%s",
+              kernel->name);
+    MR_CL_TRY(clGetKernelWorkGroupInfo,
+              (kernel->kernel, id, MR_CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private, NULL),
+              "%s", kernel->name);
+    MR_CL_TRY(clGetKernelWorkGroupInfo,
+              (kernel->kernel, id, MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
+               &multiple, NULL),
+              "%s", kernel->name);
+    out->max_group_size = (uint32_t)group;
+    out->local_memory = local;
+    out->private_memory = private;
+    out->warp_size = device->entry->info.kind == MARE_DEVICE_CPU ? 1 : (uint32_t)multiple;
+    out->registers = find_registers(kernel);
+    out->groups_per_unit = 0;
+    return MARE_OK;
+}

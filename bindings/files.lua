@@ -1,0 +1,134 @@
+-- Files that appear whole or not at all: written under a unique temporary name in the folder of the
+-- final one, flushed to the disk and renamed. A temporary that is dropped without commit() is
+-- removed, at the latest by the garbage collector, so that a failing run leaves nothing behind.
+
+local ffi = require 'ffi'
+local bit = require 'bit'
+
+ffi.cdef [[
+    int open(const char *path, int flags, ...);
+    int close(int fd);
+    int fsync(int fd);
+    int access(const char *path, int mode);
+    int fallocate(int fd, int mode, int64_t offset, int64_t length);
+    int truncate(const char *path, int64_t length);
+    int getpid(void);
+    char *strerror(int number);
+    int statx(int folder, const char *path, int flags, unsigned mask, void *out);
+]]
+
+local C = ffi.C
+local statx = ffi.typeof [[struct {     /* the kernel's; the same on every machine */
+    uint32_t mask, block_size;
+    uint64_t attributes;
+    uint32_t links, uid, gid;
+    uint16_t mode, unused;
+    uint64_t inode, size;
+    uint8_t rest[208];
+}]]
+local files = {}
+
+local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
+local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
+local EEXIST, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 17, 2, -100, 0x201
+local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
+local counter = 0
+
+local function fail(path, what)
+    error(string.format('%s: %s: %s', path, what, ffi.string(C.strerror(ffi.errno()))), 0)
+end
+
+local function status(path)
+    local out = statx()
+    if C.statx(AT_FDCWD, path, 0, STATX_TYPE_SIZE, out) ~= 0 then return nil end
+    return { kind = bit.band(out.mode, S_IFMT), size = tonumber(out.size) }
+end
+
+local function check_replaceable(path)
+    local found = status(path)
+    if not found then return end
+    if found.kind == S_IFDIR then error(path .. ': is a folder, a file name is needed', 0) end
+    if found.kind ~= S_IFREG then error(path .. ': exists and is not an ordinary file', 0) end
+    if C.access(path, W_OK) ~= 0 then fail(path, 'the existing file cannot be replaced') end
+end
+
+local function create(path)
+    while true do
+        counter = counter + 1
+        local name = string.format('%s.%d-%d.part', path, C.getpid(), counter)
+        local fd = C.open(name, O_NEW + O_CLOEXEC, ffi.cast('int', 438))    -- 0666 less umask
+        if fd >= 0 then
+            C.close(fd)
+            return name
+        end
+        if ffi.errno() ~= EEXIST then fail(path, 'cannot write into its folder') end
+    end
+end
+
+local function sync(path)
+    local fd = C.open(path, O_RDONLY + O_CLOEXEC)
+    if fd < 0 then fail(path, 'cannot be opened again') end
+    local failed = C.fsync(fd) ~= 0 and ffi.errno()
+    C.close(fd)
+    if failed then
+        ffi.errno(failed)
+        fail(path, 'cannot be flushed to the disk')
+    end
+end
+
+local Temporary = {}
+Temporary.__index = Temporary
+
+-- Creates the empty temporary file; .name is its name.
+function files.temporary(path)
+    if type(path) ~= 'string' or path == '' then error('a file name is needed', 0) end
+    check_replaceable(path)
+    local name = create(path)
+    local guard = ffi.gc(ffi.new 'char[1]', function() os.remove(name) end)
+    return setmetatable({ path = path, name = name, guard = guard }, Temporary)
+end
+
+function Temporary:forget()
+    if self.guard then ffi.gc(self.guard, nil) end
+    self.guard = nil
+end
+
+-- After this the final name holds the new file, or an error was raised and nothing has changed.
+function Temporary:commit()
+    C.truncate(self.name, status(self.name).size)      -- gives back what was reserved and not used
+    sync(self.name)
+    check_replaceable(self.path)
+    local ok, reason = os.rename(self.name, self.path)
+    if not ok then error(reason, 0) end
+    self:forget()
+    -- Some file systems cannot sync a folder; the file itself is safe by then.
+    pcall(sync, self.path:match '^(.*/)' or '.')
+end
+
+-- Makes sure that the file can grow by so many bytes, where the file system can tell. HDF5 does not
+-- survive a full disk (it crashes when it closes the file), so it must not meet one.
+function Temporary:reserve(bytes)
+    local fd = C.open(self.name, O_WRONLY + O_CLOEXEC)
+    if fd < 0 then fail(self.path, 'the file being written has gone') end
+    local size = status(self.name).size
+    local failed = C.fallocate(fd, KEEP_SIZE, size, bytes) ~= 0 and ffi.errno()
+    C.close(fd)
+    if DISK_FULL[failed] then
+        ffi.errno(failed)
+        fail(self.path, string.format('no room for %.1f MiB more', bytes / 2 ^ 20))
+    end
+end
+
+function Temporary:discard()
+    if not self.guard then return end
+    C.truncate(self.name, 0)    -- gives the space back even while the file is still open somewhere
+    os.remove(self.name)
+    self:forget()
+end
+
+-- Raises if a file could not be put there, and leaves no trace.
+function files.check(path)
+    files.temporary(path):discard()
+end
+
+return files

@@ -1,0 +1,30 @@
+-- Finds an optional shared library at run time. In a bundle the copy beside libmare.so wins, so
+-- that a bundle never mixes with the host's; elsewhere the dynamic linker's search is used.
+
+local ffi = require 'ffi'
+
+local foreign = {}
+
+local function folders()
+    local host = package.loaded['mare.host']
+    local beside = type(host) == 'table' and host.library and host.library:match '^(.*/)'
+    return beside and { beside, '' } or { '' }
+end
+
+-- what: the library's name for people; names: file names to try in order; package: Debian's
+function foreign.load(what, names, package)
+    local reason
+    for _, folder in ipairs(folders()) do
+        for _, name in ipairs(names) do
+            local ok, library = pcall(ffi.load, folder .. name)
+            if ok then return library end
+            if not reason or not tostring(library):find('No such file', 1, true) then
+                reason = tostring(library)
+            end
+        end
+    end
+    error(string.format('%s was not found (tried %s: %s); Debian and Ubuntu have it in %s', what,
+        table.concat(names, ', '), reason, package), 0)
+end
+
+return foreign

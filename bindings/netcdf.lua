@@ -1,0 +1,350 @@
+-- A thin layer over NetCDF-C: handles are tables, ids and status codes stay inside, and every
+-- failing call raises a string that names the file, the variable and NetCDF's own reason. The
+-- library is looked for when the first file is opened. Indices count from 0, as in C. NetCDF-C is
+-- not thread-safe.
+
+local ffi = require 'ffi'
+local foreign = require 'bindings.foreign'
+
+ffi.cdef [[
+    char *strerror(int number);
+    int H5dont_atexit(void);
+    const char *nc_inq_libvers(void);
+    const char *nc_strerror(int status);
+    int nc_create(const char *path, int mode, int *id);
+    int nc_open(const char *path, int mode, int *id);
+    int nc_close(int id);
+    int nc_abort(int id);
+    int nc_sync(int id);
+    int nc_enddef(int id);
+    int nc_set_fill(int id, int mode, int *old);
+    int nc_def_dim(int id, const char *name, size_t length, int *dim);
+    int nc_def_var(int id, const char *name, int type, int rank, const int *dims, int *var);
+    int nc_def_var_chunking(int id, int var, int storage, const size_t *sizes);
+    int nc_def_var_deflate(int id, int var, int shuffle, int deflate, int level);
+    int nc_put_att_text(int id, int var, const char *name, size_t length, const char *text);
+    int nc_put_att_double(int id, int var, const char *name, int type, size_t n,
+                          const double *values);
+    int nc_put_vara_float(int id, int var, const size_t *start, const size_t *count,
+                          const float *data);
+    int nc_put_vara_double(int id, int var, const size_t *start, const size_t *count,
+                           const double *data);
+    int nc_put_vara_int(int id, int var, const size_t *start, const size_t *count, const int *data);
+    int nc_get_vara(int id, int var, const size_t *start, const size_t *count, void *data);
+    int nc_get_att_text(int id, int var, const char *name, char *text);
+    int nc_get_att_string(int id, int var, const char *name, char **texts);
+    int nc_free_string(size_t n, char **texts);
+    int nc_get_att_double(int id, int var, const char *name, double *values);
+    int nc_inq(int id, int *dims, int *vars, int *attributes, int *unlimited);
+    int nc_inq_dim(int id, int dim, char *name, size_t *length);
+    int nc_inq_varid(int id, const char *name, int *var);
+    int nc_inq_var(int id, int var, char *name, int *type, int *rank, int *dims, int *attributes);
+    int nc_inq_attname(int id, int var, int number, char *name);
+    int nc_inq_att(int id, int var, const char *name, int *type, size_t *length);
+]]
+
+local netcdf = {}
+
+local NC_CLOBBER, NC_NETCDF4, NC_NOFILL, NC_GLOBAL, NC_EHDFERR = 0, 0x1000, 0x100, -1, -101
+local NC_CHAR, NC_INT, NC_DOUBLE, NC_STRING = 2, 4, 6, 12
+local type_code = { byte = 1, char = 2, short = 3, int = 4, float = 5, double = 6, ubyte = 7,
+    ushort = 8, uint = 9, int64 = 10, uint64 = 11, string = 12 }
+local c_type = { 'int8_t', 'char', 'int16_t', 'int', 'float', 'double', 'uint8_t', 'uint16_t',
+    'unsigned', 'int64_t', 'uint64_t' }
+local max_name, max_rank = 257, 1024     -- NC_MAX_NAME and its NUL, NC_MAX_VAR_DIMS
+
+local type_name = {}
+for name, code in pairs(type_code) do type_name[code] = name end
+
+local File = {}
+File.__index = File
+
+local C
+
+-- Loads the library or raises an error that says what to install; names replaces the usual list.
+function netcdf.load(names)
+    names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
+    C = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
+    -- HDF5's clean-up at exit would close files that failed once more, and crash on them.
+    pcall(function() C.H5dont_atexit() end)
+end
+
+local function library()
+    if not C then netcdf.load() end
+    return C
+end
+
+function netcdf.version()
+    return ffi.string(library().nc_inq_libvers())
+end
+
+-- HDF5 failures all look alike in NetCDF's codes; the errno that the system call left says more.
+local function check(status, path, what)
+    if status == 0 then return end
+    local reason = ffi.string(C.nc_strerror(status))
+    local number = ffi.errno()
+    if status == NC_EHDFERR and number ~= 0 then
+        reason = reason .. ' (' .. ffi.string(ffi.C.strerror(number)) .. ')'
+    end
+    error(string.format('%s: %s: %s', path, what, reason), 0)
+end
+
+function File:check(status, what)
+    self.failed = self.failed or status == NC_EHDFERR
+    check(status, self.path, what)
+end
+
+local function new(path, id)
+    local handle = ffi.gc(ffi.new('int[1]', id), function(h) C.nc_close(h[0]) end)
+    return setmetatable({ path = path, id = id, handle = handle, vars = {},
+        start = ffi.new('size_t[?]', max_rank), count = ffi.new('size_t[?]', max_rank) }, File)
+end
+
+-- A zeroed array for put().
+function netcdf.doubles(n)
+    return ffi.new('double[?]', n)
+end
+
+-- A new, empty NetCDF-4 file in define mode, over any existing one. Errors call it shown_as.
+function netcdf.create(path, shown_as)
+    local id = ffi.new 'int[1]'
+    shown_as = shown_as or path
+    library()
+    ffi.errno(0)
+    check(C.nc_create(path, NC_CLOBBER + NC_NETCDF4, id), shown_as, 'create')
+    local file = new(shown_as, id[0])
+    file:check(C.nc_set_fill(file.id, NC_NOFILL, id), 'set fill mode')
+    return file
+end
+
+-- Opens for reading.
+function netcdf.open(path)
+    local id = ffi.new 'int[1]'
+    check(library().nc_open(path, 0, id), path, 'open')
+    return new(path, id[0])
+end
+
+local function detach(file)
+    local id = file.id
+    if not id then error(file.path .. ': is closed', 0) end
+    ffi.gc(file.handle, nil)
+    file.id = nil
+    return id
+end
+
+function File:close()
+    ffi.errno(0)
+    self:check(C.nc_close(detach(self)), 'close')
+end
+
+-- Gives up a file. After a failed write it stays open inside HDF5, which may crash closing one.
+function File:abort()
+    if not self.id then return end
+    local id = detach(self)
+    if not self.failed then C.nc_abort(id) end
+end
+
+function File:sync()
+    ffi.errno(0)
+    self:check(C.nc_sync(self.id), 'sync')
+end
+
+function File:end_definitions()
+    ffi.errno(0)
+    self:check(C.nc_enddef(self.id), 'end definitions')
+end
+
+-- length nil: unlimited
+function File:define_dimension(name, length)
+    local dim = ffi.new 'int[1]'
+    self:check(C.nc_def_dim(self.id, name, length or 0, dim), 'define dimension ' .. name)
+    return dim[0]
+end
+
+-- dims: ids in C order; options: chunks = { cells per chunk, ... }, deflate = level
+function File:define_variable(name, type, dims, options)
+    local what, rank, var = 'define variable ' .. name, #dims, ffi.new 'int[1]'
+    local code = type_code[type]
+    if not code then error(string.format('%s: %s: no type %s', self.path, what, type), 0) end
+    self:check(C.nc_def_var(self.id, name, code, rank, ffi.new('int[?]', rank, dims), var), what)
+    local chunks, level = options and options.chunks, options and options.deflate or 0
+    if chunks then
+        local sizes = ffi.new('size_t[?]', rank, chunks)
+        self:check(C.nc_def_var_chunking(self.id, var[0], 0, sizes), what .. ': chunks')
+    end
+    if level > 0 then
+        self:check(C.nc_def_var_deflate(self.id, var[0], 1, 1, level), what .. ': deflate')
+    end
+    return var[0]
+end
+
+local function var_id(file, name)
+    local id = file.vars[name]
+    if not id then
+        local out = ffi.new 'int[1]'
+        file:check(C.nc_inq_varid(file.id, name, out), 'variable ' .. name)
+        id = out[0]
+        file.vars[name] = id
+    end
+    return id
+end
+
+local function is_int(values)
+    for i = 1, #values do
+        local v = values[i]
+        if v % 1 ~= 0 or v < -2 ^ 31 or v >= 2 ^ 31 then return false end
+    end
+    return true
+end
+
+-- target nil: of the whole file. Text, or one or several numbers; whole numbers are stored as int.
+function File:put_attribute(target, name, value)
+    local var = target and var_id(self, target) or NC_GLOBAL
+    local what = 'attribute ' .. (target and target .. ':' or '') .. name
+    if type(value) == 'string' then
+        self:check(C.nc_put_att_text(self.id, var, name, #value, value), what)
+        return
+    end
+    local values = type(value) == 'table' and value or { value }
+    local data = ffi.new('double[?]', #values, values)
+    local stored = is_int(values) and NC_INT or NC_DOUBLE
+    self:check(C.nc_put_att_double(self.id, var, name, stored, #values, data), what)
+end
+
+-- Element type of a cdata array or pointer, and how many elements an array has.
+local function element(data)
+    local name = tostring(ffi.typeof(data)):match '^ctype<(.*)>$'
+    local type = name:gsub('^const ', ''):match '^[%w_]+'
+    return type, name:find('[', 1, true) and ffi.sizeof(data) / ffi.sizeof(type)
+end
+
+local function region(file, start, count)
+    local n = 1
+    for i = 1, #count do
+        file.start[i - 1], file.count[i - 1] = start[i], count[i]
+        n = n * count[i]
+    end
+    return n
+end
+
+-- data: cdata of float, double or int, row-major; converted where the variable's type differs
+function File:put(variable, start, count, data)
+    local var, n = var_id(self, variable), region(self, start, count)
+    local type, have = element(data)
+    if have and have < n then
+        error(string.format('%s: variable %s: %.0f values given, %.0f needed', self.path, variable,
+            have, n), 0)
+    end
+    ffi.errno(0)
+    local status
+    if type == 'float' then
+        status = C.nc_put_vara_float(self.id, var, self.start, self.count, data)
+    elseif type == 'double' then
+        status = C.nc_put_vara_double(self.id, var, self.start, self.count, data)
+    elseif type == 'int' then
+        status = C.nc_put_vara_int(self.id, var, self.start, self.count, data)
+    else
+        error(string.format('%s: variable %s: data of type %s, must be float, double or int',
+            self.path, variable, tostring(type)), 0)
+    end
+    self:check(status, 'write variable ' .. variable)
+end
+
+-- A cdata array of the variable's own type, its number of elements, and its shape. start and count
+-- default to the whole variable.
+function File:get(variable, start, count)
+    local var, shape = var_id(self, variable), self:variable(variable).shape
+    count, start = count or shape, start or {}
+    for i = 1, #shape do start[i] = start[i] or 0 end
+    local n = region(self, start, count)
+    local type = c_type[type_code[self:variable(variable).type]]
+    local data = ffi.new(type .. '[?]', n)
+    local status = C.nc_get_vara(self.id, var, self.start, self.count, data)
+    self:check(status, 'read variable ' .. variable)
+    return data, n, count
+end
+
+local function dimension(file, dim)
+    local name, length = ffi.new('char[?]', max_name), ffi.new 'size_t[1]'
+    file:check(C.nc_inq_dim(file.id, dim, name, length), 'dimension')
+    return ffi.string(name), tonumber(length[0])
+end
+
+local function variable(file, var)
+    local name, dims = ffi.new('char[?]', max_name), ffi.new('int[?]', max_rank)
+    local type, rank, attributes = ffi.new 'int[1]', ffi.new 'int[1]', ffi.new 'int[1]'
+    file:check(C.nc_inq_var(file.id, var, name, type, rank, dims, attributes), 'variable')
+    local out = { name = ffi.string(name), type = type_name[type[0]], dimensions = {}, shape = {},
+        attribute_count = attributes[0] }
+    for i = 1, rank[0] do out.dimensions[i], out.shape[i] = dimension(file, dims[i - 1]) end
+    return out
+end
+
+local function counts(file)
+    local dims, vars, attributes = ffi.new 'int[1]', ffi.new 'int[1]', ffi.new 'int[1]'
+    file:check(C.nc_inq(file.id, dims, vars, attributes, nil), 'inquire')
+    return dims[0], vars[0], attributes[0]
+end
+
+-- { name =, type =, dimensions = { names }, shape = { lengths } }
+function File:variable(name)
+    return variable(self, var_id(self, name))
+end
+
+-- All of them, in the order in which they were defined.
+function File:variables()
+    local _, n = counts(self)
+    local out = {}
+    for i = 1, n do out[i] = variable(self, i - 1) end
+    return out
+end
+
+function File:dimensions()
+    local out = {}
+    for i = 1, (counts(self)) do
+        local name, length = dimension(self, i - 1)
+        out[name] = length
+    end
+    return out
+end
+
+local function text_attribute(file, var, name, type, length)
+    if type == NC_CHAR then
+        local text = ffi.new('char[?]', length + 1)
+        file:check(C.nc_get_att_text(file.id, var, name, text), 'attribute ' .. name)
+        return ffi.string(text, length)
+    end
+    local texts, out = ffi.new('char *[?]', length), {}
+    file:check(C.nc_get_att_string(file.id, var, name, texts), 'attribute ' .. name)
+    for i = 1, length do out[i] = texts[i - 1] ~= nil and ffi.string(texts[i - 1]) or '' end
+    C.nc_free_string(length, texts)
+    return length == 1 and out[1] or out
+end
+
+local function attribute(file, var, name)
+    local type, length = ffi.new 'int[1]', ffi.new 'size_t[1]'
+    file:check(C.nc_inq_att(file.id, var, name, type, length), 'attribute ' .. name)
+    local n = tonumber(length[0])
+    if type[0] == NC_CHAR or type[0] == NC_STRING then
+        return text_attribute(file, var, name, type[0], n)
+    end
+    local values, out = ffi.new('double[?]', n), {}
+    file:check(C.nc_get_att_double(file.id, var, name, values), 'attribute ' .. name)
+    for i = 1, n do out[i] = values[i - 1] end
+    return n == 1 and out[1] or out
+end
+
+-- Name -> text, number or array, and the names in their order. name nil: of the whole file.
+function File:attributes(name)
+    local var = name and var_id(self, name) or NC_GLOBAL
+    local n = name and self:variable(name).attribute_count or select(3, counts(self))
+    local values, names, buffer = {}, {}, ffi.new('char[?]', max_name)
+    for i = 1, n do
+        self:check(C.nc_inq_attname(self.id, var, i - 1, buffer), 'attribute')
+        names[i] = ffi.string(buffer)
+        values[names[i]] = attribute(self, var, names[i])
+    end
+    return values, names
+end
+
+return netcdf

@@ -1,0 +1,356 @@
+-- The NetCDF binding and the CF writer: what is written reads back, and no failure leaves a half file
+-- or costs an existing one.
+
+local ffi = require 'ffi'
+local files = require 'bindings.files'
+local netcdf = require 'bindings.netcdf'
+local output = require 'mare.output.netcdf'
+
+local nx, ny = 6, 4
+local folder
+
+local function slurp(path)
+    local file = io.open(path, 'rb')
+    local text = file and file:read '*a'
+    if file then file:close() end
+    return text
+end
+
+local function spit(path, text)
+    local file = assert(io.open(path, 'wb'))
+    file:write(text)
+    file:close()
+end
+
+local function listing(path)
+    local pipe = io.popen("ls -A '" .. path .. "'")
+    local text = pipe:read '*a'
+    pipe:close()
+    return (text:gsub('\n', ' '))
+end
+
+local function run(command)
+    local pipe = io.popen(command .. ' 2>&1; echo "status $?"')
+    local text = pipe:read '*a'
+    pipe:close()
+    return tonumber(text:match 'status (%d+)%s*$'), text
+end
+
+local function spec(changes)
+    local out = {
+        path = folder .. '/run.nc', title = 'test', source = 'Mare 0', command = 'mare test.lua',
+        grid = { nx = nx, ny = ny, x = { 0, 3 }, y = { -1, 1 } },
+        variables = { { name = 'rho', type = 'float', long_name = 'mass density' },
+                      { name = 'E', type = 'double', units = 'J m-3' } },
+        attributes = { device = 'null', halves = { 0.5, 1.5 } },
+        options = { nx = nx, ['t-end'] = 2.5, flux = 'hllc', quiet = true },
+    }
+    for name, value in pairs(changes or {}) do out[name] = value end
+    return out
+end
+
+local function data(name, step)
+    local type = name == 'rho' and 'float' or 'double'
+    local values = ffi.new(type .. '[?]', nx * ny)
+    for i = 0, nx * ny - 1 do values[i] = i + 100 * step + (name == 'E' and 1 / 3 or 0) end
+    return values
+end
+
+local function write(writer, steps)
+    for step = 0, steps - 1 do
+        writer:write(0.25 * step, function(name) return data(name, step) end)
+    end
+end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(os.execute("mkdir '" .. folder .. "'") == 0)
+end)
+
+after_each(function()
+    os.execute("rm -r '" .. folder .. "'")
+end)
+
+describe('the CF writer', function()
+    it('writes what reads back', function()
+        local writer = output.writer(spec())
+        write(writer, 3)
+        assert.is_nil(slurp(folder .. '/run.nc'))
+        writer:close()
+        assert.equal('run.nc ', listing(folder))
+        local file = netcdf.open(folder .. '/run.nc')
+        assert.same({ time = 3, y = ny, x = nx }, file:dimensions())
+        for step = 0, 2 do
+            for _, name in ipairs { 'rho', 'E' } do
+                local found = file:get(name, { step, 0, 0 }, { 1, ny, nx })
+                local wanted = data(name, step)
+                for i = 0, nx * ny - 1 do assert.equal(wanted[i], found[i]) end
+            end
+        end
+        file:close()
+    end)
+
+    it('puts the coordinates at cell centres', function()
+        local writer = output.writer(spec())
+        write(writer, 2)
+        writer:close()
+        local file = netcdf.open(folder .. '/run.nc')
+        local x, y, t = file:get 'x', file:get 'y', file:get 'time'
+        assert.equal(0.25, x[0])
+        assert.equal(2.75, x[nx - 1])
+        assert.equal(-0.75, y[0])
+        assert.equal(0.25, t[1])
+        file:close()
+    end)
+
+    it('records attributes and options', function()
+        local writer = output.writer(spec())
+        write(writer, 1)
+        writer:close()
+        local file = netcdf.open(folder .. '/run.nc')
+        local all = file:attributes()
+        assert.equal('CF-1.8', all.Conventions)
+        assert.equal('test', all.title)
+        assert.truthy(all.history:find '^%d+%-%d+%-%d+T[%d:]+Z mare test.lua$')
+        assert.same({ 0.5, 1.5 }, all.halves)
+        assert.equal(2.5, all.option_t_end)
+        assert.equal(nx, all.option_nx)
+        assert.equal('hllc', all.option_flux)
+        assert.equal('true', all.option_quiet)
+        assert.equal('mass density', file:attributes('rho').long_name)
+        assert.equal('J m-3', file:attributes('E').units)
+        assert.equal('float', file:variable('rho').type)
+        assert.same({ 'time', 'y', 'x' }, file:variable('rho').dimensions)
+        file:close()
+    end)
+
+    it('calls a time with a date a CF time coordinate, and no other', function()
+        for units, standard_name in pairs { ['seconds since 2000-01-01'] = 'time', ['1'] = false } do
+            local writer = output.writer(spec { time_units = units })
+            write(writer, 1)
+            writer:close()
+            local file = netcdf.open(folder .. '/run.nc')
+            assert.equal(units, file:attributes('time').units)
+            assert.equal(standard_name, file:attributes('time').standard_name or false)
+            file:close()
+        end
+    end)
+
+    it('compresses without changing a bit', function()
+        local writer = output.writer(spec { deflate = 4 })
+        write(writer, 2)
+        writer:close()
+        local file = netcdf.open(folder .. '/run.nc')
+        local found, wanted = file:get('E', { 1, 0, 0 }, { 1, ny, nx }), data('E', 1)
+        for i = 0, nx * ny - 1 do assert.equal(wanted[i], found[i]) end
+        file:close()
+    end)
+
+    it('keeps memory flat over many writes', function()
+        local writer = output.writer(spec())
+        local values = { rho = data('rho', 0), E = data('E', 0) }
+        local function get(name) return values[name] end
+        local function resident()
+            return tonumber(slurp '/proc/self/statm':match '^%d+ (%d+)') * 4
+        end
+        for step = 1, 500 do writer:write(step, get) end
+        collectgarbage()
+        local lua, all = collectgarbage 'count', resident()
+        for step = 501, 2500 do writer:write(step, get) end
+        collectgarbage()
+        assert.is_true(collectgarbage 'count' - lua < 64, 'Lua grew')
+        assert.is_true(resident() - all < 4096, 'the process grew by ' .. resident() - all .. ' KiB')
+        writer:abort()
+    end)
+end)
+
+describe('a failing run', function()
+    it('keeps the existing file and removes its own', function()
+        spit(folder .. '/run.nc', 'old')
+        local writer = output.writer(spec())
+        write(writer, 1)
+        writer:abort()
+        writer:abort()
+        assert.equal('old', slurp(folder .. '/run.nc'))
+        assert.equal('run.nc ', listing(folder))
+        assert.error_matches(function() write(writer, 1) end, 'run%.nc: is closed')
+    end)
+
+    it('replaces the existing file only when it closes', function()
+        spit(folder .. '/run.nc', 'old')
+        local writer = output.writer(spec())
+        write(writer, 1)
+        assert.equal('old', slurp(folder .. '/run.nc'))
+        writer:close()
+        writer:abort()
+        assert.truthy(slurp(folder .. '/run.nc'):find '^\137HDF')
+        assert.equal('run.nc ', listing(folder))
+    end)
+
+    it('leaves nothing when the writer is simply dropped', function()
+        write(output.writer(spec()), 1)
+        collectgarbage()
+        collectgarbage()
+        assert.equal('', listing(folder))
+    end)
+
+    it('passes on an error of the caller and cleans up', function()
+        local writer = output.writer(spec())
+        assert.error_matches(function()
+            writer:write(0, function() error 'device lost' end)
+        end, 'device lost')
+        assert.equal('', listing(folder))
+    end)
+
+    it('names the variable whose data are too short or of a wrong type', function()
+        local short, odd = output.writer(spec()), output.writer(spec())
+        assert.error_matches(function()
+            short:write(0, function() return ffi.new('float[?]', nx * ny - 1) end)
+        end, 'run%.nc: variable rho: 23 values given, 24 needed')
+        assert.error_matches(function()
+            odd:write(0, function() return ffi.new('int16_t[?]', nx * ny) end)
+        end, 'run%.nc: variable rho: data of type .*, must be float, double or int')
+        assert.equal('', listing(folder))
+    end)
+
+    it('refuses a time that does not advance', function()
+        local writer = output.writer(spec())
+        write(writer, 2)
+        assert.error_matches(function() write(writer, 1) end, 'time 0 does not come after 0%.25')
+    end)
+end)
+
+describe('a bad request', function()
+    local function refused(changes, pattern)
+        assert.error_matches(function() output.writer(spec(changes)) end, pattern)
+        assert.equal('', listing(folder))
+    end
+
+    it('is refused with its reason, and writes nothing', function()
+        refused({ path = folder }, 'is a folder')
+        refused({ path = folder .. '/none/run.nc' }, 'cannot write into its folder: No such file')
+        refused({ path = '' }, 'a file name is needed')
+        refused({ path = '/dev/null' }, 'exists and is not an ordinary file')
+        refused({ variables = {} }, 'no variables')
+        refused({ variables = { { name = 'x', type = 'float' } } }, 'variable x: the name is used twice')
+        refused({ variables = { { name = 'a b', type = 'float' } } }, 'name a b, must be letters')
+        refused({ variables = { { name = 'rho', type = 'half' } } }, 'type half, must be float or double')
+        refused({ deflate = 10 }, 'deflate = 10, must be 0 to 9')
+        refused({ grid = { nx = 0, ny = 1, x = { 0, 1 }, y = { 0, 1 } } }, 'nx = 0, must be')
+    end)
+
+    it('tells that a folder is not writable', function()
+        local path = '/proc/run.nc'        -- nobody can create files there, not even root
+        assert.error_matches(function() output.check(path) end,
+            '/proc/run%.nc: cannot write into its folder')
+    end)
+
+    it('tells what to install when the library is missing', function()
+        assert.error_matches(function() netcdf.load { 'libnetcdf-missing.so' } end,
+            'NetCDF%-C was not found .*libnetcdf%-missing%.so.* libnetcdf%-dev')
+        netcdf.load()
+    end)
+
+    it('names the file and the reason when a file cannot be read', function()
+        assert.error_matches(function() netcdf.open(folder .. '/none.nc') end,
+            'none%.nc: open: No such file')
+        spit(folder .. '/text.nc', 'this is no NetCDF file')
+        assert.error_matches(function() netcdf.open(folder .. '/text.nc') end,
+            'text%.nc: open: NetCDF: Unknown file format')
+    end)
+end)
+
+describe('a full disk', function()
+    local tiny
+
+    before_each(function()
+        tiny = folder .. '/tiny'
+        os.execute("mkdir '" .. tiny .. "'")
+        if run("mount -t tmpfs -o size=1m tmpfs '" .. tiny .. "'") ~= 0 then
+            pending 'a tmpfs cannot be mounted here (needs root)'
+        end
+    end)
+
+    after_each(function()
+        run("umount -l '" .. tiny .. "'")
+    end)
+
+    local function fill(writer)
+        for step = 0, 10000 do writer:write(step, function(name) return data(name, step) end) end
+    end
+
+    it('stops the run with a message and costs no file', function()
+        spit(tiny .. '/run.nc', 'old')
+        local writer = output.writer(spec { path = tiny .. '/run.nc' })
+        assert.error_matches(function() fill(writer) end,
+            'run%.nc: no room for 0%.1 MiB more: No space left on device')
+        assert.equal('old', slurp(tiny .. '/run.nc'))
+        assert.equal('run.nc ', listing(tiny))
+    end)
+
+    it('is noticed before the run when not even one record fits', function()
+        local large = { nx = 1000, ny = 1000, x = { 0, 1 }, y = { 0, 1 } }
+        assert.error_matches(function()
+            output.writer(spec { path = tiny .. '/run.nc', grid = large })
+        end, 'run%.nc: no room for 11%.7 MiB more')
+        assert.equal('', listing(tiny))
+    end)
+
+    it('is survived where the file system cannot reserve room', function()
+        local probe = files.temporary(tiny .. '/probe')
+        local Temporary = getmetatable(probe)
+        local reserve = Temporary.reserve
+        probe:discard()
+        Temporary.reserve = function() end
+        finally(function() Temporary.reserve = reserve end)
+        local writer = output.writer(spec { path = tiny .. '/run.nc' })
+        assert.error_matches(function() fill(writer) end, 'run%.nc: .*No space left on device')
+        assert.equal('', listing(tiny))
+    end)
+end)
+
+describe('other programs', function()
+    local function have(command)
+        if run(command) ~= 0 then pending('needs ' .. command) end
+    end
+
+    local function written(changes)
+        local writer = output.writer(spec(changes))
+        write(writer, 3)
+        writer:close()
+        return folder .. '/run.nc'
+    end
+
+    it('ncdump reads the file', function()
+        have 'command -v ncdump'
+        local status, text = run('ncdump -v time ' .. written())
+        assert.equal(0, status, text)
+        assert.truthy(text:find('time = 0, 0.25, 0.5', 1, true), text)
+    end)
+
+    it('xarray reads the file', function()
+        have 'python3 -c "import xarray, netCDF4"'
+        local status, text = run('python3 -c "import xarray as x; d = x.open_dataset(\''
+            .. written() .. '\'); print(d.rho.sel(time=0.5).isel(x=1, y=0).item())"')
+        assert.equal(0, status, text)
+        assert.truthy(text:find '201%.0', text)
+    end)
+
+    it('a CF checker has nothing against a file with dates', function()
+        have 'compliance-checker --version'
+        local status, text = run('compliance-checker --test cf:1.8 '
+            .. written { time_units = 'seconds since 2000-01-01 00:00:00', space_units = 'm' })
+        assert.equal(0, status, text)
+        assert.truthy(text:find('All tests passed', 1, true), text)
+    end)
+
+    -- By the text of CF a coordinate called time need not be a time coordinate; this checker alone
+    -- wants the standard name for it, whatever the units.
+    it('a CF checker has only the name of time against a file without', function()
+        have 'compliance-checker --version'
+        local _, text = run('compliance-checker --test cf:1.8 ' .. written())
+        assert.truthy(text:find('has 1 potential issue', 1, true), text)
+        assert.truthy(text:find("'time' should have standard_name='time'", 1, true), text)
+    end)
+end)

@@ -18,10 +18,10 @@ local region_c = ffi.new 'mare_region'
 local out = ffi.new 'mare_buffer *[1]'
 
 function M.create(device, options)
-    local label = type(options) == 'table' and options.label or 'buffer'
-    errors.fields('buffer ' .. label, options,
-                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
-    local type_name, element, size = memory.shape('buffer ' .. label, options)
+    local what = handle.title('buffer', options)
+    errors.fields(what, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    local type_name, element, size = memory.shape(what, options)
+    local label = options.label or 'buffer'
     desc.size, desc.type, desc.label = size, mare.types[type_name], label
     memory.create(device, size, C.mare_buffer_create, desc, out)
     return class.wrap(out, { label = label, type = type_name, element = element, size = size, count = size / element,

@@ -50,6 +50,16 @@ function M.usage(message, ...)
     error(setmetatable({ status = 'usage', message = message:format(...) }, Error), 0)
 end
 
+-- Ends the script with success, as after --help.
+function M.stop()
+    error(setmetatable({ status = 'stop', message = 'stopped' }, Error), 0)
+end
+
+-- Ends the script because of a signal, once it has put its files in order: exit status 130.
+function M.interrupt()
+    error(setmetatable({ status = 'interrupted', message = 'interrupted' }, Error), 0)
+end
+
 function M.is(value)
     return getmetatable(value) == Error
 end

@@ -59,6 +59,11 @@ function M.class(kind, release)
     return class
 end
 
+-- "buffer 'rho'" from { label = 'rho' }, for a message before there is an object.
+function M.title(kind, options)
+    return type(options) == 'table' and describe(kind, options) or kind
+end
+
 -- A whole number >= 0 that C can take as uint64_t.
 function M.whole(value, what)
     if type(value) ~= 'number' or value < 0 or value % 1 ~= 0 or value >= 2^53 then

@@ -12,11 +12,12 @@ local M = { is_host = class.is }
 local out = ffi.new 'mare_host *[1]'
 
 -- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs whenever an eighth of the
--- device's memory was asked for since it last ran, so that temporaries nobody releases do not add up.
+-- device's memory (2 GiB where that is unknown) was asked for since it last ran, so that temporaries do not add up.
 local asked = 0
 local function press(device, size)
+    local memory = device.info.memory > 0 and device.info.memory or 2^31
     asked = asked + size
-    if asked > device.info.memory / 8 then
+    if asked > memory / 8 then
         collectgarbage()
         asked = 0
     end
@@ -43,9 +44,10 @@ end
 
 -- d:host{ type = 'float', count = n }: h.data is a pointer to the type.
 function M.host(device, options)
-    local label = type(options) == 'table' and options.label or 'host memory'
-    errors.fields(label, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
-    local type_name, element, size = M.shape(label, options)
+    local what = handle.title('host memory', options)
+    errors.fields(what, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    local type_name, element, size = M.shape(what, options)
+    local label = options.label or 'host memory'
     M.create(device, size, C.mare_host_create, size, label, out)
     local self = class.wrap(out, { label = label, type = type_name, size = size, count = size / element })
     self.data = ffi.cast(ffi.typeof('$ *', ffi.typeof(mare.ctypes[type_name])), C.mare_host_data(self.handle))

@@ -46,8 +46,9 @@ end
 
 -- Calls use(desc) with a descriptor made of the table of d:program.
 local function with_desc(options, use)
-    errors.fields('program ' .. tostring(type(options) == 'table' and options.name or ''), options, fields)
-    if not options.source then errors.argument("program '%s': source is missing", options.name or 'source') end
+    local what = handle.title('program', options)
+    errors.fields(what, options, fields)
+    if not options.source then errors.argument('%s: source is missing', what) end
     local anchor = {}
     local defines, define_count = define_array(options.defines or {}, anchor)
     local paths = options.include_paths or {}

@@ -1,4 +1,5 @@
--- options.lua - the options of a scenario: one table gives command line, --help, validation and metadata.
+-- options.lua - the options of a scenario: one table gives command line, --help, validation and
+-- metadata.
 --
 --     local o = mare.options{
 --         title = 'Kelvin-Helmholtz instability', help = 'Two shear layers ...',
@@ -11,8 +12,271 @@
 --                     numbers or strings ('true', '2x2'), options without a value are left out
 --     o:given 'nx' -> true when the user set it
 --
--- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean' 'string' 'pair' 'path';
--- inferred from the default), range = { min, max } (inclusive; numbers and both parts of a pair), choices = { ... }, unit.
--- A boolean is a flag: --name when its default is false, --no-name when it is true.
--- Values come from options.source: an array of command-line words (the launcher sets it), or a table of values
--- { nx = 64, quiet = true } from a REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
+-- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
+-- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
+-- and both parts of a pair), choices = { ... }, unit. A boolean is a flag: --name when its
+-- default is false, --no-name when it is true. Values come from options.source: an array of
+-- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from
+-- a REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
+
+local argparse = require 'argparse'
+local errors = require 'bindings.errors'
+
+local M = {}
+
+-- ---- values ----
+
+local function finite(text)
+    local value = tonumber(text)
+    return value and value == value and math.abs(value) < math.huge and value or nil
+end
+
+local function whole(text)
+    local value = finite(text)
+    return value and value % 1 == 0 and value or nil
+end
+
+local function pair(value)
+    if type(value) ~= 'table' then
+        local a, b = tostring(value):match '^(%d+)x(%d+)$'
+        value = { a, b }
+    end
+    local a, b = whole(value[1]), whole(value[2])
+    return a and b and { a, b } or nil
+end
+
+local function text(value)
+    return type(value) == 'string' and value or nil
+end
+
+local function path(value)
+    return text(value) and value ~= '' and value or nil
+end
+
+-- How a value is read (nil: it is none), and what is said when it cannot be.
+local types = {
+    integer = { read = whole, noun = 'a whole number', metavar = 'N' },
+    number = { read = finite, noun = 'a number', metavar = 'X' },
+    boolean = { read = function(value) if type(value) == 'boolean' then return value end end, noun = 'true or false' },
+    string = { read = text, noun = 'a text', metavar = 'TEXT' },
+    pair = { read = pair, noun = 'two whole numbers as 2x2', metavar = 'AxB' },
+    path = { read = path, noun = 'a file name', metavar = 'FILE' },
+}
+
+local function show(value)
+    if type(value) == 'table' then return table.concat(value, 'x') end
+    return type(value) == 'number' and ('%.14g'):format(value) or tostring(value)
+end
+
+local function allowed(option)
+    if option.choices then return table.concat(option.choices, ', ') end
+    local noun, range = types[option.type].noun, option.range
+    if not range then return noun end
+    local low, high = range[1] or -math.huge, range[2] or math.huge
+    if high == math.huge then return ('%s, at least %s'):format(noun, show(low)) end
+    if low == -math.huge then return ('%s, at most %s'):format(noun, show(high)) end
+    return ('%s from %s to %s'):format(noun, show(low), show(high))
+end
+
+local function in_range(option, value)
+    local range = option.range
+    if not range then return true end
+    for _, number in ipairs(type(value) == 'table' and value or { value }) do
+        if number < (range[1] or -math.huge) or number > (range[2] or math.huge) then return false end
+    end
+    return true
+end
+
+local function in_choices(option, value)
+    if not option.choices then return true end
+    for _, choice in ipairs(option.choices) do
+        if choice == value then return true end
+    end
+    return false
+end
+
+local function read(option, given)
+    local value = types[option.type].read(given)
+    if value == nil or not in_range(option, value) or not in_choices(option, value) then
+        errors.usage("option --%s: '%s' (allowed: %s)", option.name, show(given), allowed(option))
+    end
+    return value
+end
+
+-- ---- declarations ----
+
+local function infer(option)
+    local default = option.default
+    if option.choices or type(default) == 'string' then return 'string' end
+    if type(default) == 'number' then return default % 1 == 0 and 'integer' or 'number' end
+    if type(default) == 'boolean' then return 'boolean' end
+    if type(default) == 'table' then return 'pair' end
+    error(("option '%s': type is missing"):format(option.name), 0)
+end
+
+local option_fields = { name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
+                        range = 'table', choices = 'table', group = 'string', key = 'string' }
+
+local function declare(list, declaration, group)
+    errors.fields("option '" .. tostring(declaration.name) .. "'", declaration, option_fields)
+    local option = list[declaration.name]
+    if not option then
+        option = { group = group, key = declaration.name:gsub('-', '_') }
+        list[#list + 1], list[declaration.name] = option, option
+    end
+    for field, value in pairs(declaration) do option[field] = value end
+end
+
+-- Flattens declarations and groups; a later declaration of the same name overrides fields of the earlier one.
+local function collect(spec)
+    local list = {}
+    for _, entry in ipairs(spec) do
+        for _, declaration in ipairs(entry.name and { entry } or entry) do
+            declare(list, declaration, entry.title)
+        end
+    end
+    for _, option in ipairs(list) do
+        option.type = option.type or infer(option)
+        if option.default ~= nil then option.default = read(option, option.default) end
+    end
+    return list
+end
+
+-- ---- the command line ----
+
+local function help_text(option)
+    local parts = { option.help or '' }
+    if option.choices then parts[#parts + 1] = 'one of ' .. table.concat(option.choices, ', ') end
+    local notes = {}
+    if option.unit then notes[#notes + 1] = option.unit end
+    if option.default ~= nil and option.type ~= 'boolean' then notes[#notes + 1] = 'default ' .. show(option.default) end
+    if #notes > 0 then parts[#parts + 1] = '[' .. table.concat(notes, ', ') .. ']' end
+    return (table.concat(parts, ' '):gsub('^ ', ''))
+end
+
+local function add_to_parser(parser, option)
+    if option.type ~= 'boolean' then
+        return parser:option('--' .. option.name, help_text(option)):target(option.key)
+            :argname('<' .. types[option.type].metavar .. '>')
+    end
+    local name = option.default and '--no-' .. option.name or '--' .. option.name
+    return parser:flag(name, help_text(option)):target(option.key)
+end
+
+local function make_parser(spec, list)
+    local parser = argparse(M.program, (spec.title or '') .. (spec.help and '\n' .. spec.help or '')):add_help(false)
+    local groups = {}
+    for _, option in ipairs(list) do
+        local element = add_to_parser(parser, option)
+        local title = option.group or 'Of this scenario'
+        if not groups[title] then
+            groups[#groups + 1], groups[title] = title, {}
+        end
+        table.insert(groups[title], element)
+    end
+    for _, title in ipairs(groups) do parser:group(title, unpack(groups[title])) end
+    parser:group('Other', parser:flag('-h --help', 'show this text and stop'))
+    return parser
+end
+
+-- "--nx", "-1" becomes "--nx=-1": a negative number is a value, not an option.
+local function join_negatives(words)
+    local joined = {}
+    for _, word in ipairs(words) do
+        local last = joined[#joined]
+        if word:find '^%-[%d.]' and last and last:find '^%-%-[^=]+$' then
+            joined[#joined] = last .. '=' .. word
+        else
+            joined[#joined + 1] = word
+        end
+    end
+    return joined
+end
+
+local function parse_words(spec, list, words)
+    local parser = make_parser(spec, list)
+    local ok, result = parser:pparse(join_negatives(words))
+    if not ok then errors.usage('%s', (result:gsub('\n.*', ''))) end
+    if result.help then
+        io.write(parser:get_help(), '\n')
+        errors.stop()
+    end
+    for _, option in ipairs(list) do
+        if result[option.key] and option.type == 'boolean' then result[option.key] = not option.default end
+    end
+    return result
+end
+
+-- ---- the values ----
+
+local function check_names(list, values)
+    local known = {}
+    for _, option in ipairs(list) do known[option.key] = true end
+    for key in pairs(values) do
+        if not known[key] then errors.usage("unknown option '%s'", tostring(key)) end
+    end
+    return values
+end
+
+local function metadata(values, list)
+    local out = {}
+    for _, option in ipairs(list) do
+        local value = values[option.key]
+        if type(value) == 'boolean' or type(value) == 'table' then value = show(value) end
+        if value ~= nil then
+            out[#out + 1] = { name = option.key, value = value, unit = option.unit, help = option.help }
+        end
+    end
+    return out
+end
+
+-- Words are what the launcher was given after the scenario's name, or a table of values.
+local function evaluate(_, spec)
+    local list = collect(spec)
+    local source = M.source
+    local is_words = #source > 0 or next(source) == nil
+    local given = is_words and parse_words(spec, list, source) or check_names(list, source)
+    local methods = {}
+    local values = setmetatable({}, { __index = methods })
+    for _, option in ipairs(list) do
+        local value = given[option.key]
+        if value == nil then value = option.default else value = read(option, value) end
+        values[option.key] = value
+    end
+    function methods:metadata() return metadata(self, list) end
+    function methods.given(_, key) return given[key] ~= nil end
+    return values
+end
+
+M.source = {}               -- see the head of this file
+M.program = 'scenario'      -- the name that --help shows
+
+-- ---- shared groups ----
+
+local device_option = { name = 'device', type = 'string', default = os.getenv 'MARE_DEVICE' or 'auto',
+                        help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them" }
+
+M.device = { title = 'Device', device_option }
+
+M.simulation = {
+    title = 'Every simulation',
+    { name = 'nx', default = 512, range = { 4, 2^20 }, help = 'cells along x' },
+    { name = 'ny', default = 512, range = { 4, 2^20 }, help = 'cells along y' },
+    { name = 't-end', type = 'number', default = 1, range = { 0 }, unit = 's', help = 'time to stop at' },
+    { name = 'steps', type = 'integer', range = { 0 }, help = 'steps to stop after, if earlier' },
+    { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 }, help = 'Courant number' },
+    { name = 'scheme', default = 'muscl_hancock', choices = { 'muscl_hancock', 'lax_friedrichs' }, help = 'scheme,' },
+    { name = 'flux', default = 'hllc', choices = { 'hll', 'hllc' }, help = 'flux between cells,' },
+    { name = 'limiter', default = 'mc', choices = { 'minmod', 'mc', 'van_leer', 'superbee', 'none' },
+      help = 'limiter of slopes,' },
+    { name = 'precision', default = 'float', choices = { 'float', 'double' }, help = 'of the arithmetic,' },
+    { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
+    device_option,
+    { name = 'out', type = 'path', help = 'NetCDF file to write' },
+    { name = 'every', type = 'number', range = { 1e-12 }, unit = 's', help = 'time between outputs' },
+    { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
+    { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
+    { name = 'quiet', default = false, help = 'no progress line' },
+}
+
+return setmetatable(M, { __call = evaluate })

@@ -1,0 +1,170 @@
+-- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and returns the exit status.
+--
+-- 0 ok, 1 failed, 2 bad usage, 130 interrupted. A failure shows its message and the user's own frames;
+-- MARE_TRACEBACK=1 shows all of them.
+
+local host = require 'mare.host'
+
+local usage = [[
+Usage: mare FILE.lua [--option value ...]   run a script; a bare name is a scenario that comes with Mare
+       mare FILE.lua --help                 the options of a scenario
+       mare -e CODE [arguments]             run CODE
+       mare - [arguments]                   run what comes in on standard input
+       mare                                 an interactive session
+       mare doctor [--json]                 what was found on this machine, and why something is missing
+       mare cache ls | clear | path         compiled device programs on disk
+       mare --version
+
+Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or 'off'),
+             MARE_TRACEBACK=1 (errors with every frame)
+]]
+
+-- ---- failures ----
+
+-- The message handler: keeps what can only be known while the stack stands.
+local function describe(failure)
+    local errors = require 'bindings.errors'
+    if errors.is(failure) then failure.frames = errors.frames(1) end
+    local all = os.getenv 'MARE_TRACEBACK' == '1' and debug.traceback('', 2)
+    return { failure = failure, frames = errors.frames(1), all = all }
+end
+
+local function print_failure(report)
+    io.stderr:write('mare: ', tostring(report.failure), '\n')
+    if report.all then
+        io.stderr:write(report.all, '\n')
+    else
+        for _, frame in ipairs(report.frames) do io.stderr:write('    at ', frame, '\n') end
+    end
+end
+
+local function bad_usage(message, ...)
+    io.stderr:write('mare: ', message:format(...), "\nTry 'mare --help'.\n")
+    return 2
+end
+
+-- The exit status of a call that failed.
+local function status_of(report)
+    local errors = require 'bindings.errors'
+    local status = errors.is(report.failure) and report.failure.status
+    if status == 'stop' then return 0 end
+    if host.interrupted() or status == 'interrupted' then
+        io.stderr:write('mare: interrupted\n')
+        return 130
+    elseif status == 'usage' then
+        io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
+        return 2
+    end
+    print_failure(report)
+    return 1
+end
+
+-- ---- scripts ----
+
+-- Runs a loaded chunk as a script called `name` with its words.
+local function run(chunk, name, words)
+    local options = require 'mare.options'
+    options.source, options.program = words, 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
+    _G.arg = { [0] = name, unpack(words) }
+    local ok, report = xpcall(function() chunk(unpack(words)) end, describe)
+    if not ok then return status_of(report) end
+    return host.interrupted() and 130 or 0
+end
+
+local function run_text(text, chunk_name, name, words)
+    local chunk, message = loadstring(text, chunk_name)
+    if chunk then return run(chunk, name, words) end
+    io.stderr:write('mare: ', message, '\n')
+    return 1
+end
+
+local function read_file(path)
+    local file, message = io.open(path, 'rb')
+    local text = file and file:read '*a'
+    if file then file:close() end
+    return text, message
+end
+
+-- FILE.lua, or root/scenarios/NAME.lua.
+local function find_script(name)
+    local candidates = { name }
+    if not name:find '[/.]' then candidates[2] = host.root .. '/scenarios/' .. name .. '.lua' end
+    for _, path in ipairs(candidates) do
+        local text = read_file(path)
+        if text then return path, text end
+    end
+end
+
+local function run_file(name, words)
+    local path, text = find_script(name)
+    if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
+    local _, message = read_file(name)
+    return bad_usage('%s', message or name .. ': cannot be read')
+end
+
+-- ---- commands ----
+
+local commands = {}
+
+commands['-e'] = function(code, ...)
+    if not code then return bad_usage '-e: CODE is missing' end
+    return run_text(code, '=(command line)', '-e', { ... })
+end
+
+commands['-'] = function(...)
+    return run_text(io.read '*a', '=stdin', '-', { ... })
+end
+
+commands['--help'] = function()
+    io.write(usage)
+    return 0
+end
+commands['-h'] = commands['--help']
+
+commands['--version'] = function()
+    print('mare ' .. (host.version or require('bindings.device').version))
+    return 0
+end
+
+function commands.doctor(option, extra)
+    if extra or (option and option ~= '--json') then
+        return bad_usage("doctor: '%s' (allowed: --json)", extra or option)
+    end
+    local doctor = require 'mare.doctor'
+    print(option and doctor.json() or doctor.text())
+    return 0
+end
+
+function commands.cache(action, extra)
+    local cache = require('bindings.device').cache
+    if action == 'path' and not extra then
+        print(cache.path())
+    elseif action == 'clear' and not extra then
+        print(('%d removed'):format(cache.clear()))
+    elseif action == 'ls' and not extra then
+        for _, entry in ipairs(cache.entries()) do
+            print(('%s  %8d  %s  %s'):format(os.date('%Y-%m-%d %H:%M', entry.modified), entry.size, entry.device,
+                                             entry.program))
+        end
+    else
+        return bad_usage("cache: '%s' (allowed: ls, clear, path)", tostring(extra or action or ''))
+    end
+    return 0
+end
+
+local function session()
+    return require('mare.repl').converse()
+end
+
+local M = {}
+
+function M.main(first, ...)
+    if not first then return session() end
+    local command = commands[first]
+    if not command and first:sub(1, 1) == '-' then return bad_usage("unknown option '%s'", first) end
+    if not command then return run_file(first, { ... }) end
+    local ok, result = xpcall(command, describe, ...)
+    return ok and result or status_of(result)
+end
+
+return M.main

@@ -1,0 +1,57 @@
+-- record.lua - what the benchmarks share: timing by events, medians, and records. A record is one
+-- line of JSON with the device, driver, version and date, appended to the file $MARE_RECORDS, and
+-- one row of a table on standard output.
+
+local json = require 'dkjson'
+local host = require 'mare.host'
+
+local record = {}
+
+function record.median(values)
+    table.sort(values)
+    local middle = math.floor((#values + 1) / 2)
+    return (values[middle] + values[#values + 1 - middle]) / 2
+end
+
+-- Runs work() in batches after a warm-up; returns the seconds of one call: median, lowest, highest
+-- of the batches. `budget`: seconds in all, roughly.
+function record.time(device, work, budget, batches)
+    local start, stop = device:event(), device:event()
+    local function batch(calls)
+        start:record()
+        for _ = 1, calls do work() end
+        stop:record()
+        return start:elapsed_ms(stop) / 1000 / calls
+    end
+    batch(1)
+    batches = batches or 7
+    local calls = math.max(1, math.min(10000, math.floor(budget / batches / batch(3))))
+    batch(calls)
+    local seconds = {}
+    for index = 1, batches do seconds[index] = batch(calls) end
+    return record.median(seconds), seconds[1], seconds[#seconds]
+end
+
+local function first_line(path)
+    local file = io.open(path)
+    local line = file and file:read '*l'
+    if file then file:close() end
+    return line
+end
+
+-- values: { benchmark =, and what was measured, with units in the names }; row: its table row
+function record.write(device, values, row)
+    local info = device.info
+    values.device, values.model, values.driver = info.name, info.model, info.driver
+    values.mare, values.commit = host.version, first_line(host.root .. '/commit')
+    values.date = os.date '!%Y-%m-%dT%H:%M:%SZ'
+    local path = os.getenv 'MARE_RECORDS'
+    if path then
+        local file = assert(io.open(path, 'a'))
+        file:write(json.encode(values), '\n')
+        file:close()
+    end
+    print(row)
+end
+
+return record

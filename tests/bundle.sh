@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# bundle.sh BUNDLE: a copy of the bundle under another name, without environment, must start, draw,
+# write NetCDF, run a spec, and take all but the C library and the drivers from itself.
+set -euo pipefail
+
+[ -d "$1" ] || { echo "skipped: $1 is not there; build the target bundle"; exit 77; }
+place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+home="$place/mare elsewhere"
+cp -R "$1" "$home"
+cd "$place"
+
+clean() { env -i MARE_CACHE=off MARE_DEVICE=null "$@"; }
+
+clean "$home/bin/mare" --version
+clean "$home/bin/mare" "$home/share/mare/tests/busted.lua" "$home/share/mare/tests/lua/grid_spec.lua"
+clean "$home/bin/mare" -e '
+    require("bindings.netcdf").load()
+    require("bindings.cairo").load_font()
+    for _, name in ipairs { "lfs", "system", "term", "argparse", "dkjson" } do require(name) end
+    for line in io.lines "/proc/self/maps" do
+        local path = line:match "%s(/.*%.so.*)$"
+        if path then print(path) end
+    end' | sort -u >maps
+
+foreign=$(grep -vF "$home/" maps | grep -vE '/(ld-linux|lib(c|m|dl|rt|pthread|resolv|util))[-.]' || true)
+if [ -n "$foreign" ] || ! grep -qF "$home/lib/libnetcdf" maps; then
+    printf 'from outside the bundle:\n%s\n' "$foreign"
+    exit 1
+fi
+size=$(du -sm "$home" | cut -f1)
+echo "$(wc -l <maps) libraries loaded, $size MiB in all"
+[ "$size" -lt 40 ] || { echo "the bundle has outgrown 40 MiB"; exit 1; }

@@ -87,8 +87,8 @@ static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer 
         mr_cl.clEnqueueFillBuffer(device->service, buffer->mem, &zero, 1, 0, 1, 0, NULL, NULL);
     if (code == 0) code = mr_cl.clFinish(device->service);
     if (code == 0) return MARE_OK;
-    return mr_opencl_fail(code, "clEnqueueFillBuffer", "first touch of %" PRIu64 " bytes",
-                          buffer->size);
+    return mr_opencl_fail(code, "clEnqueueFillBuffer + clFinish",
+                          "first touch of %" PRIu64 " bytes", buffer->size);
 }
 
 static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t flags,
@@ -157,31 +157,31 @@ static void host_free(mr_native native, mr_native host_native) {
 
 /* ---- streams ---- */
 
-static struct mr_cl_queue *make_queue(const mr_opencl_device *device, int priority, int32_t *code) {
-    if (priority == 0 || !device->entry->has_priorities ||
-        !mr_cl.clCreateCommandQueueWithProperties)
-        return mr_cl.clCreateCommandQueue(device->context, device->entry->id,
-                                          MR_CL_QUEUE_PROFILING_ENABLE, code);
-    const uint64_t properties[] = {
-        MR_CL_QUEUE_PROPERTIES,
-        MR_CL_QUEUE_PROFILING_ENABLE,
-        MR_CL_QUEUE_PRIORITY_KHR,
-        priority > 0 ? MR_CL_QUEUE_PRIORITY_HIGH_KHR : MR_CL_QUEUE_PRIORITY_LOW_KHR,
-        0,
-    };
-    return mr_cl.clCreateCommandQueueWithProperties(device->context, device->entry->id, properties,
-                                                    code);
+static mare_status make_queue(const mr_opencl_device *device, int priority,
+                              struct mr_cl_queue **out) {
+    struct mr_cl_device *id = device->entry->id;
+    int32_t code = 0;
+    if (priority == 0 || !device->entry->has_priorities) {
+        *out = mr_cl.clCreateCommandQueue(device->context, id, MR_CL_QUEUE_PROFILING_ENABLE, &code);
+        return *out ? MARE_OK : mr_opencl_fail(code, "clCreateCommandQueue", "with profiling");
+    }
+    const uint64_t level =
+        priority > 0 ? MR_CL_QUEUE_PRIORITY_HIGH_KHR : MR_CL_QUEUE_PRIORITY_LOW_KHR;
+    const uint64_t properties[] = { MR_CL_QUEUE_PROPERTIES, MR_CL_QUEUE_PROFILING_ENABLE,
+                                    MR_CL_QUEUE_PRIORITY_KHR, level, 0 };
+    *out = mr_cl.clCreateCommandQueueWithProperties(device->context, id, properties, &code);
+    if (*out) return MARE_OK;
+    return mr_opencl_fail(code, "clCreateCommandQueueWithProperties", "priority %d", priority);
 }
 
 static mare_status stream_create(mr_native native, int priority, mr_native *out) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_stream *stream = calloc(1, sizeof *stream);
     if (!stream) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a stream");
-    int32_t code = 0;
-    stream->queue = make_queue(device, priority, &code);
-    if (!stream->queue) {
+    mare_status status = make_queue(device, priority, &stream->queue);
+    if (status != MARE_OK) {
         free(stream);
-        return mr_opencl_fail(code, "clCreateCommandQueue", "priority %d", priority);
+        return status;
     }
     pthread_mutex_lock(&device->lock);
     stream->next = device->streams;
@@ -308,23 +308,19 @@ static mare_status event_query(mr_native native, mr_native event, int *done) {
 /* Nanoseconds at which the work before the marker was done. */
 static mare_status completion_time(mr_native event, uint64_t *out) {
     struct mr_cl_event *marker = NULL;
-    uint64_t time = 0;
     MR_TRY(take_marker(event, &marker));
-    int32_t code = mr_cl.clWaitForEvents(1, &marker);
-    if (code == 0)
-        code = mr_cl.clGetEventProfilingInfo(marker, MR_CL_PROFILING_COMMAND_END, sizeof time,
-                                             &time, NULL);
+    int32_t code =
+        mr_cl.clGetEventProfilingInfo(marker, MR_CL_PROFILING_COMMAND_END, sizeof *out, out, NULL);
     mr_cl.clReleaseEvent(marker);
-    if (code != 0)
-        return mr_opencl_fail(code, "clGetEventProfilingInfo", "CL_PROFILING_COMMAND_END");
-    *out = time;
-    return MARE_OK;
+    if (code == 0) return MARE_OK;
+    return mr_opencl_fail(code, "clGetEventProfilingInfo", "CL_PROFILING_COMMAND_END");
 }
 
 static mare_status event_elapsed_ms(mr_native native, mr_native start, mr_native stop,
                                     double *out) {
-    (void)native;
     uint64_t from = 0, to = 0;
+    MR_TRY(event_wait(native, start));
+    MR_TRY(event_wait(native, stop));
     MR_TRY(completion_time(start, &from));
     MR_TRY(completion_time(stop, &to));
     *out = to >= from ? (double)(to - from) * 1e-6 : -(double)(from - to) * 1e-6;

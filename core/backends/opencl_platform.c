@@ -120,7 +120,8 @@ static mare_status read_features(mr_opencl_entry *entry) {
     info->has_int64_atomics = has_word(extensions, "cl_khr_int64_base_atomics");
     entry->is_nvidia = has_word(extensions, "cl_nv_device_attribute_query");
     entry->has_verbose = has_word(extensions, "cl_nv_compiler_options");
-    entry->has_priorities = has_word(extensions, "cl_khr_priority_hints");
+    entry->has_priorities =
+        has_word(extensions, "cl_khr_priority_hints") && mr_cl.clCreateCommandQueueWithProperties;
     entry->has_rounded_division = (single & MR_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     if (has_word(extensions, "cl_khr_device_uuid")) read_uuid(entry);
     info->warp_size = warp_size(entry);

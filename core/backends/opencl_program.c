@@ -113,9 +113,10 @@ static void add_readable(mr_text *out, const mr_source *source, const char *log)
 
 /* ---- building ---- */
 
-static mare_status fail_build(int32_t code, const mr_source *source, const char *options,
+/* `what` is the program's name or says that it is a binary. */
+static mare_status fail_build(int32_t code, const char *what, const char *options,
                               const char *log) {
-    mare_status status = mr_opencl_fail(code, "clBuildProgram", "%s,%s", source->name, options);
+    mare_status status = mr_opencl_fail(code, "clBuildProgram", "%s,%s", what, options);
     return *log ? mr_fail(status, "%s\n%s", mare_error_message(), log) : status;
 }
 
@@ -137,7 +138,7 @@ static mare_status compile(const mr_opencl_device *device, const mr_source *sour
                                 NULL, NULL);
     read_log(device, program, &raw);
     add_readable(log, source, mr_text_cstr(&raw));
-    if (code != 0) status = fail_build(code, source, options, mr_text_cstr(log));
+    if (code != 0) status = fail_build(code, source->name, options, mr_text_cstr(log));
 done:
     if (status != MARE_OK && program)
         mr_cl.clReleaseProgram(program);
@@ -212,9 +213,7 @@ static mare_status build_binary(const mr_opencl_device *device, const mr_blob *b
     read_log(device, program->program, &program->log);
     mare_status status = MARE_OK;
     if (code != 0)
-        status = mr_fail(mr_opencl_fail(code, "clBuildProgram", "binary of %zu bytes,%s", size,
-                                        mr_text_cstr(&all)),
-                         "%s\n%s", mare_error_message(), mr_text_cstr(&program->log));
+        status = fail_build(code, "a binary", mr_text_cstr(&all), mr_text_cstr(&program->log));
     mr_text_free(&all);
     return status;
 }

@@ -3,7 +3,8 @@
  * A fake driver library is found through LD_LIBRARY_PATH, which counts when a process starts, and
  * a back end probes its library once per process; so every case is the test's own executable
  * started again with the name of the case. A case returns its exit status: 0 is as expected,
- * FAKE_NOT_REACHED that the call which should fail was never made, anything else a failure.
+ * FAKE_UNSEEN that it saw no failure; the fake makes either FAKE_NOT_REACHED when the call that was
+ * to fail was never made. Anything else is a failure.
  *
  * The fakes obey MARE_FAKE_FAIL=entry:n:code (the n-th call of entry, from 1, returns code) and
  * exit with FAKE_LEAK when the process ends with objects of theirs alive.
@@ -17,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { FAKE_NOT_REACHED = 78, FAKE_LEAK = 79 };
+enum { FAKE_NOT_REACHED = 78, FAKE_LEAK = 79, FAKE_UNSEEN = 80 };
 
 typedef struct fake_case {
     const char *name;

@@ -67,8 +67,10 @@ typedef long mr_index;
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #ifdef MR_CPU
+#pragma clang diagnostic ignored "-Wpass-failed"    /* vectorised after PoCL links its library, not where clang looks */
 #define MR_LANES(l, n) \
-    _Pragma("clang loop vectorize(enable) interleave(disable) unroll(disable)") for (int l = 0; l < (n); ++l)
+    _Pragma("clang loop vectorize(enable) vectorize_width(16) interleave(disable) unroll(disable)") \
+    for (int l = 0; l < (n); ++l)
 #else
 #define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
 #endif

@@ -1,0 +1,37 @@
+/* HLLC flux (Toro, Spruce and Speares 1994; Toro 2009, 10.4): two outer waves and the contact, which it keeps exactly.
+ *
+ * Outer speeds after Davis (1988). They leave room for sound on both sides (sl <= u - c and sr >= u + c of both states),
+ * from which sl < contact < sr follows for positive density and pressure, so that no division meets a zero. */
+
+/* Flux behind the contact: state w between its outer wave s and the contact; a = rho (s - u). With contact = u it is
+ * the flux of w itself, which serves the supersonic case. */
+MR_FN euler_cell euler_star_flux(euler_flow w, real s, real a, real contact, real gamma)
+{
+    euler_cell f;
+    real inverse = R(1.0) / (s - contact);
+    real p = mr_fma(a, contact - w.un, w.p);
+    real work = mr_fma(p, contact, -(w.p * w.un));
+    real energy = inverse * mr_fma(euler_energy(w, gamma), s - w.un, work);
+    f.rho = a * inverse * contact;
+    f.mn = mr_fma(f.rho, contact, p);
+    f.mt = f.rho * w.ut;
+    f.energy = contact * (energy + p);
+    return f;
+}
+
+MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma)
+{
+    real cl = euler_sound_speed(l, gamma), cr = euler_sound_speed(r, gamma);
+    real sl = mr_min(l.un - cl, r.un - cr), sr = mr_max(l.un + cl, r.un + cr);
+    real al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);
+    real contact = ((r.p - l.p) + (al * l.un - ar * r.un)) * (R(1.0) / (al - ar));
+    int left = contact >= R(0.0);
+    euler_flow w;
+    w.rho = mr_select(left, l.rho, r.rho);
+    w.un = mr_select(left, l.un, r.un);
+    w.ut = mr_select(left, l.ut, r.ut);
+    w.p = mr_select(left, l.p, r.p);
+    real s = mr_select(left, sl, sr), a = mr_select(left, al, ar);
+    int supersonic = mr_select(left, sl, -sr) >= R(0.0);
+    return euler_star_flux(w, s, a, mr_select(supersonic, w.un, contact), gamma);
+}

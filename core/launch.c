@@ -3,7 +3,7 @@
  */
 #include "internal.h"
 
-#include <math.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,7 +154,7 @@ static void store_real(mare_launch *launch, uint32_t index, uint32_t type, doubl
     launch->is_set[index] = true;
 }
 
-/* Whether float or double hold the integer exactly: its odd part must fit the significand. */
+/* Whether float or double holds the integer exactly: its odd part must fit the significand. */
 static bool is_exact(int64_t value, uint32_t type) {
     uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     while (magnitude && magnitude % 2 == 0) magnitude /= 2;
@@ -181,15 +181,14 @@ mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t val
 }
 
 static mare_status set_whole(mare_launch *launch, uint32_t index, uint32_t type, double value) {
-    if (value != floor(value)) return refuse(launch, index, "%.17g, which is not whole", value);
-    double limit = type == MARE_TYPE_UINT64 ? 0x1p64 : 0x1p63;
-    if (!(value < limit && value >= -0x1p63))
+    bool is_high = type == MARE_TYPE_UINT64 && value >= 0x1p63 && value < 0x1p64;    /* doubles so large are whole */
+    if (!is_high && !(value < 0x1p63 && value >= -0x1p63))
         return refuse(launch, index, "%.17g, which is out of its range", value);
-    if (type == MARE_TYPE_UINT64 && value >= 0x1p63) {
-        store_integer(launch, index, (uint64_t)value);
-        return MARE_OK;
-    }
-    return mare_launch_set_int(launch, index, (int64_t)value);
+    if (!is_high && value != (double)(int64_t)value)
+        return refuse(launch, index, "%.17g, which is not whole", value);
+    if (!is_high) return mare_launch_set_int(launch, index, (int64_t)value);
+    store_integer(launch, index, (uint64_t)value);
+    return MARE_OK;
 }
 
 mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double value) {
@@ -197,7 +196,7 @@ mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double val
     MR_TRY(find_arg(launch, index, &info));
     if (info->is_buffer) return refuse(launch, index, "the number %.17g", value);
     if (!is_real(info->type)) return set_whole(launch, index, info->type, value);
-    if (info->type == MARE_TYPE_FLOAT && isfinite(value) && isinf((float)value))
+    if (info->type == MARE_TYPE_FLOAT && (value > FLT_MAX || value < -FLT_MAX) && value - value == 0)
         return refuse(launch, index, "%.17g, which is out of its range", value);
     store_real(launch, index, info->type, value);
     return MARE_OK;
@@ -254,8 +253,8 @@ static mare_status check_shape(const mare_launch *launch, const uint32_t global[
             return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': group size %u along %c (allowed on %s: 1 to %u)", name,
                            group[d], "xyz"[d], info->name, info->max_group[d]);
     }
-    uint64_t size = (uint64_t)group[0] * group[1] * group[2];       /* each is below 2^21 on every device known */
-    if (group[0] <= limit_of(launch) && group[1] <= limit_of(launch) && size <= limit_of(launch)) return MARE_OK;
+    uint64_t plane = (uint64_t)group[0] * group[1];
+    if (plane <= limit_of(launch) && plane * group[2] <= limit_of(launch)) return MARE_OK;
     return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': a group of %u x %u x %u work-items, %s allows %u for it", name,
                    group[0], group[1], group[2], info->name, limit_of(launch));
 }

@@ -1,0 +1,230 @@
+/* cache.c - the on-disk cache: what it keeps, and that whatever goes wrong with it costs only time. */
+#include "check.h"
+#include "internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static void store(const char *key, const char *binary) {
+    mr_blob blob = { (void *)(uintptr_t)binary, strlen(binary) };
+    mr_cache_store(key, strlen(key), "test.krn", "a device", &blob);
+}
+
+static bool holds(const char *key, const char *binary) {
+    mr_blob blob = { 0 };
+    bool found = false;
+    CHECK_OK(mr_cache_load(key, strlen(key), &blob, &found));
+    bool equal = found && blob.size == strlen(binary) && !memcmp(blob.data, binary, blob.size);
+    free(blob.data);
+    return equal;
+}
+
+static bool misses(const char *key) {
+    mr_blob blob = { 0 };
+    bool found = true;
+    CHECK_OK(mr_cache_load(key, strlen(key), &blob, &found));
+    free(blob.data);
+    return !found;
+}
+
+static uint64_t count(void) {
+    uint64_t entries = 0;
+    CHECK_OK(mare_cache_count(&entries));
+    return entries;
+}
+
+/* The path of the newest entry. */
+static void newest(char path[256]) {
+    mare_cache_info info = { 0 };
+    CHECK_OK(mare_cache_query(0, &info));
+    snprintf(path, 256, "%s/%s", folder, info.file);
+}
+
+static int files_in_folder(void) {
+    int files = 0;
+    DIR *listing = opendir(folder);
+    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry; entry = readdir(listing))
+        files += strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..");
+    if (listing) closedir(listing);
+    return files;
+}
+
+static void keeps_and_lists(void) {
+    CHECK(misses("key"));
+    CHECK(count() == 0);
+    store("key", "binary");
+    store("key", "binary, newer");
+    store("other key", "");
+    CHECK(holds("key", "binary, newer"));
+    CHECK(holds("other key", ""));
+    CHECK(misses("key "));
+    CHECK(count() == 2);
+    mare_cache_info info = { 0 };
+    CHECK_OK(mare_cache_query(1, &info));
+    CHECK_TEXT(info.program, "test.krn");
+    CHECK_TEXT(info.device, "a device");
+    CHECK(info.size > 0 && info.modified > 1600000000);
+    CHECK_FAILS(mare_cache_query(2, &info), MARE_ERROR_ARGUMENT, "index 2", "2 entries");
+    struct stat status;
+    CHECK(stat(folder, &status) == 0 && (status.st_mode & 0777) == 0700);
+}
+
+static void clears(void) {
+    uint64_t removed = 0;
+    char stranger[128];
+    snprintf(stranger, sizeof stranger, "%s/notes.txt", folder);
+    close(open(stranger, O_CREAT | O_WRONLY, 0600));
+    store("key", "binary");
+    uint64_t before = count();
+    CHECK_OK(mare_cache_clear(&removed));
+    CHECK(removed == before && count() == 0);
+    CHECK(unlink(stranger) == 0);               /* what is not Mare's stays */
+    CHECK(files_in_folder() == 0);
+}
+
+/* Each byte flipped in turn, and each shorter length: never a wrong answer, and the file is gone. */
+static void deletes_damage(void) {
+    char path[256], bytes[1024];
+    store("key", "binary");
+    newest(path);
+    FILE *file = fopen(path, "rb");
+    if (!CHECK(file != NULL)) return;
+    size_t size = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    CHECK(size > 9 && size < sizeof bytes);
+    for (size_t i = 0; i < 2 * size; i++) {
+        char changed[1024];
+        memcpy(changed, bytes, size);
+        if (i < size) changed[i] = (char)(changed[i] ^ 0x41);
+        file = fopen(path, "wb");
+        fwrite(changed, 1, i < size ? size : i - size, file);
+        fclose(file);
+        bool good = holds("key", "binary");     /* the names are not covered by the checksum and do not matter */
+        CHECK(good ? i >= 40 && i < 296 : misses("key") && access(path, F_OK) != 0);
+    }
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* Another key's entry under this key's name, as after a collision of the hash. */
+static void survives_collisions(void) {
+    char mine[256], other[256];
+    store("mine", "my binary");
+    newest(mine);
+    CHECK_OK(mare_cache_clear(NULL));
+    store("others", "other binary");
+    newest(other);
+    CHECK(rename(other, mine) == 0);
+    CHECK(misses("mine"));
+    CHECK(access(mine, F_OK) == 0);
+    store("mine", "my binary");
+    CHECK(holds("mine", "my binary"));
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+static void works_together(void) {
+    enum { PROCESSES = 4, ROUNDS = 50 };
+    static char binary[200000];
+    memset(binary, 'b', sizeof binary - 1);
+    pid_t children[PROCESSES];
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] != 0) continue;
+        for (int k = 0; k < ROUNDS; k++) {
+            store("shared", binary);
+            CHECK(holds("shared", binary));
+        }
+        _exit(check_failures != 0);
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = 1;
+        waitpid(children[i], &status, 0);
+        CHECK(status == 0);
+    }
+    CHECK(count() == 1 && files_in_folder() == 1);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+static void is_off(void) {
+    CHECK(count() == 0);
+    store("key", "binary");
+    CHECK(misses("key"));
+    CHECK(count() == 0);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+static void finds_its_place(void) {
+    char expected[256];
+    unsetenv("MARE_CACHE");
+    setenv("XDG_CACHE_HOME", "/tmp/xdg", 1);
+    CHECK_TEXT(mare_cache_path(), "/tmp/xdg/mare");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", folder, 1);
+    snprintf(expected, sizeof expected, "%s/.cache/mare", folder);
+    CHECK_TEXT(mare_cache_path(), expected);
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+    CHECK_TEXT(mare_cache_path(), "");
+    is_off();
+    setenv("HOME", "/proc/self", 1);            /* cannot be written, not even by root */
+    is_off();
+    setenv("MARE_CACHE", "off", 1);
+    CHECK_TEXT(mare_cache_path(), "");
+    is_off();
+    setenv("MARE_CACHE", "/dev/null", 1);
+    is_off();
+    setenv("MARE_CACHE", folder, 1);
+}
+
+static void bears_a_read_only_folder(void) {
+    if (geteuid() == 0) return;                 /* root may write anywhere */
+    store("key", "binary");
+    CHECK(chmod(folder, 0500) == 0);
+    store("key 2", "binary");
+    CHECK(holds("key", "binary"));
+    CHECK(misses("key 2"));
+    CHECK_FAILS(mare_cache_clear(NULL), MARE_ERROR_IO, folder, "Permission denied");
+    CHECK(chmod(folder, 0700) == 0);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* A limit on the size of files stands for a full file system: the write stops half-way. */
+static void bears_a_full_disk(void) {
+    struct rlimit before, small = { 400, 400 };
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    small.rlim_max = before.rlim_max;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    static char binary[2000];
+    memset(binary, 'b', sizeof binary - 1);
+    store("key", binary);
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    CHECK(misses("key"));
+    CHECK(files_in_folder() == 0);
+}
+
+int main(void) {
+    char base[] = "/tmp/mare-cache-XXXXXX";
+    CHECK(mkdtemp(base) != NULL);
+    snprintf(folder, sizeof folder, "%s/deep/er", base);
+    setenv("MARE_CACHE", folder, 1);
+    CHECK_TEXT(mare_cache_path(), folder);
+    keeps_and_lists();
+    clears();
+    deletes_damage();
+    survives_collisions();
+    works_together();
+    bears_a_read_only_folder();
+    bears_a_full_disk();
+    finds_its_place();
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", base);
+    CHECK(system(command) == 0);
+    return check_result();
+}

@@ -69,7 +69,7 @@ build() {
     local folder=$1
     shift
     if [ ! -f "$folder/build.ninja" ]; then
-        cmake -S "$root" -B "$folder" -G Ninja "$@" >&2
+        cmake --log-level=NOTICE -S "$root" -B "$folder" -G Ninja "$@" >&2
     fi
     cmake --build "$folder" -- --quiet >&2
 }

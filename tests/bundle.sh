@@ -30,4 +30,5 @@ if [ -n "$foreign" ] || ! grep -qF "$home/lib/libnetcdf" maps; then
 fi
 size=$(du -sm "$home" | cut -f1)
 echo "$(wc -l <maps) libraries loaded, $size MiB in all"
-[ "$size" -lt 40 ] || { echo "the bundle has outgrown 40 MiB"; exit 1; }
+# 35 on Debian 12, 39 on Debian 13; a library with data of its own would show here.
+[ "$size" -lt 48 ] || { echo "the bundle has outgrown 48 MiB"; exit 1; }

@@ -260,14 +260,16 @@ static mare_status check_pointer(const parser *self, const parameter *p, uint32_
 }
 
 static mare_status check_scalar(const parser *self, const parameter *p, uint32_t index, answer answered) {
-    if (answered == TYPE_KNOWN) return MARE_OK;
     mr_token first = p->type.count ? p->type.words[0] : (mr_token){ .start = "" };
+    if (self->source->language == MARE_LANGUAGE_MARE && mr_token_is(first, "size_t"))
+        return refuse(self, p, index, "OpenCL passes no size_t; use mr_index");
+    if (answered == TYPE_KNOWN) return MARE_OK;
     if (answered == TYPE_AMBIGUOUS)
         return refuse(self, p, index, "the source gives this type more than one meaning; fix it by a define");
     if (mr_token_is(first, "half")) return refuse(self, p, index, "half cannot be passed by value; pass a float");
     if (mr_token_is(first, "struct")) return refuse(self, p, index, "a struct cannot be passed by value");
     if (mr_token_is(first, "bool")) return refuse(self, p, index, "bool cannot be passed; pass an int");
-    return refuse(self, p, index, "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, size_t, "
+    return refuse(self, p, index, "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, "
                   "float, double, real, or a name that a define, typedef or #define gives one of them)");
 }
 

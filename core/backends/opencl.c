@@ -201,7 +201,8 @@ static void stream_destroy(mr_native native, mr_native stream_native) {
         link = &(*link)->next;
     if (*link) *link = stream->next;
     pthread_mutex_unlock(&device->lock);
-    mr_cl.clReleaseCommandQueue(stream->queue); /* flushes; what is queued completes */
+    mr_cl.clFinish(stream->queue);      /* from here on device_wait does not see it */
+    mr_cl.clReleaseCommandQueue(stream->queue);
     free(stream);
 }
 

@@ -34,8 +34,8 @@ static void reads_the_dialect(void) {
     expect(MARE, "MR_KERNEL void f() {}", "");
     expect(MARE, "MR_KERNEL void f(const int n, real a, MR_GLOBAL const real *MR_RESTRICT x, MR_GLOBAL real *y)",
            "int32 n; double a; const double* x; double* y");
-    expect(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(COUNT n, mr_index i, size_t s)",
-           "uint32 n; int64 i; uint64 s");
+    expect(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(COUNT n, mr_index i)",
+           "uint32 n; int64 i");
     expect(MARE, "MR_FN int f(int x) { return x; }\nMR_KERNEL void f(float y)", "float y");
 }
 
@@ -101,6 +101,7 @@ static void refuses(void) {
     REFUSED(CUDA, "__global__ void f(float **x)", "pointer to a pointer");
     REFUSED(CUDA, "__global__ void f(const float &x)", "only plain");
     REFUSED(CUDA, "__global__ void f(vec<float> x)", "'vec<float> x'", "only plain");
+    REFUSED(MARE, "MR_KERNEL void f(size_t n)", "'size_t n'", "mr_index");
     REFUSED(MARE, "MR_KERNEL void f(real *x)", "'real *x'", "MR_GLOBAL");
     REFUSED(MARE, "MR_KERNEL void f(ARGUMENTS(x))", "argument 0", "ARGUMENTS(x)");
     REFUSED(MARE, "MR_KERNEL void f(int n", "does not end");

@@ -1,0 +1,45 @@
+/* devices.h - runs a conformance test on every device found, or on MARE_TEST_DEVICE alone.
+ *
+ * The test function gets an open device and releases what it creates; the count of live handles must then be zero.
+ */
+#ifndef DEVICES_H
+#define DEVICES_H
+
+#include "check.h"
+
+typedef void device_test(mare_device *device, const mare_device_info *info);
+
+static inline bool is_null_device(const mare_device_info *info) { return !strncmp(info->name, "null", 4); }
+
+static inline void run_on(const char *name, device_test *test) {
+    mare_device *device = NULL;
+    mare_device_info info;
+    int before = check_failures;
+    if (!CHECK_OK(mare_device_open(name, &device))) return;
+    CHECK_OK(mare_device_query(device, &info));
+    test(device, &info);
+    mare_device_release(device);
+    CHECK_NUMBER(mare_live_objects(), 0);
+    printf("%s (%s): %s\n", info.name, info.model, check_failures == before ? "ok" : "FAILED");
+}
+
+static inline void run_on_backend(const mare_backend_info *backend, device_test *test) {
+    if (!backend->available) printf("%s skipped: %s\n", backend->name, backend->reason);
+    for (int i = 0; i < backend->device_count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s:%d", backend->name, i);
+        run_on(name, test);
+    }
+}
+
+static inline int run_on_devices(device_test *test) {
+    const char *only = getenv("MARE_TEST_DEVICE");
+    mare_backend_info backend;
+    if (only && *only) run_on(only, test);
+    else
+        for (int i = 0; i < mare_backend_count(); i++)
+            if (CHECK_OK(mare_backend_query(i, &backend))) run_on_backend(&backend, test);
+    return check_result();
+}
+
+#endif

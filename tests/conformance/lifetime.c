@@ -1,0 +1,84 @@
+/* lifetime.c - opening and closing everything many times leaves nothing behind, and one device serves many threads. */
+#include "devices.h"
+
+#include <pthread.h>
+
+enum { CYCLES = 100, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
+
+static const char source[] =
+    "MR_KERNEL void add(int n, int a, MR_GLOBAL int *x) { int i = mr_gid_x(); if (i < n) x[i] += a; }\n";
+
+static void use(mare_device *device, mare_program *program, bool runs) {
+    mare_kernel *kernel = NULL;
+    mare_launch *launch = NULL;
+    mare_buffer *buffer = NULL;
+    mare_stream *stream = NULL;
+    int32_t values[COUNT];
+    CHECK_OK(mare_stream_create(device, NULL, &stream));
+    CHECK_OK(mare_kernel_create(program, "add", &kernel));
+    CHECK_OK(mare_launch_create(kernel, &launch));
+    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ sizeof values, MARE_TYPE_INT32, 0, "x" }, &buffer));
+    CHECK_OK(mare_buffer_fill(buffer, 0, sizeof values, "\0", 1, stream));
+    CHECK_OK(mare_launch_set_int(launch, 0, COUNT));
+    CHECK_OK(mare_launch_set_int(launch, 1, 3));
+    CHECK_OK(mare_launch_set_buffer(launch, 2, buffer));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ COUNT, 1, 1 }, NULL));
+    for (int i = 0; i < 5; i++) CHECK_OK(mare_launch_run(launch, stream));
+    CHECK_OK(mare_buffer_download(buffer, 0, values, sizeof values, stream));
+    CHECK_OK(mare_stream_wait(stream));
+    CHECK(values[0] == (runs ? 15 : 0) && values[COUNT - 1] == values[0]);
+    mare_kernel_release(kernel);
+    mare_buffer_release(buffer);
+    mare_launch_release(launch);
+    mare_stream_release(stream);
+}
+
+static void cycle(const char *name, bool runs) {
+    mare_device *device = NULL;
+    mare_program *program = NULL;
+    mare_event *event = NULL;
+    mare_host *host = NULL;
+    if (!CHECK_OK(mare_device_open(name, &device))) return;
+    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source, .name = "add.krn" }, &program));
+    CHECK_OK(mare_event_create(device, &event));
+    CHECK_OK(mare_host_create(device, 4096, "stage", &host));
+    use(device, program, runs);
+    CHECK_OK(mare_event_record(event, NULL));
+    mare_device_release(device);
+    mare_program_release(program);
+    mare_host_release(host);
+    mare_event_release(event);
+}
+
+typedef struct worker { pthread_t thread; mare_device *device; mare_program *program; bool runs; } worker;
+
+static void *work(void *argument) {
+    worker *self = argument;
+    for (int i = 0; i < ROUNDS; i++) use(self->device, self->program, self->runs);
+    CHECK_FAILS(mare_device_wait(NULL), MARE_ERROR_ARGUMENT, "mare_device_wait");
+    return NULL;
+}
+
+static void serves_threads(mare_device *device, bool runs) {
+    mare_program *program = NULL;
+    worker workers[THREADS];
+    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source, .name = "add.krn" }, &program));
+    for (int i = 0; i < THREADS; i++) {
+        workers[i] = (worker){ .device = device, .program = program, .runs = runs };
+        CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(workers[i].thread, NULL);
+    mare_program_release(program);
+}
+
+static void test(mare_device *device, const mare_device_info *info) {
+    bool runs = !is_null_device(info);
+    uint64_t before = mare_live_objects();
+    for (int i = 0; i < CYCLES; i++) {
+        cycle(info->name, runs);
+        CHECK_NUMBER(mare_live_objects(), before);
+    }
+    serves_threads(device, runs);
+}
+
+int main(void) { return run_on_devices(test); }

@@ -13,6 +13,12 @@ has_library() { ldconfig -p | grep "/lib$1\.so"; }
 has_module() { luajit -e "require '$1'"; }
 has_file() { compgen -G "$1"; }
 
+# PoCL aborts the process where /sys is not mounted, as in a bare chroot, unless told what is there.
+if [ ! -d /sys/devices/system/cpu ]; then
+    memory=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
+    export HWLOC_SYNTHETIC="numa:1(memory=$memory) pu:$(nproc)"
+fi
+
 # need PACKAGE PROBE...
 need() {
     local package=$1

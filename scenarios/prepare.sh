@@ -16,7 +16,8 @@ has_file() { compgen -G "$1"; }
 # PoCL aborts the process where /sys is not mounted, as in a bare chroot, unless told what is there.
 if [ ! -d /sys/devices/system/cpu ]; then
     memory=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
-    export HWLOC_SYNTHETIC="numa:1(memory=$memory) pu:$(nproc)"
+    HWLOC_SYNTHETIC="numa:1(memory=$memory) pu:$(nproc)"
+    export HWLOC_SYNTHETIC
 fi
 
 # need PACKAGE PROBE...

@@ -95,6 +95,11 @@ local function record_bytes(spec)
     return bytes + math.ceil(bytes / 64) + 65536
 end
 
+local function storable(value)
+    if type(value) == 'table' then return type(value[1]) == 'number' end
+    return type(value) == 'string' or type(value) == 'number'
+end
+
 local function put_attributes(file, target, attributes)
     local names = {}
     for name in pairs(attributes) do names[#names + 1] = name end
@@ -102,6 +107,9 @@ local function put_attributes(file, target, attributes)
     for _, name in ipairs(names) do
         local value = attributes[name]
         if type(value) == 'boolean' then value = tostring(value) end
+        if not storable(value) then
+            error(string.format('%s: attribute %s: neither text nor numbers', file.path, name), 0)
+        end
         file:put_attribute(target, name, value)
     end
 end

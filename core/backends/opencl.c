@@ -67,6 +67,7 @@ static mare_status device_wait(mr_native native) {
     pthread_mutex_lock(&device->lock);
     for (mr_opencl_stream *stream = device->streams; stream && code == 0; stream = stream->next)
         code = mr_cl.clFinish(stream->queue);
+    if (code == 0) code = mr_cl.clFinish(device->service);
     pthread_mutex_unlock(&device->lock);
     return code == 0 ? MARE_OK : mr_opencl_fail(code, "clFinish", "every stream of the device");
 }
@@ -191,6 +192,17 @@ static mare_status stream_create(mr_native native, int priority, mr_native *out)
     return MARE_OK;
 }
 
+/* The work of a stream that goes is still waited for by device_wait: the service queue stands
+ * behind its last marker. */
+static void hand_over(mr_opencl_device *device, struct mr_cl_queue *queue) {
+    struct mr_cl_event *marker = NULL;
+    if (mr_cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) != 0) return;
+    if (mr_cl.clFlush(queue) == 0 &&
+        mr_cl.clEnqueueBarrierWithWaitList(device->service, 1, &marker, NULL) == 0)
+        mr_cl.clFlush(device->service);
+    mr_cl.clReleaseEvent(marker);
+}
+
 static void stream_destroy(mr_native native, mr_native stream_native) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_stream *stream = stream_native.ptr;
@@ -200,9 +212,9 @@ static void stream_destroy(mr_native native, mr_native stream_native) {
     while (*link && *link != stream)
         link = &(*link)->next;
     if (*link) *link = stream->next;
+    hand_over(device, stream->queue);
     pthread_mutex_unlock(&device->lock);
-    mr_cl.clFinish(stream->queue);      /* from here on device_wait does not see it */
-    mr_cl.clReleaseCommandQueue(stream->queue);
+    mr_cl.clReleaseCommandQueue(stream->queue); /* what is queued completes */
     free(stream);
 }
 

@@ -68,7 +68,7 @@ const mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is no
 typedef struct mr_opencl_device {
     const mr_opencl_entry *entry;
     struct mr_cl_context *context;
-    struct mr_cl_queue *service; /* for first touches and mappings, never for the user's work */
+    struct mr_cl_queue *service; /* first touches, mappings, and waiting for streams that went */
     pthread_mutex_t lock;        /* of the list of queues */
     struct mr_opencl_stream *streams;
 } mr_opencl_device;

@@ -3,7 +3,8 @@
  *
  * Two platforms: an empty one, and one with a GPU that looks like NVIDIA's. Commands run when they
  * are queued; every command takes a microsecond of a made-up clock. The only kernel that runs is
- * saxpy(n, a, x, y). MARE_FAKE_FAIL makes one call fail (fake.h), MARE_FAKE_PLATFORMS=0 leaves no
+ * saxpy(n, a, x, y). MARE_FAKE_FAIL makes one call fail (fake.h); with MARE_FAKE_LATE
+ * set it need not be seen, since clean-up has nobody to tell. MARE_FAKE_PLATFORMS=0 leaves no
  * platform. Objects are counted, and the process exits with FAKE_LEAK if some are left.
  */
 #include "fake.h"
@@ -63,7 +64,7 @@ static uint64_t clock_ns = 1000;
 
 /* ---- failures and leaks ---- */
 
-static bool has_fired;
+static bool has_fired, has_fired_late;
 
 /* The code that this call of `entry` shall return; 0 to go on. */
 static int32_t injected(const char *entry) {
@@ -74,6 +75,7 @@ static int32_t injected(const char *entry) {
     if (!wish || strncmp(wish, entry, length) || wish[length] != ':') return 0;
     if (sscanf(wish + length, ":%d:%d", &number, &code) != 2 || ++calls != number) return 0;
     has_fired = true;
+    has_fired_late = getenv("MARE_FAKE_LATE") != NULL;
     return code;
 }
 
@@ -85,6 +87,7 @@ static void at_exit(int status, void *unused) {
         _exit(FAKE_LEAK);
     }
     if (getenv("MARE_FAKE_FAIL") && !has_fired) _exit(FAKE_NOT_REACHED);
+    if (has_fired_late) _exit(0);
 }
 
 __attribute__((constructor)) static void set_up(void) { on_exit(at_exit, NULL); }

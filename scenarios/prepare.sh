@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by scenarios/run and tests/run: installs what is missing and builds Mare into build/.
 # This is the one list of packages. A package counts as missing when its probe fails, so that a
-# compiler or a library that came by other means is left alone, and nothing missing needs no network.
+# compiler or a library that came by other means is left alone; nothing missing needs no network.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 PATH=$PATH:/usr/sbin:/sbin      # ldconfig, for users other than root

@@ -13,7 +13,8 @@ cd "$place"
 clean() { env -i MARE_CACHE=off MARE_DEVICE=null "$@"; }
 
 clean "$home/bin/mare" --version
-clean "$home/bin/mare" "$home/share/mare/tests/busted.lua" "$home/share/mare/tests/lua/grid_spec.lua"
+tests=$home/share/mare/tests
+clean "$home/bin/mare" "$tests/busted.lua" "$tests/lua/grid_spec.lua"
 clean "$home/bin/mare" -e '
     require("bindings.netcdf").load()
     require("bindings.cairo").load_font()
@@ -23,7 +24,8 @@ clean "$home/bin/mare" -e '
         if path then print(path) end
     end' | sort -u >maps
 
-foreign=$(grep -vF "$home/" maps | grep -vE '/(ld-linux|lib(c|m|dl|rt|pthread|resolv|util))[-.]' || true)
+foreign=$(grep -vF "$home/" maps |
+    grep -vE '/(ld-linux|lib(c|m|dl|rt|pthread|resolv|util))[-.]' || true)
 if [ -n "$foreign" ] || ! grep -qF "$home/lib/libnetcdf" maps; then
     printf 'from outside the bundle:\n%s\n' "$foreign"
     exit 1

@@ -21,21 +21,23 @@ local function rate(name, moved, work)
     report(name, 'GB/s', moved / middle / 1e9, moved / slow / 1e9, moved / fast / 1e9)
 end
 
-local a = device:buffer{ size = bytes, label = 'a' }
-local b = device:buffer{ size = bytes, label = 'b' }
+local a = device:buffer { size = bytes, label = 'a' }
+local b = device:buffer { size = bytes, label = 'b' }
 a:fill(1)
 b:fill(2)
 rate('copy', 2 * bytes, function() b:copy(a) end)
 a:release()
 
-local staging = device:host{ size = bytes / 4 }
+local staging = device:host { size = bytes / 4 }
 rate('upload pinned', bytes / 4, function() b:upload(staging, { stream = device.stream }) end)
 rate('download pinned', bytes / 4, function()
-    b:download{ into = staging, count = bytes / 4, stream = device.stream }
+    b:download { into = staging, count = bytes / 4, stream = device.stream }
 end)
 
-local empty = device:program{ name = 'empty.krn', source = [[
+local empty = device:program { name = 'empty.krn', source = [[
 MR_KERNEL void empty(MR_GLOBAL float *x, int n) { if (n < 0) x[0] = R(0.0); }
-]] }:kernel 'empty':bind{ x = device:buffer{ type = 'float', count = 1 }, n = 0, global = 1, group = 1 }
+]] }:kernel 'empty':bind {
+    x = device:buffer { type = 'float', count = 1 }, n = 0, global = 1, group = 1,
+}
 local middle, fast, slow = record.time(device, function() empty:run() end, budget)
 report('launch', 'us', 1e6 * middle, 1e6 * fast, 1e6 * slow)

@@ -67,6 +67,7 @@ for _, size in ipairs(sizes) do
         share_of_copy = copy and rate * bytes / copy,
     }, ('%-10s %-22s %10.4g Gcells/s %8.4g GB/s  %s'):format(device.name,
         ('KH %s %d^2'):format(precision, n), rate / 1e9, rate * bytes / 1e9,
-        copy and ('%.1f %% of copy (%.4g GB/s)'):format(100 * rate * bytes / copy, copy / 1e9) or ''))
+        copy and ('%.1f %% of copy (%.4g GB/s)'):format(100 * rate * bytes / copy, copy / 1e9)
+        or ''))
     collectgarbage()
 end

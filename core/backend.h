@@ -1,10 +1,11 @@
 /* backend.h - the seam between Mare's public calls and a vendor.
  *
- * Above the seam (the files of core/): argument checks, defaults, labels, reference counts, include resolution, the cache, error
- * texts about the user's objects. Below it (those of backends/): native calls only. No vendor type crosses it: native handles
- * travel as mr_native. Every entry is required unless marked optional. Ranges, alignment rules stated in mare.h and
- * ownership have been checked before an entry is called. An entry that fails reports through mr_fail with the vendor's
- * call, number and text, and leaves its outputs untouched.
+ * Above the seam (the files of core/): argument checks, defaults, labels, reference counts,
+ * include resolution, the cache, error texts about the user's objects. Below it (those of
+ * backends/): native calls only. No vendor type crosses it: native handles travel as mr_native.
+ * Every entry is required unless marked optional. Ranges, alignment rules stated in mare.h and
+ * ownership have been checked before an entry is called. An entry that fails reports through
+ * mr_fail with the vendor's call, number and text, and leaves its outputs untouched.
  *
  * To add a back end: copy backends/null.c, fill the struct, add it to the array in registry.c.
  */
@@ -19,26 +20,35 @@ typedef union mr_native { void *ptr; uint64_t u64; } mr_native;
 typedef struct mr_arg {
     uint32_t size;                  /* bytes of value */
     uint32_t is_buffer;
-    union { mr_native buffer; unsigned char bytes[8]; int64_t i; uint64_t u; float f; double d; } value;
+    union {
+        mr_native buffer;
+        unsigned char bytes[8];
+        int64_t i;
+        uint64_t u;
+        float f;
+        double d;
+    } value;
     uint64_t offset;                /* of a view within its buffer */
     uint64_t extent;                /* bytes of the view; 0 for the whole buffer */
 } mr_arg;
 
 /* A program on its way to the compiler: one flat text, includes resolved, #line in place. */
 typedef struct mr_source {
-    const char *text;
+    const char *text;               /* begins with the defines as #define lines */
     const char *name;
     const char *options;            /* user's extra options, never NULL */
-    const mare_define *defines;
+    const mare_define *defines;     /* for the signatures; NULL on the way to a compiler */
     uint64_t define_count;
     uint32_t language, math;
 } mr_source;
 
-typedef struct mr_blob { void *data; size_t size; } mr_blob;       /* malloc'ed; who receives it frees it */
+/* malloc'ed; who receives it frees it */
+typedef struct mr_blob { void *data; size_t size; } mr_blob;
 
 typedef struct mr_backend {
     const char *name;
-    /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`, not a failure. */
+    /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`,
+     * not a failure. */
     mare_status (*probe)(mare_backend_info *out);
 
     mare_status (*device_info)(int index, mare_device_info *out);
@@ -48,15 +58,21 @@ typedef struct mr_backend {
     mare_status (*device_wait)(mr_native device);
 
     mare_status (*buffer_alloc)(mr_native device, uint64_t size, mr_native *out);
-    void (*buffer_free)(mr_native device, mr_native buffer);        /* after all work queued on it */
+    /* after all work queued on it */
+    void (*buffer_free)(mr_native device, mr_native buffer);
     mare_status (*host_alloc)(mr_native device, uint64_t size, mr_native *out, void **data);
     void (*host_free)(mr_native device, mr_native host);
 
-    /* Queued on `stream`. `blocking`: return when the host memory may be reused (write) or holds the data (read). */
-    mare_status (*write)(mr_native device, mr_native stream, mr_native dst, const void *src, const mare_region *r, int blocking);
-    mare_status (*read)(mr_native device, mr_native stream, void *dst, mr_native src, const mare_region *r, int blocking);
-    mare_status (*copy)(mr_native device, mr_native stream, mr_native dst, mr_native src, const mare_region *r);
-    mare_status (*fill)(mr_native device, mr_native stream, mr_native dst, uint64_t offset, uint64_t size, const void *pattern, uint32_t pattern_size);
+    /* Queued on `stream`. `blocking`: return when the host memory may be reused (write) or holds
+     * the data (read). */
+    mare_status (*write)(mr_native device, mr_native stream, mr_native dst, const void *src,
+                         const mare_region *r, int blocking);
+    mare_status (*read)(mr_native device, mr_native stream, void *dst, mr_native src,
+                        const mare_region *r, int blocking);
+    mare_status (*copy)(mr_native device, mr_native stream, mr_native dst, mr_native src,
+                        const mare_region *r);
+    mare_status (*fill)(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
+                        uint64_t size, const void *pattern, uint32_t pattern_size);
 
     mare_status (*stream_create)(mr_native device, int priority, mr_native *out);
     void (*stream_destroy)(mr_native device, mr_native stream);
@@ -71,23 +87,31 @@ typedef struct mr_backend {
     mare_status (*event_query)(mr_native device, mr_native event, int *done);
     mare_status (*event_elapsed_ms)(mr_native device, mr_native start, mr_native stop, double *out);
 
-    /* Compiles to a binary for this device. `log` receives the compiler's text, also when it fails (then the failure is
-     * MARE_ERROR_BUILD and the message holds the log). */
-    mare_status (*program_build)(mr_native device, const mr_source *source, mr_blob *binary, mr_blob *log);
+    /* Compiles to a binary for this device. `log` receives the compiler's text, also when it
+     * fails (then the failure is MARE_ERROR_BUILD and the message holds the log). */
+    mare_status (*program_build)(mr_native device, const mr_source *source, mr_blob *binary,
+                                 mr_blob *log);
     mare_status (*program_load)(mr_native device, const mr_blob *binary, mr_native *out);
     void (*program_unload)(mr_native device, mr_native program);
-    mare_status (*program_check)(const char *arch, const mr_source *source, uint64_t *size);    /* optional: compile without a device */
-    /* What besides the text makes a binary valid: device, driver and compiler versions. Part of the cache key. */
+    /* optional: compile without a device */
+    mare_status (*program_check)(const char *arch, const mr_source *source, uint64_t *size);
+    /* What besides the text makes a binary valid: device, driver and compiler versions. Part of
+     * the cache key. */
     mare_status (*program_key)(mr_native device, char *out, size_t size);
 
-    mare_status (*kernel_get)(mr_native device, mr_native program, const char *name, mr_native *out);
+    mare_status (*kernel_get)(mr_native device, mr_native program, const char *name,
+                              mr_native *out);
     void (*kernel_release)(mr_native device, mr_native kernel);
-    mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);      /* all but name and arg_count */
+    /* all but name and arg_count */
+    mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);
 
-    /* What a prepared launch needs natively (OpenCL: its own cl_kernel, because arguments are state there). */
-    mare_status (*launch_create)(mr_native device, mr_native program, mr_native kernel, const char *name, mr_native *out);
+    /* What a prepared launch needs natively (OpenCL: its own cl_kernel, because arguments are
+     * state there). */
+    mare_status (*launch_create)(mr_native device, mr_native program, mr_native kernel,
+                                 const char *name, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
-    mare_status (*launch_run)(mr_native device, mr_native stream, mr_native launch, const uint32_t groups[3], const uint32_t group[3],
+    mare_status (*launch_run)(mr_native device, mr_native stream, mr_native launch,
+                              const uint32_t groups[3], const uint32_t group[3],
                               const mr_arg *args, uint32_t arg_count);
 } mr_backend;
 

@@ -1,37 +1,47 @@
 /* buffer.c - bytes on a device: creation, views, transfers, copies, fills, and pinned host memory.
  *
- * Every range is checked here against the buffer or view it is given for, before a back end hears of it; a back end
- * only sees offsets within the root allocation.
+ * Every range is checked here against the buffer or view it is given for, before a back end hears
+ * of it; a back end only sees offsets within the root allocation.
  */
 #include "internal.h"
 
 #include <stdlib.h>
 
-/* What a copy between two devices holds on the host at once: large enough for full bandwidth, small beside the memory. */
+/* What a copy between two devices holds on the host at once: large enough for full bandwidth, small
+ * beside the memory. */
 enum { STAGING_BYTES = 32 << 20 };
 
-typedef unsigned long long ull;     /* for %llu */
+typedef unsigned long long ull; /* for %llu */
 
 /* ---- creation ---- */
 
-static mare_status check_desc(mare_device *device, const mare_buffer_desc *desc, const char *label) {
+static mare_status check_desc(mare_device *device, const mare_buffer_desc *desc,
+                              const char *label) {
     if (desc->size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': size is 0", label);
-    if (desc->flags) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': flags is %u, must be 0", label, desc->flags);
+    if (desc->flags)
+        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': flags is %u, must be 0", label,
+                       desc->flags);
     size_t element = mare_type_size((mare_type)desc->type);
-    if (!element) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': type %u is no mare_type", label, desc->type);
+    if (!element)
+        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': type %u is no mare_type", label,
+                       desc->type);
     if (desc->size % element)
-        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': size %llu is no multiple of %s's %zu bytes", label,
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "buffer '%s': size %llu is no multiple of %s's %zu bytes", label,
                        (ull)desc->size, mare_type_name((mare_type)desc->type), element);
     uint64_t most = device->info.max_buffer;
     if (most && desc->size > most)
-        return mr_fail(MARE_ERROR_MEMORY, "buffer '%s': %llu bytes, %s allows at most %llu for one buffer", label,
+        return mr_fail(MARE_ERROR_MEMORY,
+                       "buffer '%s': %llu bytes, %s allows at most %llu for one buffer", label,
                        (ull)desc->size, device->info.name, (ull)most);
     return MARE_OK;
 }
 
-mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc, mare_buffer **out) {
+mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc,
+                               mare_buffer **out) {
     if (!device || !desc || !out)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_create: device, desc and out are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_buffer_create: device, desc and out are required");
     *out = NULL;
     const char *label = desc->label ? desc->label : "buffer";
     MR_TRY(check_desc(device, desc, label));
@@ -43,23 +53,29 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
     mare_status status = device->backend->buffer_alloc(device->native, desc->size, &buffer->native);
     if (status != MARE_OK) {
         mr_object_delete(&buffer->object);
-        return mr_annotate(status, "buffer '%s' of %llu bytes on %s", label, (ull)desc->size, device->info.name);
+        return mr_annotate(status, "buffer '%s' of %llu bytes on %s", label, (ull)desc->size,
+                           device->info.name);
     }
     mare_device_retain(device);
     *out = buffer;
     return MARE_OK;
 }
 
-static mare_status check_range(const mare_buffer *buffer, const char *verb, uint64_t offset, uint64_t size) {
+static mare_status check_range(const mare_buffer *buffer, const char *verb, uint64_t offset,
+                               uint64_t size) {
     if (offset <= buffer->size && size <= buffer->size - offset) return MARE_OK;
-    return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': %s of %llu bytes at offset %llu, but it has %llu bytes",
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "buffer '%s': %s of %llu bytes at offset %llu, but it has %llu bytes",
                    buffer->object.label, verb, (ull)size, (ull)offset, (ull)buffer->size);
 }
 
-mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size, mare_buffer **out) {
-    if (!parent || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_view: parent and out are required");
+mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size,
+                             mare_buffer **out) {
+    if (!parent || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_view: parent and out are required");
     *out = NULL;
-    if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': view of 0 bytes", parent->object.label);
+    if (size == 0)
+        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': view of 0 bytes", parent->object.label);
     MR_TRY(check_range(parent, "view", offset, size));
     mare_buffer *view = mr_object_new(sizeof *view, parent->object.label);
     if (!view) return MARE_ERROR_MEMORY;
@@ -91,11 +107,17 @@ void mare_buffer_release(mare_buffer *buffer) {
 
 uint64_t mare_buffer_size(const mare_buffer *buffer) { return buffer ? buffer->size : 0; }
 
-uint32_t mare_buffer_type(const mare_buffer *buffer) { return buffer ? buffer->type : MARE_TYPE_NONE; }
+uint32_t mare_buffer_type(const mare_buffer *buffer) {
+    return buffer ? buffer->type : MARE_TYPE_NONE;
+}
 
-const char *mare_buffer_label(const mare_buffer *buffer) { return buffer ? buffer->object.label : ""; }
+const char *mare_buffer_label(const mare_buffer *buffer) {
+    return buffer ? buffer->object.label : "";
+}
 
-mare_device *mare_buffer_device(const mare_buffer *buffer) { return buffer ? buffer->device : NULL; }
+mare_device *mare_buffer_device(const mare_buffer *buffer) {
+    return buffer ? buffer->device : NULL;
+}
 
 /* ---- transfers ---- */
 
@@ -103,25 +125,30 @@ static mare_status pick_stream(const mare_buffer *buffer, mare_stream *stream, m
     return mr_device_pick_stream(buffer->device, stream, "buffer", buffer->object.label, out);
 }
 
-static mare_status upload(mare_buffer *dst, const void *src, const mare_region *r, mare_stream *stream) {
+static mare_status upload(mare_buffer *dst, const void *src, const mare_region *r,
+                          mare_stream *stream) {
     mr_native queue;
     MR_TRY(pick_stream(dst, stream, &queue));
-    MR_TRY_WITH(dst->device->backend->write(dst->device->native, queue, dst->native, src, r, stream == NULL),
+    MR_TRY_WITH(dst->device->backend->write(dst->device->native, queue, dst->native, src, r,
+                                            stream == NULL),
                 "buffer '%s': upload of %llu bytes", dst->object.label, (ull)mr_region_volume(r));
     return MARE_OK;
 }
 
-static mare_status download(mare_buffer *src, void *dst, const mare_region *r, mare_stream *stream) {
+static mare_status download(mare_buffer *src, void *dst, const mare_region *r,
+                            mare_stream *stream) {
     mr_native queue;
     MR_TRY(pick_stream(src, stream, &queue));
-    MR_TRY_WITH(src->device->backend->read(src->device->native, queue, dst, src->native, r, stream == NULL),
+    MR_TRY_WITH(src->device->backend->read(src->device->native, queue, dst, src->native, r,
+                                           stream == NULL),
                 "buffer '%s': download of %llu bytes", src->object.label, (ull)mr_region_volume(r));
     return MARE_OK;
 }
 
 mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src, uint64_t size,
                                mare_stream *stream) {
-    if (!buffer || !src) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_upload: buffer and src are required");
+    if (!buffer || !src)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_upload: buffer and src are required");
     MR_TRY(check_range(buffer, "upload", offset, size));
     if (size == 0) return MARE_OK;
     mare_region r = mr_region_linear(buffer->offset + offset, 0, size);
@@ -130,20 +157,24 @@ mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void 
 
 mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst, uint64_t size,
                                  mare_stream *stream) {
-    if (!buffer || !dst) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_download: buffer and dst are required");
+    if (!buffer || !dst)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_download: buffer and dst are required");
     MR_TRY(check_range(buffer, "download", offset, size));
     if (size == 0) return MARE_OK;
     mare_region r = mr_region_linear(0, buffer->offset + offset, size);
     return download(buffer, dst, &r, stream);
 }
 
-static mare_status check_box(const mare_buffer *buffer, const char *verb, uint64_t offset, const mare_region *r,
-                             bool representable, uint64_t end) {
+static mare_status check_box(const mare_buffer *buffer, const char *verb, uint64_t offset,
+                             const mare_region *r, bool representable, uint64_t end) {
     if (representable && end <= buffer->size) return MARE_OK;
     return mr_fail(MARE_ERROR_ARGUMENT,
-                   "buffer '%s': %s of a box of %llu bytes x %llu rows x %llu slices at offset %llu ends %s its %llu "
-                   "bytes", buffer->object.label, verb, (ull)r->width, (ull)r->height, (ull)r->depth, (ull)offset,
-                   representable ? "beyond" : "(64-bit overflow) far beyond", (ull)buffer->size);
+                   "buffer '%s': %s of a box of %llu bytes x %llu rows x %llu slices at offset "
+                   "%llu ends %s its %llu "
+                   "bytes",
+                   buffer->object.label, verb, (ull)r->width, (ull)r->height, (ull)r->depth,
+                   (ull)offset, representable ? "beyond" : "(64-bit overflow) far beyond",
+                   (ull)buffer->size);
 }
 
 static mare_status check_dst(const mare_buffer *buffer, const char *verb, const mare_region *r) {
@@ -166,7 +197,8 @@ static mare_status check_host(const mare_buffer *buffer, const char *verb, bool 
 
 mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const mare_region *region,
                                       mare_stream *stream) {
-    if (!dst || !src) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_upload_region: dst and src are required");
+    if (!dst || !src)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_upload_region: dst and src are required");
     mare_region r;
     uint64_t end = 0;
     MR_TRY_WITH(mr_region_normalise(region, &r), "buffer '%s': upload", dst->object.label);
@@ -178,7 +210,9 @@ mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const m
 
 mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_region *region,
                                         mare_stream *stream) {
-    if (!dst || !src) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_download_region: src and dst are required");
+    if (!dst || !src)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_buffer_download_region: src and dst are required");
     mare_region r;
     uint64_t end = 0;
     MR_TRY_WITH(mr_region_normalise(region, &r), "buffer '%s': download", src->object.label);
@@ -209,49 +243,58 @@ static mare_status relay_copy(const relay *way, const mare_region *r) {
     in.dst_pitch = out.src_pitch = r->width;
     in.dst_slice = out.src_slice = r->width * r->height;
     const mare_device *from = way->src->device, *to = way->dst->device;
-    MR_TRY(from->backend->read(from->native, way->src_stream->native, way->staging, way->src->native, &in, 1));
-    return to->backend->write(to->native, way->dst_stream->native, way->dst->native, way->staging, &out, 1);
+    MR_TRY(from->backend->read(from->native, way->src_stream->native, way->staging,
+                               way->src->native, &in, 1));
+    return to->backend->write(to->native, way->dst_stream->native, way->dst->native, way->staging,
+                              &out, 1);
 }
 
 /* A stream of either device orders its own side; the other side uses its default stream. */
-static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_region *r, mare_stream *stream) {
+static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_region *r,
+                                mare_stream *stream) {
     relay way = { dst, src, dst->device->stream, src->device->stream, NULL };
     if (stream && stream->device == dst->device) way.dst_stream = stream;
     else if (stream && stream->device == src->device) way.src_stream = stream;
     else if (stream)
-        return mr_fail(MARE_ERROR_ARGUMENT, "copy of buffer '%s' (%s) to '%s' (%s): stream '%s' belongs to neither",
-                       src->object.label, src->device->info.name, dst->object.label, dst->device->info.name,
-                       stream->object.label);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "copy of buffer '%s' (%s) to '%s' (%s): stream '%s' belongs to neither",
+                       src->object.label, src->device->info.name, dst->object.label,
+                       dst->device->info.name, stream->object.label);
     uint64_t volume = mr_region_volume(r);
     size_t size = volume < STAGING_BYTES ? (size_t)volume : (size_t)STAGING_BYTES;
     way.staging = malloc(size);
-    if (!way.staging) return mr_fail(MARE_ERROR_MEMORY, "copy between devices: %zu bytes of host memory", size);
+    if (!way.staging)
+        return mr_fail(MARE_ERROR_MEMORY, "copy between devices: %zu bytes of host memory", size);
     mare_status status = relay_copy(&way, r);
     free(way.staging);
     return status;
 }
 
 /* The boxes are within their buffers; offsets count from the roots. */
-static mare_status copy(mare_buffer *dst, mare_buffer *src, const mare_region *r, mare_stream *stream) {
+static mare_status copy(mare_buffer *dst, mare_buffer *src, const mare_region *r,
+                        mare_stream *stream) {
     if (dst->device != src->device) {
-        MR_TRY_WITH(copy_between(dst, src, r, stream), "buffer '%s': copy from '%s'", dst->object.label,
-                    src->object.label);
+        MR_TRY_WITH(copy_between(dst, src, r, stream), "buffer '%s': copy from '%s'",
+                    dst->object.label, src->object.label);
         return MARE_OK;
     }
     if (dst->native.u64 == src->native.u64 && mr_region_overlaps(r))
-        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': copy within it of %llu bytes from %llu to %llu overlaps",
-                       dst->object.label, (ull)mr_region_volume(r), (ull)r->src_offset, (ull)r->dst_offset);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "buffer '%s': copy within it of %llu bytes from %llu to %llu overlaps",
+                       dst->object.label, (ull)mr_region_volume(r), (ull)r->src_offset,
+                       (ull)r->dst_offset);
     mr_native queue;
     MR_TRY(pick_stream(dst, stream, &queue));
     MR_TRY_WITH(dst->device->backend->copy(dst->device->native, queue, dst->native, src->native, r),
-                "buffer '%s': copy of %llu bytes from '%s'", dst->object.label, (ull)mr_region_volume(r),
-                src->object.label);
+                "buffer '%s': copy of %llu bytes from '%s'", dst->object.label,
+                (ull)mr_region_volume(r), src->object.label);
     return MARE_OK;
 }
 
-mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src, uint64_t src_offset,
-                             uint64_t size, mare_stream *stream) {
-    if (!dst || !src) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_copy: dst and src are required");
+mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src,
+                             uint64_t src_offset, uint64_t size, mare_stream *stream) {
+    if (!dst || !src)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_copy: dst and src are required");
     MR_TRY(check_range(dst, "copy into it", dst_offset, size));
     MR_TRY(check_range(src, "copy from it", src_offset, size));
     if (size == 0) return MARE_OK;
@@ -261,7 +304,8 @@ mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer 
 
 mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region,
                                     mare_stream *stream) {
-    if (!dst || !src) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_copy_region: dst and src are required");
+    if (!dst || !src)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_copy_region: dst and src are required");
     mare_region r;
     MR_TRY_WITH(mr_region_normalise(region, &r), "buffer '%s': copy from '%s'", dst->object.label,
                 src->object.label);
@@ -272,30 +316,37 @@ mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const ma
     return copy(dst, src, &r, stream);
 }
 
-mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size, const void *pattern,
-                             uint32_t pattern_size, mare_stream *stream) {
-    if (!buffer || !pattern) return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_fill: buffer and pattern are required");
+mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size,
+                             const void *pattern, uint32_t pattern_size, mare_stream *stream) {
+    if (!buffer || !pattern)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_fill: buffer and pattern are required");
     const char *label = buffer->object.label;
     if (pattern_size != 1 && pattern_size != 2 && pattern_size != 4 && pattern_size != 8)
-        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': fill with a pattern of %u bytes (allowed: 1, 2, 4, 8)",
-                       label, pattern_size);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "buffer '%s': fill with a pattern of %u bytes (allowed: 1, 2, 4, 8)", label,
+                       pattern_size);
     MR_TRY(check_range(buffer, "fill", offset, size));
     uint64_t start = buffer->offset + offset;
     if (start % pattern_size || size % pattern_size)
-        return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': fill of %llu bytes at byte %llu of its memory must keep to "
-                       "multiples of the pattern's %u bytes", label, (ull)size, (ull)start, pattern_size);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "buffer '%s': fill of %llu bytes at byte %llu of its memory must keep to "
+                       "multiples of the pattern's %u bytes",
+                       label, (ull)size, (ull)start, pattern_size);
     if (size == 0) return MARE_OK;
     mr_native queue;
     MR_TRY(pick_stream(buffer, stream, &queue));
-    MR_TRY_WITH(buffer->device->backend->fill(buffer->device->native, queue, buffer->native, start, size, pattern,
-                                              pattern_size), "buffer '%s': fill of %llu bytes", label, (ull)size);
+    MR_TRY_WITH(buffer->device->backend->fill(buffer->device->native, queue, buffer->native, start,
+                                              size, pattern, pattern_size),
+                "buffer '%s': fill of %llu bytes", label, (ull)size);
     return MARE_OK;
 }
 
 /* ---- pinned host memory ---- */
 
-mare_status mare_host_create(mare_device *device, uint64_t size, const char *label, mare_host **out) {
-    if (!device || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_create: device and out are required");
+mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
+                             mare_host **out) {
+    if (!device || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_create: device and out are required");
     *out = NULL;
     if (!label) label = "host memory";
     if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "host memory '%s': size is 0", label);
@@ -303,7 +354,8 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;
     host->size = size;
-    mare_status status = device->backend->host_alloc(device->native, size, &host->native, &host->data);
+    mare_status status =
+        device->backend->host_alloc(device->native, size, &host->native, &host->data);
     if (status != MARE_OK) {
         mr_object_delete(&host->object);
         return mr_annotate(status, "host memory '%s' of %llu bytes", label, (ull)size);

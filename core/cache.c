@@ -1,8 +1,9 @@
 /* cache.c - compiled programs on disk, shared by every process of the user.
  *
- * A file is named by a hash of its key and holds the whole key, which is compared: two keys with one hash cost a
- * compilation, never a wrong binary. Files are written under a unique name, synced and renamed, so that a reader sees
- * all or nothing; one that is damaged is deleted. Whatever goes wrong here is a miss.
+ * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
+ * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
+ * and renamed, so that a reader sees all or nothing; one that is damaged is deleted. Whatever goes
+ * wrong here is a miss.
  */
 #include "internal.h"
 
@@ -20,7 +21,7 @@ static const char suffix[] = ".mare";
 
 typedef struct header {
     char magic[8];
-    uint64_t format, key_size, binary_size, checksum;   /* of what follows the header */
+    uint64_t format, key_size, binary_size, checksum; /* of what follows the header */
     char program[128], device[128];
 } header;
 
@@ -29,13 +30,14 @@ static const char magic[8] = { 'm', 'a', 'r', 'e', 'b', 'i', 'n', '\n' };
 /* ---- names ---- */
 
 static uint64_t hash(const unsigned char *bytes, size_t size, uint64_t value) {
-    for (size_t i = 0; i < size; i++) value = (value ^ bytes[i]) * 0x100000001b3u;      /* FNV-1a */
+    for (size_t i = 0; i < size; i++) value = (value ^ bytes[i]) * 0x100000001b3u; /* FNV-1a */
     return value ^ (value >> 32);
 }
 
 static void entry_name(const char *key, size_t size, char out[64]) {
     const unsigned char *bytes = (const unsigned char *)key;
-    snprintf(out, 64, "%016llx%016llx%s", (unsigned long long)hash(bytes, size, 0xcbf29ce484222325u),
+    snprintf(out, 64, "%016llx%016llx%s",
+             (unsigned long long)hash(bytes, size, 0xcbf29ce484222325u),
              (unsigned long long)hash(bytes, size, 0x9e3779b97f4a7c15u), suffix);
 }
 
@@ -47,7 +49,8 @@ static bool is_leftover(const char *name) { return !strncmp(name, ".mare-", 6); 
 
 /* Empty when the cache is off or there is no place for it. */
 static void find_folder(char *out, size_t size) {
-    const char *own = getenv("MARE_CACHE"), *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    const char *own = getenv("MARE_CACHE"), *cache = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
     int length = 0;
     out[0] = '\0';
     if (own && *own) length = strcmp(own, "off") ? snprintf(out, size, "%s", own) : 0;
@@ -95,11 +98,13 @@ static bool read_all(int fd, void *out, size_t size) {
 
 static bool read_header(int fd, header *out) {
     struct stat status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !read_all(fd, out, sizeof *out)) return false;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !read_all(fd, out, sizeof *out))
+        return false;
     uint64_t size = (uint64_t)status.st_size, total = 0;
     if (memcmp(out->magic, magic, sizeof magic) != 0 || out->format != FORMAT) return false;
     out->program[sizeof out->program - 1] = out->device[sizeof out->device - 1] = '\0';
-    return !__builtin_add_overflow(out->key_size, out->binary_size, &total) && size - sizeof *out == total;
+    return !__builtin_add_overflow(out->key_size, out->binary_size, &total) &&
+           size - sizeof *out == total;
 }
 
 /* The key and the binary in one block; NULL if the file is not what it should be. */
@@ -108,12 +113,14 @@ static char *read_entry(int fd, header *head) {
     size_t size = (size_t)(head->key_size + head->binary_size);
     char *block = malloc(size ? size : 1);
     if (!block) return NULL;
-    if (read_all(fd, block, size) && hash((unsigned char *)block, size, 0) == head->checksum) return block;
+    if (read_all(fd, block, size) && hash((unsigned char *)block, size, 0) == head->checksum)
+        return block;
     free(block);
     return NULL;
 }
 
-static bool take_binary(const header *head, const char *block, const char *key, size_t key_size, mr_blob *out) {
+static bool take_binary(const header *head, const char *block, const char *key, size_t key_size,
+                        mr_blob *out) {
     if (head->key_size != key_size || memcmp(block, key, key_size) != 0) return false;
     size_t size = (size_t)head->binary_size;
     void *data = malloc(size ? size : 1);
@@ -159,15 +166,18 @@ static bool write_entry(int fd, const header *head, const char *block, size_t si
     return write_all(fd, head, sizeof *head) && write_all(fd, block, size) && fsync(fd) == 0;
 }
 
-static void store(int folder, const char *name, const header *head, const char *block, size_t size) {
+static void store(int folder, const char *name, const header *head, const char *block,
+                  size_t size) {
     static atomic_uint counter;
     char temporary[64];
-    snprintf(temporary, sizeof temporary, ".mare-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1));
+    snprintf(temporary, sizeof temporary, ".mare-%ld-%u", (long)getpid(),
+             atomic_fetch_add(&counter, 1));
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return;
     bool written = write_entry(fd, head, block, size);
     if (close(fd) != 0) written = false;
-    if (!written || renameat(folder, temporary, folder, name) != 0) (void)unlinkat(folder, temporary, 0);
+    if (!written || renameat(folder, temporary, folder, name) != 0)
+        (void)unlinkat(folder, temporary, 0);
 }
 
 void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
@@ -205,7 +215,8 @@ mare_status mare_cache_count(uint64_t *out) {
     *out = 0;
     DIR *listing = open_listing();
     if (!listing) return MARE_OK;
-    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) *out += is_entry(entry->d_name);
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
+        *out += is_entry(entry->d_name);
     closedir(listing);
     return MARE_OK;
 }
@@ -222,12 +233,14 @@ static mare_cache_info *list_entries(DIR *listing, uint64_t *count) {
     *count = 0;
     for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
         struct stat status;
-        if (!is_entry(entry->d_name) || fstatat(dirfd(listing), entry->d_name, &status, 0) != 0) continue;
+        if (!is_entry(entry->d_name) || fstatat(dirfd(listing), entry->d_name, &status, 0) != 0)
+            continue;
         mare_cache_info *grown = realloc(list, (*count + 1) * sizeof *grown);
         if (!grown) break;
         list = grown;
         mare_cache_info *info = &list[(*count)++];
-        *info = (mare_cache_info){ .size = (uint64_t)status.st_size, .modified = (int64_t)status.st_mtime };
+        *info = (mare_cache_info){ .size = (uint64_t)status.st_size,
+                                   .modified = (int64_t)status.st_mtime };
         snprintf(info->file, sizeof info->file, "%.*s", (int)sizeof info->file - 1, entry->d_name);
     }
     if (list) qsort(list, (size_t)*count, sizeof *list, newest_first);
@@ -255,8 +268,9 @@ mare_status mare_cache_query(uint64_t index, mare_cache_info *out) {
         *out = list[index];
         read_names(dirfd(listing), out);
     } else
-        status = mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: index %llu, there are %llu entries",
-                         (unsigned long long)index, (unsigned long long)count);
+        status =
+            mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: index %llu, there are %llu entries",
+                    (unsigned long long)index, (unsigned long long)count);
     free(list);
     if (listing) closedir(listing);
     return status;
@@ -266,11 +280,13 @@ mare_status mare_cache_clear(uint64_t *removed) {
     uint64_t count = 0;
     mare_status status = MARE_OK;
     DIR *listing = open_listing();
-    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry; entry = readdir(listing)) {
+    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry;
+         entry = readdir(listing)) {
         if (!is_entry(entry->d_name) && !is_leftover(entry->d_name)) continue;
         if (unlinkat(dirfd(listing), entry->d_name, 0) == 0) count += is_entry(entry->d_name);
         else if (errno != ENOENT)
-            status = mr_fail(MARE_ERROR_IO, "%s/%s: %s", mare_cache_path(), entry->d_name, strerror(errno));
+            status = mr_fail(MARE_ERROR_IO, "%s/%s: %s", mare_cache_path(), entry->d_name,
+                             strerror(errno));
     }
     if (listing) closedir(listing);
     if (removed) *removed = count;

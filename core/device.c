@@ -1,6 +1,7 @@
 /* device.c - opening, querying and closing devices.
  *
- * The default stream lives inside its device: retaining or releasing it counts on the device instead.
+ * The default stream lives inside its device: retaining or releasing it counts on the device
+ * instead.
  */
 #include "internal.h"
 
@@ -10,7 +11,8 @@
 static void destroy(mare_device *device) {
     if (!device) return;
     if (device->stream) {
-        if (device->stream->native.u64) device->backend->stream_destroy(device->native, device->stream->native);
+        if (device->stream->native.u64)
+            device->backend->stream_destroy(device->native, device->stream->native);
         mr_object_delete(&device->stream->object);
     }
     if (device->native.u64) device->backend->device_close(device->native);
@@ -61,31 +63,36 @@ void mare_device_release(mare_device *device) {
 }
 
 mare_status mare_device_query(mare_device *device, mare_device_info *out) {
-    if (!device || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_query: device and out are required");
+    if (!device || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_query: device and out are required");
     *out = device->info;
     return MARE_OK;
 }
 
 mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total) {
     if (!device || !free || !total)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_memory: device, free and total are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_device_memory: device, free and total are required");
     *free = *total = 0;
-    MR_TRY_WITH(device->backend->device_memory(device->native, free, total), "device '%s'", device->info.name);
+    MR_TRY_WITH(device->backend->device_memory(device->native, free, total), "device '%s'",
+                device->info.name);
     return MARE_OK;
 }
 
 mare_status mare_device_wait(mare_device *device) {
     if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_wait: device is NULL");
-    MR_TRY_WITH(device->backend->device_wait(device->native), "device '%s': wait", device->info.name);
+    MR_TRY_WITH(device->backend->device_wait(device->native), "device '%s': wait",
+                device->info.name);
     return MARE_OK;
 }
 
 mare_stream *mare_device_stream(mare_device *device) { return device ? device->stream : NULL; }
 
-mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what, const char *label,
-                                  mr_native *out) {
+mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what,
+                                  const char *label, mr_native *out) {
     if (stream && stream->device != device)
-        return mr_fail(MARE_ERROR_ARGUMENT, "%s '%s' belongs to device %s, stream '%s' to another (%s)", what, label,
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "%s '%s' belongs to device %s, stream '%s' to another (%s)", what, label,
                        device->info.name, stream->object.label, stream->device->info.name);
     *out = stream ? stream->native : device->stream->native;
     return MARE_OK;

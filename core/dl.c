@@ -1,7 +1,8 @@
 /* dl.c - loads a vendor's library and its symbols: the only dlopen in the tree.
  *
- * A library that lacks a required symbol is refused as a whole and by name, so that an old driver is told apart from
- * a missing one. Libraries are never unloaded: drivers keep threads of their own.
+ * A library that lacks a required symbol is refused as a whole and by name, so that an old driver
+ * is told apart from a missing one. Libraries are never unloaded: drivers keep threads of their
+ * own.
  */
 #include "internal.h"
 
@@ -30,20 +31,22 @@ static void load_symbols(void *library, const mr_symbol *symbols, size_t count, 
     }
 }
 
-mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count, char *loaded,
-                       size_t loaded_size) {
+mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count,
+                       char *loaded, size_t loaded_size) {
     mare_status status = MARE_OK;
     mr_text notes = { 0 };
     const char *name = "";
     void *library = open_first(names, &name, &notes);
     if (!library) {
-        status = mr_fail(MARE_ERROR_UNAVAILABLE, "cannot load %s: %s", names[0], mr_text_cstr(&notes));
+        status =
+            mr_fail(MARE_ERROR_UNAVAILABLE, "cannot load %s: %s", names[0], mr_text_cstr(&notes));
         goto done;
     }
     mr_text_free(&notes);
     load_symbols(library, symbols, symbol_count, &notes);
     if (notes.size) {
-        status = mr_fail(MARE_ERROR_UNAVAILABLE, "%s lacks %s (it is too old for Mare)", name, mr_text_cstr(&notes));
+        status = mr_fail(MARE_ERROR_UNAVAILABLE, "%s lacks %s (it is too old for Mare)", name,
+                         mr_text_cstr(&notes));
         for (size_t i = 0; i < symbol_count; i++) *symbols[i].address = NULL;
         dlclose(library);
         goto done;

@@ -1,7 +1,7 @@
 /* error.c - the calling thread's message of its last failure.
  *
- * The text grows with what it has to say (compiler logs are long) and is freed when the thread ends. A message is
- * always composed before the old one goes, so that it may quote the old one.
+ * The text grows with what it has to say (compiler logs are long) and is freed when the thread
+ * ends. A message is always composed before the old one goes, so that it may quote the old one.
  */
 #include "internal.h"
 

@@ -1,4 +1,5 @@
-/* internal.h - what the files of core share: error reporting, handles, small helpers. Prefix mr_/MR_. */
+/* internal.h - what the files of core share: error reporting, handles, small helpers.
+ * Prefix mr_/MR_. */
 #ifndef MARE_INTERNAL_H
 #define MARE_INTERNAL_H
 
@@ -12,9 +13,11 @@
 /* ---- error.c: the calling thread's message ---- */
 
 /* Sets the message and returns `status`, so that `return mr_fail(...)` is the usual form. */
-mare_status mr_fail(mare_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+mare_status mr_fail(mare_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* Puts "context: " in front of the message of a failure on its way up; returns `status`. */
-mare_status mr_annotate(mare_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+mare_status mr_annotate(mare_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void mr_clear_error(void);
 
 #define MR_TRY(expression)                                                     \
@@ -30,11 +33,13 @@ void mr_clear_error(void);
 
 /* ---- text.c: growable text with a sticky failure flag ---- */
 
-typedef struct mr_text { char *data; size_t size, capacity; bool failed; } mr_text;     /* zero-initialise; data is NUL-terminated */
+/* zero-initialise; data is NUL-terminated */
+typedef struct mr_text { char *data; size_t size, capacity; bool failed; } mr_text;
 
 void mr_text_append(mr_text *text, const char *bytes, size_t size);
 void mr_text_format(mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void mr_text_vformat(mr_text *text, const char *format, va_list arguments) __attribute__((format(printf, 2, 0)));
+void mr_text_vformat(mr_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
 const char *mr_text_cstr(const mr_text *text);      /* never NULL */
 void mr_text_free(mr_text *text);
 
@@ -42,17 +47,21 @@ void mr_text_free(mr_text *text);
 
 typedef struct mr_symbol { const char *name; void **address; bool required; } mr_symbol;
 
-/* Tries the names in order and then every symbol. `loaded` (may be NULL) receives the name that worked. MARE_ERROR_UNAVAILABLE
- * names the libraries tried with the loader's words, or the missing required symbols. The library stays loaded. */
-mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count, char *loaded, size_t loaded_size);
+/* Tries the names in order and then every symbol. `loaded` (may be NULL) receives the name that
+ * worked. MARE_ERROR_UNAVAILABLE names the libraries tried with the loader's words, or the
+ * missing required symbols. The library stays loaded. */
+mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count,
+                       char *loaded, size_t loaded_size);
 
 /* ---- objects: the first member of every handle ---- */
 
 typedef struct mr_object { atomic_int refs; char label[64]; } mr_object;
 
-void *mr_object_new(size_t size, const char *label);        /* zeroed, one reference, counted as live; NULL if out of memory */
+/* zeroed, one reference, counted as live; NULL if out of memory */
+void *mr_object_new(size_t size, const char *label);
 void mr_object_retain(mr_object *object);
-bool mr_object_unref(mr_object *object);                    /* true when this was the last reference: destroy, then mr_object_delete */
+/* true when this was the last reference: destroy, then mr_object_delete */
+bool mr_object_unref(mr_object *object);
 void mr_object_delete(mr_object *object);
 
 struct mare_device {
@@ -70,13 +79,24 @@ struct mare_buffer {
     uint64_t offset, size;          /* offset within the root */
     uint32_t type;
 };
-struct mare_host { mr_object object; mare_device *device; mr_native native; void *data; uint64_t size; };
+struct mare_host {
+    mr_object object;
+    mare_device *device;
+    mr_native native;
+    void *data;
+    uint64_t size;
+};
 struct mare_stream { mr_object object; mare_device *device; mr_native native; bool is_default; };
 struct mare_event { mr_object object; mare_device *device; mr_native native; bool recorded; };
 
 /* signature.c: kernel parameters read from the source */
-typedef struct mr_signature { char name[128]; uint32_t arg_count; mare_arg_info *args; } mr_signature;
-/* Finds kernel `name` in flat source text and parses its parameters; types are resolved through the defines. */
+typedef struct mr_signature {
+    char name[128];
+    uint32_t arg_count;
+    mare_arg_info *args;
+} mr_signature;
+/* Finds kernel `name` in flat source text and parses its parameters; types are resolved through
+ * the defines. */
 mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out);
 void mr_signature_free(mr_signature *signature);
 
@@ -109,9 +129,10 @@ struct mare_launch {
 };
 
 /* device.c */
-/* The stream to use on `device`: NULL means its default stream; a stream of another device is refused. `what` and
- * `label` name the object for the message. */
-mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what, const char *label,
+/* The stream to use on `device`: NULL means its default stream; a stream of another device is
+ * refused. `what` and `label` name the object for the message. */
+mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what,
+                                  const char *label,
                                   mr_native *out);
 
 /* region.c */
@@ -138,9 +159,9 @@ typedef struct mr_token { mr_token_kind kind; const char *start; size_t size; } 
 mr_token mr_lex(const char *at);
 bool mr_token_is(mr_token token, const char *text);
 
-/* source.c: resolves #include "..." into one text. #pragma once is honoured; #include NAME is looked up in the defines;
- * a file that is not found is left to the compiler (then *complete is false); <...> likewise. #line keeps error
- * positions true. */
+/* source.c: resolves #include "..." into one text. #pragma once is honoured; #include NAME is
+ * looked up in the defines; a file that is not found is left to the compiler (then *complete is
+ * false); <...> likewise. #line keeps error positions true. */
 mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool *complete);
 extern const char mr_prelude_cuda[];        /* kernels/prelude, embedded at build time */
 extern const char mr_prelude_opencl[];
@@ -148,12 +169,15 @@ extern const char mr_prelude_opencl[];
 /* cache.c */
 /* `key` is everything that makes the binary valid. A miss gives found = false and is no failure. */
 mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found);
-void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device, const mr_blob *binary);
+void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
+                    const mr_blob *binary);
 
 /* registry.c */
 const mr_backend *mr_registry_backend(int index);           /* NULL past the end */
-const mr_backend *mr_registry_find(const char *name, size_t size);  /* NULL if there is none of that name */
-mare_status mr_registry_unknown(const char *what, const char *name);    /* the failure, with the names there are */
+/* NULL if there is none of that name */
+const mr_backend *mr_registry_find(const char *name, size_t size);
+/* the failure, with the names there are */
+mare_status mr_registry_unknown(const char *what, const char *name);
 mare_status mr_registry_resolve(const char *name, const mr_backend **backend, int *index);
 
 #endif

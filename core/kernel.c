@@ -15,8 +15,11 @@ static void destroy(mare_kernel *kernel) {
 static mare_status load(mare_kernel *kernel, const char *name) {
     mare_program *program = kernel->program;
     mare_device *device = program->device;
-    mr_source source = { .text = mr_text_cstr(&program->source), .name = program->object.label, .options = "",
-                         .defines = program->defines, .define_count = program->define_count,
+    mr_source source = { .text = mr_text_cstr(&program->source),
+                         .name = program->object.label,
+                         .options = "",
+                         .defines = program->defines,
+                         .define_count = program->define_count,
                          .language = program->language };
     MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
     MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));
@@ -28,7 +31,8 @@ static mare_status load(mare_kernel *kernel, const char *name) {
 
 mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out) {
     if (!program || !name || !out)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_create: program, name and out are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_kernel_create: program, name and out are required");
     *out = NULL;
     mare_kernel *kernel = mr_object_new(sizeof *kernel, name);
     if (!kernel) return MARE_ERROR_MEMORY;
@@ -53,13 +57,15 @@ void mare_kernel_release(mare_kernel *kernel) {
 }
 
 mare_status mare_kernel_query(mare_kernel *kernel, mare_kernel_info *out) {
-    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_query: kernel and out are required");
+    if (!kernel || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_query: kernel and out are required");
     *out = kernel->info;
     return MARE_OK;
 }
 
 mare_status mare_kernel_arg(mare_kernel *kernel, uint32_t index, mare_arg_info *out) {
-    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_arg: kernel and out are required");
+    if (!kernel || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_arg: kernel and out are required");
     if (index >= kernel->signature.arg_count)
         return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0",
                        kernel->object.label, index, kernel->signature.arg_count);

@@ -1,5 +1,5 @@
-/* launch.c - a kernel with its arguments and shape: every value is checked when it is set, so that running needs only
- * to look that nothing is missing.
+/* launch.c - a kernel with its arguments and shape: every value is checked when it is set, so that
+ * running needs only to look that nothing is missing.
  */
 #include "internal.h"
 
@@ -35,14 +35,17 @@ static mare_status prepare(mare_launch *launch) {
     for (uint32_t i = 0; i < signature->arg_count; i++) {
         const mare_arg_info *info = &signature->args[i];
         launch->args[i].is_buffer = info->is_buffer;
-        launch->args[i].size = (uint32_t)(info->is_buffer ? sizeof(mr_native) : mare_type_size((mare_type)info->type));
+        launch->args[i].size =
+            (uint32_t)(info->is_buffer ? sizeof(mr_native) : mare_type_size((mare_type)info->type));
     }
-    return program->device->backend->launch_create(program->device->native, program->native, launch->kernel->native,
-                                                   signature->name, &launch->native);
+    return program->device->backend->launch_create(program->device->native, program->native,
+                                                   launch->kernel->native, signature->name,
+                                                   &launch->native);
 }
 
 mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
-    if (!kernel || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_create: kernel and out are required");
+    if (!kernel || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_create: kernel and out are required");
     *out = NULL;
     mare_launch *launch = mr_object_new(sizeof *launch, kernel->object.label);
     if (!launch) return MARE_ERROR_MEMORY;
@@ -72,8 +75,8 @@ static mare_status find_arg(mare_launch *launch, uint32_t index, const mare_arg_
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set: launch is NULL");
     const mr_signature *signature = &launch->kernel->signature;
     if (index >= signature->arg_count)
-        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0", signature->name,
-                       index, signature->arg_count);
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0",
+                       signature->name, index, signature->arg_count);
     *out = &signature->args[index];
     return MARE_OK;
 }
@@ -89,7 +92,9 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
     va_start(arguments, format);
     mr_text_vformat(&text, format, arguments);
     va_end(arguments);
-    const char *type = info->is_buffer && info->type == MARE_TYPE_NONE ? "" : mare_type_name((mare_type)info->type);
+    const char *type = info->is_buffer && info->type == MARE_TYPE_NONE
+                           ? ""
+                           : mare_type_name((mare_type)info->type);
     mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%s': expects %s%s%s, got %s",
             launch->kernel->signature.name, index, info->name, info->is_buffer ? "a buffer" : "",
             info->is_buffer && *type ? " of " : "", type, mr_text_cstr(&text));
@@ -97,21 +102,25 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
     return MARE_ERROR_ARGUMENT;
 }
 
-static mare_status check_buffer(const mare_launch *launch, uint32_t index, const mare_buffer *buffer) {
+static mare_status check_buffer(const mare_launch *launch, uint32_t index,
+                                const mare_buffer *buffer) {
     const mare_arg_info *info = &launch->kernel->signature.args[index];
     const mare_device *device = launch->kernel->program->device;
     const char *label = buffer->object.label;
     if (!info->is_buffer) return refuse(launch, index, "the buffer '%s'", label);
     if (buffer->device != device)
-        return refuse(launch, index, "the buffer '%s' of another device (%s; the kernel is on %s)", label,
-                      buffer->device->info.name, device->info.name);
+        return refuse(launch, index, "the buffer '%s' of another device (%s; the kernel is on %s)",
+                      label, buffer->device->info.name, device->info.name);
     if (info->type && buffer->type && info->type != buffer->type)
-        return refuse(launch, index, "the buffer '%s' of %s", label, mare_type_name((mare_type)buffer->type));
+        return refuse(launch, index, "the buffer '%s' of %s", label,
+                      mare_type_name((mare_type)buffer->type));
     uint64_t alignment = mare_type_size((mare_type)info->type);
     if (alignment < device->info.view_alignment) alignment = device->info.view_alignment;
     if (buffer->offset % alignment)
-        return refuse(launch, index, "a view of '%s' that starts at byte %llu (%s needs multiples of %llu)", label,
-                      (unsigned long long)buffer->offset, device->info.name, (unsigned long long)alignment);
+        return refuse(launch, index,
+                      "a view of '%s' that starts at byte %llu (%s needs multiples of %llu)", label,
+                      (unsigned long long)buffer->offset, device->info.name,
+                      (unsigned long long)alignment);
     return MARE_OK;
 }
 
@@ -138,7 +147,8 @@ static bool is_unsigned(uint32_t type) { return !is_real(type) && type % 2 == 0;
 static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
     unsigned bits = 8 * (unsigned)mare_type_size((mare_type)type);
     *least = is_unsigned(type) ? 0 : INT64_MIN >> (64 - bits);
-    *most = is_unsigned(type) && bits < 64 ? (int64_t)(UINT64_MAX >> (64 - bits)) : INT64_MAX >> (64 - bits);
+    *most = is_unsigned(type) && bits < 64 ? (int64_t)(UINT64_MAX >> (64 - bits))
+                                           : INT64_MAX >> (64 - bits);
     if (is_unsigned(type) && bits == 64) *most = INT64_MAX;
 }
 
@@ -167,21 +177,23 @@ mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t val
     long long shown = (long long)value;
     if (info->is_buffer) return refuse(launch, index, "the integer %lld", shown);
     if (is_real(info->type)) {
-        if (!is_exact(value, info->type)) return refuse(launch, index, "the integer %lld, which it cannot hold", shown);
+        if (!is_exact(value, info->type))
+            return refuse(launch, index, "the integer %lld, which it cannot hold", shown);
         store_real(launch, index, info->type, (double)value);
         return MARE_OK;
     }
     int64_t least = 0, most = 0;
     integer_range(info->type, &least, &most);
     if (value < least || value > most)
-        return refuse(launch, index, "the integer %lld outside %lld .. %lld", shown, (long long)least,
-                      (long long)most);
+        return refuse(launch, index, "the integer %lld outside %lld .. %lld", shown,
+                      (long long)least, (long long)most);
     store_integer(launch, index, (uint64_t)value);
     return MARE_OK;
 }
 
 static mare_status set_whole(mare_launch *launch, uint32_t index, uint32_t type, double value) {
-    bool is_high = type == MARE_TYPE_UINT64 && value >= 0x1p63 && value < 0x1p64;    /* doubles so large are whole */
+    bool is_high = type == MARE_TYPE_UINT64 && value >= 0x1p63 &&
+                   value < 0x1p64; /* doubles so large are whole */
     if (!is_high && !(value < 0x1p63 && value >= -0x1p63))
         return refuse(launch, index, "%.17g, which is out of its range", value);
     if (!is_high && value != (double)(int64_t)value)
@@ -196,17 +208,20 @@ mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double val
     MR_TRY(find_arg(launch, index, &info));
     if (info->is_buffer) return refuse(launch, index, "the number %.17g", value);
     if (!is_real(info->type)) return set_whole(launch, index, info->type, value);
-    if (info->type == MARE_TYPE_FLOAT && (value > FLT_MAX || value < -FLT_MAX) && value - value == 0)
+    if (info->type == MARE_TYPE_FLOAT && (value > FLT_MAX || value < -FLT_MAX) &&
+        value - value == 0)
         return refuse(launch, index, "%.17g, which is out of its range", value);
     store_real(launch, index, info->type, value);
     return MARE_OK;
 }
 
-mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type, const void *value) {
+mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type,
+                                   const void *value) {
     const mare_arg_info *info = NULL;
     MR_TRY(find_arg(launch, index, &info));
     if (!value) return refuse(launch, index, "NULL as a value");
-    if (info->is_buffer || type != info->type) return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
+    if (info->is_buffer || type != info->type)
+        return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
     memcpy(launch->args[index].value.bytes, value, launch->args[index].size);
     launch->is_set[index] = true;
     return MARE_OK;
@@ -219,7 +234,7 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
         refuse(launch, index, "a request for its value");
         return NULL;
     }
-    launch->is_set[index] = true;       /* zero until it is written */
+    launch->is_set[index] = true; /* zero until it is written */
     return launch->args[index].value.bytes;
 }
 
@@ -231,7 +246,8 @@ static uint32_t limit_of(const mare_launch *launch) {
     return kernel && kernel < device ? kernel : device;
 }
 
-/* Rows of 32 suit lockstep hardware and its memory; a CPU runs a group as a loop along x, the longer the better. */
+/* Rows of 32 suit lockstep hardware and its memory; a CPU runs a group as a loop along x, the
+ * longer the better. */
 static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
     static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
     const mare_device_info *info = &launch->kernel->program->device->info;
@@ -239,28 +255,37 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
     if (info->kind == MARE_DEVICE_CPU) dimensions = 1;
     memcpy(group, choices[dimensions - 1], sizeof choices[0]);
     for (int d = 0; d < 3; d++)
-        while (group[d] > info->max_group[d] || (group[d] > 1 && group[d] / 2 >= global[d])) group[d] /= 2;
+        while (group[d] > info->max_group[d] || (group[d] > 1 && group[d] / 2 >= global[d]))
+            group[d] /= 2;
     for (int d = 2; d >= 0; d--)
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
 }
 
-static mare_status check_shape(const mare_launch *launch, const uint32_t global[3], const uint32_t group[3]) {
+static mare_status check_shape(const mare_launch *launch, const uint32_t global[3],
+                               const uint32_t group[3]) {
     const mare_device_info *info = &launch->kernel->program->device->info;
     const char *name = launch->kernel->signature.name;
     for (int d = 0; d < 3; d++) {
-        if (!global[d]) return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': global size along %c is 0", name, "xyz"[d]);
+        if (!global[d])
+            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': global size along %c is 0", name,
+                           "xyz"[d]);
         if (!group[d] || group[d] > info->max_group[d])
-            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': group size %u along %c (allowed on %s: 1 to %u)", name,
-                           group[d], "xyz"[d], info->name, info->max_group[d]);
+            return mr_fail(MARE_ERROR_ARGUMENT,
+                           "kernel '%s': group size %u along %c (allowed on %s: 1 to %u)", name,
+                           group[d], "xyz"[d], info -> name, info -> max_group[d]);
     }
     uint64_t plane = (uint64_t)group[0] * group[1];
     if (plane <= limit_of(launch) && plane * group[2] <= limit_of(launch)) return MARE_OK;
-    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': a group of %u x %u x %u work-items, %s allows %u for it", name,
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "kernel '%s': a group of %u x %u x %u work-items, %s allows %u for it", name,
                    group[0], group[1], group[2], info->name, limit_of(launch));
 }
 
-mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3], const uint32_t group[3]) {
-    if (!launch || !global) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set_shape: launch and global are required");
+mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
+                                  const uint32_t group[3]) {
+    if (!launch || !global)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_launch_set_shape: launch and global are required");
     uint32_t chosen[3];
     if (group) memcpy(chosen, group, sizeof chosen);
     else choose_group(launch, global, chosen);
@@ -279,10 +304,12 @@ static mare_status check_complete(const mare_launch *launch) {
     mr_text missing = { 0 };
     for (uint32_t i = 0; i < signature->arg_count; i++)
         if (!launch->is_set[i])
-            mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i, signature->args[i].name);
+            mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i,
+                           signature->args[i].name);
     mare_status status = MARE_OK;
     if (missing.size)
-        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name, missing.data);
+        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name,
+                         missing.data);
     else if (!launch->group[0])
         status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", signature->name);
     mr_text_free(&missing);
@@ -297,9 +324,9 @@ mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     mr_native queue;
     MR_TRY(mr_device_pick_stream(device, stream, "kernel", signature->name, &queue));
     MR_TRY(check_complete(launch));
-    MR_TRY_WITH(device->backend->launch_run(device->native, queue, launch->native, grid, group, launch->args,
-                                            signature->arg_count),
-                "kernel '%s' (%u x %u x %u groups of %u x %u x %u)", signature->name, grid[0], grid[1], grid[2],
-                group[0], group[1], group[2]);
+    MR_TRY_WITH(device->backend->launch_run(device->native, queue, launch->native, grid, group,
+                                            launch->args, signature->arg_count),
+                "kernel '%s' (%u x %u x %u groups of %u x %u x %u)", signature->name, grid[0],
+                grid[1], grid[2], group[0], group[1], group[2]);
     return MARE_OK;
 }

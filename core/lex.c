@@ -1,4 +1,5 @@
-/* lex.c - cuts C, CUDA and OpenCL text into pieces, exactly enough to find directives and parameter lists. */
+/* lex.c - cuts C, CUDA and OpenCL text into pieces, exactly enough to find directives and parameter
+ * lists. */
 #include "internal.h"
 
 #include <ctype.h>
@@ -49,7 +50,9 @@ static size_t literal(const char *at) {
 static size_t word(const char *at) {
     size_t i = 0;
     bool number = isdigit((unsigned char)at[0]);
-    while (is_word_char(at[i]) || (number && (at[i] == '.' || (at[i] == '\'' && is_word_char(at[i + 1]))))) i++;
+    while (is_word_char(at[i]) ||
+           (number && (at[i] == '.' || (at[i] == '\'' && is_word_char(at[i + 1])))))
+        i++;
     return i;
 }
 
@@ -60,7 +63,8 @@ static size_t raw_string(const char *at, size_t prefix) {
     size_t size = strcspn(delimiter, "() \\\n");
     if (delimiter[size] != '(') return 0;
     for (const char *end = strchr(delimiter, ')'); end; end = strchr(end + 1, ')'))
-        if (!strncmp(end + 1, delimiter, size) && end[1 + size] == '"') return (size_t)(end - at) + size + 2;
+        if (!strncmp(end + 1, delimiter, size) && end[1 + size] == '"')
+            return (size_t)(end - at) + size + 2;
     return 0;
 }
 

@@ -1,33 +1,41 @@
-/* mare.h - the compute API of Mare: devices, buffers, streams, events, programs, kernels and launches
- * over CUDA (Driver API + NVRTC), OpenCL and a host-only null back end.
+/* mare.h - the compute API of Mare: devices, buffers, streams, events, programs, kernels and
+ * launches over CUDA (Driver API + NVRTC), OpenCL and a host-only null back end.
  *
  * How to use it, in order
- *   mare_device *device;   mare_device_open("auto", &device);
- *   mare_buffer *x;        mare_buffer_create(device, &(mare_buffer_desc){ .size = bytes, .label = "x" }, &x);
+ *   mare_device_open("auto", &device);
+ *   mare_buffer_create(device, &(mare_buffer_desc){ .size = bytes, .label = "x" }, &x);
  *   mare_buffer_upload(x, 0, host, bytes, NULL);
- *   mare_program *program; mare_program_create(device, &(mare_program_desc){ .source = text, .name = "saxpy.krn" }, &program);
- *   mare_kernel *kernel;   mare_kernel_create(program, "saxpy", &kernel);
- *   mare_launch *launch;   mare_launch_create(kernel, &launch);
- *   mare_launch_set_buffer(launch, 0, x);  mare_launch_set_real(launch, 1, 2.0);
+ *   mare_program_create(device, &(mare_program_desc){ .source = text, .name = "f.krn" },
+ *                       &program);
+ *   mare_kernel_create(program, "scale", &kernel);
+ *   mare_launch_create(kernel, &launch);
+ *   mare_launch_set_buffer(launch, 0, x);
+ *   mare_launch_set_real(launch, 1, 2.0);
  *   mare_launch_set_shape(launch, (uint32_t[3]){ n, 1, 1 }, NULL);
  *   mare_launch_run(launch, NULL);
  *   mare_buffer_download(x, 0, host, bytes, NULL);
  *
  * Conventions
- *   Status   A function that can fail returns mare_status; MARE_OK is 0. Its result comes last, as **out, which is NULL
- *            after a failure. mare_error_message() tells what failed: the call, the object's label, the value, what is
- *            allowed. A failed call leaves every object as it was. Nothing prints, exits or aborts.
- *   Desc     A zero-initialised descriptor means sensible defaults; only fields marked "required" must be set.
- *   Owner    Who creates (or retains) an object releases it. Children retain their parents: a buffer keeps its device
- *            alive, a launch its kernel and its buffers. Releasing NULL is fine. Strings and descriptors are copied or
- *            used only during the call.
- *   Order    Work on one stream happens in order; different streams are ordered by events only. A NULL stream means
- *            the device's default stream, which is a stream like any other. Freed memory outlives the work queued on it.
- *   Threads  Any thread may use any handle. Different objects may be used concurrently; one mare_launch must not be
- *            changed or run by two threads at once. The error message belongs to the calling thread.
- *   Units    Sizes and offsets are bytes, counts are elements, times are milliseconds where the name says _ms.
+ *   Status   A function that can fail returns mare_status; MARE_OK is 0. Its result comes last,
+ *            as **out, which is NULL after a failure. mare_error_message() tells what failed:
+ *            the call, the object's label, the value, what is allowed. A failed call leaves
+ *            every object as it was. Nothing prints, exits or aborts.
+ *   Desc     A zero-initialised descriptor means sensible defaults; only fields marked
+ *            "required" must be set.
+ *   Owner    Who creates (or retains) an object releases it. Children retain their parents: a
+ *            buffer keeps its device alive, a launch its kernel and its buffers. Releasing NULL
+ *            is fine. Strings and descriptors are copied or used only during the call.
+ *   Order    Work on one stream happens in order; different streams are ordered by events only.
+ *            A NULL stream means the device's default stream, which is a stream like any other.
+ *            Freed memory outlives the work queued on it.
+ *   Threads  Any thread may use any handle. Different objects may be used concurrently; one
+ *            mare_launch must not be changed or run by two threads at once. The error message
+ *            belongs to the calling thread.
+ *   Units    Sizes and offsets are bytes, counts are elements, times are milliseconds where the
+ *            name says _ms.
  *
- * The part between the cdef markers holds no macros and no conditionals: LuaJIT's FFI reads it as it is.
+ * The part between the cdef markers holds no macros and no conditionals: LuaJIT's FFI reads it
+ * as it is.
  */
 #ifndef MARE_H
 #define MARE_H
@@ -55,14 +63,17 @@ typedef enum mare_status {
     MARE_ERROR_UNAVAILABLE,         /* a back end, device, library or feature is not there */
     MARE_ERROR_BUILD,               /* a program did not compile or link */
     MARE_ERROR_DEVICE,              /* a vendor call failed */
-    MARE_ERROR_LOST,                /* the device faulted; its objects are dead and can only be released */
+    /* the device faulted; its objects are dead and can only be released */
+    MARE_ERROR_LOST,
     MARE_ERROR_IO                   /* a file could not be read or written */
 } mare_status;
 
-int mare_api_version(void);                     /* MARE_API_VERSION of the library that was loaded */
+/* MARE_API_VERSION of the library that was loaded */
+int mare_api_version(void);
 const char *mare_version(void);                 /* "0.1.0" */
 const char *mare_status_name(mare_status status);   /* "MARE_ERROR_ARGUMENT" */
-const char *mare_error_message(void);           /* this thread's last failure, valid until its next mare_ call; "" if none */
+/* this thread's last failure, valid until its next mare_ call; "" if none */
+const char *mare_error_message(void);
 
 /* ---- element types ---- */
 
@@ -80,7 +91,8 @@ size_t mare_type_size(mare_type type);          /* bytes of one element; 1 for M
 
 typedef struct mare_backend_info {
     char name[16];                  /* "cuda", "opencl", "null" */
-    int32_t available;              /* 1 when its library is loaded and at least one device answered */
+    /* 1 when its library is loaded and at least one device answered */
+    int32_t available;
     int32_t device_count;
     char library[256];              /* what was loaded, or "" */
     char version[128];              /* of the driver and the compiler, in the vendor's words */
@@ -88,17 +100,23 @@ typedef struct mare_backend_info {
 } mare_backend_info;
 
 int mare_backend_count(void);
-mare_status mare_backend_query(int index, mare_backend_info *out);  /* loads the vendor's library; its absence is no error */
+/* loads the vendor's library; its absence is no error */
+mare_status mare_backend_query(int index, mare_backend_info *out);
 
 /* ---- devices ----
- * Named "cuda:0", "opencl:1", "null:0"; "cuda" means "cuda:0"; "auto" takes the first CUDA device, else the first
- * OpenCL GPU, else the first OpenCL device, never null. A device asked for by name and not there is
- * MARE_ERROR_UNAVAILABLE, never replaced by another. Opening one twice gives two independent handles. */
+ * Named "cuda:0", "opencl:1", "null:0"; "cuda" means "cuda:0"; "auto" takes the first CUDA device,
+ * else the first OpenCL GPU, else the first OpenCL device, never null. A device asked for by name
+ * and not there is MARE_ERROR_UNAVAILABLE, never replaced by another. Opening one twice gives two
+ * independent handles. */
 
 typedef struct mare_device mare_device;
 typedef struct mare_stream mare_stream;
 
-typedef enum mare_device_kind { MARE_DEVICE_GPU = 1, MARE_DEVICE_CPU, MARE_DEVICE_OTHER } mare_device_kind;
+typedef enum mare_device_kind {
+    MARE_DEVICE_GPU = 1,
+    MARE_DEVICE_CPU,
+    MARE_DEVICE_OTHER
+} mare_device_kind;
 
 typedef struct mare_device_info {
     char name[32];                  /* "cuda:0" */
@@ -126,8 +144,10 @@ mare_status mare_device_open(const char *name, mare_device **out);
 void mare_device_retain(mare_device *device);
 void mare_device_release(mare_device *device);
 mare_status mare_device_query(mare_device *device, mare_device_info *out);
-mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total);  /* 0, 0 where unknown */
-mare_status mare_device_wait(mare_device *device);                  /* until all its streams are idle */
+/* 0, 0 where unknown */
+mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total);
+/* until all its streams are idle */
+mare_status mare_device_wait(mare_device *device);
 
 /* ---- buffers: bytes on a device ---- */
 
@@ -135,13 +155,14 @@ typedef struct mare_buffer mare_buffer;
 
 typedef struct mare_buffer_desc {
     uint64_t size;                  /* bytes, required, > 0 */
-    uint32_t type;                  /* mare_type; when set, a kernel argument must point to this type */
+    /* mare_type; when set, a kernel argument must point to this type */
+    uint32_t type;
     uint32_t flags;                 /* must be 0 */
     const char *label;              /* shown in errors and reports */
 } mare_buffer_desc;
 
-/* A box of rows. Byte (x, y, z) of the box is at offset + z * slice + y * pitch + x. pitch 0 means width,
- * slice 0 means pitch * height; slice must be a multiple of pitch. */
+/* A box of rows. Byte (x, y, z) of the box is at offset + z * slice + y * pitch + x. pitch 0
+ * means width, slice 0 means pitch * height; slice must be a multiple of pitch. */
 typedef struct mare_region {
     uint64_t width;                 /* bytes of a row, required */
     uint64_t height;                /* rows, 0 means 1 */
@@ -150,9 +171,11 @@ typedef struct mare_region {
     uint64_t src_offset, src_pitch, src_slice;
 } mare_region;
 
-mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc, mare_buffer **out);
+mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc,
+                               mare_buffer **out);
 /* A window of `size` bytes from `offset`; it shares memory with `parent` and keeps it alive. */
-mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size, mare_buffer **out);
+mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size,
+                             mare_buffer **out);
 void mare_buffer_retain(mare_buffer *buffer);
 void mare_buffer_release(mare_buffer *buffer);
 uint64_t mare_buffer_size(const mare_buffer *buffer);
@@ -160,25 +183,35 @@ uint32_t mare_buffer_type(const mare_buffer *buffer);
 const char *mare_buffer_label(const mare_buffer *buffer);
 mare_device *mare_buffer_device(const mare_buffer *buffer);         /* not retained */
 
-/* Transfers. With a stream they are queued and return at once: host memory must stay valid (and, for an upload,
- * unchanged) until the stream has passed them, and they overlap with kernels only from pinned memory.
- * Without a stream an upload returns when `src` may be reused and a download when `dst` holds the data. */
-mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src, uint64_t size, mare_stream *stream);
-mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst, uint64_t size, mare_stream *stream);
-mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const mare_region *region, mare_stream *stream);
-mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_region *region, mare_stream *stream);
-/* Device to device. Between two devices the copy goes the fastest way both know, at worst through the host, and has
- * happened when the call returns. Overlapping ranges of one buffer are refused. */
-mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src, uint64_t src_offset, uint64_t size, mare_stream *stream);
-mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region, mare_stream *stream);
+/* Transfers. With a stream they are queued and return at once: host memory must stay valid (and,
+ * for an upload, unchanged) until the stream has passed them, and they overlap with kernels only
+ * from pinned memory. Without a stream an upload returns when `src` may be reused and a download
+ * when `dst` holds the data. */
+mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src,
+                               uint64_t size, mare_stream *stream);
+mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst, uint64_t size,
+                                 mare_stream *stream);
+mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const mare_region *region,
+                                      mare_stream *stream);
+mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_region *region,
+                                        mare_stream *stream);
+/* Device to device. Between two devices the copy goes the fastest way both know, at worst
+ * through the host, and has happened when the call returns. Overlapping ranges of one buffer are
+ * refused. */
+mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src,
+                             uint64_t src_offset, uint64_t size, mare_stream *stream);
+mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region,
+                                    mare_stream *stream);
 /* Repeats a pattern of 1, 2, 4 or 8 bytes; offset and size are multiples of it. */
-mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size, const void *pattern, uint32_t pattern_size, mare_stream *stream);
+mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size,
+                             const void *pattern, uint32_t pattern_size, mare_stream *stream);
 
 /* ---- pinned host memory: what transfers overlap with ---- */
 
 typedef struct mare_host mare_host;
 
-mare_status mare_host_create(mare_device *device, uint64_t size, const char *label, mare_host **out);
+mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
+                             mare_host **out);
 void mare_host_retain(mare_host *host);
 void mare_host_release(mare_host *host);
 void *mare_host_data(mare_host *host);
@@ -193,21 +226,26 @@ typedef struct mare_stream_desc {
     const char *label;
 } mare_stream_desc;
 
-mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc, mare_stream **out);   /* desc may be NULL */
+/* desc may be NULL */
+mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
+                               mare_stream **out);
 void mare_stream_retain(mare_stream *stream);
 void mare_stream_release(mare_stream *stream);          /* queued work still completes */
 mare_status mare_stream_wait(mare_stream *stream);      /* the host waits until it is idle */
 mare_status mare_stream_flush(mare_stream *stream);     /* makes sure that queued work starts */
-mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event);     /* later work on stream waits for event */
+/* Later work on stream waits for event; when that belongs to another device the host waits. */
+mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event);
 mare_stream *mare_device_stream(mare_device *device);   /* the default stream; not retained */
 
 mare_status mare_event_create(mare_device *device, mare_event **out);
 void mare_event_retain(mare_event *event);
 void mare_event_release(mare_event *event);
 mare_status mare_event_record(mare_event *event, mare_stream *stream);
-mare_status mare_event_wait(mare_event *event);                     /* the host waits; an unrecorded event is an error */
+/* the host waits; an unrecorded event is an error */
+mare_status mare_event_wait(mare_event *event);
 mare_status mare_event_query(mare_event *event, int32_t *done);     /* without waiting */
-mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *out);   /* waits for both */
+/* waits for both */
+mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *out);
 
 /* ---- programs and kernels ---- */
 
@@ -215,38 +253,47 @@ typedef struct mare_program mare_program;
 typedef struct mare_kernel mare_kernel;
 
 typedef enum mare_language {
-    MARE_LANGUAGE_MARE = 0,         /* the single-source dialect of kernels/README.md; its prelude is put in front */
+    /* the single-source dialect of kernels/README.md; its prelude is put in front */
+    MARE_LANGUAGE_MARE = 0,
     MARE_LANGUAGE_CUDA,             /* plain CUDA C++, on CUDA devices */
     MARE_LANGUAGE_OPENCL            /* plain OpenCL C, on OpenCL devices */
 } mare_language;
 
-/* STRICT: IEEE division and square root, denormals kept. FAST: approximate division and square root, denormals may be
- * flushed. In both, a * b + c is fused only where the source says fma and nothing is reassociated, so that the same
- * expression gives the same bits wherever it stands. RELAXED: whatever the vendor calls fast maths. */
+/* STRICT: IEEE division and square root, denormals kept. FAST: approximate division and square
+ * root, denormals may be flushed. In both, a * b + c is fused only where the source says fma and
+ * nothing is reassociated, so that the same expression gives the same bits wherever it stands.
+ * RELAXED: whatever the vendor calls fast maths. */
 typedef enum mare_math { MARE_MATH_STRICT = 0, MARE_MATH_FAST, MARE_MATH_RELAXED } mare_math;
 
-typedef struct mare_define { const char *name; const char *value; } mare_define;    /* value NULL means 1 */
+/* value NULL means 1 */
+typedef struct mare_define { const char *name; const char *value; } mare_define;
 
 typedef struct mare_program_desc {
     const char *source;             /* text, required */
     const char *name;               /* file name that compile errors show; "source" if NULL */
     uint32_t language;              /* mare_language */
     uint32_t math;                  /* mare_math */
-    const mare_define *defines;     /* also name types of kernel arguments: -D MARE_REAL=double makes `real` a double */
+    /* also name types of kernel arguments: -D MARE_REAL=double makes `real` a double */
+    const mare_define *defines;
     uint64_t define_count;
-    const char *const *include_paths;   /* where #include "..." is searched, after the folder of the including file */
+    /* where #include "..." is searched, after the folder of the including file */
+    const char *const *include_paths;
     uint64_t include_path_count;
     const char *options;            /* handed to the vendor's compiler as they are */
 } mare_program_desc;
 
-/* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after inclusion, the options,
- * the device, the driver and Mare's version. */
-mare_status mare_program_create(mare_device *device, const mare_program_desc *desc, mare_program **out);
+/* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after
+ * inclusion, the options, the device, the driver and Mare's version. */
+mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
+                                mare_program **out);
 void mare_program_retain(mare_program *program);
 void mare_program_release(mare_program *program);
-const char *mare_program_log(const mare_program *program);          /* the compiler's warnings; "" if none or cached */
-int mare_program_cached(const mare_program *program);               /* 1 when it came from the on-disk cache */
-/* Compiles for a target without a device: "cuda:sm_90". Success or MARE_ERROR_BUILD; *size is that of the binary. */
+/* the compiler's warnings; "" if none or cached */
+const char *mare_program_log(const mare_program *program);
+/* 1 when it came from the on-disk cache */
+int mare_program_cached(const mare_program *program);
+/* Compiles for a target without a device: "cuda:sm_90". Success or MARE_ERROR_BUILD; *size is
+ * that of the binary. */
 mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size);
 
 typedef struct mare_kernel_info {
@@ -257,12 +304,14 @@ typedef struct mare_kernel_info {
     uint32_t warp_size;
     uint64_t local_memory;          /* static, of a group, bytes */
     uint64_t private_memory;        /* of a work-item: stack and spills, bytes */
-    uint32_t groups_per_unit;       /* resident groups of max_group_size on a compute unit; 0 if the vendor does not tell */
+    /* resident groups of max_group_size on a compute unit; 0 if the vendor does not tell */
+    uint32_t groups_per_unit;
 } mare_kernel_info;
 
 typedef struct mare_arg_info {
     char name[64];
-    uint32_t type;                  /* of the scalar, or of what the pointer points to; NONE for void and structs */
+    /* of the scalar, or of what the pointer points to; NONE for void and structs */
+    uint32_t type;
     uint32_t is_buffer;             /* 1: a pointer to global memory */
     uint32_t is_const;              /* 1: a pointer to const */
 } mare_arg_info;
@@ -280,19 +329,24 @@ typedef struct mare_launch mare_launch;
 mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out);
 void mare_launch_retain(mare_launch *launch);
 void mare_launch_release(mare_launch *launch);
-/* Arguments count from 0. An integer outside the range of its type, a fraction for an integer, a buffer of another type
- * or device are refused. */
+/* Arguments count from 0. An integer outside the range of its type, a fraction for an integer, a
+ * buffer of another type or device are refused. */
 mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buffer *buffer);
 mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t value);
 mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double value);
-mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type, const void *value);
-void *mare_launch_scalar(mare_launch *launch, uint32_t index);      /* where a scalar lives, to be written in place; NULL if it is none */
-/* global: work-items along x, y, z, rounded up to whole groups (kernels guard their bounds). group NULL: chosen by Mare. */
-mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3], const uint32_t group[3]);
+mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type,
+                                   const void *value);
+/* where a scalar lives, to be written in place; NULL if it is none */
+void *mare_launch_scalar(mare_launch *launch, uint32_t index);
+/* global: work-items along x, y, z, rounded up to whole groups (kernels guard their bounds).
+ * group NULL: chosen by Mare. */
+mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
+                                  const uint32_t group[3]);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
-/* ---- the on-disk cache of compiled programs: $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare ----
- * MARE_CACHE=off switches it off. A cache that cannot be read or written costs time, never a failure. */
+/* ---- the on-disk cache of compiled programs ----
+ * In $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare; MARE_CACHE=off switches it off. A
+ * cache that cannot be read or written costs time, never a failure. */
 
 typedef struct mare_cache_info {
     char file[72];
@@ -309,7 +363,8 @@ mare_status mare_cache_clear(uint64_t *removed);
 
 /* ---- reports ---- */
 
-uint64_t mare_live_objects(void);               /* handles not yet released, of all kinds, in this process */
+/* Handles not yet released, of all kinds, default streams included, in this process. */
+uint64_t mare_live_objects(void);
 
 /* cdef:end */
 

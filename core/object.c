@@ -1,4 +1,5 @@
-/* object.c - reference counts and the count of live handles, which every test brings back to zero. */
+/* object.c - reference counts and the count of live handles, which every test brings back to zero.
+ */
 #include "internal.h"
 
 #include <stdio.h>

@@ -1,6 +1,8 @@
-/* program.c - from the user's text to a loaded binary: include resolution, prelude, defines, cache, compiler.
+/* program.c - from the user's text to a loaded binary: include resolution, prelude, defines, cache,
+ * compiler.
  *
- * The defines are put in front of the text as #define lines, so that no compiler's command line has to quote them.
+ * The defines are put in front of the text as #define lines, so that no compiler's command line has
+ * to quote them.
  */
 #include "internal.h"
 
@@ -24,18 +26,23 @@ static mare_status check_define(const mare_define *define, const char *name) {
         return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' is no identifier", name,
                        define->name ? define->name : "NULL");
     if (define->value && strpbrk(define->value, "\r\n"))
-        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' holds a line break", name, define->name);
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' holds a line break", name,
+                       define->name);
     return MARE_OK;
 }
 
 static mare_status check_desc(const mare_program_desc *desc, const char *name) {
     if (!desc->source) return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': source is NULL", name);
     if (desc->language > MARE_LANGUAGE_OPENCL)
-        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language %u is no mare_language", name, desc->language);
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language %u is no mare_language", name,
+                       desc->language);
     if (desc->math > MARE_MATH_RELAXED)
-        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': math %u is no mare_math", name, desc->math);
-    if ((desc->define_count && !desc->defines) || (desc->include_path_count && !desc->include_paths))
-        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': a list is NULL and its count is not 0", name);
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': math %u is no mare_math", name,
+                       desc->math);
+    if ((desc->define_count && !desc->defines) ||
+        (desc->include_path_count && !desc->include_paths))
+        return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': a list is NULL and its count is not 0",
+                       name);
     for (uint64_t i = 0; i < desc->include_path_count; i++)
         if (!desc->include_paths[i])
             return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': include path %llu is NULL", name,
@@ -48,7 +55,8 @@ static mare_status check_desc(const mare_program_desc *desc, const char *name) {
 static mare_status check_language(const mr_backend *backend, uint32_t language, const char *name) {
     if (language == MARE_LANGUAGE_MARE || backend == &mr_backend_null) return MARE_OK;
     if (!strcmp(backend->name, languages[language])) return MARE_OK;
-    return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language '%s' does not run on %s devices (allowed: mare, %s)",
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "program '%s': language '%s' does not run on %s devices (allowed: mare, %s)",
                    name, languages[language], backend->name, backend->name);
 }
 
@@ -60,8 +68,8 @@ static const char *prelude_of(const mr_backend *backend) {
 }
 
 /* What the compiler gets: defines, prelude, the user's text. */
-static void compose(const mr_backend *backend, const mare_program_desc *desc, bool is_cpu, const mr_text *flat,
-                    mr_text *out) {
+static void compose(const mr_backend *backend, const mare_program_desc *desc, bool is_cpu,
+                    const mr_text *flat, mr_text *out) {
     for (uint64_t i = 0; i < desc->define_count; i++)
         mr_text_format(out, "#define %s %s\n", desc->defines[i].name,
                        desc->defines[i].value ? desc->defines[i].value : "1");
@@ -73,8 +81,10 @@ static void compose(const mr_backend *backend, const mare_program_desc *desc, bo
 }
 
 static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
-    return (mr_source){ .text = mr_text_cstr(text), .name = desc->name ? desc->name : "source",
-                        .options = desc->options ? desc->options : "", .language = desc->language,
+    return (mr_source){ .text = mr_text_cstr(text),
+                        .name = desc->name ? desc->name : "source",
+                        .options = desc->options ? desc->options : "",
+                        .language = desc->language,
                         .math = desc->math };
 }
 
@@ -94,7 +104,8 @@ static bool load_cached(mare_program *program, const mr_text *key) {
     mr_blob binary = { 0 };
     mare_device *device = program->device;
     mr_cache_load(key->data, key->size, &binary, &program->cached);
-    if (program->cached && device->backend->program_load(device->native, &binary, &program->native) != MARE_OK) {
+    if (program->cached &&
+        device->backend->program_load(device->native, &binary, &program->native) != MARE_OK) {
         program->cached = false;
         mr_clear_error();
     }
@@ -148,7 +159,8 @@ static mare_status create(mare_program *program, const mare_program_desc *desc) 
     if (status != MARE_OK) goto done;
     compose(program->device->backend, desc, is_cpu, &program->source, &text);
     mr_source source = source_of(desc, &text);
-    status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : build(program, &source, complete);
+    status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory")
+                         : build(program, &source, complete);
 done:
     mr_text_free(&text);
     return status;
@@ -169,9 +181,11 @@ static void destroy(mare_program *program) {
     mr_object_delete(&program->object);
 }
 
-mare_status mare_program_create(mare_device *device, const mare_program_desc *desc, mare_program **out) {
+mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
+                                mare_program **out) {
     if (!device || !desc || !out)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_program_create: device, desc and out are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_program_create: device, desc and out are required");
     *out = NULL;
     const char *name = desc->name ? desc->name : "source";
     MR_TRY(check_desc(desc, name));
@@ -198,14 +212,16 @@ void mare_program_release(mare_program *program) {
     if (program && mr_object_unref(&program->object)) destroy(program);
 }
 
-const char *mare_program_log(const mare_program *program) { return program ? mr_text_cstr(&program->log) : ""; }
+const char *mare_program_log(const mare_program *program) {
+    return program ? mr_text_cstr(&program->log) : "";
+}
 
 int mare_program_cached(const mare_program *program) { return program && program->cached; }
 
 /* ---- compiling without a device ---- */
 
-static mare_status check_on(const mr_backend *backend, const char *arch, const mare_program_desc *desc,
-                            uint64_t *size) {
+static mare_status check_on(const mr_backend *backend, const char *arch,
+                            const mare_program_desc *desc, uint64_t *size) {
     mr_text flat = { 0 }, text = { 0 };
     bool complete = false;
     mare_status status = mr_source_flatten(desc, &flat, &complete);
@@ -222,19 +238,23 @@ done:
 
 mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size) {
     if (!target || !desc || !size)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_program_check: target, desc and size are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_program_check: target, desc and size are required");
     *size = 0;
     const char *name = desc->name ? desc->name : "source";
     const char *colon = strchr(target, ':');
-    const mr_backend *backend = mr_registry_find(target, colon ? (size_t)(colon - target) : strlen(target));
+    const mr_backend *backend =
+        mr_registry_find(target, colon ? (size_t)(colon - target) : strlen(target));
     if (!backend) return mr_registry_unknown("target", target);
     MR_TRY(check_desc(desc, name));
     MR_TRY(check_language(backend, desc->language, name));
     if (!backend->program_check)
-        return mr_fail(MARE_ERROR_UNAVAILABLE, "target '%s': %s compiles only for a device that is there", target,
+        return mr_fail(MARE_ERROR_UNAVAILABLE,
+                       "target '%s': %s compiles only for a device that is there", target,
                        backend->name);
     if (!colon || !colon[1])
-        return mr_fail(MARE_ERROR_ARGUMENT, "target '%s': an architecture is needed, such as cuda:sm_90", target);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "target '%s': an architecture is needed, such as cuda:sm_90", target);
     MR_TRY_WITH(check_on(backend, colon + 1, desc, size), "program '%s'", name);
     return MARE_OK;
 }

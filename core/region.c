@@ -1,30 +1,43 @@
 /* region.c - arithmetic of boxes of rows: defaults, extents and overlap, safe against overflow. */
 #include "internal.h"
 
-static bool mul(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_mul_overflow(a, b, out); }
-
-static bool add(uint64_t a, uint64_t b, uint64_t *out) { return !__builtin_add_overflow(a, b, out); }
-
-mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size) {
-    return (mare_region){ .width = size, .height = 1, .depth = 1, .dst_offset = dst_offset, .dst_pitch = size,
-                          .dst_slice = size, .src_offset = src_offset, .src_pitch = size, .src_slice = size };
+static bool mul(uint64_t a, uint64_t b, uint64_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
 }
 
-static mare_status fill_side(const char *side, const mare_region *r, uint64_t *pitch, uint64_t *slice) {
+static bool add(uint64_t a, uint64_t b, uint64_t *out) {
+    return !__builtin_add_overflow(a, b, out);
+}
+
+mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size) {
+    return (mare_region){ .width = size,
+                          .height = 1,
+                          .depth = 1,
+                          .dst_offset = dst_offset,
+                          .dst_pitch = size,
+                          .dst_slice = size,
+                          .src_offset = src_offset,
+                          .src_pitch = size,
+                          .src_slice = size };
+}
+
+static mare_status fill_side(const char *side, const mare_region *r, uint64_t *pitch,
+                             uint64_t *slice) {
     uint64_t least = 0;
     if (*pitch == 0) *pitch = r->width;
     if (*pitch < r->width)
-        return mr_fail(MARE_ERROR_ARGUMENT, "%s_pitch %llu is less than the width of %llu bytes", side,
-                       (unsigned long long)*pitch, (unsigned long long)r->width);
+        return mr_fail(MARE_ERROR_ARGUMENT, "%s_pitch %llu is less than the width of %llu bytes",
+                       side, (unsigned long long)*pitch, (unsigned long long)r->width);
     if (!mul(*pitch, r->height, &least))
         return mr_fail(MARE_ERROR_ARGUMENT, "%s_pitch %llu times height %llu overflows", side,
                        (unsigned long long)*pitch, (unsigned long long)r->height);
     if (*slice == 0) *slice = least;
     if (*slice < least || *slice % *pitch)
-        return mr_fail(MARE_ERROR_ARGUMENT, "%s_slice %llu must be a multiple of %s_pitch %llu and at least %llu",
-                       side, (unsigned long long)*slice, side, (unsigned long long)*pitch,
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "%s_slice %llu must be a multiple of %s_pitch %llu and at least %llu", side,
+                       (unsigned long long)*slice, side, (unsigned long long)*pitch,
                        (unsigned long long)least);
-    if (r->depth == 1) *slice = least;                      /* what is not used must not be able to overflow */
+    if (r->depth == 1) *slice = least; /* what is not used must not be able to overflow */
     if (r->depth == 1 && r->height == 1) *pitch = *slice = r->width;
     return MARE_OK;
 }
@@ -42,10 +55,11 @@ mare_status mr_region_normalise(const mare_region *region, mare_region *out) {
 }
 
 /* One past the last byte that the box touches; false if that is beyond 64 bits. */
-static bool end_of(const mare_region *r, uint64_t offset, uint64_t pitch, uint64_t slice, uint64_t *out) {
+static bool end_of(const mare_region *r, uint64_t offset, uint64_t pitch, uint64_t slice,
+                   uint64_t *out) {
     uint64_t rows = 0, slices = 0, end = 0;
-    return mul(r->height - 1, pitch, &rows) && mul(r->depth - 1, slice, &slices) && add(offset, rows, &end) &&
-           add(end, slices, &end) && add(end, r->width, out);
+    return mul(r->height - 1, pitch, &rows) && mul(r->depth - 1, slice, &slices) &&
+           add(offset, rows, &end) && add(end, slices, &end) && add(end, r->width, out);
 }
 
 bool mr_region_dst_end(const mare_region *r, uint64_t *end) {
@@ -66,9 +80,10 @@ static bool rows_meet(int64_t distance, const mare_region *r) {
     return false;
 }
 
-/* Two boxes of equal shape and pitches share a byte exactly if their distance is z * slice + y * pitch + x with
- * |x| < width, |y| < height, |z| < depth; as rows fill less than a slice, only the nearest z and y can do it. With
- * unequal pitches the answer is the careful one: the ranges from first to last byte. */
+/* Two boxes of equal shape and pitches share a byte exactly if their distance is z * slice + y *
+ * pitch + x with |x| < width, |y| < height, |z| < depth; as rows fill less than a slice, only the
+ * nearest z and y can do it. With unequal pitches the answer is the careful one: the ranges from
+ * first to last byte. */
 bool mr_region_overlaps(const mare_region *r) {
     uint64_t dst_end = 0, src_end = 0;
     mr_region_dst_end(r, &dst_end);

@@ -1,13 +1,15 @@
 /* registry.c - the back ends there are, and what a device's name means.
  *
- * A device asked for by name is that device or an error; only "auto" chooses, and never the null back end.
+ * A device asked for by name is that device or an error; only "auto" chooses, and never the null
+ * back end.
  */
 #include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static const mr_backend *const backends[] = { &mr_backend_cuda, &mr_backend_opencl, &mr_backend_null };
+static const mr_backend *const backends[] = { &mr_backend_cuda, &mr_backend_opencl,
+                                              &mr_backend_null };
 enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
 
 const mr_backend *mr_registry_backend(int index) {
@@ -27,14 +29,15 @@ mare_status mare_backend_query(int index, mare_backend_info *out) {
     const mr_backend *backend = mr_registry_backend(index);
     if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_backend_query: out is NULL");
     if (!backend)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_backend_query: index %d, there are %d back ends", index,
-                       BACKEND_COUNT);
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_backend_query: index %d, there are %d back ends",
+                       index, BACKEND_COUNT);
     return probe(backend, out);
 }
 
 const mr_backend *mr_registry_find(const char *name, size_t size) {
     for (int i = 0; i < BACKEND_COUNT; i++)
-        if (strlen(backends[i]->name) == size && !memcmp(backends[i]->name, name, size)) return backends[i];
+        if (strlen(backends[i]->name) == size && !memcmp(backends[i]->name, name, size))
+            return backends[i];
     return NULL;
 }
 
@@ -42,8 +45,8 @@ mare_status mr_registry_unknown(const char *what, const char *name) {
     mr_text have = { 0 };
     for (int i = 0; i < BACKEND_COUNT; i++)
         mr_text_format(&have, "%s%s", i ? ", " : "", backends[i]->name);
-    mare_status status = mr_fail(MARE_ERROR_UNAVAILABLE, "%s '%s': no such back end (have: %s)", what, name,
-                                 mr_text_cstr(&have));
+    mare_status status = mr_fail(MARE_ERROR_UNAVAILABLE, "%s '%s': no such back end (have: %s)",
+                                 what, name, mr_text_cstr(&have));
     mr_text_free(&have);
     return status;
 }
@@ -72,8 +75,8 @@ static mare_status resolve_auto(const mr_backend **backend, int *index) {
         *index = preferred_device(candidates[i], info[i].device_count);
         return MARE_OK;
     }
-    return mr_fail(MARE_ERROR_UNAVAILABLE, "device 'auto': none found (%s: %s; %s: %s)", info[0].name,
-                   info[0].reason, info[1].name, info[1].reason);
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "device 'auto': none found (%s: %s; %s: %s)",
+                   info[0].name, info[0].reason, info[1].name, info[1].reason);
 }
 
 /* The number after the colon; -1 if it is none. */
@@ -87,19 +90,23 @@ static int parse_index(const char *colon) {
 
 mare_status mr_registry_resolve(const char *name, const mr_backend **backend, int *index) {
     if (!name || !*name)
-        return mr_fail(MARE_ERROR_ARGUMENT, "device '': a name is needed, such as auto, cuda:0 or opencl:1");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "device '': a name is needed, such as auto, cuda:0 or opencl:1");
     if (!strcmp(name, "auto")) return resolve_auto(backend, index);
     const char *colon = strchr(name, ':');
     *backend = mr_registry_find(name, colon ? (size_t)(colon - name) : strlen(name));
     if (!*backend) return mr_registry_unknown("device", name);
     *index = parse_index(colon);
     if (*index < 0)
-        return mr_fail(MARE_ERROR_ARGUMENT, "device '%s': what follows the colon must be a number from 0", name);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "device '%s': what follows the colon must be a number from 0", name);
     mare_backend_info info;
     MR_TRY_WITH(probe(*backend, &info), "device '%s'", name);
-    if (!info.available) return mr_fail(MARE_ERROR_UNAVAILABLE, "device '%s': %s", name, info.reason);
+    if (!info.available)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "device '%s': %s", name, info.reason);
     if (*index >= info.device_count)
-        return mr_fail(MARE_ERROR_UNAVAILABLE, "device '%s': %s has %d device%s, counted from 0", name,
-                       (*backend)->name, info.device_count, info.device_count == 1 ? "" : "s");
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "device '%s': %s has %d device%s, counted from 0",
+                       name, (*backend)->name, info.device_count,
+                       info.device_count == 1 ? "" : "s");
     return MARE_OK;
 }

@@ -1,8 +1,10 @@
-/* signature.c - reads the parameters of a kernel from its source, so that every launch can be checked.
+/* signature.c - reads the parameters of a kernel from its source, so that every launch can be
+ * checked.
  *
- * Vendors tell the arguments of a kernel unevenly or not at all; the text tells them everywhere alike. Where a type is
- * given a name, it is followed through the defines of the program, then through typedef and #define in the text; a
- * name that the text gives two meanings (the branches of an #if) is refused rather than guessed.
+ * Vendors tell the arguments of a kernel unevenly or not at all; the text tells them everywhere
+ * alike. Where a type is given a name, it is followed through the defines of the program, then
+ * through typedef and #define in the text; a name that the text gives two meanings (the branches of
+ * an #if) is refused rather than guessed.
  */
 #include "internal.h"
 
@@ -13,13 +15,20 @@
 enum { MAX_ARGS = 256, MAX_WORDS = 12, MAX_DEPTH = 16 };
 
 /* Walks over the tokens that count: no blanks, comments or directives. */
-typedef struct cursor { const char *at; bool line_start; } cursor;
+typedef struct cursor {
+    const char *at;
+    bool line_start;
+} cursor;
 
-typedef struct word_list { mr_token words[MAX_WORDS]; int count; bool overflow; } word_list;
+typedef struct word_list {
+    mr_token words[MAX_WORDS];
+    int count;
+    bool overflow;
+} word_list;
 
 typedef struct parameter {
-    word_list type;                 /* qualifiers and name removed */
-    mr_token name, odd;             /* odd: the first piece that has no place in a parameter */
+    word_list type;     /* qualifiers and name removed */
+    mr_token name, odd; /* odd: the first piece that has no place in a parameter */
     const char *start, *end;
     int stars;
     bool is_const, is_global, is_constant, is_local;
@@ -29,7 +38,7 @@ typedef struct parser {
     const mr_source *source;
     const char *kernel;
     bool found;
-    mr_text others;                 /* names of the kernels that were passed by */
+    mr_text others; /* names of the kernels that were passed by */
 } parser;
 
 /* ---- tokens ---- */
@@ -86,43 +95,52 @@ static void add_word(word_list *list, mr_token word) {
 
 typedef enum answer { TYPE_KNOWN, TYPE_UNKNOWN, TYPE_AMBIGUOUS } answer;
 
-static const struct { const char *name; mare_type type; } aliases[] = {
-    { "int8_t", MARE_TYPE_INT8 },     { "uint8_t", MARE_TYPE_UINT8 },   { "int16_t", MARE_TYPE_INT16 },
-    { "uint16_t", MARE_TYPE_UINT16 }, { "int32_t", MARE_TYPE_INT32 },   { "uint32_t", MARE_TYPE_UINT32 },
-    { "int64_t", MARE_TYPE_INT64 },   { "uint64_t", MARE_TYPE_UINT64 }, { "uchar", MARE_TYPE_UINT8 },
-    { "ushort", MARE_TYPE_UINT16 },   { "uint", MARE_TYPE_UINT32 },     { "ulong", MARE_TYPE_UINT64 },
-    { "size_t", MARE_TYPE_UINT64 },   { "ptrdiff_t", MARE_TYPE_INT64 }, { "mr_index", MARE_TYPE_INT64 },
+static const struct {
+    const char *name;
+    mare_type type;
+} aliases[] = {
+    { "int8_t", MARE_TYPE_INT8 },    { "uint8_t", MARE_TYPE_UINT8 },
+    { "int16_t", MARE_TYPE_INT16 },  { "uint16_t", MARE_TYPE_UINT16 },
+    { "int32_t", MARE_TYPE_INT32 },  { "uint32_t", MARE_TYPE_UINT32 },
+    { "int64_t", MARE_TYPE_INT64 },  { "uint64_t", MARE_TYPE_UINT64 },
+    { "uchar", MARE_TYPE_UINT8 },    { "ushort", MARE_TYPE_UINT16 },
+    { "uint", MARE_TYPE_UINT32 },    { "ulong", MARE_TYPE_UINT64 },
+    { "size_t", MARE_TYPE_UINT64 },  { "ptrdiff_t", MARE_TYPE_INT64 },
+    { "mr_index", MARE_TYPE_INT64 },
 };
 
 static answer resolve(const mr_source *source, const word_list *list, int depth, mare_type *out);
 
-/* The words of C's own arithmetic types, in any order; long has 64 bits on every platform that Mare runs on. */
+static bool has_word(const word_list *list, const char *word) {
+    for (int i = 0; i < list->count; i++)
+        if (mr_token_is(list->words[i], word)) return true;
+    return false;
+}
+
+/* The words of C's own arithmetic types, in any order; long has 64 bits on every platform that Mare
+ * runs on. */
 static bool builtin(const word_list *list, mare_type *out) {
-    int is_signed = 0, is_unsigned = 0, is_char = 0, is_short = 0, is_long = 0, is_int = 0, is_float = 0, is_double = 0;
-    const struct { const char *word; int *count; } counts[] = {
-        { "signed", &is_signed }, { "unsigned", &is_unsigned }, { "char", &is_char },   { "short", &is_short },
-        { "long", &is_long },     { "int", &is_int },           { "float", &is_float }, { "double", &is_double },
-    };
-    enum { WORDS = sizeof counts / sizeof *counts };
-    for (int i = 0; i < list->count; i++) {
-        int k = 0;
-        while (k < WORDS && !mr_token_is(list->words[i], counts[k].word)) k++;
-        if (k == WORDS) return false;
-        ++*counts[k].count;
-    }
-    if (is_float || is_double) {
-        *out = is_float ? MARE_TYPE_FLOAT : MARE_TYPE_DOUBLE;
+    static const char *const words[] = { "signed", "unsigned", "char",   "short", "long",
+                                         "int",    "float",    "double", NULL };
+    for (int i = 0; i < list->count; i++)
+        if (!is_one_of(list->words[i], words)) return false;
+    if (has_word(list, "float") || has_word(list, "double")) {
+        *out = has_word(list, "float") ? MARE_TYPE_FLOAT : MARE_TYPE_DOUBLE;
         return list->count == 1;
     }
-    mare_type type = is_char ? MARE_TYPE_INT8 : is_short ? MARE_TYPE_INT16 : is_long ? MARE_TYPE_INT64 : MARE_TYPE_INT32;
-    *out = (mare_type)(type + (is_unsigned ? 1 : 0));       /* the unsigned type follows the signed one */
+    mare_type type = has_word(list, "char")    ? MARE_TYPE_INT8
+                     : has_word(list, "short") ? MARE_TYPE_INT16
+                     : has_word(list, "long")  ? MARE_TYPE_INT64
+                                               : MARE_TYPE_INT32;
+    *out = (mare_type)(type + has_word(list, "unsigned"));  /* it follows the signed one */
     return list->count > 0;
 }
 
 /* Cuts the text up to `end` into words; false if there is anything else. */
 static bool words_of(const char *at, const char *end, word_list *out) {
     *out = (word_list){ 0 };
-    for (mr_token token = mr_lex(at); token.kind != MR_TOKEN_END && token.start < end; token = mr_lex(at)) {
+    for (mr_token token = mr_lex(at); token.kind != MR_TOKEN_END && token.start < end;
+         token = mr_lex(at)) {
         at = token.start + token.size;
         if (token.kind == MR_TOKEN_WORD) add_word(out, token);
         else if (token.kind != MR_TOKEN_SPACE && token.kind != MR_TOKEN_NEWLINE) return false;
@@ -130,7 +148,8 @@ static bool words_of(const char *at, const char *end, word_list *out) {
     return !out->overflow && out->count > 0;
 }
 
-/* What a typedef or a #define that begins with `token` says about `name`; false if it is about something else. */
+/* What a typedef or a #define that begins with `token` says about `name`; false if it is about
+ * something else. */
 static bool read_definition(cursor *c, mr_token token, mr_token name, word_list *out) {
     if (mr_token_is(token, "typedef")) {
         const char *end = c->at + strcspn(c->at, ";");
@@ -153,7 +172,9 @@ static answer resolve_in_text(const mr_source *source, mr_token name, int depth,
         c.line_start = false;
         word_list list;
         mare_type type = MARE_TYPE_NONE;
-        if (!read_definition(&c, token, name, &list) || resolve(source, &list, depth + 1, &type) != TYPE_KNOWN) continue;
+        if (!read_definition(&c, token, name, &list) ||
+            resolve(source, &list, depth + 1, &type) != TYPE_KNOWN)
+            continue;
         if (so_far == TYPE_KNOWN && type != *out) return TYPE_AMBIGUOUS;
         so_far = TYPE_KNOWN;
         *out = type;
@@ -173,10 +194,12 @@ static answer resolve_name(const mr_source *source, mr_token name, int depth, ma
     if (!value && source->language == MARE_LANGUAGE_MARE && mr_token_is(name, "real")) {
         static const char fallback[] = "MARE_REAL";
         value = find_define(source, (mr_token){ MR_TOKEN_WORD, fallback, sizeof fallback - 1 });
-        if (!value) value = "float";                        /* as the prelude has it */
+        if (!value) value = "float"; /* as the prelude has it */
     }
     if (value)
-        return words_of(value, value + strlen(value), &list) ? resolve(source, &list, depth + 1, out) : TYPE_UNKNOWN;
+        return words_of(value, value + strlen(value), &list)
+                   ? resolve(source, &list, depth + 1, out)
+                   : TYPE_UNKNOWN;
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
         if (!mr_token_is(name, aliases[i].name)) continue;
         *out = aliases[i].type;
@@ -193,18 +216,24 @@ static answer resolve(const mr_source *source, const word_list *list, int depth,
 
 /* ---- parameters ---- */
 
-static const char *const idle_words[] = { "restrict", "__restrict__", "__restrict", "MR_RESTRICT", "volatile",
-                                          "__volatile__", "register", "__grid_constant__", "__read_only",
-                                          "read_only", NULL };
+static const char *const idle_words[] = {
+    "restrict", "__restrict__",      "__restrict",  "MR_RESTRICT", "volatile", "__volatile__",
+    "register", "__grid_constant__", "__read_only", "read_only",   NULL
+};
 static const char *const global_words[] = { "MR_GLOBAL", "__global", "global", NULL };
 static const char *const constant_words[] = { "MR_CONSTANT", "__constant", "constant", NULL };
 static const char *const local_words[] = { "MR_LOCAL", "__local", "local", "__shared__", NULL };
-static const char *const attribute_words[] = { "__attribute__", "__launch_bounds__", "__cluster_dims__", "alignas",
-                                               "__align__", "MR_GROUP_SIZE", NULL };
+static const char *const attribute_words[] = { "__attribute__",
+                                               "__launch_bounds__",
+                                               "__cluster_dims__",
+                                               "alignas",
+                                               "__align__",
+                                               "MR_GROUP_SIZE",
+                                               NULL };
 
 static void take_word(cursor *c, parameter *p, mr_token token) {
     if (mr_token_is(token, "const") || mr_token_is(token, "__const")) {
-        if (p->stars == 0) p->is_const = true;              /* behind the star it is about the pointer */
+        if (p->stars == 0) p->is_const = true; /* behind the star it is about the pointer */
     } else if (is_one_of(token, global_words)) p->is_global = true;
     else if (is_one_of(token, constant_words)) p->is_constant = true;
     else if (is_one_of(token, local_words)) p->is_local = true;
@@ -233,7 +262,8 @@ static mr_token read_parameter(cursor *c, parameter *p) {
     }
 }
 
-/* The last word names the parameter unless it is all there is or belongs to the type ("unsigned int"). */
+/* The last word names the parameter unless it is all there is or belongs to the type ("unsigned
+ * int"). */
 static void split_name(parameter *p) {
     if (p->type.count < 2) return;
     mr_token last = p->type.words[p->type.count - 1];
@@ -247,30 +277,39 @@ static void split_name(parameter *p) {
 static mare_status refuse(const parser *self, const parameter *p, uint32_t index, const char *why) {
     size_t size = (size_t)(p->end - p->start);
     while (size && strchr(" \t\r\n", p->start[size - 1])) size--;
-    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%.*s': %s", self->kernel, index, (int)size,
-                   p->start, why);
+    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%.*s': %s", self->kernel, index,
+                   (int)size, p->start, why);
 }
 
 static mare_status check_pointer(const parser *self, const parameter *p, uint32_t index) {
     if (p->stars > 1) return refuse(self, p, index, "a pointer to a pointer cannot be passed");
-    if (p->is_local) return refuse(self, p, index, "local memory cannot be an argument; declare it in the kernel");
+    if (p->is_local)
+        return refuse(self, p, index,
+                      "local memory cannot be an argument; declare it in the kernel");
     if (self->source->language == MARE_LANGUAGE_MARE && !p->is_global && !p->is_constant)
         return refuse(self, p, index, "a pointer needs MR_GLOBAL");
     return MARE_OK;
 }
 
-static mare_status check_scalar(const parser *self, const parameter *p, uint32_t index, answer answered) {
+static mare_status check_scalar(const parser *self, const parameter *p, uint32_t index,
+                                answer answered) {
     mr_token first = p->type.count ? p->type.words[0] : (mr_token){ .start = "" };
     if (self->source->language == MARE_LANGUAGE_MARE && mr_token_is(first, "size_t"))
         return refuse(self, p, index, "OpenCL passes no size_t; use mr_index");
     if (answered == TYPE_KNOWN) return MARE_OK;
     if (answered == TYPE_AMBIGUOUS)
-        return refuse(self, p, index, "the source gives this type more than one meaning; fix it by a define");
-    if (mr_token_is(first, "half")) return refuse(self, p, index, "half cannot be passed by value; pass a float");
-    if (mr_token_is(first, "struct")) return refuse(self, p, index, "a struct cannot be passed by value");
-    if (mr_token_is(first, "bool")) return refuse(self, p, index, "bool cannot be passed; pass an int");
-    return refuse(self, p, index, "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, "
-                  "float, double, real, or a name that a define, typedef or #define gives one of them)");
+        return refuse(self, p, index,
+                      "the source gives this type more than one meaning; fix it by a define");
+    if (mr_token_is(first, "half"))
+        return refuse(self, p, index, "half cannot be passed by value; pass a float");
+    if (mr_token_is(first, "struct"))
+        return refuse(self, p, index, "a struct cannot be passed by value");
+    if (mr_token_is(first, "bool"))
+        return refuse(self, p, index, "bool cannot be passed; pass an int");
+    return refuse(
+        self, p, index,
+        "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, "
+        "float, double, real, or a name that a define, typedef or #define gives one of them)");
 }
 
 static mare_status describe(const parser *self, parameter *p, uint32_t index, mare_arg_info *out) {
@@ -280,28 +319,34 @@ static mare_status describe(const parser *self, parameter *p, uint32_t index, ma
     mare_type type = MARE_TYPE_NONE;
     answer answered = resolve(self->source, &p->type, 0, &type);
     MR_TRY(p->stars ? check_pointer(self, p, index) : check_scalar(self, p, index, answered));
-    if (p->name.size >= sizeof out->name) return refuse(self, p, index, "the name is too long (at most 63 bytes)");
-    *out = (mare_arg_info){ .type = answered == TYPE_KNOWN ? type : MARE_TYPE_NONE, .is_buffer = p->stars > 0,
+    if (p->name.size >= sizeof out->name)
+        return refuse(self, p, index, "the name is too long (at most 63 bytes)");
+    *out = (mare_arg_info){ .type = answered == TYPE_KNOWN ? type : MARE_TYPE_NONE,
+                            .is_buffer = p->stars > 0,
                             .is_const = p->stars && (p->is_const || p->is_constant) };
     if (p->name.size) memcpy(out->name, p->name.start, p->name.size);
     return MARE_OK;
 }
 
 static bool is_void(const parameter *p) {
-    return !p->stars && !p->odd.size && (!p->type.count || (p->type.count == 1 && mr_token_is(p->type.words[0], "void")));
+    return !p->stars && !p->odd.size &&
+           (!p->type.count || (p->type.count == 1 && mr_token_is(p->type.words[0], "void")));
 }
 
 /* The cursor stands behind the opening bracket. */
 static mare_status parse_list(const parser *self, cursor *c, mr_signature *out) {
     out->args = calloc(MAX_ARGS, sizeof *out->args);
-    if (!out->args) return mr_fail(MARE_ERROR_MEMORY, "kernel '%s': out of host memory", self->kernel);
+    if (!out->args)
+        return mr_fail(MARE_ERROR_MEMORY, "kernel '%s': out of host memory", self->kernel);
     for (;;) {
         parameter p;
         mr_token end = read_parameter(c, &p);
         if (end.kind == MR_TOKEN_END)
-            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its parameter list does not end", self->kernel);
+            return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its parameter list does not end",
+                           self->kernel);
         if (out->arg_count == 0 && *end.start == ')' && is_void(&p)) return MARE_OK;
-        if (out->arg_count == MAX_ARGS) return refuse(self, &p, out->arg_count, "too many arguments (at most 256)");
+        if (out->arg_count == MAX_ARGS)
+            return refuse(self, &p, out->arg_count, "too many arguments (at most 256)");
         MR_TRY(describe(self, &p, out->arg_count, &out->args[out->arg_count]));
         out->arg_count++;
         if (*end.start == ')') return MARE_OK;
@@ -317,7 +362,8 @@ static bool is_marker(const mr_source *source, mr_token token) {
     return mr_token_is(token, "__kernel") || mr_token_is(token, "kernel");
 }
 
-/* From behind the marker to behind the opening bracket; the kernel's name, of size 0 if there is none. */
+/* From behind the marker to behind the opening bracket; the kernel's name, of size 0 if there is
+ * none. */
 static mr_token read_head(cursor *c) {
     mr_token none = { 0 };
     for (mr_token token = next(c); token.kind == MR_TOKEN_WORD; token = next(c)) {
@@ -332,7 +378,8 @@ static mr_token read_head(cursor *c) {
 static bool equal(const mr_signature *a, const mr_signature *b) {
     if (a->arg_count != b->arg_count) return false;
     for (uint32_t i = 0; i < a->arg_count; i++)
-        if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer) return false;
+        if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer)
+            return false;
     return true;
 }
 
@@ -342,8 +389,9 @@ static mare_status take_kernel(parser *self, cursor *c, mr_signature *out) {
     mr_signature *target = self->found ? &again : out;
     mare_status status = parse_list(self, c, target);
     if (status == MARE_OK && self->found && !equal(out, target))
-        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the source declares it with different parameters",
-                         self->kernel);
+        status =
+            mr_fail(MARE_ERROR_ARGUMENT,
+                    "kernel '%s': the source declares it with different parameters", self->kernel);
     self->found = true;
     mr_signature_free(&again);
     return status;
@@ -356,11 +404,12 @@ static mare_status scan(parser *self, mr_signature *out) {
         mr_token head = read_head(&c);
         if (mr_token_is(head, self->kernel)) MR_TRY(take_kernel(self, &c, out));
         else if (head.size)
-            mr_text_format(&self->others, "%s%.*s", self->others.size ? ", " : "", (int)head.size, head.start);
+            mr_text_format(&self->others, "%s%.*s", self->others.size ? ", " : "", (int)head.size,
+                           head.start);
     }
     if (self->found) return MARE_OK;
-    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': not in the source (kernels there: %s)", self->kernel,
-                   self->others.size ? self->others.data : "none");
+    return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': not in the source (kernels there: %s)",
+                   self->kernel, self->others.size ? self->others.data : "none");
 }
 
 mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out) {

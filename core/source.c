@@ -1,8 +1,10 @@
-/* source.c - resolves #include "..." into one text that any compiler takes without touching the file system.
+/* source.c - resolves #include "..." into one text that any compiler takes without touching the
+ * file system.
  *
- * Which branch of an #if is taken is the compiler's business: every include is expanded where it stands, and
- * #pragma once becomes a guard of its own around each expansion. A file that is being expanded already is not
- * expanded again if it says #pragma once; without that, the nesting is limited.
+ * Which branch of an #if is taken is the compiler's business: every include is expanded where it
+ * stands, and #pragma once becomes a guard of its own around each expansion. A file that is being
+ * expanded already is not expanded again if it says #pragma once; without that, the nesting is
+ * limited.
  */
 #include "internal.h"
 
@@ -15,11 +17,14 @@
 
 enum { NESTING_LIMIT = 64 };
 
-typedef struct identity { dev_t device; ino_t inode; } identity;
+typedef struct identity {
+    dev_t device;
+    ino_t inode;
+} identity;
 
 typedef struct file {
     const struct file *includer;
-    const char *name;               /* as #line shows it */
+    const char *name; /* as #line shows it */
     identity id;
     bool once;
     int depth;
@@ -28,7 +33,7 @@ typedef struct file {
 typedef struct flattener {
     const mare_program_desc *desc;
     mr_text *out;
-    identity *once;                 /* files that said #pragma once; the index names the guard */
+    identity *once; /* files that said #pragma once; the index names the guard */
     size_t once_count;
     bool complete;
 } flattener;
@@ -70,8 +75,8 @@ static mare_status try_path(mr_text *path, mr_text *text, identity *id, bool *fo
 }
 
 /* Looks in the folder of the including file, then in the include paths. */
-static mare_status find_file(const flattener *f, const file *self, mr_token name, mr_text *path, mr_text *text,
-                             identity *id, bool *found) {
+static mare_status find_file(const flattener *f, const file *self, mr_token name, mr_text *path,
+                             mr_text *text, identity *id, bool *found) {
     const char *slash = name.start[0] == '/' ? NULL : strrchr(self->name, '/');
     if (slash) mr_text_append(path, self->name, (size_t)(slash - self->name) + 1);
     mr_text_append(path, name.start, name.size);
@@ -91,8 +96,9 @@ static mare_status too_deep(const file *self, const char *path) {
     int shown = 0;
     for (const file *at = self; at && shown < 4; at = at->includer, shown++)
         mr_text_format(&chain, ", included from %s", at->name);
-    mare_status status = mr_fail(MARE_ERROR_BUILD, "#include is nested more than %d deep: %s%s (a cycle?)",
-                                 NESTING_LIMIT, path, mr_text_cstr(&chain));
+    mare_status status =
+        mr_fail(MARE_ERROR_BUILD, "#include is nested more than %d deep: %s%s (a cycle?)",
+                NESTING_LIMIT, path, mr_text_cstr(&chain));
     mr_text_free(&chain);
     return status;
 }
@@ -109,7 +115,8 @@ static mare_status include(flattener *f, file *self, mr_token name, bool *found)
     mare_status status = find_file(f, self, name, &path, &text, &child.id, found);
     if (status != MARE_OK || !*found || is_open_once(self, child.id)) goto done;
     child.name = mr_text_cstr(&path);
-    status = child.depth > NESTING_LIMIT ? too_deep(self, child.name) : expand(f, &child, mr_text_cstr(&text));
+    status = child.depth > NESTING_LIMIT ? too_deep(self, child.name)
+                                         : expand(f, &child, mr_text_cstr(&text));
 done:
     mr_text_free(&path);
     mr_text_free(&text);
@@ -125,7 +132,8 @@ static mr_token included_name(const flattener *f, mr_token token) {
         if (!value) break;
         token = mr_lex(value);
     }
-    if (token.kind != MR_TOKEN_STRING || token.start[0] != '"' || token.size < 3) return (mr_token){ 0 };
+    if (token.kind != MR_TOKEN_STRING || token.start[0] != '"' || token.size < 3)
+        return (mr_token){ 0 };
     return (mr_token){ MR_TOKEN_STRING, token.start + 1, token.size - 2 };
 }
 
@@ -149,16 +157,18 @@ static bool remember_once(flattener *f, identity id, size_t *number) {
 
 static mare_status guard(flattener *f, file *self, size_t line) {
     size_t number = 0;
-    if (!remember_once(f, self->id, &number)) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    if (!remember_once(f, self->id, &number))
+        return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
     mr_text_format(f->out, "#ifndef MR_ONCE_%zu\n#define MR_ONCE_%zu\n", number, number);
     emit_line(f->out, line, self->name);
     self->once = true;
     return MARE_OK;
 }
 
-/* `*at` stands behind a '#' that begins a line, the '#' not yet written. Handles the directive and moves on, or leaves
- * everything as it is. */
-static mare_status directive(flattener *f, file *self, const char **at, size_t line, bool *handled) {
+/* `*at` stands behind a '#' that begins a line, the '#' not yet written. Handles the directive and
+ * moves on, or leaves everything as it is. */
+static mare_status directive(flattener *f, file *self, const char **at, size_t line,
+                             bool *handled) {
     const char *end = *at;
     mr_token verb = next_on_line(&end), operand = next_on_line(&end);
     *handled = false;

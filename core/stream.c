@@ -3,18 +3,22 @@
 
 /* ---- streams ---- */
 
-mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc, mare_stream **out) {
-    if (!device || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_create: device and out are required");
+mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
+                               mare_stream **out) {
+    if (!device || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_create: device and out are required");
     *out = NULL;
     static const mare_stream_desc defaults;
     if (!desc) desc = &defaults;
     const char *label = desc->label ? desc->label : "stream";
     if (desc->priority < -1 || desc->priority > 1)
-        return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': priority %d (allowed: -1, 0, 1)", label, desc->priority);
+        return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': priority %d (allowed: -1, 0, 1)", label,
+                       desc->priority);
     mare_stream *stream = mr_object_new(sizeof *stream, label);
     if (!stream) return MARE_ERROR_MEMORY;
     stream->device = device;
-    mare_status status = device->backend->stream_create(device->native, desc->priority, &stream->native);
+    mare_status status =
+        device->backend->stream_create(device->native, desc->priority, &stream->native);
     if (status != MARE_OK) {
         mr_object_delete(&stream->object);
         return mr_annotate(status, "stream '%s'", label);
@@ -43,22 +47,23 @@ void mare_stream_release(mare_stream *stream) {
 
 mare_status mare_stream_wait(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait: stream is NULL");
-    MR_TRY_WITH(stream->device->backend->stream_wait(stream->device->native, stream->native), "stream '%s': wait",
-                stream->object.label);
+    MR_TRY_WITH(stream->device->backend->stream_wait(stream->device->native, stream->native),
+                "stream '%s': wait", stream->object.label);
     return MARE_OK;
 }
 
 mare_status mare_stream_flush(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_flush: stream is NULL");
-    MR_TRY_WITH(stream->device->backend->stream_flush(stream->device->native, stream->native), "stream '%s': flush",
-                stream->object.label);
+    MR_TRY_WITH(stream->device->backend->stream_flush(stream->device->native, stream->native),
+                "stream '%s': flush", stream->object.label);
     return MARE_OK;
 }
 
 /* ---- events ---- */
 
 mare_status mare_event_create(mare_device *device, mare_event **out) {
-    if (!device || !out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_create: device and out are required");
+    if (!device || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_create: device and out are required");
     *out = NULL;
     mare_event *event = mr_object_new(sizeof *event, "event");
     if (!event) return MARE_ERROR_MEMORY;
@@ -90,20 +95,23 @@ mare_status mare_event_record(mare_event *event, mare_stream *stream) {
     mare_device *device = event->device;
     mr_native queue;
     MR_TRY(mr_device_pick_stream(device, stream, "event", event->object.label, &queue));
-    MR_TRY_WITH(device->backend->event_record(device->native, event->native, queue), "event: record");
+    MR_TRY_WITH(device->backend->event_record(device->native, event->native, queue),
+                "event: record");
     event->recorded = true;
     return MARE_OK;
 }
 
 static mare_status need_recorded(const mare_event *event, const char *call) {
     if (!event) return mr_fail(MARE_ERROR_ARGUMENT, "%s: event is NULL", call);
-    if (!event->recorded) return mr_fail(MARE_ERROR_ARGUMENT, "%s: the event was never recorded", call);
+    if (!event->recorded)
+        return mr_fail(MARE_ERROR_ARGUMENT, "%s: the event was never recorded", call);
     return MARE_OK;
 }
 
 mare_status mare_event_wait(mare_event *event) {
     MR_TRY(need_recorded(event, "mare_event_wait"));
-    MR_TRY_WITH(event->device->backend->event_wait(event->device->native, event->native), "event: wait");
+    MR_TRY_WITH(event->device->backend->event_wait(event->device->native, event->native),
+                "event: wait");
     return MARE_OK;
 }
 
@@ -111,7 +119,8 @@ mare_status mare_event_query(mare_event *event, int32_t *done) {
     if (!done) return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_query: done is NULL");
     MR_TRY(need_recorded(event, "mare_event_query"));
     int answer = 0;
-    MR_TRY_WITH(event->device->backend->event_query(event->device->native, event->native, &answer), "event: query");
+    MR_TRY_WITH(event->device->backend->event_query(event->device->native, event->native, &answer),
+                "event: query");
     *done = answer != 0;
     return MARE_OK;
 }
@@ -122,7 +131,8 @@ mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *o
     MR_TRY(need_recorded(stop, "mare_event_elapsed_ms (stop)"));
     mare_device *device = start->device;
     if (stop->device != device)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_elapsed_ms: the events belong to devices %s and %s",
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_event_elapsed_ms: the events belong to devices %s and %s",
                        device->info.name, stop->device->info.name);
     MR_TRY(mare_event_wait(start));
     MR_TRY(mare_event_wait(stop));
@@ -135,7 +145,8 @@ mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait_event: stream is NULL");
     MR_TRY(need_recorded(event, "mare_stream_wait_event"));
     mare_device *device = stream->device;
-    if (event->device != device) return mare_event_wait(event);     /* no vendor orders two contexts: the host waits */
+    if (event->device != device)
+        return mare_event_wait(event); /* no vendor orders two contexts: the host waits */
     MR_TRY_WITH(device->backend->stream_wait_event(device->native, stream->native, event->native),
                 "stream '%s': wait for an event", stream->object.label);
     return MARE_OK;

@@ -1,5 +1,5 @@
-/* text.c - text that grows. A failed allocation sets a flag that sticks, so that a caller may append many times and
- * look once; what was there before stays readable.
+/* text.c - text that grows. A failed allocation sets a flag that sticks, so that a caller may
+ * append many times and look once; what was there before stays readable.
  */
 #include "internal.h"
 

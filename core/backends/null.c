@@ -1,8 +1,8 @@
 /* null.c - a device without a device, and the skeleton to copy for a new back end.
  *
- * Memory is host memory and every transfer is real and done at once. Launches are accepted and not executed: nothing
- * here can run a kernel. A program is its own text; one that contains "#error" does not build, so that failure
- * paths can be tested on any machine.
+ * Memory is host memory and every transfer is real and done at once. Launches are accepted and not
+ * executed: nothing here can run a kernel. A program is its own text; one that contains "#error"
+ * does not build, so that failure paths can be tested on any machine.
  */
 #include "internal.h"
 
@@ -10,7 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-typedef struct null_event { double ms; } null_event;
+typedef struct null_event {
+    double ms;
+} null_event;
 
 /* Devices, streams, programs and kernels have no state: they share one address that is not NULL. */
 static const mr_native nothing = { .u64 = 1 };
@@ -24,11 +26,20 @@ static mare_status probe(mare_backend_info *out) {
 
 static mare_status device_info(int index, mare_device_info *out) {
     (void)index;
-    *out = (mare_device_info){ .model = "host memory, runs no kernel", .vendor = "Mare",
-                               .driver = "Mare " MARE_VERSION, .arch = "null", .kind = MARE_DEVICE_OTHER,
-                               .compute_units = 1, .warp_size = 1, .max_group_size = 1024,
-                               .max_group = { 1024, 1024, 64 }, .max_buffer = INT64_MAX, .local_memory = 48 << 10,
-                               .view_alignment = 1, .has_double = 1, .has_int64_atomics = 1 };
+    *out = (mare_device_info){ .model = "host memory, runs no kernel",
+                               .vendor = "Mare",
+                               .driver = "Mare " MARE_VERSION,
+                               .arch = "null",
+                               .kind = MARE_DEVICE_OTHER,
+                               .compute_units = 1,
+                               .warp_size = 1,
+                               .max_group_size = 1024,
+                               .max_group = { 1024, 1024, 64 },
+                               .max_buffer = INT64_MAX,
+                               .local_memory = 48 << 10,
+                               .view_alignment = 1,
+                               .has_double = 1,
+                               .has_int64_atomics = 1 };
     return MARE_OK;
 }
 
@@ -54,7 +65,8 @@ static mare_status device_wait(mr_native device) {
 static mare_status buffer_alloc(mr_native device, uint64_t size, mr_native *out) {
     (void)device;
     void *memory = malloc((size_t)size);
-    if (!memory) return mr_fail(MARE_ERROR_MEMORY, "malloc(%llu bytes) failed", (unsigned long long)size);
+    if (!memory)
+        return mr_fail(MARE_ERROR_MEMORY, "malloc(%llu bytes) failed", (unsigned long long)size);
     *out = (mr_native){ .ptr = memory };
     return MARE_OK;
 }
@@ -84,21 +96,22 @@ static mare_status write_box(mr_native device, mr_native stream, mr_native dst, 
     return MARE_OK;
 }
 
-static mare_status read_box(mr_native device, mr_native stream, void *dst, mr_native src, const mare_region *r,
-                            int blocking) {
+static mare_status read_box(mr_native device, mr_native stream, void *dst, mr_native src,
+                            const mare_region *r, int blocking) {
     (void)device, (void)stream, (void)blocking;
     copy_box(dst, src.ptr, r);
     return MARE_OK;
 }
 
-static mare_status copy(mr_native device, mr_native stream, mr_native dst, mr_native src, const mare_region *r) {
+static mare_status copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
+                        const mare_region *r) {
     (void)device, (void)stream;
     copy_box(dst.ptr, src.ptr, r);
     return MARE_OK;
 }
 
-static mare_status fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset, uint64_t size,
-                        const void *pattern, uint32_t pattern_size) {
+static mare_status fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
+                        uint64_t size, const void *pattern, uint32_t pattern_size) {
     (void)device, (void)stream;
     unsigned char *start = (unsigned char *)dst.ptr + offset;
     for (uint64_t i = 0; i < size; i += pattern_size) memcpy(start + i, pattern, pattern_size);
@@ -155,19 +168,22 @@ static mare_status event_query(mr_native device, mr_native event, int *done) {
     return MARE_OK;
 }
 
-static mare_status event_elapsed_ms(mr_native device, mr_native start, mr_native stop, double *out) {
+static mare_status event_elapsed_ms(mr_native device, mr_native start, mr_native stop,
+                                    double *out) {
     (void)device;
     *out = ((null_event *)stop.ptr)->ms - ((null_event *)start.ptr)->ms;
     return MARE_OK;
 }
 
-static mare_status program_build(mr_native device, const mr_source *source, mr_blob *binary, mr_blob *log) {
+static mare_status program_build(mr_native device, const mr_source *source, mr_blob *binary,
+                                 mr_blob *log) {
     (void)device, (void)log;
     const char *error = strstr(source->text, "#error");
     if (error) return mr_fail(MARE_ERROR_BUILD, "%.*s", (int)strcspn(error, "\n"), error);
     size_t size = strlen(source->text);
     void *text = malloc(size + 1);
-    if (!text) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program of %zu bytes", size);
+    if (!text)
+        return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program of %zu bytes", size);
     memcpy(text, source->text, size + 1);
     *binary = (mr_blob){ text, size };
     return MARE_OK;
@@ -187,7 +203,8 @@ static mare_status program_key(mr_native device, char *out, size_t size) {
     return MARE_OK;
 }
 
-static mare_status kernel_get(mr_native device, mr_native program, const char *name, mr_native *out) {
+static mare_status kernel_get(mr_native device, mr_native program, const char *name,
+                              mr_native *out) {
     (void)device, (void)program, (void)name;
     *out = nothing;
     return MARE_OK;
@@ -202,8 +219,8 @@ static mare_status kernel_info(mr_native device, mr_native kernel, mare_kernel_i
     return MARE_OK;
 }
 
-static mare_status launch_create(mr_native device, mr_native program, mr_native kernel, const char *name,
-                                 mr_native *out) {
+static mare_status launch_create(mr_native device, mr_native program, mr_native kernel,
+                                 const char *name, mr_native *out) {
     (void)device, (void)program, (void)kernel, (void)name;
     *out = nothing;
     return MARE_OK;
@@ -211,9 +228,11 @@ static mare_status launch_create(mr_native device, mr_native program, mr_native 
 
 static void launch_destroy(mr_native device, mr_native launch) { (void)device, (void)launch; }
 
-static mare_status launch_run(mr_native device, mr_native stream, mr_native launch, const uint32_t groups[3],
-                              const uint32_t group[3], const mr_arg *args, uint32_t arg_count) {
-    (void)device, (void)stream, (void)launch, (void)groups, (void)group, (void)args, (void)arg_count;
+static mare_status launch_run(mr_native device, mr_native stream, mr_native launch,
+                              const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
+                              uint32_t arg_count) {
+    (void)device, (void)stream, (void)launch, (void)groups, (void)group, (void)args,
+        (void)arg_count;
     return MARE_OK;
 }
 

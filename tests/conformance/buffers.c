@@ -1,4 +1,5 @@
-/* buffers.c - transfers, fills, copies, views and boxes against the same thing done on the host, with odd sizes. */
+/* buffers.c - transfers, fills, copies, views and boxes against the same thing done on the host,
+ * with odd sizes. */
 #include "devices.h"
 
 enum { BYTES = 10007 };
@@ -12,10 +13,12 @@ static void randomise(unsigned char *bytes, uint32_t seed) {
     }
 }
 
-static mare_buffer *filled(mare_device *device, const char *label, uint32_t seed, unsigned char *copy) {
+static mare_buffer *filled(mare_device *device, const char *label, uint32_t seed,
+                           unsigned char *copy) {
     mare_buffer *buffer = NULL;
     randomise(copy, seed);
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = BYTES, .label = label }, &buffer));
+    CHECK_OK(
+        mare_buffer_create(device, &(mare_buffer_desc){ .size = BYTES, .label = label }, &buffer));
     CHECK_OK(mare_buffer_upload(buffer, 0, copy, BYTES, NULL));
     return buffer;
 }
@@ -89,11 +92,15 @@ static uint64_t or_else(uint64_t value, uint64_t otherwise) { return value ? val
 
 static void copy_box(unsigned char *dst, const unsigned char *src, const mare_region *r) {
     uint64_t height = or_else(r->height, 1), depth = or_else(r->depth, 1);
-    uint64_t dst_pitch = or_else(r->dst_pitch, r->width), src_pitch = or_else(r->src_pitch, r->width);
+    uint64_t dst_pitch = or_else(r->dst_pitch, r->width),
+             src_pitch = or_else(r->src_pitch, r->width);
     for (uint64_t z = 0; z < depth; z++)
         for (uint64_t y = 0; y < height; y++)
-            memcpy(dst + r->dst_offset + z * or_else(r->dst_slice, dst_pitch * height) + y * dst_pitch,
-                   src + r->src_offset + z * or_else(r->src_slice, src_pitch * height) + y * src_pitch, r->width);
+            memcpy(dst + r->dst_offset + z * or_else(r->dst_slice, dst_pitch * height) +
+                       y * dst_pitch,
+                   src + r->src_offset + z * or_else(r->src_slice, src_pitch * height) +
+                       y * src_pitch,
+                   r->width);
 }
 
 static const mare_region boxes[] = {
@@ -103,15 +110,33 @@ static const mare_region boxes[] = {
     { .width = 16, .height = 10, .dst_offset = 64, .dst_pitch = 64 },
     { .width = 64, .height = 10, .src_pitch = 64, .dst_pitch = 64 },
     { .width = 2, .height = 97, .dst_pitch = 100, .src_offset = 98, .src_pitch = 100 },
-    { .width = 7, .height = 5, .depth = 3, .dst_offset = 1, .dst_pitch = 11, .dst_slice = 77, .src_offset = 2 },
+    { .width = 7,
+      .height = 5,
+      .depth = 3,
+      .dst_offset = 1,
+      .dst_pitch = 11,
+      .dst_slice = 77,
+      .src_offset = 2 },
     { .width = 7, .height = 5, .depth = 3, .src_pitch = 9, .src_slice = 63, .dst_offset = 5 },
-    { .width = 7, .height = 1, .depth = 3, .src_pitch = 9, .src_slice = 63, .dst_pitch = 8, .dst_slice = 80 },
-    { .width = 128, .height = 1, .depth = 4, .src_pitch = 128, .src_slice = 1024, .dst_slice = 256 },
+    { .width = 7,
+      .height = 1,
+      .depth = 3,
+      .src_pitch = 9,
+      .src_slice = 63,
+      .dst_pitch = 8,
+      .dst_slice = 80 },
+    { .width = 128,
+      .height = 1,
+      .depth = 4,
+      .src_pitch = 128,
+      .src_slice = 1024,
+      .dst_slice = 256 },
 };
 enum { BOX_COUNT = sizeof boxes / sizeof *boxes };
 
 static void moves_boxes(mare_device *device) {
-    mare_buffer *buffer = filled(device, "box", 8, expected), *other = filled(device, "other", 9, host);
+    mare_buffer *buffer = filled(device, "box", 8, expected),
+                *other = filled(device, "other", 9, host);
     for (int i = 0; i < BOX_COUNT; i++) {
         char what[32];
         snprintf(what, sizeof what, "box %d", i);
@@ -138,11 +163,15 @@ static void moves_boxes(mare_device *device) {
 /* Columns of one field onto its other side: the boxes interleave and do not overlap. */
 static void moves_within_a_buffer(mare_device *device) {
     mare_buffer *buffer = filled(device, "field", 10, expected);
-    mare_region halo = { .width = 8, .height = 90, .dst_pitch = 100, .src_offset = 92, .src_pitch = 100 };
+    mare_region halo = {
+        .width = 8, .height = 90, .dst_pitch = 100, .src_offset = 92, .src_pitch = 100
+    };
     CHECK_OK(mare_buffer_copy_region(buffer, buffer, &halo, NULL));
     copy_box(expected, expected, &halo);
     holds(buffer, "copy of columns within a buffer");
-    mare_region apart = { .width = 8, .height = 9, .dst_pitch = 24, .src_offset = 5001, .src_pitch = 16 };
+    mare_region apart = {
+        .width = 8, .height = 9, .dst_pitch = 24, .src_offset = 5001, .src_pitch = 16
+    };
     CHECK_OK(mare_buffer_copy_region(buffer, buffer, &apart, NULL));
     copy_box(expected, expected, &apart);
     holds(buffer, "copy between unequal pitches within a buffer");
@@ -153,7 +182,8 @@ static void moves_between_devices(mare_device *device, const mare_device_info *i
     mare_device *second = NULL, *null = NULL;
     CHECK_OK(mare_device_open(info->name, &second));
     CHECK_OK(mare_device_open("null", &null));
-    mare_buffer *here = filled(device, "here", 11, host), *there = filled(second, "there", 12, expected);
+    mare_buffer *here = filled(device, "here", 11, host),
+                *there = filled(second, "there", 12, expected);
     CHECK_OK(mare_buffer_copy(there, 17, here, 1, 5000, NULL));
     memcpy(expected + 17, host + 1, 5000);
     CHECK_OK(mare_buffer_copy_region(there, here, &boxes[6], mare_device_stream(device)));
@@ -176,18 +206,22 @@ static void moves_much_between_devices(mare_device *device) {
     mare_buffer *here = NULL, *there = NULL;
     unsigned char *bytes = calloc(SIDE, SIDE);
     CHECK(bytes != NULL);
-    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) bytes[i] = (unsigned char)((i * 2654435761u) >> 13);
+    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
+        bytes[i] = (unsigned char)((i * 2654435761u) >> 13);
     CHECK_OK(mare_device_open("null", &null));
     CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = SIDE * SIDE }, &here));
     CHECK_OK(mare_buffer_create(null, &(mare_buffer_desc){ .size = SIDE * SIDE }, &there));
     CHECK_OK(mare_buffer_upload(here, 0, bytes, SIDE * SIDE, NULL));
-    mare_region box = { .width = SIDE - 1, .height = SIDE - 1, .dst_pitch = SIDE, .src_pitch = SIDE, .src_offset = 1 };
+    mare_region box = {
+        .width = SIDE - 1, .height = SIDE - 1, .dst_pitch = SIDE, .src_pitch = SIDE, .src_offset = 1
+    };
     CHECK_OK(mare_buffer_fill(there, 0, SIDE * SIDE, "", 1, NULL));
     CHECK_OK(mare_buffer_copy_region(there, here, &box, NULL));
     unsigned char *back = calloc(SIDE, SIDE);
     CHECK_OK(mare_buffer_download(there, 0, back, SIDE * SIDE, NULL));
     bool equal = true;
-    for (size_t y = 0; y + 1 < SIDE; y++) equal = equal && !memcmp(back + y * SIDE, bytes + y * SIDE + 1, SIDE - 1);
+    for (size_t y = 0; y + 1 < SIDE; y++)
+        equal = equal && !memcmp(back + y * SIDE, bytes + y * SIDE + 1, SIDE - 1);
     CHECK(equal && back[SIDE - 1] == 0);
     free(bytes);
     free(back);
@@ -220,7 +254,8 @@ static void pins_memory(mare_device *device) {
 static void refuses_too_much(mare_device *device, const mare_device_info *info) {
     mare_buffer *buffer = NULL;
     uint64_t size = info->max_buffer < UINT64_MAX ? info->max_buffer + 1 : UINT64_MAX;
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ .size = size, .label = "huge" }, &buffer),
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ .size = size, .label = "huge" },
+                                   &buffer),
                 MARE_ERROR_MEMORY, "'huge'");
     CHECK(buffer == NULL);
 }

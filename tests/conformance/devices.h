@@ -1,6 +1,7 @@
 /* devices.h - runs a conformance test on every device found, or on MARE_TEST_DEVICE alone.
  *
- * The test function gets an open device and releases what it creates; the count of live handles must then be zero.
+ * The test function gets an open device and releases what it creates; the count of live handles
+ * must then be zero.
  */
 #ifndef DEVICES_H
 #define DEVICES_H
@@ -9,7 +10,9 @@
 
 typedef void device_test(mare_device *device, const mare_device_info *info);
 
-static inline bool is_null_device(const mare_device_info *info) { return !strncmp(info->name, "null", 4); }
+static inline bool is_null_device(const mare_device_info *info) {
+    return !strncmp(info->name, "null", 4);
+}
 
 static inline void run_on(const char *name, device_test *test) {
     mare_device *device = NULL;

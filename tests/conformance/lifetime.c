@@ -1,12 +1,13 @@
-/* lifetime.c - opening and closing everything many times leaves nothing behind, and one device serves many threads. */
+/* lifetime.c - opening and closing everything many times leaves nothing behind, and one device
+ * serves many threads. */
 #include "devices.h"
 
 #include <pthread.h>
 
 enum { CYCLES = 100, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
 
-static const char source[] =
-    "MR_KERNEL void add(int n, int a, MR_GLOBAL int *x) { int i = mr_gid_x(); if (i < n) x[i] += a; }\n";
+static const char source[] = "MR_KERNEL void add(int n, int a, MR_GLOBAL int *x) { int i = "
+                             "mr_gid_x(); if (i < n) x[i] += a; }\n";
 
 static void use(mare_device *device, mare_program *program, bool runs) {
     mare_kernel *kernel = NULL;
@@ -17,7 +18,9 @@ static void use(mare_device *device, mare_program *program, bool runs) {
     CHECK_OK(mare_stream_create(device, NULL, &stream));
     CHECK_OK(mare_kernel_create(program, "add", &kernel));
     CHECK_OK(mare_launch_create(kernel, &launch));
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ sizeof values, MARE_TYPE_INT32, 0, "x" }, &buffer));
+    CHECK_OK(mare_buffer_create(device,
+                                &(mare_buffer_desc){ sizeof values, MARE_TYPE_INT32, 0, "x" },
+                                &buffer));
     CHECK_OK(mare_buffer_fill(buffer, 0, sizeof values, "\0", 1, stream));
     CHECK_OK(mare_launch_set_int(launch, 0, COUNT));
     CHECK_OK(mare_launch_set_int(launch, 1, 3));
@@ -39,7 +42,9 @@ static void cycle(const char *name, bool runs) {
     mare_event *event = NULL;
     mare_host *host = NULL;
     if (!CHECK_OK(mare_device_open(name, &device))) return;
-    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source, .name = "add.krn" }, &program));
+    CHECK_OK(mare_program_create(device,
+                                 &(mare_program_desc){ .source = source, .name = "add.krn" },
+                                 &program));
     CHECK_OK(mare_event_create(device, &event));
     CHECK_OK(mare_host_create(device, 4096, "stage", &host));
     use(device, program, runs);
@@ -50,7 +55,12 @@ static void cycle(const char *name, bool runs) {
     mare_event_release(event);
 }
 
-typedef struct worker { pthread_t thread; mare_device *device; mare_program *program; bool runs; } worker;
+typedef struct worker {
+    pthread_t thread;
+    mare_device *device;
+    mare_program *program;
+    bool runs;
+} worker;
 
 static void *work(void *argument) {
     worker *self = argument;
@@ -62,7 +72,9 @@ static void *work(void *argument) {
 static void serves_threads(mare_device *device, bool runs) {
     mare_program *program = NULL;
     worker workers[THREADS];
-    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source, .name = "add.krn" }, &program));
+    CHECK_OK(mare_program_create(device,
+                                 &(mare_program_desc){ .source = source, .name = "add.krn" },
+                                 &program));
     for (int i = 0; i < THREADS; i++) {
         workers[i] = (worker){ .device = device, .program = program, .runs = runs };
         CHECK(pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0);

@@ -1,4 +1,5 @@
-/* programs.c - compiling, caching and launching: every scalar type, shapes, views, errors in the user's own lines. */
+/* programs.c - compiling, caching and launching: every scalar type, shapes, views, errors in the
+ * user's own lines. */
 #include "devices.h"
 
 #include <sys/stat.h>
@@ -6,11 +7,13 @@
 
 static char folder[] = "/tmp/mare-programs-XXXXXX";
 
-static mare_launch *launch_of(mare_device *device, const mare_program_desc *desc, const char *name) {
+static mare_launch *launch_of(mare_device *device, const mare_program_desc *desc,
+                              const char *name) {
     mare_program *program = NULL;
     mare_kernel *kernel = NULL;
     mare_launch *launch = NULL;
-    if (CHECK_OK(mare_program_create(device, desc, &program)) && CHECK_OK(mare_kernel_create(program, name, &kernel)))
+    if (CHECK_OK(mare_program_create(device, desc, &program)) &&
+        CHECK_OK(mare_kernel_create(program, name, &kernel)))
         CHECK_OK(mare_launch_create(kernel, &launch));
     mare_kernel_release(kernel);
     mare_program_release(program);
@@ -19,30 +22,40 @@ static mare_launch *launch_of(mare_device *device, const mare_program_desc *desc
 
 static mare_buffer *doubles(mare_device *device, int count, uint32_t type) {
     mare_buffer *buffer = NULL;
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 8 * (uint64_t)count, type, 0, "out" }, &buffer));
+    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 8 * (uint64_t)count, type, 0, "out" },
+                                &buffer));
     CHECK_OK(mare_buffer_fill(buffer, 0, 8 * (uint64_t)count, "\0", 1, NULL));
     return buffer;
 }
 
 static const char every_type[] =
-    "MR_KERNEL void every(signed char a, unsigned char b, short c, unsigned short d, int e, unsigned int f, long g,\n"
-    "                     unsigned long h, float i, real j, int64_t k, uint32_t l, mr_index m, MR_GLOBAL real *out)\n"
+    "MR_KERNEL void every(signed char a, unsigned char b, short c, unsigned short d, int e, "
+    "unsigned int f, long g,\n"
+    "                     unsigned long h, float i, real j, int64_t k, uint32_t l, mr_index m, "
+    "MR_GLOBAL real *out)\n"
     "{\n"
-    "    out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g / 1000;\n"
+    "    out[0] = a; out[1] = b; out[2] = c; out[3] = d; out[4] = e; out[5] = f; out[6] = g / "
+    "1000;\n"
     "    out[7] = h / 1000; out[8] = i; out[9] = j; out[10] = k; out[11] = l; out[12] = m;\n"
     "}\n";
 
 static void passes_every_type(mare_device *device, const mare_device_info *info) {
-    static const double values[] = { -128, 255, -32768, 65535, -2147483648.0, 4294967295.0, -9e15, 9e15, 0.5, 0.1,
-                                     -12345678901.0, 4000000000.0, 123456789012.0 };
+    static const double values[] = { -128,          255,          -32768,         65535,
+                                     -2147483648.0, 4294967295.0, -9e15,          9e15,
+                                     0.5,           0.1,          -12345678901.0, 4000000000.0,
+                                     123456789012.0 };
     enum { COUNT = sizeof values / sizeof *values };
     mare_define define = { "MARE_REAL", "double" };
     if (!info->has_double) {
         printf("%s: no double, scalar types not checked\n", info->name);
         return;
     }
-    mare_launch *launch = launch_of(device, &(mare_program_desc){ .source = every_type, .name = "every.krn",
-                                                                  .defines = &define, .define_count = 1 }, "every");
+    mare_launch *launch = launch_of(device,
+                                    &(mare_program_desc){ .source = every_type,
+                                                          .name = "every.krn",
+                                                          .defines = &define,
+                                                          .define_count = 1 },
+                                    "every");
     mare_buffer *out = doubles(device, COUNT, MARE_TYPE_DOUBLE);
     for (uint32_t i = 0; i < COUNT; i++) CHECK_OK(mare_launch_set_real(launch, i, values[i]));
     CHECK_OK(mare_launch_set_buffer(launch, COUNT, out));
@@ -65,8 +78,11 @@ static const char index_source[] =
     "}\n";
 
 /* Every work-item runs exactly once, whatever the shape. */
-static void covers(mare_device *device, const mare_device_info *info, const uint32_t n[3], const uint32_t *group) {
-    mare_launch *launch = launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" }, "mark");
+static void covers(mare_device *device, const mare_device_info *info, const uint32_t n[3],
+                   const uint32_t *group) {
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" },
+                  "mark");
     size_t count = (size_t)n[0] * n[1] * n[2];
     mare_buffer *out = doubles(device, (int)count, 0);
     for (uint32_t d = 0; d < 3; d++) CHECK_OK(mare_launch_set_int(launch, d, n[d]));
@@ -94,9 +110,12 @@ static void covers_shapes(mare_device *device, const mare_device_info *info) {
     covers(device, info, (uint32_t[3]){ 67, 45, 2 }, (uint32_t[3]){ 16, 4, 1 });
 }
 
-/* A view given to a kernel starts where it starts; scalars written in place are taken at the next run. */
+/* A view given to a kernel starts where it starts; scalars written in place are taken at the next
+ * run. */
 static void binds_views(mare_device *device, const mare_device_info *info) {
-    mare_launch *launch = launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" }, "mark");
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" },
+                  "mark");
     uint64_t alignment = info->view_alignment > 4 ? info->view_alignment : 4;
     mare_buffer *out = doubles(device, (int)alignment, 0), *view = NULL;
     CHECK_OK(mare_buffer_view(out, 4 * alignment, 4 * alignment, &view));
@@ -110,7 +129,8 @@ static void binds_views(mare_device *device, const mare_device_info *info) {
     int32_t *got = calloc(alignment, 8);
     CHECK_OK(mare_buffer_download(out, 0, got, 8 * alignment, NULL));
     CHECK_NUMBER(got[alignment - 1], 0);
-    if (!is_null_device(info)) CHECK(got[alignment] == 2 && got[alignment + 1] == 2 && got[alignment + 2] == 0);
+    if (!is_null_device(info))
+        CHECK(got[alignment] == 2 && got[alignment + 1] == 2 && got[alignment + 2] == 0);
     free(got);
     mare_buffer_release(out);
     mare_launch_release(launch);
@@ -120,15 +140,19 @@ static void binds_views(mare_device *device, const mare_device_info *info) {
 
 static void shows_errors(mare_device *device, const mare_device_info *info) {
     mare_program *program = NULL;
-    mare_program_desc desc = { .name = "mine.krn", .source = "MR_KERNEL void f(MR_GLOBAL int *x)\n{\n#error\n"
-                                                             "    x[0] = unknown_name;\n}\n" };
+    mare_program_desc desc = { .name = "mine.krn",
+                               .source = "MR_KERNEL void f(MR_GLOBAL int *x)\n{\n#error\n"
+                                         "    x[0] = unknown_name;\n}\n" };
     if (is_null_device(info)) {
-        CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "'mine.krn'", "#error");
+        CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "'mine.krn'",
+                    "#error");
         return;
     }
     desc.source = "MR_KERNEL void f(MR_GLOBAL int *x)\n{\n\n    x[0] = unknown_name;\n}\n";
-    CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "mine.krn", "4", "unknown_name");
-    CHECK(strstr(mare_error_message(), "mine.krn:4") || strstr(mare_error_message(), "mine.krn(4)"));
+    CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "mine.krn", "4",
+                "unknown_name");
+    CHECK(strstr(mare_error_message(), "mine.krn:4") ||
+          strstr(mare_error_message(), "mine.krn(4)"));
 }
 
 static void put(const char *name, const char *text) {
@@ -145,9 +169,14 @@ static void shows_errors_in_includes(mare_device *device, const mare_device_info
     mare_program *program = NULL;
     if (is_null_device(info)) return;
     put("part.h", "\n\nMR_FN int part(void) { return missing; }\n");
-    mare_program_desc desc = { .name = "whole.krn", .include_paths = paths, .include_path_count = 1,
-                               .defines = &define, .define_count = 1,
-                               .source = "#include PART\nMR_KERNEL void f(MR_GLOBAL int *x) { x[0] = part(); }\n" };
+    mare_program_desc desc = {
+        .name = "whole.krn",
+        .include_paths = paths,
+        .include_path_count = 1,
+        .defines = &define,
+        .define_count = 1,
+        .source = "#include PART\nMR_KERNEL void f(MR_GLOBAL int *x) { x[0] = part(); }\n"
+    };
     CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "missing");
     CHECK(strstr(mare_error_message(), "part.h:3") || strstr(mare_error_message(), "part.h(3)"));
     put("part.h", "MR_FN int part(void) { return 5; }\n");
@@ -160,9 +189,12 @@ static void caches(mare_device *device) {
     static int serial;
     mare_program *first = NULL, *second = NULL, *other = NULL;
     mare_define defines[] = { { "N", "1" } };
-    snprintf(source, sizeof source, "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = N + %d; } // %ld\n", serial++,
+    snprintf(source, sizeof source,
+             "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = N + %d; } // %ld\n", serial++,
              (long)getpid());
-    mare_program_desc desc = { .source = source, .name = "c.krn", .defines = defines, .define_count = 1 };
+    mare_program_desc desc = {
+        .source = source, .name = "c.krn", .defines = defines, .define_count = 1
+    };
     CHECK_OK(mare_program_create(device, &desc, &first));
     CHECK_OK(mare_program_create(device, &desc, &second));
     defines[0].value = "2";
@@ -182,19 +214,27 @@ static void caches(mare_device *device) {
 /* ---- plain CUDA and OpenCL ---- */
 
 static const char plain_cuda[] =
-    "extern \"C\" __global__ void __launch_bounds__(256) twice(const float *__restrict__ x, float *y, int n)\n"
+    "extern \"C\" __global__ void __launch_bounds__(256) twice(const float *__restrict__ x, float "
+    "*y, int n)\n"
     "{\n    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) y[i] = 2 * x[i];\n}\n";
 static const char plain_opencl[] =
     "typedef float number;\n"
-    "__kernel __attribute__((vec_type_hint(float))) void twice(__global const number *restrict x, __global number *y, int n)\n"
+    "__kernel __attribute__((vec_type_hint(float))) void twice(__global const number *restrict x, "
+    "__global number *y, int n)\n"
     "{\n    int i = get_global_id(0);\n    if (i < n) y[i] = 2 * x[i];\n}\n";
 
-static void runs_plain_language(mare_device *device, const mare_device_info *info, uint32_t language) {
+static void runs_plain_language(mare_device *device, const mare_device_info *info,
+                                uint32_t language) {
     enum { COUNT = 1001 };
     float values[COUNT];
     mare_buffer *x = NULL, *y = NULL;
-    mare_launch *launch = launch_of(device, &(mare_program_desc){ .name = "twice", .language = language,
-        .source = language == MARE_LANGUAGE_CUDA ? plain_cuda : plain_opencl }, "twice");
+    mare_launch *launch =
+        launch_of(device,
+                  &(mare_program_desc){ .name = "twice",
+                                        .language = language,
+                                        .source = language == MARE_LANGUAGE_CUDA ? plain_cuda
+                                                                                 : plain_opencl },
+                  "twice");
     for (int i = 0; i < COUNT; i++) values[i] = (float)i;
     mare_buffer_desc desc = { sizeof values, MARE_TYPE_FLOAT, 0, "x" };
     CHECK_OK(mare_buffer_create(device, &desc, &x));
@@ -220,18 +260,26 @@ static void runs_plain(mare_device *device, const mare_device_info *info) {
     if (!is_opencl) runs_plain_language(device, info, MARE_LANGUAGE_CUDA);
     if (!is_cuda) runs_plain_language(device, info, MARE_LANGUAGE_OPENCL);
     if (is_opencl)
-        CHECK_FAILS(mare_program_create(device, &(mare_program_desc){ .source = "", .language = MARE_LANGUAGE_CUDA },
-                                        &program), MARE_ERROR_ARGUMENT, "'cuda'", "opencl");
+        CHECK_FAILS(mare_program_create(device,
+                                        &(mare_program_desc){ .source = "",
+                                                              .language = MARE_LANGUAGE_CUDA },
+                                        &program),
+                    MARE_ERROR_ARGUMENT, "'cuda'", "opencl");
     if (is_cuda)
-        CHECK_FAILS(mare_program_create(device, &(mare_program_desc){ .source = "", .language = MARE_LANGUAGE_OPENCL },
-                                        &program), MARE_ERROR_ARGUMENT, "'opencl'", "cuda");
+        CHECK_FAILS(mare_program_create(device,
+                                        &(mare_program_desc){ .source = "",
+                                                              .language = MARE_LANGUAGE_OPENCL },
+                                        &program),
+                    MARE_ERROR_ARGUMENT, "'opencl'", "cuda");
 }
 
 static void describes_kernels(mare_device *device, const mare_device_info *info) {
     mare_program *program = NULL;
     mare_kernel *kernel = NULL;
     mare_kernel_info about;
-    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = index_source, .name = "i.krn" }, &program));
+    CHECK_OK(mare_program_create(device,
+                                 &(mare_program_desc){ .source = index_source, .name = "i.krn" },
+                                 &program));
     CHECK_OK(mare_kernel_create(program, "mark", &kernel));
     CHECK_OK(mare_kernel_query(kernel, &about));
     CHECK_TEXT(about.name, "mark");

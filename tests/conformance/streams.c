@@ -1,4 +1,5 @@
-/* streams.c - order within a stream, order between streams through events, and times that make sense. */
+/* streams.c - order within a stream, order between streams through events, and times that make
+ * sense. */
 #include "devices.h"
 
 enum { COUNT = 1 << 20, ROUNDS = 20 };
@@ -7,7 +8,9 @@ static uint32_t *values;
 
 static mare_buffer *make(mare_device *device, const char *label) {
     mare_buffer *buffer = NULL;
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 4 * COUNT, MARE_TYPE_UINT32, 0, label }, &buffer));
+    CHECK_OK(mare_buffer_create(device,
+                                &(mare_buffer_desc){ 4 * COUNT, MARE_TYPE_UINT32, 0, label },
+                                &buffer));
     return buffer;
 }
 
@@ -72,7 +75,7 @@ static void takes_times(mare_device *device, mare_stream *stream) {
     CHECK_OK(mare_event_elapsed_ms(stop, start, &backward));
     CHECK_OK(mare_event_query(stop, &done));
     CHECK(done == 1);
-    CHECK(forward > 0 && forward < 10000);      /* 20 copies of 4 MiB */
+    CHECK(forward > 0 && forward < 10000); /* 20 copies of 4 MiB */
     CHECK(backward <= 0);
     mare_event_release(start);
     mare_event_release(stop);

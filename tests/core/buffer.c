@@ -8,18 +8,23 @@ static char bytes[256];
 static void refuses_descriptors(void) {
     mare_buffer *bad = NULL;
     mare_host *host = NULL;
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ .label = "rho" }, &bad), MARE_ERROR_ARGUMENT, "'rho'",
-                "size is 0");
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 8, 0, 4, "rho" }, &bad), MARE_ERROR_ARGUMENT, "flags is 4");
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 8, 77, 0, "rho" }, &bad), MARE_ERROR_ARGUMENT, "type 77");
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 6, MARE_TYPE_FLOAT, 0, "rho" }, &bad),
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ .label = "rho" }, &bad),
+                MARE_ERROR_ARGUMENT, "'rho'", "size is 0");
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 8, 0, 4, "rho" }, &bad),
+                MARE_ERROR_ARGUMENT, "flags is 4");
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 8, 77, 0, "rho" }, &bad),
+                MARE_ERROR_ARGUMENT, "type 77");
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 6, MARE_TYPE_FLOAT, 0, "rho" },
+                                   &bad),
                 MARE_ERROR_ARGUMENT, "size 6", "4 bytes");
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ UINT64_MAX, 0, 0, "rho" }, &bad), MARE_ERROR_MEMORY,
-                "'rho'", "18446744073709551615", "null:0");
-    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 1ULL << 62, 0, 0, "rho" }, &bad), MARE_ERROR_MEMORY,
-                "'rho'", "4611686018427387904");
-    CHECK_FAILS(mare_buffer_create(NULL, &(mare_buffer_desc){ .size = 1 }, &bad), MARE_ERROR_ARGUMENT, "device");
-    CHECK_FAILS(mare_host_create(device, 0, "stage", &host), MARE_ERROR_ARGUMENT, "'stage'", "size is 0");
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ UINT64_MAX, 0, 0, "rho" }, &bad),
+                MARE_ERROR_MEMORY, "'rho'", "18446744073709551615", "null:0");
+    CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ 1ULL << 62, 0, 0, "rho" }, &bad),
+                MARE_ERROR_MEMORY, "'rho'", "4611686018427387904");
+    CHECK_FAILS(mare_buffer_create(NULL, &(mare_buffer_desc){ .size = 1 }, &bad),
+                MARE_ERROR_ARGUMENT, "device");
+    CHECK_FAILS(mare_host_create(device, 0, "stage", &host), MARE_ERROR_ARGUMENT, "'stage'",
+                "size is 0");
     CHECK_FAILS(mare_host_create(device, 1ULL << 62, "stage", &host), MARE_ERROR_MEMORY, "'stage'");
     CHECK(!bad && !host);
 }
@@ -27,14 +32,18 @@ static void refuses_descriptors(void) {
 static void refuses_ranges(void) {
     mare_buffer *bad = NULL;
     CHECK_OK(mare_buffer_upload(buffer, 100, bytes, 0, NULL));
-    CHECK_FAILS(mare_buffer_upload(buffer, 40, bytes, 61, NULL), MARE_ERROR_ARGUMENT, "'rho'", "upload of 61 bytes",
-                "offset 40", "has 100 bytes");
+    CHECK_FAILS(mare_buffer_upload(buffer, 40, bytes, 61, NULL), MARE_ERROR_ARGUMENT, "'rho'",
+                "upload of 61 bytes", "offset 40", "has 100 bytes");
     CHECK_FAILS(mare_buffer_upload(buffer, 101, bytes, 0, NULL), MARE_ERROR_ARGUMENT, "offset 101");
-    CHECK_FAILS(mare_buffer_download(buffer, UINT64_MAX, bytes, 2, NULL), MARE_ERROR_ARGUMENT, "download");
-    CHECK_FAILS(mare_buffer_view(buffer, 60, 41, &bad), MARE_ERROR_ARGUMENT, "view of 41 bytes at offset 60");
+    CHECK_FAILS(mare_buffer_download(buffer, UINT64_MAX, bytes, 2, NULL), MARE_ERROR_ARGUMENT,
+                "download");
+    CHECK_FAILS(mare_buffer_view(buffer, 60, 41, &bad), MARE_ERROR_ARGUMENT,
+                "view of 41 bytes at offset 60");
     CHECK_FAILS(mare_buffer_view(buffer, 60, 0, &bad), MARE_ERROR_ARGUMENT, "view of 0 bytes");
-    CHECK_FAILS(mare_buffer_copy(buffer, 0, buffer, 99, 2, NULL), MARE_ERROR_ARGUMENT, "copy from it");
-    CHECK_FAILS(mare_buffer_copy(buffer, 0, buffer, 9, 10, NULL), MARE_ERROR_ARGUMENT, "overlaps", "from 9 to 0");
+    CHECK_FAILS(mare_buffer_copy(buffer, 0, buffer, 99, 2, NULL), MARE_ERROR_ARGUMENT,
+                "copy from it");
+    CHECK_FAILS(mare_buffer_copy(buffer, 0, buffer, 9, 10, NULL), MARE_ERROR_ARGUMENT, "overlaps",
+                "from 9 to 0");
     CHECK_OK(mare_buffer_copy(buffer, 0, buffer, 10, 10, NULL));
     CHECK_FAILS(mare_buffer_upload(buffer, 0, NULL, 4, NULL), MARE_ERROR_ARGUMENT, "src");
     CHECK_FAILS(mare_buffer_download(NULL, 0, bytes, 4, NULL), MARE_ERROR_ARGUMENT, "buffer");
@@ -49,24 +58,32 @@ static void refuses_boxes(void) {
     CHECK_FAILS(mare_buffer_upload_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT, "'rho'",
                 "4 bytes x 10 rows x 1 slices at offset 7", "100 bytes");
     box.dst_offset = UINT64_MAX - 8;
-    CHECK_FAILS(mare_buffer_upload_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT, "overflow");
+    CHECK_FAILS(mare_buffer_upload_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT,
+                "overflow");
     box.dst_offset = 0;
     box.src_offset = UINT64_MAX - 8;
-    CHECK_FAILS(mare_buffer_upload_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT, "host memory overflows");
-    CHECK_FAILS(mare_buffer_download_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT, "download");
+    CHECK_FAILS(mare_buffer_upload_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT,
+                "host memory overflows");
+    CHECK_FAILS(mare_buffer_download_region(buffer, bytes, &box, NULL), MARE_ERROR_ARGUMENT,
+                "download");
     box.src_offset = 4;
     CHECK_OK(mare_buffer_copy_region(buffer, buffer, &box, NULL));
     box.src_offset = 3;
-    CHECK_FAILS(mare_buffer_copy_region(buffer, buffer, &box, NULL), MARE_ERROR_ARGUMENT, "overlaps");
+    CHECK_FAILS(mare_buffer_copy_region(buffer, buffer, &box, NULL), MARE_ERROR_ARGUMENT,
+                "overlaps");
     box.src_pitch = 3;
-    CHECK_FAILS(mare_buffer_copy_region(buffer, buffer, &box, NULL), MARE_ERROR_ARGUMENT, "'rho'", "src_pitch 3");
+    CHECK_FAILS(mare_buffer_copy_region(buffer, buffer, &box, NULL), MARE_ERROR_ARGUMENT, "'rho'",
+                "src_pitch 3");
 }
 
 static void refuses_fills(void) {
     mare_buffer *view = NULL;
-    CHECK_FAILS(mare_buffer_fill(buffer, 0, 9, bytes, 3, NULL), MARE_ERROR_ARGUMENT, "3 bytes", "1, 2, 4, 8");
-    CHECK_FAILS(mare_buffer_fill(buffer, 2, 8, bytes, 4, NULL), MARE_ERROR_ARGUMENT, "byte 2", "4 bytes");
-    CHECK_FAILS(mare_buffer_fill(buffer, 0, 6, bytes, 4, NULL), MARE_ERROR_ARGUMENT, "fill of 6 bytes");
+    CHECK_FAILS(mare_buffer_fill(buffer, 0, 9, bytes, 3, NULL), MARE_ERROR_ARGUMENT, "3 bytes",
+                "1, 2, 4, 8");
+    CHECK_FAILS(mare_buffer_fill(buffer, 2, 8, bytes, 4, NULL), MARE_ERROR_ARGUMENT, "byte 2",
+                "4 bytes");
+    CHECK_FAILS(mare_buffer_fill(buffer, 0, 6, bytes, 4, NULL), MARE_ERROR_ARGUMENT,
+                "fill of 6 bytes");
     CHECK_FAILS(mare_buffer_fill(buffer, 96, 8, bytes, 8, NULL), MARE_ERROR_ARGUMENT, "offset 96");
     CHECK_OK(mare_buffer_view(buffer, 2, 8, &view));
     CHECK_FAILS(mare_buffer_fill(view, 0, 8, bytes, 4, NULL), MARE_ERROR_ARGUMENT, "byte 2");
@@ -76,11 +93,13 @@ static void refuses_fills(void) {
 static void refuses_foreign_streams(void) {
     mare_stream *stream = NULL, *bad = NULL;
     CHECK_OK(mare_stream_create(other, &(mare_stream_desc){ .label = "far" }, &stream));
-    CHECK_FAILS(mare_buffer_upload(buffer, 0, bytes, 4, stream), MARE_ERROR_ARGUMENT, "'rho'", "stream 'far'");
-    CHECK_FAILS(mare_buffer_fill(buffer, 0, 4, bytes, 4, stream), MARE_ERROR_ARGUMENT, "stream 'far'");
+    CHECK_FAILS(mare_buffer_upload(buffer, 0, bytes, 4, stream), MARE_ERROR_ARGUMENT, "'rho'",
+                "stream 'far'");
+    CHECK_FAILS(mare_buffer_fill(buffer, 0, 4, bytes, 4, stream), MARE_ERROR_ARGUMENT,
+                "stream 'far'");
     CHECK_OK(mare_buffer_copy(buffer, 0, far_buffer, 0, 4, stream));
-    CHECK_FAILS(mare_stream_create(device, &(mare_stream_desc){ 2, "s" }, &bad), MARE_ERROR_ARGUMENT, "'s'",
-                "priority 2", "-1, 0, 1");
+    CHECK_FAILS(mare_stream_create(device, &(mare_stream_desc){ 2, "s" }, &bad),
+                MARE_ERROR_ARGUMENT, "'s'", "priority 2", "-1, 0, 1");
     mare_stream_release(stream);
 }
 
@@ -94,11 +113,13 @@ static void refuses_unrecorded_events(void) {
     CHECK_FAILS(mare_event_wait(event), MARE_ERROR_ARGUMENT, "never recorded");
     CHECK_FAILS(mare_event_query(event, &done), MARE_ERROR_ARGUMENT, "never recorded");
     CHECK_FAILS(mare_stream_wait_event(far_stream, event), MARE_ERROR_ARGUMENT, "never recorded");
-    CHECK_FAILS(mare_event_record(event, far_stream), MARE_ERROR_ARGUMENT, "stream 'default' to another");
+    CHECK_FAILS(mare_event_record(event, far_stream), MARE_ERROR_ARGUMENT,
+                "stream 'default' to another");
     CHECK_OK(mare_event_record(event, NULL));
     CHECK_OK(mare_event_record(far_event, NULL));
-    CHECK_FAILS(mare_event_elapsed_ms(event, far_event, &ms), MARE_ERROR_ARGUMENT, "belong to devices");
-    CHECK_OK(mare_stream_wait_event(far_stream, event));        /* across devices the host waits */
+    CHECK_FAILS(mare_event_elapsed_ms(event, far_event, &ms), MARE_ERROR_ARGUMENT,
+                "belong to devices");
+    CHECK_OK(mare_stream_wait_event(far_stream, event)); /* across devices the host waits */
     mare_event_release(event);
     mare_event_release(far_event);
 }
@@ -134,8 +155,10 @@ static void outlives_parents(void) {
 int main(void) {
     CHECK_OK(mare_device_open("null", &device));
     CHECK_OK(mare_device_open("null", &other));
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 100, .label = "rho" }, &buffer));
-    CHECK_OK(mare_buffer_create(other, &(mare_buffer_desc){ .size = 100, .label = "far" }, &far_buffer));
+    CHECK_OK(
+        mare_buffer_create(device, &(mare_buffer_desc){ .size = 100, .label = "rho" }, &buffer));
+    CHECK_OK(
+        mare_buffer_create(other, &(mare_buffer_desc){ .size = 100, .label = "far" }, &far_buffer));
     refuses_descriptors();
     refuses_ranges();
     refuses_boxes();

@@ -1,4 +1,5 @@
-/* cache.c - the on-disk cache: what it keeps, and that whatever goes wrong with it costs only time. */
+/* cache.c - the on-disk cache: what it keeps, and that whatever goes wrong with it costs only time.
+ */
 #include "check.h"
 #include "internal.h"
 
@@ -85,11 +86,12 @@ static void clears(void) {
     uint64_t before = count();
     CHECK_OK(mare_cache_clear(&removed));
     CHECK(removed == before && count() == 0);
-    CHECK(unlink(stranger) == 0);               /* what is not Mare's stays */
+    CHECK(unlink(stranger) == 0); /* what is not Mare's stays */
     CHECK(files_in_folder() == 0);
 }
 
-/* Each byte flipped in turn, and each shorter length: never a wrong answer, and the file is gone. */
+/* Each byte flipped in turn, and each shorter length: never a wrong answer, and the file is gone.
+ */
 static void deletes_damage(void) {
     char path[256], bytes[1024];
     store("key", "binary");
@@ -106,7 +108,9 @@ static void deletes_damage(void) {
         file = fopen(path, "wb");
         fwrite(changed, 1, i < size ? size : i - size, file);
         fclose(file);
-        bool good = holds("key", "binary");     /* the names are not covered by the checksum and do not matter */
+        bool good =
+            holds("key",
+                  "binary"); /* the names are not covered by the checksum and do not matter */
         CHECK(good ? i >= 40 && i < 296 : misses("key") && access(path, F_OK) != 0);
     }
     CHECK_OK(mare_cache_clear(NULL));
@@ -172,7 +176,7 @@ static void finds_its_place(void) {
     unsetenv("HOME");
     CHECK_TEXT(mare_cache_path(), "");
     is_off();
-    setenv("HOME", "/proc/self", 1);            /* cannot be written, not even by root */
+    setenv("HOME", "/proc/self", 1); /* cannot be written, not even by root */
     is_off();
     setenv("MARE_CACHE", "off", 1);
     CHECK_TEXT(mare_cache_path(), "");
@@ -183,7 +187,7 @@ static void finds_its_place(void) {
 }
 
 static void bears_a_read_only_folder(void) {
-    if (geteuid() == 0) return;                 /* root may write anywhere */
+    if (geteuid() == 0) return; /* root may write anywhere */
     store("key", "binary");
     CHECK(chmod(folder, 0500) == 0);
     store("key 2", "binary");

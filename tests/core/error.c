@@ -5,7 +5,8 @@
 #include <pthread.h>
 
 static void chains_contexts(void) {
-    CHECK(mr_fail(MARE_ERROR_DEVICE, "cuMemAlloc(%d bytes): %s", 16, "OUT_OF_MEMORY") == MARE_ERROR_DEVICE);
+    CHECK(mr_fail(MARE_ERROR_DEVICE, "cuMemAlloc(%d bytes): %s", 16, "OUT_OF_MEMORY") ==
+          MARE_ERROR_DEVICE);
     CHECK(mr_annotate(MARE_ERROR_DEVICE, "buffer '%s'", "rho") == MARE_ERROR_DEVICE);
     CHECK_TEXT(mare_error_message(), "buffer 'rho': cuMemAlloc(16 bytes): OUT_OF_MEMORY");
 }

@@ -1,12 +1,14 @@
-/* launch.c - every wrong argument and shape is refused by name, on the null back end, where nothing runs. */
+/* launch.c - every wrong argument and shape is refused by name, on the null back end, where nothing
+ * runs. */
 #include "check.h"
 
 #include <math.h>
 
-static const char source[] =
-    "MR_KERNEL void all(signed char i8, unsigned char u8, short i16, unsigned short u16, int i32, unsigned u32,\n"
-    "    long i64, unsigned long u64, float f, double d, MR_GLOBAL float *x, MR_GLOBAL const void *raw) {}\n"
-    "MR_KERNEL void none(void) {}\n";
+static const char source[] = "MR_KERNEL void all(signed char i8, unsigned char u8, short i16, "
+                             "unsigned short u16, int i32, unsigned u32,\n"
+                             "    long i64, unsigned long u64, float f, double d, MR_GLOBAL float "
+                             "*x, MR_GLOBAL const void *raw) {}\n"
+                             "MR_KERNEL void none(void) {}\n";
 
 enum { I8, U8, I16, U16, I32, U32, I64, U64, F, D, X, RAW };
 
@@ -18,9 +20,11 @@ static mare_launch *launch;
 static void refuses_programs(void) {
     mare_program *bad = NULL;
     mare_program_desc desc = { .name = "p.krn" };
-    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "'p.krn'", "source is NULL");
+    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "'p.krn'",
+                "source is NULL");
     desc.source = "int a;\n#error wrong here\n";
-    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_BUILD, "'p.krn'", "#error wrong here");
+    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_BUILD, "'p.krn'",
+                "#error wrong here");
     desc.language = 3;
     CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "language 3");
     desc.language = 0;
@@ -30,7 +34,8 @@ static void refuses_programs(void) {
     desc.define_count = 1;
     CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "list is NULL");
     desc.defines = &(mare_define){ "1N", NULL };
-    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "'1N'", "identifier");
+    CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "'1N'",
+                "identifier");
     desc.defines = &(mare_define){ "N", "1\n#error" };
     CHECK_FAILS(mare_program_create(device, &desc, &bad), MARE_ERROR_ARGUMENT, "'N'", "line break");
     CHECK_FAILS(mare_program_create(device, NULL, &bad), MARE_ERROR_ARGUMENT, "desc");
@@ -40,30 +45,40 @@ static void refuses_programs(void) {
 static void refuses_targets(void) {
     mare_program_desc desc = { .source = source, .name = "p.krn" };
     uint64_t size = 0;
-    CHECK_FAILS(mare_program_check("metal:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'metal:x'", "have: cuda");
-    CHECK_FAILS(mare_program_check("null:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'null:x'", "device");
+    CHECK_FAILS(mare_program_check("metal:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'metal:x'",
+                "have: cuda");
+    CHECK_FAILS(mare_program_check("null:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'null:x'",
+                "device");
     desc.language = MARE_LANGUAGE_OPENCL;
-    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_ARGUMENT, "'opencl'", "allowed: mare, cuda");
+    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_ARGUMENT, "'opencl'",
+                "allowed: mare, cuda");
     desc.language = MARE_LANGUAGE_CUDA;
-    CHECK_FAILS(mare_program_check("opencl:x", &desc, &size), MARE_ERROR_ARGUMENT, "'cuda'", "allowed: mare, opencl");
+    CHECK_FAILS(mare_program_check("opencl:x", &desc, &size), MARE_ERROR_ARGUMENT, "'cuda'",
+                "allowed: mare, opencl");
 }
 
 static void tells_kernels(void) {
     mare_kernel *bad = NULL;
     mare_arg_info arg;
     mare_kernel_info info;
-    CHECK_FAILS(mare_kernel_create(program, "al", &bad), MARE_ERROR_ARGUMENT, "'launch.krn'", "'al'", "all, none");
+    CHECK_FAILS(mare_kernel_create(program, "al", &bad), MARE_ERROR_ARGUMENT, "'launch.krn'",
+                "'al'", "all, none");
     CHECK(bad == NULL);
     CHECK_OK(mare_kernel_query(kernel, &info));
     CHECK_TEXT(info.name, "all");
     CHECK_NUMBER(info.arg_count, 12);
     CHECK_OK(mare_kernel_arg(kernel, RAW, &arg));
     CHECK(arg.is_buffer && arg.is_const && arg.type == MARE_TYPE_NONE && !strcmp(arg.name, "raw"));
-    CHECK_FAILS(mare_kernel_arg(kernel, 12, &arg), MARE_ERROR_ARGUMENT, "'all'", "argument 12", "has 12");
+    CHECK_FAILS(mare_kernel_arg(kernel, 12, &arg), MARE_ERROR_ARGUMENT, "'all'", "argument 12",
+                "has 12");
 }
 
 static void checks_integers(void) {
-    static const struct { uint32_t index; int64_t least, most; const char *type; } limits[] = {
+    static const struct {
+        uint32_t index;
+        int64_t least, most;
+        const char *type;
+    } limits[] = {
         { I8, INT8_MIN, INT8_MAX, "int8" },     { U8, 0, UINT8_MAX, "uint8" },
         { I16, INT16_MIN, INT16_MAX, "int16" }, { U16, 0, UINT16_MAX, "uint16" },
         { I32, INT32_MIN, INT32_MAX, "int32" }, { U32, 0, UINT32_MAX, "uint32" },
@@ -72,19 +87,21 @@ static void checks_integers(void) {
         CHECK_OK(mare_launch_set_int(launch, limits[i].index, limits[i].least));
         CHECK_OK(mare_launch_set_int(launch, limits[i].index, limits[i].most));
         CHECK_OK(mare_launch_set_real(launch, limits[i].index, (double)limits[i].most));
-        CHECK_FAILS(mare_launch_set_int(launch, limits[i].index, limits[i].least - 1), MARE_ERROR_ARGUMENT,
-                    "kernel 'all'", limits[i].type, "outside");
-        CHECK_FAILS(mare_launch_set_int(launch, limits[i].index, limits[i].most + 1), MARE_ERROR_ARGUMENT,
-                    limits[i].type, "outside");
-        CHECK_FAILS(mare_launch_set_real(launch, limits[i].index, (double)limits[i].most + 1), MARE_ERROR_ARGUMENT,
-                    limits[i].type);
-        CHECK_FAILS(mare_launch_set_real(launch, limits[i].index, 0.5), MARE_ERROR_ARGUMENT, "0.5", "not whole");
+        CHECK_FAILS(mare_launch_set_int(launch, limits[i].index, limits[i].least - 1),
+                    MARE_ERROR_ARGUMENT, "kernel 'all'", limits[i].type, "outside");
+        CHECK_FAILS(mare_launch_set_int(launch, limits[i].index, limits[i].most + 1),
+                    MARE_ERROR_ARGUMENT, limits[i].type, "outside");
+        CHECK_FAILS(mare_launch_set_real(launch, limits[i].index, (double)limits[i].most + 1),
+                    MARE_ERROR_ARGUMENT, limits[i].type);
+        CHECK_FAILS(mare_launch_set_real(launch, limits[i].index, 0.5), MARE_ERROR_ARGUMENT, "0.5",
+                    "not whole");
     }
     CHECK_OK(mare_launch_set_int(launch, I64, INT64_MIN));
     CHECK_OK(mare_launch_set_int(launch, U64, INT64_MAX));
-    CHECK_FAILS(mare_launch_set_int(launch, U64, -1), MARE_ERROR_ARGUMENT, "argument 7 'u64'", "uint64", "-1 outside 0");
-    CHECK_FAILS(mare_launch_set_int(launch, I32, 1LL << 40), MARE_ERROR_ARGUMENT, "argument 4 'i32'", "expects int32",
-                "1099511627776", "-2147483648 .. 2147483647");
+    CHECK_FAILS(mare_launch_set_int(launch, U64, -1), MARE_ERROR_ARGUMENT, "argument 7 'u64'",
+                "uint64", "-1 outside 0");
+    CHECK_FAILS(mare_launch_set_int(launch, I32, 1LL << 40), MARE_ERROR_ARGUMENT,
+                "argument 4 'i32'", "expects int32", "1099511627776", "-2147483648 .. 2147483647");
 }
 
 static void checks_large_reals(void) {
@@ -101,14 +118,16 @@ static void checks_reals(void) {
     CHECK_OK(mare_launch_set_int(launch, F, 1 << 24));
     CHECK_OK(mare_launch_set_int(launch, F, INT64_MIN));
     CHECK_NUMBER(*(float *)mare_launch_scalar(launch, F), -0x1p63);
-    CHECK_FAILS(mare_launch_set_int(launch, F, (1 << 24) + 1), MARE_ERROR_ARGUMENT, "argument 8 'f'", "expects float",
-                "16777217");
-    CHECK_FAILS(mare_launch_set_int(launch, D, (1LL << 53) + 1), MARE_ERROR_ARGUMENT, "expects double");
+    CHECK_FAILS(mare_launch_set_int(launch, F, (1 << 24) + 1), MARE_ERROR_ARGUMENT,
+                "argument 8 'f'", "expects float", "16777217");
+    CHECK_FAILS(mare_launch_set_int(launch, D, (1LL << 53) + 1), MARE_ERROR_ARGUMENT,
+                "expects double");
     CHECK_OK(mare_launch_set_real(launch, F, 0.1));
     CHECK_NUMBER(*(float *)mare_launch_scalar(launch, F), 0.1f);
     CHECK_OK(mare_launch_set_real(launch, F, (double)INFINITY));
     CHECK_OK(mare_launch_set_real(launch, F, (double)NAN));
-    CHECK_FAILS(mare_launch_set_real(launch, F, 1e39), MARE_ERROR_ARGUMENT, "float", "9.9999999999999994e+38");
+    CHECK_FAILS(mare_launch_set_real(launch, F, 1e39), MARE_ERROR_ARGUMENT, "float",
+                "9.9999999999999994e+38");
     CHECK_OK(mare_launch_set_real(launch, D, 1e39));
 }
 
@@ -116,8 +135,10 @@ static void checks_typed_scalars(void) {
     float value = 2.5f;
     CHECK_OK(mare_launch_set_scalar(launch, F, MARE_TYPE_FLOAT, &value));
     CHECK_NUMBER(*(float *)mare_launch_scalar(launch, F), 2.5);
-    CHECK_FAILS(mare_launch_set_scalar(launch, D, MARE_TYPE_FLOAT, &value), MARE_ERROR_ARGUMENT, "expects double", "a float");
-    CHECK_FAILS(mare_launch_set_scalar(launch, F, MARE_TYPE_FLOAT, NULL), MARE_ERROR_ARGUMENT, "NULL");
+    CHECK_FAILS(mare_launch_set_scalar(launch, D, MARE_TYPE_FLOAT, &value), MARE_ERROR_ARGUMENT,
+                "expects double", "a float");
+    CHECK_FAILS(mare_launch_set_scalar(launch, F, MARE_TYPE_FLOAT, NULL), MARE_ERROR_ARGUMENT,
+                "NULL");
     CHECK(mare_launch_scalar(launch, X) == NULL);
     CHECK(strstr(mare_error_message(), "a buffer of float") != NULL);
     CHECK(mare_launch_scalar(launch, 12) == NULL);
@@ -127,25 +148,35 @@ static void checks_buffers(void) {
     mare_device *other = NULL;
     mare_buffer *floats = NULL, *doubles = NULL, *untyped = NULL, *foreign = NULL, *view = NULL;
     CHECK_OK(mare_device_open("null", &other));
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 64, MARE_TYPE_FLOAT, 0, "rho" }, &floats));
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 64, MARE_TYPE_DOUBLE, 0, "sum" }, &doubles));
+    CHECK_OK(
+        mare_buffer_create(device, &(mare_buffer_desc){ 64, MARE_TYPE_FLOAT, 0, "rho" }, &floats));
+    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 64, MARE_TYPE_DOUBLE, 0, "sum" },
+                                &doubles));
     CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ 64, 0, 0, "raw" }, &untyped));
-    CHECK_OK(mare_buffer_create(other, &(mare_buffer_desc){ 64, MARE_TYPE_FLOAT, 0, "far" }, &foreign));
+    CHECK_OK(
+        mare_buffer_create(other, &(mare_buffer_desc){ 64, MARE_TYPE_FLOAT, 0, "far" }, &foreign));
     CHECK_OK(mare_buffer_view(floats, 2, 8, &view));
     CHECK_OK(mare_launch_set_buffer(launch, X, floats));
     CHECK_OK(mare_launch_set_buffer(launch, X, untyped));
     CHECK_OK(mare_launch_set_buffer(launch, RAW, doubles));
     CHECK_FAILS(mare_launch_set_buffer(launch, X, doubles), MARE_ERROR_ARGUMENT, "argument 10 'x'",
                 "expects a buffer of float", "'sum' of double");
-    CHECK_FAILS(mare_launch_set_buffer(launch, X, foreign), MARE_ERROR_ARGUMENT, "'far' of another device", "null:0");
-    CHECK_FAILS(mare_launch_set_buffer(launch, X, view), MARE_ERROR_ARGUMENT, "'rho'", "byte 2", "multiples of 4");
-    CHECK_FAILS(mare_launch_set_buffer(launch, F, floats), MARE_ERROR_ARGUMENT, "expects float", "the buffer 'rho'");
+    CHECK_FAILS(mare_launch_set_buffer(launch, X, foreign), MARE_ERROR_ARGUMENT,
+                "'far' of another device", "null:0");
+    CHECK_FAILS(mare_launch_set_buffer(launch, X, view), MARE_ERROR_ARGUMENT, "'rho'", "byte 2",
+                "multiples of 4");
+    CHECK_FAILS(mare_launch_set_buffer(launch, F, floats), MARE_ERROR_ARGUMENT, "expects float",
+                "the buffer 'rho'");
     CHECK_FAILS(mare_launch_set_buffer(launch, X, NULL), MARE_ERROR_ARGUMENT, "'x'", "NULL");
-    CHECK_FAILS(mare_launch_set_int(launch, X, 1), MARE_ERROR_ARGUMENT, "expects a buffer of float", "the integer 1");
-    CHECK_FAILS(mare_launch_set_real(launch, RAW, 1.5), MARE_ERROR_ARGUMENT, "expects a buffer, got the number 1.5");
-    CHECK_FAILS(mare_launch_set_buffer(launch, 12, floats), MARE_ERROR_ARGUMENT, "argument 12, it has 12");
+    CHECK_FAILS(mare_launch_set_int(launch, X, 1), MARE_ERROR_ARGUMENT, "expects a buffer of float",
+                "the integer 1");
+    CHECK_FAILS(mare_launch_set_real(launch, RAW, 1.5), MARE_ERROR_ARGUMENT,
+                "expects a buffer, got the number 1.5");
+    CHECK_FAILS(mare_launch_set_buffer(launch, 12, floats), MARE_ERROR_ARGUMENT,
+                "argument 12, it has 12");
     mare_stream *stream = mare_device_stream(other);
-    CHECK_FAILS(mare_launch_run(launch, stream), MARE_ERROR_ARGUMENT, "kernel 'all'", "stream 'default'");
+    CHECK_FAILS(mare_launch_run(launch, stream), MARE_ERROR_ARGUMENT, "kernel 'all'",
+                "stream 'default'");
     mare_buffer_release(view);
     mare_buffer_release(foreign);
     mare_buffer_release(untyped);
@@ -159,12 +190,14 @@ static void checks_shapes(void) {
     CHECK_OK(mare_launch_set_shape(launch, line, NULL));
     CHECK_OK(mare_launch_set_shape(launch, line, (uint32_t[3]){ 1024, 1, 1 }));
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ UINT32_MAX, 1, 1 }, NULL));
-    CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ 8, 0, 1 }, NULL), MARE_ERROR_ARGUMENT, "'all'", "along y is 0");
-    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 8, 0, 1 }), MARE_ERROR_ARGUMENT, "group size 0 along y");
-    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 1025, 1, 1 }), MARE_ERROR_ARGUMENT,
-                "group size 1025 along x", "1 to 1024");
-    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 64, 32, 1 }), MARE_ERROR_ARGUMENT,
-                "64 x 32 x 1", "allows 1024");
+    CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ 8, 0, 1 }, NULL), MARE_ERROR_ARGUMENT,
+                "'all'", "along y is 0");
+    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 8, 0, 1 }), MARE_ERROR_ARGUMENT,
+                "group size 0 along y");
+    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 1025, 1, 1 }),
+                MARE_ERROR_ARGUMENT, "group size 1025 along x", "1 to 1024");
+    CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 64, 32, 1 }),
+                MARE_ERROR_ARGUMENT, "64 x 32 x 1", "allows 1024");
     CHECK_FAILS(mare_launch_set_shape(launch, NULL, NULL), MARE_ERROR_ARGUMENT, "global");
 }
 
@@ -173,7 +206,8 @@ static void names_what_is_missing(void) {
     CHECK_OK(mare_launch_create(kernel, &bare));
     for (uint32_t i = I8; i <= D; i++)
         if (i != I16 && i != F) CHECK_OK(mare_launch_set_int(bare, i, 1));
-    CHECK_FAILS(mare_launch_run(bare, NULL), MARE_ERROR_ARGUMENT, "not set: 2 'i16', 8 'f', 10 'x', 11 'raw'");
+    CHECK_FAILS(mare_launch_run(bare, NULL), MARE_ERROR_ARGUMENT,
+                "not set: 2 'i16', 8 'f', 10 'x', 11 'raw'");
     mare_launch_release(bare);
     mare_kernel *empty = NULL;
     CHECK_OK(mare_kernel_create(program, "none", &empty));
@@ -181,7 +215,8 @@ static void names_what_is_missing(void) {
     CHECK_FAILS(mare_launch_run(bare, NULL), MARE_ERROR_ARGUMENT, "'none'", "shape is not set");
     CHECK_OK(mare_launch_set_shape(bare, (uint32_t[3]){ 1, 1, 1 }, NULL));
     CHECK_OK(mare_launch_run(bare, NULL));
-    CHECK_FAILS(mare_launch_set_int(bare, 0, 1), MARE_ERROR_ARGUMENT, "'none'", "argument 0, it has 0");
+    CHECK_FAILS(mare_launch_set_int(bare, 0, 1), MARE_ERROR_ARGUMENT, "'none'",
+                "argument 0, it has 0");
     mare_launch_release(bare);
     mare_kernel_release(empty);
 }
@@ -197,7 +232,9 @@ static void runs_last_of_all(void) {
 
 int main(void) {
     CHECK_OK(mare_device_open("null", &device));
-    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source, .name = "launch.krn" }, &program));
+    CHECK_OK(mare_program_create(device,
+                                 &(mare_program_desc){ .source = source, .name = "launch.krn" },
+                                 &program));
     CHECK_OK(mare_kernel_create(program, "all", &kernel));
     CHECK_OK(mare_launch_create(kernel, &launch));
     refuses_programs();

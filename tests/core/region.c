@@ -7,7 +7,8 @@ enum { BYTES = 4096 };
 static void fills_in_defaults(void) {
     mare_region r;
     CHECK_OK(mr_region_normalise(&(mare_region){ .width = 10, .height = 3, .dst_pitch = 16 }, &r));
-    CHECK(r.depth == 1 && r.dst_pitch == 16 && r.dst_slice == 48 && r.src_pitch == 10 && r.src_slice == 30);
+    CHECK(r.depth == 1 && r.dst_pitch == 16 && r.dst_slice == 48 && r.src_pitch == 10 &&
+          r.src_slice == 30);
     CHECK_OK(mr_region_normalise(&(mare_region){ .width = 10, .dst_pitch = UINT64_MAX }, &r));
     CHECK(r.height == 1 && r.dst_pitch == 10 && r.dst_slice == 10);
 }
@@ -15,22 +16,32 @@ static void fills_in_defaults(void) {
 static void refuses_nonsense(void) {
     mare_region r;
     CHECK_FAILS(mr_region_normalise(NULL, &r), MARE_ERROR_ARGUMENT, "NULL");
-    CHECK_FAILS(mr_region_normalise(&(mare_region){ .height = 3 }, &r), MARE_ERROR_ARGUMENT, "width is 0");
-    CHECK_FAILS(mr_region_normalise(&(mare_region){ .width = 10, .src_pitch = 9 }, &r), MARE_ERROR_ARGUMENT,
-                "src_pitch 9", "width of 10");
-    CHECK_FAILS(mr_region_normalise(&(mare_region){ .width = 8, .height = 2, .depth = 2, .dst_slice = 20 }, &r),
+    CHECK_FAILS(mr_region_normalise(&(mare_region){ .height = 3 }, &r), MARE_ERROR_ARGUMENT,
+                "width is 0");
+    CHECK_FAILS(mr_region_normalise(&(mare_region){ .width = 10, .src_pitch = 9 }, &r),
+                MARE_ERROR_ARGUMENT, "src_pitch 9", "width of 10");
+    CHECK_FAILS(mr_region_normalise(
+                    &(mare_region){ .width = 8, .height = 2, .depth = 2, .dst_slice = 20 }, &r),
                 MARE_ERROR_ARGUMENT, "dst_slice 20", "multiple of dst_pitch 8");
-    CHECK_FAILS(mr_region_normalise(&(mare_region){ .width = 8, .height = 3, .depth = 2, .dst_slice = 16 }, &r),
+    CHECK_FAILS(mr_region_normalise(
+                    &(mare_region){ .width = 8, .height = 3, .depth = 2, .dst_slice = 16 }, &r),
                 MARE_ERROR_ARGUMENT, "dst_slice 16", "at least 24");
-    CHECK_FAILS(mr_region_normalise(&(mare_region){ .width = 8, .height = 1ULL << 62, .dst_pitch = 16 }, &r),
+    CHECK_FAILS(mr_region_normalise(
+                    &(mare_region){ .width = 8, .height = 1ULL << 62, .dst_pitch = 16 }, &r),
                 MARE_ERROR_ARGUMENT, "dst_pitch 16", "overflows");
 }
 
 static void ends_exactly(void) {
     mare_region r;
     uint64_t end = 0;
-    CHECK_OK(mr_region_normalise(&(mare_region){ .width = 3, .height = 4, .depth = 2, .dst_offset = 100,
-                                                 .dst_pitch = 10, .dst_slice = 50, .src_offset = UINT64_MAX - 4 }, &r));
+    CHECK_OK(mr_region_normalise(&(mare_region){ .width = 3,
+                                                 .height = 4,
+                                                 .depth = 2,
+                                                 .dst_offset = 100,
+                                                 .dst_pitch = 10,
+                                                 .dst_slice = 50,
+                                                 .src_offset = UINT64_MAX - 4 },
+                                 &r));
     CHECK(mr_region_dst_end(&r, &end) && end == 100 + 50 + 3 * 10 + 3);
     CHECK(!mr_region_src_end(&r, &end));
     CHECK_NUMBER(mr_region_volume(&r), 24);
@@ -41,7 +52,8 @@ static void mark(unsigned char *bytes, const mare_region *r, bool dst) {
     for (uint64_t z = 0; z < r->depth; z++)
         for (uint64_t y = 0; y < r->height; y++)
             memset(bytes + (dst ? r->dst_offset + z * r->dst_slice + y * r->dst_pitch
-                                : r->src_offset + z * r->src_slice + y * r->src_pitch), 1, r->width);
+                                : r->src_offset + z * r->src_slice + y * r->src_pitch),
+                   1, r->width);
 }
 
 static bool really_overlaps(const mare_region *r) {
@@ -100,8 +112,14 @@ static void visit(const mare_region *r, unsigned char *seen) {
 
 static void splits(void) {
     static unsigned char seen[BYTES], expected[BYTES];
-    mare_region r = { .width = 5, .height = 3, .depth = 3, .dst_offset = 7, .dst_pitch = 8, .src_pitch = 8,
-                      .dst_slice = 32, .src_slice = 32 };
+    mare_region r = { .width = 5,
+                      .height = 3,
+                      .depth = 3,
+                      .dst_offset = 7,
+                      .dst_pitch = 8,
+                      .src_pitch = 8,
+                      .dst_slice = 32,
+                      .src_slice = 32 };
     CHECK_OK(mr_region_normalise(&r, &r));
     mark(expected, &r, false);
     visit(&r, seen);

@@ -20,15 +20,18 @@ static void lists_back_ends(void) {
 
 static void refuses_names(void) {
     mare_device *device = (mare_device *)&device;
-    CHECK_FAILS(mare_device_open("metal", &device), MARE_ERROR_UNAVAILABLE, "'metal'", "have: cuda, opencl, null");
+    CHECK_FAILS(mare_device_open("metal", &device), MARE_ERROR_UNAVAILABLE, "'metal'",
+                "have: cuda, opencl, null");
     CHECK(device == NULL);
     CHECK_FAILS(mare_device_open("metal:1", &device), MARE_ERROR_UNAVAILABLE, "'metal:1'");
     CHECK_FAILS(mare_device_open("nul", &device), MARE_ERROR_UNAVAILABLE, "'nul'");
-    CHECK_FAILS(mare_device_open("null:1", &device), MARE_ERROR_UNAVAILABLE, "'null:1'", "null has 1 device");
+    CHECK_FAILS(mare_device_open("null:1", &device), MARE_ERROR_UNAVAILABLE, "'null:1'",
+                "null has 1 device");
     CHECK_FAILS(mare_device_open("null:x", &device), MARE_ERROR_ARGUMENT, "'null:x'", "number");
     CHECK_FAILS(mare_device_open("null:", &device), MARE_ERROR_ARGUMENT, "'null:'");
     CHECK_FAILS(mare_device_open("null:-1", &device), MARE_ERROR_ARGUMENT, "'null:-1'");
-    CHECK_FAILS(mare_device_open("null:99999999999999999999", &device), MARE_ERROR_ARGUMENT, "number");
+    CHECK_FAILS(mare_device_open("null:99999999999999999999", &device), MARE_ERROR_ARGUMENT,
+                "number");
     CHECK_FAILS(mare_device_open("", &device), MARE_ERROR_ARGUMENT, "auto");
     CHECK_FAILS(mare_device_open(NULL, &device), MARE_ERROR_ARGUMENT, "auto");
     CHECK_FAILS(mare_device_open("null", NULL), MARE_ERROR_ARGUMENT, "out");
@@ -43,12 +46,14 @@ static void chooses_only_when_asked(void) {
         CHECK_OK(mare_device_query(device, &info));
         CHECK(strncmp(info.name, "null", 4) != 0);
         mare_device_release(device);
-    } else CHECK_FAILS(mare_device_open("auto", &device), MARE_ERROR_UNAVAILABLE, "cuda:", "opencl:");
+    } else
+        CHECK_FAILS(mare_device_open("auto", &device), MARE_ERROR_UNAVAILABLE, "cuda:", "opencl:");
     for (int i = 0; i < 2; i++) {
         mare_backend_info backend;
         CHECK_OK(mare_backend_query(i, &backend));
         if (!backend.available)
-            CHECK_FAILS(mare_device_open(backend.name, &device), MARE_ERROR_UNAVAILABLE, backend.name, backend.reason);
+            CHECK_FAILS(mare_device_open(backend.name, &device), MARE_ERROR_UNAVAILABLE,
+                        backend.name, backend.reason);
     }
 }
 
@@ -69,7 +74,7 @@ static void opens_null(void) {
     mare_stream *stream = mare_device_stream(first);
     mare_stream_retain(stream);
     mare_device_release(first);
-    CHECK_OK(mare_stream_wait(stream));         /* a retained default stream keeps its device */
+    CHECK_OK(mare_stream_wait(stream)); /* a retained default stream keeps its device */
     mare_stream_release(stream);
     mare_device_release(second);
     mare_device_release(NULL);
@@ -79,7 +84,8 @@ static void refuses_null_handles(void) {
     mare_device_info info;
     uint64_t bytes;
     CHECK_FAILS(mare_device_query(NULL, &info), MARE_ERROR_ARGUMENT, "mare_device_query");
-    CHECK_FAILS(mare_device_memory(NULL, &bytes, &bytes), MARE_ERROR_ARGUMENT, "mare_device_memory");
+    CHECK_FAILS(mare_device_memory(NULL, &bytes, &bytes), MARE_ERROR_ARGUMENT,
+                "mare_device_memory");
     CHECK_FAILS(mare_device_wait(NULL), MARE_ERROR_ARGUMENT, "mare_device_wait");
     CHECK(mare_device_stream(NULL) == NULL);
 }

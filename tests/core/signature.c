@@ -1,14 +1,21 @@
-/* signature.c - parameter lists of kernels, in the three languages and in every spelling seen in the wild. */
+/* signature.c - parameter lists of kernels, in the three languages and in every spelling seen in
+ * the wild. */
 #include "check.h"
 #include "internal.h"
 
 enum { MARE = MARE_LANGUAGE_MARE, CUDA = MARE_LANGUAGE_CUDA, OPENCL = MARE_LANGUAGE_OPENCL };
 
-static const mare_define defines[] = { { "MARE_REAL", "double" }, { "COUNT", "NUMBER" }, { "NUMBER", "unsigned int" },
+static const mare_define defines[] = { { "MARE_REAL", "double" },
+                                       { "COUNT", "NUMBER" },
+                                       { "NUMBER", "unsigned int" },
                                        { "LOOP", "LOOP" } };
 
 static mare_status parse(uint32_t language, const char *text, const char *name, mr_signature *out) {
-    mr_source source = { .text = text, .name = "t", .options = "", .defines = defines, .define_count = 4,
+    mr_source source = { .text = text,
+                         .name = "t",
+                         .options = "",
+                         .defines = defines,
+                         .define_count = 4,
                          .language = language };
     return mr_signature_parse(&source, name, out);
 }
@@ -21,7 +28,8 @@ static void expect(uint32_t language, const char *text, const char *summary) {
         for (uint32_t i = 0; i < signature.arg_count; i++) {
             const mare_arg_info *arg = &signature.args[i];
             mr_text_format(&got, "%s%s%s%s %s", i ? "; " : "", arg->is_const ? "const " : "",
-                           mare_type_name((mare_type)arg->type), arg->is_buffer ? "*" : "", arg->name);
+                           mare_type_name((mare_type)arg->type), arg->is_buffer ? "*" : "",
+                           arg->name);
         }
         CHECK_TEXT(mr_text_cstr(&got), summary);
     } else fprintf(stderr, "    in %s\n", text);
@@ -32,7 +40,9 @@ static void expect(uint32_t language, const char *text, const char *summary) {
 static void reads_the_dialect(void) {
     expect(MARE, "MR_KERNEL void f(void) {}", "");
     expect(MARE, "MR_KERNEL void f() {}", "");
-    expect(MARE, "MR_KERNEL void f(const int n, real a, MR_GLOBAL const real *MR_RESTRICT x, MR_GLOBAL real *y)",
+    expect(MARE,
+           "MR_KERNEL void f(const int n, real a, MR_GLOBAL const real *MR_RESTRICT x, MR_GLOBAL "
+           "real *y)",
            "int32 n; double a; const double* x; double* y");
     expect(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(COUNT n, mr_index i)",
            "uint32 n; int64 i");
@@ -40,58 +50,85 @@ static void reads_the_dialect(void) {
 }
 
 static void reads_every_scalar(void) {
-    expect(OPENCL, "kernel void f(char a, signed char b, unsigned char c, uchar d, short e, unsigned short int g, ushort h)",
+    expect(OPENCL,
+           "kernel void f(char a, signed char b, unsigned char c, uchar d, short e, unsigned short "
+           "int g, ushort h)",
            "int8 a; int8 b; uint8 c; uint8 d; int16 e; uint16 g; uint16 h");
-    expect(OPENCL, "kernel void f(int a, unsigned b, uint c, long d, unsigned long e, ulong g, float h, double i)",
+    expect(OPENCL,
+           "kernel void f(int a, unsigned b, uint c, long d, unsigned long e, ulong g, float h, "
+           "double i)",
            "int32 a; uint32 b; uint32 c; int64 d; uint64 e; uint64 g; float h; double i");
-    expect(CUDA, "__global__ void f(long long a, unsigned long long int b, int8_t c, uint16_t d, int64_t e, size_t g)",
+    expect(CUDA,
+           "__global__ void f(long long a, unsigned long long int b, int8_t c, uint16_t d, int64_t "
+           "e, size_t g)",
            "int64 a; uint64 b; int8 c; uint16 d; int64 e; uint64 g");
 }
 
 static void reads_opencl(void) {
-    expect(OPENCL, "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\nvoid f(__global float* restrict x)",
+    expect(OPENCL,
+           "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\nvoid f(__global float* "
+           "restrict x)",
            "float* x");
-    expect(OPENCL, "__attribute__((vec_type_hint(float4))) kernel void f(global const volatile int x[], constant float *c)",
+    expect(OPENCL,
+           "__attribute__((vec_type_hint(float4))) kernel void f(global const volatile int x[], "
+           "constant float *c)",
            "const int32* x; const float* c");
-    expect(OPENCL, "kernel void f(global struct cell *cells, __global void *raw, global float4 *v, global half *h)",
+    expect(OPENCL,
+           "kernel void f(global struct cell *cells, __global void *raw, global float4 *v, global "
+           "half *h)",
            "bytes* cells; bytes* raw; bytes* v; bytes* h");
-    expect(OPENCL, "kernel void f(const global float *x, global float const *y, global float *const z)",
+    expect(OPENCL,
+           "kernel void f(const global float *x, global float const *y, global float *const z)",
            "const float* x; const float* y; float* z");
     expect(OPENCL, "kernel void f(int);", "int32 ");
 }
 
 static void reads_cuda(void) {
-    expect(CUDA, "extern \"C\" __global__ void __launch_bounds__(256, 2) f(const float *__restrict__ x, float* y, int n)",
+    expect(CUDA,
+           "extern \"C\" __global__ void __launch_bounds__(256, 2) f(const float *__restrict__ x, "
+           "float* y, int n)",
            "const float* x; float* y; int32 n");
-    expect(CUDA, "extern \"C\" { __global__ __launch_bounds__(MAX) void f(void* p, const Cell *c) {} }",
+    expect(CUDA,
+           "extern \"C\" { __global__ __launch_bounds__(MAX) void f(void* p, const Cell *c) {} }",
            "bytes* p; const bytes* c");
-    expect(CUDA, "__global__ void __attribute__((noinline)) f(__grid_constant__ const int n)", "int32 n");
+    expect(CUDA, "__global__ void __attribute__((noinline)) f(__grid_constant__ const int n)",
+           "int32 n");
 }
 
 static void is_not_fooled(void) {
-    expect(MARE, "/* MR_KERNEL void f(int a) */ // MR_KERNEL void f(int b)\nMR_KERNEL void f(int /* , */ c // ,\n)",
+    expect(MARE,
+           "/* MR_KERNEL void f(int a) */ // MR_KERNEL void f(int b)\nMR_KERNEL void f(int /* , */ "
+           "c // ,\n)",
            "int32 c");
-    expect(CUDA, "const char *s = \"__global__ void f(int a)\";\n#define K __global__ void f(int b)\n__global__ void f(int c)",
+    expect(CUDA,
+           "const char *s = \"__global__ void f(int a)\";\n#define K __global__ void f(int "
+           "b)\n__global__ void f(int c)",
            "int32 c");
     expect(MARE, "MR_KERNEL void ff(int a) {}\nMR_KERNEL void\nf\n(\nint\nb\n)", "int32 b");
     expect(OPENCL, "kernel void f(int a);\nkernel void f(int b) {}", "int32 a");
 }
 
 static void follows_names(void) {
-    expect(OPENCL, "typedef float scalar;\nkernel void f(scalar a, global scalar *x)", "float a; float* x");
-    expect(OPENCL, "#define SCALAR unsigned int /* c */\n#  define OTHER SCALAR\nkernel void f(OTHER a)", "uint32 a");
-    expect(CUDA, "typedef unsigned long long int word;\ntypedef word words;\n__global__ void f(words a)", "uint64 a");
+    expect(OPENCL, "typedef float scalar;\nkernel void f(scalar a, global scalar *x)",
+           "float a; float* x");
+    expect(OPENCL,
+           "#define SCALAR unsigned int /* c */\n#  define OTHER SCALAR\nkernel void f(OTHER a)",
+           "uint32 a");
+    expect(CUDA,
+           "typedef unsigned long long int word;\ntypedef word words;\n__global__ void f(words a)",
+           "uint64 a");
 }
 
-#define REFUSED(language, text, ...)                                                              \
-    do {                                                                                          \
-        mr_signature signature_;                                                                  \
-        CHECK_FAILS(parse(language, text, "f", &signature_), MARE_ERROR_ARGUMENT, __VA_ARGS__);   \
-        mr_signature_free(&signature_);                                                           \
+#define REFUSED(language, text, ...)                                                               \
+    do {                                                                                           \
+        mr_signature signature_;                                                                   \
+        CHECK_FAILS(parse(language, text, "f", &signature_), MARE_ERROR_ARGUMENT, __VA_ARGS__);    \
+        mr_signature_free(&signature_);                                                            \
     } while (0)
 
 static void refuses(void) {
-    REFUSED(OPENCL, "kernel void f(int n, struct cell c)", "kernel 'f'", "argument 1", "'struct cell c'", "struct");
+    REFUSED(OPENCL, "kernel void f(int n, struct cell c)", "kernel 'f'", "argument 1",
+            "'struct cell c'", "struct");
     REFUSED(OPENCL, "kernel void f(half h)", "argument 0", "half", "pass a float");
     REFUSED(OPENCL, "kernel void f(bool b)", "bool");
     REFUSED(OPENCL, "kernel void f(float4 v)", "'float4 v'", "not known", "allowed");
@@ -106,14 +143,18 @@ static void refuses(void) {
     REFUSED(MARE, "MR_KERNEL void f(ARGUMENTS(x))", "argument 0", "ARGUMENTS(x)");
     REFUSED(MARE, "MR_KERNEL void f(int n", "does not end");
     REFUSED(MARE, "MR_KERNEL void f(int n, )", "argument 1");
-    REFUSED(MARE, "#if A\ntypedef float s;\n#else\ntypedef double s;\n#endif\nMR_KERNEL void f(s a)", "more than one");
-    REFUSED(MARE, "#if A\nMR_KERNEL void f(int a)\n#else\nMR_KERNEL void f(float a)\n#endif", "different parameters");
+    REFUSED(MARE,
+            "#if A\ntypedef float s;\n#else\ntypedef double s;\n#endif\nMR_KERNEL void f(s a)",
+            "more than one");
+    REFUSED(MARE, "#if A\nMR_KERNEL void f(int a)\n#else\nMR_KERNEL void f(float a)\n#endif",
+            "different parameters");
 }
 
 static void lists_kernels(void) {
     mr_signature signature;
     const char *text = "MR_KERNEL void one(int a) {}\nMR_KERNEL void two(void) {}";
-    CHECK_FAILS(parse(MARE, text, "f", &signature), MARE_ERROR_ARGUMENT, "kernel 'f'", "kernels there: one, two");
+    CHECK_FAILS(parse(MARE, text, "f", &signature), MARE_ERROR_ARGUMENT, "kernel 'f'",
+                "kernels there: one, two");
     CHECK_FAILS(parse(MARE, "int x;", "f", &signature), MARE_ERROR_ARGUMENT, "kernels there: none");
     CHECK_FAILS(parse(MARE, text, "", &signature), MARE_ERROR_ARGUMENT, "1 to 127 bytes");
 }

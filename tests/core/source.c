@@ -16,15 +16,19 @@ static void put(const char *name, const char *text) {
     fclose(file);
 }
 
-static mare_status flatten(const char *source, const mare_define *defines, uint64_t count, mr_text *out,
-                           bool *complete) {
+static mare_status flatten(const char *source, const mare_define *defines, uint64_t count,
+                           mr_text *out, bool *complete) {
     char name[256], paths[2][256];
     snprintf(name, sizeof name, "%s/main.krn", folder);
     snprintf(paths[0], sizeof paths[0], "%s/sub", folder);
     snprintf(paths[1], sizeof paths[1], "%s/other", folder);
     const char *const list[] = { paths[0], paths[1] };
-    mare_program_desc desc = { .source = source, .name = name, .defines = defines, .define_count = count,
-                               .include_paths = list, .include_path_count = 2 };
+    mare_program_desc desc = { .source = source,
+                               .name = name,
+                               .defines = defines,
+                               .define_count = count,
+                               .include_paths = list,
+                               .include_path_count = 2 };
     return mr_source_flatten(&desc, out, complete);
 }
 
@@ -39,7 +43,8 @@ static void strip_folder(mr_text *text) {
     *to = '\0';
 }
 
-static void expect(const char *source, const mare_define *defines, uint64_t count, bool complete, const char *flat) {
+static void expect(const char *source, const mare_define *defines, uint64_t count, bool complete,
+                   const char *flat) {
     mr_text out = { 0 };
     bool all = !complete;
     if (CHECK_OK(flatten(source, defines, count, &out, &all))) {
@@ -54,28 +59,36 @@ static void finds_files(void) {
     expect("a\n#include \"one.h\"\nb", NULL, 0, true,
            "#line 1 \"main.krn\"\na\n#line 1 \"one.h\"\n1\n#line 2 \"main.krn\"\n\nb\n");
     expect("  #  include \"two.h\" // why\nb\n", NULL, 0, true,
-           "#line 1 \"main.krn\"\n  #line 1 \"sub/two.h\"\n2 \n#line 1 \"sub/three.h\"\n3\n#line 2 \"sub/two.h\"\n\n"
+           "#line 1 \"main.krn\"\n  #line 1 \"sub/two.h\"\n2 \n#line 1 \"sub/three.h\"\n3\n#line 2 "
+           "\"sub/two.h\"\n\n"
            "#line 1 \"main.krn\"\n // why\nb\n");
     expect("#include \"sub/two.h\"\n", NULL, 0, true,
-           "#line 1 \"main.krn\"\n#line 1 \"sub/two.h\"\n2 \n#line 1 \"sub/three.h\"\n3\n#line 2 \"sub/two.h\"\n\n"
+           "#line 1 \"main.krn\"\n#line 1 \"sub/two.h\"\n2 \n#line 1 \"sub/three.h\"\n3\n#line 2 "
+           "\"sub/two.h\"\n\n"
            "#line 1 \"main.krn\"\n\n");
-    expect("#include \"four.h\"\n", NULL, 0, true, "#line 1 \"main.krn\"\n#line 1 \"other/four.h\"\n4\n#line 1 \"main.krn\"\n\n");
+    expect("#include \"four.h\"\n", NULL, 0, true,
+           "#line 1 \"main.krn\"\n#line 1 \"other/four.h\"\n4\n#line 1 \"main.krn\"\n\n");
 }
 
 static void leaves_the_rest(void) {
     expect("#include <math.h>\n", NULL, 0, true, "#line 1 \"main.krn\"\n#include <math.h>\n");
-    expect("#include \"absent.h\"\n", NULL, 0, false, "#line 1 \"main.krn\"\n#include \"absent.h\"\n");
+    expect("#include \"absent.h\"\n", NULL, 0, false,
+           "#line 1 \"main.krn\"\n#include \"absent.h\"\n");
     expect("#include \"sub\"\n", NULL, 0, false, "#line 1 \"main.krn\"\n#include \"sub\"\n");
     expect("/*\n#include \"one.h\"\n*/ x\n// \\\n#include \"one.h\"\n", NULL, 0, true,
            "#line 1 \"main.krn\"\n/*\n#include \"one.h\"\n*/ x\n// \\\n#include \"one.h\"\n");
     expect("s = \"\\\n#include \\\"one.h\\\"\\\n\";\nx #include \"one.h\"\n", NULL, 0, true,
            "#line 1 \"main.krn\"\ns = \"\\\n#include \\\"one.h\\\"\\\n\";\nx #include \"one.h\"\n");
-    expect("#pragma unroll\n#pragma once\n", NULL, 0, true, "#line 1 \"main.krn\"\n#pragma unroll\n#pragma once\n");
+    expect("#pragma unroll\n#pragma once\n", NULL, 0, true,
+           "#line 1 \"main.krn\"\n#pragma unroll\n#pragma once\n");
 }
 
 static void computes_names(void) {
-    const mare_define defines[] = { { "FLUX", "CHOSEN" }, { "CHOSEN", "\"one.h\"" }, { "PLAIN", "1" } };
-    expect("#include FLUX\n", defines, 3, true, "#line 1 \"main.krn\"\n#line 1 \"one.h\"\n1\n#line 1 \"main.krn\"\n\n");
+    const mare_define defines[] = { { "FLUX", "CHOSEN" },
+                                    { "CHOSEN", "\"one.h\"" },
+                                    { "PLAIN", "1" } };
+    expect("#include FLUX\n", defines, 3, true,
+           "#line 1 \"main.krn\"\n#line 1 \"one.h\"\n1\n#line 1 \"main.krn\"\n\n");
     expect("#include PLAIN\n", defines, 3, false, "#line 1 \"main.krn\"\n#include PLAIN\n");
     expect("#include UNKNOWN\n", defines, 3, false, "#line 1 \"main.krn\"\n#include UNKNOWN\n");
 }
@@ -83,9 +96,11 @@ static void computes_names(void) {
 static void guards_once(void) {
     expect("#include \"once.h\"\n#include \"other/../once.h\"\n", NULL, 0, true,
            "#line 1 \"main.krn\"\n"
-           "#line 1 \"once.h\"\n#ifndef MR_ONCE_0\n#define MR_ONCE_0\n#line 1 \"once.h\"\n\nonce\n#endif\n"
+           "#line 1 \"once.h\"\n#ifndef MR_ONCE_0\n#define MR_ONCE_0\n#line 1 "
+           "\"once.h\"\n\nonce\n#endif\n"
            "#line 1 \"main.krn\"\n\n"
-           "#line 1 \"other/../once.h\"\n#ifndef MR_ONCE_0\n#define MR_ONCE_0\n#line 1 \"other/../once.h\"\n\nonce\n#endif\n"
+           "#line 1 \"other/../once.h\"\n#ifndef MR_ONCE_0\n#define MR_ONCE_0\n#line 1 "
+           "\"other/../once.h\"\n\nonce\n#endif\n"
            "#line 2 \"main.krn\"\n\n");
 }
 
@@ -94,15 +109,16 @@ static void survives_cycles(void) {
     bool complete = false;
     CHECK_OK(flatten("#include \"self_once.h\"\n", NULL, 0, &out, &complete));
     mr_text_free(&out);
-    CHECK_FAILS(flatten("#include \"self.h\"\n", NULL, 0, &out, &complete), MARE_ERROR_BUILD, "self.h", "64 deep",
-                "included from");
+    CHECK_FAILS(flatten("#include \"self.h\"\n", NULL, 0, &out, &complete), MARE_ERROR_BUILD,
+                "self.h", "64 deep", "included from");
     mr_text_free(&out);
 }
 
 static void quotes_names(void) {
     mr_text out = { 0 };
     bool complete = false;
-    CHECK_OK(mr_source_flatten(&(mare_program_desc){ .source = "x\n", .name = "a\"b\\c" }, &out, &complete));
+    CHECK_OK(mr_source_flatten(&(mare_program_desc){ .source = "x\n", .name = "a\"b\\c" }, &out,
+                               &complete));
     CHECK_TEXT(mr_text_cstr(&out), "#line 1 \"a\\\"b\\\\c\"\nx\n");
     mr_text_free(&out);
     CHECK_OK(mr_source_flatten(&(mare_program_desc){ .source = "" }, &out, &complete));

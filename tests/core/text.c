@@ -50,7 +50,8 @@ static void loads_libraries(void) {
     void *printf_address = NULL, *absent = &absent;
     char loaded[64] = "";
     const char *const names[] = { "libmare-absent.so.1", "libc.so.6", NULL };
-    const mr_symbol symbols[] = { { "printf", &printf_address, true }, { "mare_absent", &absent, false } };
+    const mr_symbol symbols[] = { { "printf", &printf_address, true },
+                                  { "mare_absent", &absent, false } };
     CHECK_OK(mr_dl_load(names, symbols, 2, loaded, sizeof loaded));
     CHECK_TEXT(loaded, "libc.so.6");
     CHECK(printf_address && !absent);
@@ -63,7 +64,8 @@ static void tells_what_is_missing(void) {
                 "libmare-absent.so:", "cannot open shared object file");
     const char *const libc[] = { "libc.so.6", NULL };
     const mr_symbol symbols[] = { { "printf", &first, true }, { "mare_one", &second, true } };
-    CHECK_FAILS(mr_dl_load(libc, symbols, 2, NULL, 0), MARE_ERROR_UNAVAILABLE, "libc.so.6", "mare_one");
+    CHECK_FAILS(mr_dl_load(libc, symbols, 2, NULL, 0), MARE_ERROR_UNAVAILABLE, "libc.so.6",
+                "mare_one");
     CHECK(!first && !second);
 }
 

@@ -40,7 +40,7 @@ static mare_status open_context(mr_opencl_device *device) {
 }
 
 static mare_status device_open(int index, mr_native *out) {
-    const mr_opencl_entry *entry = mr_opencl_device_entry(index);
+    mr_opencl_entry *entry = mr_opencl_device_entry(index);
     if (!entry) return mr_fail(MARE_ERROR_UNAVAILABLE, "there is no OpenCL device %d", index);
     mr_opencl_device *device = calloc(1, sizeof *device);
     if (!device) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a device");
@@ -74,22 +74,11 @@ static mare_status device_wait(mr_native native) {
 
 /* ---- memory ---- */
 
-static void buffer_free(mr_native native, mr_native buffer_native) {
-    (void)native;
-    mr_opencl_buffer *buffer = buffer_native.ptr;
-    if (!buffer) return;
+static mr_opencl_buffer *buffer_of(mr_native native) { return native.ptr; }
+
+static void free_buffer(mr_opencl_buffer *buffer) {
     if (buffer->mem) mr_cl.clReleaseMemObject(buffer->mem); /* lives on until queued work is done */
     free(buffer);
-}
-
-static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer *buffer) {
-    const unsigned char zero = 0;
-    int32_t code =
-        mr_cl.clEnqueueFillBuffer(device->service, buffer->mem, &zero, 1, 0, 1, 0, NULL, NULL);
-    if (code == 0) code = mr_cl.clFinish(device->service);
-    if (code == 0) return MARE_OK;
-    return mr_opencl_fail(code, "clEnqueueFillBuffer + clFinish",
-                          "first touch of %" PRIu64 " bytes", buffer->size);
 }
 
 static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t flags,
@@ -108,23 +97,55 @@ static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t
     buffer->serial = atomic_fetch_add(&serials, 1) + 1;
     buffer->mem = mr_cl.clCreateBuffer(device->context, flags, size, NULL, &code);
     if (!buffer->mem) {
-        free(buffer);
+        free_buffer(buffer);
         return mr_opencl_fail(code, "clCreateBuffer", "%" PRIu64 " bytes", size);
     }
     *out = buffer;
     return MARE_OK;
 }
 
+static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer *buffer) {
+    const unsigned char zero = 0;
+    int32_t code =
+        mr_cl.clEnqueueFillBuffer(device->service, buffer->mem, &zero, 1, 0, 1, 0, NULL, NULL);
+    if (code == 0) code = mr_cl.clFinish(device->service);
+    if (code == 0) return MARE_OK;
+    return mr_opencl_fail(code, "clEnqueueFillBuffer + clFinish",
+                          "first touch of %" PRIu64 " bytes", buffer->size);
+}
+
+/* A CPU's driver hands out more than there is and the system kills who uses it, so Mare counts. */
+static mare_status reserve(mr_opencl_entry *entry, uint64_t size) {
+    uint64_t before = atomic_fetch_add(&entry->allocated, size);
+    if (before <= entry->info.memory && size <= entry->info.memory - before) return MARE_OK;
+    atomic_fetch_sub(&entry->allocated, size);
+    return mr_fail(MARE_ERROR_MEMORY,
+                   "%" PRIu64 " bytes do not fit: %s has %" PRIu64
+                   ", of which buffers hold %" PRIu64,
+                   size, entry->info.model, entry->info.memory, before);
+}
+
 static mare_status buffer_alloc(mr_native native, uint64_t size, mr_native *out) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_buffer *buffer = NULL;
-    MR_TRY(make_buffer(device, size, MR_CL_MEM_READ_WRITE, &buffer));
-    mare_status status = first_touch(device, buffer);
-    if (status != MARE_OK)
-        buffer_free(native, (mr_native){ .ptr = buffer });
-    else
+    mare_status status = reserve(device->entry, size);
+    if (status != MARE_OK) return status;
+    status = make_buffer(device, size, MR_CL_MEM_READ_WRITE, &buffer);
+    if (status == MARE_OK) status = first_touch(device, buffer);
+    if (status == MARE_OK) {
         out->ptr = buffer;
+        return MARE_OK;
+    }
+    if (buffer) free_buffer(buffer);
+    atomic_fetch_sub(&device->entry->allocated, size);
     return status;
+}
+
+static void buffer_free(mr_native native, mr_native buffer) {
+    mr_opencl_device *device = native.ptr;
+    if (!buffer.ptr) return;
+    atomic_fetch_sub(&device->entry->allocated, buffer_of(buffer)->size);
+    free_buffer(buffer_of(buffer));
 }
 
 /* Pinned host memory is a buffer in host memory, mapped for as long as it lives. */
@@ -137,7 +158,7 @@ static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, v
         mr_cl.clEnqueueMapBuffer(device->service, host->mem, MR_CL_TRUE,
                                  MR_CL_MAP_READ | MR_CL_MAP_WRITE, 0, size, 0, NULL, NULL, &code);
     if (!host->mapped) {
-        buffer_free(native, (mr_native){ .ptr = host });
+        free_buffer(host);
         return mr_opencl_fail(code, "clEnqueueMapBuffer", "%" PRIu64 " bytes", size);
     }
     out->ptr = host;
@@ -148,12 +169,12 @@ static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, v
 /* Queued transfers know the address only, so they are let through before it goes. */
 static void host_free(mr_native native, mr_native host_native) {
     mr_opencl_device *device = native.ptr;
-    mr_opencl_buffer *host = host_native.ptr;
+    mr_opencl_buffer *host = buffer_of(host_native);
     if (!host) return;
     (void)device_wait(native);
     if (mr_cl.clEnqueueUnmapMemObject(device->service, host->mem, host->mapped, 0, NULL, NULL) == 0)
         mr_cl.clFinish(device->service);
-    buffer_free(native, host_native);
+    free_buffer(host);
 }
 
 /* ---- streams ---- */

@@ -50,23 +50,23 @@ mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, .
 /* ---- opencl_platform.c: the devices of all platforms, in the order in which they answer ---- */
 
 typedef struct mr_opencl_entry {
-    struct mr_cl_platform *platform;
     struct mr_cl_device *id;
     mare_device_info info;
     bool is_nvidia;
     bool has_rounded_division; /* IEEE division and square root on request */
     bool has_priorities;       /* cl_khr_priority_hints */
     bool has_verbose;          /* cl_nv_compiler_options: the assembler tells registers */
+    atomic_ullong allocated;   /* bytes of this process's buffers */
     char key[512];             /* names and versions that make a binary valid */
 } mr_opencl_entry;
 
 mare_status mr_opencl_probe(mare_backend_info *out);
-const mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
+mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
 
 /* ---- what mr_native points to ---- */
 
 typedef struct mr_opencl_device {
-    const mr_opencl_entry *entry;
+    mr_opencl_entry *entry;
     struct mr_cl_context *context;
     struct mr_cl_queue *service; /* first touches, mappings, and waiting for streams that went */
     pthread_mutex_t lock;        /* of the list of queues */
@@ -82,7 +82,7 @@ typedef struct mr_opencl_buffer {
     struct mr_cl_mem *mem;
     uint64_t serial; /* tells a new buffer at an old address from the old one */
     uint64_t size;
-    void *mapped; /* of pinned host memory */
+    void *mapped; /* of pinned host memory; NULL for device memory */
 } mr_opencl_buffer;
 
 typedef struct mr_opencl_program {

@@ -153,7 +153,7 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     }
     for (uint32_t i = 0; i < count && i < MAX_DEVICES && entry_count < MAX_DEVICES; i++) {
         mr_opencl_entry *entry = &entries[entry_count];
-        *entry = (mr_opencl_entry){ .platform = platform, .id = ids[i] };
+        *entry = (mr_opencl_entry){ .id = ids[i] };
         if (read_device(entry) == MARE_OK)
             entry_count++;
         else
@@ -197,7 +197,7 @@ mare_status mr_opencl_probe(mare_backend_info *out) {
     return MARE_OK;
 }
 
-const mr_opencl_entry *mr_opencl_device_entry(int index) {
+mr_opencl_entry *mr_opencl_device_entry(int index) {
     pthread_once(&probed, probe_once);
     return index >= 0 && index < entry_count ? &entries[index] : NULL;
 }

@@ -1,5 +1,6 @@
--- buffer.lua - memory on a device, counted in elements of its type. Transfers without a stream are finished when the call
--- returns. With one they are queued, and the memory on the host is kept alive (not unchanged) until the stream was waited for.
+-- buffer.lua - memory on a device, counted in elements of its type. Transfers without a stream are
+-- finished when the call returns. With one they are queued, and the memory on the host is kept
+-- alive (not unchanged) until the stream was waited for.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -19,13 +20,16 @@ local out = ffi.new 'mare_buffer *[1]'
 
 function M.create(device, options)
     local what = handle.title('buffer', options)
-    errors.fields(what, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    errors.fields(what, options,
+                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
     local type_name, element, size = memory.shape(what, options)
     local label = options.label or 'buffer'
     desc.size, desc.type, desc.label = size, mare.types[type_name], label
     memory.create(device, size, C.mare_buffer_create, desc, out)
-    return class.wrap(out, { label = label, type = type_name, element = element, size = size, count = size / element,
-                             device = device })
+    return class.wrap(out, {
+        label = label, type = type_name, element = element, size = size, count = size / element,
+        device = device,
+    })
 end
 
 -- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.
@@ -33,8 +37,10 @@ function buffer:view(offset, count)
     offset = whole(offset, 'buffer:view: offset') * self.element
     local size = count and whole(count, 'buffer:view: count') * self.element or self.size - offset
     mare.create(C.mare_buffer_view, self.handle, offset, size, out)
-    return class.wrap(out, { label = self.label, type = self.type, element = self.element, size = size,
-                             count = size / self.element, device = self.device })
+    return class.wrap(out, {
+        label = self.label, type = self.type, element = self.element, size = size,
+        count = size / self.element, device = self.device,
+    })
 end
 
 local transfer_fields = { offset = 'number', count = 'number', stream = 'table', into = 'any' }
@@ -44,7 +50,8 @@ local none = {}
 -- Offset and size in bytes, from options in elements.
 local function span(self, what, options, count)
     local offset = whole(options.offset or 0, what .. ': offset') * self.element
-    count = whole(options.count or count or math.max(self.count - offset / self.element, 0), what .. ': count')
+    count = whole(options.count or count or math.max(self.count - offset / self.element, 0),
+                  what .. ': count')
     return offset, count * self.element
 end
 
@@ -54,11 +61,13 @@ end
 
 local function check_room(what, self, available, size)
     if available and available < size then
-        errors.argument("%s: buffer '%s': %d bytes of data are wanted, there are %d", what, self.label, size, available)
+        errors.argument("%s: buffer '%s': %d bytes of data are wanted, there are %d", what,
+                        self.label, size, available)
     end
 end
 
--- `src` is a Lua array, cdata or host memory; of a bare pointer as much is taken as fits, if no count is given.
+-- `src` is a Lua array, cdata or host memory; of a bare pointer as much is taken as fits, if no
+-- count is given.
 function buffer:upload(src, options)
     local what = 'buffer:upload'
     options = errors.fields(what, options or none, transfer_fields)
@@ -74,7 +83,8 @@ function buffer:upload(src, options)
     stream.anchor(options.stream, src)
 end
 
--- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only with `into` and a stream.
+-- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only
+-- with `into` and a stream.
 function buffer:download(options)
     local what = 'buffer:download'
     options = errors.fields(what, options or none, transfer_fields)
@@ -107,7 +117,8 @@ function buffer:fill(value, options)
     local offset, size = span(self, what, options)
     if value == nil then errors.argument('%s: a number is wanted', what) end
     local pattern = memory.from_table(what, { value }, self.type)
-    check(C.mare_buffer_fill(self.handle, offset, size, pattern, self.element, stream_handle(options.stream, what)))
+    check(C.mare_buffer_fill(self.handle, offset, size, pattern, self.element,
+                             stream_handle(options.stream, what)))
 end
 
 -- Copies from `src`, a buffer of the same type; offsets and count in elements.
@@ -116,16 +127,21 @@ function buffer:copy(src, options)
     options = errors.fields(what, options or none, copy_fields)
     local from = class.handle(src, what)
     if src.type ~= self.type and src.type ~= 'bytes' and self.type ~= 'bytes' then
-        errors.argument("%s: buffer '%s' is %s, '%s' is %s", what, src.label, src.type, self.label, self.type)
+        errors.argument("%s: buffer '%s' is %s, '%s' is %s", what, src.label, src.type, self.label,
+                        self.type)
     end
     local src_offset = whole(options.src_offset or 0, what .. ': src_offset') * self.element
-    local offset, size = span(self, what, options, math.max((src.size - src_offset) / self.element, 0))
-    check(C.mare_buffer_copy(self.handle, offset, from, src_offset, size, stream_handle(options.stream, what)))
+    local offset, size = span(self, what, options,
+                              math.max((src.size - src_offset) / self.element, 0))
+    check(C.mare_buffer_copy(self.handle, offset, from, src_offset, size,
+                             stream_handle(options.stream, what)))
 end
 
-local region_fields = { width = 'number', height = 'number', depth = 'number', dst_offset = 'number',
-                        dst_pitch = 'number', dst_slice = 'number', src_offset = 'number', src_pitch = 'number',
-                        src_slice = 'number' }
+local region_fields = {
+    width = 'number', height = 'number', depth = 'number',
+    dst_offset = 'number', dst_pitch = 'number', dst_slice = 'number',
+    src_offset = 'number', src_pitch = 'number', src_slice = 'number',
+}
 
 -- A box of rows, in bytes: see mare_region in mare.h.
 local function region(what, fields)
@@ -138,7 +154,8 @@ end
 
 function buffer:copy_region(src, box, s)
     local what = 'buffer:copy_region'
-    check(C.mare_buffer_copy_region(self.handle, class.handle(src, what), region(what, box), stream_handle(s, what)))
+    check(C.mare_buffer_copy_region(self.handle, class.handle(src, what), region(what, box),
+                                    stream_handle(s, what)))
 end
 
 local function box_end(box, side)
@@ -147,7 +164,8 @@ local function box_end(box, side)
     if pitch == 0 then pitch = box.width or 0 end
     local slice = box[side .. '_slice'] or 0
     if slice == 0 then slice = pitch * height end
-    return (box[side .. '_offset'] or 0) + (depth - 1) * slice + (height - 1) * pitch + (box.width or 0)
+    local offset = box[side .. '_offset'] or 0
+    return offset + (depth - 1) * slice + (height - 1) * pitch + (box.width or 0)
 end
 
 function buffer:upload_region(src, box, s)

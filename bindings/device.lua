@@ -29,25 +29,28 @@ local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
 local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
                 [tonumber(C.MARE_DEVICE_OTHER)] = 'other' }
 
+local text_fields = { 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' }
+local number_fields = { 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory',
+                        'max_buffer', 'local_memory', 'view_alignment' }
+
 local function read_info(d)
     check(C.mare_device_query(d, info_c))
-    local info = { kind = kinds[info_c.kind], has_double = info_c.has_double ~= 0,
-                   has_int64_atomics = info_c.has_int64_atomics ~= 0,
-                   max_group = { info_c.max_group[0], info_c.max_group[1], info_c.max_group[2] } }
-    for _, field in ipairs{ 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' } do
-        info[field] = ffi.string(info_c[field])
-    end
-    for _, field in ipairs{ 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory', 'max_buffer',
-                            'local_memory', 'view_alignment' } do
-        info[field] = tonumber(info_c[field])
-    end
+    local info = {
+        kind = kinds[info_c.kind], has_double = info_c.has_double ~= 0,
+        has_int64_atomics = info_c.has_int64_atomics ~= 0,
+        max_group = { info_c.max_group[0], info_c.max_group[1], info_c.max_group[2] },
+    }
+    for _, field in ipairs(text_fields) do info[field] = ffi.string(info_c[field]) end
+    for _, field in ipairs(number_fields) do info[field] = tonumber(info_c[field]) end
     return info
 end
 
 -- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
 function M.open(name)
     name = name or os.getenv 'MARE_DEVICE' or 'auto'
-    if type(name) ~= 'string' then errors.argument('device.open: a name is wanted, not %s', type(name)) end
+    if type(name) ~= 'string' then
+        errors.argument('device.open: a name is wanted, not %s', type(name))
+    end
     mare.create(C.mare_device_open, name, out)
     local self = class.wrap(out, {})
     self.info = read_info(self.handle)
@@ -89,15 +92,19 @@ function M.backends()
     return list
 end
 
+local function info_of(name)
+    local ok, d = pcall(M.open, name)
+    if not ok then return { name = name, error = d.message or tostring(d) } end
+    d:release()
+    return d.info
+end
+
 -- The info of every device, null last. A device that does not open has only its name and the error.
 function M.list()
     local list = {}
     for _, backend in ipairs(M.backends()) do
         for i = 0, C.mare_device_count(backend.name) - 1 do
-            local name = ('%s:%d'):format(backend.name, i)
-            local ok, result = pcall(M.open, name)
-            list[#list + 1] = ok and result.info or { name = name, error = result.message or tostring(result) }
-            if ok then result:release() end
+            list[#list + 1] = info_of(('%s:%d'):format(backend.name, i))
         end
     end
     return list

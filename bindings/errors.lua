@@ -1,5 +1,6 @@
--- errors.lua - how Mare fails in Lua: error tables { status, message, where } whose tostring() reads "script.lua:12: message".
--- `where` is the innermost frame outside Mare's own Lua, so that the position is the user's whatever the depth of the call.
+-- errors.lua - how Mare fails in Lua: error tables { status, message, where } whose tostring()
+-- reads "script.lua:12: message". `where` is the innermost frame outside Mare's own Lua, so that
+-- the position is the user's whatever the depth of the call.
 
 local host = require 'mare.host'
 
@@ -10,7 +11,8 @@ function Error.__tostring(self)
     return self.where and self.where .. ': ' .. self.message or self.message
 end
 
-local internal = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/', '@' .. host.root .. '/vendor/' }
+local internal = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/',
+                   '@' .. host.root .. '/vendor/' }
 
 local function is_internal(info)
     if info.what == 'C' then return true end
@@ -71,16 +73,20 @@ local function sorted_keys(t)
     return table.concat(keys, ', ')
 end
 
--- Checks a table of named arguments against { name = 'type' | { value = true } | 'any' }: a misspelt name must not be
--- a silent default.
+-- Checks a table of named arguments against { name = 'type' | { value = true } | 'any' }: a
+-- misspelt name must not be a silent default.
 function M.fields(what, given, allowed)
-    if type(given) ~= 'table' then M.argument('%s: a table is wanted, not %s', what, type(given)) end
+    if type(given) ~= 'table' then
+        M.argument('%s: a table is wanted, not %s', what, type(given))
+    end
     for name, value in pairs(given) do
         local rule = allowed[name]
         if not rule then
-            M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name), sorted_keys(allowed))
+            M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name),
+                       sorted_keys(allowed))
         elseif type(rule) == 'table' and rule[value] == nil then
-            M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value), sorted_keys(rule))
+            M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value),
+                       sorted_keys(rule))
         elseif type(rule) == 'string' and rule ~= 'any' and type(value) ~= rule then
             M.argument('%s: %s must be a %s, not %s', what, name, rule, type(value))
         end

@@ -1,5 +1,5 @@
--- ffi.lua - libmare as LuaJIT sees it: the marked part of mare.h, the loaded library, the version handshake and the one
--- place where a status becomes a Lua error.
+-- ffi.lua - libmare as LuaJIT sees it: the marked part of mare.h, the loaded library, the version
+-- handshake and the one place where a status becomes a Lua error.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -9,7 +9,8 @@ local function declarations(path)
     local file = assert(io.open(path, 'r'))
     local text = file:read '*a'
     file:close()
-    return (assert(text:match '/%* cdef:begin %*/(.-)/%* cdef:end %*/', path .. ': no cdef section'))
+    return (assert(text:match '/%* cdef:begin %*/(.-)/%* cdef:end %*/',
+                   path .. ': no cdef section'))
 end
 
 ffi.cdef(declarations(host.header))
@@ -29,8 +30,9 @@ function M.check(status)
     end
 end
 
--- Calls create(...), which may fail for lack of memory that only the collector can give back: handles that nothing refers
--- to any more. The second collection frees what the finalisers of the first let go.
+-- Calls create(...), which may fail for lack of memory that only the collector can give back:
+-- handles that nothing refers to any more. The second collection frees what the finalisers of the
+-- first let go.
 function M.create(create, ...)
     local status = create(...)
     if status == C.MARE_ERROR_MEMORY then

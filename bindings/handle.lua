@@ -1,6 +1,7 @@
--- handle.lua - what every Mare object is in Lua: a table around a C handle that the collector or :release() gives back once.
--- A released object changes its metatable, so that live objects pay nothing for the check; its handle is gone, its label
--- stays for the error message. Finalisers may run in any order: core keeps the parents of a handle alive.
+-- handle.lua - what every Mare object is in Lua: a table around a C handle that the collector or
+-- :release() gives back once. A released object changes its metatable, so that live objects pay
+-- nothing for the check; its handle is gone, its label stays for the error message. Finalisers may
+-- run in any order: core keeps the parents of a handle alive.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -12,8 +13,8 @@ local function describe(kind, object)
     return label and ("%s '%s'"):format(kind, label) or kind
 end
 
--- A class of objects around handles that the C function `release` gives back. class.wrap(out, fields) takes the handle
--- in out[0] over; methods go into class.methods.
+-- A class of objects around handles that the C function `release` gives back. class.wrap(out,
+-- fields) takes the handle in out[0] over; methods go into class.methods.
 function M.class(kind, release)
     local methods = {}
     local class = { kind = kind, methods = methods }

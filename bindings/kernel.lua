@@ -1,6 +1,7 @@
 -- kernel.lua - kernels with arguments by name, and launches: bound once, run often.
 --
--- A run is one C call on arguments that lie ready in core; nothing is allocated, LuaJIT compiles the loop around it.
+-- A run is one C call on arguments that lie ready in core; nothing is allocated, LuaJIT compiles
+-- the loop around it.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -20,13 +21,13 @@ local kernel_info = ffi.new 'mare_kernel_info'
 local arg_info = ffi.new 'mare_arg_info'
 local global_c, group_c = ffi.new 'uint32_t[3]', ffi.new 'uint32_t[3]'
 
+local info_fields = { 'arg_count', 'max_group_size', 'registers', 'warp_size', 'local_memory',
+                      'private_memory', 'groups_per_unit' }
+
 local function read_info(k)
     check(C.mare_kernel_query(k, kernel_info))
     local info = { name = ffi.string(kernel_info.name) }
-    for _, field in ipairs{ 'arg_count', 'max_group_size', 'registers', 'warp_size', 'local_memory', 'private_memory',
-                            'groups_per_unit' } do
-        info[field] = tonumber(kernel_info[field])
-    end
+    for _, field in ipairs(info_fields) do info[field] = tonumber(kernel_info[field]) end
     return info
 end
 
@@ -34,15 +35,20 @@ local function read_args(k, count)
     local args, index = {}, {}
     for i = 1, count do
         check(C.mare_kernel_arg(k, i - 1, arg_info))
-        local arg = { name = ffi.string(arg_info.name), type = mare.type_names[tonumber(arg_info.type)],
-                      is_buffer = arg_info.is_buffer ~= 0, is_const = arg_info.is_const ~= 0 }
-        args[i], index[arg.name] = arg, i - 1
+        local name = ffi.string(arg_info.name)
+        args[i] = {
+            name = name, type = mare.type_names[tonumber(arg_info.type)],
+            is_buffer = arg_info.is_buffer ~= 0, is_const = arg_info.is_const ~= 0,
+        }
+        index[name] = i - 1
     end
     return args, index
 end
 
 function M.create(program, name)
-    if type(name) ~= 'string' then errors.argument('program:kernel: a name is wanted, not %s', type(name)) end
+    if type(name) ~= 'string' then
+        errors.argument('program:kernel: a name is wanted, not %s', type(name))
+    end
     mare.create(C.mare_kernel_create, program.handle, name, kernel_out)
     local self = kernels.wrap(kernel_out, { name = name })
     self.info = read_info(self.handle)
@@ -53,20 +59,29 @@ end
 local function no_argument(k, name)
     local names = {}
     for i, arg in ipairs(k.args) do names[i] = arg.name end
-    errors.argument("kernel '%s' has no argument '%s' (it has: %s)", k.name, tostring(name), table.concat(names, ', '))
+    errors.argument("kernel '%s' has no argument '%s' (it has: %s)", k.name, tostring(name),
+                    table.concat(names, ', '))
 end
 
--- Binds every argument by name; global and group are the shape (a number or { x, y, z }). Returns the launch.
+-- Binds every argument by name; global and group are the shape (a number or { x, y, z }). Returns
+-- the launch.
 function kernel:bind(values)
-    if type(values) ~= 'table' then errors.argument("kernel '%s': bind takes a table", self.name) end
+    if type(values) ~= 'table' then
+        errors.argument("kernel '%s': bind takes a table", self.name)
+    end
     for name in pairs(values) do
-        if not self.index[name] and name ~= 'global' and name ~= 'group' then no_argument(self, name) end
+        if not self.index[name] and name ~= 'global' and name ~= 'group' then
+            no_argument(self, name)
+        end
     end
     mare.create(C.mare_launch_create, self.handle, launch_out)
-    local bound = launches.wrap(launch_out, { label = self.name, kernel = self, index = self.index })
+    local fields = { label = self.name, kernel = self, index = self.index }
+    local bound = launches.wrap(launch_out, fields)
     for _, arg in ipairs(self.args) do
         local value = values[arg.name]
-        if value == nil then errors.argument("kernel '%s': argument '%s' is missing", self.name, arg.name) end
+        if value == nil then
+            errors.argument("kernel '%s': argument '%s' is missing", self.name, arg.name)
+        end
         bound:set(arg.name, value)
     end
     if values.global then bound:shape(values.global, values.group) end
@@ -74,7 +89,8 @@ function kernel:bind(values)
 end
 
 local function wrong_value(self, name, value)
-    errors.argument("kernel '%s': argument '%s' is %s: a number or a buffer is wanted", self.label, name, type(value))
+    errors.argument("kernel '%s': argument '%s' is %s: a number or a buffer is wanted", self.label,
+                    name, type(value))
 end
 
 function launch:set(name, value)
@@ -100,7 +116,9 @@ local function extent(into, what, sizes)
     end
     for i = 0, 2 do
         local size = sizes[i + 1] or 1
-        if handle.whole(size, what) >= 2^32 then errors.argument('%s: %.0f exceeds 32 bits', what, size) end
+        if handle.whole(size, what) >= 2^32 then
+            errors.argument('%s: %.0f exceeds 32 bits', what, size)
+        end
         into[i] = size
     end
     return into

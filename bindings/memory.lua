@@ -1,4 +1,5 @@
--- memory.lua - pinned host memory, and the host side of transfers: what may be handed over as data of an element type.
+-- memory.lua - pinned host memory, and the host side of transfers: what may be handed over as data
+-- of an element type.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -11,8 +12,9 @@ local M = { is_host = class.is }
 
 local out = ffi.new 'mare_host *[1]'
 
--- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs whenever an eighth of the
--- device's memory (2 GiB where that is unknown) was asked for since it last ran, so that temporaries do not add up.
+-- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs
+-- whenever an eighth of the device's memory (2 GiB where that is unknown) was asked for since it
+-- last ran, so that temporaries do not add up.
 local asked = 0
 local function press(device, size)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
@@ -23,7 +25,8 @@ local function press(device, size)
     end
 end
 
--- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes }.
+-- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes
+-- }.
 function M.shape(what, options)
     local type_name = options.type or 'bytes'
     local element = tonumber(C.mare_type_size(mare.types[type_name]))
@@ -45,12 +48,15 @@ end
 -- d:host{ type = 'float', count = n }: h.data is a pointer to the type.
 function M.host(device, options)
     local what = handle.title('host memory', options)
-    errors.fields(what, options, { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    errors.fields(what, options,
+                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
     local type_name, element, size = M.shape(what, options)
     local label = options.label or 'host memory'
     M.create(device, size, C.mare_host_create, size, label, out)
-    local self = class.wrap(out, { label = label, type = type_name, size = size, count = size / element })
-    self.data = ffi.cast(ffi.typeof('$ *', ffi.typeof(mare.ctypes[type_name])), C.mare_host_data(self.handle))
+    local self = class.wrap(out, {
+        label = label, type = type_name, size = size, count = size / element,
+    })
+    self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
     return self
 end
 
@@ -67,13 +73,16 @@ local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
 
 local function check_type(what, cdata, type_name)
     local given = element_name(ffi.typeof(cdata))
-    if not given then errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata)) end
+    if not given then
+        errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata))
+    end
     if type_name ~= 'bytes' and given ~= spelling[type_name] and not untyped[given] then
         errors.argument('%s: the elements are %s, the data are %s', what, type_name, given)
     end
 end
 
--- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does not tell).
+-- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does
+-- not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
         check_type(what, data.data, type_name)
@@ -106,7 +115,8 @@ function M.from_table(what, values, type_name)
         end
         array[i - 1] = value
         if exact and array[i - 1] ~= value then
-            errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value), type_name)
+            errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value),
+                            type_name)
         end
     end
     return array

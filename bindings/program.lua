@@ -13,11 +13,16 @@ local M = {}
 
 local out = ffi.new 'mare_program *[1]'
 local size = ffi.new 'uint64_t[1]'
-local languages = { mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL }
-local maths = { strict = C.MARE_MATH_STRICT, fast = C.MARE_MATH_FAST, relaxed = C.MARE_MATH_RELAXED }
-
-local fields = { source = 'string', name = 'string', defines = 'table', include_paths = 'table', language = languages,
-                 math = maths, options = 'string' }
+local languages = {
+    mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL,
+}
+local maths = {
+    strict = C.MARE_MATH_STRICT, fast = C.MARE_MATH_FAST, relaxed = C.MARE_MATH_RELAXED,
+}
+local fields = {
+    source = 'string', name = 'string', defines = 'table', include_paths = 'table',
+    language = languages, math = maths, options = 'string',
+}
 
 local function define_text(value)
     if value == true then return nil end
@@ -26,8 +31,8 @@ local function define_text(value)
     return tostring(value)
 end
 
--- Sorted, because the text of the defines is part of the cache's key. `false` leaves a name undefined. `anchor` keeps the
--- texts, which C only points to, from the collector.
+-- Sorted, because the text of the defines is part of the cache's key. `false` leaves a name
+-- undefined. `anchor` keeps the texts, which C only points to, from the collector.
 local function define_array(defines, anchor)
     local names = {}
     for name, value in pairs(defines) do

@@ -1,4 +1,5 @@
--- stream.lua - queues of work. A stream keeps the host memory of its queued transfers alive until somebody waits for it.
+-- stream.lua - queues of work. A stream keeps the host memory of its queued transfers alive until
+-- somebody waits for it.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'

@@ -1,32 +1,34 @@
--- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and returns the exit status.
+-- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and
+-- returns the exit status.
 --
--- 0 ok, 1 failed, 2 bad usage, 130 interrupted. A failure shows its message and the user's own frames;
--- MARE_TRACEBACK=1 shows all of them.
+-- 0 ok, 1 failed, 2 bad usage, 130 interrupted. A failure shows its message and the user's own
+-- frames; MARE_TRACEBACK=1 shows all of them.
 
 local host = require 'mare.host'
+local errors = require 'bindings.errors'
 
 local usage = [[
-Usage: mare FILE.lua [--option value ...]   run a script; a bare name is a scenario that comes with Mare
+Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
        mare FILE.lua --help                 the options of a scenario
        mare -e CODE [arguments]             run CODE
        mare - [arguments]                   run what comes in on standard input
        mare                                 an interactive session
-       mare doctor [--json]                 what was found on this machine, and why something is missing
+       mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
        mare --version
 
-Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or 'off'),
-             MARE_TRACEBACK=1 (errors with every frame)
+Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
+             'off'), MARE_TRACEBACK=1 (errors with every frame)
 ]]
 
 -- ---- failures ----
 
+local max_frames = 12
+
 -- The message handler: keeps what can only be known while the stack stands.
 local function describe(failure)
-    local errors = require 'bindings.errors'
-    if errors.is(failure) then failure.frames = errors.frames(1) end
     local all = os.getenv 'MARE_TRACEBACK' == '1' and debug.traceback('', 2)
-    return { failure = failure, frames = errors.frames(1), all = all }
+    return { failure = failure, frames = errors.frames(1, max_frames), all = all }
 end
 
 local function print_failure(report)
@@ -45,7 +47,9 @@ end
 
 -- The exit status of a call that failed.
 local function status_of(report)
-    local errors = require 'bindings.errors'
+    if type(report) ~= 'table' then     -- describe itself failed, as it may when the stack is full
+        report = { failure = report, frames = {} }
+    end
     local status = errors.is(report.failure) and report.failure.status
     if status == 'stop' then return 0 end
     if host.interrupted() or status == 'interrupted' then
@@ -143,8 +147,8 @@ function commands.cache(action, extra)
         print(('%d removed'):format(cache.clear()))
     elseif action == 'ls' and not extra then
         for _, entry in ipairs(cache.entries()) do
-            print(('%s  %8d  %s  %s'):format(os.date('%Y-%m-%d %H:%M', entry.modified), entry.size, entry.device,
-                                             entry.program))
+            local date = os.date('%Y-%m-%d %H:%M', entry.modified)
+            print(('%s  %8d  %s  %s'):format(date, entry.size, entry.device, entry.program))
         end
     else
         return bad_usage("cache: '%s' (allowed: ls, clear, path)", tostring(extra or action or ''))
@@ -161,7 +165,9 @@ local M = {}
 function M.main(first, ...)
     if not first then return session() end
     local command = commands[first]
-    if not command and first:sub(1, 1) == '-' then return bad_usage("unknown option '%s'", first) end
+    if not command and first:sub(1, 1) == '-' then
+        return bad_usage("unknown option '%s'", first)
+    end
     if not command then return run_file(first, { ... }) end
     local ok, result = xpcall(command, describe, ...)
     return ok and result or status_of(result)

@@ -1,15 +1,20 @@
--- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data, text() and json() show it.
+-- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data,
+-- text() and json() show it.
 
 local host = require 'mare.host'
 local device = require 'bindings.device'
 
 local M = {}
 
--- Lua modules and, through the bindings that load them, libraries that Mare can use but starts without.
+-- Lua modules and, through the bindings that load them, libraries that Mare can use but starts
+-- without.
 local optional = {
-    { name = 'NetCDF', module = 'bindings.netcdf', package = 'libnetcdf-dev', use = 'writes --out files' },
-    { name = 'cairo', module = 'bindings.cairo', package = 'libcairo2', use = 'draws --image pictures' },
-    { name = 'argparse', module = 'argparse', package = 'lua-argparse', use = 'reads the options of scenarios' },
+    { name = 'NetCDF', module = 'bindings.netcdf', package = 'libnetcdf-dev',
+      use = 'writes --out files' },
+    { name = 'cairo', module = 'bindings.cairo', package = 'libcairo2',
+      use = 'draws --image pictures' },
+    { name = 'argparse', module = 'argparse', package = 'lua-argparse',
+      use = 'reads the options of scenarios' },
     { name = 'dkjson', module = 'dkjson', package = 'lua-dkjson', use = 'writes JSON' },
     { name = 'busted', module = 'busted.runner', package = 'lua-busted', use = 'runs the specs' },
     { name = 'lfs', module = 'lfs', package = 'lua-filesystem', use = 'finds the specs' },
@@ -24,7 +29,9 @@ local function examine_optional(entry)
         found.version = type(version) ~= 'table' and version and tostring(version) or nil
     elseif not ok then
         local reason = tostring(result):match '^[^\n]*'
-        if reason:find 'not found:?$' then reason = reason .. '; Debian package ' .. entry.package end
+        if reason:find 'not found:?$' then
+            reason = reason .. '; Debian package ' .. entry.package
+        end
         found.reason = reason
     end
     return found
@@ -43,9 +50,12 @@ end
 
 function M.examine()
     local libraries = {}
-    for i, entry in ipairs(optional) do libraries[i] = attempt(function() return examine_optional(entry) end) end
+    for i, entry in ipairs(optional) do
+        libraries[i] = attempt(function() return examine_optional(entry) end)
+    end
     return {
-        mare = { version = device.version, root = host.root, library = host.library, lua = jit.version,
+        mare = { version = device.version, root = host.root, library = host.library,
+                 lua = jit.version,
                  system = jit.os .. ' ' .. jit.arch },
         backends = attempt(device.backends),
         devices = attempt(device.list),
@@ -68,7 +78,8 @@ end
 
 local function backend_text(b)
     if not b.available then return ('  %-9s no: %s'):format(b.name, b.reason) end
-    return ('  %-9s yes: %d device%s; %s'):format(b.name, b.device_count, b.device_count == 1 and '' or 's', b.version)
+    local plural = b.device_count == 1 and '' or 's'
+    return ('  %-9s yes: %d device%s; %s'):format(b.name, b.device_count, plural, b.version)
         .. (b.library ~= '' and (' (%s)'):format(b.library) or '')
 end
 
@@ -76,17 +87,24 @@ local function device_text(d)
     if d.error then return ('  %-9s does not open: %s'):format(d.name, d.error) end
     return table.concat({
         ('  %-9s %s (%s, %s)'):format(d.name, d.model, d.kind, d.driver),
-        ('            memory %s, largest buffer %s, %d compute units, %s'):format(
-            amount(d.memory), amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
-        ('            group at most %d (%s), local memory %s%s'):format(
-            d.max_group_size, table.concat(d.max_group, ' x '), amount(d.local_memory),
-            d.arch ~= '' and ', ' .. d.arch or ''),
+        ('            memory %s, largest buffer %s, %d compute units, %s'):format(amount(d.memory),
+            amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
+        ('            group at most %d (%s), local memory %s, %s'):format(d.max_group_size,
+            table.concat(d.max_group, ' x '), amount(d.local_memory), d.arch),
     }, '\n')
 end
 
 local function library_text(l)
-    if l.available then return ('  %-9s yes%s'):format(l.name, l.version and ': ' .. l.version or '') end
+    if l.available then
+        return ('  %-9s yes%s'):format(l.name, l.version and ': ' .. l.version or '')
+    end
     return ('  %-9s no (%s): %s'):format(l.name, l.use, l.reason)
+end
+
+local function cache_text(c)
+    if c.error then return '  ' .. c.error end
+    if c.path == '' then return '  switched off (MARE_CACHE)' end
+    return ('  %s: %d, %s'):format(c.path, c.entries, amount(c.bytes))
 end
 
 local function section(lines, title, items, show)
@@ -97,15 +115,16 @@ end
 
 function M.text()
     local found = M.examine()
-    local lines = { ('Mare %s (%s, %s)'):format(found.mare.version, found.mare.lua, found.mare.system),
-                    '  root      ' .. found.mare.root, '  library   ' .. found.mare.library }
+    local mare = found.mare
+    local lines = {
+        ('Mare %s (%s, %s)'):format(mare.version, mare.lua, mare.system),
+        '  root      ' .. mare.root, '  library   ' .. mare.library,
+    }
     section(lines, 'Back ends', found.backends, backend_text)
     section(lines, 'Devices', found.devices, device_text)
     section(lines, 'Libraries', found.libraries, library_text)
-    local cache = found.cache
     lines[#lines + 1] = 'Compiled programs'
-    lines[#lines + 1] = cache.error and '  ' .. cache.error or cache.path == '' and '  switched off (MARE_CACHE)'
-        or ('  %s: %d, %s'):format(cache.path, cache.entries, amount(cache.bytes))
+    lines[#lines + 1] = cache_text(found.cache)
     return table.concat(lines, '\n')
 end
 

@@ -3,13 +3,15 @@
 --
 --     local o = mare.options{
 --         title = 'Kelvin-Helmholtz instability', help = 'Two shear layers ...',
---         options.simulation,                                   -- a shared group: see below
---         { name = 'nx', default = 1024 },                      -- overrides fields of an option already declared
---         { name = 'perturbation', default = 'noise', choices = { 'noise', 'smooth' }, help = '...' },
+--         options.simulation,                 -- a shared group: see below
+--         { name = 'nx', default = 1024 },    -- overrides fields of an option already declared
+--         { name = 'start', default = 'noise', choices = { 'noise', 'smooth' }, help = '...' },
 --     }
---     o.nx, o.t_end ('t-end'), o.decompose[1] (a pair is { 2, 2 }), o.every (nil when it has no default and is not given)
---     o:metadata() -> { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order of declaration; values are
---                     numbers or strings ('true', '2x2'), options without a value are left out
+--     o.nx, o.t_end ('t-end'), o.decompose[1] (a pair is { 2, 2 }),
+--     o.every (nil when it has no default and is not given)
+--     o:metadata() -> { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order of
+--                     declaration; values are numbers or strings ('true', '2x2'), options without
+--                     a value are left out
 --     o:given 'nx' -> true when the user set it
 --
 -- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
@@ -53,11 +55,15 @@ local function path(value)
     return text(value) and value ~= '' and value or nil
 end
 
+local function truth(value)
+    if type(value) == 'boolean' then return value end
+end
+
 -- How a value is read (nil: it is none), and what is said when it cannot be.
 local types = {
     integer = { read = whole, noun = 'a whole number', metavar = 'N' },
     number = { read = finite, noun = 'a number', metavar = 'X' },
-    boolean = { read = function(value) if type(value) == 'boolean' then return value end end, noun = 'true or false' },
+    boolean = { read = truth, noun = 'true or false' },
     string = { read = text, noun = 'a text', metavar = 'TEXT' },
     pair = { read = pair, noun = 'two whole numbers as 2x2', metavar = 'AxB' },
     path = { read = path, noun = 'a file name', metavar = 'FILE' },
@@ -82,7 +88,9 @@ local function in_range(option, value)
     local range = option.range
     if not range then return true end
     for _, number in ipairs(type(value) == 'table' and value or { value }) do
-        if number < (range[1] or -math.huge) or number > (range[2] or math.huge) then return false end
+        if number < (range[1] or -math.huge) or number > (range[2] or math.huge) then
+            return false
+        end
     end
     return true
 end
@@ -114,8 +122,10 @@ local function infer(option)
     error(("option '%s': type is missing"):format(option.name), 0)
 end
 
-local option_fields = { name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
-                        range = 'table', choices = 'table', group = 'string', key = 'string' }
+local option_fields = {
+    name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
+    range = 'table', choices = 'table',
+}
 
 local function declare(list, declaration, group)
     errors.fields("option '" .. tostring(declaration.name) .. "'", declaration, option_fields)
@@ -127,7 +137,8 @@ local function declare(list, declaration, group)
     for field, value in pairs(declaration) do option[field] = value end
 end
 
--- Flattens declarations and groups; a later declaration of the same name overrides fields of the earlier one.
+-- Flattens declarations and groups; a later declaration of the same name overrides fields of the
+-- earlier one.
 local function collect(spec)
     local list = {}
     for _, entry in ipairs(spec) do
@@ -145,13 +156,15 @@ end
 -- ---- the command line ----
 
 local function help_text(option)
-    local parts = { option.help or '' }
-    if option.choices then parts[#parts + 1] = 'one of ' .. table.concat(option.choices, ', ') end
-    local notes = {}
+    local parts, notes = {}, {}
+    if option.help then parts[1] = option.help end
+    if option.choices then parts[#parts + 1] = '(' .. table.concat(option.choices, ', ') .. ')' end
     if option.unit then notes[#notes + 1] = option.unit end
-    if option.default ~= nil and option.type ~= 'boolean' then notes[#notes + 1] = 'default ' .. show(option.default) end
+    if option.default ~= nil and option.type ~= 'boolean' then
+        notes[#notes + 1] = 'default ' .. show(option.default)
+    end
     if #notes > 0 then parts[#parts + 1] = '[' .. table.concat(notes, ', ') .. ']' end
-    return (table.concat(parts, ' '):gsub('^ ', ''))
+    return table.concat(parts, ' ')
 end
 
 local function add_to_parser(parser, option)
@@ -164,7 +177,8 @@ local function add_to_parser(parser, option)
 end
 
 local function make_parser(spec, list)
-    local parser = argparse(M.program, (spec.title or '') .. (spec.help and '\n' .. spec.help or '')):add_help(false)
+    local about = (spec.title or '') .. (spec.help and '\n' .. spec.help or '')
+    local parser = argparse(M.program, about):add_help(false)
     local groups = {}
     for _, option in ipairs(list) do
         local element = add_to_parser(parser, option)
@@ -174,6 +188,7 @@ local function make_parser(spec, list)
         end
         table.insert(groups[title], element)
     end
+    parser:argument('extra'):args('*'):hidden(true)
     for _, title in ipairs(groups) do parser:group(title, unpack(groups[title])) end
     parser:group('Other', parser:flag('-h --help', 'show this text and stop'))
     return parser
@@ -197,12 +212,15 @@ local function parse_words(spec, list, words)
     local parser = make_parser(spec, list)
     local ok, result = parser:pparse(join_negatives(words))
     if not ok then errors.usage('%s', (result:gsub('\n.*', ''))) end
+    if result.extra[1] then errors.usage("'%s' is no option", result.extra[1]) end
     if result.help then
         io.write(parser:get_help(), '\n')
         errors.stop()
     end
     for _, option in ipairs(list) do
-        if result[option.key] and option.type == 'boolean' then result[option.key] = not option.default end
+        if result[option.key] and option.type == 'boolean' then
+            result[option.key] = not option.default
+        end
     end
     return result
 end
@@ -224,7 +242,8 @@ local function metadata(values, list)
         local value = values[option.key]
         if type(value) == 'boolean' or type(value) == 'table' then value = show(value) end
         if value ~= nil then
-            out[#out + 1] = { name = option.key, value = value, unit = option.unit, help = option.help }
+            out[#out + 1] = { name = option.key, value = value, unit = option.unit,
+                              help = option.help }
         end
     end
     return out
@@ -253,8 +272,10 @@ M.program = 'scenario'      -- the name that --help shows
 
 -- ---- shared groups ----
 
-local device_option = { name = 'device', type = 'string', default = os.getenv 'MARE_DEVICE' or 'auto',
-                        help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them" }
+local device_option = {
+    name = 'device', type = 'string', default = os.getenv 'MARE_DEVICE' or 'auto',
+    help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them",
+}
 
 M.device = { title = 'Device', device_option }
 
@@ -262,18 +283,24 @@ M.simulation = {
     title = 'Every simulation',
     { name = 'nx', default = 512, range = { 4, 2^20 }, help = 'cells along x' },
     { name = 'ny', default = 512, range = { 4, 2^20 }, help = 'cells along y' },
-    { name = 't-end', type = 'number', default = 1, range = { 0 }, unit = 's', help = 'time to stop at' },
+    { name = 't-end', type = 'number', default = 1, range = { 0 }, unit = 's',
+      help = 'time to stop at' },
     { name = 'steps', type = 'integer', range = { 0 }, help = 'steps to stop after, if earlier' },
-    { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 }, help = 'Courant number' },
-    { name = 'scheme', default = 'muscl_hancock', choices = { 'muscl_hancock', 'lax_friedrichs' }, help = 'scheme,' },
-    { name = 'flux', default = 'hllc', choices = { 'hll', 'hllc' }, help = 'flux between cells,' },
-    { name = 'limiter', default = 'mc', choices = { 'minmod', 'mc', 'van_leer', 'superbee', 'none' },
-      help = 'limiter of slopes,' },
-    { name = 'precision', default = 'float', choices = { 'float', 'double' }, help = 'of the arithmetic,' },
+    { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 },
+      help = 'Courant number' },
+    { name = 'scheme', default = 'muscl_hancock', choices = { 'muscl_hancock', 'lax_friedrichs' },
+      help = 'scheme' },
+    { name = 'flux', default = 'hllc', choices = { 'hll', 'hllc' }, help = 'flux between cells' },
+    { name = 'limiter', default = 'mc',
+      choices = { 'minmod', 'mc', 'van_leer', 'superbee', 'none' },
+      help = 'limiter of slopes' },
+    { name = 'precision', default = 'float', choices = { 'float', 'double' },
+      help = 'of the arithmetic' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
     device_option,
     { name = 'out', type = 'path', help = 'NetCDF file to write' },
-    { name = 'every', type = 'number', range = { 1e-12 }, unit = 's', help = 'time between outputs' },
+    { name = 'every', type = 'number', range = { 1e-12 }, unit = 's',
+      help = 'time between outputs' },
     { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'quiet', default = false, help = 'no progress line' },

@@ -1,6 +1,8 @@
--- repl.lua - the interactive session. step(line) is the whole of it and knows no terminal; converse() reads and prints.
+-- repl.lua - the interactive session. step(line) is the whole of it and knows no terminal;
+-- converse() reads and prints.
 
 local host = require 'mare.host'
+local errors = require 'bindings.errors'
 
 local M = {}
 
@@ -24,7 +26,6 @@ local function show(...)
 end
 
 local function message(failure)
-    local errors = require 'bindings.errors'
     local lines = { tostring(failure) }
     for _, frame in ipairs(errors.frames(1)) do
         if not frame:find '^input:' then lines[#lines + 1] = '    at ' .. frame end
@@ -38,7 +39,8 @@ local function finish(self, ok, ...)
     return 'ok', show(...)
 end
 
--- Takes one more line. Returns 'ok' and the values as text, 'more' when the input is incomplete, 'error' and the message.
+-- Takes one more line. Returns 'ok' and the values as text, 'more' when the input is incomplete,
+-- 'error' and the message.
 function M:step(line)
     local text = self.pending and self.pending .. '\n' .. line or line
     self.pending = nil

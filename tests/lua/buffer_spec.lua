@@ -1,0 +1,144 @@
+local device = require 'bindings.device'
+local ffi = require 'ffi'
+
+local function failure(f, ...)
+    local ok, result = pcall(f, ...)
+    assert.is_false(ok)
+    return tostring(result)
+end
+
+for _, info in ipairs(device.list()) do
+    describe('buffer on ' .. info.name, function()
+        local d
+
+        setup(function() d = device.open(info.name) end)
+        teardown(function() d:release() end)
+
+        it('brings back what was put in, of every type', function()
+            for _, name in ipairs{ 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64',
+                                   'uint64', 'float',
+                                   'double' } do
+                local b = d:buffer{ type = name, count = 5, label = name }
+                b:upload{ 1, 2, 3, 4, 100 }
+                assert.same({ 1, 2, 3, 4, 100 }, b:totable())
+                assert.equal(5, b.count)
+                b:release()
+            end
+        end)
+
+        it('counts offsets in elements', function()
+            local b = d:buffer{ type = 'float', count = 8, label = 'b' }
+            b:fill(1)
+            b:fill(2.5, { offset = 2, count = 3 })
+            b:upload({ 7, 8 }, { offset = 5 })
+            assert.same({ 1, 1, 2.5, 2.5, 2.5, 7, 8, 1 }, b:totable())
+            assert.same({ 2.5, 7 }, b:totable{ offset = 4, count = 2 })
+            assert.same({ 8, 1 }, b:totable{ offset = 6 })
+            b:release()
+        end)
+
+        it('takes and fills cdata and pinned memory', function()
+            local b = d:buffer{ type = 'double', count = 4, label = 'b' }
+            local array = ffi.new('double[4]', { 1, 2, 3, 4 })
+            b:upload(array)
+            b:upload(array + 2, { count = 1 })
+            assert.same({ 3, 2, 3, 4 }, b:totable())
+            local h = d:host{ type = 'double', count = 4, label = 'h' }
+            b:download{ into = h, stream = d.stream }
+            d.stream:wait()
+            assert.equal(3, h.data[0])
+            h.data[3] = 9
+            b:upload(h, { stream = d.stream })
+            assert.equal(9, b:download{ offset = 3, count = 1 }[0])
+            assert.equal(array, b:download{ into = array })
+            assert.equal(9, array[3])
+            b:release()
+            h:release()
+        end)
+
+        it('makes views that share memory and outlive their parent', function()
+            local b = d:buffer{ type = 'int32', count = 64, label = 'b' }
+            b:fill(1)
+            local v = b:view(32, 16)
+            assert.equal(16, v.count)
+            v:fill(5)
+            assert.same({ 1, 5 }, b:totable{ offset = 31, count = 2 })
+            b:release()
+            assert.equal(5, v:download()[15])
+            v:release()
+        end)
+
+        it('copies between buffers and boxes of rows', function()
+            local a = d:buffer{ type = 'float', count = 12, label = 'a' }
+            local b = d:buffer{ type = 'float', count = 12, label = 'b' }
+            a:upload{ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }
+            b:fill(0)
+            b:copy(a, { offset = 1, src_offset = 10, count = 2 })
+            assert.same({ 0, 11, 12, 0 }, b:totable{ count = 4 })
+            b:copy(a)
+            assert.same(a:totable(), b:totable())
+            b:fill(0)
+            local inner = { width = 8, height = 3, src_offset = 4, src_pitch = 16, dst_pitch = 16 }
+            b:copy_region(a, inner)
+            assert.same({ 2, 3, 0, 0, 6, 7, 0, 0, 10, 11, 0, 0 }, b:totable())
+            local rows = ffi.new 'float[6]'
+            a:download_region(rows, { width = 8, height = 3, src_pitch = 16 })
+            assert.equal(10, rows[5])
+            a:upload_region(rows, { width = 8, height = 3, dst_pitch = 16, dst_offset = 8 },
+                            d.stream)
+            assert.same({ 9, 10, 9, 10 }, a:totable{ offset = 8 })
+            a:release()
+            b:release()
+        end)
+
+        it('refuses what does not fit, naming it', function()
+            local b = d:buffer{ type = 'float', count = 4, label = 'rho' }
+            local c = d:buffer{ type = 'uint8', count = 4, label = 'mask' }
+            for text, f in pairs{
+                ["unknown field 'lable'"] = function() d:buffer{ size = 4, lable = 'x' } end,
+                ["type = 'flaot'"] = function() d:buffer{ type = 'flaot', count = 4 } end,
+                ['count (elements) or size (bytes) is missing'] = function()
+                    d:buffer{ type = 'float' }
+                end,
+                ["buffer 'n': count: a whole number >= 0 is wanted, not 1.5"] = function()
+                    d:buffer{ type = 'float', count = 1.5, label = 'n' }
+                end,
+                ["buffer 'e': size is 0"] = function()
+                    d:buffer{ type = 'float', count = 0, label = 'e' }
+                end,
+                ["buffer 'rho': upload of 20 bytes"] = function() b:upload{ 1, 2, 3, 4, 5 } end,
+                ["buffer 'rho': download of 16 bytes at offset 4"] = function()
+                    b:download{ offset = 1, count = 4 }
+                end,
+                ['offset: a whole number >= 0 is wanted, not -1'] = function()
+                    b:download{ offset = -1 }
+                end,
+                ['the elements are float, the data are double'] = function()
+                    b:upload(ffi.new 'double[4]')
+                end,
+                ["buffer 'rho': 16 bytes of data are wanted, there are 8"] = function()
+                    b:upload(ffi.new 'float[2]', { count = 4 })
+                end,
+                ['element 2 is string'] = function() b:upload{ 1, 'two' } end,
+                ['element 1: 300 does not fit uint8'] = function() c:upload{ 300 } end,
+                ['element 1: 1.5 does not fit uint8'] = function() c:fill(1.5) end,
+                ["'rho' is float, 'mask' is uint8"] = function() c:copy(b) end,
+                ["buffer 'rho': 12 bytes of data are wanted, there are 8"] = function()
+                    b:download_region(ffi.new 'float[2]', { width = 4, height = 2, dst_pitch = 8 })
+                end,
+                ["unknown field 'hight'"] = function()
+                    b:copy_region(c, { width = 1, hight = 1 })
+                end,
+                ['a buffer is wanted, not 5'] = function() b:copy(5) end,
+                ['a stream is wanted'] = function() b:fill(1, { stream = b }) end,
+            } do
+                local message = failure(f)
+                assert.truthy(message:find(text, 1, true), message)
+            end
+            b:release()
+            for _, use in ipairs{ function() b:fill(1) end, function() c:copy(b) end } do
+                assert.truthy(failure(use):find "buffer 'rho' is used after its release")
+            end
+        end)
+    end)
+end

@@ -1,0 +1,197 @@
+local host = require 'mare.host'
+
+local function quote(word)
+    return "'" .. word:gsub("'", "'\\''") .. "'"
+end
+
+local function shell(command)
+    local pipe = io.popen(command)
+    local output = pipe:read '*a'
+    pipe:close()
+    return output
+end
+
+-- Runs the launcher with words in a shell, between `before` and `after`. Returns all it printed and
+-- its exit status.
+local function mare(words, after, before)
+    local command = { quote(host.launcher) }
+    for _, word in ipairs(words) do command[#command + 1] = quote(word) end
+    local line = table.concat(command, ' ')
+    local output = shell(('{ %s %s %s; } 2>&1; echo "status $?"'):format(before or '', line,
+                                                                        after or ''))
+    local text, status = output:match '^(.*)status (%d+)\n$'
+    return text, tonumber(status)
+end
+
+-- A script in a temporary file; removed when the test ends.
+local function script(text, finally)
+    local path = os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write(text)
+    file:close()
+    finally(function() os.remove(path) end)
+    return path
+end
+
+local function check(status, text, words, after, before)
+    local output, got = mare(words, after, before)
+    assert.truthy(output:find(text, 1, true), output)
+    assert.equal(status, got)
+    return output
+end
+
+describe('mare', function()
+    it('runs code, files and standard input with arguments', function()
+        check(0, 'a b -e', { '-e', 'print(..., select(2, ...), arg[0])', 'a', 'b' },
+              '| tr "\\t" " "')
+        check(0, '3', { '-' }, '', 'echo "print(1 + 2)" |')
+        local path = script('#!/usr/bin/env mare\nprint(arg[1] .. ...)', finally)
+        check(0, 'xx', { path, 'x' })
+    end)
+
+    it('tells its version and its usage', function()
+        check(0, 'mare ' .. host.version, { '--version' })
+        check(0, 'Usage: mare FILE.lua', { '--help' })
+    end)
+
+    it('answers bad usage with 2', function()
+        check(2, "unknown option '--bogus'", { '--bogus' })
+        check(2, 'no_such_scenario: No such file', { 'no_such_scenario' })
+        check(2, '/no/such/file.lua', { '/no/such/file.lua' })
+        check(2, 'CODE is missing', { '-e' })
+        check(2, "cache: 'burn' (allowed: ls, clear, path)", { 'cache', 'burn' })
+        check(2, "doctor: '--xml' (allowed: --json)", { 'doctor', '--xml' })
+        local path = script([[
+            require('mare').options{ { name = 'n', default = 1, range = { 1, 9 } } }]], finally)
+        check(2, "option --n: '10' (allowed: a whole number from 1 to 9)", { path, '--n', '10' })
+    end)
+
+    it('shows the options of a script', function()
+        local path = script([[
+            local o = require('mare').options{
+                title = 'Title.',
+                { name = 'n', default = 7, unit = 'm', help = 'words' },
+            }
+            print(o.n)]], finally)
+        local help = check(0, 'Title.', { path, '--help' })
+        assert.truthy(help:find '--n <N>%s+words %[m, default 7%]', help)
+        check(0, '8\n', { path, '--n', '8' })
+    end)
+
+    it("shows an error's message and the user's frames only", function()
+        local path = script([[
+            local function inner() return (require('mare').device.open 'metal') end
+            local function outer() inner() end
+            outer()]], finally)
+        local output = check(1, ":1: device 'metal': no such back end", { path })
+        local name = path:gsub('%p', '%%%0')
+        local frames = {}
+        for frame in output:gmatch '    at ([^\n]*)' do
+            frames[#frames + 1] = frame:gsub('^' .. name, '')
+        end
+        assert.same({ ':1', ':2', ':3' }, frames)
+        check(1, 'bindings/device.lua', { path }, '', 'MARE_TRACEBACK=1')
+    end)
+
+    it('answers a failing script with 1', function()
+        check(1, '(command line):1: oops', { '-e', 'error "oops"' })
+        check(1, 'nil', { '-e', 'error()' })
+        check(1, "'=' expected", { '-e', 'x y' })
+        check(1, 'stack overflow', { '-e', 'local function f() return 1 + f() end f()' })
+    end)
+
+    it('says when its output went nowhere', function()
+        check(1, 'standard output: No space left on device', { '-e', 'print(1)' }, '> /dev/full')
+        check(1, 'standard output: Bad file descriptor', { '-e', 'print(1)' }, '>&-')
+        check(0, '', { '-e', 'x = 1' }, '>&-')
+        local output = mare({ '-e', 'for i = 1, 1e5 do print(i) end' }, '| head -n 1')
+        assert.truthy(output:find('standard output: Broken pipe', 1, true), output)
+    end)
+
+    it('examines the machine', function()
+        local output = check(0, 'Back ends', { 'doctor' })
+        assert.truthy(output:find('null:0', 1, true))
+        local found = require('dkjson').decode((mare{ 'doctor', '--json' }))
+        assert.equal(host.version, found.mare.version)
+        assert.equal('cuda', found.backends[1].name)
+        assert.equal('null:0', found.devices[#found.devices].name)
+        assert.is_number(found.cache.bytes)
+    end)
+
+    it('lists and clears its cache', function()
+        local folder = os.tmpname()
+        os.remove(folder)
+        finally(function() os.execute('rm -r ' .. folder) end)
+        local function run(arguments)
+            local command = quote(host.launcher) .. ' ' .. arguments
+            return shell(('MARE_CACHE=%s %s 2>&1'):format(folder, command))
+        end
+        assert.equal(folder .. '\n', run 'cache path')
+        run [[-e 'require("mare").device.open "null":program{ name = "f.krn",
+                                                              source = "MR_KERNEL void f() {}" }']]
+        assert.truthy(run 'cache ls':find('f.krn', 1, true))
+        assert.equal('1 removed\n', run 'cache clear')
+        assert.equal('', run 'cache ls')
+    end)
+
+    it('holds a session in a pipe', function()
+        local output, status = mare({}, '', [[printf 'x = 20 + 1\nx * 2\nerror(1)\n_' |]])
+        assert.equal(0, status)
+        assert.truthy(output:find '42.*42', output)
+    end)
+end)
+
+describe('an interrupt', function()
+    -- Sends a signal to a launcher that runs `code`, once it says that it is ready, and again
+    -- returns what it printed.
+    local function interrupt(code, signal)
+        local log = os.tmpname()
+        local words = quote('io.stdout:setvbuf "no" print "ready" ' .. code)
+        local output = shell(([[
+            %s -e %s > %s 2>&1 & pid=$!
+            until grep -q ready %s || ! kill -0 $pid; do sleep 0.01; done
+            sleep 0.2
+            kill -%s $pid
+            wait $pid
+            echo "status $?" >> %s
+            sed 1d %s]]):format(quote(host.launcher), words, log, log, signal, log, log))
+        os.remove(log)
+        return output
+    end
+
+    it('stops pure Lua, compiled or not', function()
+        for _, code in ipairs{
+            'while true do end',
+            'local s = 0 while true do for i = 1, 1000 do s = s + i end end',
+            'while true do string.rep("x", 10):gsub("x", "y") end',
+            'coroutine.wrap(function() while true do end end)()',
+            [[local e = require("mare").device.open("null"):event()
+              while true do e:record() e:wait() end]],
+        } do
+            assert.equal('mare: interrupted\nstatus 130\n', interrupt(code, 'INT'))
+        end
+        assert.equal('mare: interrupted\nstatus 130\n', interrupt('while true do end', 'TERM'))
+    end)
+
+    it('stops what runs in a session, not the session', function()
+        local command = quote(host.launcher)
+        local output = shell(([[
+            { echo 'while true do end'; sleep 0.6; echo 'print(6 * 7)'; } | %s 2>&1 & pid=$!
+            sleep 0.3
+            kill -INT $pid
+            wait $pid
+            echo "status $?"]]):format(command))
+        assert.truthy(output:find 'interrupted.*42.*status 0\n$', output)
+    end)
+
+    it('lets a loop that asks put its things in order', function()
+        local code = [[
+            local host, errors = require 'mare.host', require 'bindings.errors'
+            while not host.interrupted() do end
+            local n = 0
+            for i = 1, 1e7 do n = n + #tostring(i) end
+            print 'in order'
+            errors.interrupt()]]
+        assert.equal('in order\nmare: interrupted\nstatus 130\n', interrupt(code, 'INT'))
+    end)
+end)

@@ -1,0 +1,184 @@
+local device = require 'bindings.device'
+local util = require 'jit.util'
+
+local saxpy = [[
+MR_KERNEL void saxpy(int n, real a, MR_GLOBAL const real *x, MR_GLOBAL real *y) {
+    int i = mr_gid_x();
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+]]
+
+local function failure(f, ...)
+    local ok, result = pcall(f, ...)
+    assert.is_false(ok)
+    return tostring(result), result
+end
+
+-- Runs f and returns how many traces LuaJIT compiled and aborted meanwhile.
+local function count_traces(f)
+    local compiled, aborted = 0, {}
+    local function on_trace(what, _, func, pc, reason)
+        if what == 'stop' then compiled = compiled + 1 end
+        if what == 'abort' then
+            local where = util.funcinfo(func, pc)
+            aborted[#aborted + 1] = ('%s: %s'):format(where.loc or where.addr, tostring(reason))
+        end
+    end
+    jit.flush()
+    jit.attach(on_trace, 'trace')
+    f()
+    jit.attach(on_trace)
+    return compiled, aborted
+end
+
+for _, info in ipairs(device.list()) do
+    describe('launch on ' .. info.name, function()
+        local d, x, y
+
+        setup(function()
+            d = device.open(info.name)
+            x = d:buffer{ type = 'float', count = 100, label = 'x' }
+            y = d:buffer{ type = 'float', count = 100, label = 'y' }
+        end)
+
+        it('runs a kernel with arguments by name', function()
+            local k = d:program{ source = saxpy, name = 'saxpy.krn' }:kernel 'saxpy'
+            local names = {}
+            for i, arg in ipairs(k.args) do names[i] = arg.name end
+            assert.same({ 'n', 'a', 'x', 'y' }, names)
+            assert.same({ name = 'x', type = 'float', is_buffer = true, is_const = true },
+                        k.args[3])
+            assert.equal(4, k.info.arg_count)
+            x:fill(1)
+            y:fill(2)
+            local launch = k:bind{ n = 99, a = 3, x = x, y = y, global = { 100 }, group = { 10 } }
+            launch()
+            launch:set('a', 0.5)
+            launch:shape(100)
+            launch:run(d.stream)
+            if info.name ~= 'null:0' then       -- which runs nothing
+                assert.same({ 5.5, 2 }, y:totable{ offset = 98 })
+            end
+        end)
+
+        it('names wrong arguments', function()
+            local k = d:program{ source = saxpy, name = 'saxpy.krn' }:kernel 'saxpy'
+            local z = d:buffer{ type = 'double', count = 100, label = 'z' }
+            local function bind(change)
+                local values = { n = 100, a = 3, x = x, y = y, global = 100 }
+                for name, value in pairs(change) do values[name] = value end
+                if change.x == false then values.x = nil end
+                return function() k:bind(values) end
+            end
+            for text, change in pairs{
+                ["kernel 'saxpy' has no argument 'b' (it has: n, a, x, y)"] = { b = 1 },
+                ["kernel 'saxpy': argument 'x' is missing"] = { x = false },
+                ["argument 'x' is string: a number or a buffer is wanted"] = { x = 'x' },
+            } do
+                assert.truthy((failure(bind(change))):find(text, 1, true), (failure(bind(change))))
+            end
+            -- the rest is refused by core; the words are its own, the names must be there
+            local wrong = { z = { x = z }, n = { n = 1.5 }, a = { a = x }, y = { y = 1 } }
+            for text, change in pairs(wrong) do
+                local message, e = failure(bind(change))
+                assert.equal('MARE_ERROR_ARGUMENT', e.status)
+                assert.truthy(message:find("'" .. text .. "'", 1, true), message)
+                assert.truthy(message:find('saxpy', 1, true), message)
+            end
+            assert.truthy((failure(bind{ n = 2^31 })):find('2147483648', 1, true))
+            assert.truthy((failure(bind{ global = { 1, 1, 1, 1 } })):find 'one to three numbers')
+            assert.truthy((failure(bind{ global = -1 })):find('whole number', 1, true))
+        end)
+
+        it('sets by name and refuses other names', function()
+            local k = d:program{ source = saxpy }:kernel 'saxpy'
+            local launch = k:bind{ n = 1, a = 3, x = x, y = y, global = 1 }
+            launch:set('n', 7LL)
+            assert.truthy((failure(launch.set, launch, 'm', 1)):find "has no argument 'm'")
+            launch:release()
+            assert.truthy((failure(function() launch:run() end)):find('after its release', 1, true))
+        end)
+
+        it('keeps everything alive that a launch needs', function()
+            local function make()
+                local b = d:buffer{ type = 'float', count = 100, label = 'b' }
+                local k = d:program{ source = saxpy }:kernel 'saxpy'
+                return k:bind{ n = 100, a = 1, x = b, y = y, global = 100 }
+            end
+            local launch = make()
+            collectgarbage()
+            collectgarbage()
+            launch()
+            d:wait()
+        end)
+
+        it('compiles its loop and makes no garbage', function()
+            local k = d:program{ source = saxpy }:kernel 'saxpy'
+            local launch = k:bind{ n = 1, a = 3, x = x, y = y, global = 1 }
+            local count = info.name == 'null:0' and 100000 or 2000
+            local function loop()
+                for i = 1, count do
+                    launch:set('a', i)
+                    launch:run()
+                end
+            end
+            local compiled, aborted = count_traces(loop)
+            assert.same({}, aborted)
+            assert.is_true(compiled > 0)
+            loop()      -- side exits are compiled too now
+            d:wait()
+            collectgarbage()
+            collectgarbage 'stop'
+            local before = collectgarbage 'count'
+            loop()
+            local grown = collectgarbage 'count' - before
+            collectgarbage 'restart'
+            d:wait()
+            -- a box for one number in a launch would be 16 bytes
+            assert.is_true(grown * 1024 < count, grown .. ' KiB in ' .. count .. ' launches')
+        end)
+    end)
+
+    describe('program on ' .. info.name, function()
+        local d
+
+        setup(function() d = device.open(info.name) end)
+
+        it('takes defines in any type', function()
+            if info.name == 'null:0' then return end    -- which sees "#error" and no more
+            local defines = { MARE_REAL = 'double', N = 4, SCALE = 0.5, ON = true, OFF = false }
+            local p = d:program{ name = 'd.krn', defines = defines, source = [[
+                #if N != 4 || ON != 1 || defined OFF
+                #error "defines"
+                #endif
+                MR_KERNEL void f(MR_GLOBAL real *out) { out[0] = R(SCALE) * N; }]] }
+            assert.equal('double', p:kernel 'f'.args[1].type)
+        end)
+
+        it('shows where the source is wrong', function()
+            if info.name == 'null:0' then return end    -- which compiles nothing
+            local message, e = failure(d.program, d, { name = 'bad.krn',
+                source = 'MR_KERNEL void f(MR_GLOBAL real *out) {\n    out[0] = missing;\n}\n' })
+            assert.equal('MARE_ERROR_BUILD', e.status)
+            assert.truthy(message:find('bad.krn', 1, true) and message:find('missing', 1, true),
+                          message)
+            assert.truthy(message:find 'bad%.krn[:(]2', message)
+        end)
+
+        it('refuses a wrong table', function()
+            for text, options in pairs{
+                ['source is missing'] = { name = 'x' },
+                ["unknown field 'sauce'"] = { sauce = '' },
+                ["language = 'basic' (allowed: cuda, mare, opencl)"] = { language = 'basic' },
+                ["math = 'exact' (allowed: fast, relaxed, strict)"] = { math = 'exact' },
+                ['source must be a string, not number'] = { source = 5 },
+            } do
+                local message = failure(d.program, d, options)
+                assert.truthy(message:find(text, 1, true), message)
+            end
+            local p = d:program{ source = saxpy }
+            local message = failure(p.kernel, p, 'daxpy')
+            assert.truthy(message:find('daxpy', 1, true), message)
+        end)
+    end)
+end

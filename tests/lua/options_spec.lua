@@ -1,0 +1,111 @@
+local options = require 'mare.options'
+
+-- Evaluates a declaration with words or values as the source.
+local function evaluate(spec, source)
+    local kept = options.source
+    options.source = source
+    local ok, result = pcall(options, spec)
+    options.source = kept
+    if not ok then error(result, 0) end
+    return result
+end
+
+local function refusal(spec, source)
+    local ok, result = pcall(evaluate, spec, source)
+    assert.is_false(ok)
+    assert.equal('usage', result.status)
+    return tostring(result)
+end
+
+local spec = {
+    title = 'Test', options.simulation,
+    { name = 'nx', default = 1024 },
+    { name = 'start', default = 'noise', choices = { 'noise', 'smooth' }, help = 'start from' },
+    { name = 'gravity', type = 'number', default = -1.5, unit = 'm s-2' },
+    { name = 'mixing', default = true },
+    { name = 'note', type = 'string' },
+}
+
+describe('options', function()
+    it('gives defaults, the later declaration first', function()
+        local o = evaluate(spec, {})
+        assert.equal(1024, o.nx)
+        assert.equal(512, o.ny)
+        assert.same({ 1, 1 }, o.decompose)
+        assert.is_true(o.mixing)
+        assert.is_false(o.quiet)
+        assert.is_nil(o.out)
+        assert.is_false(o:given 'nx')
+    end)
+
+    it('reads words', function()
+        local o = evaluate(spec, {
+            '--nx', '64', '--t-end=2e-1', '--gravity', '-9.81', '--decompose', '2x3', '--quiet',
+            '--no-mixing', '--start', 'smooth', '--out', 'a b.nc',
+        })
+        assert.same({ 64, 0.2, -9.81, true, false, 'smooth', 'a b.nc' },
+                    { o.nx, o.t_end, o.gravity, o.quiet, o.mixing, o.start, o.out })
+        assert.same({ 2, 3 }, o.decompose)
+        assert.is_true(o:given 'nx')
+    end)
+
+    it('reads a table of values', function()
+        local values = { nx = 64, t_end = 0.5, decompose = { 4, 1 }, quiet = true, mixing = false }
+        local o = evaluate(spec, values)
+        assert.same({ 64, 0.5, true, false }, { o.nx, o.t_end, o.quiet, o.mixing })
+        assert.same({ 4, 1 }, o.decompose)
+    end)
+
+    it('refuses with the option, the value and what is allowed', function()
+        for value, text in pairs{
+            ['--nx 0'] = "option --nx: '0' (allowed: a whole number from 4 to 1048576)",
+            ['--nx -1'] = "option --nx: '-1' (allowed: a whole number from 4 to 1048576)",
+            ['--nx 3'] = "option --nx: '3' (allowed: a whole number from 4 to 1048576)",
+            ['--nx 1000000000'] =
+                "option --nx: '1000000000' (allowed: a whole number from 4 to 1048576)",
+            ['--nx 8.5'] = "option --nx: '8.5' (allowed: a whole number from 4 to 1048576)",
+            ['--nx many'] = "option --nx: 'many' (allowed: a whole number from 4 to 1048576)",
+            ['--cfl nan'] = "option --cfl: 'nan' (allowed: a number from 0.001 to 1)",
+            ['--t-end inf'] = "option --t-end: 'inf' (allowed: a number, at least 0)",
+            ['--decompose 2'] =
+                "option --decompose: '2' (allowed: two whole numbers as 2x2 from 1 to 1024)",
+            ['--decompose 0x1'] =
+                "option --decompose: '0x1' (allowed: two whole numbers as 2x2 from 1 to 1024)",
+            ['--start calm'] = "option --start: 'calm' (allowed: noise, smooth)",
+            ['--bogus 1'] = "unknown option '--bogus'",
+            ['--nx'] = "option '--nx' requires an argument",
+            ['extra'] = "'extra' is no option",
+        } do
+            local words = {}
+            for word in value:gmatch '%S+' do words[#words + 1] = word end
+            assert.equal(text, (refusal(spec, words):gsub('\n.*', '')))
+        end
+    end)
+
+    it('refuses wrong values of a table too', function()
+        assert.equal("unknown option 'nz'", refusal(spec, { nz = 1 }))
+        assert.truthy(refusal(spec, { nx = 'many' }):find("option --nx: 'many'", 1, true))
+        assert.equal("option --quiet: '1' (allowed: true or false)", refusal(spec, { quiet = 1 }))
+        assert.truthy(refusal(spec, { start = 'calm' }):find('noise, smooth', 1, true))
+    end)
+
+    it('refuses a wrong declaration', function()
+        local ok, message = pcall(evaluate, { { name = 'a', defualt = 1 } }, {})
+        assert.is_false(ok)
+        assert.truthy(tostring(message):find("option 'a': unknown field 'defualt'", 1, true))
+        ok, message = pcall(evaluate, { { name = 'a' } }, {})
+        assert.is_false(ok)
+        assert.truthy(tostring(message):find("option 'a': type is missing", 1, true))
+        assert.is_false((pcall(evaluate, { { name = 'a', default = 0, range = { 1 } } }, {})))
+    end)
+
+    it('is the metadata of a file, in order of declaration', function()
+        local found = evaluate(spec, { '--nx', '64', '--decompose', '2x3' }):metadata()
+        assert.same({ name = 'nx', value = 64, help = 'cells along x' }, found[1])
+        local values = {}
+        for _, item in ipairs(found) do values[item.name] = item.value end
+        assert.equal('2x3', values.decompose)
+        assert.equal('false', values.quiet)
+        assert.is_nil(values.note)
+    end)
+end)

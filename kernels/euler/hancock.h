@@ -17,22 +17,16 @@ MR_FN euler_flow euler_difference(euler_flow a, euler_flow b)
  * in space and time, which is what first order would use (Berthon 2006 limits likewise). */
 MR_FN void euler_faces(euler_flow w, euler_flow a, euler_flow b, real lambda, real gamma, euler_flow *low, euler_flow *high)
 {
-    euler_flow h, m;
-    h.rho = half_slope(a.rho, b.rho);
-    h.un = half_slope(a.un, b.un);
-    h.ut = half_slope(a.ut, b.ut);
-    h.p = half_slope(a.p, b.p);
-    m.rho = mr_fma(-lambda, mr_fma(w.un, h.rho, w.rho * h.un), w.rho);
-    m.un = mr_fma(-lambda, mr_fma(w.un, h.un, h.p * (R(1.0) / w.rho)), w.un);
-    m.ut = mr_fma(-lambda, w.un * h.ut, w.ut);
-    m.p = mr_fma(-lambda, mr_fma(w.un, h.p, gamma * w.p * h.un), w.p);
-    int positive = (m.rho > mr_abs(h.rho)) & (m.p > mr_abs(h.p));
-    low->rho = mr_select(positive, m.rho - h.rho, w.rho);
-    low->un = mr_select(positive, m.un - h.un, w.un);
-    low->ut = mr_select(positive, m.ut - h.ut, w.ut);
-    low->p = mr_select(positive, m.p - h.p, w.p);
-    high->rho = mr_select(positive, m.rho + h.rho, w.rho);
-    high->un = mr_select(positive, m.un + h.un, w.un);
-    high->ut = mr_select(positive, m.ut + h.ut, w.ut);
-    high->p = mr_select(positive, m.p + h.p, w.p);
+    real h_rho = half_slope(a.rho, b.rho), h_un = half_slope(a.un, b.un);
+    real h_ut = half_slope(a.ut, b.ut), h_p = half_slope(a.p, b.p);
+    real f_rho = mr_fma(w.un, h_rho, w.rho * h_un);
+    real f_p = mr_fma(w.un, h_p, gamma * w.p * h_un);
+    int positive = (mr_fma(-lambda, f_rho, w.rho) > mr_abs(h_rho)) & (mr_fma(-lambda, f_p, w.p) > mr_abs(h_p));
+    real k = mr_select(positive, -lambda, R(0.0)), s = mr_select(positive, R(1.0), R(0.0));
+    real rho = mr_fma(k, f_rho, w.rho), un = mr_fma(k, mr_fma(w.un, h_un, h_p * (R(1.0) / w.rho)), w.un);
+    real ut = mr_fma(k, w.un * h_ut, w.ut), p = mr_fma(k, f_p, w.p);
+    euler_flow minus = { mr_fma(-s, h_rho, rho), mr_fma(-s, h_un, un), mr_fma(-s, h_ut, ut), mr_fma(-s, h_p, p) };
+    euler_flow plus = { mr_fma(s, h_rho, rho), mr_fma(s, h_un, un), mr_fma(s, h_ut, ut), mr_fma(s, h_p, p) };
+    *low = minus;
+    *high = plus;
 }

@@ -14,7 +14,7 @@
 #define HALO 2      /* ghost cells on each side */
 #define PAD 32      /* elements in front of the first interior cell of a row */
 
-/* One value of each kind a lane. Two more than LANES, so that a loop over all lanes may look at the next two. */
+/* One value of each kind for every lane. */
 typedef struct euler_cells { real rho[ROOM], mn[ROOM], mt[ROOM], energy[ROOM]; } euler_cells;
 typedef struct euler_flows { real rho[ROOM], un[ROOM], ut[ROOM], p[ROOM]; } euler_flows;
 
@@ -64,4 +64,30 @@ MR_FN euler_sweep make_sweep(int low, int high, int columns, int stride, mr_inde
     s.first = low + mr_group_y() * rows;
     s.end = s.first + rows < high ? s.first + rows : high;
     return s;
+}
+
+/* The lanes that are among the first `columns`, to the row of each field. */
+MR_FN void store_row(MR_GLOBAL real *rho, MR_GLOBAL real *mn, MR_GLOBAL real *mt, MR_GLOBAL real *energy,
+    const euler_cells *q, int columns)
+{
+    if (columns >= W) {
+        mr_store_lanes(rho, q->rho, W);
+        mr_store_lanes(mn, q->mn, W);
+        mr_store_lanes(mt, q->mt, W);
+        mr_store_lanes(energy, q->energy, W);
+    } else {
+        MR_LANES(l, W) if (l < columns) {
+            rho[l] = q->rho[l];
+            mn[l] = q->mn[l];
+            mt[l] = q->mt[l];
+            energy[l] = q->energy[l];
+        }
+    }
+}
+
+/* The signal rate of lane l, 0 where it lies beyond the domain. */
+MR_FN real cell_rate(euler_cell q, int l, euler_sweep s)
+{
+    real rate = euler_signal_rate(euler_primitive(q, s.gamma), s.gamma, s.inv_dn, s.inv_dt);
+    return mr_select(l < s.columns, rate, R(0.0));
 }

@@ -52,3 +52,41 @@ typedef long long mr_index;
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
+
+/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no multiple of 4, 2). */
+typedef struct __align__(2 * sizeof(real)) mr_pair { real a, b; } mr_pair;
+typedef struct __align__(16) mr_quad { real a, b, c, d; } mr_quad;
+
+MR_FN void mr_load_lanes(real *to, const real *from, int n)
+{
+    MR_LANES(l, n) {
+        if (n % 4 == 0) {
+            if (l % 4 != 0) continue;
+            mr_quad v = *(const mr_quad *)(from + l);
+            to[l] = v.a, to[l + 1] = v.b, to[l + 2] = v.c, to[l + 3] = v.d;
+        } else if (n % 2 == 0) {
+            if (l % 2 != 0) continue;
+            mr_pair v = *(const mr_pair *)(from + l);
+            to[l] = v.a, to[l + 1] = v.b;
+        } else {
+            to[l] = from[l];
+        }
+    }
+}
+
+MR_FN void mr_store_lanes(real *to, const real *from, int n)
+{
+    MR_LANES(l, n) {
+        if (n % 4 == 0) {
+            if (l % 4 != 0) continue;
+            mr_quad v = { from[l], from[l + 1], from[l + 2], from[l + 3] };
+            *(mr_quad *)(to + l) = v;
+        } else if (n % 2 == 0) {
+            if (l % 2 != 0) continue;
+            mr_pair v = { from[l], from[l + 1] };
+            *(mr_pair *)(to + l) = v;
+        } else {
+            to[l] = from[l];
+        }
+    }
+}

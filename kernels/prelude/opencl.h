@@ -71,6 +71,38 @@ typedef long mr_index;
 #define MR_LANES(l, n) \
     _Pragma("clang loop vectorize(enable) vectorize_width(16) interleave(disable) unroll(disable)") \
     for (int l = 0; l < (n); ++l)
+#define MR_WIDE_ 0
 #else
 #define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
+#define MR_WIDE_ 1
 #endif
+
+/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no multiple of 4, 2). */
+typedef MR_JOIN(MARE_REAL, 2) mr_pair;
+typedef MR_JOIN(MARE_REAL, 4) mr_quad;
+
+MR_FN void mr_load_lanes(real *to, const __global real *from, int n)
+{
+    MR_LANES(l, n) {
+        if (MR_WIDE_ && n % 4 == 0) {
+            if (l % 4 == 0) vstore4(*(const __global mr_quad *)(from + l), 0, to + l);
+        } else if (MR_WIDE_ && n % 2 == 0) {
+            if (l % 2 == 0) vstore2(*(const __global mr_pair *)(from + l), 0, to + l);
+        } else {
+            to[l] = from[l];
+        }
+    }
+}
+
+MR_FN void mr_store_lanes(__global real *to, const real *from, int n)
+{
+    MR_LANES(l, n) {
+        if (MR_WIDE_ && n % 4 == 0) {
+            if (l % 4 == 0) *(__global mr_quad *)(to + l) = vload4(0, from + l);
+        } else if (MR_WIDE_ && n % 2 == 0) {
+            if (l % 2 == 0) *(__global mr_pair *)(to + l) = vload2(0, from + l);
+        } else {
+            to[l] = from[l];
+        }
+    }
+}

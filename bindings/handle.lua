@@ -68,7 +68,8 @@ end
 -- A whole number >= 0 that C can take as uint64_t.
 function M.whole(value, what)
     if type(value) ~= 'number' or value < 0 or value % 1 ~= 0 or value >= 2^53 then
-        errors.argument('%s: a whole number >= 0 is wanted, not %s', what, tostring(value))
+        errors.argument('%s: a whole number from 0 below 2^53 is wanted, not %s', what,
+                        tostring(value))
     end
     return value
 end

@@ -73,7 +73,9 @@ end
 local function amount(bytes)
     if bytes == 0 then return 'unknown' end
     if bytes >= 2^60 then return 'without limit' end
-    return bytes >= 2^30 and ('%.1f GiB'):format(bytes / 2^30) or ('%.0f KiB'):format(bytes / 2^10)
+    if bytes >= 2^30 then return ('%.1f GiB'):format(bytes / 2^30) end
+    if bytes >= 2^20 then return ('%.1f MiB'):format(bytes / 2^20) end
+    return ('%.0f KiB'):format(bytes / 2^10)
 end
 
 local function backend_text(b)

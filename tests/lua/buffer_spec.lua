@@ -100,7 +100,7 @@ for _, info in ipairs(device.list()) do
                 ['count (elements) or size (bytes) is missing'] = function()
                     d:buffer{ type = 'float' }
                 end,
-                ["buffer 'n': count: a whole number >= 0 is wanted, not 1.5"] = function()
+                ["buffer 'n': count: a whole number from 0 below 2^53"] = function()
                     d:buffer{ type = 'float', count = 1.5, label = 'n' }
                 end,
                 ["buffer 'e': size is 0"] = function()
@@ -110,7 +110,7 @@ for _, info in ipairs(device.list()) do
                 ["buffer 'rho': download of 16 bytes at offset 4"] = function()
                     b:download{ offset = 1, count = 4 }
                 end,
-                ['offset: a whole number >= 0 is wanted, not -1'] = function()
+                ['offset: a whole number from 0 below 2^53 is wanted, not -1'] = function()
                     b:download{ offset = -1 }
                 end,
                 ['the elements are float, the data are double'] = function()

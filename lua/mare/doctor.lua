@@ -6,35 +6,36 @@ local device = require 'bindings.device'
 
 local M = {}
 
--- Lua modules and, through the bindings that load them, libraries that Mare can use but starts
--- without.
+local function version_of(module)
+    local version = require(module).version
+    return type(version) == 'function' and version() or version
+end
+
+local function freetype()
+    require('bindings.foreign').load('FreeType', { 'libfreetype.so.6' }, 'libfreetype6')
+end
+
+-- What Mare can use and starts without. probe(module) returns a version, if there is one to tell,
+-- or raises why the library or module cannot be used.
 local optional = {
-    { name = 'NetCDF', module = 'bindings.netcdf', package = 'libnetcdf-dev',
-      use = 'writes --out files' },
-    { name = 'cairo', module = 'bindings.cairo', package = 'libcairo2',
-      use = 'draws --image pictures' },
-    { name = 'argparse', module = 'argparse', package = 'lua-argparse',
-      use = 'reads the options of scenarios' },
-    { name = 'dkjson', module = 'dkjson', package = 'lua-dkjson', use = 'writes JSON' },
-    { name = 'busted', module = 'busted.runner', package = 'lua-busted', use = 'runs the specs' },
-    { name = 'lfs', module = 'lfs', package = 'lua-filesystem', use = 'finds the specs' },
+    { name = 'NetCDF', use = 'writes --out files', probe = version_of, module = 'bindings.netcdf' },
+    { name = 'cairo', use = 'draws --image pictures', probe = version_of,
+      module = 'bindings.cairo' },
+    { name = 'FreeType', use = 'writes in pictures', probe = freetype },
+    { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
+      module = 'argparse', package = 'lua-argparse' },
+    { name = 'dkjson', use = 'writes JSON', probe = version_of, module = 'dkjson',
+      package = 'lua-dkjson' },
+    { name = 'busted', use = 'runs the specs', probe = function() require 'busted.runner' end,
+      package = 'lua-busted' },
 }
 
 local function examine_optional(entry)
-    local ok, result = pcall(require, entry.module)
-    local found = { name = entry.name, available = ok, use = entry.use }
-    if ok and type(result) == 'table' then
-        local version = result.version or result._VERSION
-        if type(version) == 'function' then version = version() end
-        found.version = type(version) ~= 'table' and version and tostring(version) or nil
-    elseif not ok then
-        local reason = tostring(result):match '^[^\n]*'
-        if reason:find 'not found:?$' then
-            reason = reason .. '; Debian package ' .. entry.package
-        end
-        found.reason = reason
-    end
-    return found
+    local ok, result = pcall(entry.probe, entry.module)
+    if ok then return { name = entry.name, use = entry.use, available = true, version = result } end
+    local reason = tostring(result):match '^[^\n]*':gsub(':$', '')
+    if entry.package then reason = reason .. '; the Debian package is ' .. entry.package end
+    return { name = entry.name, use = entry.use, available = false, reason = reason }
 end
 
 local function examine_cache()
@@ -50,9 +51,7 @@ end
 
 function M.examine()
     local libraries = {}
-    for i, entry in ipairs(optional) do
-        libraries[i] = attempt(function() return examine_optional(entry) end)
-    end
+    for i, entry in ipairs(optional) do libraries[i] = examine_optional(entry) end
     return {
         mare = { version = device.version, root = host.root, library = host.library,
                  lua = jit.version,

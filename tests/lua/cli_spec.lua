@@ -118,6 +118,18 @@ describe('mare', function()
         assert.is_number(found.cache.bytes)
     end)
 
+    it('examines a machine where things are missing', function()
+        local output = check(0, 'NetCDF    no (writes --out files): gone', { '-e', [[
+            package.preload['bindings.netcdf'] = function()
+                return { version = function() error('gone', 0) end }
+            end
+            package.loaded.argparse, package.path = nil, require('mare.host').root .. '/lua/?.lua;'
+                .. require('mare.host').root .. '/?.lua'
+            print(require('mare.doctor').text())]] })
+        assert.truthy(output:find "busted    no .*'busted.runner' not found; .* lua%-busted", output)
+        check(0, 'opencl    no: ', { 'doctor' }, '', 'OCL_ICD_VENDORS=/nowhere/')
+    end)
+
     it('lists and clears its cache', function()
         local folder = os.tmpname()
         os.remove(folder)

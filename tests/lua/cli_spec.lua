@@ -126,7 +126,7 @@ describe('mare', function()
             package.loaded.argparse, package.path = nil, require('mare.host').root .. '/lua/?.lua;'
                 .. require('mare.host').root .. '/?.lua'
             print(require('mare.doctor').text())]] })
-        assert.truthy(output:find "busted    no .*'busted.runner' not found; .* lua%-busted", output)
+        assert.truthy(output:find "busted    no .*'busted.runner' not found.* lua%-busted", output)
         check(0, 'opencl    no: ', { 'doctor' }, '', 'OCL_ICD_VENDORS=/nowhere/')
     end)
 

@@ -65,20 +65,22 @@ const char *mare_cache_path(void) {
     return path;
 }
 
-static bool make_folders(const char *path) {
+/* Opening the last one tells whether it worked. */
+static void make_folders(const char *path) {
     char part[4096];
     snprintf(part, sizeof part, "%s", path);
     for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(part, 0700) != 0 && errno != EEXIST) return false;
+        (void)mkdir(part, 0700);
         *slash = '/';
     }
-    return mkdir(part, 0700) == 0 || errno == EEXIST;
+    (void)mkdir(part, 0700);
 }
 
 static int open_folder(bool create) {
     const char *path = mare_cache_path();
-    if (!*path || (create && !make_folders(path))) return -1;
+    if (!*path) return -1;
+    if (create) make_folders(path);
     return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 

@@ -151,6 +151,11 @@ static mare_status copy_defines(mare_program *program, const mare_program_desc *
     return MARE_OK;
 }
 
+/* What the options make the compiler read is not in the key. */
+static bool reads_files(const char *options) {
+    return options && (strstr(options, "-I") || strstr(options, "include"));
+}
+
 static mare_status create(mare_program *program, const mare_program_desc *desc) {
     mr_text text = { 0 };
     bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
@@ -160,7 +165,7 @@ static mare_status create(mare_program *program, const mare_program_desc *desc) 
     compose(program->device->backend, desc, is_cpu, &program->source, &text);
     mr_source source = source_of(desc, &text);
     status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory")
-                         : build(program, &source, complete);
+                         : build(program, &source, complete && !reads_files(desc->options));
 done:
     mr_text_free(&text);
     return status;

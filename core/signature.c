@@ -217,19 +217,16 @@ static answer resolve(const mr_source *source, const word_list *list, int depth,
 /* ---- parameters ---- */
 
 static const char *const idle_words[] = {
-    "restrict", "__restrict__",      "__restrict",  "MR_RESTRICT", "volatile", "__volatile__",
-    "register", "__grid_constant__", "__read_only", "read_only",   NULL
+    "restrict", "__restrict__", "__restrict", "MR_RESTRICT", "volatile", "__volatile__", "register",
+    "__grid_constant__", NULL,
 };
 static const char *const global_words[] = { "MR_GLOBAL", "__global", "global", NULL };
 static const char *const constant_words[] = { "MR_CONSTANT", "__constant", "constant", NULL };
 static const char *const local_words[] = { "MR_LOCAL", "__local", "local", "__shared__", NULL };
-static const char *const attribute_words[] = { "__attribute__",
-                                               "__launch_bounds__",
-                                               "__cluster_dims__",
-                                               "alignas",
-                                               "__align__",
-                                               "MR_GROUP_SIZE",
-                                               NULL };
+static const char *const attribute_words[] = {
+    "__attribute__", "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "alignas", "__align__",
+    "MR_GROUP_SIZE", NULL,
+};
 
 static void take_word(cursor *c, parameter *p, mr_token token) {
     if (mr_token_is(token, "const") || mr_token_is(token, "__const")) {
@@ -286,7 +283,7 @@ static mare_status check_pointer(const parser *self, const parameter *p, uint32_
     if (p->is_local)
         return refuse(self, p, index,
                       "local memory cannot be an argument; declare it in the kernel");
-    if (self->source->language == MARE_LANGUAGE_MARE && !p->is_global && !p->is_constant)
+    if (self->source->language == MARE_LANGUAGE_MARE && !p->is_global)
         return refuse(self, p, index, "a pointer needs MR_GLOBAL");
     return MARE_OK;
 }

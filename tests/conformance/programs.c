@@ -136,6 +136,23 @@ static void binds_views(mare_device *device, const mare_device_info *info) {
     mare_launch_release(launch);
 }
 
+static void knows_cpus(mare_device *device, const mare_device_info *info) {
+    static const char text[] = "#ifdef MR_CPU\n#define IS_CPU MR_CPU\n"
+                               "#else\n#define IS_CPU 0\n#endif\n"
+                               "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = 7 + IS_CPU; }\n";
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = text, .name = "cpu.krn" }, "f");
+    mare_buffer *out = doubles(device, 1, 0);
+    int32_t got = 0;
+    CHECK_OK(mare_launch_set_buffer(launch, 0, out));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, 1 }, NULL));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_buffer_download(out, 0, &got, 4, NULL));
+    if (!is_null_device(info)) CHECK_NUMBER(got, info->kind == MARE_DEVICE_CPU ? 8 : 7);
+    mare_buffer_release(out);
+    mare_launch_release(launch);
+}
+
 /* ---- the compiler ---- */
 
 static void shows_errors(mare_device *device, const mare_device_info *info) {
@@ -293,6 +310,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     passes_every_type(device, info);
     covers_shapes(device, info);
     binds_views(device, info);
+    knows_cpus(device, info);
     shows_errors(device, info);
     shows_errors_in_includes(device, info);
     caches(device);

@@ -1,6 +1,7 @@
 /* launch.c - every wrong argument and shape is refused by name, on the null back end, where nothing
  * runs. */
 #include "check.h"
+#include "internal.h"
 
 #include <math.h>
 
@@ -201,6 +202,35 @@ static void checks_shapes(void) {
     CHECK_FAILS(mare_launch_set_shape(launch, NULL, NULL), MARE_ERROR_ARGUMENT, "global");
 }
 
+static void chooses(uint32_t kind, uint32_t most, const uint32_t global[3],
+                    const uint32_t group[3]) {
+    mare_device_info before = device->info;
+    device->info.kind = kind;
+    device->info.max_group_size = most;
+    CHECK_OK(mare_launch_set_shape(launch, global, NULL));
+    if (!CHECK(!memcmp(launch->group, group, sizeof launch->group)))
+        fprintf(stderr, "    %u x %u x %u gave groups of %u x %u x %u\n", global[0], global[1],
+                global[2], launch->group[0], launch->group[1], launch->group[2]);
+    for (int d = 0; d < 3; d++)
+        CHECK(launch->groups[d] == (global[d] + group[d] - 1) / group[d]);
+    device->info = before;
+}
+
+static void chooses_groups(void) {
+    const uint32_t line[3] = { 1000, 1, 1 }, plane[3] = { 100, 100, 1 }, box[3] = { 50, 50, 50 };
+    const uint32_t small[3] = { 3, 20, 1 };
+    chooses(MARE_DEVICE_GPU, 1024, line, (uint32_t[3]){ 256, 1, 1 });
+    chooses(MARE_DEVICE_GPU, 1024, plane, (uint32_t[3]){ 32, 8, 1 });
+    chooses(MARE_DEVICE_GPU, 1024, box, (uint32_t[3]){ 32, 4, 2 });
+    chooses(MARE_DEVICE_GPU, 1024, small, (uint32_t[3]){ 4, 8, 1 });
+    chooses(MARE_DEVICE_GPU, 64, line, (uint32_t[3]){ 64, 1, 1 });
+    chooses(MARE_DEVICE_GPU, 64, plane, (uint32_t[3]){ 32, 2, 1 });
+    chooses(MARE_DEVICE_GPU, 16, box, (uint32_t[3]){ 16, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, plane, (uint32_t[3]){ 128, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, box, (uint32_t[3]){ 64, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 1, line, (uint32_t[3]){ 1, 1, 1 });
+}
+
 static void names_what_is_missing(void) {
     mare_launch *bare = NULL;
     CHECK_OK(mare_launch_create(kernel, &bare));
@@ -246,6 +276,7 @@ int main(void) {
     checks_typed_scalars();
     checks_buffers();
     checks_shapes();
+    chooses_groups();
     names_what_is_missing();
     runs_last_of_all();
     return check_result();

@@ -140,6 +140,7 @@ static void refuses(void) {
     REFUSED(CUDA, "__global__ void f(vec<float> x)", "'vec<float> x'", "only plain");
     REFUSED(MARE, "MR_KERNEL void f(size_t n)", "'size_t n'", "mr_index");
     REFUSED(MARE, "MR_KERNEL void f(real *x)", "'real *x'", "MR_GLOBAL");
+    REFUSED(MARE, "MR_KERNEL void f(MR_CONSTANT real *x)", "MR_GLOBAL");
     REFUSED(MARE, "MR_KERNEL void f(ARGUMENTS(x))", "argument 0", "ARGUMENTS(x)");
     REFUSED(MARE, "MR_KERNEL void f(int n", "does not end");
     REFUSED(MARE, "MR_KERNEL void f(int n, )", "argument 1");

@@ -7,7 +7,7 @@ MR_FN real max_or_nan(real a, real b)
 }
 
 /* All work-items of the group must call it; work-item 0 gets the result. */
-MR_FN real group_maximum(MR_LOCAL real *partial, int me, real value)
+MR_FN real group_maximum(MR_LOCAL_PTR real *partial, int me, real value)
 {
     partial[me] = value;
     MR_BARRIER();

@@ -20,6 +20,7 @@ typedef long long mr_index;
 #define MR_FN static __device__ __forceinline__
 #define MR_GLOBAL
 #define MR_LOCAL __shared__
+#define MR_LOCAL_PTR
 #define MR_CONSTANT static __constant__ const
 #define MR_RESTRICT __restrict__
 #define MR_GROUP_SIZE(x, y, z) __launch_bounds__((x) * (y) * (z))

@@ -30,6 +30,7 @@ typedef long mr_index;
 #define MR_FN static inline __attribute__((always_inline))
 #define MR_GLOBAL __global
 #define MR_LOCAL __local
+#define MR_LOCAL_PTR __local
 #define MR_CONSTANT __constant const
 #define MR_RESTRICT restrict
 #define MR_GROUP_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))

@@ -180,8 +180,7 @@ static mare_status list_platforms(void) {
 static void probe_once(void) {
     static const char advice[] =
         "install pocl-opencl-icd for OpenCL on the CPU, or the GPU vendor's OpenCL; where NVIDIA's "
-        "driver came "
-        "without its ICD file, set OCL_ICD_FILENAMES=libnvidia-opencl.so.1";
+        "driver came without its ICD file, set OCL_ICD_FILENAMES=libnvidia-opencl.so.1";
     mare_status status = mr_opencl_load(found.library, sizeof found.library);
     if (status == MARE_OK) status = list_platforms();
     if (status != MARE_OK) note(found.reason, sizeof found.reason, mare_error_message(), "");

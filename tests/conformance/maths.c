@@ -4,7 +4,7 @@
  * fused one is the rounding error of the product. STRICT divides, takes roots and keeps denormals
  * as IEEE 754 says; FAST may be off by 3 units in the last place, OpenCL's own bound for roots.
  */
-#include "check.h"
+#include "devices.h"
 
 #include <math.h>
 
@@ -134,31 +134,15 @@ static void try_maths(mare_device *device, trial *t) {
     }
 }
 
-static int try_device(const char *name) {
-    mare_device *device = NULL;
-    mare_device_info info;
-    if (!CHECK_OK(mare_device_open(name, &device)) || !CHECK_OK(mare_device_query(device, &info)))
-        return 0;
+static void test(mare_device *device, const mare_device_info *info) {
+    if (is_null_device(info)) return;
     for (uint32_t math = MARE_MATH_STRICT; math <= MARE_MATH_FAST; math++) {
         try_maths(device,
-                  &(trial){ .info = &info, .type = MARE_TYPE_FLOAT, .math = math, .size = 4 });
-        if (info.has_double)
+                  &(trial){ .info = info, .type = MARE_TYPE_FLOAT, .math = math, .size = 4 });
+        if (info->has_double)
             try_maths(device,
-                      &(trial){ .info = &info, .type = MARE_TYPE_DOUBLE, .math = math, .size = 8 });
+                      &(trial){ .info = info, .type = MARE_TYPE_DOUBLE, .math = math, .size = 8 });
     }
-    mare_device_release(device);
-    return 1;
 }
 
-int main(void) {
-    static const char *const backends[] = { "cuda", "opencl" };
-    int tried = 0;
-    for (int b = 0; b < 2; b++)
-        for (int i = 0; i < mare_device_count(backends[b]); i++) {
-            char name[32];
-            snprintf(name, sizeof name, "%s:%d", backends[b], i);
-            tried += try_device(name);
-        }
-    if (tried == 0) return check_skip("no CUDA or OpenCL device");
-    return check_result();
-}
+int main(void) { return run_on_devices(test); }

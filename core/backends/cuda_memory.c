@@ -179,15 +179,21 @@ static uint32_t shorten(const unsigned char *pattern, uint32_t size) {
     return size;
 }
 
-/* The first pattern byte by byte, then everything filled so far once more behind itself: for
- * patterns that the driver has no memset for (8 bytes, or not aligned). */
+static mare_status set_words(unsigned long long dst, const unsigned char *pattern, uint64_t count,
+                             struct CUstream_st *stream) {
+    uint32_t word;
+    memcpy(&word, pattern, sizeof word);
+    return mr_cuda_check(mr_cu.cuMemsetD32Async(dst, word, count, stream),
+                         "cuMemsetD32Async(%llu words)", (unsigned long long)count);
+}
+
+/* 8 bytes, for which there is no memset: the first pattern, then all that is filled so far once
+ * more behind itself. */
 static mare_status fill_doubling(unsigned long long dst, uint64_t size,
-                                 const unsigned char *pattern, uint32_t pattern_size,
-                                 struct CUstream_st *stream) {
-    for (uint32_t i = 0; i < pattern_size; i++)
-        MR_TRY(mr_cuda_check(mr_cu.cuMemsetD8Async(dst + i, pattern[i], 1, stream),
-                             "cuMemsetD8Async(1 byte)"));
-    for (uint64_t done = pattern_size, more; done < size; done += more) {
+                                 const unsigned char *pattern, struct CUstream_st *stream) {
+    MR_TRY(set_words(dst, pattern, 1, stream));
+    MR_TRY(set_words(dst + 4, pattern + 4, 1, stream));
+    for (uint64_t done = 8, more; done < size; done += more) {
         more = done < size - done ? done : size - done;
         MR_TRY(mr_cuda_check(mr_cu.cuMemcpyDtoDAsync_v2(dst + done, dst, more, stream),
                              "cuMemcpyDtoDAsync(%llu bytes)", (unsigned long long)more));
@@ -198,22 +204,17 @@ static mare_status fill_doubling(unsigned long long dst, uint64_t size,
 static mare_status queue_fill(unsigned long long dst, uint64_t size, const unsigned char *pattern,
                               uint32_t pattern_size, struct CUstream_st *stream) {
     uint16_t half;
-    uint32_t word;
-    unsigned long long bytes = size;
-    pattern_size = shorten(pattern, pattern_size);
-    if (pattern_size == 8 || dst % pattern_size)
-        return fill_doubling(dst, size, pattern, pattern_size, stream);
-    if (pattern_size == 1)
+    switch (shorten(pattern, pattern_size)) {
+    case 1:
         return mr_cuda_check(mr_cu.cuMemsetD8Async(dst, pattern[0], size, stream),
-                             "cuMemsetD8Async(%llu bytes)", bytes);
-    if (pattern_size == 2) {
+                             "cuMemsetD8Async(%llu bytes)", (unsigned long long)size);
+    case 2:
         memcpy(&half, pattern, sizeof half);
         return mr_cuda_check(mr_cu.cuMemsetD16Async(dst, half, size / 2, stream),
-                             "cuMemsetD16Async(%llu bytes)", bytes);
+                             "cuMemsetD16Async(%llu bytes)", (unsigned long long)size);
+    case 4: return set_words(dst, pattern, size / 4, stream);
+    default: return fill_doubling(dst, size, pattern, stream);
     }
-    memcpy(&word, pattern, sizeof word);
-    return mr_cuda_check(mr_cu.cuMemsetD32Async(dst, word, size / 4, stream),
-                         "cuMemsetD32Async(%llu bytes)", bytes);
 }
 
 mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,

@@ -1,0 +1,68 @@
+/* nvrtc.c - the CUDA compiler without a device: what it makes, and where its errors point. Skipped
+ * where NVRTC is not installed.
+ */
+#include "check.h"
+
+static const char sum[] =
+    "MR_KERNEL void sum(int n, MR_GLOBAL const real *x, MR_GLOBAL real *y) {\n"
+    "    int i = mr_gid_x();\n"
+    "    if (i < n) y[i] = FACTOR * x[i] + y[i] / x[i];\n"
+    "}\n";
+
+static uint64_t size_of(uint32_t math) {
+    const mare_define factor = { "FACTOR", "R(3.0)" };
+    const mare_program_desc desc = { .source = sum, .name = "sum.krn", .math = math,
+                                     .defines = &factor, .define_count = 1 };
+    uint64_t size = 0;
+    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size));
+    return size;
+}
+
+/* Exact division takes more instructions than an approximate one. */
+static void test_math(void) {
+    uint64_t strict = size_of(MARE_MATH_STRICT), fast = size_of(MARE_MATH_FAST);
+    CHECK(strict > fast && fast > 0);
+    CHECK(size_of(MARE_MATH_RELAXED) > 0);
+}
+
+/* The user's file and line, the line itself, and a caret. */
+static void test_errors(void) {
+    mare_program_desc desc = { .source = "\nMR_KERNEL void bad(int n) {\n    n = undeclared;\n}\n",
+                               .name = "my/bad.krn" };
+    uint64_t size = 0;
+    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_BUILD,
+                "my/bad.krn(3): error", "undeclared", "n = undeclared;", "^");
+    desc.source = sum;
+    CHECK_FAILS(mare_program_check("cuda:sm_5", &desc, &size), MARE_ERROR_BUILD, "my/bad.krn",
+                "--gpu-architecture");
+    desc.options = "--no-such-option";
+    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_BUILD,
+                "--no-such-option");
+}
+
+/* Plain CUDA C++, with a header of the toolkit as nvcc finds it where that is installed. */
+static void test_plain(void) {
+    const mare_program_desc desc = {
+        .source = "template <class T> __device__ T twice(T x) { return x + x; }\n"
+                  "#if __has_include(<cuda_fp16.h>)\n#include <cuda_fp16.h>\n#endif\n"
+                  "__global__ void plain(float *x, size_t n) {\n"
+                  "    size_t i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                  "    if (i < n) x[i] = twice(x[i]);\n}\n",
+        .name = "plain.cu", .language = MARE_LANGUAGE_CUDA,
+        .options = " --maxrregcount=32  --extra-device-vectorization",
+    };
+    uint64_t size = 0;
+    CHECK_OK(mare_program_check("cuda:sm_80", &desc, &size));
+    CHECK(size > 0);
+}
+
+int main(void) {
+    const mare_program_desc desc = { .source = "MR_KERNEL void nothing(int n) { }\n" };
+    uint64_t size = 0;
+    if (mare_program_check("cuda:sm_90", &desc, &size) == MARE_ERROR_UNAVAILABLE)
+        return check_skip(mare_error_message());
+    test_math();
+    test_errors();
+    test_plain();
+    return check_result();
+}

@@ -1,0 +1,466 @@
+/* test_cuda.c - the CUDA back end over fake libraries: what it does, and how it fails.
+ *
+ * One session goes through everything the seam has. It is run with each call of each entry of
+ * libcuda and libnvrtc failing: then the message must name that entry, and nothing may be left.
+ */
+#include "fake.h"
+#include "mare.h"
+
+#include <stdbool.h>
+
+static const char source[] =
+    "extern \"C\" __global__ void axpy(int n, float a, const float *x, float *y) { }\n"
+    "extern \"C\" __global__ void widths(char c, short s, int i, long long l, float f, double d,\n"
+    "                                  double *out) { }\n"
+    "/* fake:warn */\n";
+
+/* ---- failures ---- */
+
+/* True when `message` names `entry`, such as cuMemAlloc_v2, without its version. */
+static bool is_named(const char *message, const char *entry, size_t size) {
+    char name[128];
+    snprintf(name, sizeof name, "%.*s", (int)size, entry);
+    char *version = strstr(name, "_v2");
+    if (version) *version = '\0';
+    return strstr(message, name) != NULL;
+}
+
+/* The outcome of a case that may have been told to fail. */
+static int judge(mare_status status) {
+    const char *wish = getenv("MARE_FAKE_FAIL");
+    FAKE_EXPECT(mare_live_objects() == 0, "%d alive", (int)mare_live_objects());
+    if (status == MARE_OK) return wish ? FAKE_NOT_REACHED : 0;
+    const char *message = mare_error_message();
+    FAKE_EXPECT(wish, "%s", message);
+    FAKE_EXPECT(is_named(message, wish, strcspn(wish, ":")), "%s: %s", wish, message);
+    return 0;
+}
+
+/* ---- the session ---- */
+
+enum { N = 1000, WIDE = 5000 };     /* the fake's strided copies end at a pitch of 4096 */
+
+struct session {
+    mare_device *device;
+    mare_buffer *x, *y, *view, *wide;
+    mare_host *host;
+    mare_stream *stream;
+    mare_event *start, *stop;
+    mare_program *program;
+    mare_kernel *kernel, *widths;
+    mare_launch *launch;
+};
+
+#define STEP(call)                                                                                 \
+    do {                                                                                           \
+        mare_status status_ = (call);                                                              \
+        if (status_ != MARE_OK) return status_;                                                    \
+    } while (0)
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (condition) break;                                                                      \
+        fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
+        _exit(1);                                                                                  \
+    } while (0)
+
+static mare_status create_all(struct session *s) {
+    const mare_buffer_desc floats = { .size = N * sizeof(float), .type = MARE_TYPE_FLOAT,
+                                      .label = "x" };
+    const mare_buffer_desc bytes = { .size = 4 * WIDE, .label = "wide" };
+    const mare_stream_desc urgent = { .priority = 1, .label = "urgent" };
+    STEP(mare_device_open("cuda:0", &s->device));
+    STEP(mare_buffer_create(s->device, &floats, &s->x));
+    STEP(mare_buffer_create(s->device, &floats, &s->y));
+    STEP(mare_buffer_create(s->device, &bytes, &s->wide));
+    STEP(mare_buffer_view(s->y, 400, 400, &s->view));
+    STEP(mare_host_create(s->device, N * sizeof(float), "host", &s->host));
+    STEP(mare_stream_create(s->device, &urgent, &s->stream));
+    STEP(mare_event_create(s->device, &s->start));
+    return mare_event_create(s->device, &s->stop);
+}
+
+static void release_all(struct session *s) {
+    mare_launch_release(s->launch);
+    mare_kernel_release(s->widths);
+    mare_kernel_release(s->kernel);
+    mare_program_release(s->program);
+    mare_event_release(s->stop);
+    mare_event_release(s->start);
+    mare_stream_release(s->stream);
+    mare_host_release(s->host);
+    mare_buffer_release(s->view);
+    mare_buffer_release(s->wide);
+    mare_buffer_release(s->y);
+    mare_buffer_release(s->x);
+    mare_device_release(s->device);
+}
+
+static mare_status describe(struct session *s) {
+    mare_device_info info;
+    uint64_t free_bytes = 0, total = 0;
+    STEP(mare_device_wait(s->device));
+    STEP(mare_device_query(s->device, &info));
+    STEP(mare_device_memory(s->device, &free_bytes, &total));
+    MUST(!strcmp(info.arch, "sm_90") && !strcmp(info.model, "Fake GPU") && info.warp_size == 32);
+    MUST(!info.uuid[0] || !strcmp(info.uuid, "00112233-4455-6677-8899-aabbccddeeff"));
+    MUST(info.compute_units == 132 && info.max_group[2] == 64 && info.local_memory == 49152);
+    MUST(free_bytes == 1ull << 41 && total == 1ull << 42 && info.memory == total);
+    return MARE_OK;
+}
+
+/* Queued and unqueued transfers of lines. */
+static mare_status move_lines(struct session *s) {
+    float in[N], out[N];
+    float *pinned = mare_host_data(s->host);
+    for (int i = 0; i < N; i++) in[i] = (float)i;
+    STEP(mare_buffer_upload(s->x, 0, in, sizeof in, NULL));
+    memset(in, 0, sizeof in);
+    STEP(mare_buffer_copy(s->y, 0, s->x, 0, sizeof in, s->stream));
+    STEP(mare_buffer_download(s->y, 0, pinned, sizeof in, s->stream));
+    STEP(mare_stream_flush(s->stream));
+    STEP(mare_stream_wait(s->stream));
+    STEP(mare_buffer_download(s->view, 4, out, 8, NULL));
+    MUST(pinned[N - 1] == N - 1 && out[0] == 101 && out[1] == 102);
+    return MARE_OK;
+}
+
+/* Boxes: one that needs the strided copy in three dimensions, single rows of slices, rows too far
+ * apart for it, and one that is a line after all. */
+static mare_status move_boxes(struct session *s) {
+    unsigned char in[4 * WIDE], out[4 * WIDE], row[24] = { 0 };
+    const mare_region box = { .width = 3, .height = 2, .depth = 2,
+                              .dst_offset = 17, .dst_pitch = 10, .dst_slice = 50,
+                              .src_offset = 5, .src_pitch = 7, .src_slice = 21 };
+    const mare_region rows = { .width = 3, .depth = 4, .dst_pitch = 3, .dst_slice = 6,
+                               .src_offset = 1, .src_pitch = 10, .src_slice = 40 };
+    const mare_region far = { .width = 2, .height = 3, .dst_pitch = 2, .src_pitch = WIDE };
+    const mare_region back = { .width = 2, .height = 3, .dst_pitch = WIDE };
+    const mare_region line = { .width = 10, .height = 4, .depth = 3 };
+    for (int i = 0; i < 4 * WIDE; i++) in[i] = (unsigned char)(i * 7 % 251);
+    STEP(mare_buffer_upload(s->wide, 0, in, sizeof in, NULL));
+    STEP(mare_buffer_upload_region(s->wide, in, &box, NULL));
+    STEP(mare_buffer_download(s->wide, 0, out, 200, NULL));
+    for (int z = 0; z < 2; z++)
+        for (int y = 0; y < 2; y++)
+            MUST(!memcmp(out + 17 + z * 50 + y * 10, in + 5 + z * 21 + y * 7, 3));
+    MUST(out[20] == in[20] && out[37] == in[37] && out[16] == in[16]);
+    STEP(mare_buffer_download_region(s->wide, row, &rows, NULL));
+    for (int z = 1; z < 4; z++) MUST(row[z * 6 + 1] == out[z * 40 + 2]);
+    STEP(mare_buffer_download_region(s->wide, row, &far, NULL));
+    MUST(row[2] == in[WIDE] && row[5] == in[2 * WIDE + 1]);
+    STEP(mare_buffer_upload_region(s->wide, row + 1, &back, NULL));
+    STEP(mare_buffer_download(s->wide, 2 * WIDE, out + 200, 3, NULL));
+    MUST(!memcmp(out + 200, row + 5, 2) && out[202] == in[2 * WIDE + 2]);
+    memcpy(out, row + 1, 2);
+    STEP(mare_buffer_copy_region(s->x, s->wide, &line, NULL));
+    STEP(mare_buffer_download(s->x, 0, row, 12, NULL));
+    MUST(!memcmp(row, out, 12));
+    return MARE_OK;
+}
+
+static mare_status fill(struct session *s, const void *pattern, uint32_t size, uint64_t offset) {
+    unsigned char out[136];
+    STEP(mare_buffer_fill(s->wide, offset, 120, pattern, size, NULL));
+    STEP(mare_buffer_download(s->wide, 0, out, sizeof out, NULL));
+    for (uint32_t i = 0; i < 120; i++)
+        MUST(out[offset + i] == ((const unsigned char *)pattern)[i % size]);
+    return MARE_OK;
+}
+
+static mare_status fill_all(struct session *s) {
+    const unsigned char pattern[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    const double zero = 0, one = 1;
+    STEP(fill(s, pattern, 1, 3));
+    STEP(fill(s, pattern, 2, 2));
+    STEP(fill(s, pattern, 4, 8));
+    STEP(fill(s, pattern, 8, 8));
+    STEP(fill(s, &zero, 8, 0));
+    return fill(s, &one, 8, 16);
+}
+
+/* Memory outlives the work that is queued on it. */
+static mare_status release_busy(struct session *s) {
+    const mare_buffer_desc desc = { .size = 64 };
+    mare_buffer *buffer = NULL;
+    mare_host *host = NULL;
+    STEP(mare_buffer_create(s->device, &desc, &buffer));
+    mare_status status = mare_buffer_fill(buffer, 0, 64, "a", 1, NULL);
+    mare_buffer_release(buffer);
+    if (status == MARE_OK) status = mare_host_create(s->device, 64, "host", &host);
+    if (status == MARE_OK)
+        status = mare_buffer_download(s->wide, 0, mare_host_data(host), 64, s->stream);
+    mare_host_release(host);
+    return status;
+}
+
+static mare_status time_events(struct session *s) {
+    int32_t done = 1;
+    double ms = 0;
+    float value = 1;
+    STEP(mare_event_record(s->start, NULL));
+    STEP(mare_buffer_fill(s->x, 0, N * sizeof(float), &value, 4, NULL));
+    STEP(mare_event_record(s->stop, NULL));
+    STEP(mare_stream_wait_event(s->stream, s->stop));
+    STEP(mare_event_query(s->stop, &done));
+    MUST(!done);
+    STEP(mare_event_query(s->stop, &done));
+    MUST(done);
+    STEP(mare_event_wait(s->stop));
+    STEP(mare_event_elapsed_ms(s->start, s->stop, &ms));
+    MUST(ms > 1.5 && ms < 2.5);
+    return MARE_OK;
+}
+
+static mare_status run_axpy(struct session *s) {
+    float in[N], out[100];
+    for (int i = 0; i < N; i++) in[i] = (float)i;
+    STEP(mare_buffer_upload(s->x, 0, in, sizeof in, NULL));
+    STEP(mare_buffer_upload(s->y, 0, in, sizeof in, NULL));
+    STEP(mare_launch_create(s->kernel, &s->launch));
+    STEP(mare_launch_set_int(s->launch, 0, 100));
+    STEP(mare_launch_set_real(s->launch, 1, 10));
+    STEP(mare_launch_set_buffer(s->launch, 2, s->x));
+    STEP(mare_launch_set_buffer(s->launch, 3, s->view));
+    STEP(mare_launch_set_shape(s->launch, (uint32_t[3]){ 100, 1, 1 }, NULL));
+    STEP(mare_launch_run(s->launch, s->stream));
+    STEP(mare_device_wait(s->device));
+    STEP(mare_buffer_download(s->view, 0, out, sizeof out, NULL));
+    MUST(out[0] == 100 && out[99] == 199 + 990);
+    return mare_launch_run(s->launch, NULL);        /* left to run while all is released */
+}
+
+/* Every width of scalar arrives as it was given. */
+static mare_status run_widths(struct session *s, mare_launch *launch) {
+    double out[6];
+    STEP(mare_launch_set_int(launch, 0, 'c'));
+    STEP(mare_launch_set_int(launch, 1, -300));
+    STEP(mare_launch_set_int(launch, 2, -70000));
+    STEP(mare_launch_set_int(launch, 3, 1ll << 40));
+    STEP(mare_launch_set_real(launch, 4, 0.5));
+    STEP(mare_launch_set_real(launch, 5, 0.1));
+    STEP(mare_launch_set_buffer(launch, 6, s->wide));
+    STEP(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
+    STEP(mare_launch_run(launch, NULL));
+    STEP(mare_buffer_download(s->wide, 0, out, sizeof out, NULL));
+    MUST(out[0] == 'c' && out[1] == -300 && out[2] == -70000 && out[3] == 1099511627776.0);
+    MUST(out[4] == 0.5 && out[5] == 0.1);
+    return MARE_OK;
+}
+
+static mare_status run_kernels(struct session *s) {
+    const mare_program_desc desc = { .source = source, .name = "k.cu",
+                                     .language = MARE_LANGUAGE_CUDA };
+    mare_kernel_info info;
+    mare_launch *launch = NULL;
+    STEP(mare_program_create(s->device, &desc, &s->program));
+    MUST(strstr(mare_program_log(s->program), "warning: so you said"));
+    STEP(mare_kernel_create(s->program, "axpy", &s->kernel));
+    STEP(mare_kernel_create(s->program, "widths", &s->widths));
+    STEP(mare_kernel_query(s->kernel, &info));
+    MUST(info.max_group_size == 512 && info.registers == 40 && info.private_memory == 8);
+    MUST(info.local_memory == 256 && info.groups_per_unit == 4 && info.warp_size == 32);
+    STEP(mare_launch_create(s->widths, &launch));
+    mare_status status = run_widths(s, launch);
+    mare_launch_release(launch);
+    return status == MARE_OK ? run_axpy(s) : status;
+}
+
+static mare_status run_session(struct session *s) {
+    STEP(create_all(s));
+    STEP(describe(s));
+    STEP(move_lines(s));
+    STEP(move_boxes(s));
+    STEP(fill_all(s));
+    STEP(release_busy(s));
+    STEP(time_events(s));
+    return run_kernels(s);
+}
+
+static int session(void) {
+    struct session s = { 0 };
+    mare_status status = run_session(&s);
+    release_all(&s);
+    return judge(status);
+}
+
+/* ---- other cases ---- */
+
+/* Status and message of trying to use what MARE_FAKE_FAIL has made fail. */
+static int expect_failure(mare_status status, mare_status expected, const char *words) {
+    const char *message = mare_error_message();
+    FAKE_EXPECT(status == expected, "%s: %s", mare_status_name(status), message);
+    FAKE_EXPECT(strstr(message, words), "%s", message);
+    return 0;
+}
+
+static int lost(void) {
+    struct session s = { 0 };
+    mare_status status = run_session(&s);
+    int result = expect_failure(status, MARE_ERROR_LOST,
+                                "cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+    release_all(&s);
+    return result;
+}
+
+static int out_of_memory(void) {
+    mare_device *device = NULL;
+    mare_buffer *buffer = NULL;
+    const mare_buffer_desc huge = { .size = 1ull << 41, .label = "huge" };
+    FAKE_EXPECT(mare_device_open("cuda", &device) == MARE_OK, "%s", mare_error_message());
+    mare_status status = mare_buffer_create(device, &huge, &buffer);
+    int result = expect_failure(status, MARE_ERROR_MEMORY,
+                                "cuMemAlloc(2199023255552 bytes): CUDA_ERROR_OUT_OF_MEMORY (2): "
+                                "out of memory");
+    mare_device_release(device);
+    return result || strstr(mare_error_message(), "huge") == NULL || buffer;
+}
+
+/* The outcome of building `text` and asking for its kernel axpy. */
+static int build(const mare_program_desc *desc, mare_status expected, const char *words) {
+    mare_device *device = NULL;
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    FAKE_EXPECT(mare_device_open("cuda:0", &device) == MARE_OK, "%s", mare_error_message());
+    mare_status status = mare_program_create(device, desc, &program);
+    if (status == MARE_OK) status = mare_kernel_create(program, "axpy", &kernel);
+    int result = expect_failure(status, expected, words);
+    mare_kernel_release(kernel);
+    mare_program_release(program);
+    mare_device_release(device);
+    return result || mare_live_objects();
+}
+
+#define KERNEL "__global__ void axpy(int n) { }\n"
+#define COMMON "// expect(--std=c++17) expect(--gpu-architecture=sm_90)\n"
+
+static int builds(void) {
+    const mare_define defines[] = { { "A", NULL }, { "B", "2 + 2" } };
+    const mare_program_desc cases[] = {
+        { .source = COMMON "// expect(--fmad=false) expect(--ftz=false) expect(--prec-div=true)\n"
+                           "// expect(--prec-sqrt=true)\n" KERNEL },
+        { .math = MARE_MATH_FAST, .options = " -x  -y=1\t",
+          .source = COMMON "// expect(--fmad=false) expect(--ftz=true) expect(--prec-div=false)\n"
+                           "// expect(--prec-sqrt=false) expect(-x) expect(-y=1)\n" KERNEL },
+        { .math = MARE_MATH_RELAXED, .source = COMMON "// expect(--use_fast_math)\n" KERNEL,
+          .defines = defines, .define_count = 2 },
+    };
+    for (int i = 0; i < 3; i++) {
+        mare_program_desc desc = cases[i];
+        desc.language = MARE_LANGUAGE_CUDA;
+        if (build(&desc, MARE_OK, "")) return 1;
+    }
+    mare_program_desc bad = { .source = "#error\n" KERNEL, .name = "bad.cu", .language = 1 };
+    if (build(&bad, MARE_ERROR_BUILD, "bad.cu(1): error: so you said")) return 1;
+    bad.source = KERNEL "// mangled\n";
+    if (build(&bad, MARE_ERROR_BUILD, "extern \"C\"")) return 1;
+    bad.source = KERNEL "// virtual target\n";
+    if (build(&bad, MARE_ERROR_BUILD, "no binary")) return 1;
+    bad.source = KERNEL;
+    bad.options = "bogus";
+    return build(&bad, MARE_ERROR_BUILD, "unrecognized option bogus");
+}
+
+/* What the back end says of itself. */
+static int describe_backend(int available, const char *reason, const char *version) {
+    mare_backend_info info;
+    FAKE_EXPECT(mare_backend_query(0, &info) == MARE_OK, "%s", mare_error_message());
+    FAKE_EXPECT(!strcmp(info.name, "cuda"), "%s", info.name);
+    FAKE_EXPECT(info.available == available, "%s", info.reason);
+    FAKE_EXPECT(info.device_count == available, "%d", info.device_count);
+    FAKE_EXPECT(strstr(info.reason, reason), "%s", info.reason);
+    FAKE_EXPECT(strstr(info.version, version), "%s", info.version);
+    if (available) return 0;
+    mare_device *device = NULL;
+    FAKE_EXPECT(mare_device_open("cuda:0", &device) == MARE_ERROR_UNAVAILABLE, "opened");
+    FAKE_EXPECT(strstr(mare_error_message(), reason), "%s", mare_error_message());
+    return device != NULL;
+}
+
+static int whole(void) {
+    return describe_backend(1, "", "CUDA 13.0") || describe_backend(1, "", "NVRTC 13.0");
+}
+static int no_library(void) { return describe_backend(0, "libcuda.so.1", ""); }
+static int no_device(void) { return describe_backend(0, "cuInit: CUDA_ERROR_NO_DEVICE (100)", ""); }
+static int empty(void) { return describe_backend(0, "reports no device", ""); }
+static int no_symbol(void) { return describe_backend(0, "lacks cuEventElapsedTime", ""); }
+
+static int no_compiler(void) {
+    const mare_program_desc desc = { .source = KERNEL, .language = MARE_LANGUAGE_CUDA };
+    return describe_backend(1, "", "no NVRTC")
+        || build(&desc, MARE_ERROR_UNAVAILABLE, "lacks nvrtcVersion");
+}
+
+static const fake_case cases[] = {
+    { "session", session }, { "lost", lost }, { "out_of_memory", out_of_memory },
+    { "builds", builds }, { "whole", whole }, { "no_library", no_library },
+    { "no_device", no_device }, { "empty", empty }, { "no_symbol", no_symbol },
+    { "no_compiler", no_compiler },
+};
+
+/* ---- the parent ---- */
+
+static int failures;
+
+static void run(const char *name, const char *folder, const char *setting) {
+    const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, NULL };
+    int status = fake_start(name, folder, settings);
+    if (status) fprintf(stderr, "case %s (%s): status %d\n", name, setting ? setting : "", status);
+    failures += status != 0;
+}
+
+static bool is_among(const char *entry, const char *const *list) {
+    for (; *list; list++)
+        if (!strcmp(*list, entry)) return true;
+    return false;
+}
+
+/* Failures that are no failure of the call which Mare makes: releases report nothing, and names of
+ * errors are asked for only after one. */
+static const char *const tolerated[] = {
+    "cuGetErrorName", "cuGetErrorString", "nvrtcGetErrorString", "cuDeviceGetUuid_v2",
+    "cuDevicePrimaryCtxRelease_v2", "cuCtxPopCurrent_v2", "cuMemFree_v2", "cuMemFreeHost",
+    "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuModuleUnload", "nvrtcDestroyProgram", NULL
+};
+/* Without a context nothing can be released natively. */
+static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2", NULL };
+
+/* Fails the first, second... call of an entry until two in a row made no difference: then there are
+ * no more. A single one is the clock rate, which may be unknown. */
+static void fail_each_call(const char *entry) {
+    bool silent = is_among(entry, tolerated), leaks = is_among(entry, contexts);
+    for (int call = 1, misses = 0; misses < 2 && call < 1000; call++) {
+        char setting[128];
+        snprintf(setting, sizeof setting, "MARE_FAKE_FAIL=%s:%d:1", entry, call);
+        const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, NULL };
+        int status = fake_start("session", "fake_cuda", settings);
+        misses = status == FAKE_NOT_REACHED ? misses + 1 : 0;
+        if (misses && (silent || call > 1)) continue;
+        if ((status == 0 && !silent) || (status == FAKE_LEAK && leaks)) continue;
+        fprintf(stderr, "%s: status %d\n", setting, status);
+        failures++;
+        return;
+    }
+}
+
+int main(int count, char **arguments) {
+    int status = fake_dispatch(count, arguments, cases, sizeof cases / sizeof *cases);
+    if (status >= 0) return status;
+    run("whole", "fake_cuda", NULL);
+    run("session", "fake_cuda", NULL);
+    run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=foreign");
+    run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=same");
+    run("session", "fake_cuda_without_optional", NULL);
+    run("no_library", "fake_cuda_broken", NULL);
+    run("no_symbol", "fake_cuda_without_required", NULL);
+    run("no_compiler", "fake_cuda_without_nvrtc", NULL);
+    run("no_device", "fake_cuda", "MARE_FAKE_FAIL=cuInit:1:100");
+    run("empty", "fake_cuda", "FAKE_CUDA_EMPTY=1");
+    run("lost", "fake_cuda", "MARE_FAKE_FAIL=cuStreamSynchronize:3:700");
+    run("out_of_memory", "fake_cuda", NULL);
+    run("builds", "fake_cuda", NULL);
+#define MR_CUDA_CALL(required, symbol, call) fail_each_call(#symbol);
+#include "../../core/backends/cuda_syms.def"
+#define MR_NVRTC_CALL(result, symbol, call) fail_each_call(#symbol);
+#include "../../core/backends/nvrtc_syms.def"
+    return failures != 0;
+}

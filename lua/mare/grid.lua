@@ -3,6 +3,8 @@
 -- the split itself: that is one half of why every decomposition gives the same bits (exchange.lua
 -- is the other).
 
+local errors = require 'bindings.errors'
+
 local grid = {}
 
 local Grid = {}
@@ -12,8 +14,8 @@ grid.sides = { 'west', 'east', 'south', 'north' }
 
 local max_cells = 2 ^ 30    -- along one axis; kernels index rows and columns with 32-bit integers
 
-local function fail(...)
-    error('grid: ' .. string.format(...), 0)
+local function fail(message, ...)
+    errors.argument('grid: ' .. message, ...)
 end
 
 local function check_cells(name, n, halo)

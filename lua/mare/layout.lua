@@ -4,6 +4,8 @@
 
 local layout = {}
 
+local tail = 256    -- elements after the last plane: the last work-item of a row reads past its end
+
 local Layout = {}
 Layout.__index = Layout
 
@@ -19,7 +21,8 @@ function layout.new(desc)
     local rows = desc.ny + 2 * desc.halo
     return setmetatable({
         nx = desc.nx, ny = desc.ny, halo = desc.halo, fields = desc.fields,
-        stride = stride, rows = rows, plane = stride * rows, count = stride * rows * desc.fields,
+        stride = stride, rows = rows, plane = stride * rows,
+        count = stride * rows * desc.fields + tail,
     }, Layout)
 end
 

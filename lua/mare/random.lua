@@ -20,4 +20,21 @@ function random.uniform(seed, k)
     return tonumber(bit.rshift(mix(seed + gamma * (k + 1)), 11)) * 2 ^ -53
 end
 
+-- A smooth periodic curve through `points` values in [-1/2, 1/2) at equal distances over [x0,
+-- x1): the numbers first, first + 1, ... of the seed, joined by Catmull-Rom cubics. Returns a
+-- function of x.
+function random.curve(desc)
+    local n, x0, spacing = desc.points, desc.x[1], (desc.x[2] - desc.x[1]) / desc.points
+    local values = {}
+    for k = 0, n - 1 do values[k] = random.uniform(desc.seed, desc.first + k) - 0.5 end
+    return function(x)
+        local s = (x - x0) / spacing
+        local k = math.floor(s)
+        local t = s - k
+        local a, b = values[(k - 1) % n], values[k % n]
+        local c, d = values[(k + 1) % n], values[(k + 2) % n]
+        return b + 0.5 * t * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)))
+    end
+end
+
 return random

@@ -2,6 +2,8 @@
 -- present one alone, as a multiple of T and not as a sum, so that it is the same however a run
 -- got there.
 
+local errors = require 'bindings.errors'
+
 local schedule = {}
 
 local Schedule = {}
@@ -12,7 +14,7 @@ local tolerance = 1e-6      -- of T: two times closer than this are the same
 -- every: nil means at the end only
 function schedule.new(every, t_end)
     if every and not (every > 0 and every < math.huge) then
-        error(string.format('schedule: every = %s, must be greater than 0', tostring(every)), 0)
+        errors.argument('schedule: every = %s, must be greater than 0', tostring(every))
     end
     return setmetatable({ every = every, t_end = t_end }, Schedule)
 end

@@ -20,8 +20,9 @@ describe('schedule', function()
 
     it('without T is the end alone, and refuses T = 0', function()
         assert.equal(2, schedule.new(nil, 2):next(0))
-        assert.has_error(function() schedule.new(0, 2) end,
-            'schedule: every = 0, must be greater than 0')
+        local ok, err = pcall(schedule.new, 0, 2)
+        assert.is_false(ok)
+        assert.equal('schedule: every = 0, must be greater than 0', err.message)
     end)
 end)
 

@@ -17,4 +17,17 @@ describe('random', function()
         assert.is_true(math.abs(sum / n - 0.5) < 5 / math.sqrt(12 * n))
         assert.are_not.equal(random.uniform(42, 0), random.uniform(43, 0))
     end)
+
+    it('draws a smooth periodic curve through its numbers', function()
+        local curve = random.curve { seed = 7, first = 10, points = 5, x = { 1, 3 } }
+        for k = 0, 4 do
+            assert.is_true(math.abs(curve(1 + 0.4 * k) - (random.uniform(7, 10 + k) - 0.5)) < 1e-12)
+        end
+        for _, x in ipairs { 1.05, 1.4, 2.9 } do
+            assert.is_true(math.abs(curve(x) - curve(x + 2)) < 1e-12)
+            local slope_before = (curve(x) - curve(x - 1e-6)) / 1e-6
+            local slope_after = (curve(x + 1e-6) - curve(x)) / 1e-6
+            assert.is_true(math.abs(slope_before - slope_after) < 1e-3)
+        end
+    end)
 end)

@@ -6,6 +6,8 @@
 --   solution.p, solution.u                  -- between the two waves
 --   local rho, u, p = solution:sample(x / t)
 
+local errors = require 'bindings.errors'
+
 local riemann = {}
 
 local Solution = {}
@@ -47,14 +49,16 @@ end
 
 local function side(state, gamma)
     local rho, u, p = state[1], state[2], state[3]
-    if not (rho > 0 and p > 0) then error('riemann: density and pressure must be positive', 3) end
+    if not (rho > 0 and p > 0) then
+        errors.argument 'riemann: density and pressure must be positive'
+    end
     return { rho = rho, u = u, p = p, c = math.sqrt(gamma * p / rho) }
 end
 
 function riemann.solve(left, right, gamma)
     local l, r = side(left, gamma), side(right, gamma)
     if r.u - l.u >= 2 * (l.c + r.c) / (gamma - 1) then
-        error('riemann: the states part so fast that a vacuum opens between them', 2)   -- (4.82)
+        errors.argument 'riemann: the states part so fast that a vacuum opens'          -- (4.82)
     end
     local p = star_pressure(l, r, gamma)
     local fl, fr = velocity_change(l, p, gamma), velocity_change(r, p, gamma)

@@ -1,0 +1,28 @@
+-- system.lua - what a run asks the operating system: a steady clock, and whether somebody is watching.
+
+local ffi = require 'ffi'
+
+ffi.cdef [[
+    struct mare_timespec { long seconds, nanoseconds; };
+    int clock_gettime(int id, struct mare_timespec *out);
+    int isatty(int fd);
+]]
+
+local C = ffi.C
+local CLOCK_MONOTONIC = 1
+local time = ffi.new 'struct mare_timespec'
+
+local M = {}
+
+-- Seconds from an arbitrary moment, never going back.
+function M.now()
+    C.clock_gettime(CLOCK_MONOTONIC, time)
+    return tonumber(time.seconds) + 1e-9 * tonumber(time.nanoseconds)
+end
+
+-- Whether standard error is a terminal.
+function M.is_terminal()
+    return C.isatty(2) == 1
+end
+
+return M

@@ -1,0 +1,60 @@
+-- Model time, which lives on the device: dt follows from the state there, so that the host need
+-- not wait for each step. One clock a device; all of one simulation see the same maxima, so they
+-- always agree. The host sets a target and reads; see kernels/clock.h for the slots.
+
+local source = require 'mare.source'
+
+local clock = {}
+
+local Clock = {}
+Clock.__index = Clock
+
+local slots = 8
+local time, step, cfl, count = 0, 1, 3, 4
+local rate, failed = 5, 6
+
+local group = { gpu = 256, cpu = 16, other = 64 }
+
+-- maxima: buffer of `n` signal rates, one a work-group of the last sweep of every part
+function clock.new(device, precision, maxima, n)
+    local self = setmetatable({
+        buffer = device:buffer { type = 'double', count = slots, label = 'clock' },
+        host = device:host { type = 'double', count = slots },
+    }, Clock)
+    self.buffer:fill(0)
+    local size = math.min(group[device.info.kind], device.info.max_group_size)
+    self.tick = device:program(source.program('clock.krn', {
+        defines = { GROUP = size, MARE_REAL = precision },
+    })):kernel 'clock_tick':bind {
+        clock = self.buffer, maxima = maxima, count = n, global = size, group = size,
+    }
+    return self
+end
+
+local function write(self, slot, ...)
+    for k = 1, select('#', ...) do self.host.data[k - 1] = (select(k, ...)) end
+    self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
+end
+
+-- Where a run starts: time, steps taken, Courant number.
+function Clock:start(t, steps, courant)
+    write(self, time, t, 0, t, courant, steps, 0, 0, 0)
+end
+
+-- Steps end exactly there. The maxima must belong to the state: the next dt follows from them.
+function Clock:aim(target)
+    write(self, step, 0, target)
+    self.tick:run()
+end
+
+-- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate and
+-- failed.
+function Clock:read(into)
+    self.buffer:download { into = self.host }
+    local data = self.host.data
+    into.t, into.dt, into.steps, into.rate = data[time], data[step], data[count], data[rate]
+    into.failed, into.cfl = data[failed] ~= 0, data[cfl]
+    return into
+end
+
+return clock

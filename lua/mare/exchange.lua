@@ -1,0 +1,145 @@
+-- Fills the ghost cells of all parts: from the neighbour, or by the rule of the boundary. First
+-- all x sides over interior rows, then all y sides over the full width, so that corners arrive in
+-- two hops. One kernel launch fills both sides of a part along an axis. A neighbour on the same
+-- device is read in place; of one elsewhere the strip is copied into a buffer of this device
+-- first, and read from there.
+
+local errors = require 'bindings.errors'
+local grid = require 'mare.grid'
+local source = require 'mare.source'
+
+local exchange = {}
+
+local Exchange = {}
+Exchange.__index = Exchange
+
+-- What kernels/halo.krn calls the kinds.
+local copy = 1
+local kinds = { fixed = 0, periodic = copy, reflective = 2, outflow = 3 }
+
+local axes = {
+    { name = 'x', low = 'west', high = 'east' },
+    { name = 'y', low = 'south', high = 'north' },
+}
+
+-- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }.
+function exchange.boundaries(given)
+    local result = {}
+    for _, side in ipairs(grid.sides) do
+        local kind = type(given) == 'table' and given[side] or given
+        if not kinds[kind] then
+            errors.argument("boundary in the %s: '%s' (there are: %s)", side, tostring(kind),
+                'fixed, outflow, periodic, reflective')
+        end
+        result[side] = kind
+    end
+    for _, axis in ipairs(axes) do
+        if (result[axis.low] == 'periodic') ~= (result[axis.high] == 'periodic') then
+            errors.argument('boundaries: %s and %s must both be periodic or neither', axis.low,
+                axis.high)
+        end
+    end
+    return result
+end
+
+-- The cells of a part that its ghosts along an axis copy: `cells` along the axis, `lines` across
+-- it.
+local function extent(axis, layout)
+    if axis.name == 'x' then
+        return { cells = layout.nx, lines = layout.ny, along = 1, across = layout.stride,
+            origin = layout:offset(0, 0, 0) }
+    end
+    return { cells = layout.ny, lines = layout.nx + 2 * layout.halo, along = layout.stride,
+        across = 1, origin = layout:offset(0, -layout.halo, 0) }
+end
+
+-- The strip of `from` that borders on the side opposite to `low`: where it lies in from's own
+-- memory.
+local function strip_in_place(axis, from, low)
+    local e = extent(axis, from.layout)
+    local first = low and e.cells - from.layout.halo or 0
+    return { buffer = from.now, origin = e.origin + first * e.along,
+        along = e.along, across = e.across, plane = from.layout.plane }
+end
+
+-- The same through a packed buffer on the device of `to`; the copy is added to `copies`.
+local function strip_staged(axis, from, to, low, copies)
+    local place, lines = strip_in_place(axis, from, low), extent(axis, from.layout).lines
+    local halo, fields, size = from.layout.halo, from.layout.fields, from.element
+    local width, height = halo, lines
+    if axis.name == 'y' then width, height = lines, halo end
+    local buffer = to.device:buffer { type = from.precision, count = halo * lines * fields,
+        label = string.format('ghosts of part %d from %d', to.part.index, from.part.index) }
+    copies[#copies + 1] = { from = from.now, to = buffer, region = {
+        width = width * size, height = height, depth = fields,
+        src_offset = place.origin * size, src_pitch = from.layout.stride * size,
+        src_slice = from.layout.plane * size,
+    } }
+    local packed = { x = { along = 1, across = halo }, y = { along = lines, across = 1 } }
+    return { buffer = buffer, origin = 0, along = packed[axis.name].along,
+        across = packed[axis.name].across, plane = halo * lines }
+end
+
+-- Kind and source of one side's ghost cells. Where nothing is copied the source is a place holder.
+local function side_of(self, axis, to, side, copies)
+    local kind, low = self.boundaries[side], side == axis.low
+    if to.part.edge[side] and kind ~= 'periodic' then
+        return { kind = kinds[kind], buffer = to.now, origin = 0, along = 0, across = 0, plane = 0 }
+    end
+    local from = self.states[to.part.neighbours[side]]
+    local strip = from.device == to.device and strip_in_place(axis, from, low)
+        or strip_staged(axis, from, to, low, copies)
+    strip.kind = copy
+    return strip
+end
+
+local function launch_of(self, axis, to, copies, kernel)
+    local e, layout = extent(axis, to.layout), to.layout
+    local low = side_of(self, axis, to, axis.low, copies)
+    local high = side_of(self, axis, to, axis.high, copies)
+    return kernel:bind {
+        state = to.now, cells = e.cells, lines = e.lines, origin = e.origin, along = e.along,
+        across = e.across, plane = layout.plane, fields = layout.fields,
+        normal = self.normal[axis.name],
+        low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
+        low_across = low.across, low_plane = low.plane,
+        high_kind = high.kind, high = high.buffer, high_origin = high.origin,
+        high_along = high.along, high_across = high.across, high_plane = high.plane,
+        global = { e.lines, 2 },
+    }
+end
+
+-- states: array of the parts' states; boundaries: of exchange.boundaries;
+-- normal: { x = plane of the momentum along x, y = } which a reflecting wall turns around
+function exchange.new(states, boundaries, normal)
+    local self = setmetatable({
+        states = states, boundaries = boundaries, normal = normal, axes = {},
+    }, Exchange)
+    local kernels = {}
+    for _, s in ipairs(states) do
+        kernels[s.device] = kernels[s.device] or s.device:program(source.program('halo.krn', {
+            defines = { MARE_REAL = s.precision } })):kernel 'halo'
+    end
+    for k, axis in ipairs(axes) do
+        local copies, launches = {}, {}
+        for n, s in ipairs(states) do
+            launches[n] = launch_of(self, axis, s, copies, kernels[s.device])
+        end
+        self.axes[k] = { copies = copies, launches = launches }
+    end
+    return self
+end
+
+-- Queues everything; only a copy between devices waits.
+function Exchange:run()
+    for a = 1, 2 do
+        local axis = self.axes[a]
+        for k = 1, #axis.copies do
+            local c = axis.copies[k]
+            c.to:copy_region(c.from, c.region)
+        end
+        for k = 1, #axis.launches do axis.launches[k]:run() end
+    end
+end
+
+return exchange

@@ -1,0 +1,177 @@
+-- A scheme on a grid on one or more devices: everything between a set-up and its next step. Steps
+-- are queued, never waited for; read() waits. The axis that a step sweeps first alternates with
+-- the number of steps taken, and dt follows from the state on the device, so the bits of a run
+-- depend neither on how its steps were queued nor on how the grid was split.
+
+local clock = require 'mare.clock'
+local devices = require 'mare.devices'
+local errors = require 'bindings.errors'
+local exchange = require 'mare.exchange'
+local fields = require 'mare.fields'
+local state = require 'mare.state'
+
+local simulation = {}
+
+local Simulation = {}
+Simulation.__index = Simulation
+
+-- One buffer of maxima a device, with room for those of all parts; { from, to, where, how many }
+-- are the segments that must be copied between devices after each step.
+local function make_maxima(self)
+    local total = 0
+    for _, s in ipairs(self.states) do
+        s.slot, s.slots = total, self.scheme:maxima(s.device, s.part)
+        total = total + s.slots
+    end
+    self.segments = {}
+    for _, member in ipairs(self.members) do
+        member.maxima = member.device:buffer {
+            type = self.precision, count = total, label = 'maxima',
+        }
+        member.maxima:fill(0)
+    end
+    for _, s in ipairs(self.states) do
+        for _, member in ipairs(self.members) do
+            if member.device ~= s.device then
+                self.segments[#self.segments + 1] = { from = s.member.maxima, to = member.maxima,
+                    region = { offset = s.slot, src_offset = s.slot, count = s.slots } }
+            end
+        end
+    end
+    return total
+end
+
+local function make_clocks(self, total)
+    self.clocks = {}
+    for k, member in ipairs(self.members) do
+        member.clock = clock.new(member.device, self.precision, member.maxima, total)
+        self.clocks[k] = member.clock
+    end
+end
+
+local function bind_sweeps(self)
+    for _, s in ipairs(self.states) do
+        s.sweeps = self.scheme:bind(s.member.kernels, {
+            state = s, grid = self.grid, boundaries = self.boundaries,
+            clock = s.member.clock.buffer, maxima = s.member.maxima, slot = s.slot,
+        })
+    end
+end
+
+-- A member is what the parts on one device share: { device, kernels, maxima, clock }.
+local function make_states(self, parts)
+    self.states, self.members = {}, {}
+    local member_of = {}
+    for k, part in ipairs(parts) do
+        local member = member_of[part.device]
+        if not member then
+            local kernels = self.scheme:kernels(part.device, self.precision)
+            member = { device = part.device, kernels = kernels }
+            self.members[#self.members + 1], member_of[part.device] = member, member
+        end
+        self.states[k] = state.new(part.device, part, self.scheme, self.precision)
+        self.states[k].member = member
+    end
+end
+
+local function check_first(first)
+    if first ~= 'x' and first ~= 'y' then
+        errors.argument("first = '%s', must be x or y", tostring(first))
+    end
+    return first
+end
+
+-- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
+--   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
+--   devices = open ones, or options.device,
+--   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
+function simulation.new(desc)
+    local o = desc.options or {}
+    local self = setmetatable({
+        grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
+        cfl = o.cfl or 0.45, first = check_first(o.first or 'x'), now = {}, version = 0,
+        boundaries = exchange.boundaries(desc.boundaries),
+        decompose = o.decompose or { 1, 1 },
+    }, Simulation)
+    if not state.bytes[self.precision] then
+        errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
+    end
+    local parts = self.grid:split(self.decompose[1], self.decompose[2])
+    self.devices = desc.devices or devices.open(o.device)
+    devices.assign(parts, self.devices)
+    devices.check(parts, self.scheme, self.precision)
+    make_states(self, parts)
+    make_clocks(self, make_maxima(self))
+    bind_sweeps(self)
+    self.exchange = exchange.new(self.states, self.boundaries, self.scheme.normal)
+    self:set(desc.initial)
+    self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
+    self:read()
+    return self
+end
+
+-- Sets the state from a function of position and the clock to { t = 0, steps = 0 }.
+function Simulation:set(initial, start)
+    local g, scheme = self.grid, self.scheme
+    local function value(i, j)
+        return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
+    end
+    for _, s in ipairs(self.states) do s:fill(value) end
+    for _, c in ipairs(self.clocks) do
+        c:start(start and start.t or 0, start and start.steps or 0, self.cfl)
+    end
+    for _, s in ipairs(self.states) do s.sweeps.measure:run() end
+    self:share_maxima()
+    self:read()
+    self.version = self.version + 1
+end
+
+function Simulation:share_maxima()
+    for k = 1, #self.segments do
+        local segment = self.segments[k]
+        segment.to:copy(segment.from, segment.region)
+    end
+end
+
+-- The next steps end exactly at `t`; having got there, further steps change nothing.
+function Simulation:aim(t)
+    for k = 1, #self.clocks do self.clocks[k]:aim(t) end
+    self:read()
+end
+
+-- Queues n steps. The state must have been read since the last ones were queued.
+function Simulation:step(n)
+    local states, clocks = self.states, self.clocks
+    local parity = self.now.steps + (self.first == 'x' and 0 or 1)
+    for k = 1, n do
+        self.exchange:run()
+        local order = (parity + k - 1) % 2 == 0 and 'x' or 'y'
+        for s = 1, #states do
+            local sweeps = states[s].sweeps[order]
+            sweeps[1]:run()
+            sweeps[2]:run()
+        end
+        self:share_maxima()
+        for c = 1, #clocks do clocks[c].tick:run() end
+    end
+    self.version = self.version + 1
+end
+
+-- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
+function Simulation:read()
+    return self.clocks[1]:read(self.now)
+end
+
+Simulation.field = fields.field
+Simulation.invalid = fields.invalid
+
+-- Bytes that a step cannot do without moving, for each cell: see progress.lua.
+function Simulation:bytes_per_cell()
+    return (2 * self.scheme.updated + self.scheme.read_only) * state.bytes[self.precision]
+end
+
+function Simulation:release()
+    for _, s in ipairs(self.states) do s:release() end
+end
+
+return simulation

@@ -1,0 +1,26 @@
+-- The only opener of kernels/: reads a kernel file into the table that device:program takes.
+-- Includes are resolved by core, relative to the including file and then to kernels/.
+
+local errors = require 'bindings.errors'
+local host = require 'mare.host'
+
+local source = {}
+
+local root = host.root .. '/kernels/'
+
+function source.read(file)
+    local handle, reason = io.open(root .. file, 'rb')
+    if not handle then errors.argument('kernel file %s: %s', file, reason) end
+    local text = handle:read '*a'
+    handle:close()
+    return text
+end
+
+-- desc: fields of device:program that are not text, name or include paths, as defines and math
+function source.program(file, desc)
+    local program = { source = source.read(file), name = file, include_paths = { root } }
+    for key, value in pairs(desc or {}) do program[key] = value end
+    return program
+end
+
+return source

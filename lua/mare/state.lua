@@ -1,0 +1,91 @@
+-- The fields of one part on its device. `now` holds them between steps, `other` is where the first
+-- sweep of a step writes; a whole step ends in `now` again, so the two never change roles.
+
+local layout = require 'mare.layout'
+
+local state = {}
+
+local State = {}
+State.__index = State
+
+state.bytes = { float = 4, double = 8 }
+
+local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial values pass
+
+-- Bytes on the device of a part: two copies of its fields.
+function state.size(part, scheme, precision)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
+    return l.count * state.bytes[precision], 2 * l.count * state.bytes[precision]
+end
+
+function state.new(device, part, scheme, precision)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
+    local function buffer(label)
+        local b = device:buffer { type = precision, count = l.count,
+            label = string.format('%s of part %d', label, part.index) }
+        b:fill(0)
+        return b
+    end
+    return setmetatable({
+        device = device, part = part, layout = l, precision = precision,
+        element = state.bytes[precision], now = buffer 'state', other = buffer 'scratch',
+    }, State)
+end
+
+-- Rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows for
+-- each field.
+local function compute_rows(data, self, value, first, rows)
+    local l, i0, j0 = self.layout, self.part.i0, self.part.j0
+    local plane = rows * l.stride
+    for r = 0, rows - 1 do
+        local row = r * l.stride + layout.pad
+        for i = -l.halo, l.nx + l.halo - 1 do
+            local a, b, c, d = value(i0 + i, j0 + first + r)
+            local k = row + i
+            data[k] = a
+            if b then data[k + plane] = b end
+            if c then data[k + 2 * plane] = c end
+            if d then data[k + 3 * plane] = d end
+        end
+    end
+end
+
+-- value(i, j) gives the fields (at most four) of cell (i, j) of the whole grid; it is also asked
+-- for ghost cells, which keep what it says where the boundary is fixed.
+function State:fill(value)
+    local l = self.layout
+    local per_block = math.max(1, math.min(l.rows,
+        math.floor(block_bytes / (l.fields * l.stride * self.element))))
+    local host = self.device:host {
+        type = self.precision, count = per_block * l.stride * l.fields,
+    }
+    for k = 0, host.count - 1 do host.data[k] = 0 end       -- the padding between rows
+    for row = 0, l.rows - 1, per_block do
+        local rows = math.min(per_block, l.rows - row)
+        compute_rows(host.data, self, value, row - l.halo, rows)
+        for field = 0, l.fields - 1 do
+            local count = rows * l.stride
+            self.now:upload(host.data + field * count,
+                { offset = field * l.plane + row * l.stride, count = count })
+        end
+    end
+    host:release()
+end
+
+-- A field's interior into its place in an array of the whole grid, `nx` cells a row, in host
+-- memory.
+function State:download(field, host, nx)
+    local l, part, size = self.layout, self.part, self.element
+    self.now:download_region(host, {
+        width = l.nx * size, height = l.ny,
+        src_offset = l:offset(field, 0, 0) * size, src_pitch = l.stride * size,
+        dst_offset = (part.j0 * nx + part.i0) * size, dst_pitch = nx * size,
+    })
+end
+
+function State:release()
+    self.now:release()
+    self.other:release()
+end
+
+return state

@@ -1,0 +1,62 @@
+-- y = a x + y: the smallest complete program on a device. The same kernel three times: in Mare's
+-- dialect, which every device takes, and in plain CUDA and OpenCL, for those who bring kernels
+-- along.
+
+local mare = require 'mare'
+
+local o = mare.options {
+    title = 'y = a x + y',
+    help = 'The smallest complete example: compile a kernel, run it and check the result.',
+    mare.options.device,
+    { name = 'n', default = 1000000, range = { 1, 2 ^ 28 }, help = 'elements' },
+    { name = 'a', default = 2.0, type = 'number', help = 'factor' },
+    { name = 'language', default = 'mare', choices = { 'mare', 'cuda', 'opencl' },
+        help = 'of the kernel:' },
+}
+
+local kernels = {
+    mare = [[
+        MR_KERNEL void saxpy(int n, real a, const MR_GLOBAL real *x, MR_GLOBAL real *y)
+        {
+            int i = mr_gid_x();
+            if (i < n) y[i] = mr_fma(a, x[i], y[i]);
+        }
+    ]],
+    cuda = [[
+        extern "C" __global__ void saxpy(int n, float a, const float *x, float *y)
+        {
+            int i = blockIdx.x * blockDim.x + threadIdx.x;
+            if (i < n) y[i] = fmaf(a, x[i], y[i]);
+        }
+    ]],
+    opencl = [[
+        __kernel void saxpy(int n, float a, __global const float *x, __global float *y)
+        {
+            int i = get_global_id(0);
+            if (i < n) y[i] = fma(a, x[i], y[i]);
+        }
+    ]],
+}
+
+local device = mare.device.open(o.device)
+local x = device:buffer { type = 'float', count = o.n, label = 'x' }
+local y = device:buffer { type = 'float', count = o.n, label = 'y' }
+local numbers = device:host { type = 'float', count = o.n }
+for i = 0, o.n - 1 do numbers.data[i] = i % 1000 end
+x:upload(numbers)
+y:fill(1)
+
+local program = device:program {
+    source = kernels[o.language], name = 'saxpy', language = o.language,
+}
+program:kernel('saxpy'):bind { n = o.n, a = o.a, x = x, y = y, global = o.n }:run()
+
+y:download { into = numbers }
+local worst = 0
+for i = 0, o.n - 1 do
+    worst = math.max(worst, math.abs(numbers.data[i] - (o.a * (i % 1000) + 1)))
+end
+print(string.format('%s, %s kernel: %d elements, largest error %g', device.name, o.language, o.n,
+    worst))
+if worst > 1e-6 * (math.abs(o.a) * 1000 + 1) then error 'saxpy: the result is wrong' end
+return { error = worst }

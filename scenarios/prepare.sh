@@ -71,12 +71,12 @@ install_missing() {
     as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >&2
 }
 
-# build FOLDER [CMAKE OPTION...]
+# build FOLDER [CMAKE OPTION...]; from scratch when headers may have come since the last time
 build() {
     local folder=$1
     shift
     if [ ! -f "$folder/build.ninja" ]; then
         cmake --log-level=NOTICE -S "$root" -B "$folder" -G Ninja "$@" >&2
     fi
-    cmake --build "$folder" -- --quiet >&2
+    cmake --build "$folder" ${missing[0]:+--clean-first} -- --quiet >&2
 }

@@ -332,7 +332,8 @@ end
 local function check_top_level()
     local problems = {}
     for name in capture 'ls':gmatch '[^\n]+' do
-        if not (contains(TOP_LEVEL, name) or name:find '^build' or name == 'shared') then
+        local is_output = name:find '^build' or name:find '%.png$' or name:find '%.nc$'
+        if not (contains(TOP_LEVEL, name) or is_output or name == 'shared') then
             problems[#problems + 1] = name .. ' does not belong at the top'
         end
     end

@@ -113,6 +113,14 @@ typedef struct mr_backend {
     mare_status (*launch_run)(mr_native device, mr_native stream, mr_native launch,
                               const uint32_t groups[3], const uint32_t group[3],
                               const mr_arg *args, uint32_t arg_count);
+
+    /* Optional, all three or none: a plan as one native object, made of what mr_plan_walk visits.
+     * A run uses the arguments and shapes that the launches have then. Without them core walks the
+     * plan at each run. */
+    mare_status (*plan_build)(mr_native device, const mare_plan *plan, mr_native *out);
+    mare_status (*plan_run)(mr_native device, mr_native stream, mr_native plan, uint32_t repeat);
+    /* may be called while it runs */
+    void (*plan_destroy)(mr_native device, mr_native plan);
 } mr_backend;
 
 extern const mr_backend mr_backend_cuda;

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What a copy between two devices holds on the host at once: large enough for full bandwidth, small
  * beside the memory. */
@@ -121,28 +122,24 @@ mare_device *mare_buffer_device(const mare_buffer *buffer) {
 
 /* ---- transfers ---- */
 
-static mare_status pick_stream(const mare_buffer *buffer, mare_stream *stream, mr_native *out) {
+static mare_status pick_stream(const mare_buffer *buffer, mare_stream *stream, mare_stream **out) {
     return mr_device_pick_stream(buffer->device, stream, "buffer", buffer->object.label, out);
 }
 
 static mare_status upload(mare_buffer *dst, const void *src, const mare_region *r,
                           mare_stream *stream) {
-    mr_native queue;
-    MR_TRY(pick_stream(dst, stream, &queue));
-    MR_TRY_WITH(dst->device->backend->write(dst->device->native, queue, dst->native, src, r,
-                                            stream == NULL),
-                "buffer '%s': upload of %llu bytes", dst->object.label, (ull)mr_region_volume(r));
-    return MARE_OK;
+    mr_op op = { .kind = MR_OP_UPLOAD, .blocking = !stream, .buffer = dst, .region = *r };
+    op.host = (void *)(uintptr_t)src;
+    MR_TRY(pick_stream(dst, stream, &stream));
+    return mr_op_submit(&op, stream);
 }
 
 static mare_status download(mare_buffer *src, void *dst, const mare_region *r,
                             mare_stream *stream) {
-    mr_native queue;
-    MR_TRY(pick_stream(src, stream, &queue));
-    MR_TRY_WITH(src->device->backend->read(src->device->native, queue, dst, src->native, r,
-                                           stream == NULL),
-                "buffer '%s': download of %llu bytes", src->object.label, (ull)mr_region_volume(r));
-    return MARE_OK;
+    mr_op op = { .kind = MR_OP_DOWNLOAD, .blocking = !stream, .buffer = src, .host = dst };
+    op.region = *r;
+    MR_TRY(pick_stream(src, stream, &stream));
+    return mr_op_submit(&op, stream);
 }
 
 mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src, uint64_t size,
@@ -260,6 +257,9 @@ static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_r
                        "copy of buffer '%s' (%s) to '%s' (%s): stream '%s' belongs to neither",
                        src->object.label, src->device->info.name, dst->object.label,
                        dst->device->info.name, stream->object.label);
+    if (way.dst_stream->recording || way.src_stream->recording)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "between two devices the host waits, which a plan cannot record");
     uint64_t volume = mr_region_volume(r);
     size_t size = volume < STAGING_BYTES ? (size_t)volume : (size_t)STAGING_BYTES;
     way.staging = malloc(size);
@@ -283,12 +283,9 @@ static mare_status copy(mare_buffer *dst, mare_buffer *src, const mare_region *r
                        "buffer '%s': copy within it of %llu bytes from %llu to %llu overlaps",
                        dst->object.label, (ull)mr_region_volume(r), (ull)r->src_offset,
                        (ull)r->dst_offset);
-    mr_native queue;
-    MR_TRY(pick_stream(dst, stream, &queue));
-    MR_TRY_WITH(dst->device->backend->copy(dst->device->native, queue, dst->native, src->native, r),
-                "buffer '%s': copy of %llu bytes from '%s'", dst->object.label,
-                (ull)mr_region_volume(r), src->object.label);
-    return MARE_OK;
+    MR_TRY(pick_stream(dst, stream, &stream));
+    return mr_op_submit(
+        &(mr_op){ .kind = MR_OP_COPY, .buffer = dst, .source = src, .region = *r }, stream);
 }
 
 mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src,
@@ -333,12 +330,11 @@ mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size
                        "multiples of the pattern's %u bytes",
                        label, (ull)size, (ull)start, pattern_size);
     if (size == 0) return MARE_OK;
-    mr_native queue;
-    MR_TRY(pick_stream(buffer, stream, &queue));
-    MR_TRY_WITH(buffer->device->backend->fill(buffer->device->native, queue, buffer->native, start,
-                                              size, pattern, pattern_size),
-                "buffer '%s': fill of %llu bytes", label, (ull)size);
-    return MARE_OK;
+    mr_op op = { .kind = MR_OP_FILL, .buffer = buffer, .pattern_size = pattern_size };
+    op.region = mr_region_linear(start, 0, size);
+    memcpy(op.pattern, pattern, pattern_size);
+    MR_TRY(pick_stream(buffer, stream, &stream));
+    return mr_op_submit(&op, stream);
 }
 
 /* ---- pinned host memory ---- */

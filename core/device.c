@@ -89,11 +89,11 @@ mare_status mare_device_wait(mare_device *device) {
 mare_stream *mare_device_stream(mare_device *device) { return device ? device->stream : NULL; }
 
 mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what,
-                                  const char *label, mr_native *out) {
+                                  const char *label, mare_stream **out) {
     if (stream && stream->device != device)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "%s '%s' belongs to device %s, stream '%s' to another (%s)", what, label,
                        device->info.name, stream->object.label, stream->device->info.name);
-    *out = stream ? stream->native : device->stream->native;
+    *out = stream ? stream : device->stream;
     return MARE_OK;
 }

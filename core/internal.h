@@ -86,7 +86,13 @@ struct mare_host {
     void *data;
     uint64_t size;
 };
-struct mare_stream { mr_object object; mare_device *device; mr_native native; bool is_default; };
+struct mare_stream {
+    mr_object object;
+    mare_device *device;
+    mr_native native;
+    bool is_default;
+    mare_plan *recording;           /* the plan that takes what is queued here; NULL: none */
+};
 struct mare_event { mr_object object; mare_device *device; mr_native native; bool recorded; };
 
 /* signature.c: kernel parameters read from the source */
@@ -132,8 +138,45 @@ struct mare_launch {
 /* The stream to use on `device`: NULL means its default stream; a stream of another device is
  * refused. `what` and `label` name the object for the message. */
 mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what,
-                                  const char *label,
-                                  mr_native *out);
+                                  const char *label, mare_stream **out);
+
+/* op.c: work for a stream as a value */
+typedef enum mr_op_kind {
+    MR_OP_LAUNCH,
+    MR_OP_UPLOAD,
+    MR_OP_DOWNLOAD,
+    MR_OP_COPY,
+    MR_OP_FILL,
+    MR_OP_RECORD,                   /* of an event */
+    MR_OP_WAIT,                     /* of the stream, for an event */
+    MR_OP_PLAN                      /* within a plan only */
+} mr_op_kind;
+typedef struct mr_op {
+    mr_op_kind kind;
+    bool blocking;                  /* a transfer that the host waits for */
+    uint32_t repeat;                /* of a plan */
+    mare_launch *launch;
+    mare_event *event;
+    mare_plan *plan;
+    mare_buffer *buffer;            /* destination; of a download its source */
+    mare_buffer *source;            /* of a copy */
+    void *host;                     /* of a transfer; an upload only reads it */
+    mare_region region;             /* offsets count from the roots; a fill is a line */
+    uint32_t pattern_size;
+    unsigned char pattern[8];
+} mr_op;
+/* Queues it, or records it where the stream is recording. */
+mare_status mr_op_submit(const mr_op *op, mare_stream *stream);
+mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
+void mr_op_retain(const mr_op *op);                         /* the objects it works on */
+void mr_op_release(const mr_op *op);
+
+/* plan.c */
+mare_status mr_plan_add(mare_plan *plan, const mr_op *op);
+mare_device *mr_plan_device(const mare_plan *plan);
+/* Visits the operations in order, nested plans written out, until a visit fails. */
+typedef mare_status mr_visit(const mr_op *op, void *context);
+mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
 
 /* region.c */
 mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size);

@@ -318,15 +318,8 @@ static mare_status check_complete(const mare_launch *launch) {
 
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
-    const mr_signature *signature = &launch->kernel->signature;
-    mare_device *device = launch->kernel->program->device;
-    const uint32_t *grid = launch->groups, *group = launch->group;
-    mr_native queue;
-    MR_TRY(mr_device_pick_stream(device, stream, "kernel", signature->name, &queue));
+    MR_TRY(mr_device_pick_stream(launch->kernel->program->device, stream, "kernel",
+                                 launch->kernel->signature.name, &stream));
     MR_TRY(check_complete(launch));
-    MR_TRY_WITH(device->backend->launch_run(device->native, queue, launch->native, grid, group,
-                                            launch->args, signature->arg_count),
-                "kernel '%s' (%u x %u x %u groups of %u x %u x %u)", signature->name, grid[0],
-                grid[1], grid[2], group[0], group[1], group[2]);
-    return MARE_OK;
+    return mr_op_submit(&(mr_op){ .kind = MR_OP_LAUNCH, .launch = launch }, stream);
 }

@@ -54,7 +54,7 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 1 };      /* changes with every incompatible change of this header */
+enum { MARE_API_VERSION = 2 };      /* changes with every incompatible change of this header */
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -343,6 +343,25 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index);
 mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
                                   const uint32_t group[3]);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
+
+/* ---- plans: work recorded once and replayed with one call ----
+ * From mare_plan_begin to mare_plan_end what is queued on `stream` is recorded instead of run:
+ * launches, copies, fills, transfers, event records and waits, plans. A plan holds the launches,
+ * buffers and events themselves, so a replay uses the arguments and shapes its launches have at
+ * that time: write a scalar or set another buffer, and the next replay follows. The memory of
+ * transfers must stay valid as long as the plan, and must be pinned. What makes the host wait is
+ * refused. On CUDA a plan is a graph, instantiated by its first run. One plan must not be run by two
+ * threads at once. */
+
+typedef struct mare_plan mare_plan;
+
+mare_status mare_plan_begin(mare_stream *stream);
+/* out NULL throws the recording away; label may be NULL */
+mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **out);
+void mare_plan_retain(mare_plan *plan);
+void mare_plan_release(mare_plan *plan);
+/* Queues the whole `repeat` times; on a recording stream the plan becomes part of the recording. */
+mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream);
 
 /* ---- the on-disk cache of compiled programs ----
  * In $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare; MARE_CACHE=off switches it off. A

@@ -39,14 +39,22 @@ void mare_stream_release(mare_stream *stream) {
     mare_device *device = stream->device;
     if (!stream->is_default) {
         if (!mr_object_unref(&stream->object)) return;
+        mare_plan_release(stream->recording);
         device->backend->stream_destroy(device->native, stream->native);
         mr_object_delete(&stream->object);
     }
     mare_device_release(device);
 }
 
+static mare_status refuse_recording(const mare_stream *stream, const char *what) {
+    if (!stream->recording) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': %s while it is recording a plan",
+                   stream->object.label, what);
+}
+
 mare_status mare_stream_wait(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait: stream is NULL");
+    MR_TRY(refuse_recording(stream, "wait"));
     MR_TRY_WITH(stream->device->backend->stream_wait(stream->device->native, stream->native),
                 "stream '%s': wait", stream->object.label);
     return MARE_OK;
@@ -54,6 +62,7 @@ mare_status mare_stream_wait(mare_stream *stream) {
 
 mare_status mare_stream_flush(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_flush: stream is NULL");
+    MR_TRY(refuse_recording(stream, "flush"));
     MR_TRY_WITH(stream->device->backend->stream_flush(stream->device->native, stream->native),
                 "stream '%s': flush", stream->object.label);
     return MARE_OK;
@@ -92,13 +101,8 @@ void mare_event_release(mare_event *event) {
 
 mare_status mare_event_record(mare_event *event, mare_stream *stream) {
     if (!event) return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_record: event is NULL");
-    mare_device *device = event->device;
-    mr_native queue;
-    MR_TRY(mr_device_pick_stream(device, stream, "event", event->object.label, &queue));
-    MR_TRY_WITH(device->backend->event_record(device->native, event->native, queue),
-                "event: record");
-    event->recorded = true;
-    return MARE_OK;
+    MR_TRY(mr_device_pick_stream(event->device, stream, "event", event->object.label, &stream));
+    return mr_op_submit(&(mr_op){ .kind = MR_OP_RECORD, .event = event }, stream);
 }
 
 static mare_status need_recorded(const mare_event *event, const char *call) {
@@ -144,10 +148,8 @@ mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *o
 mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait_event: stream is NULL");
     MR_TRY(need_recorded(event, "mare_stream_wait_event"));
-    mare_device *device = stream->device;
-    if (event->device != device)
-        return mare_event_wait(event); /* no vendor orders two contexts: the host waits */
-    MR_TRY_WITH(device->backend->stream_wait_event(device->native, stream->native, event->native),
-                "stream '%s': wait for an event", stream->object.label);
-    return MARE_OK;
+    if (event->device == stream->device)
+        return mr_op_submit(&(mr_op){ .kind = MR_OP_WAIT, .event = event }, stream);
+    MR_TRY(refuse_recording(stream, "wait for another device's event"));
+    return mare_event_wait(event); /* no vendor orders two contexts: the host waits */
 }

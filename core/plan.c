@@ -1,0 +1,141 @@
+/* plan.c - work recorded once and replayed with one call.
+ *
+ * A plan is a list of operations that holds the objects they work on. A back end with graphs of its
+ * own turns the list into one at the first run; otherwise a replay walks the list.
+ */
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a plan may come to with its nested plans written out, as graphs have it. */
+enum { MAX_OPERATIONS = 1 << 20 };
+
+struct mare_plan {
+    mr_object object;
+    mare_device *device;
+    mr_op *ops;
+    size_t count, capacity;
+    uint64_t total;                 /* operations, nested plans written out */
+    mr_native native;               /* 0 before the first run, or where the back end has none */
+};
+
+/* ---- life ---- */
+
+void mare_plan_retain(mare_plan *plan) {
+    if (plan) mr_object_retain(&plan->object);
+}
+
+void mare_plan_release(mare_plan *plan) {
+    if (!plan || !mr_object_unref(&plan->object)) return;
+    mare_device *device = plan->device;
+    if (plan->native.u64) device->backend->plan_destroy(device->native, plan->native);
+    for (size_t i = 0; i < plan->count; i++) mr_op_release(&plan->ops[i]);
+    free(plan->ops);
+    mr_object_delete(&plan->object);
+    mare_device_release(device);
+}
+
+mare_device *mr_plan_device(const mare_plan *plan) { return plan->device; }
+
+/* ---- recording ---- */
+
+mare_status mare_plan_begin(mare_stream *stream) {
+    if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream is NULL");
+    if (stream->recording)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream '%s' is recording already",
+                       stream->object.label);
+    mare_plan *plan = mr_object_new(sizeof *plan, "plan");
+    if (!plan) return MARE_ERROR_MEMORY;
+    plan->device = stream->device;
+    mare_device_retain(plan->device);
+    stream->recording = plan;
+    return MARE_OK;
+}
+
+mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **out) {
+    if (out) *out = NULL;
+    if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_end: stream is NULL");
+    mare_plan *plan = stream->recording;
+    if (!plan)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_end: stream '%s' is not recording",
+                       stream->object.label);
+    stream->recording = NULL;
+    if (label) snprintf(plan->object.label, sizeof plan->object.label, "%s", label);
+    if (out) *out = plan;
+    else mare_plan_release(plan);
+    return MARE_OK;
+}
+
+static mare_status make_room(mare_plan *plan) {
+    if (plan->count < plan->capacity) return MARE_OK;
+    size_t capacity = plan->capacity ? 2 * plan->capacity : 16;
+    mr_op *ops = realloc(plan->ops, capacity * sizeof *ops);
+    if (!ops) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
+    plan->ops = ops;
+    plan->capacity = capacity;
+    return MARE_OK;
+}
+
+mare_status mr_plan_add(mare_plan *plan, const mr_op *op) {
+    uint64_t size = op->kind == MR_OP_PLAN ? op->plan->total * op->repeat : 1;
+    if (size == 0) return MARE_OK;
+    if (plan->total + size > MAX_OPERATIONS)
+        return mr_fail(MARE_ERROR_ARGUMENT, "a plan of %llu operations (allowed: %d)",
+                       (unsigned long long)(plan->total + size), MAX_OPERATIONS);
+    MR_TRY(make_room(plan));
+    mr_op_retain(op);
+    plan->ops[plan->count++] = *op;
+    plan->total += size;
+    return MARE_OK;
+}
+
+/* ---- running ---- */
+
+mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context) {
+    for (size_t i = 0; i < plan->count; i++) {
+        const mr_op *op = &plan->ops[i];
+        if (op->kind != MR_OP_PLAN) MR_TRY(visit(op, context));
+        else
+            for (uint32_t n = 0; n < op->repeat; n++)
+                MR_TRY(mr_plan_walk(op->plan, visit, context));
+    }
+    return MARE_OK;
+}
+
+static mare_status queue_op(const mr_op *op, void *stream) { return mr_op_submit(op, stream); }
+
+static mare_status mark_recorded(const mr_op *op, void *nothing) {
+    (void)nothing;
+    if (op->kind == MR_OP_RECORD) op->event->recorded = true;
+    return MARE_OK;
+}
+
+static mare_status run_native(mare_plan *plan, uint32_t repeat, mare_stream *stream) {
+    const mr_backend *backend = plan->device->backend;
+    const mr_native device = plan->device->native;
+    if (!plan->native.u64) {
+        MR_TRY(backend->plan_build(device, plan, &plan->native));
+        mr_plan_walk(plan, mark_recorded, NULL);
+    }
+    return backend->plan_run(device, stream->native, plan->native, repeat);
+}
+
+static mare_status run_list(const mare_plan *plan, uint32_t repeat, mare_stream *stream) {
+    for (uint32_t n = 0; n < repeat; n++) MR_TRY(mr_plan_walk(plan, queue_op, stream));
+    return MARE_OK;
+}
+
+mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream) {
+    if (!plan) return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_run: plan is NULL");
+    const char *label = plan->object.label;
+    MR_TRY(mr_device_pick_stream(plan->device, stream, "plan", label, &stream));
+    if (stream->recording)
+        return mr_plan_add(stream->recording,
+                           &(mr_op){ .kind = MR_OP_PLAN, .plan = plan, .repeat = repeat });
+    if (!plan->total || !repeat) return MARE_OK;
+    bool is_native = plan->device->backend->plan_build;
+    MR_TRY_WITH(is_native ? run_native(plan, repeat, stream) : run_list(plan, repeat, stream),
+                "plan '%s'", label);
+    return MARE_OK;
+}

@@ -129,7 +129,7 @@ function M.cache.entries()
         check(C.mare_cache_query(i - 1, cache_c))
         list[i] = { file = ffi.string(cache_c.file), program = ffi.string(cache_c.program),
                     device = ffi.string(cache_c.device), size = tonumber(cache_c.size),
-                    modified = tonumber(cache_c.modified) }
+                    used = tonumber(cache_c.used) }
     end
     return list
 end

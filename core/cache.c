@@ -3,7 +3,8 @@
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
  * and renamed, so that a reader sees all or nothing; one that is damaged is deleted. Whatever goes
- * wrong here is a miss.
+ * wrong here is a miss. A hit sets the file's time, and when the folder outgrows its limit the
+ * longest unused go. Who compiles holds a lock on one byte of the file .lock, chosen by the key.
  */
 #include "internal.h"
 
@@ -14,9 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, HASH_DIGITS = 32 };
+static const int64_t NS_PER_SECOND = 1000000000;
+enum { LEFTOVER_SECONDS = 3600 };   /* no process takes so long to write one file */
+static const uint64_t default_limit = 512ull << 20;
 static const char suffix[] = ".mare";
 
 typedef struct header {
@@ -142,7 +147,11 @@ mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *
     if (fd < 0) goto done;
     char *block = read_entry(fd, &head);
     if (block) *found = take_binary(&head, block, key, key_size, out);
-    else (void)unlinkat(folder, name, 0);
+    else {
+        (void)unlinkat(folder, name, 0);
+        mr_log(MARE_LOG_WARN, "cache: %s/%s was damaged, removed", mare_cache_path(), name);
+    }
+    if (*found) (void)futimens(fd, NULL);
     free(block);
 done:
     if (fd >= 0) close(fd);
@@ -175,32 +184,12 @@ static void store(int folder, const char *name, const header *head, const char *
     snprintf(temporary, sizeof temporary, ".mare-%ld-%u", (long)getpid(),
              atomic_fetch_add(&counter, 1));
     int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return;
-    bool written = write_entry(fd, head, block, size);
-    if (close(fd) != 0) written = false;
-    if (!written || renameat(folder, temporary, folder, name) != 0)
-        (void)unlinkat(folder, temporary, 0);
-}
-
-void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
-                    const mr_blob *binary) {
-    char name[64];
-    mr_text block = { 0 };
-    header head = { .format = FORMAT, .key_size = key_size, .binary_size = binary->size };
-    int folder = open_folder(true);
-    if (folder < 0) return;
-    memcpy(head.magic, magic, sizeof magic);
-    snprintf(head.program, sizeof head.program, "%s", program);
-    snprintf(head.device, sizeof head.device, "%s", device);
-    mr_text_append(&block, key, key_size);
-    mr_text_append(&block, binary->data, binary->size);
-    if (!block.failed) {
-        head.checksum = hash((unsigned char *)block.data, block.size, 0);
-        entry_name(key, key_size, name);
-        store(folder, name, &head, block.data, block.size);
-    }
-    mr_text_free(&block);
-    close(folder);
+    bool written = fd >= 0 && write_entry(fd, head, block, size);
+    if (fd >= 0 && close(fd) != 0) written = false;
+    if (written && renameat(folder, temporary, folder, name) == 0) return;
+    mr_log(MARE_LOG_WARN, "cache: '%s' is not kept in %s: %s", head->program, mare_cache_path(),
+           strerror(errno));
+    if (fd >= 0) (void)unlinkat(folder, temporary, 0);
 }
 
 /* ---- listing ---- */
@@ -223,13 +212,13 @@ mare_status mare_cache_count(uint64_t *out) {
     return MARE_OK;
 }
 
-static int newest_first(const void *a, const void *b) {
+static int latest_first(const void *a, const void *b) {
     const mare_cache_info *left = a, *right = b;
-    if (left->modified != right->modified) return left->modified < right->modified ? 1 : -1;
+    if (left->used != right->used) return left->used < right->used ? 1 : -1;
     return strcmp(left->file, right->file);
 }
 
-/* All entries, sorted; NULL if there are none or no memory. */
+/* All entries, the last used first, `used` in nanoseconds; NULL if there are none or no memory. */
 static mare_cache_info *list_entries(DIR *listing, uint64_t *count) {
     mare_cache_info *list = NULL;
     *count = 0;
@@ -241,11 +230,11 @@ static mare_cache_info *list_entries(DIR *listing, uint64_t *count) {
         if (!grown) break;
         list = grown;
         mare_cache_info *info = &list[(*count)++];
-        *info = (mare_cache_info){ .size = (uint64_t)status.st_size,
-                                   .modified = (int64_t)status.st_mtime };
+        int64_t ns = status.st_mtim.tv_sec * NS_PER_SECOND + status.st_mtim.tv_nsec;
+        *info = (mare_cache_info){ .size = (uint64_t)status.st_size, .used = ns };
         snprintf(info->file, sizeof info->file, "%.*s", (int)sizeof info->file - 1, entry->d_name);
     }
-    if (list) qsort(list, (size_t)*count, sizeof *list, newest_first);
+    if (list) qsort(list, (size_t)*count, sizeof *list, latest_first);
     return list;
 }
 
@@ -268,6 +257,7 @@ mare_status mare_cache_query(uint64_t index, mare_cache_info *out) {
     mare_status status = MARE_OK;
     if (index < count) {
         *out = list[index];
+        out->used /= NS_PER_SECOND;
         read_names(dirfd(listing), out);
     } else
         status =
@@ -276,6 +266,67 @@ mare_status mare_cache_query(uint64_t index, mare_cache_info *out) {
     free(list);
     if (listing) closedir(listing);
     return status;
+}
+
+/* ---- keeping ---- */
+
+static uint64_t size_limit(void) {
+    const char *wish = getenv("MARE_CACHE_SIZE");
+    uint64_t limit = default_limit;
+    if (wish && *wish && !mr_parse_bytes(wish, &limit))
+        mr_log(MARE_LOG_WARN, "MARE_CACHE_SIZE='%s' is no size (such as 512M); %lluM holds", wish,
+               (unsigned long long)(default_limit >> 20));
+    return limit;
+}
+
+/* What processes left behind that were killed while they wrote. */
+static void sweep(DIR *listing) {
+    const time_t oldest = time(NULL) - LEFTOVER_SECONDS;
+    rewinddir(listing);
+    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing)) {
+        struct stat status;
+        if (is_leftover(entry->d_name) && fstatat(dirfd(listing), entry->d_name, &status, 0) == 0 &&
+            status.st_mtime < oldest)
+            (void)unlinkat(dirfd(listing), entry->d_name, 0);
+    }
+}
+
+static void evict(void) {
+    DIR *listing = open_listing();
+    if (!listing) return;
+    uint64_t count = 0, total = 0, limit = size_limit();
+    mare_cache_info *list = list_entries(listing, &count);
+    for (uint64_t i = 0; i < count; i++) {
+        total += list[i].size;
+        if (total <= limit || unlinkat(dirfd(listing), list[i].file, 0) != 0) continue;
+        mr_log(MARE_LOG_INFO, "cache: removed %s, the limit is %llu bytes", list[i].file,
+               (unsigned long long)limit);
+    }
+    free(list);
+    sweep(listing);
+    closedir(listing);
+}
+
+void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
+                    const mr_blob *binary) {
+    char name[64];
+    mr_text block = { 0 };
+    header head = { .format = FORMAT, .key_size = key_size, .binary_size = binary->size };
+    int folder = open_folder(true);
+    if (folder < 0) return;
+    memcpy(head.magic, magic, sizeof magic);
+    snprintf(head.program, sizeof head.program, "%s", program);
+    snprintf(head.device, sizeof head.device, "%s", device);
+    mr_text_append(&block, key, key_size);
+    mr_text_append(&block, binary->data, binary->size);
+    if (!block.failed) {
+        head.checksum = hash((unsigned char *)block.data, block.size, 0);
+        entry_name(key, key_size, name);
+        store(folder, name, &head, block.data, block.size);
+    }
+    mr_text_free(&block);
+    close(folder);
+    evict();
 }
 
 mare_status mare_cache_clear(uint64_t *removed) {
@@ -293,4 +344,26 @@ mare_status mare_cache_clear(uint64_t *removed) {
     if (listing) closedir(listing);
     if (removed) *removed = count;
     return status;
+}
+
+/* ---- one compilation for all ---- */
+
+/* Locks of the open file description: they hold between threads too, and no close of the same file
+ * elsewhere in the process drops them, as it would with POSIX locks. */
+bool mr_cache_lock(const char *key, size_t key_size, int *lock) {
+    uint64_t byte = hash((const unsigned char *)key, key_size, 0) >> 2;
+    struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
+    range.l_start = (off_t)byte;
+    int folder = open_folder(true);
+    *lock = folder < 0 ? -1 : openat(folder, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (folder >= 0) close(folder);
+    if (*lock < 0 || fcntl(*lock, F_OFD_SETLK, &range) == 0) return false;
+    bool busy = errno == EAGAIN || errno == EACCES;
+    close(*lock);
+    *lock = -1;
+    return busy;
+}
+
+void mr_cache_unlock(int lock) {
+    if (lock >= 0) close(lock);
 }

@@ -31,6 +31,9 @@ void mr_clear_error(void);
         if (mr_status_ != MARE_OK) return mr_annotate(mr_status_, __VA_ARGS__); \
     } while (0)
 
+/* ---- log.c: lines that the host takes with mare_log_next ---- */
+void mr_log(uint32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* ---- text.c: growable text with a sticky failure flag ---- */
 
 /* zero-initialise; data is NUL-terminated */
@@ -42,6 +45,8 @@ void mr_text_vformat(mr_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 const char *mr_text_cstr(const mr_text *text);      /* never NULL */
 void mr_text_free(mr_text *text);
+/* "4096", "512M", "1.5G": K, M, G and T are powers of 1024. False if the text is nothing like it. */
+bool mr_parse_bytes(const char *text, uint64_t *out);
 
 /* ---- dl.c: the only dlopen in the tree ---- */
 
@@ -214,6 +219,10 @@ extern const char mr_prelude_opencl[];
 mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found);
 void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
                     const mr_blob *binary);
+/* Makes this process (this thread, too) the one that compiles `key`. True: another one is at it.
+ * *lock < 0: not taken, and unless busy there is no way to. The lock dies with the process. */
+bool mr_cache_lock(const char *key, size_t key_size, int *lock);
+void mr_cache_unlock(int lock);
 
 /* registry.c */
 const mr_backend *mr_registry_backend(int index);           /* NULL past the end */

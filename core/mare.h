@@ -365,20 +365,38 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
 
 /* ---- the on-disk cache of compiled programs ----
  * In $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare; MARE_CACHE=off switches it off. A
- * cache that cannot be read or written costs time, never a failure. */
+ * cache that cannot be read or written costs time, never a failure. Of processes that want the same
+ * program at once, one compiles and the others wait for it. What was longest unused goes when the
+ * folder exceeds $MARE_CACHE_SIZE (such as 512M, the default). */
 
 typedef struct mare_cache_info {
     char file[72];
     char program[128];              /* name given at creation */
     char device[128];
     uint64_t size;                  /* bytes on disk */
-    int64_t modified;               /* seconds since 1970 */
+    int64_t used;                   /* for the last time, seconds since 1970 */
 } mare_cache_info;
 
 const char *mare_cache_path(void);                                  /* "" when switched off */
 mare_status mare_cache_count(uint64_t *out);
-mare_status mare_cache_query(uint64_t index, mare_cache_info *out); /* newest first */
+mare_status mare_cache_query(uint64_t index, mare_cache_info *out); /* last used first */
 mare_status mare_cache_clear(uint64_t *removed);
+
+/* ---- logs ----
+ * Core writes nothing: what it has to say beside errors waits, the last 128 lines of it, for the
+ * host to take. MARE_LOG=off|error|warn|info|debug tells what is kept, warn if it is not set. */
+
+typedef enum mare_log_level {
+    MARE_LOG_OFF = 0,
+    MARE_LOG_ERROR,                 /* a device was lost */
+    MARE_LOG_WARN,                  /* something works, but not as it should */
+    MARE_LOG_INFO,
+    MARE_LOG_DEBUG
+} mare_log_level;
+
+void mare_log_set(uint32_t level);
+/* Takes the oldest line, cut to `size` bytes with its NUL; 0 when there is none. */
+int mare_log_next(uint32_t *level, char *text, uint64_t size);
 
 /* ---- reports ---- */
 

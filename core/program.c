@@ -9,6 +9,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* How long to wait for another process's compilation, and between looks. */
+enum { WAIT_LIMIT_MS = 60000, POLL_MS = 5 };
 
 static const char *const languages[] = { "mare", "cuda", "opencl" };
 static const char *const maths[] = { "strict", "fast", "relaxed" };
@@ -123,15 +127,41 @@ static mare_status compile(mare_program *program, const mr_source *source, mr_bl
     return device->backend->program_load(device->native, binary, &program->native);
 }
 
+/* Waits while another process compiles the same. False: the caller compiles, under *lock if there
+ * can be one. The limit is for an owner of the lock that was stopped. */
+static bool await_cached(mare_program *program, const mr_text *key, int *lock) {
+    const struct timespec pause = { .tv_nsec = POLL_MS * 1000000 };
+    for (int waited = 0;; waited += POLL_MS) {
+        bool busy = mr_cache_lock(key->data, key->size, lock);
+        if (load_cached(program, key)) return true;
+        if (!busy || waited >= WAIT_LIMIT_MS) return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
 static mare_status build(mare_program *program, const mr_source *source, bool cacheable) {
     mr_text key = { 0 };
     mr_blob binary = { 0 };
+    int lock = -1;
+    double start = now_ms();
     mare_status status = make_key(program->device, source, &key);
-    if (status != MARE_OK || (cacheable && load_cached(program, &key))) goto done;
+    if (status != MARE_OK) goto done;
+    if (cacheable && (load_cached(program, &key) || await_cached(program, &key, &lock))) goto done;
     status = compile(program, source, &binary);
     if (status == MARE_OK && cacheable)
         mr_cache_store(key.data, key.size, source->name, program->device->info.model, &binary);
 done:
+    if (status == MARE_OK)
+        mr_log(MARE_LOG_DEBUG, "program '%s' on %s: %s in %.1f ms", source->name,
+               program->device->info.name, program->cached ? "loaded" : "compiled",
+               now_ms() - start);
+    mr_cache_unlock(lock);
     mr_text_free(&key);
     free(binary.data);
     return status;

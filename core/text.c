@@ -58,3 +58,16 @@ void mr_text_free(mr_text *text) {
     free(text->data);
     *text = (mr_text){ 0 };
 }
+
+bool mr_parse_bytes(const char *text, uint64_t *out) {
+    static const char units[] = "KMGT";
+    char *end = NULL;
+    if (*text < '0' || *text > '9') return false;
+    double value = strtod(text, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    if (*end && (!unit || end[1])) return false;
+    for (ptrdiff_t steps = unit ? unit - units + 1 : 0; steps > 0; steps--) value *= 1024;
+    if (!(value < 0x1p63)) return false;
+    *out = (uint64_t)value;
+    return true;
+}

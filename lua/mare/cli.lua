@@ -147,7 +147,7 @@ function commands.cache(action, extra)
         print(('%d removed'):format(cache.clear()))
     elseif action == 'ls' and not extra then
         for _, entry in ipairs(cache.entries()) do
-            local date = os.date('%Y-%m-%d %H:%M', entry.modified)
+            local date = os.date('%Y-%m-%d %H:%M', entry.used)
             print(('%s  %8d  %s  %s'):format(date, entry.size, entry.device, entry.program))
         end
     else

@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -57,6 +58,14 @@ static int files_in_folder(void) {
     return files;
 }
 
+/* The next line of the log holds both texts. */
+static void expect_warning(const char *what, const char *why) {
+    uint32_t level = MARE_LOG_OFF;
+    char line[512] = "";
+    CHECK(mare_log_next(&level, line, sizeof line));
+    CHECK(level == MARE_LOG_WARN && strstr(line, what) && strstr(line, why));
+}
+
 static void keeps_and_lists(void) {
     CHECK(misses("key"));
     CHECK(count() == 0);
@@ -71,7 +80,7 @@ static void keeps_and_lists(void) {
     CHECK_OK(mare_cache_query(1, &info));
     CHECK_TEXT(info.program, "test.krn");
     CHECK_TEXT(info.device, "a device");
-    CHECK(info.size > 0 && info.modified > 1600000000);
+    CHECK(info.size > 0 && info.used > 1600000000);
     CHECK_FAILS(mare_cache_query(2, &info), MARE_ERROR_ARGUMENT, "index 2", "2 entries");
     struct stat status;
     CHECK(stat(folder, &status) == 0 && (status.st_mode & 0777) == 0700);
@@ -112,6 +121,7 @@ static void deletes_damage(void) {
             holds("key",
                   "binary"); /* the names are not covered by the checksum and do not matter */
         CHECK(good ? i >= 40 && i < 296 : misses("key") && access(path, F_OK) != 0);
+        if (!good) expect_warning(path, "was damaged, removed");
     }
     CHECK_OK(mare_cache_clear(NULL));
 }
@@ -130,6 +140,62 @@ static void survives_collisions(void) {
     store("mine", "my binary");
     CHECK(holds("mine", "my binary"));
     CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* ---- size ---- */
+
+static void set_used(const char *path, time_t seconds) {
+    const struct timespec times[2] = { { seconds, 0 }, { seconds, 0 } };
+    CHECK(utimensat(AT_FDCWD, path, times, 0) == 0);
+}
+
+/* The longest unused goes; what was loaded counts as used; a limit too small for one keeps none. */
+static void stays_small(void) {
+    static char binary[100000];
+    char path[256];
+    memset(binary, 'b', sizeof binary - 1);
+    setenv("MARE_CACHE_SIZE", "250K", 1);
+    store("first", binary);
+    newest(path);
+    set_used(path, 1600000000);
+    store("second", binary);
+    newest(path);
+    set_used(path, 1600000001);
+    CHECK(holds("first", binary));
+    store("third", binary);
+    CHECK(misses("second"));
+    CHECK(holds("first", binary) && holds("third", binary));
+    setenv("MARE_CACHE_SIZE", "90000", 1);
+    store("fourth", binary);
+    CHECK(count() == 0);
+    setenv("MARE_CACHE_SIZE", "much", 1);
+    store("fifth", binary);
+    CHECK(holds("fifth", binary));
+    expect_warning("MARE_CACHE_SIZE='much' is no size", "512M holds");
+    unsetenv("MARE_CACHE_SIZE");
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* ---- locks ---- */
+
+static bool is_busy(const char *key, int *lock) {
+    return mr_cache_lock(key, strlen(key), lock);
+}
+
+static void locks_keys(void) {
+    int first = -1, second = -1, other = -1;
+    CHECK(!is_busy("key", &first) && first >= 0);
+    CHECK(is_busy("key", &second) && second < 0);
+    CHECK(!is_busy("other key", &other) && other >= 0);
+    mr_cache_unlock(other);
+    CHECK(is_busy("key", &second));
+    mr_cache_unlock(first);
+    CHECK(!is_busy("key", &second) && second >= 0);
+    mr_cache_unlock(second);
+    mr_cache_unlock(-1);
+    char path[128];
+    snprintf(path, sizeof path, "%s/.lock", folder);
+    CHECK(unlink(path) == 0);
 }
 
 static void works_together(void) {
@@ -156,6 +222,8 @@ static void works_together(void) {
 }
 
 static void is_off(void) {
+    int lock = 0;
+    CHECK(!is_busy("key", &lock) && lock < 0);
     CHECK(count() == 0);
     store("key", "binary");
     CHECK(misses("key"));
@@ -209,6 +277,7 @@ static void bears_a_full_disk(void) {
     memset(binary, 'b', sizeof binary - 1);
     store("key", binary);
     CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
+    expect_warning("'test.krn' is not kept", strerror(EFBIG));
     CHECK(misses("key"));
     CHECK(files_in_folder() == 0);
 }
@@ -223,6 +292,8 @@ int main(void) {
     clears();
     deletes_damage();
     survives_collisions();
+    stays_small();
+    locks_keys();
     works_together();
     bears_a_read_only_folder();
     bears_a_full_disk();

@@ -69,7 +69,22 @@ static void tells_what_is_missing(void) {
     CHECK(!first && !second);
 }
 
+static void parses_sizes(void) {
+    static const struct { const char *text; uint64_t bytes; } good[] = {
+        { "0", 0 }, { "4096", 4096 }, { "1K", 1024 }, { "1.5K", 1536 }, { "512M", 512ull << 20 },
+        { "1G", 1ull << 30 }, { "2T", 2ull << 40 },
+    };
+    static const char *const bad[] = { "", "-1", "M", "1g", "1GB", "1 G", "9e30", "all" };
+    uint64_t bytes = 7;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(mr_parse_bytes(good[i].text, &bytes) && bytes == good[i].bytes);
+    bytes = 7;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!mr_parse_bytes(bad[i], &bytes) && bytes == 7);
+}
+
 int main(void) {
+    parses_sizes();
     grows();
     remembers_failure();
     lexes();

@@ -131,7 +131,7 @@ describe('device', function()
         assert.is_string(device.cache.path())
         for _, entry in ipairs(device.cache.entries()) do
             assert.is_number(entry.size)
-            assert.is_true(entry.modified > 1e9)
+            assert.is_true(entry.used > 1e9)
         end
     end)
 end)

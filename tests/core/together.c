@@ -1,0 +1,156 @@
+/* together.c - many processes on one cache: one compilation for all, whatever is killed meanwhile.
+ *
+ * Only children touch a device: a driver does not survive a fork.
+ */
+#include "check.h"
+#include "internal.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROCESSES = 64, PROGRAMS = 3, KILLS = 100, KEYS = 8, BINARY = 100000 };
+enum { BAD = 100, NO_DEVICE = 101 }; /* exit statuses beside counts of compilations */
+
+static const char kernel[] = "MR_KERNEL void k(MR_GLOBAL int *x) { x[mr_gid_x()] = N; }\n";
+
+/* ---- starting at once ---- */
+
+/* Returns 1 for a compilation, 0 for a hit, BAD. */
+static int build(mare_device *device, int number) {
+    char value[16];
+    snprintf(value, sizeof value, "%d", number);
+    const mare_define define = { "N", value };
+    mare_program *program = NULL;
+    const mare_program_desc desc = {
+        .source = kernel, .name = "k.krn", .defines = &define, .define_count = 1
+    };
+    if (!CHECK_OK(mare_program_create(device, &desc, &program))) return BAD;
+    int compiled = !mare_program_cached(program);
+    mare_program_release(program);
+    return compiled;
+}
+
+static int build_all(const char *name) {
+    mare_device *device = NULL;
+    uint32_t level = 0;
+    char line[512];
+    int compiled = 0;
+    if (!mare_device_count(name)) return NO_DEVICE;
+    if (!CHECK_OK(mare_device_open(name, &device))) return BAD;
+    for (int i = 0; i < PROGRAMS && compiled < BAD; i++) compiled += build(device, i);
+    mare_device_release(device);
+    while (mare_log_next(&level, line, sizeof line)) CHECK_TEXT(line, "no warning");
+    return check_failures ? BAD : compiled;
+}
+
+static int wait_for(pid_t child) {
+    int status = 0;
+    if (waitpid(child, &status, 0) != child) return BAD;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : BAD;
+}
+
+static void compiles_once(const char *name) {
+    pid_t children[PROCESSES];
+    int gate[2], compiled = 0;
+    CHECK(pipe(gate) == 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] != 0) continue;
+        char nothing;
+        close(gate[1]);
+        if (read(gate[0], &nothing, 1) != 0) _exit(BAD); /* until the parent opens the gate */
+        _exit(build_all(name));
+    }
+    close(gate[1]);
+    close(gate[0]);
+    for (int i = 0; i < PROCESSES; i++) {
+        int status = wait_for(children[i]);
+        CHECK(status <= PROGRAMS);
+        compiled += status;
+    }
+    CHECK_NUMBER(compiled, PROGRAMS);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* ---- killed at any moment ---- */
+
+static void fill(char *binary, int number) {
+    for (int i = 0; i < BINARY; i++) binary[i] = (char)(i * 7 + number);
+}
+
+/* What a process does that needs every key: false if it met a wrong binary or a lock of the dead. */
+static bool needs_all(void) {
+    static char wanted[BINARY];
+    for (int number = 0; number < KEYS; number++) {
+        mr_blob blob = { 0 };
+        bool found = false, right = true;
+        int lock = -1;
+        fill(wanted, number);
+        if (!CHECK(!mr_cache_lock((char *)&number, sizeof number, &lock) && lock >= 0)) return false;
+        mr_cache_load((char *)&number, sizeof number, &blob, &found);
+        if (found) right = blob.size == BINARY && !memcmp(blob.data, wanted, BINARY);
+        else
+            mr_cache_store((char *)&number, sizeof number, "k.krn", "a device",
+                           &(mr_blob){ wanted, BINARY });
+        free(blob.data);
+        mr_cache_unlock(lock);
+        if (!CHECK(right)) return false;
+    }
+    return true;
+}
+
+/* Of the files that are no entries: the lock, and what the killed were writing. */
+static int leftovers(const char *folder, bool make_old) {
+    const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
+    int count = 0;
+    DIR *listing = opendir(folder);
+    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry; entry = readdir(listing)) {
+        if (strncmp(entry->d_name, ".mare-", 6) != 0) continue;
+        count++;
+        if (make_old) CHECK(utimensat(dirfd(listing), entry->d_name, old, 0) == 0);
+    }
+    if (listing) closedir(listing);
+    return count;
+}
+
+static void survives_kills(const char *folder) {
+    int unfinished = 0;
+    for (int i = 0; i < KILLS; i++) {
+        pid_t child = fork();
+        if (child == 0) {
+            while (mare_cache_clear(NULL) == MARE_OK && needs_all()) continue;
+            _exit(BAD);
+        }
+        usleep((useconds_t)(i * 7919 % 20000));
+        CHECK(kill(child, SIGKILL) == 0);
+        waitpid(child, NULL, 0);
+        unfinished += leftovers(folder, true);
+        child = fork();
+        if (child == 0) _exit(needs_all() ? 0 : BAD);
+        CHECK_NUMBER(wait_for(child), 0);
+    }
+    printf("%d processes killed, %d of them while writing\n", KILLS, unfinished);
+    mr_cache_store("last", 4, "k.krn", "a device", &(mr_blob){ (char[]){ 1 }, 1 });
+    CHECK_NUMBER(leftovers(folder, false), 0);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+int main(void) {
+    char base[] = "/tmp/mare-together-XXXXXX";
+    CHECK(mkdtemp(base) != NULL);
+    setenv("MARE_CACHE", base, 1);
+    unsetenv("MARE_CACHE_SIZE");
+    survives_kills(base);
+    compiles_once("null");
+    pid_t child = fork();
+    if (child == 0) _exit(mare_device_count("opencl") ? 0 : NO_DEVICE);
+    if (wait_for(child) == 0) compiles_once("opencl");
+    else printf("opencl skipped: no device\n");
+    char command[128];
+    snprintf(command, sizeof command, "rm -r %s", base);
+    CHECK(system(command) == 0);
+    return check_result();
+}

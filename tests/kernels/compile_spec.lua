@@ -1,0 +1,54 @@
+-- Every kernel file compiles in every variant, for CUDA (no device needed) and for every OpenCL device, without a word.
+
+local device = require 'bindings.device'
+local part = require 'tests.kernels.part'
+local source = require 'mare.source'
+
+local sm = 'cuda:sm_90'
+local sweeps = { 'euler/sweep_x.krn', 'euler/sweep_y.krn' }
+local others = { 'clock.krn', 'copy.krn', 'halo.krn', 'saxpy.krn', 'euler/max_speed.krn', 'euler/derive.krn' }
+local variants = {      -- each limiter, each flux, each width
+    { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
+    { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
+}
+
+-- Calls use(title, program table) for all of them.
+local function each(use)
+    for _, precision in ipairs { 'float', 'double' } do
+        for _, file in ipairs(others) do
+            use(file .. ' ' .. precision, source.program(file, { defines = { W = 4, GROUP = 64, MARE_REAL = precision } }))
+        end
+        for _, file in ipairs(sweeps) do
+            for _, v in ipairs(variants) do
+                local defines = part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1])
+                use(('%s %s W %d %s %s'):format(file, precision, v.W, v[1], v[2]), source.program(file, { defines = defines }))
+            end
+        end
+    end
+end
+
+local function has_nvrtc()
+    local ok, failure = pcall(device.check, sm, { source = 'MR_KERNEL void f(int n) { }', name = 'empty' })
+    return ok or failure.status ~= 'MARE_ERROR_UNAVAILABLE'
+end
+
+describe('kernels for ' .. sm, function()
+    each(function(title, program)
+        it('compile: ' .. title, function()
+            if not has_nvrtc() then return pending 'there is no NVRTC here' end
+            assert.is_true(device.check(sm, program) > 0)
+        end)
+    end)
+end)
+
+for _, d in ipairs(part.devices()) do
+    describe('kernels on ' .. d.name, function()
+        each(function(title, program)
+            it('compile: ' .. title, function()
+                local p = d:program(program)
+                assert.equal('', p.log)
+                p:release()
+            end)
+        end)
+    end)
+end

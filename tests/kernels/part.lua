@@ -1,0 +1,146 @@
+-- part.lua - what the specs of the kernels share: a small part on a device, its sweeps in any shape, and back.
+
+local device = require 'bindings.device'
+local source = require 'mare.source'
+
+local part = {}
+
+local Part = {}
+Part.__index = Part
+
+local halo, pad, tail = 2, 32, 256
+part.planes = { 'rho', 'mu', 'mv', 'energy' }
+
+-- Every device but null, opened once.
+function part.devices()
+    if not part.opened then
+        part.opened = {}
+        for _, info in ipairs(device.list()) do
+            if not info.name:find '^null' then
+                part.opened[#part.opened + 1] = device.open(info.name)
+            end
+        end
+    end
+    return part.opened
+end
+
+-- Work-items of W columns in groups of GROUP, and strips of rows; any of them gives the same bits.
+part.shapes = {
+    { W = 8, GROUP = 1, strips = 2 },
+    { W = 4, GROUP = 3, strips = 1 },
+    { W = 1, GROUP = 8, strips = 5 },
+}
+
+-- { device, nx, ny, precision, gamma, dx, dy, cells = function(i, j) -> rho, rho u, rho v, E }; cells is also asked for
+-- ghost cells.
+function part.new(desc)
+    local self = setmetatable({}, Part)
+    for key, value in pairs(desc) do self[key] = value end
+    self.precision, self.gamma = self.precision or 'double', self.gamma or 1.4
+    self.stride = math.ceil((pad + self.nx + halo) / 32) * 32
+    self.plane = self.stride * (self.ny + 2 * halo)
+    self.count = 4 * self.plane + tail
+    local function buffer(type, count)
+        return self.device:buffer { type = type, count = count }
+    end
+    self.now, self.other = buffer(self.precision, self.count), buffer(self.precision, self.count)
+    self.clock, self.maxima = buffer('double', 8), buffer(self.precision, 4096)
+    self.maxima:fill(0)
+    self.other:fill(0)
+    self:upload(self.cells)
+    return self
+end
+
+function Part:element(q, i, j)
+    return (q - 1) * self.plane + (j + halo) * self.stride + pad + i
+end
+
+function Part:upload(cells)
+    local data = {}
+    for k = 1, self.count do data[k] = 0 end
+    for j = -halo, self.ny + halo - 1 do
+        for i = -halo, self.nx + halo - 1 do
+            local values = { cells(i, j) }
+            for q = 1, 4 do data[self:element(q, i, j) + 1] = values[q] end
+        end
+    end
+    self.now:upload(data)
+end
+
+-- A function (q, i, j) that gives the present state.
+function Part:values()
+    local data = self.now:totable()
+    return function(q, i, j) return data[self:element(q, i, j) + 1] end
+end
+
+local programs = {}
+
+-- Compiled once per device and variant.
+function part.program(device_handle, file, defines)
+    local key = { device_handle.name, file }
+    for name, value in pairs(defines) do key[#key + 1] = name .. '=' .. value end
+    table.sort(key)
+    key = table.concat(key, ' ')
+    programs[key] = programs[key] or device_handle:program(source.program(file, { defines = defines }))
+    return programs[key]
+end
+
+function part.defines(precision, shape, flux, limiter)
+    return {
+        MARE_REAL = precision, W = shape.W, GROUP = shape.GROUP,
+        LIMITER = ('"limiters/%s.h"'):format(limiter), FLUX = ('"euler/%s.h"'):format(flux),
+        THETA = limiter == 'minmod' and 'R(1.3)' or nil,
+    }
+end
+
+local columns = { euler_x_first = 0, euler_x_last = 0, euler_y_first = 34, euler_y_last = 0 }
+
+-- Runs one sweep by its kernel's name; `values` are further arguments.
+function Part:sweep(name, shape, flux, limiter, values)
+    local first = name:find '_first$'
+    local file = ('euler/sweep_%s.krn'):format(name:match 'euler_(%a)')
+    local kernel = part.program(self.device, file, part.defines(self.precision, shape, flux, limiter)):kernel(name)
+    local all = {
+        src = first and self.now or self.other, dst = first and self.other or self.now, clock = self.clock,
+        nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane, inv_dx = 1 / self.dx,
+        inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0, gravity_south = 0, gravity_north = 0,
+        maxima = self.maxima, slot = 0,
+    }
+    for key, value in pairs(values or {}) do all[key] = value end
+    local bound = {
+        global = { math.ceil((self.nx + columns[name]) / shape.W), shape.strips }, group = { shape.GROUP, 1 },
+    }
+    for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
+    kernel:bind(bound):run()
+end
+
+-- One step of length dt; order 'xy' or 'yx'.
+function Part:advance(order, dt, shape, flux, limiter, values)
+    self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
+    self:sweep(('euler_%s_first'):format(order:sub(1, 1)), shape, flux, limiter, values)
+    self:sweep(('euler_%s_last'):format(order:sub(2, 2)), shape, flux, limiter, values)
+end
+
+-- The largest of the maxima, or a NaN among them.
+function Part:largest_rate()
+    local largest = 0
+    for _, rate in ipairs(self.maxima:totable()) do
+        if rate ~= rate then return rate end
+        largest = math.max(largest, rate)
+    end
+    return largest
+end
+
+function Part:measure(groups_x, groups_y, group)
+    local kernel = part.program(self.device, 'euler/max_speed.krn', { MARE_REAL = self.precision, GROUP = group })
+        :kernel 'euler_max_speed'
+    self.maxima:fill(0)
+    kernel:bind {
+        src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane, inv_dx = 1 / self.dx,
+        inv_dy = 1 / self.dy, gamma = self.gamma, maxima = self.maxima, slot = 0,
+        global = { groups_x * group, groups_y }, group = { group, 1 },
+    }:run()
+    return self:largest_rate()
+end
+
+return part

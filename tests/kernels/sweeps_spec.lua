@@ -1,0 +1,187 @@
+-- The Euler sweeps on every device: against the reference in Lua, and what must hold bit for bit.
+
+local part = require 'tests.kernels.part'
+local reference = require 'tests.kernels.reference'
+
+local gamma, nx, ny, dx, dy = 1.4, 29, 22, 0.5, 0.25
+
+-- Periodic: smooth, with a block of high pressure and one of low density.
+local function cells(i, j)
+    i, j = i % nx, j % ny
+    local x, y = 2 * math.pi * i / nx, 2 * math.pi * j / ny
+    local rho, u, v, p = 1 + 0.3 * math.sin(x + 2 * y), 0.5 + math.sin(y), 0.4 * math.cos(x), 1 + 0.2 * math.cos(x - y)
+    if i > 5 and i < 12 and j > 7 and j < 13 then p = 8 * p end
+    if i > 17 and i < 24 and j > 2 and j < 9 then rho = 0.1 * rho end
+    return rho, rho * u, rho * v, p / (gamma - 1) + rho * (u * u + v * v) / 2
+end
+
+local function new_part(device, precision, changes)
+    local desc = { device = device, nx = nx, ny = ny, dx = dx, dy = dy, gamma = gamma, precision = precision, cells = cells }
+    for key, value in pairs(changes or {}) do desc[key] = value end
+    return part.new(desc)
+end
+
+-- The largest difference of two states relative to the largest value of the field.
+local function distance(a, b, width, height)
+    local worst = 0
+    for q = 1, 4 do
+        local difference, largest = 0, 0
+        for j = 0, height - 1 do
+            for i = 0, width - 1 do
+                local d = math.abs(a(q, i, j) - b(q, i, j))
+                if d ~= d then return d end
+                difference, largest = math.max(difference, d), math.max(largest, math.abs(b(q, i, j)))
+            end
+        end
+        if difference > 0 then worst = math.max(worst, difference / largest) end
+    end
+    return worst
+end
+
+local function initial(q, i, j) return (select(q, cells(i, j))) end
+
+local function reference_step(order, dt, flux, limiter)
+    local state = initial
+    for axis in order:gmatch '.' do
+        state = reference.sweep(state, nx, ny, axis, dt / (axis == 'x' and dx or dy), gamma, flux, limiter)
+    end
+    return state
+end
+
+local dt = 0.4 / reference.rate(initial, nx, ny, gamma, dx, dy)
+local fluxes = { 'hllc', 'hll', 'lax_friedrichs' }
+local bounds = { float = 2e-6, double = 4e-15 }
+local cases = {         -- each limiter and flux, each kernel, each precision; not all combinations
+    { 'xy', 'mc', 'hllc', 'float' }, { 'yx', 'mc', 'hllc', 'float' },
+    { 'xy', 'mc', 'hllc', 'double' }, { 'yx', 'mc', 'hllc', 'double' },
+    { 'xy', 'mc', 'hll', 'float' }, { 'yx', 'mc', 'lax_friedrichs', 'float' },
+    { 'xy', 'minmod', 'hllc', 'float' }, { 'yx', 'van_leer', 'hllc', 'float' },
+    { 'xy', 'superbee', 'hllc', 'float' }, { 'yx', 'none', 'hllc', 'float' },
+}
+
+for _, device in ipairs(part.devices()) do
+    describe('Euler sweeps on ' .. device.name, function()
+        for _, case in ipairs(cases) do
+            local order, limiter, flux, precision = unpack(case)
+            it(('agree with the reference: %s, %s, %s, %s'):format(order, limiter, flux, precision), function()
+                local p = new_part(device, precision)
+                p:advance(order, dt, part.shapes[1], flux, limiter)
+                local error = distance(p:values(), reference_step(order, dt, flux, limiter), nx, ny)
+                assert.is_true(error <= bounds[precision], ('off by %g'):format(error))
+            end)
+        end
+
+        it('give the same bits in every shape', function()
+            local gravity = { gravity = 0.7, gravity_south = -0.7, gravity_north = 0 }
+            for _, order in ipairs { 'xy', 'yx' } do
+                local first
+                for _, shape in ipairs(part.shapes) do
+                    local p = new_part(device, 'float')
+                    p:advance(order, dt, shape, 'hllc', 'mc', gravity)
+                    first = first or p:values()
+                    assert.equal(0, distance(p:values(), first, nx, ny))
+                end
+            end
+        end)
+
+        it('give the transposed bits for the transposed problem', function()
+            for _, flux in ipairs(fluxes) do
+                local p = new_part(device, 'float')
+                p:advance('xy', dt, part.shapes[1], flux, 'mc')
+                local transposed = new_part(device, 'float', {
+                    nx = ny, ny = nx, dx = dy, dy = dx,
+                    cells = function(i, j)
+                        local rho, mu, mv, energy = cells(j, i)
+                        return rho, mv, mu, energy
+                    end,
+                })
+                transposed:advance('yx', dt, part.shapes[1], flux, 'mc')
+                local values, swap = transposed:values(), { 1, 3, 2, 4 }
+                assert.equal(0, distance(function(q, i, j) return values(swap[q], j, i) end, p:values(), nx, ny))
+                assert.equal(p:largest_rate(), transposed:largest_rate())
+            end
+        end)
+
+        it('give the mirrored bits for the mirrored problem', function()
+            for _, flux in ipairs(fluxes) do
+                local p = new_part(device, 'float')
+                p:advance('xy', dt, part.shapes[1], flux, 'van_leer')
+                local mirrored = new_part(device, 'float', { cells = function(i, j)
+                    local rho, mu, mv, energy = cells(nx - 1 - i, j)
+                    return rho, -mu, mv, energy
+                end })
+                mirrored:advance('xy', dt, part.shapes[2], flux, 'van_leer')
+                local values, sign = mirrored:values(), { 1, -1, 1, 1 }
+                assert.equal(0, distance(function(q, i, j) return sign[q] * values(q, nx - 1 - i, j) end, p:values(), nx, ny))
+            end
+        end)
+
+        it('leave a uniform state as it is, bit for bit', function()
+            for _, flux in ipairs(fluxes) do
+                local p = new_part(device, 'float', { cells = function() return 1.1, 0.37, -0.73, 2.9 end })
+                local before = p:values()
+                p:advance('xy', dt, part.shapes[1], flux, 'mc')
+                p:advance('yx', dt, part.shapes[1], flux, 'mc')
+                assert.equal(0, distance(p:values(), before, nx, ny))
+            end
+        end)
+
+        it('keep a contact at rest exactly with HLLC, and not with HLL', function()
+            local function contact(i) return i < 14 and 1 or 0.125, 0, 0, 2.5 end
+            local kept = {}
+            for _, flux in ipairs { 'hllc', 'hll' } do
+                local p = new_part(device, 'float', { cells = contact })
+                local before = p:values()
+                p:advance('xy', dt, part.shapes[1], flux, 'mc')
+                kept[flux] = distance(p:values(), before, nx, ny) == 0
+            end
+            assert.same({ hllc = true, hll = false }, kept)
+        end)
+
+        it('change no bit and write no maxima when dt is 0', function()
+            local p = new_part(device, 'float')
+            local before = p:values()
+            p:advance('xy', 0, part.shapes[1], 'hllc', 'mc')
+            p:advance('yx', 0, part.shapes[1], 'hllc', 'mc')
+            assert.equal(0, distance(p:values(), before, nx, ny))
+            assert.equal(0, p:largest_rate())
+        end)
+
+        it('write nothing beyond the interior of the state', function()
+            for _, order in ipairs { 'xy', 'yx' } do
+                local p = new_part(device, 'float')
+                local before = p.now:totable()
+                p:advance(order, dt, part.shapes[1], 'hllc', 'mc')
+                local after = p.now:totable()
+                for q = 1, 4 do
+                    for j = 0, ny - 1 do
+                        for i = 0, nx - 1 do after[p:element(q, i, j) + 1] = before[p:element(q, i, j) + 1] end
+                    end
+                end
+                assert.same(before, after)
+            end
+        end)
+
+        it('fall freely: gravity is exact and the same before and after the sweep', function()
+            local g = 0.3
+            local values = { gravity = g, gravity_south = g, gravity_north = g }
+            for _, order in ipairs { 'xy', 'yx' } do
+                local p = new_part(device, 'double', { cells = function() return 2, 0.5, 0, 3 end })
+                p:advance(order, dt, part.shapes[1], 'hllc', 'mc', values)
+                local v = -g * dt
+                assert.near(2 * v, p:values()(3, 3, 4), 1e-15)
+                assert.near(3 + v * v, p:values()(4, 3, 4), 1e-15)
+            end
+        end)
+
+        it('use what ghost rows feel of gravity only there', function()
+            local p = new_part(device, 'double', { cells = function(_, j)
+                return 2, 0, j < 0 and 1 or 0, j < 0 and 4.25 or 4      -- which falls back to rest
+            end })
+            local q = new_part(device, 'double', { cells = function() return 2, 0, 0, 4 end })
+            p:advance('yx', 0.25, part.shapes[1], 'hllc', 'mc', { gravity_south = 2 })
+            q:advance('yx', 0.25, part.shapes[1], 'hllc', 'mc')
+            assert.equal(0, distance(p:values(), q:values(), nx, ny))
+        end)
+    end)
+end

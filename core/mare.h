@@ -350,8 +350,8 @@ mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
  * buffers and events themselves, so a replay uses the arguments and shapes its launches have at
  * that time: write a scalar or set another buffer, and the next replay follows. The memory of
  * transfers must stay valid as long as the plan, and must be pinned. What makes the host wait is
- * refused. On CUDA a plan is a graph, instantiated by its first run. One plan must not be run by two
- * threads at once. */
+ * refused. On CUDA a plan is a graph, instantiated by its first run. Two threads must not run one
+ * plan at once. */
 
 typedef struct mare_plan mare_plan;
 

@@ -453,4 +453,7 @@ const mr_backend mr_backend_cuda = {
     .launch_create = mr_cuda_launch_create,
     .launch_destroy = mr_cuda_launch_destroy,
     .launch_run = mr_cuda_launch_run,
+    .plan_build = mr_cuda_plan_build,
+    .plan_run = mr_cuda_plan_run,
+    .plan_destroy = mr_cuda_plan_destroy,
 };

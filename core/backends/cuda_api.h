@@ -13,6 +13,10 @@ struct CUfunc_st;
 struct CUstream_st;
 struct CUevent_st;
 struct CUarray_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
+struct CUkern_st;
 struct CUuuid_st { char bytes[16]; };
 
 struct CUDA_MEMCPY3D_st {
@@ -31,6 +35,17 @@ struct CUDA_MEMCPY3D_st {
     void *reserved1;
     size_t dstPitch, dstHeight;
     size_t WidthInBytes, Height, Depth;
+};
+
+struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+    struct CUfunc_st *func;
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    void **kernelParams;
+    void **extra;
+    struct CUkern_st *kern;
+    struct CUctx_st *ctx;
 };
 
 enum {
@@ -97,5 +112,15 @@ void mr_cuda_launch_destroy(mr_native device, mr_native launch);
 mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native launch,
                                const uint32_t groups[3], const uint32_t group[3],
                                const mr_arg *args, uint32_t arg_count);
+/* What cuLaunchKernel wants: values[i] points to argument i, a buffer's address among `addresses`.
+ */
+enum { MR_CUDA_MAX_ARGUMENTS = 512 };   /* pointers in 4 KiB, what a kernel may take on every GPU */
+void mr_cuda_gather(const mr_arg *args, uint32_t count, unsigned long long *addresses,
+                    void **values);
+
+/* ---- cuda_plan.c ---- */
+mare_status mr_cuda_plan_build(mr_native device, const mare_plan *plan, mr_native *out);
+mare_status mr_cuda_plan_run(mr_native device, mr_native stream, mr_native plan, uint32_t repeat);
+void mr_cuda_plan_destroy(mr_native device, mr_native plan);
 
 #endif

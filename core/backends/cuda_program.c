@@ -129,8 +129,6 @@ mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_
 
 /* ---- launches ---- */
 
-enum { MAX_ARGUMENTS = 512 };       /* pointers in 4 KiB, what a kernel may take on every GPU */
-
 mare_status mr_cuda_launch_create(mr_native device, mr_native program, mr_native kernel,
                                   const char *name, mr_native *out) {
     (void)device;
@@ -145,17 +143,22 @@ void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
     (void)launch;
 }
 
-/* The driver copies the values before it returns; it knows their sizes from the kernel. */
-static mare_status launch(struct CUfunc_st *function, struct CUstream_st *stream,
-                          const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
-                          uint32_t arg_count) {
-    unsigned long long addresses[MAX_ARGUMENTS];
-    void *values[MAX_ARGUMENTS];
-    for (uint32_t i = 0; i < arg_count; i++) {
+void mr_cuda_gather(const mr_arg *args, uint32_t count, unsigned long long *addresses,
+                    void **values) {
+    for (uint32_t i = 0; i < count; i++) {
         addresses[i] = args[i].value.buffer.u64 + args[i].offset;
         values[i] = args[i].is_buffer ? (void *)&addresses[i]
                                       : (void *)(uintptr_t)args[i].value.bytes;
     }
+}
+
+/* The driver copies the values before it returns; it knows their sizes from the kernel. */
+static mare_status launch(struct CUfunc_st *function, struct CUstream_st *stream,
+                          const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
+                          uint32_t arg_count) {
+    unsigned long long addresses[MR_CUDA_MAX_ARGUMENTS];
+    void *values[MR_CUDA_MAX_ARGUMENTS];
+    mr_cuda_gather(args, arg_count, addresses, values);
     unsigned code = mr_cu.cuLaunchKernel(function, groups[0], groups[1], groups[2], group[0],
                                          group[1], group[2], 0, stream, values, NULL);
     return mr_cuda_check(code, "cuLaunchKernel(%u x %u x %u groups of %u x %u x %u)", groups[0],
@@ -166,9 +169,9 @@ mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native nat
                                const uint32_t groups[3], const uint32_t group[3],
                                const mr_arg *args, uint32_t arg_count) {
     bool pushed;
-    if (arg_count > MAX_ARGUMENTS)
+    if (arg_count > MR_CUDA_MAX_ARGUMENTS)
         return mr_fail(MARE_ERROR_ARGUMENT, "launch with %u arguments (at most %d)", arg_count,
-                       MAX_ARGUMENTS);
+                       MR_CUDA_MAX_ARGUMENTS);
     MR_TRY(mr_cuda_enter(device, &pushed));
     mare_status status = launch(native.ptr, stream.ptr, groups, group, args, arg_count);
     mr_cuda_leave(pushed);

@@ -13,10 +13,12 @@
 #include "../../core/backends/cuda_syms.def"
 
 enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_HANDLE = 400 };
+enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905 };
 enum { QUEUE_SIZE = 4096, STACK_SIZE = 16 };
 
 struct CUctx_st { int retained; };
-struct CUstream_st { int priority; };
+struct CUgraph_st;
+struct CUstream_st { int priority; struct CUgraph_st *captures; };
 struct CUevent_st { int recorded, pending; double time_ms; };
 struct CUfunc_st { int kind; };
 struct CUmod_st { char *text; struct CUfunc_st axpy, widths; };
@@ -130,7 +132,10 @@ static void need_idle(const char *call) {
     _exit(FAKE_LEAK);
 }
 
-static unsigned enqueue(struct work work) {
+static unsigned capture(struct CUgraph_st *graph, const struct work *work);
+
+static unsigned enqueue(struct work work, struct CUstream_st *stream) {
+    if (stream->captures) return capture(stream->captures, &work);
     if (queued == QUEUE_SIZE) drain();
     queue[queued++] = work;
     return 0;
@@ -139,14 +144,14 @@ static unsigned enqueue(struct work work) {
 static unsigned copy_line(void *dst, const void *src, size_t size, struct CUstream_st *stream) {
     if (!stream || !size) return INVALID_VALUE;
     return enqueue((struct work){ .kind = COPY, .dst = dst, .src = src, .width = size,
-                                  .height = 1, .depth = 1 });
+                                  .height = 1, .depth = 1 }, stream);
 }
 
 static unsigned set(unsigned long long dst, unsigned value, size_t width, size_t count,
                     struct CUstream_st *stream) {
     if (!stream || !count || dst % width) return INVALID_VALUE;
     return enqueue((struct work){ .kind = SET, .dst = (char *)(uintptr_t)dst, .value = value,
-                                  .width = width, .height = count });
+                                  .width = width, .height = count }, stream);
 }
 
 /* ---- library and devices ---- */
@@ -357,7 +362,7 @@ unsigned cuMemcpy3DAsync_v2(const struct CUDA_MEMCPY3D_st *c, struct CUstream_st
     if (!stream || !w.dst || !w.src || offsets || unused || !pitches || !heights
         || !w.width || !w.height || !w.depth)
         return INVALID_VALUE;
-    return enqueue(w);
+    return enqueue(w, stream);
 }
 
 unsigned cuMemsetD8Async(unsigned long long dst, unsigned char value, size_t count,
@@ -390,7 +395,7 @@ unsigned cuStreamCreateWithPriority(struct CUstream_st **stream, unsigned flags,
 }
 
 unsigned cuStreamDestroy_v2(struct CUstream_st *stream) {
-    if (!stream) return INVALID_HANDLE;
+    if (!stream || stream->captures) return INVALID_HANDLE;
     free(stream);
     live--;
     END_OF_RELEASE();
@@ -398,12 +403,15 @@ unsigned cuStreamDestroy_v2(struct CUstream_st *stream) {
 
 unsigned cuStreamSynchronize(struct CUstream_st *stream) {
     if (!is_ours()) return INVALID_CONTEXT;
+    if (stream && stream->captures) return CAPTURE_UNSUPPORTED;
     return stream ? finish(__func__) : INVALID_HANDLE;
 }
 
 unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event, unsigned flags) {
     NEED_CONTEXT();
-    return stream && event && event->recorded && !flags ? 0 : INVALID_HANDLE;
+    if (!stream || !event || !event->recorded) return INVALID_HANDLE;
+    if (flags != (stream->captures ? MR_CU_EVENT_WAIT_EXTERNAL : 0)) return CAPTURE_ISOLATION;
+    return 0;
 }
 
 unsigned cuEventCreate(struct CUevent_st **event, unsigned flags) {
@@ -425,9 +433,10 @@ unsigned cuEventDestroy_v2(struct CUevent_st *event) {
 unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream) {
     NEED_CONTEXT();
     if (!event || !stream) return INVALID_HANDLE;
+    if (stream->captures) return CAPTURE_UNSUPPORTED;   /* it would tell no time */
     event->recorded = 1;
     event->pending++;
-    return enqueue((struct work){ .kind = EVENT, .event = event });
+    return enqueue((struct work){ .kind = EVENT, .event = event }, stream);
 }
 
 unsigned cuEventSynchronize(struct CUevent_st *event) {
@@ -516,16 +525,139 @@ static struct arguments read_widths(void **p) {
                                .out = *(double **)p[6] };
 }
 
+/* What a launch with these arguments does; false if there is no such launch. */
+static bool make_launch(struct CUfunc_st *function, const unsigned grid[3],
+                        const unsigned block[3], void **arguments, struct work *out) {
+    bool shape = grid[0] && grid[1] && grid[1] <= 65535 && grid[2] && block[0] && block[1]
+        && block[2] && block[0] * block[1] * block[2] <= 1024;
+    if (!function || !shape) return false;
+    *out = (struct work){ .kind = function->kind == AXPY ? AXPY : WIDTHS };
+    out->arguments = out->kind == AXPY ? read_axpy(arguments) : read_widths(arguments);
+    return true;
+}
+
 unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                         unsigned dynamic_shared, struct CUstream_st *stream, void **arguments,
                         void **extra) {
     NEED_CONTEXT();
-    if (!function || !stream || extra || dynamic_shared) return INVALID_VALUE;
-    if (!grid_x || !grid_y || grid_y > 65535 || !grid_z || !block_x || !block_y || !block_z
-        || block_x * block_y * block_z > 1024)
+    struct work w;
+    const unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
+    if (!stream || extra || dynamic_shared || !make_launch(function, grid, block, arguments, &w))
         return INVALID_VALUE;
-    struct work w = { .kind = function->kind == AXPY ? AXPY : WIDTHS };
-    w.arguments = w.kind == AXPY ? read_axpy(arguments) : read_widths(arguments);
-    return enqueue(w);
+    return enqueue(w, stream);
+}
+
+/* ---- graphs ---- */
+
+enum { GRAPH_SIZE = 256 };
+
+struct CUgraphNode_st { struct work work; };
+struct CUgraph_st { int count; struct CUgraphNode_st nodes[GRAPH_SIZE], *last; };
+struct CUgraphExec_st { const struct CUgraph_st *graph; int count; struct work work[GRAPH_SIZE]; };
+
+static unsigned capture(struct CUgraph_st *graph, const struct work *work) {
+    if (graph->count == GRAPH_SIZE) return INVALID_VALUE;
+    graph->last = &graph->nodes[graph->count++];
+    graph->last->work = *work;
+    return 0;
+}
+
+/* Relaxed, so that the host's other threads are not disturbed. */
+unsigned cuStreamBeginCapture_v2(struct CUstream_st *stream, unsigned mode) {
+    NEED_CONTEXT();
+    if (!stream || stream->captures || mode != MR_CU_STREAM_CAPTURE_MODE_RELAXED)
+        return INVALID_VALUE;
+    stream->captures = calloc(1, sizeof *stream->captures);
+    live++;
+    return 0;
+}
+
+/* A failure of the capture comes out here, and there is no graph then. */
+unsigned cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **graph) {
+    unsigned code = fake_failure(__func__);
+    if (!is_ours()) return INVALID_CONTEXT;
+    if (!stream || !stream->captures) return INVALID_VALUE;
+    *graph = stream->captures;
+    stream->captures = NULL;
+    if (!code) return 0;
+    free(*graph);
+    live--;
+    *graph = NULL;
+    return code;
+}
+
+unsigned cuStreamGetCaptureInfo_v2(struct CUstream_st *stream, unsigned *status, unsigned long *id,
+                                   struct CUgraph_st **graph, struct CUgraphNode_st *const **nodes,
+                                   size_t *count) {
+    NEED_CONTEXT();
+    if (!stream) return INVALID_HANDLE;
+    *status = stream->captures ? 1 : 0;
+    *id = 1;
+    *graph = stream->captures;
+    *nodes = stream->captures ? &stream->captures->last : NULL;
+    *count = stream->captures && stream->captures->last;
+    return 0;
+}
+
+unsigned cuEventRecordWithFlags(struct CUevent_st *event, struct CUstream_st *stream,
+                                unsigned flags) {
+    NEED_CONTEXT();
+    if (!event || !stream || !stream->captures || flags != MR_CU_EVENT_RECORD_EXTERNAL)
+        return INVALID_VALUE;
+    return enqueue((struct work){ .kind = EVENT, .event = event }, stream);
+}
+
+unsigned cuGraphInstantiateWithFlags(struct CUgraphExec_st **exec, struct CUgraph_st *graph,
+                                     unsigned long long flags) {
+    NEED_CONTEXT();
+    if (!graph || !graph->count || flags) return INVALID_VALUE;
+    struct CUgraphExec_st *made = calloc(1, sizeof *made);
+    made->graph = graph;
+    made->count = graph->count;
+    for (int i = 0; i < graph->count; i++) made->work[i] = graph->nodes[i].work;
+    live++;
+    *exec = made;
+    return 0;
+}
+
+unsigned cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec, struct CUgraphNode_st *node,
+                                           const struct CUDA_KERNEL_NODE_PARAMS_v2_st *p) {
+    NEED_CONTEXT();
+    const unsigned grid[] = { p->gridDimX, p->gridDimY, p->gridDimZ };
+    const unsigned block[] = { p->blockDimX, p->blockDimY, p->blockDimZ };
+    long index = node - exec->graph->nodes;
+    struct work w;
+    if (index < 0 || index >= exec->count || p->sharedMemBytes || p->extra || p->kern || p->ctx
+        || !make_launch(p->func, grid, block, p->kernelParams, &w)
+        || w.kind != exec->work[index].kind)
+        return INVALID_VALUE;
+    exec->work[index] = w;
+    return 0;
+}
+
+unsigned cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream) {
+    NEED_CONTEXT();
+    if (!exec || !stream || stream->captures) return INVALID_VALUE;
+    for (int i = 0; i < exec->count; i++) {
+        struct CUevent_st *event = exec->work[i].event;
+        if (event) event->recorded = 1;
+        if (event) event->pending++;
+        enqueue(exec->work[i], stream);
+    }
+    return 0;
+}
+
+unsigned cuGraphExecDestroy(struct CUgraphExec_st *exec) {
+    if (!exec) return INVALID_HANDLE;
+    free(exec);
+    live--;
+    END_OF_RELEASE();
+}
+
+unsigned cuGraphDestroy(struct CUgraph_st *graph) {
+    if (!graph) return INVALID_HANDLE;
+    free(graph);
+    live--;
+    END_OF_RELEASE();
 }

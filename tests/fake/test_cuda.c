@@ -49,6 +49,7 @@ struct session {
     mare_program *program;
     mare_kernel *kernel, *widths;
     mare_launch *launch;
+    mare_plan *plan;
 };
 
 #define STEP(call)                                                                                 \
@@ -80,6 +81,7 @@ static mare_status create_all(struct session *s) {
 }
 
 static void release_all(struct session *s) {
+    mare_plan_release(s->plan);
     mare_launch_release(s->launch);
     mare_kernel_release(s->widths);
     mare_kernel_release(s->kernel);
@@ -247,6 +249,46 @@ static mare_status run_widths(struct session *s, mare_launch *launch) {
     return MARE_OK;
 }
 
+/* A plan with everything in it, replayed as recorded, with other arguments and in another shape. */
+static mare_status record_plan(struct session *s, float *pinned) {
+    STEP(mare_plan_begin(s->stream));
+    STEP(mare_stream_wait_event(s->stream, s->start));
+    STEP(mare_event_record(s->start, s->stream));
+    STEP(mare_buffer_upload(s->x, 0, pinned, 400, s->stream));
+    STEP(mare_buffer_fill(s->y, 0, 800, "\0", 1, s->stream));
+    STEP(mare_launch_run(s->launch, s->stream));
+    STEP(mare_launch_run(s->launch, s->stream));
+    STEP(mare_buffer_copy(s->x, 0, s->view, 0, 400, s->stream));
+    STEP(mare_buffer_download(s->x, 0, pinned + 100, 400, s->stream));
+    STEP(mare_event_record(s->stop, s->stream));
+    return mare_plan_end(s->stream, "everything", &s->plan);
+}
+
+static mare_status run_plan(struct session *s) {
+    float *pinned = mare_host_data(s->host);
+    double ms = 0;
+    for (int i = 0; i < 200; i++) pinned[i] = (float)i;
+    STEP(mare_event_record(s->start, NULL));
+    STEP(record_plan(s, pinned));
+    STEP(mare_plan_run(s->plan, 1, s->stream));
+    STEP(mare_stream_wait(s->stream));
+    MUST(pinned[100] == 0 && pinned[199] == 2 * 990);
+    STEP(mare_event_elapsed_ms(s->start, s->stop, &ms));
+    MUST(ms > 6.5 && ms < 7.5);
+    STEP(mare_launch_set_real(s->launch, 1, 3));
+    STEP(mare_launch_set_shape(s->launch, (uint32_t[3]){ 50, 2, 1 }, (uint32_t[3]){ 5, 2, 1 }));
+    STEP(mare_plan_run(s->plan, 2, NULL));
+    STEP(mare_stream_wait(mare_device_stream(s->device)));
+    MUST(pinned[199] == 6 * 99);
+    STEP(mare_launch_set_buffer(s->launch, 2, s->view));
+    STEP(mare_launch_set_buffer(s->launch, 3, s->y));
+    STEP(mare_plan_run(s->plan, 1, NULL));
+    STEP(mare_stream_wait(mare_device_stream(s->device)));
+    MUST(pinned[199] == 0);
+    STEP(mare_launch_set_buffer(s->launch, 2, s->x));
+    return mare_plan_run(s->plan, 1, NULL);         /* left to run while all is released */
+}
+
 static mare_status run_kernels(struct session *s) {
     const mare_program_desc desc = { .source = source, .name = "k.cu",
                                      .language = MARE_LANGUAGE_CUDA };
@@ -273,7 +315,8 @@ static mare_status run_session(struct session *s) {
     STEP(fill_all(s));
     STEP(release_busy(s));
     STEP(time_events(s));
-    return run_kernels(s);
+    STEP(run_kernels(s));
+    return run_plan(s);
 }
 
 static int session(void) {
@@ -419,7 +462,8 @@ static bool is_among(const char *entry, const char *const *list) {
 static const char *const tolerated[] = {
     "cuGetErrorName", "cuGetErrorString", "nvrtcGetErrorString", "cuDeviceGetUuid_v2",
     "cuDevicePrimaryCtxRelease_v2", "cuCtxPopCurrent_v2", "cuMemFree_v2", "cuMemFreeHost",
-    "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuModuleUnload", "nvrtcDestroyProgram", NULL
+    "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuModuleUnload", "cuGraphExecDestroy",
+    "cuGraphDestroy", "nvrtcDestroyProgram", NULL
 };
 /* Without a context nothing can be released natively. */
 static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2", NULL };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
+#define __CUDA_API_VERSION_INTERNAL /* older entries, which the driver still has, are declared too */
 #include <cuda.h>
 #include <nvrtc.h>
 #endif
@@ -16,9 +17,11 @@
 
 #define CUDA_MEMCPY3D_st mr_memcpy3d
 #define CUuuid_st mr_uuid
+#define CUDA_KERNEL_NODE_PARAMS_v2_st mr_kernel_node
 #include "../../core/backends/cuda_api.h"
 #undef CUDA_MEMCPY3D_st
 #undef CUuuid_st
+#undef CUDA_KERNEL_NODE_PARAMS_v2_st
 #include "../../core/backends/nvrtc_api.h"
 
 #define SAME(what, a, ...) _Static_assert(__builtin_types_compatible_p(a, __VA_ARGS__), what)
@@ -44,6 +47,18 @@ FIELD(dstXInBytes) FIELD(dstY) FIELD(dstZ) FIELD(dstLOD) FIELD(dstMemoryType) FI
 FIELD(dstDevice) FIELD(dstArray) FIELD(reserved1) FIELD(dstPitch) FIELD(dstHeight)
 FIELD(WidthInBytes) FIELD(Height) FIELD(Depth)
 _Static_assert(sizeof(struct mr_memcpy3d) == sizeof(CUDA_MEMCPY3D), "CUDA_MEMCPY3D");
+
+#define NODE_FIELD(name)                                                                           \
+    _Static_assert(offsetof(struct mr_kernel_node, name)                                           \
+                   == offsetof(CUDA_KERNEL_NODE_PARAMS_v2, name), #name);                          \
+    SAME(#name, __typeof__(((CUDA_KERNEL_NODE_PARAMS_v2 *)0)->name),                               \
+         __typeof__(((struct mr_kernel_node *)0)->name));
+
+NODE_FIELD(func) NODE_FIELD(gridDimX) NODE_FIELD(gridDimY) NODE_FIELD(gridDimZ)
+NODE_FIELD(blockDimX) NODE_FIELD(blockDimY) NODE_FIELD(blockDimZ) NODE_FIELD(sharedMemBytes)
+NODE_FIELD(kernelParams) NODE_FIELD(extra) NODE_FIELD(kern) NODE_FIELD(ctx)
+_Static_assert(sizeof(struct mr_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2),
+               "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(sizeof(struct mr_uuid) == sizeof(CUuuid), "CUuuid");
 SAME("CUdevice", CUdevice, int);
 SAME("CUdeviceptr", CUdeviceptr, unsigned long long);

@@ -15,6 +15,7 @@ local buffer = require 'bindings.buffer'
 local stream = require 'bindings.stream'
 local event = require 'bindings.event'
 local program = require 'bindings.program'
+require 'bindings.plan'      -- gives streams their :record
 
 local C, check = mare.C, mare.check
 local class = handle.class('device', C.mare_device_release)

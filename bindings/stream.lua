@@ -10,7 +10,7 @@ local event = require 'bindings.event'
 local C, check = mare.C, mare.check
 local class = handle.class('stream', C.mare_stream_release)
 local stream = class.methods
-local M = { handle = class.handle }
+local M = { handle = class.handle, methods = stream }
 
 local desc = ffi.new 'mare_stream_desc'
 local out = ffi.new 'mare_stream *[1]'

@@ -37,7 +37,7 @@ describe('ffi', function()
         local pipe = io.popen(("'%s' -e '%s'"):format(host.launcher, (script:gsub("'", "'\\''"))))
         local text = pipe:read '*a'
         pipe:close()
-        assert.truthy(text:find('^false .*API version 1, .* declares 999'), text)
+        assert.truthy(text:find('^false .*API version %d+, .* declares 999'), text)
     end)
 
     it('is found without a launcher too', function()

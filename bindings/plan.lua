@@ -1,0 +1,57 @@
+-- plan.lua - work recorded once and replayed with one call.
+--
+--     local plan = d.stream:record(function()
+--         halo:run()
+--         sweep:run()
+--     end)
+--     sweep:set('dt', 0.1)        -- changes the next replay
+--     plan:run(1000)
+--
+-- Inside the function nothing runs: launches, copies, fills, queued transfers, event records and
+-- plans on this stream become part of the plan. Changing a launch later changes the plan.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local stream = require 'bindings.stream'
+
+local C, check = mare.C, mare.check
+local class = handle.class('plan', C.mare_plan_release)
+local plan = class.methods
+local M = { handle = class.handle }
+
+local out = ffi.new 'mare_plan *[1]'
+
+-- stream:record(f, [label]): an error in f throws the recording away and passes on.
+function M.record(self, f, label)
+    if type(f) ~= 'function' then
+        errors.argument('stream:record: a function is wanted, not %s', type(f))
+    end
+    local outer = self.anchors
+    check(C.mare_plan_begin(self.handle))
+    self.anchors = {}
+    local ok, failure = pcall(f)
+    local anchors = self.anchors
+    self.anchors = outer
+    if not ok then
+        check(C.mare_plan_end(self.handle, nil, nil))
+        error(failure, 0)
+    end
+    check(C.mare_plan_end(self.handle, label, out))
+    return class.wrap(out, {
+        label = label or 'plan', device = self.device, anchors = next(anchors) and anchors,
+    })
+end
+
+-- Queues everything `count` times (once if not given), on any stream of the device.
+function plan:run(count, s)
+    local status = C.mare_plan_run(self.handle, count or 1, s and s.handle)
+    if status ~= 0 then check(status) end
+    if self.anchors then stream.anchor(s or self.device.stream, self) end
+end
+
+class.on_call(plan.run)
+stream.methods.record = M.record
+
+return M

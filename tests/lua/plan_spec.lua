@@ -1,0 +1,151 @@
+local device = require 'bindings.device'
+
+local add = [[
+MR_KERNEL void add(int n, int a, MR_GLOBAL int *x) {
+    int i = mr_gid_x();
+    if (i < n) x[i] += a;
+}
+]]
+
+local function failure(f, ...)
+    local ok, result = pcall(f, ...)
+    assert.is_false(ok)
+    return tostring(result)
+end
+
+for _, info in ipairs(device.list()) do
+    local runs_kernels = info.name ~= 'null:0'
+
+    describe('plan on ' .. info.name, function()
+        local d, x, launch
+
+        before_each(function()
+            d = device.open(info.name)
+            x = d:buffer{ type = 'int32', count = 100, label = 'x' }
+            x:fill(0)
+            launch = d:program{ source = add, name = 'add.krn' }:kernel 'add':bind {
+                n = 100, a = 1, x = x, global = 100,
+            }
+        end)
+
+        local function check_sum(expected)
+            local values = x:totable { offset = 98, count = 2 }
+            expected = runs_kernels and expected or 0
+            assert.same({ expected, expected }, values)
+        end
+
+        it('replays launches with the arguments they have then', function()
+            local plan = d.stream:record(function()
+                launch:run()
+                launch()
+            end, 'twice')
+            assert.equal("plan 'twice'", tostring(plan))
+            check_sum(0)
+            plan:run()
+            check_sum(2)
+            launch:set('a', 10)
+            plan(2)
+            check_sum(42)
+            local y = d:buffer{ type = 'int32', count = 100, label = 'y' }
+            y:fill(0)
+            launch:set('x', y)
+            plan:run(1, d.stream)
+            check_sum(42)
+            assert.equal(runs_kernels and 20 or 0, y:totable()[100])
+        end)
+
+        it('nests, and keeps what it needs', function()
+            local clear = d.stream:record(function() x:fill(0) end)
+            local function build()
+                local one = d:program{ source = add }:kernel 'add':bind {
+                    n = 100, a = 3, x = x, global = 100 }
+                local inner = d.stream:record(function() one:run() end)
+                return d.stream:record(function()
+                    clear:run()
+                    inner:run(5)
+                end)
+            end
+            local plan = build()
+            collectgarbage()
+            collectgarbage()
+            plan:run(3)
+            check_sum(15)
+        end)
+
+        it('keeps the host memory of its transfers', function()
+            local s = d:stream { label = 'copies' }
+            local function build()
+                local host = d:host { type = 'int32', count = 100, label = 'pinned' }
+                for i = 0, 99 do host.data[i] = 7 end
+                return s:record(function() x:upload(host, { stream = s }) end)
+            end
+            local plan = build()
+            collectgarbage()
+            collectgarbage()
+            plan:run(1, s)
+            plan = nil -- luacheck: ignore
+            collectgarbage()
+            collectgarbage()
+            s:wait()
+            assert.same({ 7, 7 }, x:totable { offset = 98 })
+        end)
+
+        it('throws away what fails, and leaves the stream as it was', function()
+            local message = failure(d.stream.record, d.stream, function()
+                launch:run()
+                error('my own', 0)
+            end)
+            assert.equal('my own', message)
+            launch:run()
+            d:wait()
+            check_sum(1)
+            assert.truthy((failure(d.stream.record, d.stream)):find 'a function is wanted, not nil')
+        end)
+
+        it('refuses what the host would wait for', function()
+            local s = d:stream { label = 'own' }
+            local into = d:host { type = 'int32', count = 100 }
+            for text, f in pairs {
+                ["stream 'own': wait while it is recording"] = function() s:wait() end,
+                ["stream 'own': flush while"] = function() s:flush() end,
+                ["is recording already"] = function() s:record(function() end) end,
+                ["while it is recording a plan"] = function()
+                    x:upload({ 1, 2 }, { stream = s })
+                end,
+            } do
+                local message = failure(s.record, s, f)
+                assert.truthy(message:find(text, 1, true), message)
+            end
+            local message = failure(d.stream.record, d.stream, function()
+                x:download { into = into }
+            end)
+            assert.truthy(message:find("give it the stream", 1, true), message)
+            local plan = s:record(function() x:fill(3, { stream = s }) end)
+            plan:release()
+            message = failure(function() plan:run() end)
+            assert.truthy(message:find('after its release', 1, true), message)
+        end)
+
+        it('makes no garbage', function()
+            local plan = d.stream:record(function() launch:run() end)
+            local count = runs_kernels and 1000 or 100000
+            local function loop()
+                for i = 1, count do
+                    launch:set('a', i)
+                    plan:run(2)
+                end
+            end
+            loop()
+            loop()
+            d:wait()
+            collectgarbage()
+            collectgarbage 'stop'
+            local before = collectgarbage 'count'
+            loop()
+            local grown = collectgarbage 'count' - before
+            collectgarbage 'restart'
+            d:wait()
+            assert.is_true(grown * 1024 < count, grown .. ' KiB in ' .. count .. ' replays')
+        end)
+    end)
+end

@@ -46,10 +46,10 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
     *out = NULL;
     const char *label = desc->label ? desc->label : "buffer";
     MR_TRY(check_desc(device, desc, label));
-    mare_buffer *buffer = mr_object_new(sizeof *buffer, label);
+    mare_buffer *buffer = mr_object_new(sizeof *buffer, "buffer", label);
     if (!buffer) return MARE_ERROR_MEMORY;
     buffer->device = device;
-    buffer->size = desc->size;
+    buffer->size = buffer->object.bytes = desc->size;
     buffer->type = desc->type;
     mare_status status = device->backend->buffer_alloc(device->native, desc->size, &buffer->native);
     if (status != MARE_OK) {
@@ -78,7 +78,7 @@ mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size
     if (size == 0)
         return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': view of 0 bytes", parent->object.label);
     MR_TRY(check_range(parent, "view", offset, size));
-    mare_buffer *view = mr_object_new(sizeof *view, parent->object.label);
+    mare_buffer *view = mr_object_new(sizeof *view, "view", parent->object.label);
     if (!view) return MARE_ERROR_MEMORY;
     view->device = parent->device;
     view->parent = parent;
@@ -346,10 +346,10 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     *out = NULL;
     if (!label) label = "host memory";
     if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "host memory '%s': size is 0", label);
-    mare_host *host = mr_object_new(sizeof *host, label);
+    mare_host *host = mr_object_new(sizeof *host, "host memory", label);
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;
-    host->size = size;
+    host->size = host->object.bytes = size;
     mare_status status =
         device->backend->host_alloc(device->native, size, &host->native, &host->data);
     if (status != MARE_OK) {

@@ -20,7 +20,7 @@ static void destroy(mare_device *device) {
 }
 
 static mare_status add_default_stream(mare_device *device) {
-    device->stream = mr_object_new(sizeof *device->stream, "default");
+    device->stream = mr_object_new(sizeof *device->stream, "stream", "default");
     if (!device->stream) return MARE_ERROR_MEMORY;
     device->stream->device = device;
     device->stream->is_default = true;
@@ -30,7 +30,7 @@ static mare_status add_default_stream(mare_device *device) {
 static mare_status open_device(const mr_backend *backend, int index, mare_device **out) {
     char name[32];
     snprintf(name, sizeof name, "%s:%d", backend->name, index);
-    mare_device *device = mr_object_new(sizeof *device, name);
+    mare_device *device = mr_object_new(sizeof *device, "device", name);
     if (!device) return MARE_ERROR_MEMORY;
     device->backend = backend;
     mare_status status = backend->device_info(index, &device->info);

@@ -60,10 +60,16 @@ mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_
 
 /* ---- objects: the first member of every handle ---- */
 
-typedef struct mr_object { atomic_int refs; char label[64]; } mr_object;
+typedef struct mr_object {
+    atomic_int refs;
+    char label[64];
+    const char *kind;               /* "buffer", for reports */
+    uint64_t bytes;                 /* of memory that it holds, for reports */
+    struct mr_object *before, *after;   /* in the list of all that live */
+} mr_object;
 
 /* zeroed, one reference, counted as live; NULL if out of memory */
-void *mr_object_new(size_t size, const char *label);
+void *mr_object_new(size_t size, const char *kind, const char *label);
 void mr_object_retain(mr_object *object);
 /* true when this was the last reference: destroy, then mr_object_delete */
 bool mr_object_unref(mr_object *object);

@@ -34,7 +34,7 @@ mare_status mare_kernel_create(mare_program *program, const char *name, mare_ker
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_kernel_create: program, name and out are required");
     *out = NULL;
-    mare_kernel *kernel = mr_object_new(sizeof *kernel, name);
+    mare_kernel *kernel = mr_object_new(sizeof *kernel, "kernel", name);
     if (!kernel) return MARE_ERROR_MEMORY;
     kernel->program = program;
     mare_program_retain(program);

@@ -403,6 +403,16 @@ int mare_log_next(uint32_t *level, char *text, uint64_t size);
 /* Handles not yet released, of all kinds, default streams included, in this process. */
 uint64_t mare_live_objects(void);
 
+typedef struct mare_object_info {
+    char kind[16];                  /* "buffer", "view", "stream", ... */
+    char label[64];
+    uint64_t bytes;                 /* that a buffer or host memory holds; a view has none */
+    uint32_t refs;
+} mare_object_info;
+
+/* The live handles, the oldest first; MARE_ERROR_ARGUMENT past the end. */
+mare_status mare_object_query(uint64_t index, mare_object_info *out);
+
 /* cdef:end */
 
 #pragma GCC visibility pop

@@ -1,21 +1,48 @@
-/* object.c - reference counts and the count of live handles, which every test brings back to zero.
+/* object.c - reference counts and the list of live handles, which every test brings back to nothing.
  */
 #include "internal.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static atomic_ullong live_objects;
+static struct {
+    pthread_mutex_t lock;
+    mr_object *oldest, *newest;
+    uint64_t count;
+} live = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-void *mr_object_new(size_t size, const char *label) {
+static void link_newest(mr_object *object) {
+    pthread_mutex_lock(&live.lock);
+    object->before = live.newest;
+    if (live.newest) live.newest->after = object;
+    else live.oldest = object;
+    live.newest = object;
+    live.count++;
+    pthread_mutex_unlock(&live.lock);
+}
+
+static void unlink_object(mr_object *object) {
+    pthread_mutex_lock(&live.lock);
+    if (object->before) object->before->after = object->after;
+    else live.oldest = object->after;
+    if (object->after) object->after->before = object->before;
+    else live.newest = object->before;
+    live.count--;
+    pthread_mutex_unlock(&live.lock);
+}
+
+void *mr_object_new(size_t size, const char *kind, const char *label) {
     mr_object *object = calloc(1, size);
+    if (!label) label = "";
     if (!object) {
-        mr_fail(MARE_ERROR_MEMORY, "'%s': out of host memory for a handle", label ? label : "");
+        mr_fail(MARE_ERROR_MEMORY, "%s '%s': out of host memory for a handle", kind, label);
         return NULL;
     }
     atomic_init(&object->refs, 1);
-    snprintf(object->label, sizeof object->label, "%s", label ? label : "");
-    atomic_fetch_add(&live_objects, 1);
+    object->kind = kind;
+    snprintf(object->label, sizeof object->label, "%s", label);
+    link_newest(object);
     return object;
 }
 
@@ -25,8 +52,31 @@ bool mr_object_unref(mr_object *object) { return atomic_fetch_sub(&object->refs,
 
 void mr_object_delete(mr_object *object) {
     if (!object) return;
-    atomic_fetch_sub(&live_objects, 1);
+    unlink_object(object);
     free(object);
 }
 
-uint64_t mare_live_objects(void) { return atomic_load(&live_objects); }
+uint64_t mare_live_objects(void) {
+    pthread_mutex_lock(&live.lock);
+    uint64_t count = live.count;
+    pthread_mutex_unlock(&live.lock);
+    return count;
+}
+
+mare_status mare_object_query(uint64_t index, mare_object_info *out) {
+    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_object_query: out is NULL");
+    pthread_mutex_lock(&live.lock);
+    uint64_t count = live.count;
+    mr_object *object = live.oldest;
+    for (uint64_t i = 0; object && i < index; i++) object = object->after;
+    if (object) {
+        *out = (mare_object_info){ .bytes = object->bytes,
+                                   .refs = (uint32_t)atomic_load(&object->refs) };
+        snprintf(out->kind, sizeof out->kind, "%s", object->kind);
+        snprintf(out->label, sizeof out->label, "%s", object->label);
+    }
+    pthread_mutex_unlock(&live.lock);
+    if (object) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "mare_object_query: index %llu, there are %llu objects",
+                   (unsigned long long)index, (unsigned long long)count);
+}

@@ -45,7 +45,7 @@ mare_status mare_plan_begin(mare_stream *stream) {
     if (stream->recording)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream '%s' is recording already",
                        stream->object.label);
-    mare_plan *plan = mr_object_new(sizeof *plan, "plan");
+    mare_plan *plan = mr_object_new(sizeof *plan, "plan", "plan");
     if (!plan) return MARE_ERROR_MEMORY;
     plan->device = stream->device;
     mare_device_retain(plan->device);

@@ -225,7 +225,7 @@ mare_status mare_program_create(mare_device *device, const mare_program_desc *de
     const char *name = desc->name ? desc->name : "source";
     MR_TRY(check_desc(desc, name));
     MR_TRY(check_language(device->backend, desc->language, name));
-    mare_program *program = mr_object_new(sizeof *program, name);
+    mare_program *program = mr_object_new(sizeof *program, "program", name);
     if (!program) return MARE_ERROR_MEMORY;
     program->device = device;
     program->language = desc->language;

@@ -14,7 +14,7 @@ mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc
     if (desc->priority < -1 || desc->priority > 1)
         return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': priority %d (allowed: -1, 0, 1)", label,
                        desc->priority);
-    mare_stream *stream = mr_object_new(sizeof *stream, label);
+    mare_stream *stream = mr_object_new(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
     stream->device = device;
     mare_status status =
@@ -74,7 +74,7 @@ mare_status mare_event_create(mare_device *device, mare_event **out) {
     if (!device || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_create: device and out are required");
     *out = NULL;
-    mare_event *event = mr_object_new(sizeof *event, "event");
+    mare_event *event = mr_object_new(sizeof *event, "event", "event");
     if (!event) return MARE_ERROR_MEMORY;
     event->device = device;
     mare_status status = device->backend->event_create(device->native, &event->native);

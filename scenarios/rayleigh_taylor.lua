@@ -16,7 +16,7 @@ local o = mare.options {
     { name = 't-end', default = 10 },
     { name = 'gravity', default = 0.1, type = 'number', range = { 0, 10 }, help = 'towards -y' },
     { name = 'perturbation', default = 'interface', choices = { 'interface', 'velocity' },
-        help = 'what is disturbed at first:' },
+        help = 'what is disturbed at first' },
 }
 
 local grid = mare.grid { nx = o.nx, ny = o.ny, x = { -0.25, 0.25 }, y = { -0.75, 0.75 } }

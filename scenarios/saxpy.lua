@@ -11,7 +11,7 @@ local o = mare.options {
     { name = 'n', default = 1000000, range = { 1, 2 ^ 28 }, help = 'elements' },
     { name = 'a', default = 2.0, type = 'number', help = 'factor' },
     { name = 'language', default = 'mare', choices = { 'mare', 'cuda', 'opencl' },
-        help = 'of the kernel:' },
+        help = 'of the kernel' },
 }
 
 local kernels = {

@@ -45,6 +45,7 @@ end
 local function check_room(d, needed, largest)
     local free, total = d:memory()
     if total == 0 then free, total = d.info.memory, d.info.memory end
+    if total == 0 then return end       -- it does not tell
     if needed > free then
         errors.argument('the grid needs %s on %s, which has %s, %s of it free', gib(needed), d.name,
             gib(total), gib(free))

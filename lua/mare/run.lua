@@ -32,10 +32,15 @@ local function copy_rate(sim)
     return total
 end
 
-local function check_state(sim)
-    if not sim.now.failed then return end
-    errors.raise('MARE_ERROR_STATE', 'the state became invalid in step %.0f, before t = %g: %s',
-        sim.now.steps, sim.now.t, sim:invalid() or 'signals faster than numbers can hold')
+-- t: the time before the last batch, if there was one
+local function check_state(sim, t)
+    if sim.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the state became invalid in step %.0f, t = %g: %s',
+            sim.now.steps, sim.now.t, sim:invalid() or 'signals faster than numbers can hold')
+    elseif sim.now.t == t then
+        errors.raise('MARE_ERROR_STATE', 'time stands still at t = %g after %.0f steps, dt = %g', t,
+            sim.now.steps, sim.now.dt)
+    end
 end
 
 -- Steps up to the target or the limit, as far as can be known beforehand, but no more than fit a
@@ -59,13 +64,13 @@ local function advance(state, target)
     check_state(sim)
     while sim.now.t < target and sim.now.steps < limit do
         local n = batch_size(sim.now, target, limit, state.per_step)
-        local before, started = sim.now.steps, system.now()
+        local t, taken, started = sim.now.t, sim.now.steps, system.now()
         sim:step(n)
         sim:read()
         local seconds = system.now() - started
-        check_state(sim)
+        check_state(sim, t)
         state.per_step = math.max(seconds / n, 1e-7)
-        state.progress:computed(sim.now, sim.now.steps - before, seconds)
+        state.progress:computed(sim.now, sim.now.steps - taken, seconds)
         if state.each then state.each(sim) end
         if host.interrupted() then interrupt(state) end
     end

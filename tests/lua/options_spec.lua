@@ -66,7 +66,7 @@ describe('options', function()
             ['--nx 8.5'] = "option --nx: '8.5' (allowed: a whole number from 4 to 1048576)",
             ['--nx many'] = "option --nx: 'many' (allowed: a whole number from 4 to 1048576)",
             ['--cfl nan'] = "option --cfl: 'nan' (allowed: a number from 0.001 to 1)",
-            ['--t-end inf'] = "option --t-end: 'inf' (allowed: a number, at least 0)",
+            ['--t-end inf'] = "option --t-end: 'inf' (allowed: a number, at least 1e-12)",
             ['--decompose 2'] =
                 "option --decompose: '2' (allowed: two whole numbers as 2x2 from 1 to 1024)",
             ['--decompose 0x1'] =

@@ -90,11 +90,12 @@ end
 euler.options = {
     title = 'Euler equations',
     { name = 'scheme', default = 'muscl_hancock', choices = names_of(euler.schemes),
-        help = 'time step:' },
-    { name = 'flux', default = 'hllc', choices = names_of(euler.fluxes), help = 'between cells:' },
-    { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes:' },
+        help = 'of the time step' },
+    { name = 'flux', default = 'hllc', choices = names_of(euler.fluxes), help = 'between cells' },
+    { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
+    { name = 'variables', type = 'string', help = 'more for --out, as u,v,p,speed' },
 }
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =

@@ -26,6 +26,15 @@ static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_sou
     if (*source->options) mr_text_format(out, " %s", source->options);
 }
 
+/* What stands in front of the text: one line, or nothing. */
+static const char *heading(const mr_source *source) {
+    return source->math == MARE_MATH_RELAXED ? "" : "#pragma OPENCL FP_CONTRACT OFF\n";
+}
+
+static unsigned heading_lines(const mr_source *source) {
+    return *heading(source) != '\0';
+}
+
 /* ---- the compiler's log ---- */
 
 static void read_log(const mr_opencl_device *device, struct mr_cl_program *program, mr_text *out) {
@@ -45,26 +54,42 @@ static void read_log(const mr_opencl_device *device, struct mr_cl_program *progr
     free(log);
 }
 
-/* The text of line `line` of `file` in flat text, which changes file at its #line directives. */
+/* A walk over the lines of flat text, which changes file at its #line directives. */
+typedef struct line_cursor {
+    const char *text, *rest;
+    size_t length;
+    char file[256];
+    unsigned line, physical;
+} line_cursor;
+
+static bool next_line(line_cursor *cursor) {
+    unsigned number = 0;
+    if (!*cursor->rest) return false;
+    cursor->text = cursor->rest;
+    cursor->length = strcspn(cursor->text, "\n");
+    cursor->rest += cursor->length + (cursor->rest[cursor->length] == '\n');
+    cursor->physical++;
+    cursor->line++;
+    if (*cursor->text == '#' &&
+        sscanf(cursor->text, "#line %u \"%255[^\"]\"", &number, cursor->file) >= 1)
+        cursor->line = number - 1;
+    return true;
+}
+
+static line_cursor first_line(const mr_source *source) {
+    line_cursor cursor = { .rest = source->text };
+    snprintf(cursor.file, sizeof cursor.file, "%s", source->name);
+    return cursor;
+}
+
+/* The text of line `line` of `file`. */
 static const char *find_line(const mr_source *source, const char *file, unsigned line,
                              size_t *length) {
-    char current[256];
-    unsigned number = 1;
-    snprintf(current, sizeof current, "%s", source->name);
-    for (const char *at = source->text; *at;) {
-        size_t size = strcspn(at, "\n");
-        unsigned next = 0;
-        if (*at == '#' && sscanf(at, "#line %u \"%255[^\"]\"", &next, current) >= 1) {
-            number = next;
-        } else {
-            if (number == line && !strcmp(current, file)) {
-                *length = size;
-                return at;
-            }
-            number++;
+    for (line_cursor at = first_line(source); next_line(&at);)
+        if (at.line == line && *at.text != '#' && !strcmp(at.file, file)) {
+            *length = at.length;
+            return at.text;
         }
-        at += size + (at[size] == '\n');
-    }
     return NULL;
 }
 
@@ -87,26 +112,39 @@ static void add_excerpt(mr_text *out, const mr_source *source, const char *file,
     mr_text_append(out, "^\n", 2);
 }
 
-/* Puts the place first and shows the line with a caret, as compilers do. A log that has carets is
- * left alone. */
+/* NVIDIA counts the lines of the whole text and ignores #line: "<kernel>:117:12: error: words". */
+static bool add_true_place(mr_text *out, const mr_source *source, const char *log, size_t size) {
+    unsigned physical = 0;
+    int words = 0;
+    if (sscanf(log, "<kernel>:%u:%n", &physical, &words) != 1 || words == 0) return false;
+    line_cursor at = first_line(source);
+    while (at.physical + heading_lines(source) < physical)
+        if (!next_line(&at)) return false;
+    mr_text_format(out, "%s:%u:%.*s\n", at.file, at.line, (int)size - words, log + words);
+    return true;
+}
+
+/* PoCL's place goes to the front, and its line is shown with a caret, as other compilers do. */
+static bool add_place_and_line(mr_text *out, const mr_source *source, const char *log,
+                               size_t size) {
+    char kind[16], file[256];
+    unsigned line, column;
+    int words;
+    if (!parse_place(log, kind, file, &line, &column, &words)) return false;
+    mr_text_format(out, "%s:%u:%u: %s: %.*s\n", file, line, column, kind, (int)size - words,
+                   log + words);
+    add_excerpt(out, source, file, line, column);
+    return true;
+}
+
+/* The log with the user's own files and lines. */
 static void add_readable(mr_text *out, const mr_source *source, const char *log) {
-    if (strchr(log, '^')) {
-        mr_text_append(out, log, strlen(log));
-        return;
-    }
+    bool has_carets = strchr(log, '^');
     while (*log) {
-        char kind[16], file[256];
-        unsigned line, column;
-        int words;
         size_t size = strcspn(log, "\n");
-        if (parse_place(log, kind, file, &line, &column, &words)) {
-            mr_text_format(out, "%s:%u:%u: %s: %.*s\n", file, line, column, kind, (int)size - words,
-                           log + words);
-            add_excerpt(out, source, file, line, column);
-        } else {
-            mr_text_append(out, log, size);
-            mr_text_append(out, "\n", 1);
-        }
+        if (!add_true_place(out, source, log, size) &&
+            (has_carets || !add_place_and_line(out, source, log, size)))
+            mr_text_format(out, "%.*s\n", (int)size, log);
         log += size + (log[size] == '\n');
     }
 }
@@ -126,9 +164,7 @@ static mare_status compile(const mr_opencl_device *device, const mr_source *sour
     mare_status status = MARE_OK;
     struct mr_cl_program *program = NULL;
     int32_t code = 0;
-    const char *contract =
-        source->math == MARE_MATH_RELAXED ? "" : "#pragma OPENCL FP_CONTRACT OFF\n";
-    const char *texts[] = { contract, source->text };
+    const char *texts[] = { heading(source), source->text };
     program = mr_cl.clCreateProgramWithSource(device->context, 2, texts, NULL, &code);
     if (!program) {
         status = mr_opencl_fail(code, "clCreateProgramWithSource", "%s", source->name);

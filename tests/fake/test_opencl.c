@@ -185,6 +185,11 @@ static int refusals(void) {
     FAKE_EXPECT(strstr(mare_error_message(),
                        "bad.krn:2:5: error: what is this?\nint syntax_error;\n    ^\n"),
                 "%s", mare_error_message());
+    desc.source = "int a;\n\nint nvidia_error;\n";
+    FAKE_EXPECT(mare_program_create(s.device, &desc, &program) == MARE_ERROR_BUILD, "%s",
+                mare_error_message());
+    FAKE_EXPECT(strstr(mare_error_message(), "\nbad.krn:3:5: error: what is this?\n    ^\n"), "%s",
+                mare_error_message());
     mare_buffer_release(s.view);
     OK(mare_buffer_view(s.x, 256 + 4, 512, &s.view));
     FAKE_EXPECT(mare_launch_set_buffer(s.launch, 2, s.view) == MARE_ERROR_ARGUMENT, "misaligned");

@@ -1,4 +1,4 @@
--- system.lua - what a run asks the operating system: a steady clock, and whether somebody is watching.
+-- system.lua - what a run asks the operating system: a steady clock, and whether anyone watches.
 
 local ffi = require 'ffi'
 

@@ -1,5 +1,5 @@
 -- A scheme on a grid on one or more devices: everything between a set-up and its next step. Steps
--- are queued, never waited for; read() waits. The axis that a step sweeps first alternates with
+-- are queued, never waited for, and however many with a handful of calls; read() waits. The axis that a step sweeps first alternates with
 -- the number of steps taken, and dt follows from the state on the device, so the bits of a run
 -- depend neither on how its steps were queued nor on how the grid was split.
 
@@ -74,6 +74,45 @@ local function make_states(self, parts)
     end
 end
 
+-- The kernels of one step that sweeps along `axis` first.
+local function queue_step(self, axis)
+    local states, clocks = self.states, self.clocks
+    self.exchange:run()
+    for s = 1, #states do
+        local sweeps = states[s].sweeps[axis]
+        sweeps[1]:run()
+        sweeps[2]:run()
+    end
+    self:share_maxima()
+    for c = 1, #clocks do clocks[c].tick:run() end
+end
+
+-- Stands in for a plan where there are several devices: copies between them wait for the host,
+-- which a plan cannot record.
+local function loop(_, queue)
+    return {
+        run = function(_, count) for _ = 1, count or 1 do queue() end end,
+        release = function() end,
+    }
+end
+
+local block_steps = 16      -- of the longest plan: many kernels share the cost of starting it
+
+-- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.
+local function make_plans(self)
+    local stream = self.members[1].device.stream
+    local record = #self.members == 1 and stream.record or loop
+    local plans = {}
+    plans.x = record(stream, function() queue_step(self, 'x') end, 'a step, x first')
+    plans.y = record(stream, function() queue_step(self, 'y') end, 'a step, y first')
+    plans.pair = record(stream, function()
+        plans.x:run()
+        plans.y:run()
+    end, 'two steps')
+    plans.block = record(stream, function() plans.pair:run(block_steps / 2) end, 'many steps')
+    self.plans = plans
+end
+
 local function check_first(first)
     if first ~= 'x' and first ~= 'y' then
         errors.argument("first = '%s', must be x or y", tostring(first))
@@ -104,6 +143,7 @@ function simulation.new(desc)
     make_clocks(self, make_maxima(self))
     bind_sweeps(self)
     self.exchange = exchange.new(self.states, self.boundaries, self.scheme.normal)
+    make_plans(self)
     self:set(desc.initial)
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
     self:read()
@@ -141,20 +181,16 @@ end
 
 -- Queues n steps. The state must have been read since the last ones were queued.
 function Simulation:step(n)
-    local states, clocks = self.states, self.clocks
-    local parity = self.now.steps + (self.first == 'x' and 0 or 1)
-    for k = 1, n do
-        self.exchange:run()
-        local order = (parity + k - 1) % 2 == 0 and 'x' or 'y'
-        for s = 1, #states do
-            local sweeps = states[s].sweeps[order]
-            sweeps[1]:run()
-            sweeps[2]:run()
-        end
-        self:share_maxima()
-        for c = 1, #clocks do clocks[c].tick:run() end
-    end
+    local plans = self.plans
+    local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
     self.version = self.version + 1
+    if along_y and n > 0 then
+        plans.y:run()
+        n = n - 1
+    end
+    plans.block:run(math.floor(n / block_steps))
+    plans.pair:run(math.floor(n % block_steps / 2))
+    if n % 2 == 1 then plans.x:run() end
 end
 
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
@@ -171,6 +207,7 @@ function Simulation:bytes_per_cell()
 end
 
 function Simulation:release()
+    for _, plan in pairs(self.plans) do plan:release() end
     for _, s in ipairs(self.states) do s:release() end
 end
 

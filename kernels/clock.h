@@ -1,9 +1,9 @@
-/* clock.h - what the clock buffer holds: 8 doubles, on the device from the first step to the last. */
+/* clock.h - the clock buffer: 8 doubles, on the device from the first step to the last. */
 
-#define CLOCK_TIME 0        /* of the state */
-#define CLOCK_STEP 1        /* dt of the step to come; 0 at the target: then a step changes no bit */
-#define CLOCK_TARGET 2      /* the time to reach exactly */
-#define CLOCK_CFL 3         /* dt times the largest signal rate; at most 1 is stable */
-#define CLOCK_COUNT 4       /* steps taken */
-#define CLOCK_RATE 5        /* largest signal rate of the state: max((|u| + c) / dx, (|v| + c) / dy) */
-#define CLOCK_FAILED 6      /* 1 when that rate is not a number or infinite; time stands still from then on */
+#define CLOCK_TIME 0    /* of the state */
+#define CLOCK_STEP 1    /* dt of the step to come; 0 at the target: then a step changes no bit */
+#define CLOCK_TARGET 2  /* the time to reach exactly */
+#define CLOCK_CFL 3     /* dt times the largest signal rate; at most 1 is stable */
+#define CLOCK_COUNT 4   /* steps taken */
+#define CLOCK_RATE 5    /* largest signal rate of the state: max((|u| + c) / dx, (|v| + c) / dy) */
+#define CLOCK_FAILED 6  /* 1 when that rate is NaN or infinite; time stands still from then on */

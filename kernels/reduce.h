@@ -1,14 +1,12 @@
-/* reduce.h - the maximum over a group of GROUP work-items (a power of two or not), in which a NaN survives.
- * Order does not matter to a maximum, so any group shape gives the same bits. */
+/* reduce.h - the maximum over a group of GROUP work-items, in which a NaN survives. Order does not
+ * matter to a maximum, so any group shape gives the same bits. */
 
-MR_FN real max_or_nan(real a, real b)
-{
+MR_FN real max_or_nan(real a, real b) {
     return b > a || b != b ? b : a;     /* comparisons with a NaN are false: a NaN in a stays */
 }
 
 /* All work-items of the group must call it; work-item 0 gets the result. */
-MR_FN real group_maximum(MR_LOCAL_PTR real *partial, int me, real value)
-{
+MR_FN real group_maximum(MR_LOCAL_PTR real *partial, int me, real value) {
     partial[me] = value;
     MR_BARRIER();
     for (int n = GROUP; n > 1; n = (n + 1) / 2) {

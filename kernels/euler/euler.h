@@ -1,13 +1,13 @@
 /* euler.h - the compressible Euler equations in one direction, shared by both axes.
  *
- * A sweep hands its own direction in as "normal" and the other as "transverse", so that x and y run the same operations
- * in the same order: a transposed problem gives the transposed bits. Every function is mirror symmetric too. */
+ * A sweep hands its own direction in as "normal" and the other as "transverse", so that x and y run
+ * the same operations in the same order: a transposed problem gives the transposed bits. Every
+ * function is mirror symmetric too. */
 
-typedef struct euler_cell { real rho, mn, mt, energy; } euler_cell;     /* densities of mass, momentum and energy */
-typedef struct euler_flow { real rho, un, ut, p; } euler_flow;          /* density, velocity, pressure */
+typedef struct euler_cell { real rho, mn, mt, energy; } euler_cell;     /* mass, momentum, energy */
+typedef struct euler_flow { real rho, un, ut, p; } euler_flow;          /* velocity and pressure */
 
-MR_FN euler_flow euler_primitive(euler_cell q, real gamma)
-{
+MR_FN euler_flow euler_primitive(euler_cell q, real gamma) {
     euler_flow w;
     real inverse = R(1.0) / q.rho;
     w.rho = q.rho;
@@ -17,26 +17,23 @@ MR_FN euler_flow euler_primitive(euler_cell q, real gamma)
     return w;
 }
 
-MR_FN real euler_energy(euler_flow w, real gamma)
-{
+MR_FN real euler_energy(euler_flow w, real gamma) {
     real square = mr_fma(w.un, w.un, w.ut * w.ut);
     return mr_fma(R(0.5) * w.rho, square, w.p * (R(1.0) / (gamma - R(1.0))));
 }
 
-MR_FN real euler_sound_speed(euler_flow w, real gamma)
-{
+MR_FN real euler_sound_speed(euler_flow w, real gamma) {
     return mr_sqrt(gamma * w.p * (R(1.0) / w.rho));
 }
 
-/* How fast signals cross cells, in cells per time; dt times this is the Courant number. NaN where the state is none. */
-MR_FN real euler_signal_rate(euler_flow w, real gamma, real inv_dn, real inv_dt)
-{
+/* How fast signals cross cells, in cells per time: dt times it is the Courant number. NaN where
+ * density or pressure is negative or no number. */
+MR_FN real euler_signal_rate(euler_flow w, real gamma, real inv_dn, real inv_dt) {
     real c = euler_sound_speed(w, gamma);
     return mr_max((mr_abs(w.un) + c) * inv_dn, (mr_abs(w.ut) + c) * inv_dt);
 }
 
-MR_FN euler_cell euler_physical_flux(euler_flow w, real energy)
-{
+MR_FN euler_cell euler_physical_flux(euler_flow w, real energy) {
     euler_cell f;
     f.rho = w.rho * w.un;
     f.mn = mr_fma(f.rho, w.un, w.p);
@@ -46,8 +43,7 @@ MR_FN euler_cell euler_physical_flux(euler_flow w, real energy)
 }
 
 /* Conservative update with the fluxes through the low and the high face; lambda = dt / dx. */
-MR_FN euler_cell euler_update(euler_cell q, euler_cell low, euler_cell high, real lambda)
-{
+MR_FN euler_cell euler_update(euler_cell q, euler_cell low, euler_cell high, real lambda) {
     q.rho = mr_fma(lambda, low.rho - high.rho, q.rho);
     q.mn = mr_fma(lambda, low.mn - high.mn, q.mn);
     q.mt = mr_fma(lambda, low.mt - high.mt, q.mt);

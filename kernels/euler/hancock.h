@@ -1,8 +1,8 @@
-/* hancock.h - limited linear reconstruction and half a time step inside each cell (van Leer 1984; Toro 2009, 14.4),
- * in primitive variables with the cell's own pressure. Needs half_slope() of a limiter. */
+/* hancock.h - limited linear reconstruction and half a time step inside each cell (van Leer 1984;
+ * Toro 2009, 14.4), in primitive variables with the cell's own pressure. Needs the half_slope() of
+ * a limiter. */
 
-MR_FN euler_flow euler_difference(euler_flow a, euler_flow b)
-{
+MR_FN euler_flow euler_difference(euler_flow a, euler_flow b) {
     euler_flow d;
     d.rho = b.rho - a.rho;
     d.un = b.un - a.un;
@@ -11,22 +11,40 @@ MR_FN euler_flow euler_difference(euler_flow a, euler_flow b)
     return d;
 }
 
-/* The states of cell w at its low and high face, half a step later; a and b are the differences from the lower and to
- * the higher neighbour. From W_t + A(W) W_x = 0: rho_t = -u rho_x - rho u_x, u_t = -u u_x - p_x / rho, v_t = -u v_x,
- * p_t = -u p_x - gamma p u_x. Where that leaves a face without positive density and pressure the cell stays constant
- * in space and time, which is what first order would use (Berthon 2006 limits likewise). */
-MR_FN void euler_faces(euler_flow w, euler_flow a, euler_flow b, real lambda, real gamma, euler_flow *low, euler_flow *high)
-{
-    real h_rho = half_slope(a.rho, b.rho), h_un = half_slope(a.un, b.un);
-    real h_ut = half_slope(a.ut, b.ut), h_p = half_slope(a.p, b.p);
-    real f_rho = mr_fma(w.un, h_rho, w.rho * h_un);
-    real f_p = mr_fma(w.un, h_p, gamma * w.p * h_un);
-    int positive = (mr_fma(-lambda, f_rho, w.rho) > mr_abs(h_rho)) & (mr_fma(-lambda, f_p, w.p) > mr_abs(h_p));
-    real k = mr_select(positive, -lambda, R(0.0)), s = mr_select(positive, R(1.0), R(0.0));
-    real rho = mr_fma(k, f_rho, w.rho), un = mr_fma(k, mr_fma(w.un, h_un, h_p * (R(1.0) / w.rho)), w.un);
-    real ut = mr_fma(k, w.un * h_ut, w.ut), p = mr_fma(k, f_p, w.p);
-    euler_flow minus = { mr_fma(-s, h_rho, rho), mr_fma(-s, h_un, un), mr_fma(-s, h_ut, ut), mr_fma(-s, h_p, p) };
-    euler_flow plus = { mr_fma(s, h_rho, rho), mr_fma(s, h_un, un), mr_fma(s, h_ut, ut), mr_fma(s, h_p, p) };
-    *low = minus;
-    *high = plus;
+MR_FN euler_flow euler_slope(euler_flow a, euler_flow b) {
+    euler_flow h;
+    h.rho = half_slope(a.rho, b.rho);
+    h.un = half_slope(a.un, b.un);
+    h.ut = half_slope(a.ut, b.ut);
+    h.p = half_slope(a.p, b.p);
+    return h;
+}
+
+/* w + s h */
+MR_FN euler_flow euler_shifted(euler_flow w, real s, euler_flow h) {
+    w.rho = mr_fma(s, h.rho, w.rho);
+    w.un = mr_fma(s, h.un, w.un);
+    w.ut = mr_fma(s, h.ut, w.ut);
+    w.p = mr_fma(s, h.p, w.p);
+    return w;
+}
+
+/* The states of cell w at its low and high face, half a step later, from the differences to the
+ * lower and to the higher neighbour. Its change is that of W_t + A(W) W_x = 0:
+ *   rho_t = -u rho_x - rho u_x, u_t = -u u_x - p_x / rho, v_t = -u v_x, p_t = -u p_x - gamma p u_x
+ * Where a face would lack positive density or pressure, slope and change are dropped, which is what
+ * first order would use (Berthon 2006 limits likewise). */
+MR_FN void euler_faces(euler_flow w, euler_flow below, euler_flow above, real lambda, real gamma,
+    euler_flow *low, euler_flow *high) {
+    euler_flow h = euler_slope(below, above), change;
+    change.rho = mr_fma(w.un, h.rho, w.rho * h.un);
+    change.un = mr_fma(w.un, h.un, h.p * (R(1.0) / w.rho));
+    change.ut = w.un * h.ut;
+    change.p = mr_fma(w.un, h.p, gamma * w.p * h.un);
+    int positive = (mr_fma(-lambda, change.rho, w.rho) > mr_abs(h.rho))
+        & (mr_fma(-lambda, change.p, w.p) > mr_abs(h.p));
+    real slope = mr_select(positive, R(1.0), R(0.0));
+    w = euler_shifted(w, mr_select(positive, -lambda, R(0.0)), change);
+    *low = euler_shifted(w, -slope, h);
+    *high = euler_shifted(w, slope, h);
 }

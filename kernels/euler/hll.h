@@ -1,14 +1,14 @@
-/* HLL flux (Harten, Lax and van Leer 1983; Toro 2009, 10.3) with the outer speeds of Davis (1988). Smears contacts. */
+/* HLL flux (Harten, Lax and van Leer 1983; Toro 2009, 10.3) with the outer speeds of Davis (1988).
+ * It smears contacts. */
 
-MR_FN real euler_hll(real fl, real fr, real ql, real qr, real sl, real sr, real weight)
-{
+MR_FN real euler_hll(real fl, real fr, real ql, real qr, real sl, real sr, real weight) {
     return weight * ((sr * fl - sl * fr) + sl * sr * (qr - ql));
 }
 
-MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma)
-{
+MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma) {
     real cl = euler_sound_speed(l, gamma), cr = euler_sound_speed(r, gamma);
-    real sl = mr_min(R(0.0), mr_min(l.un - cl, r.un - cr)), sr = mr_max(R(0.0), mr_max(l.un + cl, r.un + cr));
+    real sl = mr_min(R(0.0), mr_min(l.un - cl, r.un - cr));
+    real sr = mr_max(R(0.0), mr_max(l.un + cl, r.un + cr));
     real el = euler_energy(l, gamma), er = euler_energy(r, gamma), weight = R(1.0) / (sr - sl);
     euler_cell fl = euler_physical_flux(l, el), fr = euler_physical_flux(r, er), f;
     f.rho = euler_hll(fl.rho, fr.rho, l.rho, r.rho, sl, sr, weight);

@@ -1,12 +1,12 @@
-/* HLLC flux (Toro, Spruce and Speares 1994; Toro 2009, 10.4): two outer waves and the contact, which it keeps exactly.
+/* HLLC flux (Toro, Spruce and Speares 1994; Toro 2009, 10.4): two outer waves and the contact,
+ * which it keeps exactly.
  *
- * Outer speeds after Davis (1988). They leave room for sound on both sides (sl <= u - c and sr >= u + c of both states),
- * from which sl < contact < sr follows for positive density and pressure, so that no division meets a zero. */
+ * Outer speeds after Davis (1988): sl <= u - c and sr >= u + c of both states, from which
+ * sl < contact < sr follows for positive density and pressure, so that no division meets a zero. */
 
-/* Flux behind the contact: state w between its outer wave s and the contact; a = rho (s - u). With contact = u it is
+/* Flux between the outer wave s of state w and the contact; a = rho (s - u). With contact = u it is
  * the flux of w itself, which serves the supersonic case. */
-MR_FN euler_cell euler_star_flux(euler_flow w, real s, real a, real contact, real gamma)
-{
+MR_FN euler_cell euler_star_flux(euler_flow w, real s, real a, real contact, real gamma) {
     euler_cell f;
     real inverse = R(1.0) / (s - contact);
     real p = mr_fma(a, contact - w.un, w.p);
@@ -19,8 +19,7 @@ MR_FN euler_cell euler_star_flux(euler_flow w, real s, real a, real contact, rea
     return f;
 }
 
-MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma)
-{
+MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma) {
     real cl = euler_sound_speed(l, gamma), cr = euler_sound_speed(r, gamma);
     real sl = mr_min(l.un - cl, r.un - cr), sr = mr_max(l.un + cl, r.un + cr);
     real al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);

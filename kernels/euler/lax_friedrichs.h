@@ -1,14 +1,13 @@
-/* Local Lax-Friedrichs flux (Rusanov 1961; Toro 2009, 10.5.1): the mean of both fluxes, less the jump carried by the
- * fastest signal of the two states. The most diffusive and the most robust. */
+/* Local Lax-Friedrichs flux (Rusanov 1961; Toro 2009, 10.5.1): the mean of both fluxes, less the
+ * jump carried by the fastest signal of the two states. The most diffusive and the most robust. */
 
-MR_FN real euler_lax(real fl, real fr, real ql, real qr, real s)
-{
+MR_FN real euler_lax(real fl, real fr, real ql, real qr, real s) {
     return R(0.5) * ((fl + fr) - s * (qr - ql));
 }
 
-MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma)
-{
-    real s = mr_max(mr_abs(l.un) + euler_sound_speed(l, gamma), mr_abs(r.un) + euler_sound_speed(r, gamma));
+MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma) {
+    real cl = euler_sound_speed(l, gamma), cr = euler_sound_speed(r, gamma);
+    real s = mr_max(mr_abs(l.un) + cl, mr_abs(r.un) + cr);
     real el = euler_energy(l, gamma), er = euler_energy(r, gamma);
     euler_cell fl = euler_physical_flux(l, el), fr = euler_physical_flux(r, er), f;
     f.rho = euler_lax(fl.rho, fr.rho, l.rho, r.rho, s);

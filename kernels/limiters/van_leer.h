@@ -1,7 +1,7 @@
-/* Van Leer (1974): the harmonic mean of the differences, 0 at an extremum. Half the limited slope. */
+/* Van Leer (1974): the harmonic mean of the differences, 0 at an extremum. Half the limited
+ * slope. */
 
-MR_FN real half_slope(real a, real b)
-{
+MR_FN real half_slope(real a, real b) {
     real product = a * b;
     return mr_select(product > R(0.0), product / (a + b), R(0.0));
 }

@@ -1,7 +1,8 @@
 /* cuda.h - the words of the kernel dialect (../README.md) for CUDA, as compiled by NVRTC.
  *
- * Stands in front of every kernel, after the defines. Its words are macros over CUDA's overloaded functions, so that
- * they serve float and double alike. Built with -fmad=false: only mr_fma fuses. */
+ * Stands in front of every kernel, after the defines. Its words are macros over CUDA's overloaded
+ * functions, so that they serve float and double alike. Built with -fmad=false: only mr_fma
+ * fuses. */
 
 #ifndef MARE_REAL
 #define MARE_REAL float
@@ -54,12 +55,12 @@ typedef long long mr_index;
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
 
-/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no multiple of 4, 2). */
+/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no
+ * multiple of 4, 2). */
 typedef struct __align__(2 * sizeof(real)) mr_pair { real a, b; } mr_pair;
 typedef struct __align__(16) mr_quad { real a, b, c, d; } mr_quad;
 
-MR_FN void mr_load_lanes(real *to, const real *from, int n)
-{
+MR_FN void mr_load_lanes(real *to, const real *from, int n) {
     MR_LANES(l, n) {
         if (n % 4 == 0) {
             if (l % 4 != 0) continue;
@@ -75,8 +76,7 @@ MR_FN void mr_load_lanes(real *to, const real *from, int n)
     }
 }
 
-MR_FN void mr_store_lanes(real *to, const real *from, int n)
-{
+MR_FN void mr_store_lanes(real *to, const real *from, int n) {
     MR_LANES(l, n) {
         if (n % 4 == 0) {
             if (l % 4 != 0) continue;

@@ -1,7 +1,8 @@
 /* opencl.h - the words of the kernel dialect (../README.md) for OpenCL C 1.2.
  *
- * Stands in front of every kernel, after the defines. On a CPU (MR_CPU) minimum and maximum are comparisons, which are
- * one instruction there where fmin and fmax are four, and lane loops are left to the vectoriser instead of unrolled. */
+ * Stands in front of every kernel, after the defines. On a CPU (MR_CPU) minimum and maximum are
+ * comparisons, which are one instruction there where fmin and fmax are four, and lane loops are
+ * left to the vectoriser instead of unrolled. */
 
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -68,9 +69,11 @@ typedef long mr_index;
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #ifdef MR_CPU
-#pragma clang diagnostic ignored "-Wpass-failed"    /* vectorised after PoCL links its library, not where clang looks */
+/* vectorised after PoCL links its library, not where clang looks */
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define MR_LANES(l, n) \
-    _Pragma("clang loop vectorize(enable) vectorize_width(16) interleave(disable) unroll(disable)") \
+    _Pragma("clang loop vectorize(enable) vectorize_width(16)") \
+    _Pragma("clang loop interleave(disable) unroll(disable)") \
     for (int l = 0; l < (n); ++l)
 #define MR_WIDE_ 0
 #else
@@ -78,12 +81,12 @@ typedef long mr_index;
 #define MR_WIDE_ 1
 #endif
 
-/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no multiple of 4, 2). */
+/* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no
+ * multiple of 4, 2). */
 typedef MR_JOIN(MARE_REAL, 2) mr_pair;
 typedef MR_JOIN(MARE_REAL, 4) mr_quad;
 
-MR_FN void mr_load_lanes(real *to, const __global real *from, int n)
-{
+MR_FN void mr_load_lanes(real *to, const __global real *from, int n) {
     MR_LANES(l, n) {
         if (MR_WIDE_ && n % 4 == 0) {
             if (l % 4 == 0) vstore4(*(const __global mr_quad *)(from + l), 0, to + l);
@@ -95,8 +98,7 @@ MR_FN void mr_load_lanes(real *to, const __global real *from, int n)
     }
 }
 
-MR_FN void mr_store_lanes(__global real *to, const real *from, int n)
-{
+MR_FN void mr_store_lanes(__global real *to, const real *from, int n) {
     MR_LANES(l, n) {
         if (MR_WIDE_ && n % 4 == 0) {
             if (l % 4 == 0) *(__global mr_quad *)(to + l) = vload4(0, from + l);

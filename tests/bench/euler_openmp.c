@@ -1,27 +1,32 @@
-/* euler_openmp.c - the peer that Mare's Euler step is held against on a CPU: the same scheme (MUSCL-Hancock, MC limiter,
- * HLLC, dimension split in alternating order, periodic, dt from the largest signal rate of every step, float) as plain C
- * with OpenMP, written the way one writes it: rows, row buffers, loops that the compiler vectorises.
+/* euler_openmp.c - the peer that Mare's Euler step is held against on a CPU: the same scheme
+ * (MUSCL-Hancock, MC limiter, HLLC, dimension split in alternating order, periodic, dt from the
+ * largest signal rate of every step, float) in plain C with OpenMP, written the way one writes it:
+ * rows, row buffers, and loops without branches that a compiler can vectorise.
  *
- *   gcc -O3 -march=native -fopenmp euler_openmp.c -o euler_openmp -lm && ./euler_openmp [n] [steps]
+ *   gcc -O3 -march=native -fopenmp euler_openmp.c -o euler_openmp -lm
+ *   ./euler_openmp [cells along each side] [steps]
  *
- * Prints Mcells/s of the best of three runs and the change of mass, which is rounding only. */
+ * gcc 12 vectorises most of it only with -ffast-math, so time that too. Prints Mcells/s of the best
+ * of three runs and the change of mass, which is rounding only. */
 #include <math.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <omp.h>
 
-enum { HALO = 2, FIELDS = 4, ROWS = 32 };       /* ROWS: of a strip in the sweep along y */
+enum { HALO = 2, STRIP = 32 };      /* STRIP: rows that one thread sweeps along y at a time */
+enum { RHO, MX, MY, ENERGY, FIELDS };
+
 static const float gas = 1.4f, cfl = 0.45f;
+static int n;                       /* cells along each side */
+static size_t stride;               /* elements of a row */
 
-typedef struct { float *rho, *mu, *mv, *e; } fields;            /* conserved */
-typedef struct { float rho, un, ut, p; } flow;                  /* along the sweep: normal, transverse */
-typedef struct { float rho, mn, mt, e; } flux;
-typedef struct { float *rho, *un, *ut, *p; } row;               /* one row of flows */
+typedef struct fields { float *of[FIELDS]; } fields;    /* of a state or a row; fluxes likewise */
+typedef struct flow { float rho, un, ut, p; } flow;     /* velocities normal and transverse */
+typedef struct flux { float rho, mn, mt, e; } flux;
+typedef struct row { float *rho, *un, *ut, *p; } row;
 
-static int n, stride;
-
-static inline float limited(float a, float b) {                 /* half the MC slope */
+static inline float half_slope(float a, float b) {
     float least = fminf(4.0f * fminf(fabsf(a), fabsf(b)), fabsf(a + b));
     return (copysignf(0.125f, a) + copysignf(0.125f, b)) * least;
 }
@@ -32,13 +37,19 @@ static inline flow primitive(float rho, float mn, float mt, float e) {
 }
 
 static inline void faces(flow l, flow w, flow r, float k, flow *low, flow *high) {
-    float hr = limited(w.rho - l.rho, r.rho - w.rho), hu = limited(w.un - l.un, r.un - w.un);
-    float hv = limited(w.ut - l.ut, r.ut - w.ut), hp = limited(w.p - l.p, r.p - w.p);
-    float rho = w.rho - k * (w.un * hr + w.rho * hu), un = w.un - k * (w.un * hu + hp / w.rho);
-    float ut = w.ut - k * (w.un * hv), p = w.p - k * (w.un * hp + gas * w.p * hu);
-    int ok = (rho > fabsf(hr)) & (p > fabsf(hp));
-    *low = (flow){ ok ? rho - hr : w.rho, ok ? un - hu : w.un, ok ? ut - hv : w.ut, ok ? p - hp : w.p };
-    *high = (flow){ ok ? rho + hr : w.rho, ok ? un + hu : w.un, ok ? ut + hv : w.ut, ok ? p + hp : w.p };
+    float h_rho = half_slope(w.rho - l.rho, r.rho - w.rho);
+    float h_un = half_slope(w.un - l.un, r.un - w.un);
+    float h_ut = half_slope(w.ut - l.ut, r.ut - w.ut);
+    float h_p = half_slope(w.p - l.p, r.p - w.p);
+    float rho = w.rho - k * (w.un * h_rho + w.rho * h_un);
+    float un = w.un - k * (w.un * h_un + h_p / w.rho);
+    float ut = w.ut - k * (w.un * h_ut);
+    float p = w.p - k * (w.un * h_p + gas * w.p * h_un);
+    int ok = (rho > fabsf(h_rho)) & (p > fabsf(h_p));
+    low->rho = ok ? rho - h_rho : w.rho, high->rho = ok ? rho + h_rho : w.rho;
+    low->un = ok ? un - h_un : w.un, high->un = ok ? un + h_un : w.un;
+    low->ut = ok ? ut - h_ut : w.ut, high->ut = ok ? ut + h_ut : w.ut;
+    low->p = ok ? p - h_p : w.p, high->p = ok ? p + h_p : w.p;
 }
 
 static inline flux hllc(flow l, flow r) {
@@ -47,21 +58,24 @@ static inline flux hllc(flow l, flow r) {
     float al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);
     float contact = (r.p - l.p + al * l.un - ar * r.un) / (al - ar);
     int left = contact >= 0.0f;
-    float rho = left ? l.rho : r.rho, un = left ? l.un : r.un, ut = left ? l.ut : r.ut, p = left ? l.p : r.p;
+    float rho = left ? l.rho : r.rho, un = left ? l.un : r.un;
+    float ut = left ? l.ut : r.ut, p = left ? l.p : r.p;
     float s = left ? sl : sr, a = left ? al : ar;
     contact = (left ? sl : -sr) >= 0.0f ? un : contact;
     float inverse = 1.0f / (s - contact), star = p + a * (contact - un);
     float e = p / (gas - 1.0f) + 0.5f * rho * (un * un + ut * ut);
-    float e_star = inverse * (e * (s - un) + star * contact - p * un), mass = a * inverse * contact;
+    float e_star = inverse * (e * (s - un) + star * contact - p * un);
+    float mass = a * inverse * contact;
     return (flux){ mass, mass * contact + star, mass * ut, contact * (e_star + star) };
 }
 
 static inline flow get(row w, int i) { return (flow){ w.rho[i], w.un[i], w.ut[i], w.p[i] }; }
-static inline void put(row w, int i, flow f) { w.rho[i] = f.rho; w.un[i] = f.un; w.ut[i] = f.ut; w.p[i] = f.p; }
 
-static fields at(fields f, int j) {             /* row j of each field */
-    size_t offset = (size_t)(j + HALO) * stride + HALO;
-    return (fields){ f.rho + offset, f.mu + offset, f.mv + offset, f.e + offset };
+static inline void put(row w, int i, flow f) {
+    w.rho[i] = f.rho;
+    w.un[i] = f.un;
+    w.ut[i] = f.ut;
+    w.p[i] = f.p;
 }
 
 static row new_row(void) {
@@ -69,33 +83,49 @@ static row new_row(void) {
     return (row){ p, p + stride, p + 2 * stride, p + 3 * stride };
 }
 
-static void load(row w, fields q, int y) {      /* primitives of one row; y swaps the velocities */
-    const float *restrict rho = q.rho, *restrict mn = y ? q.mv : q.mu, *restrict mt = y ? q.mu : q.mv, *restrict e = q.e;
-    for (int i = 0; i < n + 2 * HALO; i++) put(w, i, primitive(rho[i - HALO], mn[i - HALO], mt[i - HALO], e[i - HALO]));
+static fields row_of(fields q, int j) {
+    for (int f = 0; f < FIELDS; f++) q.of[f] += (size_t)(j + HALO) * stride + HALO;
+    return q;
 }
 
-static void update(fields out, fields in, row f, row g, int shift, float k, int y) {
-    const float *restrict rho = in.rho, *restrict mn = y ? in.mv : in.mu, *restrict mt = y ? in.mu : in.mv, *restrict e = in.e;
-    float *restrict rho1 = out.rho, *restrict mn1 = y ? out.mv : out.mu, *restrict mt1 = y ? out.mu : out.mv, *restrict e1 = out.e;
-    for (int i = 0; i < n; i++) {
-        rho1[i] = rho[i] + k * (f.rho[i] - g.rho[i + shift]);
-        mn1[i] = mn[i] + k * (f.un[i] - g.un[i + shift]);
-        mt1[i] = mt[i] + k * (f.ut[i] - g.ut[i + shift]);
-        e1[i] = e[i] + k * (f.p[i] - g.p[i + shift]);
+/* Primitive variables of a row from cell -2 on; `normal` is MX or MY. */
+static void load(row w, fields q, int normal) {
+    const float *restrict rho = q.of[RHO] - HALO, *restrict e = q.of[ENERGY] - HALO;
+    const float *restrict mn = q.of[normal] - HALO, *restrict mt = q.of[MX + MY - normal] - HALO;
+    for (int i = 0; i < n + 2 * HALO; i++) put(w, i, primitive(rho[i], mn[i], mt[i], e[i]));
+}
+
+/* out = in + k (low - high), where the high fluxes begin `shift` faces on. */
+static void update(fields out, fields in, row low, row high, int shift, float k, int normal) {
+    float *from[] = { low.rho, low.un, low.ut, low.p };
+    float *to[] = { high.rho, high.un, high.ut, high.p };
+    int order[] = { RHO, normal, MX + MY - normal, ENERGY };
+    for (int f = 0; f < FIELDS; f++) {
+        const float *restrict old = in.of[order[f]], *restrict a = from[f], *b = to[f] + shift;
+        float *restrict new = out.of[order[f]];
+        for (int i = 0; i < n; i++) new[i] = old[i] + k * (a[i] - b[i]);
     }
 }
 
-static float rate(fields q, float inv) {        /* largest signal rate of one row */
-    float largest = 0.0f;
-    for (int i = 0; i < n; i++) {
-        flow w = primitive(q.rho[i], q.mu[i], q.mv[i], q.e[i]);
-        float r = (fmaxf(fabsf(w.un), fabsf(w.ut)) + sqrtf(gas * w.p / w.rho)) * inv;
-        largest = r > largest ? r : largest;
+static void row_faces(row w0, row w1, row w2, row low, row high, float k, int count) {
+    #pragma GCC ivdep
+    for (int i = 0; i < count; i++) {
+        flow a, b;
+        faces(get(w0, i), get(w1, i), get(w2, i), k, &a, &b);
+        put(low, i, a);
+        put(high, i, b);
     }
-    return largest;
 }
 
-static void put_flux(row f, int i, flux x) { put(f, i, (flow){ x.rho, x.mn, x.mt, x.e }); }
+static void row_flux(row left, row right, row f, int count) {
+    #pragma GCC ivdep
+    for (int i = 0; i < count; i++) {
+        flux x = hllc(get(left, i), get(right, i));
+        put(f, i, (flow){ x.rho, x.mn, x.mt, x.e });
+    }
+}
+
+static row from_cell(row w, int i) { return (row){ w.rho + i, w.un + i, w.ut + i, w.p + i }; }
 
 static void sweep_x(fields out, fields in, float k) {
     #pragma omp parallel
@@ -103,116 +133,115 @@ static void sweep_x(fields out, fields in, float k) {
         row w = new_row(), low = new_row(), high = new_row(), f = new_row();
         #pragma omp for schedule(static)
         for (int j = 0; j < n; j++) {
-            load(w, at(in, j), 0);
-            #pragma GCC ivdep
-            for (int i = 0; i < n + 2; i++) {
-                flow a, b;
-                faces(get(w, i), get(w, i + 1), get(w, i + 2), k, &a, &b);
-                put(low, i, a);
-                put(high, i, b);
-            }
-            #pragma GCC ivdep
-            for (int i = 0; i <= n; i++) put_flux(f, i, hllc(get(high, i), get(low, i + 1)));
-            update(at(out, j), at(in, j), f, f, 1, k, 0);
+            load(w, row_of(in, j), MX);
+            row_faces(w, from_cell(w, 1), from_cell(w, 2), low, high, k, n + 2);
+            row_flux(high, from_cell(low, 1), f, n + 1);
+            update(row_of(out, j), row_of(in, j), f, f, 1, k, MX);
         }
-        free(w.rho); free(low.rho); free(high.rho); free(f.rho);
+        free(w.rho), free(low.rho), free(high.rho), free(f.rho);
+    }
+}
+
+/* Rows first .. end - 1: row j + 1 comes in, faces of row j, the flux below it, row j - 1 leaves. */
+static void sweep_strip(fields out, fields in, float k, int first, int end, row *b) {
+    row w0 = b[0], w1 = b[1], w2 = b[2], low = b[3], high = b[4], next = b[5], f = b[6], g = b[7];
+    load(w0, row_of(in, first - 2), MY);
+    load(w1, row_of(in, first - 1), MY);
+    for (int j = first - 1; j <= end; j++) {
+        load(w2, row_of(in, j + 1), MY);
+        row_faces(from_cell(w0, HALO), from_cell(w1, HALO), from_cell(w2, HALO), low, next, k,
+            n);
+        if (j >= first) row_flux(high, low, g, n);
+        if (j > first) update(row_of(out, j - 1), row_of(in, j - 1), f, g, 0, k, MY);
+        row t = w0;
+        w0 = w1, w1 = w2, w2 = t;
+        t = high, high = next, next = t;
+        t = f, f = g, g = t;
     }
 }
 
 static void sweep_y(fields out, fields in, float k) {
     #pragma omp parallel
     {
-        row w[3], low = new_row(), high = new_row(), next = new_row(), f = new_row(), g = new_row();
-        for (int r = 0; r < 3; r++) w[r] = new_row();
+        row buffers[8];
+        for (int r = 0; r < 8; r++) buffers[r] = new_row();
         #pragma omp for schedule(static)
-        for (int strip = 0; strip < (n + ROWS - 1) / ROWS; strip++) {
-            int first = strip * ROWS, end = first + ROWS < n ? first + ROWS : n;
-            load(w[0], at(in, first - 2), 1);
-            load(w[1], at(in, first - 1), 1);
-            for (int j = first - 1; j <= end; j++) {            /* faces of row j, flux below it, update of row j - 1 */
-                load(w[2], at(in, j + 1), 1);
-                #pragma GCC ivdep
-                for (int i = HALO; i < n + HALO; i++) {
-                    flow a, b;
-                    faces(get(w[0], i), get(w[1], i), get(w[2], i), k, &a, &b);
-                    put(low, i - HALO, a);
-                    put(next, i - HALO, b);
-                }
-                if (j >= first) {
-                    #pragma GCC ivdep
-                    for (int i = 0; i < n; i++) put_flux(g, i, hllc(get(high, i), get(low, i)));
-                }
-                if (j > first) update(at(out, j - 1), at(in, j - 1), f, g, 0, k, 1);
-                row t = w[0]; w[0] = w[1]; w[1] = w[2]; w[2] = t;
-                t = high; high = next; next = t;
-                t = f; f = g; g = t;
-            }
-        }
-        for (int r = 0; r < 3; r++) free(w[r].rho);
-        free(low.rho); free(high.rho); free(next.rho); free(f.rho); free(g.rho);
+        for (int first = 0; first < n; first += STRIP)
+            sweep_strip(out, in, k, first, first + STRIP < n ? first + STRIP : n, buffers);
+        for (int r = 0; r < 8; r++) free(buffers[r].rho);
     }
 }
 
-static void wrap(float *f) {                    /* periodic ghost cells */
-    for (int j = 0; j < n; j++)
-        for (int h = 0; h < HALO; h++) {
-            float *p = f + (size_t)(j + HALO) * stride + HALO;
-            p[-1 - h] = p[n - 1 - h];
-            p[n + h] = p[h];
+static void wrap(fields q) {            /* periodic ghost cells */
+    for (int f = 0; f < FIELDS; f++) {
+        for (int j = 0; j < n; j++) {
+            float *p = row_of(q, j).of[f];
+            p[-2] = p[n - 2], p[-1] = p[n - 1], p[n] = p[0], p[n + 1] = p[1];
         }
-    for (int h = 0; h < HALO; h++) {
-        memcpy(f + (size_t)(HALO - 1 - h) * stride, f + (size_t)(HALO + n - 1 - h) * stride, sizeof(float) * stride);
-        memcpy(f + (size_t)(HALO + n + h) * stride, f + (size_t)(HALO + h) * stride, sizeof(float) * stride);
+        size_t two_rows = HALO * stride * sizeof(float);
+        memcpy(q.of[f], q.of[f] + n * stride, two_rows);
+        memcpy(q.of[f] + (n + HALO) * stride, q.of[f] + HALO * stride, two_rows);
     }
 }
 
-static void wrap_all(fields q) { wrap(q.rho); wrap(q.mu); wrap(q.mv); wrap(q.e); }
+static float row_rate(fields q) {
+    float largest = 0.0f;
+    for (int i = 0; i < n; i++) {
+        flow w = primitive(q.of[RHO][i], q.of[MX][i], q.of[MY][i], q.of[ENERGY][i]);
+        float rate = fmaxf(fabsf(w.un), fabsf(w.ut)) + sqrtf(gas * w.p / w.rho);
+        largest = rate > largest ? rate : largest;
+    }
+    return largest;
+}
 
 static float largest_rate(fields q) {
     float largest = 0.0f;
     #pragma omp parallel for reduction(max : largest) schedule(static)
-    for (int j = 0; j < n; j++) largest = fmaxf(largest, rate(at(q, j), (float)n));
+    for (int j = 0; j < n; j++) largest = fmaxf(largest, row_rate(row_of(q, j)));
     return largest;
 }
 
 static void advance(fields a, fields b, int step) {
-    float k = cfl / largest_rate(a) * (float)n;
-    if (step % 2) sweep_y(b, a, k); else sweep_x(b, a, k);
-    wrap_all(b);
-    if (step % 2) sweep_x(a, b, k); else sweep_y(a, b, k);
-    wrap_all(a);
+    float k = cfl / largest_rate(a);    /* dt / dx: both sides are n cells long */
+    (step % 2 ? sweep_y : sweep_x)(b, a, k);
+    wrap(b);
+    (step % 2 ? sweep_x : sweep_y)(a, b, k);
+    wrap(a);
 }
 
 static fields new_fields(void) {
-    size_t size = (size_t)stride * (n + 2 * HALO);
-    float *p = aligned_alloc(64, (FIELDS * size * sizeof(float) + 63) / 64 * 64);
+    size_t size = stride * (size_t)(n + 2 * HALO);
+    float *p = aligned_alloc(64, FIELDS * size * sizeof(float));
     memset(p, 0, FIELDS * size * sizeof(float));
-    return (fields){ p, p + size, p + 2 * size, p + 3 * size };
+    return (fields){ { p, p + size, p + 2 * size, p + 3 * size } };
 }
 
-static void shear_layer(fields q) {             /* smooth Kelvin-Helmholtz start */
-    for (int j = 0; j < n; j++)
+static void shear_layer(fields q) {     /* smooth Kelvin-Helmholtz start */
+    for (int j = 0; j < n; j++) {
+        double y = (j + 0.5) / n, s = 0.5 * (tanh((y - 0.25) / 0.025) - tanh((y - 0.75) / 0.025));
         for (int i = 0; i < n; i++) {
-            double x = (i + 0.5) / n, y = (j + 0.5) / n, s = 0.5 * (tanh((y - 0.25) / 0.025) - tanh((y - 0.75) / 0.025));
-            double rho = 1 + s, u = 0.5 - s, v = 0.01 * sin(4 * M_PI * x);
-            fields c = at(q, j);
-            c.rho[i] = (float)rho; c.mu[i] = (float)(rho * u); c.mv[i] = (float)(rho * v);
-            c.e[i] = (float)(2.5 / 0.4 + 0.5 * rho * (u * u + v * v));
+            double rho = 1 + s, u = 0.5 - s, v = 0.01 * sin(4 * M_PI * (i + 0.5) / n);
+            fields c = row_of(q, j);
+            c.of[RHO][i] = (float)rho;
+            c.of[MX][i] = (float)(rho * u);
+            c.of[MY][i] = (float)(rho * v);
+            c.of[ENERGY][i] = (float)(2.5 / 0.4 + 0.5 * rho * (u * u + v * v));
         }
-    wrap_all(q);
+    }
+    wrap(q);
 }
 
 static double total_mass(fields q) {
     double sum = 0;
     for (int j = 0; j < n; j++)
-        for (int i = 0; i < n; i++) sum += at(q, j).rho[i];
+        for (int i = 0; i < n; i++) sum += row_of(q, j).of[RHO][i];
     return sum;
 }
 
 int main(int argc, char **argv) {
     n = argc > 1 ? atoi(argv[1]) : 2048;
     int steps = argc > 2 ? atoi(argv[2]) : 10;
-    stride = (n + 2 * HALO + 15) / 16 * 16;
+    stride = ((size_t)n + 2 * HALO + 15) / 16 * 16;
     fields a = new_fields(), b = new_fields();
     shear_layer(a);
     double best = 1e30, mass = total_mass(a);
@@ -221,7 +250,7 @@ int main(int argc, char **argv) {
         for (int s = 0; s < steps; s++) advance(a, b, s);
         best = fmin(best, omp_get_wtime() - start);
     }
-    printf("%.1f Mcells/s, %d threads, %d x %d, mass changed by %.1e\n", 1e-6 * n * n * steps / best,
-        omp_get_max_threads(), n, n, total_mass(a) / mass - 1);
+    printf("%.1f Mcells/s, %d threads, %d x %d, mass changed by %.1e\n",
+        1e-6 * n * n * steps / best, omp_get_max_threads(), n, n, total_mass(a) / mass - 1);
     return 0;
 }

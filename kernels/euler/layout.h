@@ -1,0 +1,8 @@
+/* layout.h - where a cell lies in a state: planes rho, rho u, rho v, E of (ny + 4) rows. */
+
+#define HALO 2      /* ghost cells on each side */
+#define PAD 32      /* elements in front of the first interior cell of a row */
+
+MR_FN mr_index cell_offset(int i, int j, int stride) {
+    return (mr_index)(j + HALO) * stride + PAD + i;
+}

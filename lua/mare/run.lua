@@ -71,7 +71,6 @@ local function advance(state, target)
         check_state(sim, t)
         state.per_step = math.max(seconds / n, 1e-7)
         state.progress:computed(sim.now, sim.now.steps - taken, seconds)
-        if state.each then state.each(sim) end
         if host.interrupted() then interrupt(state) end
     end
 end
@@ -113,17 +112,15 @@ local function march(state, t_end, every, calls)
     end
 end
 
--- Runs a simulation. desc: { t_end =, steps = limit, every = T, outputs = of outputs.new, quiet
--- =, each = function(sim) called after each batch, at = { { time, function(sim) }, ... } }.
--- Returns the rates, see progress.lua.
+-- Runs a simulation. desc: { t_end, steps = limit, every = T, outputs = of outputs.new, quiet,
+-- at = { { time, function(sim) }, ... } }. Returns the rates, see progress.lua.
 function run.loop(sim, desc)
     local t_end, limit = desc.t_end or math.huge, desc.steps or math.huge
     if t_end == math.huge and limit == math.huge then
         errors.argument 'run: t_end or steps is wanted'
     end
     local state = {
-        sim = sim, steps = limit, outputs = desc.outputs, each = desc.each,
-        per_step = batch_seconds,
+        sim = sim, steps = limit, outputs = desc.outputs, per_step = batch_seconds,
         progress = progress.new {
             cells = sim.grid.cells, bytes = sim:bytes_per_cell(), t_end = t_end, steps = limit,
             copy_rate = not desc.quiet and copy_rate(sim) or nil, quiet = desc.quiet,

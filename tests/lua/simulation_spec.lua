@@ -250,6 +250,19 @@ describe('a simulation', function()
         assert.is_nil(new({}):invalid())
     end)
 
+    it('is run to its end, with calls at their times', function()
+        local sim, times = new {}, {}
+        local function note(at) times[#times + 1] = at.now.t end
+        local rates = mare.run.loop(sim, { t_end = 0.04, quiet = true,
+            at = { { 0.03, note }, { 0.01, note }, { 0.04, note }, { 0.05, note } } })
+        assert.same({ 0.01, 0.03, 0.04 }, times)
+        assert.equal(0.04, sim.now.t)
+        assert.equal(sim.now.steps, rates.steps)
+        mare.run.loop(sim, { steps = rates.steps + 5, quiet = true })
+        assert.equal(rates.steps + 5, sim.now.steps)
+        assert.matches('t_end or steps is wanted', message(mare.run.loop, sim, {}))
+    end)
+
     it('refuses what it cannot be', function()
         assert.matches("boundary in the west: 'open' %(there are: fixed",
             message(new, { boundaries = 'open' }))

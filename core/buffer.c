@@ -51,11 +51,12 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
     buffer->device = device;
     buffer->size = buffer->object.bytes = desc->size;
     buffer->type = desc->type;
-    mare_status status = device->backend->buffer_alloc(device->native, desc->size, &buffer->native);
+    mare_status status = mr_pool_take(buffer);
     if (status != MARE_OK) {
         mr_object_delete(&buffer->object);
-        return mr_annotate(status, "buffer '%s' of %llu bytes on %s", label, (ull)desc->size,
-                           device->info.name);
+        mr_annotate(status, "buffer '%s' of %llu bytes on %s", label, (ull)desc->size,
+                    device->info.name);
+        return mr_device_note(device, status);
     }
     mare_device_retain(device);
     *out = buffer;
@@ -99,7 +100,7 @@ void mare_buffer_release(mare_buffer *buffer) {
     while (buffer && mr_object_unref(&buffer->object)) {
         mare_buffer *parent = buffer->parent;
         mare_device *device = buffer->device;
-        if (!parent) device->backend->buffer_free(device->native, buffer->native);
+        if (!parent) mr_pool_give(buffer);
         mr_object_delete(&buffer->object);
         if (!parent) mare_device_release(device);
         buffer = parent;
@@ -262,6 +263,8 @@ static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_r
                        "between two devices the host waits, which a plan cannot record");
     uint64_t volume = mr_region_volume(r);
     size_t size = volume < STAGING_BYTES ? (size_t)volume : (size_t)STAGING_BYTES;
+    MR_TRY(mr_order_use(dst, way.dst_stream));
+    MR_TRY(mr_order_use(src, way.src_stream));
     way.staging = malloc(size);
     if (!way.staging)
         return mr_fail(MARE_ERROR_MEMORY, "copy between devices: %zu bytes of host memory", size);
@@ -350,11 +353,13 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;
     host->size = host->object.bytes = size;
-    mare_status status =
-        device->backend->host_alloc(device->native, size, &host->native, &host->data);
+    mare_status status = mr_device_alive(device);
+    if (status == MARE_OK)
+        status = device->backend->host_alloc(device->native, size, &host->native, &host->data);
     if (status != MARE_OK) {
         mr_object_delete(&host->object);
-        return mr_annotate(status, "host memory '%s' of %llu bytes", label, (ull)size);
+        mr_annotate(status, "host memory '%s' of %llu bytes", label, (ull)size);
+        return mr_device_note(device, status);
     }
     mare_device_retain(device);
     *out = host;

@@ -10,21 +10,22 @@
 
 static void destroy(mare_device *device) {
     if (!device) return;
+    mr_pool_close(device);
     if (device->stream) {
-        if (device->stream->native.u64)
-            device->backend->stream_destroy(device->native, device->stream->native);
+        if (device->stream->native.u64) mr_stream_close(device->stream);
         mr_object_delete(&device->stream->object);
     }
+    mr_order_close(device);
     if (device->native.u64) device->backend->device_close(device->native);
+    mr_text_free(&device->fault);
     mr_object_delete(&device->object);
 }
 
 static mare_status add_default_stream(mare_device *device) {
     device->stream = mr_object_new(sizeof *device->stream, "stream", "default");
     if (!device->stream) return MARE_ERROR_MEMORY;
-    device->stream->device = device;
     device->stream->is_default = true;
-    return device->backend->stream_create(device->native, 0, &device->stream->native);
+    return mr_stream_open(device, device->stream, 0);
 }
 
 static mare_status open_device(const mr_backend *backend, int index, mare_device **out) {
@@ -33,14 +34,17 @@ static mare_status open_device(const mr_backend *backend, int index, mare_device
     mare_device *device = mr_object_new(sizeof *device, "device", name);
     if (!device) return MARE_ERROR_MEMORY;
     device->backend = backend;
+    pthread_mutex_init(&device->pool.lock, NULL);
     mare_status status = backend->device_info(index, &device->info);
     memcpy(device->info.name, name, sizeof name);
+    if (status == MARE_OK) status = mr_pool_open(device);
     if (status == MARE_OK) status = backend->device_open(index, &device->native);
     if (status == MARE_OK) status = add_default_stream(device);
     if (status != MARE_OK) {
         destroy(device);
         return mr_annotate(status, "device '%s'", name);
     }
+    mr_log(MARE_LOG_INFO, "opened %s: %s, %s", name, device->info.model, device->info.driver);
     *out = device;
     return MARE_OK;
 }
@@ -74,15 +78,15 @@ mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *to
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_device_memory: device, free and total are required");
     *free = *total = 0;
-    MR_TRY_WITH(device->backend->device_memory(device->native, free, total), "device '%s'",
-                device->info.name);
+    MR_ON_DEVICE(device, device_memory(device->native, free, total), "device '%s'",
+                 device->info.name);
+    mr_pool_limit(device, free, total);
     return MARE_OK;
 }
 
 mare_status mare_device_wait(mare_device *device) {
     if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_wait: device is NULL");
-    MR_TRY_WITH(device->backend->device_wait(device->native), "device '%s': wait",
-                device->info.name);
+    MR_ON_DEVICE(device, device_wait(device->native), "device '%s': wait", device->info.name);
     return MARE_OK;
 }
 
@@ -96,4 +100,25 @@ mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, cons
                        device->info.name, stream->object.label, stream->device->info.name);
     *out = stream ? stream : device->stream;
     return MARE_OK;
+}
+
+/* ---- faults ---- */
+
+mare_status mr_device_alive(const mare_device *device) {
+    if (!atomic_load_explicit(&device->is_lost, memory_order_acquire)) return MARE_OK;
+    return mr_fail(MARE_ERROR_LOST, "device '%s' was lost: %s", device->info.name,
+                   mr_text_cstr(&device->fault));
+}
+
+mare_status mr_device_note(mare_device *device, mare_status status) {
+    if (status != MARE_ERROR_LOST) return status;
+    pthread_mutex_lock(&device->pool.lock);
+    if (!atomic_load(&device->is_lost)) {
+        mr_text_format(&device->fault, "%s", mare_error_message());
+        atomic_store_explicit(&device->is_lost, true, memory_order_release);
+        mr_log(MARE_LOG_ERROR, "device '%s' is lost: %s", device->info.name,
+               mr_text_cstr(&device->fault));
+    }
+    pthread_mutex_unlock(&device->pool.lock);
+    return status;
 }

@@ -6,6 +6,7 @@
 #include "mare.h"
 #include "backend.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -75,18 +76,38 @@ void mr_object_retain(mr_object *object);
 bool mr_object_unref(mr_object *object);
 void mr_object_delete(mr_object *object);
 
+enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63 };
+typedef struct mr_block mr_block;
+typedef struct mr_pool {
+    pthread_mutex_t lock;           /* of the slots too */
+    mr_block *lists[MR_POOL_CLASSES];   /* idle */
+    uint64_t in_use, idle, limit;   /* bytes; limit 0: none */
+} mr_pool;
+typedef struct mr_slot {
+    mare_stream *stream;            /* NULL: free, or its stream has ended */
+    mr_native event;                /* made when first needed */
+    bool ended;                     /* event marks the end of the last stream */
+} mr_slot;
+
 struct mare_device {
     mr_object object;
     const mr_backend *backend;
     mr_native native;
     mare_stream *stream;            /* default; does not retain the device */
     mare_device_info info;
+    mr_pool pool;
+    mr_slot slots[MR_STREAM_SLOTS];
+    atomic_bool is_lost;
+    mr_text fault;                  /* by which it was lost; set before is_lost */
 };
 struct mare_buffer {
     mr_object object;
     mare_device *device;
     mare_buffer *parent;            /* of a view */
     mr_native native;               /* the root's */
+    mr_block *block;                /* NULL in a view, like the two below */
+    uint64_t pending;               /* streams that may still use the memory for its last owner */
+    atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
     uint64_t offset, size;          /* offset within the root */
     uint32_t type;
 };
@@ -102,6 +123,8 @@ struct mare_stream {
     mare_device *device;
     mr_native native;
     bool is_default;
+    uint32_t slot;                  /* MR_STREAM_SLOTS: none was free */
+    uint64_t serial;                /* never used twice */
     mare_plan *recording;           /* the plan that takes what is queued here; NULL: none */
 };
 struct mare_event { mr_object object; mare_device *device; mr_native native; bool recorded; };
@@ -143,6 +166,7 @@ struct mare_launch {
     mare_buffer **buffers;          /* retained, NULL for scalars */
     bool *is_set;
     uint32_t groups[3], group[3];
+    uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
 };
 
 /* device.c */
@@ -150,6 +174,40 @@ struct mare_launch {
  * refused. `what` and `label` name the object for the message. */
 mare_status mr_device_pick_stream(mare_device *device, mare_stream *stream, const char *what,
                                   const char *label, mare_stream **out);
+
+/* MARE_ERROR_LOST, with the fault, once the device is lost. */
+mare_status mr_device_alive(const mare_device *device);
+/* Returns `status`; the first MARE_ERROR_LOST, with its complete message, marks the device. */
+mare_status mr_device_note(mare_device *device, mare_status status);
+/* A call of the back end on behalf of the user; the rest is what it was for, with a format. */
+#define MR_ON_DEVICE(device, call, ...)                                                    \
+    do {                                                                                   \
+        mare_status mr_status_ = mr_device_alive(device);                                  \
+        if (mr_status_ == MARE_OK) mr_status_ = (device)->backend->call;                   \
+        if (mr_status_ != MARE_OK)                                                         \
+            return mr_device_note(device, mr_annotate(mr_status_, __VA_ARGS__));           \
+    } while (0)
+
+/* stream.c: what default streams and others have in common; the device is not retained */
+mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority);
+void mr_stream_close(mare_stream *stream);
+
+/* pool.c: the memory of buffers */
+mare_status mr_pool_open(mare_device *device);
+void mr_pool_close(mare_device *device);
+mare_status mr_pool_take(mare_buffer *buffer);      /* sets native, block and pending */
+void mr_pool_give(mare_buffer *buffer);
+uint64_t mr_pool_trim(mare_device *device);         /* bytes given back */
+/* Cuts what the vendor tells down to MARE_MEMORY_LIMIT. */
+void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total);
+
+/* order.c: who waits for whom when memory changes hands */
+mare_status mr_order_add(mare_stream *stream);
+void mr_order_remove(mare_stream *stream);
+void mr_order_close(mare_device *device);
+bool mr_order_covers(uint64_t streams);             /* false: some of them have no slot */
+/* Before work with the buffer is queued on the stream, or for all that an operation uses. */
+mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 
 /* op.c: work for a stream as a value */
 typedef enum mr_op_kind {
@@ -188,6 +246,8 @@ mare_device *mr_plan_device(const mare_plan *plan);
 /* Visits the operations in order, nested plans written out, until a visit fails. */
 typedef mare_status mr_visit(const mr_op *op, void *context);
 mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
+mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);
+mare_status mr_order_op(const mr_op *op, const mare_stream *stream);
 
 /* region.c */
 mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size);

@@ -21,6 +21,7 @@ static mare_status load(mare_kernel *kernel, const char *name) {
                          .defines = program->defines,
                          .define_count = program->define_count,
                          .language = program->language };
+    MR_TRY(mr_device_alive(device));
     MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
     MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));
     MR_TRY(device->backend->kernel_info(device->native, kernel->native, &kernel->info));

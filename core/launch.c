@@ -38,6 +38,7 @@ static mare_status prepare(mare_launch *launch) {
         launch->args[i].size =
             (uint32_t)(info->is_buffer ? sizeof(mr_native) : mare_type_size((mare_type)info->type));
     }
+    MR_TRY(mr_device_alive(program->device));
     return program->device->backend->launch_create(program->device->native, program->native,
                                                    launch->kernel->native, signature->name,
                                                    &launch->native);
@@ -132,6 +133,7 @@ mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buf
     mare_buffer_retain(buffer);
     mare_buffer_release(launch->buffers[index]);
     launch->buffers[index] = buffer;
+    launch->ordered = 0;
     launch->args[index].value.buffer = buffer->native;
     launch->args[index].offset = buffer->offset;
     launch->args[index].extent = buffer->parent ? buffer->size : 0;

@@ -107,7 +107,9 @@ mare_status mare_backend_query(int index, mare_backend_info *out);
  * Named "cuda:0", "opencl:1", "null:0"; "cuda" means "cuda:0"; "auto" takes the first CUDA device,
  * else the first OpenCL GPU, else the first OpenCL device, never null. A device asked for by name
  * and not there is MARE_ERROR_UNAVAILABLE, never replaced by another. Opening one twice gives two
- * independent handles. */
+ * independent handles. MARE_MEMORY_LIMIT (such as 1G) limits the buffers of each. After a fault of
+ * the device every call on the handle answers MARE_ERROR_LOST with that fault; once everything on
+ * it is released it can be opened again, where the vendor allows it. */
 
 typedef struct mare_device mare_device;
 typedef struct mare_stream mare_stream;
@@ -131,7 +133,7 @@ typedef struct mare_device_info {
     uint32_t max_group_size;        /* work-items of one group */
     uint32_t max_group[3];          /* along each dimension */
     uint32_t clock_mhz;             /* 0 if unknown */
-    uint64_t memory;                /* bytes in all */
+    uint64_t memory;                /* bytes in all, or MARE_MEMORY_LIMIT */
     uint64_t max_buffer;            /* largest single buffer, bytes */
     uint64_t local_memory;          /* shared by one group, bytes */
     uint64_t view_alignment;        /* a view given to a kernel starts at a multiple of this */
@@ -148,6 +150,11 @@ mare_status mare_device_query(mare_device *device, mare_device_info *out);
 mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total);
 /* until all its streams are idle */
 mare_status mare_device_wait(mare_device *device);
+/* Bytes that this handle's buffers hold, and bytes of released ones that wait for the next buffer.
+ * Reuse keeps the order: whatever stream uses the new buffer waits for the work queued on the old. */
+mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle);
+/* Gives what is idle back to the vendor, as happens by itself when memory runs out. */
+mare_status mare_device_trim(mare_device *device);
 
 /* ---- buffers: bytes on a device ---- */
 

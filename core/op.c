@@ -81,9 +81,12 @@ static mare_status refuse_recording(const mr_op *op, const mare_stream *stream) 
 }
 
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream) {
-    if (!stream->recording) return mr_op_run(op, stream->native);
-    if (op->blocking) return refuse_recording(op, stream);
-    return mr_plan_add(stream->recording, op);
+    if (stream->recording && op->blocking) return refuse_recording(op, stream);
+    if (stream->recording) return mr_plan_add(stream->recording, op);
+    mare_status status = mr_device_alive(stream->device);
+    if (status == MARE_OK) status = mr_order_op(op, stream);
+    if (status != MARE_OK) return explain(op, status);
+    return mr_device_note(stream->device, mr_op_run(op, stream->native));
 }
 
 /* ---- keeping ---- */

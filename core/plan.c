@@ -111,9 +111,16 @@ static mare_status mark_recorded(const mr_op *op, void *nothing) {
     return MARE_OK;
 }
 
+mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream) {
+    for (size_t i = 0; i < plan->count; i++) MR_TRY(mr_order_op(&plan->ops[i], stream));
+    return MARE_OK;
+}
+
 static mare_status run_native(mare_plan *plan, uint32_t repeat, mare_stream *stream) {
     const mr_backend *backend = plan->device->backend;
     const mr_native device = plan->device->native;
+    MR_TRY(mr_device_alive(plan->device));
+    MR_TRY(mr_plan_order(plan, stream));
     if (!plan->native.u64) {
         MR_TRY(backend->plan_build(device, plan, &plan->native));
         mr_plan_walk(plan, mark_recorded, NULL);
@@ -135,7 +142,8 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
                            &(mr_op){ .kind = MR_OP_PLAN, .plan = plan, .repeat = repeat });
     if (!plan->total || !repeat) return MARE_OK;
     bool is_native = plan->device->backend->plan_build;
-    MR_TRY_WITH(is_native ? run_native(plan, repeat, stream) : run_list(plan, repeat, stream),
-                "plan '%s'", label);
-    return MARE_OK;
+    mare_status status = is_native ? run_native(plan, repeat, stream)
+                                   : run_list(plan, repeat, stream);
+    if (status == MARE_OK) return MARE_OK;
+    return mr_device_note(plan->device, mr_annotate(status, "plan '%s'", label));
 }

@@ -189,7 +189,8 @@ static bool reads_files(const char *options) {
 static mare_status create(mare_program *program, const mare_program_desc *desc) {
     mr_text text = { 0 };
     bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
-    mare_status status = copy_defines(program, desc);
+    mare_status status = mr_device_alive(program->device);
+    if (status == MARE_OK) status = copy_defines(program, desc);
     if (status == MARE_OK) status = mr_source_flatten(desc, &program->source, &complete);
     if (status != MARE_OK) goto done;
     compose(program->device->backend, desc, is_cpu, &program->source, &text);
@@ -232,8 +233,9 @@ mare_status mare_program_create(mare_device *device, const mare_program_desc *de
     mare_device_retain(device);
     mare_status status = create(program, desc);
     if (status != MARE_OK) {
+        mr_device_note(device, mr_annotate(status, "program '%s'", name));
         destroy(program);
-        return mr_annotate(status, "program '%s'", name);
+        return status;
     }
     *out = program;
     return MARE_OK;

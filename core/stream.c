@@ -3,6 +3,23 @@
 
 /* ---- streams ---- */
 
+mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority) {
+    static atomic_ullong serials;
+    stream->device = device;
+    stream->serial = atomic_fetch_add(&serials, 1) + 1;
+    MR_TRY(mr_device_alive(device));
+    MR_TRY(device->backend->stream_create(device->native, priority, &stream->native));
+    mare_status status = mr_order_add(stream);
+    if (status != MARE_OK) device->backend->stream_destroy(device->native, stream->native);
+    if (status != MARE_OK) stream->native = (mr_native){ 0 };
+    return status;
+}
+
+void mr_stream_close(mare_stream *stream) {
+    mr_order_remove(stream);
+    stream->device->backend->stream_destroy(stream->device->native, stream->native);
+}
+
 mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
                                mare_stream **out) {
     if (!device || !out)
@@ -16,12 +33,10 @@ mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc
                        desc->priority);
     mare_stream *stream = mr_object_new(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
-    stream->device = device;
-    mare_status status =
-        device->backend->stream_create(device->native, desc->priority, &stream->native);
+    mare_status status = mr_stream_open(device, stream, desc->priority);
     if (status != MARE_OK) {
         mr_object_delete(&stream->object);
-        return mr_annotate(status, "stream '%s'", label);
+        return mr_device_note(device, mr_annotate(status, "stream '%s'", label));
     }
     mare_device_retain(device);
     *out = stream;
@@ -40,7 +55,7 @@ void mare_stream_release(mare_stream *stream) {
     if (!stream->is_default) {
         if (!mr_object_unref(&stream->object)) return;
         mare_plan_release(stream->recording);
-        device->backend->stream_destroy(device->native, stream->native);
+        mr_stream_close(stream);
         mr_object_delete(&stream->object);
     }
     mare_device_release(device);
@@ -55,16 +70,16 @@ static mare_status refuse_recording(const mare_stream *stream, const char *what)
 mare_status mare_stream_wait(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait: stream is NULL");
     MR_TRY(refuse_recording(stream, "wait"));
-    MR_TRY_WITH(stream->device->backend->stream_wait(stream->device->native, stream->native),
-                "stream '%s': wait", stream->object.label);
+    MR_ON_DEVICE(stream->device, stream_wait(stream->device->native, stream->native),
+                 "stream '%s': wait", stream->object.label);
     return MARE_OK;
 }
 
 mare_status mare_stream_flush(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_flush: stream is NULL");
     MR_TRY(refuse_recording(stream, "flush"));
-    MR_TRY_WITH(stream->device->backend->stream_flush(stream->device->native, stream->native),
-                "stream '%s': flush", stream->object.label);
+    MR_ON_DEVICE(stream->device, stream_flush(stream->device->native, stream->native),
+                 "stream '%s': flush", stream->object.label);
     return MARE_OK;
 }
 
@@ -77,10 +92,12 @@ mare_status mare_event_create(mare_device *device, mare_event **out) {
     mare_event *event = mr_object_new(sizeof *event, "event", "event");
     if (!event) return MARE_ERROR_MEMORY;
     event->device = device;
-    mare_status status = device->backend->event_create(device->native, &event->native);
+    mare_status status = mr_device_alive(device);
+    if (status == MARE_OK) status = device->backend->event_create(device->native, &event->native);
     if (status != MARE_OK) {
         mr_object_delete(&event->object);
-        return mr_annotate(status, "event on device '%s'", device->info.name);
+        mr_annotate(status, "event on device '%s'", device->info.name);
+        return mr_device_note(device, status);
     }
     mare_device_retain(device);
     *out = event;
@@ -114,8 +131,7 @@ static mare_status need_recorded(const mare_event *event, const char *call) {
 
 mare_status mare_event_wait(mare_event *event) {
     MR_TRY(need_recorded(event, "mare_event_wait"));
-    MR_TRY_WITH(event->device->backend->event_wait(event->device->native, event->native),
-                "event: wait");
+    MR_ON_DEVICE(event->device, event_wait(event->device->native, event->native), "event: wait");
     return MARE_OK;
 }
 
@@ -123,8 +139,8 @@ mare_status mare_event_query(mare_event *event, int32_t *done) {
     if (!done) return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_query: done is NULL");
     MR_TRY(need_recorded(event, "mare_event_query"));
     int answer = 0;
-    MR_TRY_WITH(event->device->backend->event_query(event->device->native, event->native, &answer),
-                "event: query");
+    MR_ON_DEVICE(event->device, event_query(event->device->native, event->native, &answer),
+                 "event: query");
     *done = answer != 0;
     return MARE_OK;
 }
@@ -140,8 +156,8 @@ mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *o
                        device->info.name, stop->device->info.name);
     MR_TRY(mare_event_wait(start));
     MR_TRY(mare_event_wait(stop));
-    MR_TRY_WITH(device->backend->event_elapsed_ms(device->native, start->native, stop->native, out),
-                "event: elapsed time");
+    MR_ON_DEVICE(device, event_elapsed_ms(device->native, start->native, stop->native, out),
+                 "event: elapsed time");
     return MARE_OK;
 }
 

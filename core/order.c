@@ -1,0 +1,112 @@
+/* order.c - who waits for whom when memory changes hands.
+ *
+ * A device numbers its streams, and a buffer keeps a bit for each stream that has used it. The next
+ * owner of its memory inherits the bits: when a stream first touches the new buffer, it waits for
+ * the other streams of the inheritance. The event is recorded only then, so it may cover more than
+ * it must, never less; a program with one stream never records any. A slot outlives its stream: its
+ * event then marks the stream's end, and a new stream in the slot begins by waiting for it.
+ */
+#include "internal.h"
+
+/* The last bit is for all streams beyond the slots: what they used goes back to the vendor, which
+ * waits for everything. */
+enum { UNTRACKED = MR_STREAM_SLOTS };
+
+bool mr_order_covers(uint64_t streams) { return !(streams >> UNTRACKED); }
+
+/* ---- slots ---- */
+
+static mare_status need_event(mare_device *device, mr_slot *slot) {
+    if (slot->event.u64) return MARE_OK;
+    return device->backend->event_create(device->native, &slot->event);
+}
+
+mare_status mr_order_add(mare_stream *stream) {
+    mare_device *device = stream->device;
+    mare_status status = MARE_OK;
+    pthread_mutex_lock(&device->pool.lock);
+    stream->slot = 0;
+    while (stream->slot < UNTRACKED && device->slots[stream->slot].stream) stream->slot++;
+    if (stream->slot < UNTRACKED) {
+        mr_slot *slot = &device->slots[stream->slot];
+        if (slot->ended)
+            status = device->backend->stream_wait_event(device->native, stream->native, slot->event);
+        if (status == MARE_OK) slot->stream = stream;
+    }
+    pthread_mutex_unlock(&device->pool.lock);
+    return status;
+}
+
+/* Where no event can tell the end, the host waits for it. */
+void mr_order_remove(mare_stream *stream) {
+    mare_device *device = stream->device;
+    const mr_backend *backend = device->backend;
+    if (stream->slot == UNTRACKED) return;
+    mr_slot *slot = &device->slots[stream->slot];
+    pthread_mutex_lock(&device->pool.lock);
+    slot->ended = need_event(device, slot) == MARE_OK &&
+                  backend->event_record(device->native, slot->event, stream->native) == MARE_OK;
+    if (!slot->ended) (void)backend->stream_wait(device->native, stream->native);
+    slot->stream = NULL;
+    pthread_mutex_unlock(&device->pool.lock);
+}
+
+void mr_order_close(mare_device *device) {
+    for (int i = 0; i < MR_STREAM_SLOTS; i++)
+        if (device->slots[i].event.u64)
+            device->backend->event_destroy(device->native, device->slots[i].event);
+}
+
+/* ---- use ---- */
+
+/* `stream` waits for what the stream of the slot has queued so far, or for its end. */
+static mare_status wait_for_slot(mare_device *device, mr_slot *slot, mr_native stream) {
+    const mr_backend *backend = device->backend;
+    if (!slot->stream && !slot->ended) return MARE_OK;
+    MR_TRY(need_event(device, slot));
+    if (slot->stream)
+        MR_TRY(backend->event_record(device->native, slot->event, slot->stream->native));
+    return backend->stream_wait_event(device->native, stream, slot->event);
+}
+
+static mare_status wait_for_streams(mare_device *device, uint64_t streams, mr_native stream) {
+    mare_status status = MARE_OK;
+    pthread_mutex_lock(&device->pool.lock);
+    for (uint64_t left = streams; left && status == MARE_OK; left &= left - 1)
+        status = wait_for_slot(device, &device->slots[__builtin_ctzll(left)], stream);
+    pthread_mutex_unlock(&device->pool.lock);
+    return status;
+}
+
+mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
+    while (buffer->parent) buffer = buffer->parent;
+    const uint64_t bit = 1ull << stream->slot;
+    if (stream->slot != UNTRACKED &&
+        atomic_load_explicit(&buffer->streams, memory_order_acquire) & bit)
+        return MARE_OK;
+    if (buffer->pending & ~bit)
+        MR_TRY_WITH(wait_for_streams(buffer->device, buffer->pending & ~bit, stream->native),
+                    "buffer '%s': waiting for the former use of its memory", buffer->object.label);
+    atomic_fetch_or(&buffer->streams, bit);
+    return MARE_OK;
+}
+
+static mare_status use_launch(mare_launch *launch, const mare_stream *stream) {
+    if (launch->ordered == stream->serial) return MARE_OK;
+    for (uint32_t i = 0; i < launch->kernel->signature.arg_count; i++)
+        if (launch->buffers[i]) MR_TRY(mr_order_use(launch->buffers[i], stream));
+    launch->ordered = stream->serial;
+    return MARE_OK;
+}
+
+mare_status mr_order_op(const mr_op *op, const mare_stream *stream) {
+    switch (op->kind) {
+    case MR_OP_LAUNCH: return use_launch(op->launch, stream);
+    case MR_OP_PLAN: return mr_plan_order(op->plan, stream);
+    case MR_OP_RECORD:
+    case MR_OP_WAIT: return MARE_OK;
+    default:
+        if (op->source) MR_TRY(mr_order_use(op->source, stream));
+        return mr_order_use(op->buffer, stream);
+    }
+}

@@ -1,0 +1,226 @@
+/* pool.c - the memory of a device, kept for the next buffer when one is released.
+ *
+ * Blocks come in size classes, four to a doubling. A released block waits in the list of its class
+ * together with the streams that may still be using it; order.c makes the next owner's streams wait
+ * for those. What a vendor refuses, or the limit, is tried once more after everything idle was given
+ * back. Large blocks are not kept: one of them is worth more to others than the time it saves.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+
+enum {
+    GRAIN = 512,                    /* bytes; no class is finer */
+    UNKEPT = MR_POOL_CLASSES,       /* the class of blocks that go back to the vendor at once */
+    LARGEST_SHARE = 8,              /* a kept block is at most this part of the memory, */
+    IDLE_SHARE = 4                  /* and all idle ones together this */
+};
+static const uint64_t unknown_memory = 2ull << 30;
+
+typedef unsigned long long ull; /* for %llu */
+
+struct mr_block {
+    mr_block *next;
+    mr_native native;
+    uint64_t size;
+    uint32_t size_class;
+    uint64_t streams;               /* whose work may still be using it */
+};
+
+/* ---- sizes ---- */
+
+static uint64_t memory_of(const mare_device *device) {
+    return device->info.memory ? device->info.memory : unknown_memory;
+}
+
+/* The class of a size and the bytes of its blocks. */
+static uint32_t classify(const mare_device *device, uint64_t size, uint64_t *rounded) {
+    const uint64_t most = memory_of(device) / LARGEST_SHARE;
+    *rounded = size;
+    if (size > most) return UNKEPT;
+    uint64_t grains = (size + GRAIN - 1) / GRAIN;
+    unsigned log = 63 - (unsigned)__builtin_clzll(grains);
+    unsigned shift = log > 2 ? log - 2 : 0;
+    uint64_t steps = (grains + (1ull << shift) - 1) >> shift;  /* 1..7 below the split, then 4..8 */
+    if ((steps << shift) * GRAIN > most) return UNKEPT;
+    *rounded = (steps << shift) * GRAIN;
+    return (uint32_t)(4 * shift + steps);
+}
+
+/* ---- blocks ---- */
+
+static mare_status reserve(mare_device *device, uint64_t size) {
+    mr_pool *pool = &device->pool;
+    pthread_mutex_lock(&pool->lock);
+    uint64_t held = pool->in_use + pool->idle;
+    bool fits = !pool->limit || (held <= pool->limit && size <= pool->limit - held);
+    if (fits) pool->in_use += size;
+    pthread_mutex_unlock(&pool->lock);
+    if (fits) return MARE_OK;
+    return mr_fail(MARE_ERROR_MEMORY, "the limit is %llu bytes (MARE_MEMORY_LIMIT)",
+                   (ull)pool->limit);
+}
+
+static void unreserve(mare_device *device, uint64_t size) {
+    pthread_mutex_lock(&device->pool.lock);
+    device->pool.in_use -= size;
+    pthread_mutex_unlock(&device->pool.lock);
+}
+
+static mare_status allocate(mare_device *device, uint64_t size, uint32_t size_class,
+                            mr_block **out) {
+    mr_block *block = calloc(1, sizeof *block);
+    if (!block) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    mare_status status = reserve(device, size);
+    if (status == MARE_OK) {
+        status = device->backend->buffer_alloc(device->native, size, &block->native);
+        if (status != MARE_OK) unreserve(device, size);
+    }
+    if (status != MARE_OK) {
+        free(block);
+        return status;
+    }
+    block->size = size;
+    block->size_class = size_class;
+    *out = block;
+    return MARE_OK;
+}
+
+/* The back end waits for what still uses it. */
+static void destroy(mare_device *device, mr_block *block) {
+    device->backend->buffer_free(device->native, block->native);
+    free(block);
+}
+
+static mr_block *take_idle(mr_pool *pool, uint32_t size_class) {
+    pthread_mutex_lock(&pool->lock);
+    mr_block *block = pool->lists[size_class];
+    if (block) {
+        pool->lists[size_class] = block->next;
+        pool->idle -= block->size;
+        pool->in_use += block->size;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return block;
+}
+
+/* False: there is no room for it among the idle ones. */
+static bool put_idle(mare_device *device, mr_block *block) {
+    mr_pool *pool = &device->pool;
+    pthread_mutex_lock(&pool->lock);
+    pool->in_use -= block->size;
+    bool kept = pool->idle + block->size <= memory_of(device) / IDLE_SHARE;
+    if (kept) {
+        block->next = pool->lists[block->size_class];
+        pool->lists[block->size_class] = block;
+        pool->idle += block->size;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return kept;
+}
+
+/* ---- buffers ---- */
+
+static mare_status find_block(mare_device *device, uint64_t size, mr_block **out) {
+    uint64_t rounded = 0;
+    uint32_t size_class = classify(device, size, &rounded);
+    if (size_class != UNKEPT && (*out = take_idle(&device->pool, size_class))) return MARE_OK;
+    mare_status status = allocate(device, rounded, size_class, out);
+    if (status != MARE_ERROR_MEMORY) return status;
+    uint64_t freed = mr_pool_trim(device);
+    if (!freed && rounded == size) return status;
+    mr_log(MARE_LOG_INFO, "%s: %s; gave back %llu idle bytes", device->info.name,
+           mare_error_message(), (ull)freed);
+    return allocate(device, size, UNKEPT, out);
+}
+
+mare_status mr_pool_take(mare_buffer *buffer) {
+    mare_device *device = buffer->device;
+    uint64_t in_use = 0, idle = 0;
+    MR_TRY(mr_device_alive(device));
+    mare_status status = find_block(device, buffer->size, &buffer->block);
+    if (status == MARE_ERROR_MEMORY && mare_device_pool(device, &in_use, &idle) == MARE_OK)
+        mr_annotate(status, "buffers hold %llu bytes, %llu are idle", (ull)in_use, (ull)idle);
+    if (status != MARE_OK) return status;
+    buffer->native = buffer->block->native;
+    buffer->pending = buffer->block->streams;
+    return MARE_OK;
+}
+
+void mr_pool_give(mare_buffer *buffer) {
+    mare_device *device = buffer->device;
+    mr_block *block = buffer->block;
+    uint64_t streams = atomic_load(&buffer->streams);
+    block->streams = streams ? streams : buffer->pending;
+    bool kept = block->size_class != UNKEPT && mr_order_covers(block->streams) &&
+                !atomic_load(&device->is_lost);
+    if (!kept) {
+        unreserve(device, block->size);
+        destroy(device, block);
+    } else if (!put_idle(device, block)) destroy(device, block);
+}
+
+uint64_t mr_pool_trim(mare_device *device) {
+    mr_pool *pool = &device->pool;
+    uint64_t freed = 0;
+    for (uint32_t i = 0; i < MR_POOL_CLASSES; i++) {
+        pthread_mutex_lock(&pool->lock);
+        mr_block *block = pool->lists[i];
+        pool->lists[i] = NULL;
+        for (mr_block *each = block; each; each = each->next) {
+            pool->idle -= each->size;
+            freed += each->size;
+        }
+        pthread_mutex_unlock(&pool->lock);
+        while (block) {
+            mr_block *next = block->next;
+            destroy(device, block);
+            block = next;
+        }
+    }
+    return freed;
+}
+
+/* ---- life ---- */
+
+mare_status mr_pool_open(mare_device *device) {
+    const char *wish = getenv("MARE_MEMORY_LIMIT");
+    mr_pool *pool = &device->pool;
+    mare_device_info *info = &device->info;
+    if (!wish || !*wish) return MARE_OK;
+    if (!mr_parse_bytes(wish, &pool->limit) || !pool->limit)
+        return mr_fail(MARE_ERROR_ARGUMENT, "MARE_MEMORY_LIMIT='%s' is no size (such as 1G)", wish);
+    if (!info->memory || info->memory > pool->limit) info->memory = pool->limit;
+    if (info->max_buffer > pool->limit) info->max_buffer = pool->limit;
+    return MARE_OK;
+}
+
+void mr_pool_close(mare_device *device) {
+    mr_pool_trim(device);
+    pthread_mutex_destroy(&device->pool.lock);
+}
+
+void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total) {
+    const uint64_t limit = device->pool.limit;
+    uint64_t in_use = 0, idle = 0;
+    if (!limit) return;
+    mare_device_pool(device, &in_use, &idle);
+    if (!*total || *free > limit - in_use - idle) *free = limit - in_use - idle;
+    if (!*total || *total > limit) *total = limit;
+}
+
+mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle) {
+    if (!device || !in_use || !idle)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_pool: device, in_use and idle are required");
+    pthread_mutex_lock(&device->pool.lock);
+    *in_use = device->pool.in_use;
+    *idle = device->pool.idle;
+    pthread_mutex_unlock(&device->pool.lock);
+    return MARE_OK;
+}
+
+mare_status mare_device_trim(mare_device *device) {
+    if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_trim: device is NULL");
+    mr_pool_trim(device);
+    return MARE_OK;
+}

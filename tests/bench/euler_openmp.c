@@ -142,7 +142,7 @@ static void sweep_x(fields out, fields in, float k) {
     }
 }
 
-/* Rows first .. end - 1: row j + 1 comes in, faces of row j, the flux below it, row j - 1 leaves. */
+/* Rows first .. end - 1: row j + 1 comes in, faces of row j, flux below it, row j - 1 leaves. */
 static void sweep_strip(fields out, fields in, float k, int first, int end, row *b) {
     row w0 = b[0], w1 = b[1], w2 = b[2], low = b[3], high = b[4], next = b[5], f = b[6], g = b[7];
     load(w0, row_of(in, first - 2), MY);

@@ -1,4 +1,5 @@
--- Every kernel file compiles in every variant, for CUDA (no device needed) and for every OpenCL device, without a word.
+-- Every kernel file compiles in every variant, for CUDA (no device needed) and for every OpenCL
+-- device, without a word.
 
 local device = require 'bindings.device'
 local part = require 'tests.kernels.part'
@@ -6,7 +7,9 @@ local source = require 'mare.source'
 
 local sm = 'cuda:sm_90'
 local sweeps = { 'euler/sweep_x.krn', 'euler/sweep_y.krn' }
-local others = { 'clock.krn', 'copy.krn', 'halo.krn', 'saxpy.krn', 'euler/max_speed.krn', 'euler/derive.krn' }
+local others = {
+    'clock.krn', 'copy.krn', 'halo.krn', 'saxpy.krn', 'euler/max_speed.krn', 'euler/derive.krn',
+}
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
     { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
@@ -16,19 +19,21 @@ local variants = {      -- each limiter, each flux, each width
 local function each(use)
     for _, precision in ipairs { 'float', 'double' } do
         for _, file in ipairs(others) do
-            use(file .. ' ' .. precision, source.program(file, { defines = { W = 4, GROUP = 64, MARE_REAL = precision } }))
+            local defines = { W = 4, GROUP = 64, MARE_REAL = precision }
+            use(file .. ' ' .. precision, source.program(file, { defines = defines }))
         end
         for _, file in ipairs(sweeps) do
             for _, v in ipairs(variants) do
                 local defines = part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1])
-                use(('%s %s W %d %s %s'):format(file, precision, v.W, v[1], v[2]), source.program(file, { defines = defines }))
+                local title = ('%s %s W %d %s %s'):format(file, precision, v.W, v[1], v[2])
+                use(title, source.program(file, { defines = defines }))
             end
         end
     end
 end
 
 local function has_nvrtc()
-    local ok, failure = pcall(device.check, sm, { source = 'MR_KERNEL void f(int n) { }', name = 'empty' })
+    local ok, failure = pcall(device.check, sm, { source = 'MR_KERNEL void f(int n) { }' })
     return ok or failure.status ~= 'MARE_ERROR_UNAVAILABLE'
 end
 

@@ -9,7 +9,7 @@ local function cells(i, j)
     return 1 + i + 10 * j, 0.5 * i - j, 2 * j + 0.25 * i, 500 + i * j
 end
 
--- What the ghost cell `g` cells beyond the end (1 or 2) stands for: cell and sign of the normal momentum.
+-- What a cell beyond the end of a line of n stands for: a cell, and a sign of normal momentum.
 local function source_of(kind, cell, n)
     if kind == copy then return cell % n, 1 end
     if kind == mirror then return cell < 0 and -1 - cell or 2 * n - 1 - cell, -1 end
@@ -20,60 +20,80 @@ end
 local function fill(p, axis, low_kind, high_kind)
     local x = axis == 'x'
     local along, across = x and 1 or p.stride, x and p.stride or 1
-    local n, origin = x and nx or ny, x and p:element(1, 0, 0) or p:element(1, -2, 0)
-    local arguments = {
-        state = p.now, cells = n, lines = x and ny or nx + 4, origin = origin, along = along, across = across,
-        plane = p.plane, fields = 4, normal = x and 1 or 2,
-        low_kind = low_kind, low = p.now, low_origin = origin + (n - 2) * along, low_along = along, low_across = across,
-        low_plane = p.plane, high_kind = high_kind, high = p.now, high_origin = origin, high_along = along,
-        high_across = across, high_plane = p.plane, global = { x and ny or nx + 4, 2 }, group = { 1, 1 },
-    }
-    part.program(p.device, 'halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind(arguments):run()
+    local n, lines = x and nx or ny, x and ny or nx + 4
+    local origin = x and p:element(1, 0, 0) or p:element(1, -2, 0)
+    part.program(p.device, 'halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
+        state = p.now, cells = n, lines = lines,
+        origin = origin, along = along, across = across, plane = p.plane,
+        fields = 4, normal = x and 1 or 2,
+        low_kind = low_kind, low = p.now, low_origin = origin + (n - 2) * along,
+        low_along = along, low_across = across, low_plane = p.plane,
+        high_kind = high_kind, high = p.now, high_origin = origin,
+        high_along = along, high_across = across, high_plane = p.plane,
+        global = { lines, 2 }, group = { 1, 1 },
+    }:run()
+end
+
+local function check_all_cells(values, low_kind, high_kind)
+    local function kind(cell, n)
+        if cell < 0 then return low_kind end
+        return cell >= n and high_kind or keep
+    end
+    for j = -2, ny + 1 do
+        for i = -2, nx + 1 do
+            local row, sign_y = source_of(kind(j, ny), j, ny)
+            local kept_row = row < 0 or row >= ny       -- its corners were not filled along x
+            local column, sign_x = source_of(kept_row and keep or kind(i, nx), i, nx)
+            local signs, expected = { 1, sign_x, sign_y, 1 }, { cells(column, row) }
+            for q = 1, 4 do
+                local place = ('field %d, cell %d %d'):format(q, i, j)
+                assert.equal(signs[q] * expected[q], values(q, i, j), place)
+            end
+        end
+    end
 end
 
 for _, device in ipairs(part.devices()) do
+    local function new_part()
+        return part.new { device = device, nx = nx, ny = ny, dx = 1, dy = 1, cells = cells }
+    end
+
     describe('halo on ' .. device.name, function()
-        for low_name, low_kind in pairs { keep = keep, copy = copy, mirror = mirror, ['repeat'] = repeat_edge } do
+        local kinds = { keep = keep, copy = copy, mirror = mirror, ['repeat'] = repeat_edge }
+        for low_name, low_kind in pairs(kinds) do
             local high_kind = (low_kind + 1) % 4
             it('fills ends of kinds ' .. low_name .. ' and its successor, corners too', function()
-                local p = part.new { device = device, nx = nx, ny = ny, dx = 1, dy = 1, cells = cells }
+                local p = new_part()
                 fill(p, 'x', low_kind, high_kind)
                 fill(p, 'y', low_kind, high_kind)
-                local values = p:values()
-                local function kind(cell, n) return cell < 0 and low_kind or cell >= n and high_kind or keep end
-                for j = -2, ny + 1 do
-                    for i = -2, nx + 1 do
-                        local row, sign_y = source_of(kind(j, ny), j, ny)
-                        local x_kind = (row < 0 or row >= ny) and keep or kind(i, nx)   -- kept rows keep their corners
-                        local column, sign_x = source_of(x_kind, i, nx)
-                        local signs, expected = { 1, sign_x, sign_y, 1 }, { cells(column, row) }
-                        for q = 1, 4 do
-                            assert.equal(signs[q] * expected[q], values(q, i, j), ('field %d, cell %d %d'):format(q, i, j))
-                        end
-                    end
-                end
+                check_all_cells(p:values(), low_kind, high_kind)
             end)
         end
     end)
 
     describe('small kernels on ' .. device.name, function()
         it('derive fields of each cell', function()
-            local p = part.new { device = device, nx = nx, ny = ny, dx = 1, dy = 1, cells = cells }
+            local p = new_part()
+            local program = part.program(device, 'euler/derive.krn', { MARE_REAL = 'double' })
             local out = device:buffer { type = 'double', count = nx * ny }
             local expected = {
                 derive_u = function(rho, mu) return mu / rho end,
                 derive_v = function(rho, _, mv) return mv / rho end,
-                derive_p = function(rho, mu, mv, e) return 0.4 * (e - (mu * mu + mv * mv) / (2 * rho)) end,
+                derive_p = function(rho, mu, mv, energy)
+                    return 0.4 * (energy - (mu * mu + mv * mv) / (2 * rho))
+                end,
                 derive_speed = function(rho, mu, mv) return math.sqrt(mu * mu + mv * mv) / rho end,
             }
             for name, value in pairs(expected) do
-                part.program(device, 'euler/derive.krn', { MARE_REAL = 'double' }):kernel(name):bind {
-                    src = p.now, out = out, nx = nx, ny = ny, stride = p.stride, plane = p.plane, gamma = 1.4,
-                    global = { nx, ny }, group = { 4, 2 },
+                program:kernel(name):bind {
+                    src = p.now, out = out, nx = nx, ny = ny, stride = p.stride, plane = p.plane,
+                    gamma = 1.4, global = { nx, ny }, group = { 4, 2 },
                 }:run()
                 local got = out:totable()
                 for j = 0, ny - 1 do
-                    for i = 0, nx - 1 do assert.near(value(cells(i, j)), got[j * nx + i + 1], 1e-12) end
+                    for i = 0, nx - 1 do
+                        assert.near(value(cells(i, j)), got[j * nx + i + 1], 1e-12)
+                    end
                 end
             end
         end)
@@ -81,14 +101,16 @@ for _, device in ipairs(part.devices()) do
         it('copy and add exactly n elements', function()
             local x, y, z = {}, {}, {}
             for k = 1, 103 do x[k], y[k], z[k] = k, 1000 - k, k <= 101 and 1000 + k or 1000 - k end
-            local a, b = device:buffer { type = 'float', count = 103 }, device:buffer { type = 'float', count = 103 }
+            local a = device:buffer { type = 'float', count = 103 }
+            local b = device:buffer { type = 'float', count = 103 }
             a:upload(x)
             b:upload(y)
-            part.program(device, 'saxpy.krn', { MARE_REAL = 'float' }):kernel 'saxpy'
-                :bind { n = 101, a = 2, x = a, y = b, global = { 101 }, group = { 16 } }:run()
+            local saxpy = part.program(device, 'saxpy.krn', { MARE_REAL = 'float' }):kernel 'saxpy'
+            saxpy:bind { n = 101, a = 2, x = a, y = b, global = { 101 }, group = { 16 } }:run()
             assert.same(z, b:totable())
-            part.program(device, 'copy.krn', { MARE_REAL = 'float', W = 4, GROUP = 8 }):kernel 'copy'
-                :bind { dst = a, src = b, count = 102, global = { 26 }, group = { 8 } }:run()
+            local defines = { MARE_REAL = 'float', W = 4, GROUP = 8 }
+            local copy_kernel = part.program(device, 'copy.krn', defines):kernel 'copy'
+            copy_kernel:bind { dst = a, src = b, count = 102, global = { 26 }, group = { 8 } }:run()
             z[103] = 103
             assert.same(z, a:totable())
         end)

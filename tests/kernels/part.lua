@@ -1,4 +1,5 @@
--- part.lua - what the specs of the kernels share: a small part on a device, its sweeps in any shape, and back.
+-- part.lua - what the specs of the kernels share: a small part on a device, its sweeps in any
+-- shape, and back.
 
 local device = require 'bindings.device'
 local source = require 'mare.source'
@@ -9,7 +10,6 @@ local Part = {}
 Part.__index = Part
 
 local halo, pad, tail = 2, 32, 256
-part.planes = { 'rho', 'mu', 'mv', 'energy' }
 
 -- Every device but null, opened once.
 function part.devices()
@@ -31,8 +31,8 @@ part.shapes = {
     { W = 1, GROUP = 8, strips = 5 },
 }
 
--- { device, nx, ny, precision, gamma, dx, dy, cells = function(i, j) -> rho, rho u, rho v, E }; cells is also asked for
--- ghost cells.
+-- { device, nx, ny, precision, gamma, dx, dy, cells = function(i, j) -> rho, rho u, rho v, E };
+-- cells is also asked for ghost cells.
 function part.new(desc)
     local self = setmetatable({}, Part)
     for key, value in pairs(desc) do self[key] = value end
@@ -81,7 +81,9 @@ function part.program(device_handle, file, defines)
     for name, value in pairs(defines) do key[#key + 1] = name .. '=' .. value end
     table.sort(key)
     key = table.concat(key, ' ')
-    programs[key] = programs[key] or device_handle:program(source.program(file, { defines = defines }))
+    if not programs[key] then
+        programs[key] = device_handle:program(source.program(file, { defines = defines }))
+    end
     return programs[key]
 end
 
@@ -99,17 +101,17 @@ local columns = { euler_x_first = 0, euler_x_last = 0, euler_y_first = 34, euler
 function Part:sweep(name, shape, flux, limiter, values)
     local first = name:find '_first$'
     local file = ('euler/sweep_%s.krn'):format(name:match 'euler_(%a)')
-    local kernel = part.program(self.device, file, part.defines(self.precision, shape, flux, limiter)):kernel(name)
+    local defines = part.defines(self.precision, shape, flux, limiter)
+    local kernel = part.program(self.device, file, defines):kernel(name)
     local all = {
-        src = first and self.now or self.other, dst = first and self.other or self.now, clock = self.clock,
-        nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane, inv_dx = 1 / self.dx,
-        inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0, gravity_south = 0, gravity_north = 0,
-        maxima = self.maxima, slot = 0,
+        src = first and self.now or self.other, dst = first and self.other or self.now,
+        clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0,
+        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
-    local bound = {
-        global = { math.ceil((self.nx + columns[name]) / shape.W), shape.strips }, group = { shape.GROUP, 1 },
-    }
+    local items = math.ceil((self.nx + columns[name]) / shape.W)
+    local bound = { global = { items, shape.strips }, group = { shape.GROUP, 1 } }
     for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
     kernel:bind(bound):run()
 end
@@ -132,13 +134,13 @@ function Part:largest_rate()
 end
 
 function Part:measure(groups_x, groups_y, group)
-    local kernel = part.program(self.device, 'euler/max_speed.krn', { MARE_REAL = self.precision, GROUP = group })
-        :kernel 'euler_max_speed'
+    local defines = { MARE_REAL = self.precision, GROUP = group }
+    local program = part.program(self.device, 'euler/max_speed.krn', defines)
     self.maxima:fill(0)
-    kernel:bind {
-        src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane, inv_dx = 1 / self.dx,
-        inv_dy = 1 / self.dy, gamma = self.gamma, maxima = self.maxima, slot = 0,
-        global = { groups_x * group, groups_y }, group = { group, 1 },
+    program:kernel 'euler_max_speed':bind {
+        src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, maxima = self.maxima,
+        slot = 0, global = { groups_x * group, groups_y }, group = { group, 1 },
     }:run()
     return self:largest_rate()
 end

@@ -1,5 +1,6 @@
--- reference.lua - the Euler step in plain double precision Lua, written from the papers and not from the kernels: what
--- the kernels are compared with. A state is a function (q, i, j) -> value with q = 1 rho, 2 rho u, 3 rho v, 4 E.
+-- reference.lua - the Euler step in plain double precision Lua, written from the papers and not
+-- from the kernels: what the kernels are compared with. A state is a function (q, i, j) -> value
+-- with q = 1 rho, 2 rho u, 3 rho v, 4 E.
 
 local reference = {}
 
@@ -63,15 +64,19 @@ end
 reference.fluxes = {
     lax_friedrichs = function(l, r, gamma)
         local s = max(abs(l[2]) + sound(l, gamma), abs(r[2]) + sound(r, gamma))
-        local ql, qr, fl, fr = conserved(l, gamma), conserved(r, gamma), physical(l, gamma), physical(r, gamma)
+        local ql, qr = conserved(l, gamma), conserved(r, gamma)
+        local fl, fr = physical(l, gamma), physical(r, gamma)
         return combine(function(k) return (fl[k] + fr[k]) / 2 - s * (qr[k] - ql[k]) / 2 end)
     end,
     hll = function(l, r, gamma)
         local sl, sr = wave_speeds(l, r, gamma)
-        local ql, qr, fl, fr = conserved(l, gamma), conserved(r, gamma), physical(l, gamma), physical(r, gamma)
+        local ql, qr = conserved(l, gamma), conserved(r, gamma)
+        local fl, fr = physical(l, gamma), physical(r, gamma)
         if sl >= 0 then return fl end
         if sr <= 0 then return fr end
-        return combine(function(k) return (sr * fl[k] - sl * fr[k] + sl * sr * (qr[k] - ql[k])) / (sr - sl) end)
+        return combine(function(k)
+            return (sr * fl[k] - sl * fr[k] + sl * sr * (qr[k] - ql[k])) / (sr - sl)
+        end)
     end,
     hllc = function(l, r, gamma)
         local sl, sr = wave_speeds(l, r, gamma)
@@ -88,7 +93,8 @@ reference.fluxes = {
 local function faces(l, w, r, k, gamma, limiter)
     local d = combine(function(n) return limiter(w[n] - l[n], r[n] - w[n]) end)
     local rate = {
-        w[2] * d[1] + w[1] * d[2], w[2] * d[2] + d[4] / w[1], w[2] * d[3], w[2] * d[4] + gamma * w[4] * d[2],
+        w[2] * d[1] + w[1] * d[2], w[2] * d[2] + d[4] / w[1],
+        w[2] * d[3], w[2] * d[4] + gamma * w[4] * d[2],
     }
     local middle = combine(function(n) return w[n] - k / 2 * rate[n] end)
     local low = combine(function(n) return middle[n] - d[n] / 2 end)
@@ -111,21 +117,26 @@ local function sweep_line(line, k, gamma, flux, limiter)
     return out
 end
 
+local function flow_at(state, i, j, normal, gamma)
+    local rho, energy = state(1, i, j), state(4, i, j)
+    return primitive({ rho, state(normal, i, j), state(5 - normal, i, j), energy }, gamma)
+end
+
 -- One sweep of a periodic state of nx x ny cells along 'x' or 'y'.
 function reference.sweep(state, nx, ny, axis, k, gamma, flux, limiter)
     local along, across = axis == 'x' and nx or ny, axis == 'x' and ny or nx
-    local normal, transverse = axis == 'x' and 2 or 3, axis == 'x' and 3 or 2
+    local normal = axis == 'x' and 2 or 3
     local rows = {}
     for t = 0, across - 1 do
         local line = {}
         for n = -2, along + 1 do
             local i, j = n % along, t
             if axis == 'y' then i, j = j, i end
-            line[n + 3] = primitive({ state(1, i, j), state(normal, i, j), state(transverse, i, j), state(4, i, j) }, gamma)
+            line[n + 3] = flow_at(state, i, j, normal, gamma)
         end
         rows[t] = sweep_line(line, k, gamma, reference.fluxes[flux], reference.limiters[limiter])
     end
-    local swap = { 1, normal, transverse, 4 }
+    local swap = { 1, normal, 5 - normal, 4 }
     return function(q, i, j)
         if axis == 'y' then i, j = j, i end
         return rows[j % across][i % along + 3][axis == 'x' and q or swap[q]]
@@ -137,7 +148,7 @@ function reference.rate(state, nx, ny, gamma, dx, dy)
     local largest = 0
     for j = 0, ny - 1 do
         for i = 0, nx - 1 do
-            local w = primitive({ state(1, i, j), state(2, i, j), state(3, i, j), state(4, i, j) }, gamma)
+            local w = flow_at(state, i, j, 2, gamma)
             local c = sound(w, gamma)
             largest = max(largest, (abs(w[2]) + c) / dx, (abs(w[3]) + c) / dy)
         end

@@ -11,6 +11,7 @@
 static void destroy(mare_device *device) {
     if (!device) return;
     mr_pool_close(device);
+    mr_profile_close(device);
     if (device->stream) {
         if (device->stream->native.u64) mr_stream_close(device->stream);
         mr_object_delete(&device->stream->object);

@@ -99,6 +99,7 @@ struct mare_device {
     mr_slot slots[MR_STREAM_SLOTS];
     atomic_bool is_lost;
     mr_text fault;                  /* by which it was lost; set before is_lost */
+    struct mr_profile *profile;     /* NULL: never profiled */
 };
 struct mare_buffer {
     mr_object object;
@@ -166,6 +167,7 @@ struct mare_launch {
     mare_buffer **buffers;          /* retained, NULL for scalars */
     bool *is_set;
     uint32_t groups[3], group[3];
+    uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
     uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
 };
 
@@ -248,6 +250,11 @@ typedef mare_status mr_visit(const mr_op *op, void *context);
 mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
 mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);
 mare_status mr_order_op(const mr_op *op, const mare_stream *stream);
+
+/* profile.c */
+bool mr_profile_is_on(const mare_device *device);
+mare_status mr_profile_run(const mr_op *op, mare_stream *stream);   /* mr_op_run, timed */
+void mr_profile_close(mare_device *device);
 
 /* region.c */
 mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size);

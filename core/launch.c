@@ -318,6 +318,12 @@ static mare_status check_complete(const mare_launch *launch) {
     return status;
 }
 
+mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
+    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set_bytes: launch is NULL");
+    launch->bytes = bytes;
+    return MARE_OK;
+}
+
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
     MR_TRY(mr_device_pick_stream(launch->kernel->program->device, stream, "kernel",

@@ -54,7 +54,7 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 2 };      /* changes with every incompatible change of this header */
+enum { MARE_API_VERSION = 3 };      /* changes with every incompatible change of this header */
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -349,6 +349,8 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index);
  * group NULL: chosen by Mare. */
 mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
                                   const uint32_t group[3]);
+/* The bytes that a run reads and writes, for the profile; 0: unknown. */
+mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
 /* ---- plans: work recorded once and replayed with one call ----
@@ -404,6 +406,28 @@ typedef enum mare_log_level {
 void mare_log_set(uint32_t level);
 /* Takes the oldest line, cut to `size` bytes with its NUL; 0 when there is none. */
 int mare_log_next(uint32_t *level, char *text, uint64_t size);
+
+/* ---- profile: what ran when ----
+ * Between begin and end every launch, transfer, copy and fill on the device is timed by events, and
+ * NVTX ranges of their names surround their queueing where a library for them is found. Plans are
+ * then replayed operation by operation. Records come after the end, in the order of queueing;
+ * beginning anew forgets them. */
+
+typedef struct mare_profile_record {
+    char name[128];                 /* of the kernel, or "upload", "download", "copy", "fill" */
+    char stream[64];                /* its label */
+    uint32_t stream_index;          /* tells streams of one label apart */
+    uint32_t is_kernel;
+    uint32_t registers;             /* of a kernel's work-item; 0 if the vendor does not tell */
+    uint32_t resident;              /* work-items of the kernel that a compute unit holds, or 0 */
+    double start_ms, stop_ms;       /* since mare_profile_begin */
+    uint64_t bytes;                 /* moved; of a kernel what mare_launch_set_bytes told */
+} mare_profile_record;
+
+mare_status mare_profile_begin(mare_device *device);
+mare_status mare_profile_end(mare_device *device);      /* waits for what is queued */
+/* Takes the next record; *found is 0 when there is none. */
+mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found);
 
 /* ---- reports ---- */
 

@@ -86,7 +86,9 @@ mare_status mr_op_submit(const mr_op *op, mare_stream *stream) {
     mare_status status = mr_device_alive(stream->device);
     if (status == MARE_OK) status = mr_order_op(op, stream);
     if (status != MARE_OK) return explain(op, status);
-    return mr_device_note(stream->device, mr_op_run(op, stream->native));
+    status = mr_profile_is_on(stream->device) ? mr_profile_run(op, stream)
+                                              : mr_op_run(op, stream->native);
+    return mr_device_note(stream->device, status);
 }
 
 /* ---- keeping ---- */

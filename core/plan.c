@@ -141,7 +141,7 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
         return mr_plan_add(stream->recording,
                            &(mr_op){ .kind = MR_OP_PLAN, .plan = plan, .repeat = repeat });
     if (!plan->total || !repeat) return MARE_OK;
-    bool is_native = plan->device->backend->plan_build;
+    bool is_native = plan->device->backend->plan_build && !mr_profile_is_on(plan->device);
     mare_status status = is_native ? run_native(plan, repeat, stream)
                                    : run_list(plan, repeat, stream);
     if (status == MARE_OK) return MARE_OK;

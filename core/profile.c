@@ -1,0 +1,284 @@
+/* profile.c - what ran when: two events around every piece of work on a device.
+ *
+ * Events are few and reused: when all are taken, the oldest piece is waited for. Vendors tell a
+ * distance between events as a float, so each start is measured from the start before it and the
+ * distances are added up in double. An NVTX range is put around the queueing of each piece where a
+ * library for them is found, so that Mare's names appear in NVIDIA's own tools.
+ */
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pieces whose times are not known yet. */
+enum { PENDING = 1024 };
+
+struct name {
+    char text[128];                 /* of a kernel, else what the operation is */
+    const mare_kernel *kernel;      /* only compared; NULL: no kernel */
+    uint32_t registers, resident;
+};
+
+struct piece {
+    uint32_t name, stream;          /* indices of names, serial number of the stream */
+    double start_ms, stop_ms;
+    uint64_t bytes;
+};
+
+struct lane { const mare_stream *stream; char label[64]; };
+
+struct mr_profile {
+    pthread_mutex_t lock;
+    bool is_running;
+    mr_native origin;               /* the event at which time begins */
+    mr_native start[PENDING], stop[PENDING];    /* of piece i in slot i % PENDING */
+    struct piece *pieces;
+    size_t count, capacity;         /* recorded */
+    size_t timed, taken;            /* the first so many have their times, were handed out */
+    struct name *names;
+    size_t name_count;
+    struct lane *lanes;
+    size_t lane_count;
+};
+
+/* ---- NVTX ---- */
+
+static struct {
+    pthread_once_t once;
+    int (*nvtxRangePushA)(const char *message);
+    int (*nvtxRangePop)(void);
+} nvtx = { .once = PTHREAD_ONCE_INIT };
+
+/* Without the library the pointers stay NULL. */
+static void load_nvtx(void) {
+    static const char *const libraries[] = { "libnvToolsExt.so.1", "libnvtx3interop.so.1", NULL };
+    static const mr_symbol symbols[] = {
+        { "nvtxRangePushA", (void **)&nvtx.nvtxRangePushA, true },
+        { "nvtxRangePop", (void **)&nvtx.nvtxRangePop, true },
+    };
+    if (mr_dl_load(libraries, symbols, 2, NULL, 0) != MARE_OK) mr_clear_error();
+}
+
+/* ---- life ---- */
+
+static void destroy(mare_device *device, struct mr_profile *profile) {
+    const mr_backend *backend = device->backend;
+    for (int i = 0; i < PENDING; i++) {
+        if (profile->start[i].u64) backend->event_destroy(device->native, profile->start[i]);
+        if (profile->stop[i].u64) backend->event_destroy(device->native, profile->stop[i]);
+    }
+    if (profile->origin.u64) backend->event_destroy(device->native, profile->origin);
+    pthread_mutex_destroy(&profile->lock);
+    free(profile->pieces);
+    free(profile->names);
+    free(profile->lanes);
+    free(profile);
+}
+
+void mr_profile_close(mare_device *device) {
+    if (device->profile) destroy(device, device->profile);
+    device->profile = NULL;
+}
+
+static mare_status mark_origin(mare_device *device, struct mr_profile *profile) {
+    const mr_backend *backend = device->backend;
+    MR_TRY(backend->event_create(device->native, &profile->origin));
+    return backend->event_record(device->native, profile->origin, device->stream->native);
+}
+
+mare_status mare_profile_begin(mare_device *device) {
+    if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device is NULL");
+    if (device->profile && device->profile->is_running)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device %s is profiled already",
+                       device->info.name);
+    struct mr_profile *profile = calloc(1, sizeof *profile);
+    if (!profile) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    pthread_mutex_init(&profile->lock, NULL);
+    pthread_once(&nvtx.once, load_nvtx);
+    mare_status status = mark_origin(device, profile);
+    if (status != MARE_OK) {
+        destroy(device, profile);
+        return mr_annotate(status, "device '%s': profile", device->info.name);
+    }
+    mr_profile_close(device);
+    profile->is_running = true;
+    device->profile = profile;
+    return MARE_OK;
+}
+
+bool mr_profile_is_on(const mare_device *device) {
+    return device->profile && device->profile->is_running;
+}
+
+/* ---- names and streams, once each ---- */
+
+static const char *what_of(const mr_op *op) {
+    switch (op->kind) {
+    case MR_OP_LAUNCH: return op->launch->kernel->signature.name;
+    case MR_OP_UPLOAD: return "upload";
+    case MR_OP_DOWNLOAD: return "download";
+    case MR_OP_COPY: return "copy";
+    default: return "fill";
+    }
+}
+
+static mare_status find_name(struct mr_profile *profile, const mr_op *op, uint32_t *out) {
+    const mare_kernel *kernel = op->kind == MR_OP_LAUNCH ? op->launch->kernel : NULL;
+    const char *text = what_of(op);
+    size_t i = 0;
+    while (i < profile->name_count && (profile->names[i].kernel != kernel ||
+                                       strcmp(profile->names[i].text, text)))
+        i++;
+    *out = (uint32_t)i;
+    if (i < profile->name_count) return MARE_OK;
+    struct name *names = realloc(profile->names, (i + 1) * sizeof *names);
+    if (!names) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    profile->names = names;
+    profile->name_count++;
+    names[i] = (struct name){ .kernel = kernel };
+    snprintf(names[i].text, sizeof names[i].text, "%s", text);
+    if (!kernel) return MARE_OK;
+    names[i].registers = kernel->info.registers;
+    names[i].resident = kernel->info.groups_per_unit * kernel->info.max_group_size;
+    return MARE_OK;
+}
+
+static mare_status find_lane(struct mr_profile *profile, const mare_stream *stream,
+                             uint32_t *out) {
+    size_t i = 0;
+    while (i < profile->lane_count && (profile->lanes[i].stream != stream ||
+                                       strcmp(profile->lanes[i].label, stream->object.label)))
+        i++;
+    *out = (uint32_t)i;
+    if (i < profile->lane_count) return MARE_OK;
+    struct lane *lanes = realloc(profile->lanes, (i + 1) * sizeof *lanes);
+    if (!lanes) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    profile->lanes = lanes;
+    profile->lane_count++;
+    lanes[i].stream = stream;
+    memcpy(lanes[i].label, stream->object.label, sizeof lanes[i].label);
+    return MARE_OK;
+}
+
+/* ---- times ---- */
+
+/* Waits for the oldest piece without times. */
+static mare_status time_piece(mare_device *device, struct mr_profile *profile) {
+    const mr_backend *backend = device->backend;
+    const size_t i = profile->timed, slot = i % PENDING;
+    const mr_native before = i ? profile->start[(i - 1) % PENDING] : profile->origin;
+    struct piece *piece = &profile->pieces[i];
+    double since = 0, length = 0;
+    MR_TRY(backend->event_wait(device->native, profile->stop[slot]));
+    MR_TRY(backend->event_elapsed_ms(device->native, before, profile->start[slot], &since));
+    MR_TRY(backend->event_elapsed_ms(device->native, profile->start[slot], profile->stop[slot],
+                                     &length));
+    piece->start_ms = since + (i ? piece[-1].start_ms : 0);
+    piece->stop_ms = piece->start_ms + length;
+    profile->timed++;
+    return MARE_OK;
+}
+
+/* The slot of the piece before the oldest must not be reused: its start is what comes next's. */
+static mare_status free_slot(mare_device *device, struct mr_profile *profile, size_t *out) {
+    const mr_backend *backend = device->backend;
+    while (profile->count - profile->timed >= PENDING - 1) MR_TRY(time_piece(device, profile));
+    const size_t slot = profile->count % PENDING;
+    mr_native *events[] = { &profile->start[slot], &profile->stop[slot] };
+    for (int i = 0; i < 2; i++)
+        if (!events[i]->u64) MR_TRY(backend->event_create(device->native, events[i]));
+    *out = slot;
+    return MARE_OK;
+}
+
+static struct piece *add_piece(struct mr_profile *profile) {
+    if (profile->count == profile->capacity) {
+        size_t capacity = profile->capacity ? 2 * profile->capacity : 1024;
+        struct piece *pieces = realloc(profile->pieces, capacity * sizeof *pieces);
+        if (!pieces) return NULL;
+        profile->pieces = pieces;
+        profile->capacity = capacity;
+    }
+    return &profile->pieces[profile->count];
+}
+
+/* ---- running ---- */
+
+/* A transfer that the host waits for is queued like any other, so that the wait is not timed. */
+static mare_status run_timed(const mr_op *op, mare_stream *stream, size_t slot) {
+    mare_device *device = stream->device;
+    const struct mr_profile *profile = device->profile;
+    const mr_backend *backend = device->backend;
+    mr_op queued = *op;
+    queued.blocking = false;
+    MR_TRY(backend->event_record(device->native, profile->start[slot], stream->native));
+    MR_TRY(mr_op_run(&queued, stream->native));
+    MR_TRY(backend->event_record(device->native, profile->stop[slot], stream->native));
+    return op->blocking ? backend->stream_wait(device->native, stream->native) : MARE_OK;
+}
+
+static mare_status run_locked(const mr_op *op, mare_stream *stream) {
+    struct mr_profile *profile = stream->device->profile;
+    size_t slot = 0;
+    struct piece piece = { 0 };
+    MR_TRY(find_name(profile, op, &piece.name));
+    MR_TRY(find_lane(profile, stream, &piece.stream));
+    MR_TRY(free_slot(stream->device, profile, &slot));
+    struct piece *place = add_piece(profile);
+    if (!place) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    MR_TRY(run_timed(op, stream, slot));
+    const bool is_kernel = op->kind == MR_OP_LAUNCH;
+    piece.bytes = is_kernel ? op->launch->bytes : mr_region_volume(&op->region);
+    *place = piece;
+    profile->count++;
+    return MARE_OK;
+}
+
+mare_status mr_profile_run(const mr_op *op, mare_stream *stream) {
+    if (op->kind == MR_OP_RECORD || op->kind == MR_OP_WAIT) return mr_op_run(op, stream->native);
+    struct mr_profile *profile = stream->device->profile;
+    pthread_mutex_lock(&profile->lock);
+    if (nvtx.nvtxRangePushA) nvtx.nvtxRangePushA(what_of(op));
+    mare_status status = run_locked(op, stream);
+    if (nvtx.nvtxRangePop) nvtx.nvtxRangePop();
+    pthread_mutex_unlock(&profile->lock);
+    return status;
+}
+
+/* ---- results ---- */
+
+mare_status mare_profile_end(mare_device *device) {
+    if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device is NULL");
+    struct mr_profile *profile = device->profile;
+    if (!mr_profile_is_on(device))
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device %s is not profiled",
+                       device->info.name);
+    profile->is_running = false;
+    mare_status status = MARE_OK;
+    while (status == MARE_OK && profile->timed < profile->count)
+        status = time_piece(device, profile);
+    profile->count = profile->timed;
+    return status == MARE_OK ? status : mr_annotate(status, "device '%s': profile",
+                                                    device->info.name);
+}
+
+mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found) {
+    if (!device || !out || !found)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_next: device, out and found are required");
+    struct mr_profile *profile = device->profile;
+    *found = profile && !profile->is_running && profile->taken < profile->count;
+    if (!*found) return MARE_OK;
+    const struct piece *piece = &profile->pieces[profile->taken++];
+    const struct name *name = &profile->names[piece->name];
+    *out = (mare_profile_record){ .is_kernel = name->kernel != NULL,
+                                  .stream_index = piece->stream,
+                                  .registers = name->registers,
+                                  .resident = name->resident,
+                                  .start_ms = piece->start_ms,
+                                  .stop_ms = piece->stop_ms,
+                                  .bytes = piece->bytes };
+    memcpy(out->name, name->text, sizeof out->name);
+    memcpy(out->stream, profile->lanes[piece->stream].label, sizeof out->stream);
+    return MARE_OK;
+}

@@ -24,7 +24,7 @@ fi
 need() {
     local package=$1
     shift
-    "$@" >/dev/null 2>&1 || missing+=("$package")
+    "$@" >/dev/null 2>&1 || [[ " ${missing[*]} " == *" $package "* ]] || missing+=("$package")
 }
 
 need_for_running() {

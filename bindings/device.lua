@@ -15,6 +15,7 @@ local buffer = require 'bindings.buffer'
 local stream = require 'bindings.stream'
 local event = require 'bindings.event'
 local program = require 'bindings.program'
+local profile = require 'bindings.profile'
 require 'bindings.plan'      -- gives streams their :record
 
 local C, check = mare.C, mare.check
@@ -57,12 +58,14 @@ function M.open(name)
     self.info = read_info(self.handle)
     self.name = self.info.name
     self.stream = stream.default(self)
+    profile.opened(self)
     return self
 end
 
 -- The device lives on until its buffers, programs and streams are released too.
 local release = device.release
 function device:release()
+    profile.released(self)
     self.stream:release()
     release(self)
 end

@@ -63,14 +63,16 @@ local function no_argument(k, name)
                     table.concat(names, ', '))
 end
 
--- Binds every argument by name; global and group are the shape (a number or { x, y, z }). Returns
--- the launch.
+local extras = { global = true, group = true, bytes = true }
+
+-- Binds every argument by name; global and group are the shape (a number or { x, y, z }), bytes
+-- what a run reads and writes, which the profile turns into a rate. Returns the launch.
 function kernel:bind(values)
     if type(values) ~= 'table' then
         errors.argument("kernel '%s': bind takes a table", self.name)
     end
     for name in pairs(values) do
-        if not self.index[name] and name ~= 'global' and name ~= 'group' then
+        if not self.index[name] and not extras[name] then
             no_argument(self, name)
         end
     end
@@ -85,6 +87,9 @@ function kernel:bind(values)
         bound:set(arg.name, value)
     end
     if values.global then bound:shape(values.global, values.group) end
+    if values.bytes and not self.index.bytes then
+        check(C.mare_launch_set_bytes(bound.handle, handle.whole(values.bytes, 'bytes')))
+    end
     return bound
 end
 

@@ -10,6 +10,7 @@ local errors = require 'bindings.errors'
 local usage = [[
 Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
        mare FILE.lua --help                 the options of a scenario
+       mare --profile[=FILE.json] ...       any of these, then where the time on the devices went
        mare -e CODE [arguments]             run CODE
        mare - [arguments]                   run what comes in on standard input
        mare                                 an interactive session
@@ -162,8 +163,26 @@ end
 
 local M = {}
 
+-- Whatever happened, what was measured until then is shown.
+local function show_profile(path)
+    local report = require('mare.profile').finish()
+    io.stderr:write(tostring(report), '\n')
+    if path then report:write_trace(path) end
+    return 0
+end
+
+local function run_profiled(path, ...)
+    require('mare.profile').begin()
+    local status = M.main(...)
+    local ok, result = xpcall(show_profile, describe, path)
+    if not ok then result = status_of(result) end
+    return status ~= 0 and status or result
+end
+
 function M.main(first, ...)
     if not first then return session() end
+    if first == '--profile' then return run_profiled(nil, ...) end
+    if first:find '^%-%-profile=' then return run_profiled(first:match '=(.*)', ...) end
     local command = commands[first]
     if not command and first:sub(1, 1) == '-' then
         return bad_usage("unknown option '%s'", first)

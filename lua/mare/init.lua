@@ -7,6 +7,7 @@ local parts = {
     grid = 'mare.grid',
     image = 'mare.output.image',
     options = 'mare.options',
+    profile = 'mare.profile',
     random = 'mare.random',
     riemann = 'mare.exact.riemann',
     run = 'mare.run',

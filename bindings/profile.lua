@@ -1,0 +1,74 @@
+-- profile.lua - the times of all work on the devices that are open, or are opened, between begin
+-- and finish. While it runs it keeps those devices.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local errors = require 'bindings.errors'
+
+local C, check = mare.C, mare.check
+local M = {}
+
+local record_c = ffi.new 'mare_profile_record'
+local found = ffi.new 'int32_t[1]'
+local open = setmetatable({}, { __mode = 'k' })
+local profiled      -- devices, in the order of opening; nil: nobody profiles
+local records
+
+local function read_record(device)
+    return {
+        name = ffi.string(record_c.name), device = device.name, model = device.info.model,
+        stream = ffi.string(record_c.stream), stream_index = tonumber(record_c.stream_index),
+        is_kernel = record_c.is_kernel ~= 0, start_ms = record_c.start_ms,
+        stop_ms = record_c.stop_ms, bytes = tonumber(record_c.bytes),
+        registers = tonumber(record_c.registers), resident = tonumber(record_c.resident),
+    }
+end
+
+local function collect(device)
+    check(C.mare_profile_end(device.handle))
+    check(C.mare_profile_next(device.handle, record_c, found))
+    while found[0] ~= 0 do
+        records[#records + 1] = read_record(device)
+        check(C.mare_profile_next(device.handle, record_c, found))
+    end
+end
+
+local function start(device)
+    check(C.mare_profile_begin(device.handle))
+    profiled[#profiled + 1] = device
+end
+
+-- Called with every device that was opened.
+function M.opened(device)
+    open[device] = true
+    if profiled then start(device) end
+end
+
+-- Called with every device that is about to be released.
+function M.released(device)
+    open[device] = nil
+    for index, other in ipairs(profiled or {}) do
+        if other == device then
+            table.remove(profiled, index)
+            return collect(device)
+        end
+    end
+end
+
+function M.begin()
+    if profiled then errors.argument 'profile: it runs already' end
+    profiled, records = {}, {}
+    for device in pairs(open) do start(device) end
+end
+
+-- Array of { name, device, model, stream, stream_index, is_kernel, start_ms, stop_ms, bytes,
+-- registers, resident }, device by device, each in the order of queueing; see mare.h.
+function M.finish()
+    local devices = profiled
+    if not devices then errors.argument 'profile: it does not run' end
+    profiled = nil
+    for _, device in ipairs(devices) do collect(device) end
+    return records
+end
+
+return M

@@ -1,0 +1,116 @@
+-- Where the time of a program goes on its devices.
+--
+--     local report = mare.profile(function() sim:step(100) end)
+--     print(report)                    -- a row for each kernel, and for each kind of copy
+--     report:write_trace 'run.json'    -- for chrome://tracing and ui.perfetto.dev
+--
+-- Each piece is timed alone: what runs at once on two streams counts twice.
+
+local files = require 'bindings.files'
+local json = require 'dkjson'
+local recorder = require 'bindings.profile'
+
+local profile = {}
+
+local Report = {}
+Report.__index = Report
+
+-- One row for all pieces of a name on a device, the longest first.
+local function make_rows(records)
+    local rows, by_name, total = {}, {}, {}
+    for _, r in ipairs(records) do
+        local key = r.device .. ' ' .. r.name
+        local row = by_name[key]
+        if not row then
+            row = { name = r.name, device = r.device, is_kernel = r.is_kernel, calls = 0,
+                total_ms = 0, bytes = 0, registers = r.registers, resident = r.resident }
+            rows[#rows + 1], by_name[key] = row, row
+        end
+        local ms = r.stop_ms - r.start_ms
+        row.calls, row.total_ms, row.bytes = row.calls + 1, row.total_ms + ms, row.bytes + r.bytes
+        total[r.device] = (total[r.device] or 0) + ms
+    end
+    for _, row in ipairs(rows) do
+        row.mean_ms = row.total_ms / row.calls
+        row.share = total[row.device] > 0 and row.total_ms / total[row.device] or 0
+        row.rate = row.bytes > 0 and row.total_ms > 0 and row.bytes / row.total_ms * 1e3 or nil
+    end
+    table.sort(rows, function(a, b)
+        if a.total_ms ~= b.total_ms then return a.total_ms > b.total_ms end
+        return a.device .. a.name < b.device .. b.name
+    end)
+    return rows
+end
+
+local function known(value, format)
+    return value and value > 0 and format:format(value) or '-'
+end
+
+-- T_eff counts the bytes that a launch was declared to move; `resident` is the number of
+-- work-items that one compute unit holds at once.
+function Report:__tostring()
+    local lines = { ('%-28s %-10s %8s %12s %12s %7s %11s %9s %9s'):format('name', 'device', 'calls',
+        'total ms', 'mean us', 'share', 'T_eff GB/s', 'registers', 'resident') }
+    for _, row in ipairs(self.rows) do
+        lines[#lines + 1] = ('%-28s %-10s %8d %12.3f %12.3f %5.1f %% %11s %9s %9s'):format(row.name,
+            row.device, row.calls, row.total_ms, 1000 * row.mean_ms, 100 * row.share,
+            known(row.rate and row.rate / 1e9, '%.1f'), known(row.registers, '%d'),
+            known(row.resident, '%d'))
+    end
+    return table.concat(lines, '\n')
+end
+
+-- A process of the trace is a device, a thread of it a stream.
+local function trace_events(records)
+    local events, processes, threads = {}, {}, {}
+    local function add(format, ...) events[#events + 1] = format:format(...) end
+    local quote = json.quotestring
+    for _, r in ipairs(records) do
+        local process = processes[r.device]
+        if not process then
+            processes.count = (processes.count or 0) + 1
+            process, processes[r.device] = processes.count, processes.count
+            add('{"ph":"M","name":"process_name","pid":%d,"args":{"name":%s}}', process,
+                quote(r.device .. ': ' .. r.model))
+        end
+        local thread = process .. ' ' .. r.stream_index
+        if not threads[thread] then
+            threads[thread] = true
+            add('{"ph":"M","name":"thread_name","pid":%d,"tid":%d,"args":{"name":%s}}', process,
+                r.stream_index, quote('stream ' .. r.stream))
+        end
+        add('{"ph":"X","name":%s,"cat":"%s","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,'
+            .. '"args":{"bytes":%.0f}}', quote(r.name), r.is_kernel and 'kernel' or 'memory',
+            process, r.stream_index, 1000 * r.start_ms, 1000 * (r.stop_ms - r.start_ms), r.bytes)
+    end
+    return events
+end
+
+-- The trace event format, times in microseconds.
+function Report:write_trace(path)
+    local temporary = files.temporary(path)
+    local file = assert(io.open(temporary.name, 'w'))
+    assert(file:write('{"displayTimeUnit":"ns","traceEvents":[\n',
+        table.concat(trace_events(self.records), ',\n'), '\n]}\n'))
+    assert(file:close())
+    temporary:commit()
+end
+
+profile.begin = recorder.begin
+
+-- The report of everything since begin().
+function profile.finish()
+    local records = recorder.finish()
+    return setmetatable({ records = records, rows = make_rows(records) }, Report)
+end
+
+-- mare.profile(f): runs f and returns the report. A failure of f passes on.
+function profile.new(f)
+    profile.begin()
+    local ok, failure = pcall(f)
+    local report = profile.finish()
+    if not ok then error(failure, 0) end
+    return report
+end
+
+return profile

@@ -1,0 +1,107 @@
+local device = require 'bindings.device'
+local host = require 'mare.host'
+local json = require 'dkjson'
+local mare = require 'mare'
+
+local source = [[
+MR_KERNEL void scale(int n, real a, MR_GLOBAL real *x) {
+    int i = mr_gid_x();
+    if (i < n) x[i] *= a;
+}
+]]
+
+local function bind(d, n)
+    local x = d:buffer{ type = 'float', count = n, label = 'x' }
+    x:fill(1)
+    return d:program{ source = source, name = 'scale.krn' }:kernel 'scale':bind {
+        n = n, a = 2, x = x, global = n, bytes = 8 * n,
+    }, x
+end
+
+local function read(path)
+    local file = assert(io.open(path))
+    local text = file:read '*a'
+    file:close()
+    return text
+end
+
+for _, info in ipairs(device.list()) do
+    describe('profile on ' .. info.name, function()
+        local path = os.tmpname()
+
+        teardown(function() os.remove(path) end)
+
+        it('tells calls, times and rates of each kernel and copy', function()
+            local d = device.open(info.name)
+            local n = 100000
+            local scale, x = bind(d, n)
+            local report = mare.profile(function()
+                local plan = d.stream:record(function() scale:run() end)
+                plan:run(4)
+                scale:run()
+                x:download()
+            end)
+            local rows = {}
+            for _, row in ipairs(report.rows) do rows[row.name] = row end
+            assert.equal(5, rows.scale.calls)
+            assert.equal(1, rows.download.calls)
+            assert.is_true(rows.scale.is_kernel and not rows.download.is_kernel)
+            assert.equal(40 * n, rows.scale.bytes)
+            assert.is_true(rows.scale.total_ms > 0)
+            assert.near(rows.scale.bytes / (rows.scale.total_ms / 1000), rows.scale.rate, 1)
+            assert.near(1, rows.scale.share + rows.download.share, 1e-9)
+            assert.truthy(tostring(report):find('\nscale +' .. info.name .. ' +5 '))
+            scale:run()
+            d:wait()
+            assert.equal(6, #report.records)        -- and no more
+        end)
+
+        it('writes a trace that its viewers read', function()
+            local second
+            local report = mare.profile(function()
+                local d = device.open(info.name)    -- opened meanwhile, and released
+                second = d:stream { label = 'a "second"' }
+                local scale, x = bind(d, 1000)
+                scale:run(second)
+                second:wait()
+                x:totable()
+                d:release()
+            end)
+            report:write_trace(path)
+            local trace = assert(json.decode(read(path)))
+            local names, threads = {}, {}
+            for _, event in ipairs(trace.traceEvents) do
+                if event.ph == 'X' then
+                    names[#names + 1] = event.name
+                    assert.is_true(event.dur >= 0 and event.ts >= 0)
+                elseif event.name == 'thread_name' then
+                    threads[event.tid] = event.args.name
+                end
+            end
+            assert.same({ 'fill', 'scale', 'download' }, names)
+            assert.same({ [0] = 'stream default', 'stream a "second"' }, threads)
+        end)
+    end)
+end
+
+describe('profile', function()
+    it('passes on what fails, and ends', function()
+        local ok, failure = pcall(mare.profile, function() error('mine', 0) end)
+        assert.is_false(ok)
+        assert.equal('mine', failure)
+        assert.same({}, mare.profile(function() end).rows)
+        local message = select(2, pcall(mare.profile, function() mare.profile(print) end))
+        assert.truthy(tostring(message):find('it runs already', 1, true))
+    end)
+
+    it('is a word of the command line', function()
+        local path = os.tmpname()
+        local script = "require('bindings.device').open('null:0'):buffer{ size = 64 }:fill(0)"
+        local pipe = io.popen(('%q --profile=%s -e %q 2>&1'):format(host.launcher, path, script))
+        local text = pipe:read '*a'
+        pipe:close()
+        assert.truthy(text:find('\nfill +null:0 +1 '), text)
+        assert.equal('fill', json.decode(read(path)).traceEvents[3].name)
+        os.remove(path)
+    end)
+end)

@@ -166,7 +166,7 @@ local M = {}
 -- Whatever happened, what was measured until then is shown.
 local function show_profile(path)
     local report = require('mare.profile').finish()
-    io.stderr:write(tostring(report), '\n')
+    if report.rows[1] then io.stderr:write(tostring(report), '\n') end
     if path then report:write_trace(path) end
     return 0
 end

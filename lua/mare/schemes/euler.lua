@@ -178,6 +178,7 @@ end
 -- Binds what the kernel asks for, over so many columns and rows.
 local function bind(kernel, values, shape, columns, rows)
     local arguments = { global = work(shape, columns, rows), group = { shape.GROUP, 1 } }
+    arguments.bytes = values.bytes
     for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
     return kernel:bind(arguments)
 end
@@ -206,9 +207,11 @@ function Euler:bind(kernels, part)
     local shape = kernels.shape
     local x, y = shape.x, shape.y
     values.src, values.dst = state.now, state.other
+    values.bytes = #self.fields * nx * ny * state.element
+    local measure = bind(kernels.max_speed, values, shape.speed, nx, ny)
+    values.bytes = 2 * values.bytes             -- a sweep also writes each field
     local x_first = bind(kernels.x_first, values, x, nx, ny + 2 * halo)
     local y_first = bind(kernels.y_first, values, y, layout.pad + nx + halo, ny)
-    local measure = bind(kernels.max_speed, values, shape.speed, nx, ny)
     values.src, values.dst = state.other, state.now
     return {
         x = { x_first, bind(kernels.y_last, values, y, nx, ny) },

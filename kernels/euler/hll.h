@@ -1,19 +1,21 @@
 /* HLL flux (Harten, Lax and van Leer 1983; Toro 2009, 10.3) with the outer speeds of Davis (1988).
  * It smears contacts. */
 
-MR_FN real euler_hll(real fl, real fr, real ql, real qr, real sl, real sr, real weight) {
-    return weight * ((sr * fl - sl * fr) + sl * sr * (qr - ql));
+/* wl fl + wr fr - jump (qr - ql), with wl = sr / (sr - sl), wr = -sl / (sr - sl). */
+MR_FN real euler_hll(real fl, real fr, real ql, real qr, real wl, real wr, real jump) {
+    return mr_fma(-jump, qr - ql, wl * fl + wr * fr);
 }
 
 MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma) {
     real cl = euler_sound_speed(l, gamma), cr = euler_sound_speed(r, gamma);
     real sl = mr_min(R(0.0), mr_min(l.un - cl, r.un - cr));
     real sr = mr_max(R(0.0), mr_max(l.un + cl, r.un + cr));
-    real el = euler_energy(l, gamma), er = euler_energy(r, gamma), weight = R(1.0) / (sr - sl);
+    real width = R(1.0) / (sr - sl), wl = sr * width, wr = -sl * width, jump = -(sl * sr) * width;
+    real el = euler_energy(l, gamma), er = euler_energy(r, gamma);
     euler_cell fl = euler_physical_flux(l, el), fr = euler_physical_flux(r, er), f;
-    f.rho = euler_hll(fl.rho, fr.rho, l.rho, r.rho, sl, sr, weight);
-    f.mn = euler_hll(fl.mn, fr.mn, fl.rho, fr.rho, sl, sr, weight);
-    f.mt = euler_hll(fl.mt, fr.mt, l.rho * l.ut, r.rho * r.ut, sl, sr, weight);
-    f.energy = euler_hll(fl.energy, fr.energy, el, er, sl, sr, weight);
+    f.rho = euler_hll(fl.rho, fr.rho, l.rho, r.rho, wl, wr, jump);
+    f.mn = euler_hll(fl.mn, fr.mn, fl.rho, fr.rho, wl, wr, jump);
+    f.mt = euler_hll(fl.mt, fr.mt, l.rho * l.ut, r.rho * r.ut, wl, wr, jump);
+    f.energy = euler_hll(fl.energy, fr.energy, el, er, wl, wr, jump);
     return f;
 }

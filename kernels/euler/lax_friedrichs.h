@@ -2,7 +2,7 @@
  * jump carried by the fastest signal of the two states. The most diffusive and the most robust. */
 
 MR_FN real euler_lax(real fl, real fr, real ql, real qr, real s) {
-    return R(0.5) * ((fl + fr) - s * (qr - ql));
+    return R(0.5) * mr_fma(-s, qr - ql, fl + fr);
 }
 
 MR_FN euler_cell euler_flux(euler_flow l, euler_flow r, real gamma) {

@@ -49,9 +49,9 @@ local none = {}
 
 -- Offset and size in bytes, from options in elements.
 local function span(self, what, options, count)
-    local offset = whole(options.offset or 0, what .. ': offset') * self.element
-    count = whole(options.count or count or math.max(self.count - offset / self.element, 0),
-                  what .. ': count')
+    local offset = whole(options.offset or 0, what, 'offset') * self.element
+    local rest = math.max(self.count - offset / self.element, 0)
+    count = whole(options.count or count or rest, what, 'count')
     return offset, count * self.element
 end
 
@@ -130,7 +130,7 @@ function buffer:copy(src, options)
         errors.argument("%s: buffer '%s' is %s, '%s' is %s", what, src.label, src.type, self.label,
                         self.type)
     end
-    local src_offset = whole(options.src_offset or 0, what .. ': src_offset') * self.element
+    local src_offset = whole(options.src_offset or 0, what, 'src_offset') * self.element
     local offset, size = span(self, what, options,
                               math.max((src.size - src_offset) / self.element, 0))
     check(C.mare_buffer_copy(self.handle, offset, from, src_offset, size,
@@ -147,7 +147,7 @@ local region_fields = {
 local function region(what, fields)
     errors.fields(what, fields, region_fields)
     for name in pairs(region_fields) do
-        region_c[name] = whole(fields[name] or 0, what .. ': ' .. name)
+        region_c[name] = whole(fields[name] or 0, what, name)
     end
     return region_c
 end

@@ -65,11 +65,11 @@ function M.title(kind, options)
     return type(options) == 'table' and describe(kind, options) or kind
 end
 
--- A whole number >= 0 that C can take as uint64_t.
-function M.whole(value, what)
+-- A whole number >= 0 that C can take as uint64_t; `what` and `name` are for the message.
+function M.whole(value, what, name)
     if type(value) ~= 'number' or value < 0 or value % 1 ~= 0 or value >= 2^53 then
-        errors.argument('%s: a whole number from 0 below 2^53 is wanted, not %s', what,
-                        tostring(value))
+        errors.argument('%s: a whole number from 0 below 2^53 is wanted, not %s',
+                        name and what .. ': ' .. name or what, tostring(value))
     end
     return value
 end

@@ -72,13 +72,27 @@ end
 local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
 
 local function check_type(what, cdata, type_name)
-    local given = element_name(ffi.typeof(cdata))
+    local given = describe(cdata).name
     if not given then
         errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata))
     end
     if type_name ~= 'bytes' and given ~= spelling[type_name] and not untyped[given] then
         errors.argument('%s: the elements are %s, the data are %s', what, type_name, given)
     end
+end
+
+-- { element name, whether its size is known } of each C type seen, by the number that LuaJIT gives
+-- it: spelling a type out takes a microsecond.
+local seen = {}
+local function describe(cdata)
+    local id = tonumber(ffi.typeof(cdata))
+    local known = seen[id]
+    if not known then
+        local ctype = ffi.typeof(cdata)
+        known = { name = element_name(ctype), is_array = tostring(ctype):find('[', 1, true) }
+        seen[id] = known
+    end
+    return known
 end
 
 -- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does
@@ -92,8 +106,7 @@ function M.pointer(what, data, type_name)
         errors.argument('%s: an array, cdata or host memory is wanted, not %s', what, type(data))
     end
     check_type(what, data, type_name)
-    local is_array = tostring(ffi.typeof(data)):find('[', 1, true)
-    return data, is_array and ffi.sizeof(data) or nil
+    return data, describe(data).is_array and ffi.sizeof(data) or nil
 end
 
 local arrays = {}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # bundle.sh BUILD [TEST PROGRAM...] - makes BUILD/bundle, a folder that runs wherever it is put:
-# bin/mare, lib/ (libmare and every library it may load, but neither the C library nor a driver),
+# bin/mare, lib/ (libmare, every library it may load, but neither the C library nor a driver, and
+# what benchmarks compare it with),
 # libexec/ (test programs), share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua
 # modules of others) and share/doc/ (the notices of what is shipped). The libraries are those of
 # this system, so the bundle runs where glibc is at least as new as here.
@@ -117,7 +118,7 @@ while read -r name path; do system[$name]=$path; done \
     < <(ldd "${libraries[@]}" | awk '$2 == "=>" { print $1, $3 }')
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
-cp "$build/libmare.so" "$out/lib/"
+cp "$build"/{libmare,peer_cuda,peer_opencl}.so "$out/lib/"
 add_program "$build/mare" "$out/bin/mare"
 for program; do add_program "$program" "$out/libexec/${program##*/}"; done
 

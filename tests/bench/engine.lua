@@ -1,0 +1,168 @@
+-- engine.lua - what Mare costs over the vendor's API: launches, plans, downloads, and garbage.
+--     mare tests/bench/engine.lua [DEVICE]
+-- The peer is C in the same process (peer.h); batches of both alternate, and the figures are medians
+-- over the batches. `added` is the median of the differences of paired batches.
+
+local devices = require 'bindings.device'
+local ffi = require 'ffi'
+local host = require 'mare.host'
+local overlap = require 'tests.bench.overlap'
+local record = require 'tests.bench.record'
+local system = require 'bindings.system'
+
+local device = devices.open(arg[1])
+local backend, index = device.name:match '^(%a+):(%d+)$'
+local gpu = device.info.kind == 'gpu'
+local rounds = 41
+
+local source = [[
+MR_KERNEL void few(MR_GLOBAL real *x, int n) { if (n < 0) x[0] = n; }
+MR_KERNEL void many(MR_GLOBAL real *x, MR_GLOBAL real *x1, MR_GLOBAL real *x2, MR_GLOBAL real *x3,
+                    MR_GLOBAL real *x4, MR_GLOBAL real *x5, MR_GLOBAL real *x6, MR_GLOBAL real *x7,
+                    int n0, int n1, int n2, int n3, int n4, int n5, int n6, int n) {
+    if (n < 0) x[0] = n;
+}
+]]
+
+local program = device:program { source = source, name = 'engine.krn' }
+local x = device:buffer { type = 'float', count = 1024, label = 'x' }
+x:fill(1)
+
+local function bind(name)
+    local kernel = program:kernel(name)
+    local values = { global = 1, group = 1 }
+    for _, argument in ipairs(kernel.args) do values[argument.name] = argument.is_buffer and x or 0 end
+    return kernel:bind(values)
+end
+
+local function open_peer()
+    local file = assert(io.open(host.root .. '/tests/bench/peer.h'))
+    ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
+    file:close()
+    local path = host.library:gsub('libmare%.so$', 'peer_' .. backend .. '.so')
+    local peer = ffi.load(path)
+    local failed = peer.peer_open(tonumber(index))
+    if failed ~= nil then error('peer: ' .. ffi.string(failed)) end
+    return peer
+end
+
+local peer = open_peer()
+
+local function checked(seconds)
+    if seconds < 0 then error 'peer: a call of the vendor failed' end
+    return seconds
+end
+
+-- Seconds of one of `count`, for mine(count) and theirs(count): medians, and that of what mine adds.
+local function compare(count, mine, theirs)
+    for _ = 1, 5 do mine(count) checked(theirs(count)) end
+    local own, other, added = {}, {}, {}
+    for k = 1, rounds do
+        if k % 2 == 0 then own[k] = mine(count) / count end
+        other[k] = checked(theirs(count)) / count
+        if k % 2 == 1 then own[k] = mine(count) / count end
+        added[k] = own[k] - other[k]
+    end
+    return record.median(own), record.median(other), record.median(added)
+end
+
+local function report(name, limit, own, other, added, more)
+    local values = { benchmark = name, mare_us = 1e6 * own, c_us = 1e6 * other,
+        added_us = 1e6 * added, limit = limit, rounds = rounds }
+    for key, value in pairs(more or {}) do values[key] = value end
+    record.write(device, values, ('%-10s %-22s %10.4g us, C %.4g us, added %.1f ns (limit: %s)')
+        :format(device.name, name, 1e6 * own, 1e6 * other, 1e9 * added, limit))
+end
+
+-- Few enough at once that no queue fills up.
+local function bench_launch(name, arguments)
+    local launch = bind(name)
+    local function mine(count)
+        device:wait()
+        local start = system.now()
+        for _ = 1, count do launch:run() end
+        local seconds = system.now() - start
+        device:wait()
+        return seconds
+    end
+    report(('launch, %d arguments'):format(arguments), 'C + 50 ns', compare(400, mine,
+        function(count) return peer.peer_launch(arguments, count) end))
+end
+
+local function bench_plan()
+    local kernels, launch = 100, bind 'few'
+    local plan = device.stream:record(function() for _ = 1, kernels do launch:run() end end)
+    local function mine(count)
+        plan:run()
+        device:wait()
+        local start = system.now()
+        for _ = 1, count do plan:run() end
+        device:wait()
+        return system.now() - start
+    end
+    local own, other, added = compare(20, mine, function(count)
+        return peer.peer_plan(kernels, count)
+    end)
+    local ratio = own / other
+    report('plan, a kernel', '1.1 x C', own / kernels, other / kernels, added / kernels,
+        { kernels = kernels, ratio = ratio })
+    print(('%-10s %-22s %10.4g x C'):format(device.name, 'plan, ratio', ratio))
+end
+
+local function bench_download()
+    local launch, into = bind 'few', device:host { type = 'float', count = 1 }
+    local options = { into = into, count = 1 }
+    local function mine(count)
+        device:wait()
+        local start = system.now()
+        for _ = 1, count do
+            launch:run()
+            x:download(options)
+        end
+        return system.now() - start
+    end
+    report('launch, one float down', 'C + 1 us', compare(200, mine, peer.peer_download))
+end
+
+local function bench_garbage()
+    local launch, count = bind 'few', 1e6
+    local function loop(n)
+        for k = 1, n do
+            launch:set('n', k)
+            launch:run()
+            if k % 1000 == 0 then device:wait() end
+        end
+    end
+    loop(100000)       -- every trace is compiled by then
+    collectgarbage()
+    collectgarbage 'stop'
+    local before = collectgarbage 'count'
+    loop(count)
+    local bytes = (collectgarbage 'count' - before) * 1024
+    collectgarbage 'restart'
+    record.write(device, { benchmark = 'garbage', launches = count, bytes = bytes, limit = 0 },
+        ('%-10s %-22s %10.4g bytes over %.0f launches (limit: 0)'):format(device.name, 'garbage',
+            bytes, count))
+end
+
+local function bench_overlap()
+    local ratio, serial, overlapped = overlap.measure(device)
+    record.write(device, { benchmark = 'overlap', ratio = ratio, serial_ms = serial,
+        overlapped_ms = overlapped, limit = 1.8 },
+        ('%-10s %-22s %10.4g x one stream (limit: 1.8)'):format(device.name,
+            'overlap, three streams', ratio))
+end
+
+bench_launch('few', 2)
+bench_launch('many', 16)
+bench_plan()
+bench_download()
+if backend == 'cuda' then
+    local seconds = checked(peer.peer_context(100000)) / 100000
+    record.write(device, { benchmark = 'context', c_us = 1e6 * seconds },
+        ('%-10s %-22s %10.4g us: the context made current and undone'):format(device.name,
+            'context', 1e6 * seconds))
+end
+bench_garbage()
+if gpu then bench_overlap() end
+peer.peer_close()

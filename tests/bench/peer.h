@@ -1,0 +1,28 @@
+/* peer.h - what engine.lua compares Mare with: the same work in C on the vendor's API, in the same
+ * process and so on the same clocks. One library for each vendor; LuaJIT reads the marked part.
+ *
+ * Times are seconds of the host for all of `count`; negative: a vendor's call failed.
+ */
+#ifndef MARE_BENCH_PEER_H
+#define MARE_BENCH_PEER_H
+
+#pragma GCC visibility push(default)
+/* cdef:begin */
+const char *peer_open(int device);              /* NULL, or what failed */
+double peer_launch(int arguments, int count);   /* queueing only; 2 or 16 arguments */
+double peer_plan(int kernels, int count);       /* a graph, or a list of launches, and the wait */
+double peer_download(int count);                /* a launch, then one float into pinned memory */
+double peer_context(int count);                 /* making the context current and undoing it */
+void peer_close(void);
+/* cdef:end */
+#pragma GCC visibility pop
+
+#include <time.h>
+
+static inline double peer_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* peer_opencl.c - launches and downloads on OpenCL, as plainly as C can. The back end's loader and
+ * list of devices are used to find the device that Mare calls opencl:N, and nothing else of it. */
+#include "peer.h"
+
+#include "../../core/backends/opencl.h"
+
+static const char source[] =
+    "#define P __global float *\n"
+    "__kernel void few(P x, int n) { if (n < 0) x[0] = n; }\n"
+    "__kernel void many(P x, P x1, P x2, P x3, P x4, P x5, P x6, P x7, int n0, int n1, int n2,\n"
+    "                   int n3, int n4, int n5, int n6, int n) { if (n < 0) x[0] = n; }\n";
+
+static struct mr_cl_context *context;
+static struct mr_cl_queue *queue;
+static struct mr_cl_program *program;
+static struct mr_cl_kernel *few, *many;
+static struct mr_cl_mem *memory, *host;
+static float *pinned;
+static const size_t one[3] = { 1, 1, 1 };
+
+static int32_t set_arguments(struct mr_cl_kernel *kernel, uint32_t count) {
+    int32_t code = 0;
+    const int32_t number = 0;
+    for (uint32_t i = 0; i < count; i++)
+        code |= i < count / 2 ? mr_cl.clSetKernelArg(kernel, i, sizeof memory, &memory)
+                              : mr_cl.clSetKernelArg(kernel, i, sizeof number, &number);
+    return code;
+}
+
+static const char *make_kernels(struct mr_cl_device *device) {
+    const char *texts[] = { source };
+    int32_t code = 0;
+    program = mr_cl.clCreateProgramWithSource(context, 1, texts, NULL, &code);
+    if (code || mr_cl.clBuildProgram(program, 1, &device, "", NULL, NULL)) return "clBuildProgram";
+    few = mr_cl.clCreateKernel(program, "few", &code);
+    if (few) many = mr_cl.clCreateKernel(program, "many", &code);
+    if (code) return "clCreateKernel";
+    return set_arguments(few, 2) | set_arguments(many, 16) ? "clSetKernelArg" : NULL;
+}
+
+static const char *make_memory(void) {
+    const uint64_t read_write = 1, pinned_flag = 1 << 4;    /* CL_MEM_ALLOC_HOST_PTR */
+    int32_t code = 0;
+    memory = mr_cl.clCreateBuffer(context, read_write, 4096, NULL, &code);
+    if (!code) host = mr_cl.clCreateBuffer(context, read_write | pinned_flag, 4096, NULL, &code);
+    if (code) return "clCreateBuffer";
+    pinned = mr_cl.clEnqueueMapBuffer(queue, host, MR_CL_TRUE, 3, 0, 4096, 0, NULL, NULL, &code);
+    return code ? "clEnqueueMapBuffer" : NULL;
+}
+
+const char *peer_open(int index) {
+    int32_t code = 0;
+    mare_backend_info info;
+    if (mr_opencl_load(NULL, 0) != MARE_OK || mr_opencl_probe(&info) != MARE_OK)
+        return mare_error_message();
+    mr_opencl_entry *entry = mr_opencl_device_entry(index);
+    if (!entry) return "there is no such device";
+    context = mr_cl.clCreateContext(NULL, 1, &entry->id, NULL, NULL, &code);
+    if (!code) queue = mr_cl.clCreateCommandQueue(context, entry->id, 0, &code);
+    if (code) return "clCreateCommandQueue";
+    const char *failed = make_memory();
+    return failed ? failed : make_kernels(entry->id);
+}
+
+static int32_t launch(struct mr_cl_kernel *kernel) {
+    return mr_cl.clEnqueueNDRangeKernel(queue, kernel, 3, NULL, one, one, 0, NULL, NULL);
+}
+
+double peer_launch(int arguments, int count) {
+    struct mr_cl_kernel *kernel = arguments == 2 ? few : many;
+    int32_t code = mr_cl.clFinish(queue);
+    double start = peer_now();
+    for (int i = 0; i < count; i++) code |= launch(kernel);
+    double seconds = peer_now() - start;
+    code |= mr_cl.clFinish(queue);
+    return code ? -1 : seconds;
+}
+
+double peer_plan(int kernels, int count) {
+    int32_t code = mr_cl.clFinish(queue);
+    double start = peer_now();
+    for (int i = 0; i < count * kernels; i++) code |= launch(few);
+    code |= mr_cl.clFinish(queue);
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
+double peer_download(int count) {
+    int32_t code = mr_cl.clFinish(queue);
+    double start = peer_now();
+    for (int i = 0; i < count; i++)
+        code |= launch(few) | mr_cl.clEnqueueReadBuffer(queue, memory, MR_CL_TRUE, 0, 4, pinned, 0,
+                                                        NULL, NULL);
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
+double peer_context(int count) {
+    (void)count;
+    return 0;
+}
+
+void peer_close(void) {
+    if (!context) return;
+    if (queue) {
+        mr_cl.clEnqueueUnmapMemObject(queue, host, pinned, 0, NULL, NULL);
+        mr_cl.clFinish(queue);
+        mr_cl.clReleaseCommandQueue(queue);
+    }
+    if (few) mr_cl.clReleaseKernel(few);
+    if (many) mr_cl.clReleaseKernel(many);
+    if (program) mr_cl.clReleaseProgram(program);
+    if (memory) mr_cl.clReleaseMemObject(memory);
+    if (host) mr_cl.clReleaseMemObject(host);
+    mr_cl.clReleaseContext(context);
+    context = NULL;
+}

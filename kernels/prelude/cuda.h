@@ -10,6 +10,16 @@
 typedef MARE_REAL real;
 typedef long long mr_index;
 
+/* Scalar types that OpenCL C has by name and NVRTC has not. */
+typedef unsigned char uchar;
+typedef unsigned short ushort;
+typedef unsigned int uint;
+typedef unsigned long ulong;
+#define int32_t int
+#define uint32_t uint
+#define int64_t long
+#define uint64_t ulong
+
 /* R(0.5) is a literal of type real: 0.5f or 0.5. */
 #define MR_JOIN_(a, b) a##b
 #define MR_JOIN(a, b) MR_JOIN_(a, b)

@@ -15,8 +15,16 @@ local variants = {      -- each limiter, each flux, each width
     { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
 }
 
+-- Every scalar type that the dialect names.
+local types = { name = 'types.krn', source = [[
+MR_KERNEL void types(MR_GLOBAL uchar *a, MR_GLOBAL ushort *b, MR_GLOBAL uint *c, MR_GLOBAL ulong *d,
+                     int32_t e, uint32_t f, int64_t g, uint64_t h, mr_index i, real j) {
+    d[0] = (ulong)(a[0] + b[0] + c[0] + e + f) + h + (ulong)(g + i) + (ulong)j;
+}]] }
+
 -- Calls use(title, program table) for all of them.
 local function each(use)
+    use('all scalar types', types)
     for _, precision in ipairs { 'float', 'double' } do
         for _, file in ipairs(others) do
             local defines = { W = 4, GROUP = 64, MARE_REAL = precision }

@@ -127,7 +127,7 @@ describe('mare', function()
                 .. require('mare.host').root .. '/?.lua'
             print(require('mare.doctor').text())]] })
         assert.truthy(output:find "busted    no .*'busted.runner' not found.* lua%-busted", output)
-        check(0, 'opencl    no: ', { 'doctor' }, '', 'OCL_ICD_VENDORS=/nowhere/')
+        check(0, 'opencl    no: ', { 'doctor' }, '', 'OCL_ICD_FILENAMES= OCL_ICD_VENDORS=/nowhere/')
     end)
 
     it('lists and clears its cache', function()

@@ -14,6 +14,8 @@ local class = handle.class('buffer', C.mare_buffer_release)
 local buffer = class.methods
 local M = { handle = class.handle, is = class.is }
 
+memory.count_releases(class)
+
 local desc = ffi.new 'mare_buffer_desc'
 local region_c = ffi.new 'mare_region'
 local out = ffi.new 'mare_buffer *[1]'
@@ -27,8 +29,8 @@ function M.create(device, options)
     desc.size, desc.type, desc.label = size, mare.types[type_name], label
     memory.create(device, size, C.mare_buffer_create, desc, out)
     return class.wrap(out, {
-        label = label, type = type_name, element = element, size = size, count = size / element,
-        device = device,
+        label = label, type = type_name, element = element, size = size, held = size,
+        count = size / element, device = device,
     })
 end
 

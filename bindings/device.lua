@@ -27,7 +27,9 @@ local out = ffi.new 'mare_device *[1]'
 local info_c = ffi.new 'mare_device_info'
 local backend_c = ffi.new 'mare_backend_info'
 local cache_c = ffi.new 'mare_cache_info'
+local object_c = ffi.new 'mare_object_info'
 local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
+local opened = setmetatable({}, { __mode = 'k' })
 local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
                 [tonumber(C.MARE_DEVICE_OTHER)] = 'other' }
 
@@ -58,6 +60,7 @@ function M.open(name)
     self.info = read_info(self.handle)
     self.name = self.info.name
     self.stream = stream.default(self)
+    opened[self] = true
     profile.opened(self)
     return self
 end
@@ -66,6 +69,7 @@ end
 local release = device.release
 function device:release()
     profile.released(self)
+    opened[self] = nil
     self.stream:release()
     release(self)
 end
@@ -74,6 +78,17 @@ end
 function device:memory()
     check(C.mare_device_memory(self.handle, free, total))
     return tonumber(free[0]), tonumber(total[0])
+end
+
+-- Bytes that buffers hold, and bytes of released ones that wait for the next buffer.
+function device:pool()
+    check(C.mare_device_pool(self.handle, free, total))
+    return tonumber(free[0]), tonumber(total[0])
+end
+
+-- Gives the waiting ones back to the driver.
+function device:trim()
+    check(C.mare_device_trim(self.handle))
 end
 
 function device:wait()
@@ -119,6 +134,25 @@ function M.live_objects()
     return tonumber(C.mare_live_objects())
 end
 
+-- The live handles, the oldest first: { kind, label, bytes, refs } each.
+function M.objects()
+    local list = {}
+    while C.mare_object_query(#list, object_c) == 0 do
+        list[#list + 1] = { kind = ffi.string(object_c.kind), label = ffi.string(object_c.label),
+                            bytes = tonumber(object_c.bytes), refs = tonumber(object_c.refs) }
+    end
+    return list
+end
+
+-- The open devices, by name.
+function M.opened()
+    local list = {}
+    for d in pairs(opened) do list[#list + 1] = d end
+    table.sort(list, function(a, b) return a.name < b.name end)
+    return list
+end
+
+M.scope = handle.scope
 M.cache = {}
 
 -- The folder of compiled programs; '' when the cache is switched off.

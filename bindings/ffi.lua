@@ -23,9 +23,21 @@ end
 
 local M = { C = C, version = ffi.string(C.mare_version()) }
 
+local log_level, log_line = ffi.new 'uint32_t[1]', ffi.new 'char[512]'
+local log_names = { 'error', 'warn', 'info', 'debug' }
+
+-- Hands what core has to say to the host, if the host wants it: host.log(level, text).
+function M.poll_log()
+    if not host.log then return end
+    while C.mare_log_next(log_level, log_line, 512) ~= 0 do
+        host.log(log_names[log_level[0]], ffi.string(log_line))
+    end
+end
+
 function M.check(status)
     if status ~= 0 then
         local message = ffi.string(C.mare_error_message())
+        M.poll_log()
         errors.raise(ffi.string(C.mare_status_name(status)), (message:gsub('%s+$', '')))
     end
 end
@@ -41,6 +53,7 @@ function M.create(create, ...)
         status = create(...)
     end
     M.check(status)
+    M.poll_log()
 end
 
 -- Names of enumerated values, both ways: M.types.float == 9, M.type_names[9] == 'float'.

@@ -8,6 +8,9 @@ local errors = require 'bindings.errors'
 
 local M = {}
 
+-- The handles made since scope() was called, in order; nil outside of it.
+local made
+
 local function describe(kind, object)
     local label = rawget(object, 'label') or rawget(object, 'name')
     return label and ("%s '%s'"):format(kind, label) or kind
@@ -29,6 +32,7 @@ function M.class(kind, release)
 
     function class.wrap(out, fields)
         fields.handle = ffi.gc(out[0], release)
+        if made then made[#made + 1] = fields end
         return setmetatable(fields, live)
     end
 
@@ -63,6 +67,40 @@ end
 -- "buffer 'rho'" from { label = 'rho' }, for a message before there is an object.
 function M.title(kind, options)
     return type(options) == 'table' and describe(kind, options) or kind
+end
+
+-- Every handle that can be reached from `value` through tables gets into `found`.
+local function reach(value, found)
+    if type(value) ~= 'table' or found[value] then return end
+    found[value] = true
+    for key, field in next, value do
+        reach(key, found)
+        reach(field, found)
+    end
+end
+
+local function finish(outer, ok, ...)
+    local inner, kept = made, {}
+    made = outer
+    if ok then reach({ ... }, kept) end
+    for i = #inner, 1, -1 do
+        local object = inner[i]
+        if not kept[object] then
+            object:release()
+        elseif outer then
+            outer[#outer + 1] = object
+        end
+    end
+    if not ok then error((...), 0) end
+    return ...
+end
+
+-- Calls f(...) and returns what it returns; every handle made meanwhile is released, but for those
+-- that the results lead to.
+function M.scope(f, ...)
+    local outer = made
+    made = {}
+    return finish(outer, pcall(f, ...))
 end
 
 -- A whole number >= 0 that C can take as uint64_t; `what` and `name` are for the message.

@@ -13,17 +13,27 @@ local M = { is_host = class.is }
 local out = ffi.new 'mare_host *[1]'
 
 -- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs
--- whenever an eighth of the device's memory (2 GiB where that is unknown) was asked for since it
--- last ran, so that temporaries do not add up.
+-- whenever an eighth of the device's memory (2 GiB where that is unknown) was asked for, and not
+-- released by hand, since it last ran, so that temporaries do not add up.
 local asked = 0
 local function press(device, size)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
     asked = asked + size
     if asked > memory / 8 then
         collectgarbage()
-        asked = 0
+        asked = size
     end
 end
+
+-- Objects of `counted` that have `held` bytes of their own (a view has none) count them back.
+function M.count_releases(counted)
+    local release = counted.methods.release
+    function counted.methods:release()
+        asked = asked - (self.held or 0)
+        release(self)
+    end
+end
+M.count_releases(class)
 
 -- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes
 -- }.
@@ -54,7 +64,7 @@ function M.host(device, options)
     local label = options.label or 'host memory'
     M.create(device, size, C.mare_host_create, size, label, out)
     local self = class.wrap(out, {
-        label = label, type = type_name, size = size, count = size / element,
+        label = label, type = type_name, size = size, held = size, count = size / element,
     })
     self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
     return self
@@ -71,16 +81,6 @@ for name, ctype in pairs(mare.ctypes) do
 end
 local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
 
-local function check_type(what, cdata, type_name)
-    local given = describe(cdata).name
-    if not given then
-        errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata))
-    end
-    if type_name ~= 'bytes' and given ~= spelling[type_name] and not untyped[given] then
-        errors.argument('%s: the elements are %s, the data are %s', what, type_name, given)
-    end
-end
-
 -- { element name, whether its size is known } of each C type seen, by the number that LuaJIT gives
 -- it: spelling a type out takes a microsecond.
 local seen = {}
@@ -93,6 +93,16 @@ local function describe(cdata)
         seen[id] = known
     end
     return known
+end
+
+local function check_type(what, cdata, type_name)
+    local given = describe(cdata).name
+    if not given then
+        errors.argument('%s: an array or a pointer is wanted, not %s', what, tostring(cdata))
+    end
+    if type_name ~= 'bytes' and given ~= spelling[type_name] and not untyped[given] then
+        errors.argument('%s: the elements are %s, the data are %s', what, type_name, given)
+    end
 end
 
 -- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does

@@ -51,8 +51,8 @@ static void read_setting(void) {
     while (level <= MARE_LOG_DEBUG && strcmp(wish, names[level]) != 0) level++;
     atomic_store(&threshold, level <= MARE_LOG_DEBUG ? level : MARE_LOG_WARN);
     if (level > MARE_LOG_DEBUG)
-        log_always(MARE_LOG_WARN, "MARE_LOG='%s' is no level (allowed: off, error, warn, info, debug)",
-                   wish);
+        log_always(MARE_LOG_WARN,
+                   "MARE_LOG='%s' is no level (allowed: off, error, warn, info, debug)", wish);
 }
 
 void mr_log(uint32_t level, const char *format, ...) {

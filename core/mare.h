@@ -151,7 +151,7 @@ mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *to
 /* until all its streams are idle */
 mare_status mare_device_wait(mare_device *device);
 /* Bytes that this handle's buffers hold, and bytes of released ones that wait for the next buffer.
- * Reuse keeps the order: whatever stream uses the new buffer waits for the work queued on the old. */
+ * Reuse keeps the order: what uses the new buffer waits for the work queued on the old one. */
 mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle);
 /* Gives what is idle back to the vendor, as happens by itself when memory runs out. */
 mare_status mare_device_trim(mare_device *device);

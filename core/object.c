@@ -1,5 +1,5 @@
-/* object.c - reference counts and the list of live handles, which every test brings back to nothing.
- */
+/* object.c - reference counts, and the list of live handles, which every test brings back to
+ * nothing. */
 #include "internal.h"
 
 #include <pthread.h>

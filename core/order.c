@@ -29,8 +29,9 @@ mare_status mr_order_add(mare_stream *stream) {
     while (stream->slot < UNTRACKED && device->slots[stream->slot].stream) stream->slot++;
     if (stream->slot < UNTRACKED) {
         mr_slot *slot = &device->slots[stream->slot];
+        const mr_native native = stream->native;
         if (slot->ended)
-            status = device->backend->stream_wait_event(device->native, stream->native, slot->event);
+            status = device->backend->stream_wait_event(device->native, native, slot->event);
         if (status == MARE_OK) slot->stream = stream;
     }
     pthread_mutex_unlock(&device->pool.lock);

@@ -2,8 +2,8 @@
  *
  * Blocks come in size classes, four to a doubling. A released block waits in the list of its class
  * together with the streams that may still be using it; order.c makes the next owner's streams wait
- * for those. What a vendor refuses, or the limit, is tried once more after everything idle was given
- * back. Large blocks are not kept: one of them is worth more to others than the time it saves.
+ * for those. What a vendor refuses, or the limit, is tried once more after everything idle was
+ * given back. Large blocks are not kept: to others they are worth more than the time they save.
  */
 #include "internal.h"
 
@@ -211,7 +211,8 @@ void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total) {
 
 mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle) {
     if (!device || !in_use || !idle)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_pool: device, in_use and idle are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_device_pool: device, in_use and idle are required");
     pthread_mutex_lock(&device->pool.lock);
     *in_use = device->pool.in_use;
     *idle = device->pool.idle;

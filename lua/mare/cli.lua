@@ -19,7 +19,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare --version
 
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
-             'off'), MARE_TRACEBACK=1 (errors with every frame)
+             'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
+             (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn)
 ]]
 
 -- ---- failures ----
@@ -192,4 +193,17 @@ function M.main(first, ...)
     return ok and result or status_of(result)
 end
 
-return M.main
+-- What core has to say goes to standard error, as it comes and at the end.
+function host.log(level, text)
+    io.stderr:write('mare: ', level, ': ', text, '\n')
+end
+
+local function finish(status)
+    local core = package.loaded['bindings.ffi']
+    if core then core.poll_log() end
+    return status
+end
+
+return function(...)
+    return finish(M.main(...))
+end

@@ -15,17 +15,31 @@ local parts = {
     source = 'mare.source',
 }
 
+-- Functions that a script uses by name: the module and its function.
+local calls = {
+    memory = { 'mare.report', 'memory' },
+    report = { 'mare.report', 'objects' },
+    scope = { 'bindings.device', 'scope' },
+}
+
 local function construct(part, desc)
     return part.new(desc)
 end
 
+local function find(name)
+    local call = calls[name]
+    if call then return require(call[1])[call[2]] end
+    local part = parts[name] and require(parts[name])
+    if part and part.new and not getmetatable(part) then
+        setmetatable(part, { __call = construct })
+    end
+    return part
+end
+
 return setmetatable({ version = require('bindings.device').version }, {
     __index = function(mare, name)
-        local path = parts[name]
-        if not path then return nil end
-        local part = require(path)
-        if part.new and not getmetatable(part) then setmetatable(part, { __call = construct }) end
-        rawset(mare, name, part)
+        local part = find(name)
+        if part then rawset(mare, name, part) end
         return part
     end,
 })

@@ -7,7 +7,8 @@ static mare_device *device;
 
 static mare_buffer *make(uint64_t size) {
     mare_buffer *buffer = NULL;
-    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = size, .label = "x" }, &buffer));
+    const mare_buffer_desc desc = { .size = size, .label = "x" };
+    CHECK_OK(mare_buffer_create(device, &desc, &buffer));
     return buffer;
 }
 

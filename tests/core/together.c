@@ -89,12 +89,12 @@ static bool needs_all(void) {
         bool found = false, right = true;
         int lock = -1;
         fill(wanted, number);
-        if (!CHECK(!mr_cache_lock((char *)&number, sizeof number, &lock) && lock >= 0)) return false;
-        mr_cache_load((char *)&number, sizeof number, &blob, &found);
+        const char *key = (const char *)&number;
+        if (!CHECK(!mr_cache_lock(key, sizeof number, &lock) && lock >= 0)) return false;
+        mr_cache_load(key, sizeof number, &blob, &found);
         if (found) right = blob.size == BINARY && !memcmp(blob.data, wanted, BINARY);
         else
-            mr_cache_store((char *)&number, sizeof number, "k.krn", "a device",
-                           &(mr_blob){ wanted, BINARY });
+            mr_cache_store(key, sizeof number, "k.krn", "device", &(mr_blob){ wanted, BINARY });
         free(blob.data);
         mr_cache_unlock(lock);
         if (!CHECK(right)) return false;
@@ -107,7 +107,7 @@ static int leftovers(const char *folder, bool make_old) {
     const struct timespec old[2] = { { 1000000000, 0 }, { 1000000000, 0 } };
     int count = 0;
     DIR *listing = opendir(folder);
-    for (struct dirent *entry = listing ? readdir(listing) : NULL; entry; entry = readdir(listing)) {
+    for (struct dirent *entry; listing && (entry = readdir(listing));) {
         if (strncmp(entry->d_name, ".mare-", 6) != 0) continue;
         count++;
         if (make_old) CHECK(utimensat(dirfd(listing), entry->d_name, old, 0) == 0);

@@ -1,0 +1,54 @@
+-- report.lua - where the memory is: per device, and by live object. What the two functions return
+-- are arrays for programs that print as tables for people.
+
+local device = require 'bindings.device'
+
+local report = {}
+
+local units = { 'B', 'KiB', 'MiB', 'GiB', 'TiB' }
+
+local function size(bytes)
+    local unit = 1
+    while bytes >= 1024 and unit < #units do
+        bytes, unit = bytes / 1024, unit + 1
+    end
+    return (unit == 1 and '%d %s' or '%.1f %s'):format(bytes, units[unit])
+end
+
+local function text(rows)
+    local lines = {}
+    for index, row in ipairs(rows) do lines[index] = row.text end
+    return table.concat(lines, '\n')
+end
+local table_of_rows = { __tostring = text }
+
+local function known(bytes)
+    return bytes > 0 and size(bytes) or 'unknown'
+end
+
+-- mare.memory(): of each open device the bytes in_use by buffers, idle in the pool, free and total
+-- (0 where the driver does not tell).
+function report.memory()
+    local rows = {}
+    for index, d in ipairs(device.opened()) do
+        local row = { device = d.name }
+        row.in_use, row.idle = d:pool()
+        row.free, row.total = d:memory()
+        row.text = ('%-10s %10s in buffers, %10s idle, %10s free of %s'):format(row.device,
+            size(row.in_use), size(row.idle), known(row.free), known(row.total))
+        rows[index] = row
+    end
+    return setmetatable(rows, table_of_rows)
+end
+
+-- mare.report(): the live objects, the oldest first: kind, label, bytes, refs.
+function report.objects()
+    local rows = device.objects()
+    for _, row in ipairs(rows) do
+        row.text = ('%-12s %-32s %12s  %d reference%s'):format(row.kind, row.label,
+            row.bytes > 0 and size(row.bytes) or '-', row.refs, row.refs == 1 and '' or 's')
+    end
+    return setmetatable(rows, table_of_rows)
+end
+
+return report

@@ -1,0 +1,163 @@
+-- Where memory is, who lets go of it, and that the collector keeps up.
+
+local mare = require 'mare'
+local device = mare.device
+
+describe('memory', function()
+    local d
+
+    before_each(function()
+        collectgarbage()
+        collectgarbage()
+        d = device.open 'null'
+    end)
+
+    after_each(function()
+        d:release()
+    end)
+
+    it('is told per device', function()
+        local b = d:buffer { size = 1000, label = 'b' }
+        local mine
+        for _, row in ipairs(mare.memory()) do mine = row.in_use == 1024 and row or mine end
+        assert.equal('null:0', mine.device)
+        assert.equal(0, mine.idle)
+        b:release()
+        assert.same({ 0, 1024 }, { d:pool() })
+        assert.truthy(tostring(mare.memory()):find('null:0 +0 B in buffers, +1.0 KiB idle'))
+        d:trim()
+        assert.same({ 0, 0 }, { d:pool() })
+    end)
+
+    it('is told per object', function()
+        local b = d:buffer { size = 3 * 2 ^ 20, label = 'rho' }
+        local view = b:view(0, 16)
+        local rows = mare.report()
+        local last = rows[#rows]
+        assert.equal(device.live_objects(), #rows)
+        assert.same({ 'view', 'rho', 0, 1 }, { last.kind, last.label, last.bytes, last.refs })
+        local root = rows[#rows - 1]
+        assert.same({ 'buffer', 'rho', 3 * 2 ^ 20, 2 },
+                    { root.kind, root.label, root.bytes, root.refs })
+        assert.truthy(tostring(rows):find('buffer +rho +3.0 MiB  2 references\n'))
+        view:release()
+        b:release()
+    end)
+
+    describe('scope', function()
+        it('releases what was made and is not returned', function()
+            local before = device.live_objects()
+            local kept, other, text = mare.scope(function(label)
+                local temporary = d:buffer { size = 4, label = label }
+                d:stream():wait()
+                return d:buffer { size = 8, label = 'kept' }, { of = { temporary:view(0, 4) } }, 'x'
+            end, 'temporary')
+            assert.equal('x', text)
+            assert.equal(8, kept.size)
+            assert.equal(4, other.of[1].size)
+            kept:release()
+            other.of[1]:release()
+            assert.equal(before, device.live_objects())
+        end)
+
+        it('keeps what the results need', function()
+            local launch = mare.scope(function()
+                local p = d:program { name = 'k.krn', source = [[
+                    MR_KERNEL void k(int n, MR_GLOBAL float *x) { if (n) x[0] = 1; }]] }
+                return p:kernel 'k':bind { n = 1, x = d:buffer { type = 'float', count = 4 },
+                                           global = 4 }
+            end)
+            launch:run()
+            assert.has_error(function() launch:set('y', 1) end)
+            assert.truthy(tostring(launch.kernel):find "kernel 'k'$")
+            launch:release()
+        end)
+
+        it('releases everything when it fails, and passes the error on', function()
+            local before = device.live_objects()
+            local ok, problem = pcall(mare.scope, function()
+                d:buffer { size = 4 }
+                d:buffer { size = 0 }
+            end)
+            assert.is_false(ok)
+            assert.equal('MARE_ERROR_ARGUMENT', problem.status)
+            assert.equal(before, device.live_objects())
+        end)
+
+        it('nests', function()
+            local before = device.live_objects()
+            mare.scope(function()
+                local inner = mare.scope(function()
+                    d:buffer { size = 4 }
+                    return d:buffer { size = 4, label = 'inner' }
+                end)
+                assert.equal('inner', inner.label)
+                assert.equal(before + 1, device.live_objects())
+            end)
+            assert.equal(before, device.live_objects())
+            d:buffer { size = 4 }:release()
+            assert.equal(before, device.live_objects())
+        end)
+
+        it('takes releases by hand', function()
+            mare.scope(function()
+                d:buffer { size = 4 }:release()
+            end)
+        end)
+    end)
+end)
+
+describe('temporaries', function()
+    local function run(code, limit)
+        local launcher = require('mare.host').launcher
+        local path = os.tmpname()
+        local file = assert(io.open(path, 'w'))
+        file:write(code)
+        file:close()
+        local pipe = io.popen(('MARE_MEMORY_LIMIT=%s MARE_DEVICE=null %s %s 2>&1'):format(limit,
+            launcher, path))
+        local text = pipe:read '*a'
+        pipe:close()
+        os.remove(path)
+        return text
+    end
+
+    it('never run out of a small device', function()
+        local text = run([[
+            local d = require('mare').device.open()
+            local keep = d:buffer { size = 2^23 }
+            local most = 0
+            for i = 1, 20000 do
+                d:buffer { size = 2^20 }
+                most = math.max(most, (d:pool()))
+            end
+            print(most <= 2^23 + 2^23 + 2^20)
+        ]], '64M')
+        assert.equal('true\n', text)
+    end)
+
+    it('of any size fit after the ones that were dropped', function()
+        local text = run([[
+            local d = require('mare').device.open()
+            for i = 1, 200 do
+                d:buffer { size = 3 * 2^20 }
+                d:buffer { size = 40 * 2^20 }
+                d:buffer { size = 60 * 2^20 }
+            end
+            print 'done'
+        ]], '64M')
+        assert.equal('done\n', text)
+    end)
+
+    it('that are all needed end in a message', function()
+        local text = run([[
+            local d, all = require('mare').device.open(), {}
+            for i = 1, 100 do
+                all[i] = d:buffer { size = 2^20, label = 'b' .. i }
+            end
+        ]], '64M')
+        assert.truthy(text:find("buffer 'b65' of 1048576 bytes on null:0: buffers hold 67108864 "
+            .. "bytes, 0 are idle: the limit is 67108864 bytes (MARE_MEMORY_LIMIT)", 1, true))
+        assert.truthy(text:find(':3: '))
+    end)
+end)

@@ -159,6 +159,31 @@ struct mare_kernel {
     mr_signature signature;
     mare_kernel_info info;
 };
+/* Work for a stream as a value. */
+typedef enum mr_op_kind {
+    MR_OP_LAUNCH,
+    MR_OP_UPLOAD,
+    MR_OP_DOWNLOAD,
+    MR_OP_COPY,
+    MR_OP_FILL,
+    MR_OP_RECORD,                   /* of an event */
+    MR_OP_WAIT,                     /* of the stream, for an event */
+    MR_OP_PLAN                      /* within a plan only */
+} mr_op_kind;
+typedef struct mr_op {
+    mr_op_kind kind;
+    bool blocking;                  /* a transfer that the host waits for */
+    uint32_t repeat;                /* of a plan */
+    mare_launch *launch;
+    mare_event *event;
+    mare_plan *plan;
+    mare_buffer *buffer;            /* destination; of a download its source */
+    mare_buffer *source;            /* of a copy */
+    void *host;                     /* of a transfer; an upload only reads it */
+    mare_region region;             /* offsets count from the roots; a fill is a line */
+    uint32_t pattern_size;
+    unsigned char pattern[8];
+} mr_op;
 struct mare_launch {
     mr_object object;
     mare_kernel *kernel;
@@ -166,7 +191,9 @@ struct mare_launch {
     mr_arg *args;                   /* kernel->signature.arg_count */
     mare_buffer **buffers;          /* retained, NULL for scalars */
     bool *is_set;
+    uint32_t missing;               /* arguments not set */
     uint32_t groups[3], group[3];
+    mr_op op;                       /* to run it */
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
     uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
 };
@@ -211,31 +238,7 @@ bool mr_order_covers(uint64_t streams);             /* false: some of them have 
 /* Before work with the buffer is queued on the stream, or for all that an operation uses. */
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 
-/* op.c: work for a stream as a value */
-typedef enum mr_op_kind {
-    MR_OP_LAUNCH,
-    MR_OP_UPLOAD,
-    MR_OP_DOWNLOAD,
-    MR_OP_COPY,
-    MR_OP_FILL,
-    MR_OP_RECORD,                   /* of an event */
-    MR_OP_WAIT,                     /* of the stream, for an event */
-    MR_OP_PLAN                      /* within a plan only */
-} mr_op_kind;
-typedef struct mr_op {
-    mr_op_kind kind;
-    bool blocking;                  /* a transfer that the host waits for */
-    uint32_t repeat;                /* of a plan */
-    mare_launch *launch;
-    mare_event *event;
-    mare_plan *plan;
-    mare_buffer *buffer;            /* destination; of a download its source */
-    mare_buffer *source;            /* of a copy */
-    void *host;                     /* of a transfer; an upload only reads it */
-    mare_region region;             /* offsets count from the roots; a fill is a line */
-    uint32_t pattern_size;
-    unsigned char pattern[8];
-} mr_op;
+/* op.c */
 /* Queues it, or records it where the stream is recording. */
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream);
 mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */

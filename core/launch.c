@@ -32,6 +32,8 @@ static mare_status prepare(mare_launch *launch) {
     launch->is_set = calloc(count, sizeof *launch->is_set);
     if (!launch->args || !launch->buffers || !launch->is_set)
         return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    launch->missing = signature->arg_count;
+    launch->op = (mr_op){ .kind = MR_OP_LAUNCH, .launch = launch };
     for (uint32_t i = 0; i < signature->arg_count; i++) {
         const mare_arg_info *info = &signature->args[i];
         launch->args[i].is_buffer = info->is_buffer;
@@ -125,6 +127,12 @@ static mare_status check_buffer(const mare_launch *launch, uint32_t index,
     return MARE_OK;
 }
 
+static void mark_set(mare_launch *launch, uint32_t index) {
+    if (launch->is_set[index]) return;
+    launch->is_set[index] = true;
+    launch->missing--;
+}
+
 mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buffer *buffer) {
     const mare_arg_info *info = NULL;
     MR_TRY(find_arg(launch, index, &info));
@@ -137,7 +145,7 @@ mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buf
     launch->args[index].value.buffer = buffer->native;
     launch->args[index].offset = buffer->offset;
     launch->args[index].extent = buffer->parent ? buffer->size : 0;
-    launch->is_set[index] = true;
+    mark_set(launch, index);
     return MARE_OK;
 }
 
@@ -157,13 +165,13 @@ static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
 /* Two's complement, little endian: the low bytes are the smaller type. */
 static void store_integer(mare_launch *launch, uint32_t index, uint64_t value) {
     launch->args[index].value.u = value;
-    launch->is_set[index] = true;
+    mark_set(launch, index);
 }
 
 static void store_real(mare_launch *launch, uint32_t index, uint32_t type, double value) {
     if (type == MARE_TYPE_FLOAT) launch->args[index].value.f = (float)value;
     else launch->args[index].value.d = value;
-    launch->is_set[index] = true;
+    mark_set(launch, index);
 }
 
 /* Whether float or double holds the integer exactly: its odd part must fit the significand. */
@@ -225,7 +233,7 @@ mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t
     if (info->is_buffer || type != info->type)
         return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
     memcpy(launch->args[index].value.bytes, value, launch->args[index].size);
-    launch->is_set[index] = true;
+    mark_set(launch, index);
     return MARE_OK;
 }
 
@@ -236,7 +244,7 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
         refuse(launch, index, "a request for its value");
         return NULL;
     }
-    launch->is_set[index] = true; /* zero until it is written */
+    mark_set(launch, index); /* zero until it is written */
     return launch->args[index].value.bytes;
 }
 
@@ -301,21 +309,19 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
 
 /* ---- running ---- */
 
-static mare_status check_complete(const mare_launch *launch) {
+static mare_status refuse_incomplete(const mare_launch *launch) {
     const mr_signature *signature = &launch->kernel->signature;
+    if (!launch->missing)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", signature->name);
     mr_text missing = { 0 };
     for (uint32_t i = 0; i < signature->arg_count; i++)
         if (!launch->is_set[i])
             mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i,
                            signature->args[i].name);
-    mare_status status = MARE_OK;
-    if (missing.size)
-        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name,
-                         missing.data);
-    else if (!launch->group[0])
-        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", signature->name);
+    mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name,
+            mr_text_cstr(&missing));
     mr_text_free(&missing);
-    return status;
+    return MARE_ERROR_ARGUMENT;
 }
 
 mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
@@ -328,6 +334,6 @@ mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
     MR_TRY(mr_device_pick_stream(launch->kernel->program->device, stream, "kernel",
                                  launch->kernel->signature.name, &stream));
-    MR_TRY(check_complete(launch));
-    return mr_op_submit(&(mr_op){ .kind = MR_OP_LAUNCH, .launch = launch }, stream);
+    if (launch->missing || !launch->group[0]) return refuse_incomplete(launch);
+    return mr_op_submit(&launch->op, stream);
 }

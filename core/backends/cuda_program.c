@@ -161,6 +161,7 @@ static mare_status launch(struct CUfunc_st *function, struct CUstream_st *stream
     mr_cuda_gather(args, arg_count, addresses, values);
     unsigned code = mr_cu.cuLaunchKernel(function, groups[0], groups[1], groups[2], group[0],
                                          group[1], group[2], 0, stream, values, NULL);
+    if (code == MR_CUDA_SUCCESS) return MARE_OK;
     return mr_cuda_check(code, "cuLaunchKernel(%u x %u x %u groups of %u x %u x %u)", groups[0],
                          groups[1], groups[2], group[0], group[1], group[2]);
 }

@@ -6,8 +6,9 @@
  * FAKE_UNSEEN that it saw no failure; the fake makes either FAKE_NOT_REACHED when the call that was
  * to fail was never made. Anything else is a failure.
  *
- * The fakes obey MARE_FAKE_FAIL=entry:n:code (the n-th call of entry, from 1, returns code) and
- * exit with FAKE_LEAK when the process ends with objects of theirs alive.
+ * The fakes obey MARE_FAKE_FAIL=entry:n:code (the n-th call of entry, from 1, returns code; with
+ * n+ the later ones too) and exit with FAKE_LEAK when the process ends with objects of theirs
+ * alive.
  */
 #ifndef MARE_FAKE_H
 #define MARE_FAKE_H

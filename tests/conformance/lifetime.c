@@ -1,10 +1,11 @@
 /* lifetime.c - opening and closing everything many times leaves nothing behind, and one device
  * serves many threads. */
 #include "devices.h"
+#include "resident.h"
 
 #include <pthread.h>
 
-enum { CYCLES = 100, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
+enum { CYCLES = 100, OPENINGS = 1000, GROWTH = 1 << 20, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
 
 static const char source[] = "MR_KERNEL void add(int n, int a, MR_GLOBAL int *x) { int i = "
                              "mr_gid_x(); if (i < n) x[i] += a; }\n";
@@ -83,6 +84,31 @@ static void serves_threads(mare_device *device, bool runs) {
     mare_program_release(program);
 }
 
+/* 1000 devices, one after the other, each with a stream and memory in the pool. */
+static void open_many(const char *name, int count) {
+    for (int i = 0; i < count; i++) {
+        mare_device *device = NULL;
+        mare_stream *stream = NULL;
+        mare_buffer *buffer = NULL;
+        if (!CHECK_OK(mare_device_open(name, &device))) return;
+        CHECK_OK(mare_stream_create(device, NULL, &stream));
+        CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 100000 }, &buffer));
+        CHECK_OK(mare_buffer_fill(buffer, 0, 100000, "", 1, stream));
+        mare_buffer_release(buffer);
+        mare_stream_release(stream);
+        mare_device_release(device);
+    }
+}
+
+static void stays_flat(const char *name) {
+    open_many(name, OPENINGS / 10);
+    long before = resident_bytes();
+    open_many(name, OPENINGS);
+    long growth = resident_bytes() - before;
+    printf("%s: %ld bytes grown over %d openings\n", name, growth, OPENINGS);
+    CHECK(growth < GROWTH);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
     bool runs = !is_null_device(info);
     uint64_t before = mare_live_objects();
@@ -91,6 +117,7 @@ static void test(mare_device *device, const mare_device_info *info) {
         CHECK_NUMBER(mare_live_objects(), before);
     }
     serves_threads(device, runs);
+    stays_flat(info->name);
 }
 
 int main(void) { return run_on_devices(test); }

@@ -114,6 +114,16 @@ function launch:set(name, value)
     if status ~= 0 then check(status) end
 end
 
+-- Where a scalar lives, as a pointer to its type: p[0] = value changes the next run and costs
+-- nothing else. Valid as long as the launch, and unchecked.
+function launch:scalar(name)
+    local index = self.index[name]
+    if not index then no_argument(self.kernel, name) end
+    local pointer = C.mare_launch_scalar(self.handle, index)
+    if pointer == nil then check(C.MARE_ERROR_ARGUMENT) end
+    return ffi.cast(mare.ctypes[self.kernel.args[index + 1].type] .. ' *', pointer)
+end
+
 local function extent(into, what, sizes)
     if type(sizes) == 'number' then sizes = { sizes } end
     if type(sizes) ~= 'table' or #sizes < 1 or #sizes > 3 then

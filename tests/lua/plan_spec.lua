@@ -54,6 +54,19 @@ for _, info in ipairs(device.list()) do
             assert.equal(runs_kernels and 20 or 0, y:totable()[100])
         end)
 
+        it('follows scalars written in place', function()
+            local plan = d.stream:record(function() launch:run() end)
+            local a = launch:scalar 'a'
+            assert.equal(1, a[0])
+            for value = 1, 4 do
+                a[0] = value
+                plan:run()
+            end
+            check_sum(10)
+            assert.truthy((failure(launch.scalar, launch, 'x')):find("argument 2 'x'", 1, true))
+            assert.truthy((failure(launch.scalar, launch, 'b')):find("no argument 'b'", 1, true))
+        end)
+
         it('nests, and keeps what it needs', function()
             local clear = d.stream:record(function() x:fill(0) end)
             local function build()

@@ -52,7 +52,8 @@ static mare_status explain(const mr_op *op, mare_status status) {
         return mr_annotate(status, "kernel '%s' (%u x %u x %u groups of %u x %u x %u)",
                            l->kernel->signature.name, l->groups[0], l->groups[1], l->groups[2],
                            l->group[0], l->group[1], l->group[2]);
-    case MR_OP_UPLOAD: return mr_annotate(status, "buffer '%s': upload of %llu bytes", label, bytes);
+    case MR_OP_UPLOAD:
+        return mr_annotate(status, "buffer '%s': upload of %llu bytes", label, bytes);
     case MR_OP_DOWNLOAD:
         return mr_annotate(status, "buffer '%s': download of %llu bytes", label, bytes);
     case MR_OP_COPY:
@@ -75,8 +76,8 @@ mare_status mr_op_run(const mr_op *op, mr_native stream) {
 
 static mare_status refuse_recording(const mr_op *op, const mare_stream *stream) {
     return mr_fail(MARE_ERROR_ARGUMENT,
-                   "buffer '%s': stream '%s' is recording a plan, which cannot hold a transfer that "
-                   "the host waits for: give it the stream",
+                   "buffer '%s': stream '%s' is recording a plan, which cannot hold a transfer "
+                   "that the host waits for: give it the stream",
                    op->buffer->object.label, stream->object.label);
 }
 

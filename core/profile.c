@@ -265,7 +265,8 @@ mare_status mare_profile_end(mare_device *device) {
 
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found) {
     if (!device || !out || !found)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_next: device, out and found are required");
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_profile_next: device, out and found are required");
     struct mr_profile *profile = device->profile;
     *found = profile && !profile->is_running && profile->taken < profile->count;
     if (!*found) return MARE_OK;

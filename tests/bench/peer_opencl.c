@@ -1,5 +1,6 @@
 /* peer_opencl.c - launches and downloads on OpenCL, as plainly as C can. The back end's loader and
- * list of devices are used to find the device that Mare calls opencl:N, and nothing else of it. */
+ * list of devices are used to find the device that Mare calls opencl:N, and nothing else of it. The
+ * queue can time events, as those of Mare; on PoCL a launch on one that cannot is cheaper. */
 #include "peer.h"
 
 #include "../../core/backends/opencl.h"
@@ -56,7 +57,8 @@ const char *peer_open(int index) {
     mr_opencl_entry *entry = mr_opencl_device_entry(index);
     if (!entry) return "there is no such device";
     context = mr_cl.clCreateContext(NULL, 1, &entry->id, NULL, NULL, &code);
-    if (!code) queue = mr_cl.clCreateCommandQueue(context, entry->id, 0, &code);
+    if (!code) queue = mr_cl.clCreateCommandQueue(context, entry->id, MR_CL_QUEUE_PROFILING_ENABLE,
+                                                 &code);
     if (code) return "clCreateCommandQueue";
     const char *failed = make_memory();
     return failed ? failed : make_kernels(entry->id);

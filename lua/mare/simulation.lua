@@ -1,7 +1,8 @@
 -- A scheme on a grid on one or more devices: everything between a set-up and its next step. Steps
--- are queued, never waited for, and however many with a handful of calls; read() waits. The axis that a step sweeps first alternates with
--- the number of steps taken, and dt follows from the state on the device, so the bits of a run
--- depend neither on how its steps were queued nor on how the grid was split.
+-- are queued, never waited for, and however many with a handful of calls; read() waits. The axis
+-- that a step sweeps first alternates with the number of steps taken, and dt follows from the state
+-- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
+-- grid was split.
 
 local clock = require 'mare.clock'
 local devices = require 'mare.devices'

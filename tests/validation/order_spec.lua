@@ -2,11 +2,11 @@
 --
 -- How the specs of this folder cover the defects of the published Euler code: E1 a predictor
 -- without the pressure, so first order for sound: here. E2 other fluxes in x than in y:
--- symmetry_spec (transposed bits), riemann_spec. E3 wave speeds of shallow water: riemann_spec
+-- symmetry.lua (transposed bits), riemann_spec. E3 wave speeds of shallow water: riemann_spec
 -- (strong shocks with every flux). E4 a wrong sound speed in dt, E5 a dt that is seldom renewed:
 -- step_spec. E6 splitting changes results at reflecting walls and spoils dt: decomposition_spec.
 -- E7 a state that never moves on: here, a wave that must have travelled. E8 templates that cannot
--- be compiled: symmetry_spec runs every flux with every limiter. E9, a third-order Runge-Kutta
+-- be compiled: symmetry.lua runs every flux with every limiter. E9, a third-order Runge-Kutta
 -- method marked as wrong, has nothing here to correspond to.
 
 local exact = require 'tests.validation.exact'

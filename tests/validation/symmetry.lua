@@ -1,6 +1,9 @@
--- The axes are treated alike, to the bit: a transposed problem, swept in the other order, gives the
--- transposed state, and a mirrored one the mirrored state, for every flux, limiter and precision.
+-- symmetry.lua - the axes are treated alike, to the bit: a transposed problem, swept in the other
+-- order, gives the transposed state, and a mirrored one the mirrored state, for every flux, limiter
+-- and precision. Each precision has a spec of its own, because a CPU takes minutes to compile all
+-- variants; describe and it are those of the spec.
 
+local assert = require 'luassert'
 local random = require 'mare.random'
 local support = require 'tests.validation.support'
 
@@ -64,7 +67,7 @@ local turns = {
     transpose = support.transposed, mirror_x = support.mirrored_x, mirror_y = support.mirrored_y,
 }
 
-for _, precision in ipairs(support.precisions) do
+return function(precision, describe, it)
     describe('symmetry in ' .. precision, function()
         for _, flux in ipairs(support.fluxes) do
             it('is exact with ' .. flux .. ' and every limiter', function()

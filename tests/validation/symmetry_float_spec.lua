@@ -1,0 +1,1 @@
+require 'tests.validation.symmetry' ('float', describe, it)

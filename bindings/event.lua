@@ -31,7 +31,16 @@ function event:elapsed_ms(stop)
     return elapsed[0]
 end
 
+-- The number by which another thread's state can wait for the event, as long as it lives.
+function event:address()
+    return tonumber(ffi.cast('intptr_t', self.handle))
+end
+
 local M = { handle = class.handle }
+
+function M.wait_at(address)
+    check(C.mare_event_wait(ffi.cast('mare_event *', ffi.cast('intptr_t', address))))
+end
 
 function M.create(device)
     mare.create(C.mare_event_create, device.handle, out)

@@ -1,9 +1,9 @@
 -- The variables of a simulation as arrays of the whole grid on the host: unknowns are gathered
--- from the parts, the others computed from them. Methods of a simulation. An array holds nx * ny
--- numbers, x fastest, south first, in the simulation's precision, and is reused once the state
--- has moved on.
+-- from the parts, the others computed from them on the devices. Methods of a simulation. An array
+-- holds nx * ny numbers, x fastest, south first, in the simulation's precision, and is reused once
+-- the state has moved on.
 
-local errors = require 'bindings.errors'
+local snapshot = require 'mare.snapshot'
 
 local fields = {}
 
@@ -24,31 +24,18 @@ local function unknowns(self)
     return g
 end
 
-local function variable(self, name)
-    local names = {}
-    for k, v in ipairs(self.scheme.variables) do
-        if v.name == name then return v, k end
-        names[k] = v.name
-    end
-    errors.argument("no variable '%s' (there are: %s)", tostring(name), table.concat(names, ', '))
-end
-
--- value(parameters, a, b, c, d) of every cell; four unknowns at most.
-local function compute(out, value, gamma, a, b, c, d, count)
-    for k = 0, count - 1 do out[k] = value(gamma, a[k], b[k], c[k], d[k]) end
-end
-
--- A pointer to the array of a variable; valid until the next one that is computed, or the next
--- step.
+-- A pointer to the array of a variable; valid until the next step.
 function fields.field(self, name)
-    local v, k = variable(self, name)
-    local g = unknowns(self)
-    if not v.value then return g[k].data end
-    self.derived = self.derived or new_array(self)
-    local last = g[#self.scheme.fields]
-    compute(self.derived.data, v.value, self.scheme.gamma, g[1].data, (g[2] or last).data,
-        (g[3] or last).data, (g[4] or last).data, self.grid.cells)
-    return self.derived.data
+    for k, unknown in ipairs(self.scheme.fields) do
+        if unknown == name then return unknowns(self)[k].data end
+    end
+    local derived = self.derived or {}
+    self.derived = derived
+    derived[name] = derived[name] or snapshot.new(self, { variables = { name } })
+    local shot = derived[name]
+    if shot.version ~= self.version then shot:take(1) end
+    shot.version = self.version
+    return shot:wait(1)
 end
 
 -- Where and how the state is not one, in words, or nil if it is.

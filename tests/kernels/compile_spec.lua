@@ -8,7 +8,8 @@ local source = require 'mare.source'
 local sm = 'cuda:sm_90'
 local sweeps = { 'euler/sweep_x.krn', 'euler/sweep_y.krn' }
 local others = {
-    'clock.krn', 'copy.krn', 'halo.krn', 'saxpy.krn', 'euler/max_speed.krn', 'euler/derive.krn',
+    'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
+    'euler/max_speed.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },

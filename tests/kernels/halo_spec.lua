@@ -86,8 +86,9 @@ for _, device in ipairs(part.devices()) do
             }
             for name, value in pairs(expected) do
                 program:kernel(name):bind {
-                    src = p.now, out = out, nx = nx, ny = ny, stride = p.stride, plane = p.plane,
-                    gamma = 1.4, global = { nx, ny }, group = { 4, 2 },
+                    src = p.now, origin = p:element(1, 0, 0), step = 1, stride = p.stride,
+                    plane = p.plane, out = out, first = 0, columns = nx, rows = ny, gamma = 1.4,
+                    global = { nx, ny }, group = { 4, 2 },
                 }:run()
                 local got = out:totable()
                 for j = 0, ny - 1 do

@@ -46,7 +46,7 @@ local gpu = {
 }
 local cpu = {
     x = { W = 120, GROUP = 1, rows = 32 },
-    y = { W = 64, GROUP = 1, rows = 64 },
+    y = { W = 128, GROUP = 1, rows = 64 },
     speed = { W = 64, GROUP = 1, rows = 64 },
 }
 
@@ -54,26 +54,21 @@ local function shape_for(device, precision)
     return device.info.kind == 'cpu' and cpu or gpu[precision]
 end
 
-local function pressure(gamma, rho, mx, my, energy)
-    return (gamma - 1) * (energy - (mx * mx + my * my) / (2 * rho))
-end
-
--- Unknowns first, in the order of their planes; `value` is how the others follow from them.
+-- Unknowns first, in the order of their planes; the others come from a kernel of euler/derive.krn,
+-- some of neighbouring cells too.
 local variables = {
     { name = 'rho', long_name = 'mass density' },
     { name = 'rho_u', long_name = 'momentum density along x' },
     { name = 'rho_v', long_name = 'momentum density along y' },
     { name = 'E', long_name = 'total energy density' },
-    { name = 'u', long_name = 'velocity along x', value = function(_, rho, mx)
-        return mx / rho
-    end },
-    { name = 'v', long_name = 'velocity along y', value = function(_, rho, _, my)
-        return my / rho
-    end },
-    { name = 'p', long_name = 'pressure', value = pressure },
-    { name = 'speed', long_name = 'magnitude of the velocity', value = function(_, rho, mx, my)
-        return math.sqrt(mx * mx + my * my) / rho
-    end },
+    { name = 'u', long_name = 'velocity along x', kernel = 'derive_u' },
+    { name = 'v', long_name = 'velocity along y', kernel = 'derive_v' },
+    { name = 'p', long_name = 'pressure', kernel = 'derive_p' },
+    { name = 'speed', long_name = 'magnitude of the velocity', kernel = 'derive_speed' },
+    { name = 'mach', long_name = 'Mach number', kernel = 'derive_mach' },
+    { name = 'vorticity', long_name = 'vorticity', kernel = 'derive_vorticity', ghosts = true },
+    { name = 'schlieren', long_name = 'magnitude of the gradient of the density',
+        kernel = 'derive_schlieren', ghosts = true },
 }
 
 local function names_of(choices)
@@ -104,7 +99,8 @@ euler.options = {
     { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string', help = 'more for --out, as u,v,p,speed' },
+    { name = 'variables', type = 'string',
+        help = 'more for --out, of u,v,p,speed,mach,vorticity,schlieren' },
 }
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
@@ -115,7 +111,7 @@ function euler.new(desc)
     return setmetatable({
         name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0,
         fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
-        variables = variables,
+        variables = variables, derive = 'euler/derive.krn',
         flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes),
         limiter = choose('limiter', simple and 'none' or desc.limiter or 'mc', euler.limiters),
         theta = number('theta', desc.theta or 1.3, 1, 2),
@@ -132,7 +128,7 @@ end
 -- What went wrong in a cell, or nil.
 function Euler:invalid(rho, mx, my, energy)
     if not (rho > 0 and rho < math.huge) then return string.format('density %g', rho) end
-    local p = pressure(self.gamma, rho, mx, my, energy)
+    local p = (self.gamma - 1) * (energy - (mx * mx + my * my) / (2 * rho))
     if not (p > 0 and p < math.huge) then return string.format('pressure %g', p) end
 end
 
@@ -218,6 +214,11 @@ function Euler:bind(kernels, part)
         y = { y_first, bind(kernels.x_last, values, x, nx, ny) },
         measure = measure,
     }
+end
+
+-- What the kernels of derive.krn want to know.
+function Euler:derive_values(grid)
+    return { gamma = self.gamma, gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
 end
 
 -- What describes the equations in a file's metadata.

@@ -1,0 +1,168 @@
+-- Variables of a simulation, gathered from its devices into host memory without stopping them:
+-- kernels sample or derive them into a buffer beside the state, and a stream of its own brings that
+-- down into one of several slots while the next steps are computed. The steps wait for the kernels
+-- only; a slot may be read once its events have passed.
+
+local errors = require 'bindings.errors'
+local source = require 'mare.source'
+local state = require 'mare.state'
+
+local snapshot = {}
+
+local Snapshot = {}
+Snapshot.__index = Snapshot
+
+-- First index and number of the sampled cells first, first + step, ... (count of them) that fall
+-- into cells low .. low + length - 1.
+local function overlap(first, step, count, low, length)
+    local from = math.max(0, math.ceil((low - first) / step))
+    local to = math.min(count - 1, math.floor((low + length - 1 - first) / step))
+    return from, to - from + 1
+end
+
+local function variable(sim, name)
+    local names = {}
+    for k, v in ipairs(sim.scheme.variables) do
+        if v.name == name then return v, k end
+        names[k] = v.name
+    end
+    errors.argument("no variable '%s' (there are: %s)", tostring(name), table.concat(names, ', '))
+end
+
+local function kernel_of(self, device, v)
+    local cache = self.programs[device] or {}
+    self.programs[device] = cache
+    local file = v.kernel and self.sim.scheme.derive or 'sample.krn'
+    cache[file] = cache[file] or device:program(source.program(file, {
+        defines = { MARE_REAL = self.sim.precision } }))
+    return cache[file]:kernel(v.kernel or 'sample')
+end
+
+local function bind(kernel, values, columns, rows)
+    local arguments = { global = { columns, rows } }
+    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
+    return kernel:bind(arguments)
+end
+
+local function bind_part(self, piece)
+    local s, c = piece.state, self.cells
+    local i, j = c.i0 + piece.column * c.step - s.part.i0, c.j0 + piece.row * c.step - s.part.j0
+    for n, name in ipairs(self.names) do
+        local v, k = variable(self.sim, name)
+        local values = {
+            src = s.now, step = c.step, stride = s.layout.stride, plane = s.layout.plane,
+            origin = s.layout:offset(v.kernel and 0 or k - 1, i, j), out = piece.staging,
+            first = (n - 1) * piece.columns * piece.rows, columns = piece.columns,
+            rows = piece.rows,
+        }
+        for key, value in pairs(self.sim.scheme:derive_values(self.sim.grid)) do
+            values[key] = value
+        end
+        piece.launches[n] = bind(kernel_of(self, s.device, v), values, piece.columns, piece.rows)
+        self.wants_ghosts = self.wants_ghosts or v.ghosts
+    end
+end
+
+-- Where the cells of a part go: into a box of each variable's plane.
+local function region(self, piece)
+    local c, size = self.cells, self.element
+    return {
+        width = piece.columns * size, height = piece.rows, depth = #self.names,
+        src_slice = piece.columns * piece.rows * size,
+        dst_offset = (piece.row * c.nx + piece.column) * size, dst_pitch = c.nx * size,
+        dst_slice = c.nx * c.ny * size,
+    }
+end
+
+local function new_piece(self, s)
+    local c, part = self.cells, s.part
+    local column, columns = overlap(c.i0, c.step, c.nx, part.i0, part.nx)
+    local row, rows = overlap(c.j0, c.step, c.ny, part.j0, part.ny)
+    if columns < 1 or rows < 1 then return end
+    local piece = { state = s, column = column, columns = columns, row = row, rows = rows,
+        launches = {} }
+    piece.staging = s.device:buffer { type = self.sim.precision, label = 'output',
+        count = columns * rows * #self.names }
+    bind_part(self, piece)
+    piece.region = region(self, piece)
+    self.pieces[#self.pieces + 1] = piece
+end
+
+-- Streams and events of the devices.
+local function new_lanes(self, slots)
+    for k, member in ipairs(self.sim.members) do
+        local device = member.device
+        local lane = { device = device, ready = device:event(), done = {},
+            stream = device:stream { label = 'output' } }
+        for slot = 1, slots do lane.done[slot] = device:event() end
+        self.lanes[k], self.lanes[device] = lane, lane
+    end
+end
+
+-- { variables = { names }, cells = { i0, j0, nx, ny, step } or nil for all, slots = 1 }
+function snapshot.new(sim, desc)
+    local grid = sim.grid
+    local self = setmetatable({
+        sim = sim, names = desc.variables, element = state.bytes[sim.precision],
+        cells = desc.cells or { i0 = 0, j0 = 0, nx = grid.nx, ny = grid.ny, step = 1 },
+        programs = {}, pieces = {}, lanes = {}, slots = {},
+    }, Snapshot)
+    new_lanes(self, desc.slots or 1)
+    for _, s in ipairs(sim.states) do new_piece(self, s) end
+    for slot = 1, desc.slots or 1 do
+        self.slots[slot] = sim.members[1].device:host {
+            type = sim.precision, count = self.cells.nx * self.cells.ny * #self.names,
+            label = 'output',
+        }
+    end
+    return self
+end
+
+-- Queues everything; the slot must be free.
+function Snapshot:take(slot)
+    if self.wants_ghosts then self.sim.exchange:run() end
+    for _, lane in ipairs(self.lanes) do
+        if self.last then lane.device.stream:wait_event(lane.done[self.last]) end
+    end
+    for _, piece in ipairs(self.pieces) do
+        for n = 1, #piece.launches do piece.launches[n]:run() end
+    end
+    for _, lane in ipairs(self.lanes) do
+        lane.ready:record()
+        lane.device.stream:flush()
+        lane.stream:wait_event(lane.ready)
+    end
+    for _, piece in ipairs(self.pieces) do
+        piece.staging:download_region(self.slots[slot], piece.region,
+            self.lanes[piece.state.device].stream)
+    end
+    for _, lane in ipairs(self.lanes) do
+        lane.done[slot]:record(lane.stream)
+        lane.stream:flush()
+    end
+    self.last = slot
+end
+
+-- What another thread needs to read a slot: addresses of the events to wait for.
+function Snapshot:events(slot)
+    local list = {}
+    for k, lane in ipairs(self.lanes) do list[k] = lane.done[slot]:address() end
+    return list
+end
+
+-- Waits for a slot; the data of its first variable.
+function Snapshot:wait(slot)
+    for _, lane in ipairs(self.lanes) do lane.done[slot]:wait() end
+    return self.slots[slot].data
+end
+
+-- A pointer to each variable of a slot, by name.
+function Snapshot:data(slot)
+    local planes, count = {}, self.cells.nx * self.cells.ny
+    for n, name in ipairs(self.names) do
+        planes[name] = self.slots[slot].data + (n - 1) * count
+    end
+    return planes
+end
+
+return snapshot

@@ -1,14 +1,22 @@
 -- Files that appear whole or not at all: written under a unique temporary name in the folder of the
--- final one, flushed to the disk and renamed. A temporary that is dropped without commit() is
--- removed, at the latest by the garbage collector, so that a failing run leaves nothing behind.
+-- final one, flushed to the disk and renamed. A temporary that is dropped without commit() or
+-- keep() is removed, at the latest by the garbage collector, so that a failing run leaves nothing
+-- behind. Its writer holds a lock on it, which ends with the process: what a killed one left is
+-- known by that, and goes when the next file of that name is complete.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
+local lfs = require 'lfs'
 
 ffi.cdef [[
     int open(const char *path, int flags, ...);
     int close(int fd);
     int fsync(int fd);
+    int fcntl(int fd, int command, ...);
+    long write(int fd, const void *data, size_t size);
+    int link(const char *old, const char *new_name);
+    void *mmap(void *wanted, size_t size, int protection, int flags, int fd, int64_t offset);
+    int munmap(void *address, size_t size);
     int access(const char *path, int mode);
     int fallocate(int fd, int mode, int64_t offset, int64_t length);
     int truncate(const char *path, int64_t length);
@@ -26,11 +34,13 @@ local statx = ffi.typeof [[struct {     /* the kernel's; the same on every machi
     uint64_t inode, size;
     uint8_t rest[208];
 }]]
+local lock_range = ffi.typeof 'struct { short type, whence; int64_t start, length; int pid; }'
 local files = {}
 
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
+local F_OFD_SETLK, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
-local EEXIST, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 17, 2, -100, 0x201
+local EINTR, EEXIST, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 2, -100, 0x201
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 local counter = 0
 
@@ -52,19 +62,45 @@ local function check_replaceable(path)
     if C.access(path, W_OK) ~= 0 then fail(path, 'the existing file cannot be replaced') end
 end
 
+-- Whether the file could be locked, by this descriptor: nobody writes it.
+local function lock(fd)
+    local whole = lock_range { type = F_WRLCK }
+    return C.fcntl(fd, F_OFD_SETLK, whole) == 0
+end
+
+-- The new file's name and a descriptor that holds its lock.
 local function create(path)
     while true do
         counter = counter + 1
         local name = string.format('%s.%d-%d.part', path, C.getpid(), counter)
         local fd = C.open(name, O_NEW + O_CLOEXEC, ffi.cast('int', 438))    -- 0666 less umask
         if fd >= 0 then
-            C.close(fd)
-            return name
+            lock(fd)
+            return name, fd
         end
         if ffi.errno() ~= EEXIST then fail(path, 'cannot write into its folder') end
     end
 end
 
+-- What writers that are no more left of files of this name.
+local function abandoned(path)
+    local folder, base = path:match '^(.*/)(.*)$'
+    local found = {}
+    for entry in lfs.dir(folder or '.') do
+        if entry:sub(1, #(base or path)) == (base or path)
+            and entry:sub(#(base or path) + 1):find '^%.%d+%-%d+%.part$' then
+            local name = (folder or '') .. entry
+            local fd = C.open(name, O_WRONLY + O_CLOEXEC)
+            if fd >= 0 then
+                if lock(fd) then found[#found + 1] = name end
+                C.close(fd)
+            end
+        end
+    end
+    return found
+end
+
+-- To the disk, for good.
 local function sync(path)
     local fd = C.open(path, O_RDONLY + O_CLOEXEC)
     if fd < 0 then fail(path, 'cannot be opened again') end
@@ -83,14 +119,32 @@ Temporary.__index = Temporary
 function files.temporary(path)
     if type(path) ~= 'string' or path == '' then error('a file name is needed', 0) end
     check_replaceable(path)
-    local name = create(path)
-    local guard = ffi.gc(ffi.new 'char[1]', function() os.remove(name) end)
-    return setmetatable({ path = path, name = name, guard = guard }, Temporary)
+    local name, fd = create(path)
+    local guard = ffi.gc(ffi.new 'char[1]', function()
+        os.remove(name)
+        C.close(fd)
+    end)
+    return setmetatable({ path = path, name = name, fd = fd, guard = guard }, Temporary)
 end
 
-function Temporary:forget()
-    if self.guard then ffi.gc(self.guard, nil) end
+-- Leaves the file under its temporary name.
+function Temporary:keep()
+    if not self.guard then return end
+    ffi.gc(self.guard, nil)
     self.guard = nil
+    C.close(self.fd)
+end
+
+-- Adds to its end: a text, or `size` bytes at a pointer.
+function Temporary:append(data, size)
+    local start = ffi.cast('const char *', data)
+    local done = 0
+    size = size or #data
+    while done < size do
+        local n = tonumber(C.write(self.fd, start + done, math.min(size - done, 2 ^ 28)))
+        if n < 0 and ffi.errno() ~= EINTR then fail(self.path, 'cannot be written') end
+        done = done + math.max(n, 0)
+    end
 end
 
 -- After this the final name holds the new file, or an error was raised and nothing has changed.
@@ -100,7 +154,8 @@ function Temporary:commit()
     check_replaceable(self.path)
     local ok, reason = os.rename(self.name, self.path)
     if not ok then error(reason, 0) end
-    self:forget()
+    self:keep()
+    for _, name in ipairs(abandoned(self.path)) do os.remove(name) end
     -- Some file systems cannot sync a folder; the file itself is safe by then.
     pcall(sync, self.path:match '^(.*/)' or '.')
 end
@@ -123,8 +178,40 @@ function Temporary:discard()
     if not self.guard then return end
     C.truncate(self.name, 0)    -- gives the space back even while the file is still open somewhere
     os.remove(self.name)
-    self:forget()
+    self:keep()
 end
+
+-- A second name for a file, in place of whatever had it.
+function files.link(old, new)
+    os.remove(new)
+    if C.link(old, new) ~= 0 then fail(new, 'cannot be made a link') end
+end
+
+-- The bytes of a file, read as they are touched; nil and a reason if it cannot be read. The memory
+-- lasts as long as the first result.
+function files.map(path)
+    local fd = C.open(path, O_RDONLY + O_CLOEXEC)
+    if fd < 0 then return nil, ffi.string(C.strerror(ffi.errno())) end
+    local size = status(path).size
+    local data = ffi.cast('char *', C.mmap(nil, math.max(size, 1), PROT_READ, MAP_PRIVATE, fd, 0))
+    local failed = data == ffi.cast('char *', -1) and ffi.string(C.strerror(ffi.errno()))
+    C.close(fd)
+    if failed then return nil, failed end
+    return ffi.gc(data, function(p) C.munmap(p, math.max(size, 1)) end), size
+end
+
+-- `size` bytes of a mapped file.
+function files.text(data, size)
+    return ffi.string(data, size)
+end
+
+-- Nil where there is no file.
+function files.size(path)
+    local found = status(path)
+    return found and found.kind == S_IFREG and found.size or nil
+end
+
+files.sync = sync
 
 -- Raises if a file could not be put there, and leaves no trace.
 function files.check(path)

@@ -1,13 +1,15 @@
 -- A thin layer over NetCDF-C: handles are tables, ids and status codes stay inside, and every
 -- failing call raises a string that names the file, the variable and NetCDF's own reason. The
 -- library is looked for when the first file is opened. Indices count from 0, as in C. NetCDF-C is
--- not thread-safe.
+-- not thread-safe, so its calls go one at a time, whatever the thread.
 
 local ffi = require 'ffi'
 local foreign = require 'bindings.foreign'
+local lock = require 'bindings.lock'
 
 ffi.cdef [[
     char *strerror(int number);
+    int setenv(const char *name, const char *value, int overwrite);
     int H5dont_atexit(void);
     const char *nc_inq_libvers(void);
     const char *nc_strerror(int status);
@@ -16,12 +18,14 @@ ffi.cdef [[
     int nc_close(int id);
     int nc_abort(int id);
     int nc_sync(int id);
+    int nc_redef(int id);
     int nc_enddef(int id);
     int nc_set_fill(int id, int mode, int *old);
     int nc_def_dim(int id, const char *name, size_t length, int *dim);
     int nc_def_var(int id, const char *name, int type, int rank, const int *dims, int *var);
     int nc_def_var_chunking(int id, int var, int storage, const size_t *sizes);
     int nc_def_var_deflate(int id, int var, int shuffle, int deflate, int level);
+    int nc_def_var_quantize(int id, int var, int mode, int digits);
     int nc_put_att_text(int id, int var, const char *name, size_t length, const char *text);
     int nc_put_att_double(int id, int var, const char *name, int type, size_t n,
                           const double *values);
@@ -45,7 +49,8 @@ ffi.cdef [[
 
 local netcdf = {}
 
-local NC_CLOBBER, NC_NETCDF4, NC_NOFILL, NC_GLOBAL, NC_EHDFERR = 0, 0x1000, 0x100, -1, -101
+local NC_CLOBBER, NC_WRITE, NC_NETCDF4, NC_NOFILL = 0, 1, 0x1000, 0x100
+local NC_GLOBAL, NC_EHDFERR, NC_QUANTIZE_GRANULAR_BITROUND = -1, -101, 2
 local NC_CHAR, NC_INT, NC_DOUBLE, NC_STRING = 2, 4, 6, 12
 local type_code = { byte = 1, char = 2, short = 3, int = 4, float = 5, double = 6, ubyte = 7,
     ushort = 8, uint = 9, int64 = 10, uint64 = 11, string = 12 }
@@ -64,7 +69,9 @@ local C
 -- Loads the library or raises an error that says what to install; names replaces the usual list.
 function netcdf.load(names)
     names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
-    C = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
+    -- Files are written under names of their own, and may be read meanwhile.
+    ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0)
+    C = lock.guard(foreign.load('NetCDF-C', names, 'libnetcdf-dev'))
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.
     pcall(function() C.H5dont_atexit() end)
 end
@@ -73,6 +80,9 @@ local function library()
     if not C then netcdf.load() end
     return C
 end
+
+-- Its functions and those of the HDF5 below it, for hdf5.lua.
+netcdf.library = library
 
 function netcdf.version()
     return ffi.string(library().nc_inq_libvers())
@@ -124,6 +134,15 @@ function netcdf.open(path)
     return new(path, id[0])
 end
 
+-- Opens to write more into it. Errors call it shown_as.
+function netcdf.append(path, shown_as)
+    local id = ffi.new 'int[1]'
+    check(library().nc_open(path, NC_WRITE, id), shown_as, 'open again')
+    local file = new(shown_as, id[0])
+    file:check(C.nc_set_fill(file.id, NC_NOFILL, id), 'set fill mode')
+    return file
+end
+
 local function detach(file)
     local id = file.id
     if not id then error(file.path .. ': is closed', 0) end
@@ -149,6 +168,11 @@ function File:sync()
     self:check(C.nc_sync(self.id), 'sync')
 end
 
+-- Attributes may be changed until end_definitions().
+function File:begin_definitions()
+    self:check(C.nc_redef(self.id), 'begin definitions')
+end
+
 function File:end_definitions()
     ffi.errno(0)
     self:check(C.nc_enddef(self.id), 'end definitions')
@@ -161,20 +185,35 @@ function File:define_dimension(name, length)
     return dim[0]
 end
 
--- dims: ids in C order; options: chunks = { cells per chunk, ... }, deflate = level
+local function compress(file, var, what, options)
+    local level, digits = options.deflate or 0, options.quantize
+    if digits then
+        local ok, status = pcall(function()
+            return C.nc_def_var_quantize(file.id, var, NC_QUANTIZE_GRANULAR_BITROUND, digits)
+        end)
+        if not ok then error(what .. ': quantize needs NetCDF-C 4.9 or later', 0) end
+        file:check(status, what .. ': quantize')
+    end
+    if level > 0 or options.shuffle then
+        local shuffle, deflate = options.shuffle == false and 0 or 1, level > 0 and 1 or 0
+        local status = C.nc_def_var_deflate(file.id, var, shuffle, deflate, level)
+        file:check(status, what .. ': deflate')
+    end
+end
+
+-- dims: ids in C order; options: chunks = { cells per chunk, ... }, deflate = level, shuffle =
+-- whether bytes are sorted before (nil: when they are deflated), quantize = significant digits
 function File:define_variable(name, type, dims, options)
     local what, rank, var = 'define variable ' .. name, #dims, ffi.new 'int[1]'
     local code = type_code[type]
     if not code then error(string.format('%s: %s: no type %s', self.path, what, type), 0) end
     self:check(C.nc_def_var(self.id, name, code, rank, ffi.new('int[?]', rank, dims), var), what)
-    local chunks, level = options and options.chunks, options and options.deflate or 0
-    if chunks then
-        local sizes = ffi.new('size_t[?]', rank, chunks)
+    options = options or {}
+    if options.chunks then
+        local sizes = ffi.new('size_t[?]', rank, options.chunks)
         self:check(C.nc_def_var_chunking(self.id, var[0], 0, sizes), what .. ': chunks')
     end
-    if level > 0 then
-        self:check(C.nc_def_var_deflate(self.id, var[0], 1, 1, level), what .. ': deflate')
-    end
+    compress(self, var[0], what, options)
     return var[0]
 end
 

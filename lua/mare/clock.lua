@@ -36,9 +36,10 @@ local function write(self, slot, ...)
     self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
 end
 
--- Where a run starts: time, steps taken, Courant number.
-function Clock:start(t, steps, courant)
-    write(self, time, t, 0, t, courant, steps, 0, 0, 0)
+-- Where a run starts: time, steps taken, Courant number, and the largest signal rate where the
+-- maxima do not tell.
+function Clock:start(t, steps, courant, signal_rate)
+    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0)
 end
 
 -- Steps end exactly there. The maxima must belong to the state: the next dt follows from them.

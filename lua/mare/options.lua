@@ -13,6 +13,7 @@
 --                     declaration; values are numbers or strings ('true', '2x2'), options without
 --                     a value are left out
 --     o:given 'nx' -> true when the user set it
+--     o:words() -> what the user set, as words of a command line: { '--nx=64', '--quiet' }
 --
 -- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
 -- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
@@ -249,6 +250,27 @@ local function metadata(values, list)
     return out
 end
 
+-- What was given, each option as one word that stands for every bit of its value.
+local function words(given, list)
+    local out = {}
+    for _, option in ipairs(list) do
+        local value = given[option.key]
+        if option.type == 'boolean' then
+            if value ~= nil and value ~= option.default then
+                out[#out + 1] = (option.default and '--no-' or '--') .. option.name
+            end
+        elseif value ~= nil then
+            value = types[option.type].read(value)
+            local shown = show(value)
+            if type(value) == 'number' and tonumber(shown) ~= value then
+                shown = ('%.17g'):format(value)
+            end
+            out[#out + 1] = '--' .. option.name .. '=' .. shown
+        end
+    end
+    return out
+end
+
 -- Words are what the launcher was given after the scenario's name, or a table of values.
 local function evaluate(_, spec)
     local list = collect(spec)
@@ -264,6 +286,7 @@ local function evaluate(_, spec)
     end
     function methods:metadata() return metadata(self, list) end
     function methods.given(_, key) return given[key] ~= nil end
+    function methods.words() return words(given, list) end
     return values
 end
 
@@ -293,6 +316,21 @@ M.simulation = {
     device_option,
     { name = 'out', type = 'path', help = 'NetCDF file to write' },
     { name = 'every', type = 'number', range = { 1e-12 }, help = 'time between outputs' },
+    { name = 'every-steps', type = 'integer', range = { 1 }, help = 'steps between outputs' },
+    { name = 'times', type = 'string', help = 'of outputs, as 0.1,0.25,1' },
+    { name = 'region', type = 'string', help = 'of --out, as west,east,south,north' },
+    { name = 'stride', type = 'integer', range = { 1 }, help = 'only every Nth cell into --out' },
+    { name = 'deflate', type = 'integer', range = { 0, 9 }, help = 'compression of --out' },
+    { name = 'quantize', type = 'integer', range = { 1, 15 },
+      help = 'significant digits in --out, to compress better' },
+    { name = 'checkpoint', type = 'path', help = 'file to go on from, written at the end too' },
+    { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
+      help = 'time between checkpoints' },
+    { name = 'keep', default = 2, range = { 1, 99 }, help = 'checkpoints: FILE, FILE.1, ...' },
+    { name = 'restart', type = 'path',
+      help = "checkpoint to go on from; 'latest': --checkpoint's, if there is one" },
+    { name = 'wall-limit', type = 'string',
+      help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
     { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'quiet', default = false, help = 'no progress line' },

@@ -1,19 +1,32 @@
--- What a run writes: snapshots into one NetCDF file, and a picture at the end. Made before the
--- simulation, so that a path that cannot be written stops a run before it has cost anything.
+-- What a run leaves: NetCDF files, each with its own variables, cells and times, checkpoints, and a
+-- picture at the end. All but the picture is written by a thread (output/service.lua) from slots of
+-- host memory; when all slots of a file wait for the disk, the run waits too. Files are opened
+-- before the simulation is made, so that a path that cannot be written stops a run before it has
+-- cost anything.
 
+local bit = require 'bit'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local image = require 'mare.output.image'
-local netcdf = require 'mare.output.netcdf'
+local json = require 'dkjson'
+local literal = require 'mare.literal'
 local options = require 'mare.options'
+local schedule = require 'mare.schedule'
+local snapshot = require 'mare.snapshot'
+local worker = require 'bindings.worker'
 
 local outputs = {}
 
 local Outputs = {}
 Outputs.__index = Outputs
 
--- The scheme's unknowns and what --variables adds to them, as the writer describes variables.
-local function describe_variables(scheme, extra, precision)
+local slots = 2             -- of a file: one is filled while the other is written
+
+-- ---- what to write ----
+
+-- Variables as the writer describes them. wanted: an array of names, or a text with names to add
+-- to the unknowns.
+local function describe_variables(scheme, wanted, precision)
     local known, listed, list, names = {}, {}, {}, {}
     for k, v in ipairs(scheme.variables) do
         known[v.name], names[k] = v, v.name
@@ -28,16 +41,65 @@ local function describe_variables(scheme, extra, precision)
         list[#list + 1] = { name = name, type = precision, long_name = v.long_name,
             units = v.units }
     end
-    for _, name in ipairs(scheme.fields) do add(name) end
-    for name in (extra or ''):gmatch '[^,%s]+' do add(name) end
+    local is_list = type(wanted) == 'table'
+    for _, name in ipairs(is_list and wanted or scheme.fields) do add(name) end
+    for name in (is_list and '' or wanted or ''):gmatch '[^,%s]+' do add(name) end
     return list
 end
 
+-- "0.1,0.2" -> { 0.1, 0.2 }, of `count` numbers where that is given.
+local function numbers(name, value, count)
+    if type(value) ~= 'string' then return value end
+    local list = {}
+    for word in value:gmatch '[^,%s]+' do list[#list + 1] = tonumber(word) or false end
+    for _, number in ipairs(list) do
+        if not number then errors.usage("option --%s: '%s' (allowed: numbers)", name, value) end
+    end
+    if #list ~= (count or math.max(#list, 1)) then
+        errors.usage("option --%s: '%s' (allowed: %s numbers)", name, value, count or 'some')
+    end
+    return list
+end
+
+-- The cells of a region { west, east, south, north }, every step-th of them.
+local function sample(grid, region, step)
+    local r = numbers('region', region, 4) or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
+    step = step or 1
+    if not (r[1] < r[2] and r[3] < r[4]) then
+        errors.usage('option --region: %g,%g,%g,%g (allowed: west,east,south,north)', unpack(r))
+    end
+    local i0, j0 = grid:cell(r[1], r[3])
+    local i1, j1 = grid:cell(r[2], r[4])
+    -- a region that ends where a cell begins does not hold that cell
+    if i1 > i0 and grid.x[1] + i1 * grid.dx >= r[2] then i1 = i1 - 1 end
+    if j1 > j0 and grid.y[1] + j1 * grid.dy >= r[4] then j1 = j1 - 1 end
+    return { i0 = i0, j0 = j0, step = step, nx = math.floor((i1 - i0) / step) + 1,
+        ny = math.floor((j1 - j0) / step) + 1 }
+end
+
+-- The file that the command line asks for.
+local function from_options(o)
+    return o.out and {
+        path = o.out, every = o.every, steps = o.every_steps, times = o.times, region = o.region,
+        stride = o.stride, variables = o.variables, deflate = o.deflate, quantize = o.quantize,
+    } or nil
+end
+
+local wanted_fields = {
+    path = 'string', every = 'number', steps = 'number', times = 'any', region = 'any',
+    stride = 'number', variables = 'any', deflate = 'number', shuffle = 'boolean',
+    quantize = 'number',
+}
+
 -- Everything a reader needs to run it again, beside the options.
-local function attributes(desc, devices)
-    local names = {}
+local function attributes(desc, devices, run_id)
+    local names, script = {}, options.script or {}
     for k, d in ipairs(devices) do names[k] = string.format('%s (%s)', d.name, d.info.model) end
-    local list = { device = table.concat(names, ', '), driver = devices[1].info.driver }
+    local list = {
+        device = table.concat(names, ', '), driver = devices[1].info.driver, run_id = run_id,
+        scenario = script.name, scenario_text = script.text,
+        arguments = desc.options.words and json.encode(desc.options:words()) or nil,
+    }
     for name, value in pairs(desc.scheme:parameters()) do list[name] = value end
     for side, kind in pairs(desc.boundaries) do list['boundary_' .. side] = kind end
     return list
@@ -45,34 +107,188 @@ end
 
 local function option_values(o)
     local values = {}
-    for _, option in ipairs(o:metadata()) do values[option.name] = option.value end
+    for _, option in ipairs(o.metadata and o:metadata() or {}) do
+        values[option.name] = option.value
+    end
     return values
 end
 
-local function make_writer(desc, devices)
-    local o = desc.options
-    return netcdf.writer {
-        path = o.out, grid = desc.grid, title = desc.title, source = 'Mare ' .. device.version,
+local function spec_of(desc, wanted, common)
+    local g, o = desc.grid, desc.options
+    return {
+        path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
+        grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y },
+        sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
-        variables = describe_variables(desc.scheme, o.variables, o.precision),
-        attributes = attributes(desc, devices), options = option_values(o),
+        variables = describe_variables(desc.scheme, wanted.variables, o.precision),
+        deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
+        attributes = common, options = option_values(o),
     }
 end
 
--- desc: as for run.new, boundaries of exchange.boundaries
-function outputs.new(desc, devices)
-    local o = desc.options
-    if o.image then image.check(o.image) end
-    return setmetatable({
-        desc = desc, image = o.image, writer = o.out and make_writer(desc, devices),
-    }, Outputs)
+local function new_output(desc, wanted, common)
+    errors.fields('output', wanted, wanted_fields)
+    return {
+        spec = spec_of(desc, wanted, common), busy = {},
+        schedule = schedule.new { every = wanted.every, steps = wanted.steps,
+            times = numbers('times', wanted.times), t_end = desc.options.t_end },
+    }
 end
 
-function Outputs:write(sim)
-    if self.writer then
-        self.writer:write(sim.now.t, function(name) return sim:field(name) end)
+local function new_id()
+    local source = assert(io.open('/dev/urandom', 'rb'))
+    local id = source:read(8):gsub('.', function(c) return bit.tohex(c:byte(), 2) end)
+    source:close()
+    return id
+end
+
+-- ---- the thread that writes ----
+
+local function request(self, message)
+    if not self.worker:send(literal.encode(message)) then
+        self.worker:receive()       -- raises why
     end
 end
+
+-- Answers to checkpoints wait in `saved`; any other failure ends the run.
+local function take(self, text)
+    local reply = text and literal.decode(text)
+    if not reply then errors.raise('MARE_ERROR_IO', 'the thread that writes has ended') end
+    if reply.kind == 'checkpoint' then
+        self.saved = { failure = reply.failure }
+    elseif reply.failure then
+        errors.raise('MARE_ERROR_IO', '%s', reply.failure)
+    elseif reply.kind == 'write' then
+        self.list[reply.id].busy[reply.slot] = false
+    end
+    return reply
+end
+
+-- Takes what has been answered. Raises what went wrong meanwhile.
+function Outputs:poll()
+    for text in self.worker and self.worker.poll or function() end, self.worker do
+        take(self, text)
+    end
+end
+
+local function await(self, kind)
+    repeat local reply = take(self, self.worker:receive()) until reply.kind == kind
+end
+
+local function open(self, earlier)
+    local known = {}
+    for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
+    for id, output in ipairs(self.list) do
+        local before = known[output.spec.path]
+        output.last = before and before.last
+        request(self, { kind = 'open', id = id, spec = output.spec,
+            position = before and before.position })
+        await(self, 'open')
+    end
+end
+
+-- desc: as for run.new, boundaries of exchange.boundaries; earlier: the outputs of a checkpoint's
+-- header, run_id likewise
+function outputs.new(desc, devices, earlier, run_id)
+    local o = desc.options
+    if o.image then image.check(o.image) end
+    local self = setmetatable({
+        desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
+    }, Outputs)
+    local common = attributes(desc, devices, self.run_id)
+    self.list[1] = from_options(o) and new_output(desc, from_options(o), common)
+    for _, wanted in ipairs(desc.outputs or {}) do
+        self.list[#self.list + 1] = new_output(desc, wanted, common)
+    end
+    if #self.list == 0 and not o.checkpoint then return self end
+    self.worker = worker.start 'mare.output.service'
+    local ok, failure = pcall(open, self, earlier)
+    if not ok then
+        self:abort()
+        error(failure, 0)
+    end
+    return self
+end
+
+-- The simulation that is written from now on.
+function Outputs:attach(sim)
+    for _, output in ipairs(self.list) do
+        local names = {}
+        for k, v in ipairs(output.spec.variables) do names[k] = v.name end
+        output.snapshot = snapshot.new(sim, { variables = names, cells = output.spec.sample,
+            slots = slots })
+    end
+end
+
+-- ---- snapshots ----
+
+-- The next time and step at which something is due.
+function Outputs:next_time(t)
+    local time = math.huge
+    for _, output in ipairs(self.list) do time = math.min(time, output.schedule:next_time(t)) end
+    return time
+end
+
+function Outputs:next_step(n)
+    local step = math.huge
+    for _, output in ipairs(self.list) do step = math.min(step, output.schedule:next_step(n)) end
+    return step
+end
+
+local function free_slot(self, output)
+    self:poll()
+    while true do
+        for slot = 1, slots do
+            if not output.busy[slot] then return slot end
+        end
+        take(self, self.worker:receive())
+    end
+end
+
+local function write(self, id, sim)
+    local output, addresses = self.list[id], {}
+    local slot = free_slot(self, output)
+    output.snapshot:take(slot)
+    for name, pointer in pairs(output.snapshot:data(slot)) do
+        addresses[name] = worker.address(pointer)
+    end
+    request(self, { kind = 'write', id = id, slot = slot, t = sim.now.t, type = sim.precision,
+        events = output.snapshot:events(slot), data = addresses })
+    output.busy[slot], output.last = true, sim.now.t
+end
+
+-- Writes every output that is due and not yet written at this time.
+function Outputs:write(sim)
+    for id, output in ipairs(self.list) do
+        if output.last ~= sim.now.t and output.schedule:due(sim.now.t, sim.now.steps) then
+            write(self, id, sim)
+        end
+    end
+end
+
+-- ---- checkpoints ----
+
+-- Hands a checkpoint over: its header is completed with where each file is. The memory at `data`
+-- is in use until saving() is false.
+function Outputs:save(path, keep, header, data, size)
+    header.run_id, header.outputs = self.run_id, {}
+    for id, output in ipairs(self.list) do header.outputs[id] = { last = output.last } end
+    self.saved = nil
+    self.underway = true
+    request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
+        data = worker.address(data), size = size })
+end
+
+-- Whether the last checkpoint is still being written. With `wait` no longer; then also why it
+-- failed, or nil.
+function Outputs:saving(wait)
+    if self.underway and wait and not self.saved then await(self, 'checkpoint') end
+    if not self.underway or not self.saved then return self.underway end
+    self.underway = false
+    return false, self.saved.failure
+end
+
+-- ---- the end ----
 
 -- desc.picture: { variable = 'rho', label = 'density', colours =, range = }, function(sim, path)
 -- or nil
@@ -90,10 +306,13 @@ end
 -- The run is complete. Returns the files there are now.
 function Outputs:close(sim)
     local written = {}
-    if self.writer then
-        self.writer:close()
-        written[1] = self.desc.options.out
+    for id, output in ipairs(self.list) do
+        if output.schedule:wants_end() and output.last ~= sim.now.t then write(self, id, sim) end
+        request(self, { kind = 'close', id = id })
+        await(self, 'close')
+        written[id] = output.spec.path
     end
+    self:abort()
     if self.image then
         draw(self.desc, sim, self.image)
         written[#written + 1] = self.image
@@ -101,9 +320,11 @@ function Outputs:close(sim)
     return written
 end
 
--- Nothing of it stays.
+-- Ends the thread. Of files that were not closed, what a checkpoint refers to stays under its
+-- temporary name, the rest goes.
 function Outputs:abort()
-    if self.writer then self.writer:abort() end
+    if self.worker then self.worker:stop() end
+    self.worker = nil
 end
 
 return outputs

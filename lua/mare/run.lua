@@ -9,7 +9,7 @@ local exchange = require 'mare.exchange'
 local host = require 'mare.host'
 local outputs = require 'mare.outputs'
 local progress = require 'mare.progress'
-local schedule = require 'mare.schedule'
+local restart = require 'mare.restart'
 local simulation = require 'mare.simulation'
 local system = require 'bindings.system'
 
@@ -51,16 +51,37 @@ local function batch_size(now, target, limit, per_step)
     return math.max(1, math.min(wanted, limit - now.steps, fitting, max_batch))
 end
 
-local function interrupt(state)
+-- Ends the run before its end: with a checkpoint where these are wanted, so that it can go on.
+local function stop_early(state, why)
     state.progress:clear()
-    if state.outputs then state.outputs:abort() end
-    errors.interrupt()
+    if not state.saver then return nil end
+    state.saver:finish(state.sim)
+    io.stderr:write(string.format('mare: %s at t = %g, step %.0f; --restart %s goes on\n', why,
+        state.sim.now.t, state.sim.now.steps, state.saver.path))
 end
 
--- On to `target` or the limit of steps. `state` keeps the seconds of one step between calls.
-local function advance(state, target)
-    local sim, limit = state.sim, state.steps
-    sim:aim(target)
+local function check_stop(state)
+    if host.interrupted() then
+        stop_early(state, 'interrupted')
+        errors.interrupt()
+    elseif state.saver and state.saver:out_of_time(2 * batch_seconds) then
+        stop_early(state, 'out of time')
+        errors.raise('unfinished', 'the wall clock limit came before the end')
+    end
+end
+
+local function check_saver(state)
+    local failure = state.saver and state.saver:check(state.sim)
+    if not failure then return end
+    state.progress:clear()
+    io.stderr:write('mare: warning: no checkpoint: ', failure, '\n')
+end
+
+-- On to time `target` or step `limit`. `state` keeps the seconds of one step between calls.
+local function advance(state, target, limit)
+    local sim = state.sim
+    if sim.now.dt == 0 or state.target ~= target then sim:aim(target) end
+    state.target = target
     check_state(sim)
     while sim.now.t < target and sim.now.steps < limit do
         local n = batch_size(sim.now, target, limit, state.per_step)
@@ -71,12 +92,12 @@ local function advance(state, target)
         check_state(sim, t)
         state.per_step = math.max(seconds / n, 1e-7)
         state.progress:computed(sim.now, sim.now.steps - taken, seconds)
-        if host.interrupted() then interrupt(state) end
+        if sim.now.t < target and sim.now.steps < limit then
+            if state.outputs then state.outputs:poll() end
+            check_saver(state)
+            check_stop(state)
+        end
     end
-end
-
-local function write(state)
-    if state.outputs then state.outputs:write(state.sim) end
 end
 
 -- The next time of a callback, or math.huge.
@@ -97,30 +118,38 @@ local function make_calls(state, calls)
     end
 end
 
--- Output, callbacks and steps in turn, each output and callback exactly at its time.
-local function march(state, t_end, every, calls)
-    local sim, times = state.sim, schedule.new(every, t_end)
-    local output = times:next(sim.now.t)
-    write(state)
-    while sim.now.t < t_end and sim.now.steps < state.steps do
-        advance(state, math.min(output, next_call(calls, sim.now.t)))
-        make_calls(state, calls)
-        if sim.now.t >= output or sim.now.steps >= state.steps then
-            write(state)
-            output = times:next(sim.now.t)
+-- Output, callbacks and steps in turn, each output and callback exactly at its time. A checkpoint
+-- is taken with everything done that belongs to its time, so that going on from it repeats nothing.
+local function march(state, t_end, calls)
+    local sim, files = state.sim, state.outputs
+    while true do
+        if files then files:write(sim) end
+        check_saver(state)
+        if sim.now.t >= t_end or sim.now.steps >= state.steps then break end
+        check_stop(state)
+        local target, limit = math.min(t_end, next_call(calls, sim.now.t)), state.steps
+        if files then
+            target = math.min(target, files:next_time(sim.now.t))
+            limit = math.min(limit, files:next_step(sim.now.steps))
         end
+        local t = sim.now.t
+        advance(state, target, limit)
+        if sim.now.t > t then make_calls(state, calls) end
     end
+    if state.saver then state.saver:finish(sim) end
 end
 
--- Runs a simulation. desc: { t_end, steps = limit, every = T, outputs = of outputs.new, quiet,
--- at = { { time, function(sim) }, ... } }. Returns the rates, see progress.lua.
+-- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, saver = of
+-- restart.saver, quiet, at = { { time, function(sim) }, ... } }. Returns the rates, see
+-- progress.lua.
 function run.loop(sim, desc)
     local t_end, limit = desc.t_end or math.huge, desc.steps or math.huge
     if t_end == math.huge and limit == math.huge then
         errors.argument 'run: t_end or steps is wanted'
     end
     local state = {
-        sim = sim, steps = limit, outputs = desc.outputs, per_step = batch_seconds,
+        sim = sim, steps = limit, outputs = desc.outputs, saver = desc.saver,
+        per_step = batch_seconds,
         progress = progress.new {
             cells = sim.grid.cells, bytes = sim:bytes_per_cell(), t_end = t_end, steps = limit,
             copy_rate = not desc.quiet and copy_rate(sim) or nil, quiet = desc.quiet,
@@ -128,27 +157,59 @@ function run.loop(sim, desc)
             write = function(text) io.stderr:write(text) end,
         },
     }
-    march(state, t_end, desc.every, desc.at or {})
+    if state.saver then state.saver:begin(sim) end
+    march(state, t_end, desc.at or {})
     return state.progress:finish(sim.now)
 end
 
+local function say_where(found, quiet)
+    for _, reason in ipairs(found.passed_over) do
+        io.stderr:write('mare: warning: passed over ', reason, '\n')
+    end
+    if quiet then return end
+    io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f\n', found.path,
+        found.header.t, found.header.steps))
+end
+
+local function new_simulation(desc, devices, found)
+    local h = found and found.header
+    return simulation.new {
+        grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
+        initial = desc.initial, options = desc.options, devices = devices,
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate },
+    }
+end
+
+-- The whole run, with its files open.
+local function execute(desc, devices, files, found)
+    local o = desc.options
+    local saver = restart.saver(desc, files, system.now)
+    local sim = new_simulation(desc, devices, found)
+    files:attach(sim)
+    sim.rates = run.loop(sim, {
+        t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, outputs = files,
+        saver = saver,
+    })
+    return sim, files:close(sim)
+end
+
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, picture = of outputs.lua }. Returns the simulation at its end, with the rates in
+-- initial, at, picture and outputs = of outputs.lua, state = table of plain values that belong to
+-- the run and go into its checkpoints }. Returns the simulation at its end, with the rates in
 -- `rates`.
 function run.new(desc)
     local o = desc.options
     local devices = device_list.open(o.device)
     desc.boundaries = exchange.boundaries(desc.boundaries)
-    local files = outputs.new(desc, devices)
-    local sim = simulation.new {
-        grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
-        initial = desc.initial, options = o, devices = devices,
-    }
-    sim.rates = run.loop(sim, {
-        t_end = o.t_end, steps = o.steps, every = o.every, quiet = o.quiet, at = desc.at,
-        outputs = files,
-    })
-    local written = files:close(sim)
+    local found = restart.find(desc)
+    if found then say_where(found, o.quiet) end
+    local header = found and found.header or {}
+    local files = outputs.new(desc, devices, header.outputs, header.run_id)
+    local ok, sim, written = pcall(execute, desc, devices, files, found)
+    if not ok then
+        files:abort()
+        error(sim, 0)
+    end
     if not o.quiet and #written > 0 then print('wrote ' .. table.concat(written, ', ')) end
     return sim
 end

@@ -1,6 +1,7 @@
--- When a run writes: every T of model time, and at the end. The next time follows from the
--- present one alone, as a multiple of T and not as a sum, so that it is the same however a run
--- got there.
+-- When something happens in a run: every T of model time, every N steps, at listed times, or, when
+-- none of these is given, at the start and the end. What comes next follows from the present time
+-- and step alone, not from a sum, so that it is the same however a run got there. Multiples of T
+-- are rounded to 12 digits: the third of 0.1 is the 0.3 that people type.
 
 local errors = require 'bindings.errors'
 
@@ -11,19 +12,66 @@ Schedule.__index = Schedule
 
 local tolerance = 1e-6      -- of T: two times closer than this are the same
 
--- every: nil means at the end only
-function schedule.new(every, t_end)
-    if every and not (every > 0 and every < math.huge) then
-        errors.argument('schedule: every = %s, must be greater than 0', tostring(every))
+local function check(name, value)
+    if value and not (value > 0 and value < math.huge) then
+        errors.argument('schedule: %s = %s, must be greater than 0', name, tostring(value))
     end
-    return setmetatable({ every = every, t_end = t_end }, Schedule)
+end
+
+-- { every = T, steps = N, times = { ... }, t_end = }
+function schedule.new(desc)
+    check('every', desc.every)
+    check('steps', desc.steps)
+    local self = setmetatable({
+        every = desc.every, steps = desc.steps, t_end = desc.t_end or math.huge,
+    }, Schedule)
+    self.times = {}
+    for k, time in ipairs(desc.times or {}) do self.times[k] = time end
+    table.sort(self.times)
+    self.ends = not (desc.every or desc.steps or desc.times)
+    return self
+end
+
+local function multiple(every, k)
+    return tonumber(string.format('%.12g', k * every))
 end
 
 -- The first scheduled time after t, never later than the end.
-function Schedule:next(t)
-    if not self.every then return self.t_end end
-    local time = (math.floor(t / self.every + tolerance) + 1) * self.every
-    return time < self.t_end - tolerance * self.every and time or self.t_end
+function Schedule:next_time(t)
+    local time = self.t_end
+    if self.every then
+        local k = math.floor(t / self.every + tolerance) + 1
+        local following = multiple(self.every, k)
+        if following < self.t_end - tolerance * self.every then time = following end
+    end
+    for _, listed in ipairs(self.times) do
+        if listed > t then return math.min(time, listed) end
+    end
+    return time
+end
+
+-- The first scheduled number of steps after n, or math.huge.
+function Schedule:next_step(n)
+    return self.steps and (math.floor(n / self.steps) + 1) * self.steps or math.huge
+end
+
+-- Whether it happens at time t, after n steps.
+function Schedule:due(t, n)
+    if self.ends and n == 0 then return true end
+    if self.steps and n % self.steps == 0 then return true end
+    if self.every then
+        local nearest = multiple(self.every, math.floor(t / self.every + 0.5))
+        if math.abs(t - nearest) <= tolerance * self.every then return true end
+    end
+    for _, listed in ipairs(self.times) do
+        if listed == t then return true end
+    end
+    return false
+end
+
+-- Whether the last state counts, scheduled or not.
+function Schedule:wants_end()
+    return #self.times == 0
 end
 
 return schedule

@@ -124,6 +124,7 @@ end
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones, or options.device,
+--   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
 function simulation.new(desc)
     local o = desc.options or {}
@@ -145,10 +146,41 @@ function simulation.new(desc)
     bind_sweeps(self)
     self.exchange = exchange.new(self.states, self.boundaries, self.scheme.normal)
     make_plans(self)
-    self:set(desc.initial)
+    if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
     self:read()
+    if desc.restart then self:start(desc.restart) end
     return self
+end
+
+-- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known }
+function Simulation:start(at)
+    for _, c in ipairs(self.clocks) do c:start(at.t, at.steps, self.cfl, at.rate) end
+    self:read()
+end
+
+local function padded(self)
+    return self.grid.nx + 2 * self.grid.halo, self.grid.ny + 2 * self.grid.halo
+end
+
+-- Elements of what save() gives.
+function Simulation:saved_count()
+    local width, height = padded(self)
+    return width * height * #self.scheme.fields
+end
+
+-- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
+-- everything that the next step depends on. Waits.
+function Simulation:save(host)
+    local width, height = padded(self)
+    for _, s in ipairs(self.states) do s:save(host, width, height) end
+end
+
+function Simulation:load(at)
+    local width, height = padded(self)
+    for _, s in ipairs(self.states) do s:load(at.state, width, height) end
+    self:start(at)
+    self.version = self.version + 1
 end
 
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }.
@@ -158,9 +190,7 @@ function Simulation:set(initial, start)
         return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
     end
     for _, s in ipairs(self.states) do s:fill(value) end
-    for _, c in ipairs(self.clocks) do
-        c:start(start and start.t or 0, start and start.steps or 0, self.cfl)
-    end
+    self:start(start or { t = 0, steps = 0 })
     for _, s in ipairs(self.states) do s.sweeps.measure:run() end
     self:share_maxima()
     self:read()

@@ -83,6 +83,31 @@ function State:download(field, host, nx)
     })
 end
 
+-- The whole grid with its ghost cells in host memory: `width` elements a row, `height` rows a field.
+-- The part's own cells go there, and ghost cells where it lies at the edge of the domain.
+function State:save(host, width, height)
+    local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
+    local function reach(side) return part.edge[side] and h or 0 end
+    local i, j = -reach 'west', -reach 'south'
+    self.now:download_region(host, {
+        width = (l.nx + reach 'east' - i) * size, height = l.ny + reach 'north' - j,
+        depth = l.fields, src_offset = l:offset(0, i, j) * size, src_pitch = l.stride * size,
+        src_slice = l.plane * size, dst_pitch = width * size, dst_slice = width * height * size,
+        dst_offset = ((part.j0 + j + h) * width + part.i0 + i + h) * size,
+    })
+end
+
+-- The reverse: the part's own cells and all its ghost cells.
+function State:load(host, width, height)
+    local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
+    self.now:upload_region(host, {
+        width = (l.nx + 2 * h) * size, height = l.ny + 2 * h, depth = l.fields,
+        dst_offset = l:offset(0, -h, -h) * size, dst_pitch = l.stride * size,
+        dst_slice = l.plane * size, src_offset = (part.j0 * width + part.i0) * size,
+        src_pitch = width * size, src_slice = width * height * size,
+    })
+end
+
 function State:release()
     self.now:release()
     self.other:release()

@@ -2,25 +2,43 @@ local progress = require 'mare.progress'
 local schedule = require 'mare.schedule'
 
 describe('schedule', function()
-    it('gives multiples of T and then the end', function()
-        local s, times, t = schedule.new(0.1, 0.55), {}, 0
-        while t < 0.55 do
-            t = s:next(t)
+    local function all(s, t_end)
+        local times, t = {}, 0
+        while t < t_end do
+            t = s:next_time(t)
             times[#times + 1] = t
         end
-        assert.same({ 0.1, 0.2, 3 * 0.1, 0.4, 0.5, 0.55 }, times)
+        return times
+    end
+
+    it('gives multiples of T, as people write them, and then the end', function()
+        local s = schedule.new { every = 0.1, t_end = 0.55 }
+        assert.same({ 0.1, 0.2, 0.3, 0.4, 0.5, 0.55 }, all(s, 0.55))
     end)
 
     it('does not add a sliver before the end', function()
-        local s, count, t = schedule.new(0.1, 0.7), 0, 0     -- 7 * 0.1 > 0.7 by a rounding error
-        repeat t, count = s:next(t), count + 1 until t >= 0.7
-        assert.equal(7, count)
-        assert.equal(0.7, t)
+        local third = 1 / 3         -- its multiples, rounded, are not those of the end
+        local s = schedule.new { every = third, t_end = 3 * third }
+        assert.same(3, #all(s, 3 * third))
+        assert.equal(2 * third, schedule.new({ every = third, t_end = 2 * third }):next_time(0.4))
     end)
 
-    it('without T is the end alone, and refuses T = 0', function()
-        assert.equal(2, schedule.new(nil, 2):next(0))
-        local ok, err = pcall(schedule.new, 0, 2)
+    it('knows which times and steps are its own', function()
+        local s = schedule.new { every = 0.1, steps = 7, t_end = 2 }
+        assert.same({ true, true, false, true, true }, { s:due(0, 0), s:due(0.3, 5),
+            s:due(0.35, 5), s:due(0.35, 14), s:due(3 * 0.1, 5) })
+        assert.same({ 7, 14, 14 }, { s:next_step(0), s:next_step(7), s:next_step(13) })
+        local listed = schedule.new { times = { 0.7, 0.2 }, t_end = 2 }
+        assert.same({ 0.2, 0.7, 2 }, all(listed, 2))
+        assert.same({ false, true, false }, { listed:due(0, 0), listed:due(0.7, 9),
+            listed:wants_end() })
+    end)
+
+    it('without any of them is the start and the end, and refuses T = 0', function()
+        local s = schedule.new { t_end = 2 }
+        assert.equal(2, s:next_time(0))
+        assert.same({ true, false, true }, { s:due(0, 0), s:due(1, 5), s:wants_end() })
+        local ok, err = pcall(schedule.new, { every = 0 })
         assert.is_false(ok)
         assert.equal('schedule: every = 0, must be greater than 0', err.message)
     end)

@@ -6,7 +6,9 @@
 --   local netcdf = require 'mare.output.netcdf'
 --   local out = netcdf.writer{
 --       path = 'kh.nc',
---       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },   -- the region that is written
+--       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },
+--       sample = { i0 = 0, j0 = 0, nx = 32, ny = 16, step = 2 },   -- which cells: from (i0, j0)
+--                                     -- every second, 32 x 16 in all; nil: the whole grid
 --       variables = {                         -- type 'float' or 'double'; units default to '1'
 --           { name = 'rho', type = 'float', long_name = 'mass density', units = 'kg m-3',
 --             standard_name = 'air_density' },                       -- standard_name only if CF's
@@ -19,16 +21,28 @@
 --       time_units = '1', space_units = '1',  -- '1' (default) for scaled problems; otherwise e.g.
 --                                             -- 'seconds since 2000-01-01 00:00:00' and 'm'
 --       deflate = 0,                          -- 0 (default) to 9
+--       shuffle = true,                       -- of bytes before; nil: when deflated
+--       quantize = 4,                         -- significant digits to keep; nil: all
 --   }
 --   out:write(t, function(name) return data end)   -- data: cdata, ny*nx values, row-major, y up
 --   out:close()                               -- complete: now it has its final name
 --   out:abort()                               -- or: remove the temporary; harmless after close()
+--
+-- A run that may be killed seals its file now and then. HDF5 keeps an index that it rewrites in
+-- place, so a file that was being written when its process died may be unreadable; the data of a
+-- record, once written, never change. So position = out:seal() closes the file for a moment, syncs
+-- it, and reports its length and every byte that is not data of a record. From these and any later
+-- state of the file netcdf.resume(spec, position) makes a copy that is the file as it was, to be
+-- continued; what came after is gone from it, and is computed and written again. The old file
+-- stays until the new one is complete.
 --
 -- writer{} raises before anything is computed if the path is a folder, the folder cannot be written
 -- or a description is wrong. After any failed call the temporary is already gone.
 -- Attribute values: string, number, boolean (written as text) or array of numbers.
 
 local files = require 'bindings.files'
+local hdf5 = require 'bindings.hdf5'
+local literal = require 'mare.literal'
 local netcdf = require 'bindings.netcdf'
 
 local output = {}
@@ -55,6 +69,11 @@ local function check_grid(spec)
             fail(spec, 'grid: %s must be { low, high }', axis)
         end
     end
+end
+
+local function sample_of(spec)
+    local g = spec.grid
+    return spec.sample or { i0 = 0, j0 = 0, nx = g.nx, ny = g.ny, step = 1 }
 end
 
 local function check_variables(spec)
@@ -86,7 +105,7 @@ end
 
 -- Bytes that one record may add to the file: whole chunks and some room for HDF5's own tables.
 local function record_bytes(spec)
-    local g, bytes = spec.grid, 0
+    local g, bytes = sample_of(spec), 0
     local rows = chunk(g.ny) * math.ceil(g.ny / max_chunk)
     local cells = rows * chunk(g.nx) * math.ceil(g.nx / max_chunk)
     for _, v in ipairs(spec.variables) do
@@ -139,8 +158,9 @@ end
 
 local function define_variables(file, spec, dims)
     local order = { dims.time, dims.y, dims.x }
-    local g = spec.grid
-    local storage = { chunks = { 1, chunk(g.ny), chunk(g.nx) }, deflate = spec.deflate }
+    local g = sample_of(spec)
+    local storage = { chunks = { 1, chunk(g.ny), chunk(g.nx) }, deflate = spec.deflate,
+        shuffle = spec.shuffle, quantize = spec.quantize }
     for _, v in ipairs(spec.variables) do
         file:define_variable(v.name, v.type, order, storage)
         put_attributes(file, v.name, { units = v.units or '1', long_name = v.long_name or v.name,
@@ -148,12 +168,18 @@ local function define_variables(file, spec, dims)
     end
 end
 
-local function put_global_attributes(file, spec)
+local function history(spec)
+    return os.date '!%Y-%m-%dT%H:%M:%SZ ' .. spec.command
+end
+
+-- `earlier`: the history so far of a file that is continued
+local function put_global_attributes(file, spec, earlier)
     file:put_attribute(nil, 'Conventions', 'CF-1.8')
     if spec.title then file:put_attribute(nil, 'title', spec.title) end
     if spec.source then file:put_attribute(nil, 'source', spec.source) end
     if spec.command then
-        file:put_attribute(nil, 'history', os.date '!%Y-%m-%dT%H:%M:%SZ ' .. spec.command)
+        local before = earlier and earlier .. '\n' or ''
+        file:put_attribute(nil, 'history', before .. history(spec))
     end
     put_attributes(file, nil, spec.attributes or {})
     local options = {}
@@ -163,23 +189,24 @@ local function put_global_attributes(file, spec)
     put_attributes(file, nil, options)
 end
 
-local function put_centres(file, name, n, range)
+-- Of cells `first`, first + step, ... of the `cells` between the ends of the range.
+local function put_centres(file, name, n, range, cells, first, step)
     local centres = netcdf.doubles(n)
-    local step = (range[2] - range[1]) / n
-    for i = 0, n - 1 do centres[i] = range[1] + (i + 0.5) * step end
+    local width = (range[2] - range[1]) / cells
+    for i = 0, n - 1 do centres[i] = range[1] + (first + i * step + 0.5) * width end
     file:put(name, { 0 }, { n }, centres)
 end
 
 local function define(file, spec)
-    local g = spec.grid
+    local g, grid = sample_of(spec), spec.grid
     local dims = { time = file:define_dimension 'time', y = file:define_dimension('y', g.ny),
         x = file:define_dimension('x', g.nx) }
     put_global_attributes(file, spec)
     define_axes(file, spec, dims)
     define_variables(file, spec, dims)
     file:end_definitions()
-    put_centres(file, 'y', g.ny, g.y)
-    put_centres(file, 'x', g.nx, g.x)
+    put_centres(file, 'y', g.ny, grid.y, grid.ny, g.j0, g.step)
+    put_centres(file, 'x', g.nx, grid.x, grid.nx, g.i0, g.step)
     file:sync()
 end
 
@@ -192,14 +219,21 @@ local function guarded(self, f, ...)
     end
 end
 
-function output.writer(spec)
+local function new_writer(spec)
     check_grid(spec)
     check_variables(spec)
     check_deflate(spec)
     local self = setmetatable({ path = spec.path, spec = spec, steps = 0, last = -math.huge,
         time = netcdf.doubles(1), record_bytes = record_bytes(spec) }, Writer)
-    self.start, self.count = { 0, 0, 0 }, { 1, spec.grid.ny, spec.grid.nx }
+    local g = sample_of(spec)
+    self.start, self.count = { 0, 0, 0 }, { 1, g.ny, g.nx }
     self.temporary = files.temporary(spec.path)
+    return self
+end
+
+function output.writer(spec)
+    local self = new_writer(spec)
+    self.data, self.counted = {}, 0     -- { offset, bytes } of the data of so many records
     guarded(self, function()
         self.temporary:reserve(self.record_bytes)
         self.file = netcdf.create(self.temporary.name, self.path)
@@ -228,6 +262,137 @@ function Writer:write(t, get)
     guarded(self, write, t, get)
 end
 
+-- ---- sealed files ----
+
+-- What must not differ where one file is continued by another run.
+local function shape_of(spec)
+    local names = {}
+    for k, v in ipairs(spec.variables) do names[k] = v.name .. ' ' .. v.type end
+    return literal.encode { sample = sample_of(spec), variables = names,
+        storage = { spec.deflate or 0, spec.shuffle or false, spec.quantize or 0 } }
+end
+
+-- Where the chunks of records first .. last - 1 begin.
+local function chunk_origins(spec, first, last)
+    local g, origins = sample_of(spec), {}
+    for record = first, last - 1 do
+        for y = 0, g.ny - 1, chunk(g.ny) do
+            for x = 0, g.nx - 1, chunk(g.nx) do origins[#origins + 1] = { record, y, x } end
+        end
+    end
+    return origins
+end
+
+-- Everything but `extents` of the first `size` bytes, as { offset, bytes } in order.
+local function others(extents, size)
+    table.sort(extents, function(a, b) return a[1] < b[1] end)
+    local list, at = {}, 0
+    for _, extent in ipairs(extents) do
+        if extent[1] > at then list[#list + 1] = { at, extent[1] - at } end
+        at = math.max(at, extent[1] + extent[2])
+    end
+    if size > at then list[#list + 1] = { at, size - at } end
+    return list
+end
+
+local function read_pieces(path, pieces)
+    local file, texts = assert(io.open(path, 'rb')), {}
+    for k, piece in ipairs(pieces) do
+        file:seek('set', piece[1])
+        texts[k] = file:read(piece[2])
+    end
+    file:close()
+    return table.concat(texts)
+end
+
+local function seal(self)
+    local name, names = self.temporary.name, {}
+    for k, v in ipairs(self.spec.variables) do names[k] = '/' .. v.name end
+    self.file:close()
+    self.file = nil
+    files.sync(name)
+    hdf5.chunks(name, names, chunk_origins(self.spec, self.counted, self.steps), self.data)
+    local size = files.size(name)
+    local pieces = others(self.data, size)
+    self.position = {
+        path = self.path, temporary = name, id = (self.spec.attributes or {}).run_id,
+        size = size, steps = self.steps, last = self.last, shape = shape_of(self.spec), pieces = pieces,
+        index = read_pieces(name, pieces),
+    }
+    self.counted = self.steps
+    self.file = netcdf.append(name, self.path)
+end
+
+-- From here on a failing or aborted run leaves the file, for resume().
+function Writer:seal()
+    if not self.file then fail(self, 'is closed') end
+    if not self.position or self.counted ~= self.steps then guarded(self, seal) end
+    return self.position
+end
+
+local function has_id(path, id)
+    local ok, found = pcall(function()
+        local file = netcdf.open(path)
+        local attributes = file:attributes()
+        file:close()
+        return attributes.run_id
+    end)
+    return ok and found == id
+end
+
+-- The file as it was left, or the complete one.
+local function find_source(position)
+    for _, path in ipairs { position.temporary, position.path } do
+        local size = files.size(path)
+        if size and size >= position.size
+            and (path == position.temporary or position.id and has_id(path, position.id)) then
+            return path
+        end
+    end
+    error(string.format('%s: neither it nor %s is there as the checkpoint knew it; give another '
+        .. '--out for what comes', position.path, position.temporary), 0)
+end
+
+local copy_bytes = 2 ^ 22
+
+local function restore(position, temporary)
+    local source = assert(io.open(find_source(position), 'rb'))
+    for at = 0, position.size - 1, copy_bytes do
+        local text = source:read(math.min(copy_bytes, position.size - at))
+        temporary:append(text)
+    end
+    source:close()
+    local file, at = assert(io.open(temporary.name, 'r+b')), 1
+    for _, piece in ipairs(position.pieces) do
+        file:seek('set', piece[1])
+        file:write(position.index:sub(at, at + piece[2] - 1))
+        at = at + piece[2]
+    end
+    local ok, reason = file:close()
+    if not ok then error(reason, 0) end
+end
+
+-- A writer that goes on where seal() gave that position.
+function output.resume(spec, position)
+    if shape_of(spec) ~= position.shape then
+        fail(spec, 'the run to be continued wrote other variables, cells or storage into it; give '
+            .. 'another --out')
+    end
+    local self = new_writer(spec)
+    self.steps, self.last = position.steps, position.last
+    self.data, self.counted = others(position.pieces, position.size), position.steps
+    guarded(self, function()
+        self.temporary:reserve(position.size + self.record_bytes)
+        restore(position, self.temporary)
+        self.file = netcdf.append(self.temporary.name, self.path)
+        local earlier = self.file:attributes().history
+        self.file:begin_definitions()
+        put_global_attributes(self.file, spec, earlier)
+        self.file:end_definitions()
+    end)
+    return self
+end
+
 function Writer:close()
     if not self.file then fail(self, 'is closed') end
     guarded(self, function()
@@ -237,10 +402,12 @@ function Writer:close()
     end)
 end
 
+-- Closes the file if it can be, and leaves it under its temporary name when it was sealed.
 function Writer:abort()
-    if self.file then self.file:abort() end
-    self.temporary:discard()
+    local file = self.file
     self.file = nil
+    if file then file:abort() end
+    if self.position then self.temporary:keep() else self.temporary:discard() end
 end
 
 -- Raises now what writer{} would raise later because of the path.

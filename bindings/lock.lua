@@ -1,0 +1,45 @@
+-- One lock for libraries that stand no two threads, shared by all states of the process: the first
+-- state makes it, workers get its address with the rest of `host`.
+
+local ffi = require 'ffi'
+local host = require 'mare.host'
+
+ffi.cdef [[
+    void *calloc(size_t count, size_t size);
+    int pthread_mutex_lock(void *mutex);
+    int pthread_mutex_unlock(void *mutex);
+]]
+
+local C = ffi.C
+local mutex_bytes = 128         -- at least; all zero is an unlocked mutex on Linux
+
+-- Never freed: it lives as long as the process.
+host.lock = host.lock or tonumber(ffi.cast('intptr_t', C.calloc(1, mutex_bytes)))
+local mutex = ffi.cast('void *', ffi.cast('intptr_t', host.lock))
+
+local M = {}
+
+local function finish(errno, ok, result)
+    C.pthread_mutex_unlock(mutex)
+    if not ok then error(result, 0) end
+    ffi.errno(errno)
+    return result
+end
+
+local function call(f, ...)
+    C.pthread_mutex_lock(mutex)
+    local ok, result = pcall(f, ...)
+    return finish(ffi.errno(), ok, result)
+end
+
+-- The functions of a library, each under the lock for the time of its call.
+function M.guard(library)
+    return setmetatable({}, { __index = function(functions, name)
+        local f = library[name]
+        local function guarded(...) return call(f, ...) end
+        functions[name] = guarded
+        return guarded
+    end })
+end
+
+return M

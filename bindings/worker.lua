@@ -1,0 +1,212 @@
+-- A thread with a Lua state of its own, for what would stop the caller: compressing, writing. The
+-- two states share no Lua value. They talk in texts, in order, through a pair of sockets, and may
+-- hand each other addresses of memory and of Mare's handles, which any thread may use.
+--
+--     local w = worker.start 'mare.output.service'    -- module: function(channel), which runs there
+--     w:send 'text'; w:receive(); w:poll()            -- poll: nil where nothing has come yet
+--     w:stop()                                        -- its receive() returns nil; waits for it
+--
+-- An error in the thread ends it, and receive() and poll() raise it here. The thread takes no
+-- signals: those are for the state that has the handlers.
+
+local ffi = require 'ffi'
+local host = require 'mare.host'
+require 'bindings.lock'
+
+ffi.cdef [[
+    typedef struct lua_State lua_State;
+    lua_State *luaL_newstate(void);
+    void luaL_openlibs(lua_State *L);
+    int luaL_loadstring(lua_State *L, const char *text);
+    void lua_pushlstring(lua_State *L, const char *text, size_t length);
+    int lua_pcall(lua_State *L, int arguments, int results, int handler);
+    const char *lua_tolstring(lua_State *L, int index, size_t *length);
+    double lua_tonumber(lua_State *L, int index);
+    void lua_close(lua_State *L);
+    int pthread_create(unsigned long *id, const void *attributes, void *run, void *argument);
+    int pthread_join(unsigned long id, void **result);
+    int pthread_sigmask(int how, const void *set, void *old);
+    int sigfillset(void *set);
+    int socketpair(int domain, int type, int protocol, int *fds);
+    int shutdown(int fd, int how);
+    long send(int fd, const void *data, size_t size, int flags);
+    long recv(int fd, void *data, size_t size, int flags);
+    int close(int fd);
+    char *strerror(int number);
+]]
+
+local C = ffi.C
+local AF_UNIX, SOCK_STREAM_CLOEXEC, SHUT_RDWR, SIG_SETMASK = 1, 0x80001, 2, 2
+local MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, EINTR = 2, 0x40, 0x4000, 4
+local failure_mark = '\27'       -- in front of the last text of a thread that failed
+
+local M = {}
+
+-- ---- a channel: texts with their lengths in front, over a socket ----
+
+local Channel = {}
+Channel.__index = Channel
+
+local function transfer(call, fd, data, size, flags)
+    local done = 0
+    while done < size do
+        local n = tonumber(call(fd, data + done, size - done, flags))
+        if n == 0 or (n < 0 and ffi.errno() ~= EINTR) then return false end
+        done = done + math.max(n, 0)
+    end
+    return true
+end
+
+-- False when the other side has gone.
+function Channel:send(text)
+    self.length[0] = #text
+    return transfer(C.send, self.fd, ffi.cast('const char *', self.length), 8, MSG_NOSIGNAL)
+        and transfer(C.send, self.fd, ffi.cast('const char *', text), #text, MSG_NOSIGNAL)
+end
+
+-- Waits; nil when the other side has gone.
+function Channel:receive()
+    if not transfer(C.recv, self.fd, ffi.cast('char *', self.length), 8, 0) then return nil end
+    local size = tonumber(self.length[0])
+    local data = ffi.new('char[?]', math.max(size, 1))
+    if not transfer(C.recv, self.fd, data, size, 0) then return nil end
+    return ffi.string(data, size)
+end
+
+-- Whether receive() would return at once.
+function Channel:ready()
+    return C.recv(self.fd, self.length, 1, MSG_PEEK + MSG_DONTWAIT) >= 0
+end
+
+local function channel(fd)
+    return setmetatable({ fd = fd, length = ffi.new 'int64_t[1]' }, Channel)
+end
+
+-- ---- the thread ----
+
+-- Runs there: makes the entry point of the thread and returns its address.
+local boot = [[
+    local text = ...
+    local settings = assert(loadstring(text))()
+    package.path, package.cpath = settings.path, settings.cpath
+    package.loaded['mare.host'] = settings.host
+    return require('bindings.worker').entry(settings.module, settings.fd)
+]]
+
+local entries = {}      -- keeps the callback of this state
+
+function M.entry(module, fd)
+    local run = require(module)
+    local there = channel(fd)
+    local function serve()
+        local ok, failure = xpcall(run, function(failure)
+            return type(failure) == 'string' and failure or tostring(failure)
+        end, there)
+        if not ok then there:send(failure_mark .. failure) end
+        C.shutdown(fd, SHUT_RDWR)
+        return nil
+    end
+    entries[1] = ffi.cast('void *(*)(void *)', serve)
+    return M.address(entries[1])
+end
+
+local function settings(module, fd)
+    local known = {}
+    for _, key in ipairs { 'root', 'library', 'header', 'version', 'launcher' } do
+        if host[key] then known[#known + 1] = string.format('%s = %q', key, host[key]) end
+    end
+    return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, host = { %s,
+        lock = %.0f, interrupted = function() return false end } }]], module, fd, package.path,
+        package.cpath, table.concat(known, ', '), host.lock)
+end
+
+local function new_state(module, fd)
+    local L, text = C.luaL_newstate(), settings(module, fd)
+    if L == nil then error('out of memory for a thread', 0) end
+    C.luaL_openlibs(L)
+    local failed = C.luaL_loadstring(L, boot) ~= 0
+    if not failed then
+        C.lua_pushlstring(L, text, #text)
+        failed = C.lua_pcall(L, 1, 1, 0) ~= 0
+    end
+    if not failed then return L, C.lua_tonumber(L, -1) end
+    local message = ffi.string(C.lua_tolstring(L, -1, nil))
+    C.lua_close(L)
+    error(message, 0)
+end
+
+local Worker = {}
+Worker.__index = Worker
+
+local function spawn(address)
+    local id, all, old = ffi.new 'unsigned long[1]', ffi.new 'char[128]', ffi.new 'char[128]'
+    C.sigfillset(all)
+    C.pthread_sigmask(SIG_SETMASK, all, old)
+    local status = C.pthread_create(id, nil, M.pointer('void', address), nil)
+    C.pthread_sigmask(SIG_SETMASK, old, nil)
+    if status ~= 0 then error('no thread: ' .. ffi.string(C.strerror(status)), 0) end
+    return id[0]
+end
+
+-- Ends the thread; once.
+local function finish(state)
+    C.shutdown(state.fds[0], SHUT_RDWR)
+    if state.id then C.pthread_join(state.id, nil) end
+    if state.L then C.lua_close(state.L) end
+    C.close(state.fds[0])
+    C.close(state.fds[1])
+end
+
+function M.start(module)
+    local fds = ffi.new 'int[2]'
+    if C.socketpair(AF_UNIX, SOCK_STREAM_CLOEXEC, 0, fds) ~= 0 then
+        error('no socket: ' .. ffi.string(C.strerror(ffi.errno())), 0)
+    end
+    local state = { fds = fds }
+    local ok, failure = pcall(function()
+        local address
+        state.L, address = new_state(module, fds[1])
+        state.id = spawn(address)
+    end)
+    if not ok then
+        finish(state)
+        error(failure, 0)
+    end
+    local guard = ffi.gc(ffi.new 'char[1]', function() finish(state) end)
+    return setmetatable({ channel = channel(fds[0]), state = state, guard = guard }, Worker)
+end
+
+function Worker:send(text)
+    return self.channel:send(text)
+end
+
+-- The next text, waiting for it; nil when the thread has ended. Raises its failure.
+function Worker:receive()
+    local text = self.channel:receive()
+    if text and text:sub(1, 1) == failure_mark then error(text:sub(2), 0) end
+    return text
+end
+
+function Worker:poll()
+    if self.channel:ready() then return self:receive() end
+end
+
+-- Whatever is under way there is finished first.
+function Worker:stop()
+    if not self.guard then return end
+    ffi.gc(self.guard, nil)
+    self.guard = nil
+    finish(self.state)
+end
+
+-- ---- memory across states, as numbers ----
+
+function M.address(pointer)
+    return tonumber(ffi.cast('intptr_t', pointer))
+end
+
+function M.pointer(type, address)
+    return ffi.cast(type .. ' *', ffi.cast('intptr_t', address))
+end
+
+return M

@@ -1,0 +1,142 @@
+-- Checkpoints of a run: when they are due, what they hold beside the fields, and how a run goes on
+-- from one. Taking one never changes a step: dt is clipped to output times only.
+
+local checkpoint = require 'mare.checkpoint'
+local device = require 'bindings.device'
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local literal = require 'mare.literal'
+local schedule = require 'mare.schedule'
+
+local restart = {}
+
+local Saver = {}
+Saver.__index = Saver
+
+-- What must be the same in the run that goes on; its name in a message, and its value as a text.
+local function identity(desc)
+    local g, o = desc.grid, desc.options
+    local precision = o.precision or 'float'
+    return {
+        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo } },
+        { 'the precision', precision },
+        { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
+        { 'the boundaries', literal.encode(desc.boundaries) },
+    }
+end
+
+local function check(found, desc)
+    local before, now = found.header.identity, identity(desc)
+    for k, entry in ipairs(now) do
+        if not before[k] or before[k][2] ~= entry[2] then
+            errors.usage('%s: %s of the run differ: %s then, %s now', found.path, entry[1],
+                before[k] and before[k][2] or 'none', entry[2])
+        end
+    end
+end
+
+-- The checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new run.
+function restart.find(desc)
+    local o = desc.options
+    if not o.restart then return nil end
+    local latest = o.restart == 'latest'
+    if latest and not o.checkpoint then
+        errors.usage 'option --restart latest: which is told by --checkpoint FILE'
+    end
+    local found = checkpoint.newest(latest and o.checkpoint or o.restart)
+    if not found then
+        if latest then return nil end       -- the first of a chain of runs with one command line
+        errors.usage('option --restart: %s: there is no such file', o.restart)
+    end
+    check(found, desc)
+    for key, value in pairs(found.header.state or {}) do (desc.state or {})[key] = value end
+    return found
+end
+
+-- ---- taking checkpoints ----
+
+local units = { [''] = 1, s = 1, m = 60, h = 3600, d = 86400 }
+
+-- "90", "90s", "1.5h" -> seconds
+local function seconds(text)
+    local number, unit = text:match '^([%d.]+)(%a?)$'
+    local value = tonumber(number)
+    if value and units[unit] and value > 0 then return value * units[unit] end
+    errors.usage("option --wall-limit: '%s' (allowed: a time such as 90s, 30m or 1.5h)", text)
+end
+
+-- desc: as for run.new; now: of a steady clock, seconds. Nil where no checkpoints are wanted.
+function restart.saver(desc, outputs, now)
+    local o = desc.options
+    local limit = o.wall_limit and seconds(o.wall_limit)
+    if not o.checkpoint then
+        if limit or o.checkpoint_every then
+            errors.usage 'options --wall-limit and --checkpoint-every want --checkpoint FILE'
+        end
+        return nil
+    end
+    files.check(o.checkpoint)
+    return setmetatable({
+        desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
+        started = now(), limit = limit, cost = 0,
+        schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
+    }, Saver)
+end
+
+local function header(self, sim)
+    local clock = sim.now
+    return {
+        version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
+        title = self.desc.title, identity = identity(self.desc), t = clock.t, steps = clock.steps,
+        dt = clock.dt, rate = clock.rate, cfl = clock.cfl, state = self.desc.state,
+    }
+end
+
+-- Raises, or returns, why the checkpoint being written failed.
+local function settle(self, wait)
+    local busy, failure = self.outputs:saving(wait)
+    if self.asked and not busy then
+        self.cost = math.max(self.cost, self.now() - self.asked)
+        self.asked = nil
+    end
+    return failure
+end
+
+-- Takes one now, as soon as the last is on the disk.
+local function take(self, sim)
+    local failure = settle(self, true)
+    self.memory = self.memory or sim.members[1].device:host {
+        type = sim.precision, count = sim:saved_count(), label = 'checkpoint' }
+    self.asked, self.taken = self.now(), sim.now.t
+    sim:save(self.memory)
+    self.outputs:save(self.path, self.keep, header(self, sim), self.memory.data, self.memory.size)
+    return failure
+end
+
+-- Where the run stands at its start.
+function Saver:begin(sim)
+    self.next = self.schedule and self.schedule:next_time(sim.now.t) or math.huge
+end
+
+-- After a batch of steps: takes a checkpoint if one is due. Returns why an earlier one could not be
+-- written: the run goes on, with the last good one.
+function Saver:check(sim)
+    local failure = settle(self, false)
+    if sim.now.t < self.next then return failure end
+    self.next = self.schedule:next_time(sim.now.t)
+    return take(self, sim) or failure
+end
+
+-- Whether the wall clock says stop: `reserve` seconds are wanted beside what a checkpoint takes.
+function Saver:out_of_time(reserve)
+    return self.limit and self.now() - self.started + reserve + 2 * self.cost >= self.limit
+end
+
+-- Takes one and waits until it is on the disk.
+function Saver:finish(sim)
+    local failure = take(self, sim)
+    failure = settle(self, true) or failure
+    if failure then errors.raise('MARE_ERROR_IO', '%s', failure) end
+end
+
+return restart

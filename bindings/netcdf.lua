@@ -11,6 +11,7 @@ ffi.cdef [[
     char *strerror(int number);
     int setenv(const char *name, const char *value, int overwrite);
     int H5dont_atexit(void);
+    int H5Eset_auto2(int64_t stack, void *print, void *data);
     const char *nc_inq_libvers(void);
     const char *nc_strerror(int status);
     int nc_create(const char *path, int mode, int *id);
@@ -74,6 +75,8 @@ function netcdf.load(names)
     C = lock.guard(foreign.load('NetCDF-C', names, 'libnetcdf-dev'))
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.
     pcall(function() C.H5dont_atexit() end)
+    -- It prints its errors unless told not to, by each thread; a state is used by one.
+    pcall(function() C.H5Eset_auto2(0, nil, nil) end)
 end
 
 local function library()

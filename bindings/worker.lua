@@ -2,9 +2,9 @@
 -- two states share no Lua value. They talk in texts, in order, through a pair of sockets, and may
 -- hand each other addresses of memory and of Mare's handles, which any thread may use.
 --
---     local w = worker.start 'mare.output.service'    -- module: function(channel), which runs there
---     w:send 'text'; w:receive(); w:poll()            -- poll: nil where nothing has come yet
---     w:stop()                                        -- its receive() returns nil; waits for it
+--     local w = worker.start 'mare.output.service'   -- module: function(channel), to run there
+--     w:send 'text'; w:receive(); w:poll()           -- poll: nil where nothing has come yet
+--     w:stop()                                       -- its receive() returns nil; waits for it
 --
 -- An error in the thread ends it, and receive() and poll() raise it here. The thread takes no
 -- signals: those are for the state that has the handlers.

@@ -54,7 +54,9 @@ local function parse(data, size)
     local all = #line + header_bytes + state_bytes
     if size ~= all + crc_bytes then return nil, 'is not complete' end
     local crc = string.format('%08x', checksum.crc32(0, data, all))
-    if crc ~= files.text(data + all, crc_bytes) then return nil, 'is damaged: its checksum is wrong' end
+    if crc ~= files.text(data + all, crc_bytes) then
+        return nil, 'is damaged: its checksum is wrong'
+    end
     local header = literal.decode(files.text(data + #line, header_bytes))
     if not header then return nil, 'has a header that cannot be read' end
     return { header = header, state = data + (#line + header_bytes), bytes = state_bytes,

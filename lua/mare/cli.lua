@@ -1,8 +1,8 @@
 -- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and
 -- returns the exit status.
 --
--- 0 ok, 1 failed, 2 bad usage, 130 interrupted. A failure shows its message and the user's own
--- frames; MARE_TRACEBACK=1 shows all of them.
+-- 0 ok, 1 failed, 2 bad usage, 3 stopped by --wall-limit, 130 interrupted. A failure shows its
+-- message and the user's own frames; MARE_TRACEBACK=1 shows all of them.
 
 local host = require 'mare.host'
 local errors = require 'bindings.errors'
@@ -14,6 +14,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare -e CODE [arguments]             run CODE
        mare - [arguments]                   run what comes in on standard input
        mare                                 an interactive session
+       mare info FILE                       what a NetCDF file or a checkpoint holds
+       mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
        mare --version
@@ -57,6 +59,9 @@ local function status_of(report)
     if host.interrupted() or status == 'interrupted' then
         io.stderr:write('mare: interrupted\n')
         return 130
+    elseif status == 'unfinished' then
+        io.stderr:write('mare: ', report.failure.message, '\n')
+        return 3
     elseif status == 'usage' then
         io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
         return 2
@@ -79,6 +84,7 @@ end
 
 local function run_text(text, chunk_name, name, words)
     local chunk, message = loadstring(text, chunk_name)
+    require('mare.options').script = { name = name, text = text }
     if chunk then return run(chunk, name, words) end
     io.stderr:write('mare: ', message, '\n')
     return 1
@@ -130,6 +136,18 @@ commands['-h'] = commands['--help']
 commands['--version'] = function()
     print('mare ' .. (host.version or require('bindings.device').version))
     return 0
+end
+
+function commands.info(path, extra)
+    if not path or extra then return bad_usage 'info: one FILE is wanted' end
+    print(table.concat(require('mare.info').lines(path), '\n'))
+    return 0
+end
+
+function commands.rerun(path, ...)
+    if not path then return bad_usage 'rerun: FILE.nc is missing' end
+    local name, text, words = require('mare.rerun').prepare(path, { ... })
+    return run_text(text, '@' .. name, name, words)
 end
 
 function commands.doctor(option, extra)
@@ -200,7 +218,7 @@ end
 
 local function finish(status)
     local core = package.loaded['bindings.ffi']
-    if core then core.poll_log() end
+    if type(core) == 'table' then core.poll_log() end       -- else it failed to load
     return status
 end
 

@@ -7,7 +7,8 @@ local function number(value)
     if value ~= value then return '0/0' end
     if value == math.huge then return '1/0' end
     if value == -math.huge then return '-1/0' end
-    return string.format('%.17g', value)
+    local short = string.format('%.15g', value)
+    return tonumber(short) == value and short or string.format('%.17g', value)
 end
 
 local write
@@ -30,7 +31,7 @@ local function write_table(value, out)
         write(key, out)
         out[#out + 1] = ']='
         write(value[key], out)
-        out[#out + 1] = ',\n'
+        out[#out + 1] = ','
     end
     out[#out + 1] = '}'
 end

@@ -292,6 +292,7 @@ end
 
 M.source = {}               -- see the head of this file
 M.program = 'scenario'      -- the name that --help shows
+M.script = nil              -- { name, text } of what the launcher runs
 
 -- ---- shared groups ----
 

@@ -83,8 +83,8 @@ function State:download(field, host, nx)
     })
 end
 
--- The whole grid with its ghost cells in host memory: `width` elements a row, `height` rows a field.
--- The part's own cells go there, and ghost cells where it lies at the edge of the domain.
+-- The whole grid with its ghost cells in host memory has `width` elements a row, `height` rows a
+-- field. The part's own cells go there, and ghost cells where it lies at the edge of the domain.
 function State:save(host, width, height)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
     local function reach(side) return part.edge[side] and h or 0 end

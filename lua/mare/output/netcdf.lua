@@ -316,8 +316,8 @@ local function seal(self)
     local pieces = others(self.data, size)
     self.position = {
         path = self.path, temporary = name, id = (self.spec.attributes or {}).run_id,
-        size = size, steps = self.steps, last = self.last, shape = shape_of(self.spec), pieces = pieces,
-        index = read_pieces(name, pieces),
+        size = size, steps = self.steps, last = self.last, shape = shape_of(self.spec),
+        pieces = pieces, index = read_pieces(name, pieces),
     }
     self.counted = self.steps
     self.file = netcdf.append(name, self.path)

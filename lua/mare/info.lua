@@ -1,0 +1,111 @@
+-- `mare info FILE`: what is in a NetCDF file or a checkpoint, and what made it.
+
+local checkpoint = require 'mare.checkpoint'
+local files = require 'bindings.files'
+local json = require 'dkjson'
+local netcdf = require 'bindings.netcdf'
+
+local info = {}
+
+local piece = 2 ^ 22        -- values that are read at once
+
+local function range_of(data, n, low, high)
+    for k = 0, n - 1 do
+        local value = data[k]
+        if value < low then low = value end
+        if value > high then high = value end
+    end
+    return low, high
+end
+
+-- Least and greatest value, read in rows of the last records first to last, a few at a time.
+local function range(file, variable)
+    local shape, low, high = variable.shape, math.huge, -math.huge
+    local inner = 1
+    for k = 2, #shape do inner = inner * shape[k] end
+    local step = math.max(1, math.floor(piece / inner))
+    for first = 0, shape[1] - 1, step do
+        local start, count = { first }, { math.min(step, shape[1] - first) }
+        for k = 2, #shape do start[k], count[k] = 0, shape[k] end
+        local data, n = file:get(variable.name, start, count)
+        low, high = range_of(data, n, low, high)
+    end
+    return low, high
+end
+
+local function variable_line(file, v)
+    local attributes = file:attributes(v.name)
+    local low, high = range(file, v)
+    local units = attributes.units and attributes.units ~= '1' and ' ' .. attributes.units or ''
+    local values = low <= high and string.format('%.6g to %.6g%s', low, high, units) or 'empty'
+    return string.format('  %-12s %-6s %s  %s', v.name, v.type, values,
+        attributes.long_name or '')
+end
+
+local function dimension_lines(file, lines)
+    local sizes, list = file:dimensions(), {}
+    for name, size in pairs(sizes) do list[#list + 1] = string.format('%s %.0f', name, size) end
+    table.sort(list)
+    lines[#lines + 1] = 'dimensions: ' .. table.concat(list, ', ')
+end
+
+local function option_lines(attributes, names, lines)
+    for _, name in ipairs(names) do
+        local option, value = name:match '^option_(.*)$', attributes[name]
+        if option then
+            local text = type(value) == 'number' and string.format('%.14g', value) or value
+            lines[#lines + 1] = string.format('  %-16s %s', option:gsub('_', '-'), text)
+        end
+    end
+end
+
+local shown = { 'title', 'source', 'device', 'driver', 'scenario', 'history' }
+
+local function netcdf_lines(path)
+    local file = netcdf.open(path)
+    local attributes, names = file:attributes()
+    local lines = {}
+    for _, name in ipairs(shown) do
+        if attributes[name] then
+            lines[#lines + 1] = name .. ': ' .. tostring(attributes[name]):gsub('\n', '\n    ')
+        end
+    end
+    local words = attributes.arguments and json.decode(attributes.arguments)
+    if words then lines[#lines + 1] = 'arguments: ' .. table.concat(words, ' ') end
+    dimension_lines(file, lines)
+    lines[#lines + 1] = 'variables:'
+    for _, v in ipairs(file:variables()) do
+        if #v.shape > 0 then lines[#lines + 1] = variable_line(file, v) end
+    end
+    lines[#lines + 1] = 'options:'
+    option_lines(attributes, names, lines)
+    file:close()
+    return lines
+end
+
+local function checkpoint_lines(found)
+    local h = found.header
+    local lines = {
+        'checkpoint: whole, its checksum is right', 'title: ' .. tostring(h.title),
+        'source: Mare ' .. h.version, 'device: ' .. h.device,
+        string.format('t = %.17g, step %.0f, next dt = %.17g', h.t, h.steps, h.dt),
+    }
+    for _, entry in ipairs(h.identity) do lines[#lines + 1] = entry[1] .. ': ' .. entry[2] end
+    for _, output in ipairs(h.outputs) do
+        local p = output.position
+        lines[#lines + 1] = string.format('output: %s, %.0f records to t = %g', p.path, p.steps,
+            p.last)
+    end
+    return lines
+end
+
+-- Lines about a file; raises if it is neither.
+function info.lines(path)
+    if not files.size(path) then error(path .. ': there is no such file', 0) end
+    local found, reason = checkpoint.read(path)
+    if found then return checkpoint_lines(found) end
+    if reason ~= 'is no checkpoint' then error(path .. ': ' .. reason, 0) end
+    return netcdf_lines(path)
+end
+
+return info

@@ -1,0 +1,490 @@
+-- Runs that go on: what is written does not depend on how often a run was stopped, killed or split
+-- anew, and nothing that goes wrong on the way costs a file.
+
+local checkpoint = require 'mare.checkpoint'
+local ffi = require 'ffi'
+local host = require 'mare.host'
+local lfs = require 'lfs'
+local literal = require 'mare.literal'
+local mare = require 'mare'
+local netcdf = require 'bindings.netcdf'
+local system = require 'bindings.system'
+local worker = require 'bindings.worker'
+
+ffi.cdef [[
+    int kill(int pid, int signal);
+    int usleep(unsigned microseconds);
+]]
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local folder
+
+local function slurp(path)
+    local file = io.open(path, 'rb')
+    local text = file and file:read '*a'
+    if file then file:close() end
+    return text
+end
+
+local function spit(path, text)
+    local file = assert(io.open(path, 'wb'))
+    file:write(text)
+    file:close()
+end
+
+local function listing()
+    local list = {}
+    for name in lfs.dir(folder) do
+        if name ~= '.' and name ~= '..' then list[#list + 1] = name end
+    end
+    table.sort(list)
+    return table.concat(list, ' ')
+end
+
+local function status_of(command)
+    local pipe = io.popen(command .. ' 2>&1; echo "status $?"')
+    local text = pipe:read '*a'
+    pipe:close()
+    return tonumber(text:match 'status (%d+)%s*$'), text
+end
+
+local function command(name, values)
+    local words = { host.launcher, name, '--device=' .. device, '--quiet' }
+    for key, value in pairs(values) do words[#words + 1] = '--' .. key .. '=' .. value end
+    for k, word in ipairs(words) do words[k] = "'" .. word .. "'" end
+    return table.concat(words, ' ')
+end
+
+-- A scenario in this process, with options as a script gives them.
+local function run(name, values)
+    local options, all = mare.options, { device = device, quiet = true,
+        image = folder .. '/picture.png' }
+    for key, value in pairs(values) do all[key] = value end
+    local source = options.source
+    options.source, options.program = all, name
+    options.script = { name = name .. '.lua',
+        text = slurp(host.root .. '/scenarios/' .. name .. '.lua') }
+    local ok, result = pcall(dofile, host.root .. '/scenarios/' .. name .. '.lua')
+    options.source, options.script = source, nil
+    if not ok then error(result, 0) end
+    return result
+end
+
+-- All variables of a file as the bytes they have.
+local function data_of(path)
+    local file, all = netcdf.open(path), {}
+    for _, v in ipairs(file:variables()) do
+        local data = file:get(v.name)
+        all[v.name] = ffi.string(data, ffi.sizeof(data))
+    end
+    file:close()
+    return all
+end
+
+local function same_data(expected, path)
+    local found = data_of(path)
+    for name, bytes in pairs(expected) do
+        assert.is_true(found[name] == bytes, name .. ' differs')
+    end
+end
+
+local function times_of(path)
+    local file = netcdf.open(path)
+    local data, n = file:get 'time'
+    local times = {}
+    for k = 0, n - 1 do times[k + 1] = data[k] end
+    file:close()
+    return times
+end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(lfs.mkdir(folder))
+end)
+
+after_each(function()
+    os.execute("rm -rf '" .. folder .. "'")
+end)
+
+describe('a worker', function()
+    it('answers, and passes on how it failed', function()
+        package.path = folder .. '/?.lua;' .. package.path
+        spit(folder .. '/echo.lua', [[return function(channel)
+            for text in channel.receive, channel do
+                if text == 'fail' then error 'broken' end
+                channel:send(text .. '!')
+            end
+        end]])
+        local w = worker.start 'echo'
+        assert.is_nil(w:poll())
+        w:send(('x'):rep(1000000))
+        assert.equal(1000001, #w:receive())
+        w:send 'fail'
+        assert.error_matches(function() w:receive() end, 'broken')
+        assert.is_nil(w:receive())
+        w:stop()
+        w:stop()
+        assert.error_matches(function() worker.start 'no_such_module' end, 'no_such_module')
+        package.path = package.path:gsub('^[^;]*;', '')
+    end)
+end)
+
+describe('plain values', function()
+    it('come back with every bit', function()
+        local value = { 1, -0.1, 1 / 3, 2 ^ 60, math.huge, -math.huge, 'a "b"\n\\\0\r\26\255', true,
+            { x = false, ['y z'] = { 5e-324 }, [7.5] = 1 } }
+        assert.same(value, literal.decode(literal.encode(value)))
+        local nan = literal.decode(literal.encode { 0 / 0 })[1]
+        assert.is_true(nan ~= nan)
+    end)
+
+    it('are nothing else', function()
+        assert.error_matches(function() literal.encode { print } end, 'a function cannot be kept')
+        assert.is_nil(literal.decode 'os.exit()')
+        assert.is_nil(literal.decode '{')
+    end)
+end)
+
+describe('a checkpoint file', function()
+    local path, data
+
+    before_each(function()
+        path, data = folder .. '/run.ck', ffi.new('double[5]', 1, 2, 3, 4, 5)
+    end)
+
+    it('keeps the last few, and finds the newest that is whole', function()
+        for n = 1, 4 do checkpoint.write(path, 3, { n = n }, data, 40) end
+        assert.equal('run.ck run.ck.1 run.ck.2', listing())
+        local found = checkpoint.newest(path)
+        assert.equal(4, found.header.n)
+        assert.equal(ffi.string(data, 40), ffi.string(found.state, found.bytes))
+        local bytes = slurp(path)
+        spit(path, bytes:sub(1, 60) .. string.char((bytes:byte(61) + 1) % 256) .. bytes:sub(62))
+        spit(path .. '.1', slurp(path .. '.1'):sub(1, -2))
+        found = checkpoint.newest(path)
+        assert.equal(2, found.header.n)
+        assert.truthy(found.passed_over[1]:find 'run.ck is damaged: its checksum is wrong')
+        assert.truthy(found.passed_over[2]:find('run.ck.1 is not complete', 1, true))
+        spit(path .. '.2', 'text')
+        assert.error_matches(function() checkpoint.newest(path) end, 'run%.ck%.2 is no checkpoint')
+        assert.is_nil(checkpoint.newest(folder .. '/none'))
+    end)
+
+    it('that cannot be written costs none of the old ones', function()
+        checkpoint.write(path, 2, { n = 1 }, data, 40)
+        local bytes = slurp(path)
+        assert.error(function() checkpoint.write(path, 2, { print }, data, 40) end)
+        assert.equal(bytes, slurp(path))
+        assert.equal('run.ck', listing())
+    end)
+end)
+
+describe('a run that goes on from a checkpoint', function()
+    local runs = {
+        { 'kelvin_helmholtz', nx = 48, ny = 32 },
+        { 'kelvin_helmholtz', nx = 48, ny = 32, scheme = 'lax_friedrichs', precision = 'double' },
+        { 'rayleigh_taylor', nx = 24, ny = 48, limiter = 'superbee', flux = 'hll' },
+        { 'shock_bubble', nx = 64, ny = 32 },
+        { 'sod', nx = 64, ny = 8 },
+    }
+    local function simulation(result) return result.sim or result end
+
+    for k, desc in ipairs(runs) do
+        it('equals one that was not stopped: ' .. desc[1] .. ' ' .. k, function()
+            local function go(values)
+                for key, value in pairs(desc) do
+                    if key ~= 1 then values[key] = value end
+                end
+                values.every_steps, values.variables = 5, 'p,vorticity,schlieren'
+                return simulation(run(desc[1], values))
+            end
+            local function state(sim)
+                local all = {}
+                for n, name in ipairs(sim.scheme.fields) do
+                    all[n] = ffi.string(sim:field(name), sim.grid.cells
+                        * (sim.precision == 'double' and 8 or 4))
+                end
+                return all
+            end
+            local out, ck = folder .. '/run.nc', folder .. '/run.ck'
+            local whole = go { steps = 30, out = folder .. '/whole.nc' }
+            local expected, fields = data_of(folder .. '/whole.nc'), state(whole)
+            go { steps = 13, out = out, checkpoint = ck }       -- not a time of outputs
+            assert.equal(4, #times_of(out))                     -- 0 5 10 and the end
+            local last = go { steps = 30, out = out, checkpoint = ck, restart = 'latest',
+                decompose = k % 2 == 1 and { 2, 2 } or { 1, 3 } }
+            assert.equal(30, last.now.steps)
+            assert.equal(whole.now.t, last.now.t)
+            same_data(expected, out)
+            for n, bytes in ipairs(fields) do assert.is_true(state(last)[n] == bytes) end
+            assert.is_nil(listing():find '%.part')
+        end)
+    end
+
+    it('refuses another grid, other equations and other variables', function()
+        local base = { nx = 48, ny = 32, steps = 4, checkpoint = folder .. '/run.ck',
+            out = folder .. '/run.nc' }
+        local function refused(changes, pattern)
+            local values = { restart = 'latest' }
+            for key, value in pairs(base) do values[key] = value end
+            for key, value in pairs(changes) do values[key] = value end
+            assert.error_matches(function() run('kelvin_helmholtz', values) end, pattern)
+        end
+        run('kelvin_helmholtz', base)
+        local bytes = slurp(base.out)
+        refused({ nx = 64 }, 'the grid of the run differ')
+        refused({ precision = 'double' }, 'the precision of the run differ: float then, double now')
+        refused({ variables = 'p' }, 'run%.nc: .*other variables, cells or storage')
+        refused({ restart = folder .. '/none' }, '%-%-restart: .*none: there is no such file')
+        assert.equal(bytes, slurp(base.out))
+        os.remove(base.out)
+        refused({}, 'run%.nc: neither it nor .* is there as the checkpoint knew it')
+    end)
+
+    it('keeps the plain values of a scenario', function()
+        local function go(steps, restart)
+            local kept = { sum = 0 }
+            mare.run {
+                title = 'sums', grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler { gamma = 1.4 }, boundaries = 'periodic', state = kept,
+                initial = function() return 1, 0, 0, 1 end,
+                at = { { 0.1, function(sim) kept.sum = kept.sum + sim.now.t end },
+                    { 0.2, function() kept.sum = kept.sum + 10 end } },
+                options = { t_end = steps, quiet = true, device = device, precision = 'float',
+                    checkpoint = folder .. '/s.ck', restart = restart },
+            }
+            return kept.sum
+        end
+        assert.equal(0.1, go(0.15))
+        assert.equal(10.1, go(0.25, 'latest'))
+    end)
+
+    it('needs a checkpoint for a limit of time, and stops in time', function()
+        local status, text = status_of(command('kelvin_helmholtz', { ['wall-limit'] = '1h' }))
+        assert.equal(2, status)
+        assert.truthy(text:find('want --checkpoint FILE', 1, true), text)
+        local values = { nx = 64, ny = 32, ['t-end'] = 1e6, ['wall-limit'] = '1.5s',
+            checkpoint = folder .. '/run.ck', image = folder .. '/p.png',
+            out = folder .. '/run.nc' }
+        local started = system.now()
+        status, text = status_of(command('kelvin_helmholtz', values))
+        assert.equal(3, status, text)
+        assert.is_true(system.now() - started < 5)
+        assert.truthy(text:find('out of time at t = .*%-%-restart .*run.ck goes on'), text)
+        assert.truthy(checkpoint.newest(folder .. '/run.ck'))
+        assert.truthy(listing():find 'run%.nc%.%d+%-%d+%.part')
+    end)
+end)
+
+describe('outputs', function()
+    it('come at the times asked for, several at once', function()
+        local sim = mare.run {
+            title = 'two files', grid = mare.grid { nx = 16, ny = 8, x = { 0, 2 }, y = { 0, 1 } },
+            scheme = mare.euler { gamma = 1.4 }, boundaries = 'outflow',
+            initial = function(x, y) return 1 + 0.1 * x, 0.1 * y, 0, 1 end,
+            options = { t_end = 0.5, quiet = true, device = device, precision = 'double',
+                out = folder .. '/all.nc', every = 0.1, decompose = { 2, 1 } },
+            outputs = {
+                { path = folder .. '/part.nc', times = { 0.25, 0.05 }, variables = { 'rho', 'u' },
+                    region = { 0.5, 1.5, 0, 0.5 }, stride = 2, deflate = 1 },
+                { path = folder .. '/steps.nc', steps = 4, variables = { 'speed' }, quantize = 3 },
+            },
+        }
+        assert.same({ 0, 0.1, 0.2, 0.3, 0.4, 0.5 }, times_of(folder .. '/all.nc'))
+        assert.same({ 0.05, 0.25 }, times_of(folder .. '/part.nc'))
+        assert.equal(math.ceil(sim.now.steps / 4) + 1, #times_of(folder .. '/steps.nc'))
+        local all, part = netcdf.open(folder .. '/all.nc'), netcdf.open(folder .. '/part.nc')
+        assert.same({ time = 2, y = 2, x = 4 }, part:dimensions())
+        local x, some = all:get 'x', part:get 'x'
+        for i = 0, 3 do assert.equal(x[4 + 2 * i], some[i]) end
+        all:close()
+        part:close()
+    end)
+
+    it('derive what the formulas say', function()
+        local w, h = 12, 10
+        local sim = mare.simulation {
+            grid = mare.grid { nx = w, ny = h, x = { 0, 3 }, y = { 0, 1 } },
+            scheme = mare.euler { gamma = 1.4 }, boundaries = 'fixed',
+            initial = function(x, y) return 1 + x + 2 * y, 3 * y, 5 * x, 2 end,
+            options = { device = device, precision = 'double', decompose = { 3, 2 } },
+        }
+        local values = {
+            vorticity = function() return 5 - 3 end,
+            schlieren = function() return math.sqrt(5) end,
+            speed = function(x, y) return math.sqrt(9 * y * y + 25 * x * x) end,
+            mach = function(x, y)
+                return math.sqrt((9 * y * y + 25 * x * x) * (1 + x + 2 * y) / 2.8)
+            end,
+            p = function() return 2 end,
+        }
+        for name, value in pairs(values) do
+            local data = sim:field(name)
+            for j = 0, h - 1 do
+                for i = 0, w - 1 do
+                    local expected = value(sim.grid:x_centre(i), sim.grid:y_centre(j))
+                    assert.near(expected, data[j * w + i], 1e-12 * (1 + expected), name)
+                end
+            end
+        end
+    end)
+
+    it('are refused before anything is computed', function()
+        local function refused(values, pattern)
+            values.nx, values.ny, values.out = 32, 16, values.out or folder .. '/run.nc'
+            assert.error_matches(function() run('kelvin_helmholtz', values) end, pattern)
+            assert.equal('', listing())
+        end
+        refused({ region = '0,1' }, "%-%-region: '0,1' %(allowed: 4 numbers%)")
+        refused({ region = '1,0,0,1' }, '%-%-region: 1,0,0,1 %(allowed: west,east,south,north%)')
+        refused({ times = '1,x' }, "%-%-times: '1,x'")
+        refused({ variables = 'q' }, "%-%-variables: 'q' %(allowed: rho, ")
+        refused({ out = '/proc/run.nc' }, '/proc/run%.nc: cannot write into its folder')
+    end)
+
+    it('say what made them, which runs again bit for bit', function()
+        local out = folder .. '/run.nc'
+        run('kelvin_helmholtz', { nx = 48, ny = 32, t_end = 0.1, every = 0.03, out = out,
+            variables = 'p', decompose = { 2, 1 } })
+        local status, text = status_of(("'%s' info '%s'"):format(host.launcher, out))
+        assert.equal(0, status, text)
+        for _, line in ipairs { 'title: Kelvin', 'scenario: kelvin_helmholtz.lua',
+            'time 5, x 48, y 32', '  time         double 0 to 0.1', '  p            float  ' } do
+            assert.truthy(text:find(line, 1, true), text)
+        end
+        status, text = status_of(("'%s' rerun '%s' --quiet"):format(host.launcher, out))
+        assert.equal(0, status, text)
+        same_data(data_of(out), folder .. '/run.rerun.nc')
+        local other = folder .. '/other.nc'
+        status, text = status_of(("'%s' rerun '%s' --t-end 0.05 --out %s --quiet"):format(
+            host.launcher, out, other))
+        assert.equal(0, status, text)
+        assert.same({ 0, 0.03, 0.05 }, times_of(other))
+    end)
+end)
+
+describe('a run that is killed', function()
+    -- The process id of a run in the background.
+    local function start(values)
+        local pipe = io.popen(command('kelvin_helmholtz', values) .. ' >/dev/null 2>'
+            .. folder .. '/log & echo $!')
+        local pid = tonumber(pipe:read '*l')
+        pipe:close()
+        return pid
+    end
+
+    local function alive(pid)
+        local stat = slurp('/proc/' .. pid .. '/stat')
+        return stat and not stat:find '%) Z'
+    end
+
+    it('leaves a good checkpoint each time, and ends with the same file', function()
+        local values = { nx = 96, ny = 64, ['t-end'] = 1, every = 0.01, image = folder .. '/p.png',
+            variables = 'vorticity', deflate = 1 }
+        values.out = folder .. '/whole.nc'
+        assert.equal(0, status_of(command('kelvin_helmholtz', values)))
+        local expected = data_of(values.out)
+        os.remove(values.out)
+        values.out, values.checkpoint = folder .. '/run.nc', folder .. '/run.ck'
+        values['checkpoint-every'], values.restart = 0.017, 'latest'
+        math.randomseed(1)
+        local kills, progress = 0, 0
+        while kills < 20 do
+            local pid = start(values)
+            local old = slurp(values.checkpoint)
+            local deadline = system.now() + 20      -- it computes once there is a new checkpoint
+            while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline do
+                ffi.C.usleep(2000)
+            end
+            ffi.C.usleep(math.random(0, 60000))
+            if not alive(pid) then break end
+            ffi.C.kill(pid, 9)
+            kills = kills + 1
+            while alive(pid) do ffi.C.usleep(1000) end
+            local found = checkpoint.newest(values.checkpoint)
+            assert.same({}, found.passed_over)
+            assert.is_true(found.header.t >= progress)
+            progress = found.header.t
+        end
+        assert.equal(20, kills, slurp(folder .. '/log'))
+        assert.is_nil(lfs.attributes(values.out))
+        local status, text = status_of(command('kelvin_helmholtz', values))
+        assert.equal(0, status, text)
+        same_data(expected, values.out)
+        assert.equal('log p.png run.ck run.ck.1 run.nc', listing())
+    end)
+
+    for signal, name in pairs { [2] = 'Ctrl-C', [15] = 'SIGTERM' } do
+        it('by ' .. name .. ' takes a checkpoint first', function()
+            local values = { nx = 64, ny = 32, ['t-end'] = 1e6, checkpoint = folder .. '/run.ck',
+                out = folder .. '/run.nc', image = folder .. '/p.png' }
+            local pipe = io.popen(("timeout --foreground -s %d 1.5 %s 2>&1; echo status $?"):format(
+                signal, command('kelvin_helmholtz', values)))
+            local text = pipe:read '*a'
+            pipe:close()
+            assert.truthy(text:find('interrupted at t = .*goes on'), text)
+            assert.is_true(checkpoint.newest(values.checkpoint).header.steps > 0)
+        end)
+    end
+end)
+
+describe('a disk that fails', function()
+    local tiny
+
+    local function mount(size)
+        tiny = folder .. '/tiny'
+        lfs.mkdir(tiny)
+        if status_of(("mount -t tmpfs -o size=%s tmpfs '%s'"):format(size, tiny)) ~= 0 then
+            pending 'a tmpfs cannot be mounted here (needs root)'
+        end
+        finally(function() status_of("umount -l '" .. tiny .. "'") end)
+    end
+
+    it('by being full stops the run, which goes on once there is room', function()
+        mount '1500k'
+        local values = { nx = 64, ny = 64, t_end = 0.5, every = 0.02, out = tiny .. '/run.nc',
+            checkpoint = folder .. '/run.ck', checkpoint_every = 0.03 }
+        spit(values.out, 'old')
+        assert.error_matches(function() run('kelvin_helmholtz', values) end,
+            'run%.nc: no room for 0%.%d MiB more: No space left on device')
+        assert.equal('old', slurp(values.out))
+        assert.equal(0, status_of(("mount -o remount,size=20m '%s'"):format(tiny)))
+        values.restart = 'latest'
+        run('kelvin_helmholtz', values)
+        local found = data_of(values.out)
+        values.out, values.checkpoint, values.restart = folder .. '/whole.nc', nil, nil
+        values.checkpoint_every = nil
+        run('kelvin_helmholtz', values)
+        same_data(found, values.out)
+    end)
+
+    it('for checkpoints only lets the run go on', function()
+        mount '200k'
+        local values = { nx = 64, ny = 64, ['t-end'] = 0.2, every = 0.1, out = folder .. '/run.nc',
+            checkpoint = tiny .. '/run.ck', ['checkpoint-every'] = 0.05, keep = 3,
+            image = folder .. '/p.png' }
+        local status, text = status_of(command('kelvin_helmholtz', values))
+        assert.truthy(text:find('warning: no checkpoint: .*No space left on device'), text)
+        assert.equal(1, status)                 -- the last one is wanted
+        assert.truthy(checkpoint.newest(values.checkpoint))
+    end)
+
+    it('by losing the file being written stops the run with its name', function()
+        local function remove()
+            for name in lfs.dir(folder) do
+                if name:find '%.part$' then os.remove(folder .. '/' .. name) end
+            end
+        end
+        assert.error_matches(function()
+            mare.run {
+                title = 'lost', grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler { gamma = 1.4 }, boundaries = 'periodic',
+                initial = function() return 1, 0, 0, 1 end, at = { { 0.1, remove } },
+                options = { t_end = 0.5, every = 0.02, quiet = true, device = device,
+                    precision = 'float', out = folder .. '/run.nc' },
+            }
+        end, 'run%.nc: the file being written has gone: No such file')
+        assert.equal('', listing())
+    end)
+end)

@@ -1,19 +1,16 @@
 -- engine.lua - what Mare costs over the vendor's API: launches, plans, downloads, and garbage.
 --     mare tests/bench/engine.lua [DEVICE]
--- The peer is C in the same process (peer.h); batches of both alternate, and the figures are medians
--- over the batches. `added` is the median of the differences of paired batches.
+-- The peer is C in the same process; see peer.lua for `added`.
 
 local devices = require 'bindings.device'
-local ffi = require 'ffi'
-local host = require 'mare.host'
 local overlap = require 'tests.bench.overlap'
+local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
 
 local device = devices.open(arg[1])
-local backend, index = device.name:match '^(%a+):(%d+)$'
+local backend = device.name:match '^%a+'
 local gpu = device.info.kind == 'gpu'
-local rounds = 41
 
 local source = [[
 MR_KERNEL void few(MR_GLOBAL real *x, int n) { if (n < 0) x[0] = n; }
@@ -31,48 +28,15 @@ x:fill(1)
 local function bind(name)
     local kernel = program:kernel(name)
     local values = { global = 1, group = 1 }
-    for _, argument in ipairs(kernel.args) do values[argument.name] = argument.is_buffer and x or 0 end
+    for _, argument in ipairs(kernel.args) do
+        values[argument.name] = argument.is_buffer and x or 0
+    end
     return kernel:bind(values)
 end
 
-local function open_peer()
-    local file = assert(io.open(host.root .. '/tests/bench/peer.h'))
-    ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
-    file:close()
-    local path = host.library:gsub('libmare%.so$', 'peer_' .. backend .. '.so')
-    local peer = ffi.load(path)
-    local failed = peer.peer_open(tonumber(index))
-    if failed ~= nil then error('peer: ' .. ffi.string(failed)) end
-    return peer
-end
-
-local peer = open_peer()
-
-local function checked(seconds)
-    if seconds < 0 then error 'peer: a call of the vendor failed' end
-    return seconds
-end
-
--- Seconds of one of `count`, for mine(count) and theirs(count): medians, and that of what mine adds.
-local function compare(count, mine, theirs)
-    for _ = 1, 5 do mine(count) checked(theirs(count)) end
-    local own, other, added = {}, {}, {}
-    for k = 1, rounds do
-        if k % 2 == 0 then own[k] = mine(count) / count end
-        other[k] = checked(theirs(count)) / count
-        if k % 2 == 1 then own[k] = mine(count) / count end
-        added[k] = own[k] - other[k]
-    end
-    return record.median(own), record.median(other), record.median(added)
-end
-
-local function report(name, limit, own, other, added, more)
-    local values = { benchmark = name, mare_us = 1e6 * own, c_us = 1e6 * other,
-        added_us = 1e6 * added, limit = limit, rounds = rounds }
-    for key, value in pairs(more or {}) do values[key] = value end
-    record.write(device, values, ('%-10s %-22s %10.4g us, C %.4g us, added %.1f ns (limit: %s)')
-        :format(device.name, name, 1e6 * own, 1e6 * other, 1e9 * added, limit))
-end
+local peer = peers.open(device)
+local checked, compare = peers.checked, peers.compare
+local function report(...) peers.report(device, ...) end
 
 -- Few enough at once that no queue fills up.
 local function bench_launch(name, arguments)

@@ -1,5 +1,5 @@
-/* peer.h - what engine.lua compares Mare with: the same work in C on the vendor's API, in the same
- * process and so on the same clocks. One library for each vendor; LuaJIT reads the marked part.
+/* peer.h - what the benchmarks compare Mare with: the same work in C on the vendor's API, in the
+ * same process and so on the same clocks. One library for each vendor; LuaJIT reads the marked part.
  *
  * Times are seconds of the host for all of `count`; negative: a vendor's call failed.
  */
@@ -12,6 +12,9 @@ const char *peer_open(int device);              /* NULL, or what failed */
 double peer_launch(int arguments, int count);   /* queueing only; 2 or 16 arguments */
 double peer_plan(int kernels, int count);       /* a graph, or a list of launches, and the wait */
 double peer_download(int count);                /* a launch, then one float into pinned memory */
+double peer_alloc(unsigned long bytes, int count);  /* memory taken and given back */
+double peer_compile(const char *source);        /* to a loaded binary, which is kept */
+double peer_load(int count);                    /* that binary again, from a file */
 double peer_context(int count);                 /* making the context current and undoing it */
 void peer_close(void);
 /* cdef:end */

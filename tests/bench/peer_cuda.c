@@ -2,6 +2,10 @@
 #include "peer.h"
 
 #include "../../core/backends/cuda_api.h"
+#include "../../core/backends/nvrtc_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #define MANY 16
 
@@ -28,6 +32,7 @@ static struct CUstream_st *stream;
 static unsigned long long memory;
 static int number, device;
 static float *pinned;
+static FILE *binary;                /* of the last peer_compile */
 
 static bool load(void) {
     static const char *const names[] = { "libcuda.so.1", NULL };
@@ -130,6 +135,61 @@ double peer_launch(int arguments, int count) { WITHIN_CONTEXT(launch_all(argumen
 double peer_plan(int kernels, int count) { WITHIN_CONTEXT(run_graph(kernels, count)); }
 double peer_download(int count) { WITHIN_CONTEXT(download_all(count)); }
 
+static double alloc_all(unsigned long bytes, int count) {
+    unsigned long long taken = 0;
+    unsigned code = 0;
+    double start = peer_now();
+    for (int i = 0; i < count && !code; i++) {
+        code = cu.cuMemAlloc_v2(&taken, bytes);
+        if (!code) code = cu.cuMemFree_v2(taken);
+    }
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
+/* NVRTC through the loader and the options of the back end: only what is above them differs. */
+static double compile_text(const char *text) {
+    char arch[16];
+    int major = 0, minor = 0;
+    mr_blob cubin = { 0 }, log = { 0 };
+    struct CUmod_st *built = NULL;
+    const mr_source source = { .text = text, .name = "peer.cu", .options = "" };
+    unsigned code = cu.cuDeviceGetAttribute(&major, 75, device)
+        | cu.cuDeviceGetAttribute(&minor, 76, device);
+    snprintf(arch, sizeof arch, "sm_%d%d", major, minor);
+    double start = peer_now();
+    if (code || mr_nvrtc_compile(arch, &source, &cubin, &log) != MARE_OK) return -1;
+    code = cu.cuModuleLoadDataEx(&built, cubin.data, 0, NULL, NULL);
+    double seconds = peer_now() - start;
+    if (binary) fclose(binary);
+    binary = tmpfile();
+    bool kept = binary && fwrite(cubin.data, 1, cubin.size, binary) == cubin.size;
+    kept = kept && !fflush(binary);
+    free(cubin.data);
+    free(log.data);
+    if (!code) code = cu.cuModuleUnload(built);
+    return code || !kept ? -1 : seconds;
+}
+
+static double load_all(int count) {
+    static unsigned char data[1 << 22];
+    struct CUmod_st *loaded = NULL;
+    unsigned code = 0;
+    double start = peer_now();
+    for (int i = 0; i < count && !code; i++) {
+        rewind(binary);
+        if (!fread(data, 1, sizeof data, binary)) return -1;
+        code = cu.cuModuleLoadDataEx(&loaded, data, 0, NULL, NULL);
+        if (!code) code = cu.cuModuleUnload(loaded);
+    }
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
+double peer_alloc(unsigned long bytes, int count) { WITHIN_CONTEXT(alloc_all(bytes, count)); }
+double peer_compile(const char *source) { WITHIN_CONTEXT(compile_text(source)); }
+double peer_load(int count) { WITHIN_CONTEXT(load_all(count)); }
+
 double peer_context(int count) {
     struct CUctx_st *current = NULL;
     unsigned code = 0;
@@ -143,6 +203,8 @@ double peer_context(int count) {
 }
 
 void peer_close(void) {
+    if (binary) fclose(binary);
+    binary = NULL;
     if (!context) return;
     if (!cu.cuCtxPushCurrent_v2(context)) {
         (void)(cu.cuStreamSynchronize(stream) | cu.cuStreamDestroy_v2(stream));

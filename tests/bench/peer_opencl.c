@@ -5,6 +5,9 @@
 
 #include "../../core/backends/opencl.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 static const char source[] =
     "#define P __global float *\n"
     "__kernel void few(P x, int n) { if (n < 0) x[0] = n; }\n"
@@ -18,6 +21,8 @@ static struct mr_cl_kernel *few, *many;
 static struct mr_cl_mem *memory, *host;
 static float *pinned;
 static const size_t one[3] = { 1, 1, 1 };
+static struct mr_cl_device *device;
+static FILE *binary;                /* of the last peer_compile */
 
 static int32_t set_arguments(struct mr_cl_kernel *kernel, uint32_t count) {
     int32_t code = 0;
@@ -28,7 +33,7 @@ static int32_t set_arguments(struct mr_cl_kernel *kernel, uint32_t count) {
     return code;
 }
 
-static const char *make_kernels(struct mr_cl_device *device) {
+static const char *make_kernels(void) {
     const char *texts[] = { source };
     int32_t code = 0;
     program = mr_cl.clCreateProgramWithSource(context, 1, texts, NULL, &code);
@@ -56,12 +61,13 @@ const char *peer_open(int index) {
         return mare_error_message();
     mr_opencl_entry *entry = mr_opencl_device_entry(index);
     if (!entry) return "there is no such device";
-    context = mr_cl.clCreateContext(NULL, 1, &entry->id, NULL, NULL, &code);
-    if (!code) queue = mr_cl.clCreateCommandQueue(context, entry->id, MR_CL_QUEUE_PROFILING_ENABLE,
+    device = entry->id;
+    context = mr_cl.clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    if (!code) queue = mr_cl.clCreateCommandQueue(context, device, MR_CL_QUEUE_PROFILING_ENABLE,
                                                  &code);
     if (code) return "clCreateCommandQueue";
     const char *failed = make_memory();
-    return failed ? failed : make_kernels(entry->id);
+    return failed ? failed : make_kernels();
 }
 
 static int32_t launch(struct mr_cl_kernel *kernel) {
@@ -97,12 +103,77 @@ double peer_download(int count) {
     return code ? -1 : seconds;
 }
 
+double peer_alloc(unsigned long bytes, int count) {
+    int32_t code = 0;
+    double start = peer_now();
+    for (int i = 0; i < count && !code; i++) {
+        struct mr_cl_mem *taken = mr_cl.clCreateBuffer(context, 1, bytes, NULL, &code);
+        if (taken) code |= mr_cl.clReleaseMemObject(taken);
+    }
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
+static size_t get_binary(struct mr_cl_program *built, unsigned char **data) {
+    size_t size = 0;
+    if (mr_cl.clGetProgramInfo(built, MR_CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL))
+        return 0;
+    *data = malloc(size);
+    if (*data && !mr_cl.clGetProgramInfo(built, MR_CL_PROGRAM_BINARIES, sizeof *data, data, NULL))
+        return size;
+    return 0;
+}
+
+static bool keep(unsigned char *data, size_t size) {
+    if (binary) fclose(binary);
+    binary = size ? tmpfile() : NULL;
+    bool good = binary && fwrite(data, 1, size, binary) == size && !fflush(binary);
+    free(data);
+    return good;
+}
+
+double peer_compile(const char *text) {
+    int32_t code = 0;
+    double start = peer_now();
+    struct mr_cl_program *built = mr_cl.clCreateProgramWithSource(context, 1, &text, NULL, &code);
+    if (!code) code = mr_cl.clBuildProgram(built, 1, &device, "-cl-std=CL1.2", NULL, NULL);
+    unsigned char *data = NULL;
+    size_t size = code ? 0 : get_binary(built, &data);
+    double seconds = peer_now() - start;
+    if (!keep(data, size)) code = -1;
+    if (built) mr_cl.clReleaseProgram(built);
+    return code ? -1 : seconds;
+}
+
+static int32_t load_binary(void) {
+    static unsigned char data[1 << 22];
+    const unsigned char *texts[] = { data };
+    int32_t code = 0, state = 0;
+    rewind(binary);
+    const size_t size = fread(data, 1, sizeof data, binary);
+    struct mr_cl_program *loaded =
+        mr_cl.clCreateProgramWithBinary(context, 1, &device, &size, texts, &state, &code);
+    if (!code) code = mr_cl.clBuildProgram(loaded, 1, &device, "", NULL, NULL);
+    if (loaded) code |= mr_cl.clReleaseProgram(loaded);
+    return code;
+}
+
+double peer_load(int count) {
+    int32_t code = 0;
+    double start = peer_now();
+    for (int i = 0; i < count; i++) code |= load_binary();
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
 double peer_context(int count) {
     (void)count;
     return 0;
 }
 
 void peer_close(void) {
+    if (binary) fclose(binary);
+    binary = NULL;
     if (!context) return;
     if (queue) {
         mr_cl.clEnqueueUnmapMemObject(queue, host, pinned, 0, NULL, NULL);

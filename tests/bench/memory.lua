@@ -1,0 +1,82 @@
+-- memory.lua - what memory costs: a buffer made and released, against the vendor's own calls, and
+-- temporaries left to the collector, against temporaries released by hand.
+--     MARE_MEMORY_LIMIT=1G mare tests/bench/memory.lua [DEVICE]
+-- Without the limit the collector has more room and less to do.
+
+local devices = require 'bindings.device'
+local peers = require 'tests.bench.peer'
+local record = require 'tests.bench.record'
+local system = require 'bindings.system'
+
+local device = devices.open(arg[1])
+local peer = peers.open(device)
+local rounds = 11       -- of temporaries; their batches are long
+
+-- OpenCL on a CPU only notes the size; the first touch, which Mare does once, is not in its time.
+local function bench_alloc(bytes)
+    local options = { size = bytes, label = 'temporary' }
+    local function mine(count)
+        local start = system.now()
+        for _ = 1, count do device:buffer(options):release() end
+        return system.now() - start
+    end
+    local own, other, added = peers.compare(bytes > 1e7 and 20 or 200, mine, function(count)
+        return peer.peer_alloc(bytes, count)
+    end)
+    peers.report(device, ('alloc, %d KiB'):format(bytes / 1024), 'none', own, other, added,
+        { bytes = bytes })
+end
+
+local source = [[
+MR_KERNEL void norm(int n, MR_GLOBAL const real *x, MR_GLOBAL const real *y, MR_GLOBAL real *r) {
+    int i = mr_gid_x();
+    if (i < n) r[i] = mr_sqrt(x[i] * x[i] + y[i] * y[i]);
+}
+]]
+
+-- r = |(x, y)| into a new buffer each time.
+local function bench_temporaries(bytes, count)
+    local options = { type = 'float', count = bytes / 4, label = 'temporary' }
+    local x, y = device:buffer(options), device:buffer(options)
+    x:fill(3)
+    y:fill(4)
+    local launch = device:program { source = source, name = 'norm.krn' }:kernel 'norm':bind {
+        n = bytes / 4, x = x, y = y, r = x, global = bytes / 4,
+    }
+    local held = 0
+    local function make(release)
+        local r = device:buffer(options)
+        launch:set('r', r)
+        launch:run()
+        if release then r:release() end
+        held = math.max(held, (device:pool()))
+    end
+    local function batch(release)
+        local start = system.now()
+        for _ = 1, count do make(release) end
+        device:wait()
+        return (system.now() - start) / count
+    end
+    for _ = 1, 3 do batch(true) batch(false) end
+    local by_hand, collected, ratio = {}, {}, {}
+    for k = 1, rounds do
+        if k % 2 == 0 then collected[k] = batch(false) end
+        by_hand[k] = batch(true)
+        if k % 2 == 1 then collected[k] = batch(false) end
+        ratio[k] = collected[k] / by_hand[k]
+    end
+    local values = { benchmark = 'temporaries', rounds = rounds, bytes = bytes, limit = 1.05,
+        memory_limit = os.getenv 'MARE_MEMORY_LIMIT', most_held_bytes = held,
+        by_hand_us = 1e6 * record.median(by_hand), collected_us = 1e6 * record.median(collected),
+        ratio = record.median(ratio) }
+    record.write(device, values, ('%-10s %-22s %10.4g us, by hand %.4g us, %.3f x (limit: 1.05), '
+        .. 'at most %.0f MiB'):format(device.name, ('temporaries, %d KiB'):format(bytes / 1024),
+        values.collected_us, values.by_hand_us, values.ratio, held / 2 ^ 20))
+    for _, object in ipairs { launch, x, y } do object:release() end
+end
+
+for _, bytes in ipairs { 2 ^ 12, 2 ^ 20, 2 ^ 26 } do bench_alloc(bytes) end
+for _, case in ipairs { { 2 ^ 16, 1000 }, { 2 ^ 20, 300 }, { 2 ^ 24, 30 }, { 2 ^ 26, 10 } } do
+    bench_temporaries(unpack(case))
+end
+peer.peer_close()

@@ -1,0 +1,50 @@
+-- peer.lua - the same work in C (peer.h) in the same process, and medians of both.
+
+local ffi = require 'ffi'
+local host = require 'mare.host'
+local record = require 'tests.bench.record'
+
+local peer = { rounds = 41 }
+
+-- The functions of peer.h on the device that Mare calls device.name.
+function peer.open(device)
+    local backend, index = device.name:match '^(%a+):(%d+)$'
+    local file = assert(io.open(host.root .. '/tests/bench/peer.h'))
+    ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
+    file:close()
+    local library = ffi.load((host.library:gsub('libmare%.so$', 'peer_' .. backend .. '.so')))
+    local failed = library.peer_open(tonumber(index))
+    if failed ~= nil then error('peer: ' .. ffi.string(failed)) end
+    return library
+end
+
+function peer.checked(seconds)
+    if seconds < 0 then error 'peer: a call of the vendor failed' end
+    return seconds
+end
+
+-- Seconds of one of `count`, for mine(count) and theirs(count), in batches that alternate: medians,
+-- and that of the differences of paired batches.
+function peer.compare(count, mine, theirs, rounds)
+    rounds = rounds or peer.rounds
+    for _ = 1, math.min(5, rounds) do mine(count) peer.checked(theirs(count)) end
+    local own, other, added = {}, {}, {}
+    for k = 1, rounds do
+        if k % 2 == 0 then own[k] = mine(count) / count end
+        other[k] = peer.checked(theirs(count)) / count
+        if k % 2 == 1 then own[k] = mine(count) / count end
+        added[k] = own[k] - other[k]
+    end
+    return record.median(own), record.median(other), record.median(added)
+end
+
+-- A record and its row; times in seconds.
+function peer.report(device, name, limit, own, other, added, more)
+    local values = { benchmark = name, mare_us = 1e6 * own, c_us = 1e6 * other,
+        added_us = 1e6 * added, limit = limit, rounds = peer.rounds }
+    for key, value in pairs(more or {}) do values[key] = value end
+    record.write(device, values, ('%-10s %-22s %10.4g us, C %.4g us, added %.1f ns (limit: %s)')
+        :format(device.name, name, 1e6 * own, 1e6 * other, 1e9 * added, limit))
+end
+
+return peer

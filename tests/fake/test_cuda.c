@@ -129,7 +129,7 @@ static mare_status move_lines(struct session *s) {
 /* Boxes: one that needs the strided copy in three dimensions, single rows of slices, rows too far
  * apart for it, and one that is a line after all. */
 static mare_status move_boxes(struct session *s) {
-    unsigned char in[4 * WIDE], out[4 * WIDE], row[24] = { 0 };
+    static unsigned char in[4 * WIDE], out[4 * WIDE], row[24];  /* outlive a copy still queued */
     const mare_region box = { .width = 3, .height = 2, .depth = 2,
                               .dst_offset = 17, .dst_pitch = 10, .dst_slice = 50,
                               .src_offset = 5, .src_pitch = 7, .src_slice = 21 };

@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 #if __has_include(<cuda.h>) && __has_include(<nvrtc.h>)
-#define __CUDA_API_VERSION_INTERNAL /* older entries, which the driver still has, are declared too */
+/* Older entries, which the driver still has, are declared too. */
+#define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <nvrtc.h>
 #endif

@@ -34,8 +34,8 @@ static const char magic[8] = { 'm', 'a', 'r', 'e', 'b', 'i', 'n', '\n' };
 
 /* ---- names ---- */
 
-/* In the manner of FNV-1a, eight bytes at a time: each step is a bijection, so that one changed word
- * never goes unseen. */
+/* In the manner of FNV-1a, eight bytes at a time: each step is a bijection, so that one changed
+ * word never goes unseen. */
 static uint64_t hash(const unsigned char *bytes, size_t size, uint64_t value) {
     value ^= size;
     for (size_t i = 0; i < size; i += 8) {

@@ -10,7 +10,7 @@
 
 static void destroy(mare_device *device) {
     if (!device) return;
-    mr_pool_close(device);
+    mr_pool_trim(device);
     mr_profile_close(device);
     if (device->stream) {
         if (device->stream->native.u64) mr_stream_close(device->stream);
@@ -19,6 +19,7 @@ static void destroy(mare_device *device) {
     mr_order_close(device);
     if (device->native.u64) device->backend->device_close(device->native);
     mr_text_free(&device->fault);
+    pthread_mutex_destroy(&device->pool.lock);
     mr_object_delete(&device->object);
 }
 

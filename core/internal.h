@@ -223,7 +223,6 @@ void mr_stream_close(mare_stream *stream);
 
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
-void mr_pool_close(mare_device *device);
 mare_status mr_pool_take(mare_buffer *buffer);      /* sets native, block and pending */
 void mr_pool_give(mare_buffer *buffer);
 uint64_t mr_pool_trim(mare_device *device);         /* bytes given back */

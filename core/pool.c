@@ -195,11 +195,6 @@ mare_status mr_pool_open(mare_device *device) {
     return MARE_OK;
 }
 
-void mr_pool_close(mare_device *device) {
-    mr_pool_trim(device);
-    pthread_mutex_destroy(&device->pool.lock);
-}
-
 void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total) {
     const uint64_t limit = device->pool.limit;
     uint64_t in_use = 0, idle = 0;

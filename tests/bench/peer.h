@@ -1,5 +1,6 @@
 /* peer.h - what the benchmarks compare Mare with: the same work in C on the vendor's API, in the
- * same process and so on the same clocks. One library for each vendor; LuaJIT reads the marked part.
+ * same process and so on the same clocks. One library for each vendor; LuaJIT reads the marked
+ * part.
  *
  * Times are seconds of the host for all of `count`; negative: a vendor's call failed.
  */

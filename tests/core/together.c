@@ -81,7 +81,7 @@ static void fill(char *binary, int number) {
     for (int i = 0; i < BINARY; i++) binary[i] = (char)(i * 7 + number);
 }
 
-/* What a process does that needs every key: false if it met a wrong binary or a lock of the dead. */
+/* What a process does that needs every key. False: it met a wrong binary or a lock of the dead. */
 static bool needs_all(void) {
     static char wanted[BINARY];
     for (int number = 0; number < KEYS; number++) {

@@ -116,7 +116,8 @@ cases('a fault of the system', { setup = null }, {
       'limit is 1024000 bytes' },
     { setup = "os.execute 'mkdir -p \"$MARE_CACHE/.mare-1-1\"'\n",
       line = 'mare.device.cache.clear()', cache = '/tmp/mare-faults', status = 'IO',
-      '/tmp/mare-faults/.mare-1-1', 'directory' },
+      '/tmp/mare-faults/.mare-1-1', 'directory',
+      after = "os.execute 'rm -r \"$MARE_CACHE\"'\n" },
     { line = "mare.device.open 'null'", setup = '\n', environment = 'MARE_MEMORY_LIMIT=lots',
       status = 'ARGUMENT', "device 'null:0'", "MARE_MEMORY_LIMIT='lots' is no size" },
 })

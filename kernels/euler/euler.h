@@ -4,11 +4,11 @@
  * the same operations in the same order: a transposed problem gives the transposed bits. Every
  * function is mirror symmetric too. */
 
-typedef struct euler_cell { real rho, mn, mt, energy; } euler_cell;     /* mass, momentum, energy */
-typedef struct euler_flow { real rho, un, ut, p; } euler_flow;          /* velocity and pressure */
+typedef struct cell { real rho, mn, mt, energy; } cell;       /* mass, momentum, energy */
+typedef struct flow { real rho, un, ut, p; } flow;            /* velocity and pressure */
 
-MR_FN euler_flow euler_primitive(euler_cell q, real gamma) {
-    euler_flow w;
+MR_FN flow primitive(cell q, real gamma) {
+    flow w;
     real inverse = R(1.0) / q.rho;
     w.rho = q.rho;
     w.un = q.mn * inverse;
@@ -17,24 +17,24 @@ MR_FN euler_flow euler_primitive(euler_cell q, real gamma) {
     return w;
 }
 
-MR_FN real euler_energy(euler_flow w, real gamma) {
+MR_FN real energy_of(flow w, real gamma) {
     real square = mr_fma(w.un, w.un, w.ut * w.ut);
     return mr_fma(R(0.5) * w.rho, square, w.p * (R(1.0) / (gamma - R(1.0))));
 }
 
-MR_FN real euler_sound_speed(euler_flow w, real gamma) {
+MR_FN real sound_speed(flow w, real gamma) {
     return mr_sqrt(gamma * w.p * (R(1.0) / w.rho));
 }
 
 /* How fast signals cross cells, in cells per time: dt times it is the Courant number. NaN where
  * density or pressure is negative or no number. */
-MR_FN real euler_signal_rate(euler_flow w, real gamma, real inv_dn, real inv_dt) {
-    real c = euler_sound_speed(w, gamma);
+MR_FN real signal_rate(flow w, real gamma, real inv_dn, real inv_dt) {
+    real c = sound_speed(w, gamma);
     return mr_max((mr_abs(w.un) + c) * inv_dn, (mr_abs(w.ut) + c) * inv_dt);
 }
 
-MR_FN euler_cell euler_physical_flux(euler_flow w, real energy) {
-    euler_cell f;
+MR_FN cell physical_flux(flow w, real energy) {
+    cell f;
     f.rho = w.rho * w.un;
     f.mn = mr_fma(f.rho, w.un, w.p);
     f.mt = f.rho * w.ut;
@@ -43,7 +43,7 @@ MR_FN euler_cell euler_physical_flux(euler_flow w, real energy) {
 }
 
 /* Conservative update with the fluxes through the low and the high face; lambda = dt / dx. */
-MR_FN euler_cell euler_update(euler_cell q, euler_cell low, euler_cell high, real lambda) {
+MR_FN cell update(cell q, cell low, cell high, real lambda) {
     q.rho = mr_fma(lambda, low.rho - high.rho, q.rho);
     q.mn = mr_fma(lambda, low.mn - high.mn, q.mn);
     q.mt = mr_fma(lambda, low.mt - high.mt, q.mt);

@@ -6,10 +6,9 @@ local part = require 'tests.kernels.part'
 local source = require 'mare.source'
 
 local sm = 'cuda:sm_90'
-local sweeps = { 'euler/sweep_x.krn', 'euler/sweep_y.krn' }
+local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
 local others = {
     'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
-    'euler/max_speed.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },

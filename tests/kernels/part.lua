@@ -90,23 +90,24 @@ end
 function part.defines(precision, shape, flux, limiter)
     return {
         MARE_REAL = precision, W = shape.W, GROUP = shape.GROUP,
-        LIMITER = ('"limiters/%s.h"'):format(limiter), FLUX = ('"euler/%s.h"'):format(flux),
+        EQUATION = '"euler/equation.h"', FLUX = ('"euler/%s.h"'):format(flux),
+        LIMITER = ('"limiters/%s.h"'):format(limiter),
         THETA = limiter == 'minmod' and 'R(1.3)' or nil,
     }
 end
 
-local columns = { euler_x_first = 0, euler_x_last = 0, euler_y_first = 34, euler_y_last = 0 }
+local columns = { sweep_x_first = 0, sweep_x_last = 0, sweep_y_first = 34, sweep_y_last = 0 }
 
 -- Runs one sweep by its kernel's name; `values` are further arguments.
 function Part:sweep(name, shape, flux, limiter, values)
     local first = name:find '_first$'
-    local file = ('euler/sweep_%s.krn'):format(name:match 'euler_(%a)')
+    local file = ('sweep/%s.krn'):format(name:match '^sweep_%a')
     local defines = part.defines(self.precision, shape, flux, limiter)
     local kernel = part.program(self.device, file, defines):kernel(name)
     local all = {
         src = first and self.now or self.other, dst = first and self.other or self.now,
         clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
         gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
@@ -119,8 +120,8 @@ end
 -- One step of length dt; order 'xy' or 'yx'.
 function Part:advance(order, dt, shape, flux, limiter, values)
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
-    self:sweep(('euler_%s_first'):format(order:sub(1, 1)), shape, flux, limiter, values)
-    self:sweep(('euler_%s_last'):format(order:sub(2, 2)), shape, flux, limiter, values)
+    self:sweep(('sweep_%s_first'):format(order:sub(1, 1)), shape, flux, limiter, values)
+    self:sweep(('sweep_%s_last'):format(order:sub(2, 2)), shape, flux, limiter, values)
 end
 
 -- The largest of the maxima, or a NaN among them.
@@ -134,12 +135,12 @@ function Part:largest_rate()
 end
 
 function Part:measure(groups_x, groups_y, group)
-    local defines = { MARE_REAL = self.precision, GROUP = group }
-    local program = part.program(self.device, 'euler/max_speed.krn', defines)
+    local defines = part.defines(self.precision, { W = 1, GROUP = group }, 'hll', 'none')
+    local program = part.program(self.device, 'sweep/max_rate.krn', defines)
     self.maxima:fill(0)
-    program:kernel 'euler_max_speed':bind {
+    program:kernel 'max_rate':bind {
         src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, maxima = self.maxima,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, maxima = self.maxima,
         slot = 0, global = { groups_x * group, groups_y }, group = { group, 1 },
     }:run()
     return self:largest_rate()

@@ -1,4 +1,4 @@
-/* layout.h - where a cell lies in a state: planes rho, rho u, rho v, E of (ny + 4) rows. */
+/* layout.h - where a cell lies in a state: planes of (ny + 4) rows, one plane an unknown. */
 
 #define HALO 2      /* ghost cells on each side */
 #define PAD 32      /* elements in front of the first interior cell of a row */

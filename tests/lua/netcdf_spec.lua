@@ -340,6 +340,13 @@ describe('other programs', function()
         assert.truthy(text:find '201%.0', text)
     end)
 
+    it('cdo reads the file', function()
+        have 'cdo --version'
+        local status, text = run('cdo sinfo ' .. written())
+        assert.equal(0, status, text)
+        assert.truthy(text:find('points=24', 1, true), text)
+    end)
+
     it('a CF checker has nothing against a file with dates', function()
         have 'compliance-checker --version'
         local status, text = run('compliance-checker --test cf:1.8 '

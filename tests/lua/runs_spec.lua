@@ -17,6 +17,7 @@ ffi.cdef [[
 ]]
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local open = require('bindings.device').open
 local folder
 
 local function slurp(path)
@@ -308,6 +309,7 @@ describe('outputs', function()
             grid = mare.grid { nx = w, ny = h, x = { 0, 3 }, y = { 0, 1 } },
             scheme = mare.euler { gamma = 1.4 }, boundaries = 'fixed',
             initial = function(x, y) return 1 + x + 2 * y, 3 * y, 5 * x, 2 end,
+            devices = { open(device), open(device) },
             options = { device = device, precision = 'double', decompose = { 3, 2 } },
         }
         local values = {

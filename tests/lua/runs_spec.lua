@@ -3,6 +3,7 @@
 
 local checkpoint = require 'mare.checkpoint'
 local ffi = require 'ffi'
+local files = require 'bindings.files'
 local host = require 'mare.host'
 local lfs = require 'lfs'
 local literal = require 'mare.literal'
@@ -297,6 +298,10 @@ describe('outputs', function()
         assert.equal(math.ceil(sim.now.steps / 4) + 1, #times_of(folder .. '/steps.nc'))
         local all, part = netcdf.open(folder .. '/all.nc'), netcdf.open(folder .. '/part.nc')
         assert.same({ time = 2, y = 2, x = 4 }, part:dimensions())
+        local steps = netcdf.open(folder .. '/steps.nc')
+        local digits = '_QuantizeGranularBitRoundNumberOfSignificantDigits'
+        assert.equal(3, steps:attributes('speed')[digits])
+        steps:close()
         local x, some = all:get 'x', part:get 'x'
         for i = 0, 3 do assert.equal(x[4 + 2 * i], some[i]) end
         all:close()
@@ -355,6 +360,13 @@ describe('outputs', function()
             'time 5, x 48, y 32', '  time         double 0 to 0.1', '  p            float  ' } do
             assert.truthy(text:find(line, 1, true), text)
         end
+        run('kelvin_helmholtz', { nx = 48, ny = 32, steps = 3, checkpoint = folder .. '/k.ck' })
+        status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/k.ck'))
+        assert.equal(0, status, text)
+        assert.truthy(text:find(', step 3, next dt = 0.0', 1, true), text)
+        status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/none'))
+        assert.equal(1, status)
+        assert.truthy(text:find('none: there is no such file', 1, true), text)
         status, text = status_of(("'%s' rerun '%s' --quiet"):format(host.launcher, out))
         assert.equal(0, status, text)
         same_data(data_of(out), folder .. '/run.rerun.nc')
@@ -382,7 +394,7 @@ describe('a run that is killed', function()
     end
 
     it('leaves a good checkpoint each time, and ends with the same file', function()
-        local values = { nx = 96, ny = 64, ['t-end'] = 1, every = 0.01, image = folder .. '/p.png',
+        local values = { nx = 96, ny = 64, ['t-end'] = 2, every = 0.01, image = folder .. '/p.png',
             variables = 'vorticity', deflate = 1 }
         values.out = folder .. '/whole.nc'
         assert.equal(0, status_of(command('kelvin_helmholtz', values)))
@@ -396,10 +408,12 @@ describe('a run that is killed', function()
             local pid = start(values)
             local old = slurp(values.checkpoint)
             local deadline = system.now() + 20      -- it computes once there is a new checkpoint
-            while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline do
+            local anywhere = kills % 3 == 2         -- also while it starts or copies its file
+            while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline
+                and not anywhere do
                 ffi.C.usleep(2000)
             end
-            ffi.C.usleep(math.random(0, 60000))
+            ffi.C.usleep(math.random(0, anywhere and 300000 or 60000))
             if not alive(pid) then break end
             ffi.C.kill(pid, 9)
             kills = kills + 1
@@ -429,6 +443,24 @@ describe('a run that is killed', function()
             assert.is_true(checkpoint.newest(values.checkpoint).header.steps > 0)
         end)
     end
+end)
+
+describe('a part that was left behind', function()
+    it('goes with the next complete file of its name, once nobody writes it', function()
+        local path = folder .. '/run.nc'
+        local function complete()
+            local temporary = files.temporary(path)
+            temporary:append 'whole'
+            temporary:commit()
+            return listing()
+        end
+        spit(folder .. '/other.nc.1-1.part', '')
+        local live = files.temporary(path)
+        local name = live.name:match '[^/]*$'
+        assert.equal('other.nc.1-1.part run.nc ' .. name, complete())
+        live:keep()
+        assert.equal('other.nc.1-1.part run.nc', complete())
+    end)
 end)
 
 describe('a disk that fails', function()

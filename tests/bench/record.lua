@@ -39,15 +39,24 @@ local function first_line(path)
     return line
 end
 
+local function answer(command)
+    local pipe = io.popen(command .. ' 2>/dev/null')
+    local line = pipe and pipe:read '*l'
+    if pipe then pipe:close() end
+    return line
+end
+
+-- A bundle carries its commit in a file.
+local function commit()
+    return first_line(host.root .. '/commit')
+        or answer(("git -C '%s' rev-parse --short=12 HEAD"):format(host.root))
+end
+
 -- "1980 MHz, 3201 MHz, 650.00 W", or nil. Asked right after a measurement it tells the clocks of
 -- that, because they fall slowly.
 local function clocks(info)
     if not info.vendor:find 'NVIDIA' then return nil end
-    local pipe = io.popen('nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw '
-        .. '--format=csv,noheader 2>/dev/null')
-    local line = pipe and pipe:read '*l'
-    if pipe then pipe:close() end
-    return line
+    return answer 'nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw --format=csv,noheader'
 end
 
 -- values: { benchmark =, and what was measured, with units in the names }; row: its table row
@@ -55,7 +64,7 @@ function record.write(device, values, row)
     local info = device.info
     values.device, values.model, values.driver = info.name, info.model, info.driver
     values.clocks = clocks(info)
-    values.mare, values.commit = host.version, first_line(host.root .. '/commit')
+    values.mare, values.commit = host.version, commit()
     values.date = os.date '!%Y-%m-%dT%H:%M:%SZ'
     local path = os.getenv 'MARE_RECORDS'
     if path then

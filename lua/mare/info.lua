@@ -3,6 +3,7 @@
 local checkpoint = require 'mare.checkpoint'
 local files = require 'bindings.files'
 local json = require 'dkjson'
+local literal = require 'mare.literal'
 local netcdf = require 'bindings.netcdf'
 
 local info = {}
@@ -88,7 +89,8 @@ local function checkpoint_lines(found)
     local lines = {
         'checkpoint: whole, its checksum is right', 'title: ' .. tostring(h.title),
         'source: Mare ' .. h.version, 'device: ' .. h.device,
-        string.format('t = %.17g, step %.0f, next dt = %.17g', h.t, h.steps, h.dt),
+        string.format('t = %s, step %.0f, next dt = %s', literal.encode(h.t), h.steps,
+            literal.encode(h.dt)),
     }
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = entry[1] .. ': ' .. entry[2] end
     for _, output in ipairs(h.outputs) do

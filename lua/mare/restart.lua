@@ -78,7 +78,7 @@ function restart.saver(desc, outputs, now)
     files.check(o.checkpoint)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
-        started = now(), limit = limit, cost = 0,
+        started = now(), limit = limit,
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
     }, Saver)
 end
@@ -113,8 +113,11 @@ local function take(self, sim)
     return failure
 end
 
+local slow_disk = 2e8       -- bytes per second, until a checkpoint has told
+
 -- Where the run stands at its start.
 function Saver:begin(sim)
+    self.cost = 8 * sim:saved_count() / slow_disk
     self.next = self.schedule and self.schedule:next_time(sim.now.t) or math.huge
 end
 
@@ -127,7 +130,8 @@ function Saver:check(sim)
     return take(self, sim) or failure
 end
 
--- Whether the wall clock says stop: `reserve` seconds are wanted beside what a checkpoint takes.
+-- Whether the wall clock says stop: `reserve` seconds are wanted beside what two checkpoints take,
+-- of which one may be under way.
 function Saver:out_of_time(reserve)
     return self.limit and self.now() - self.started + reserve + 2 * self.cost >= self.limit
 end

@@ -49,6 +49,9 @@ local function read_info(d)
     return info
 end
 
+-- In the launcher nobody else uses CUDA on this thread.
+if require('mare.host').launcher then C.mare_thread_claim(1) end
+
 -- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
 function M.open(name)
     name = name or os.getenv 'MARE_DEVICE' or 'auto'

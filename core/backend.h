@@ -14,23 +14,18 @@
 
 #include "mare.h"
 
+#include <stdbool.h>
+
 typedef union mr_native { void *ptr; uint64_t u64; } mr_native;
 
-/* A kernel argument as the launch keeps it. */
-typedef struct mr_arg {
-    uint32_t size;                  /* bytes of value */
-    uint32_t is_buffer;
-    union {
-        mr_native buffer;
-        unsigned char bytes[8];
-        int64_t i;
-        uint64_t u;
-        float f;
-        double d;
-    } value;
-    uint64_t offset;                /* of a view within its buffer */
-    uint64_t extent;                /* bytes of the view; 0 for the whole buffer */
-} mr_arg;
+/* A kernel argument as the launch keeps it; a buffer's is its native and its offset added up, which
+ * is an address where natives are addresses. */
+typedef union mr_value {
+    unsigned char bytes[8];
+    uint64_t u;
+    float f;
+    double d;
+} mr_value;
 
 /* A program on its way to the compiler: one flat text, includes resolved, #line in place. */
 typedef struct mr_source {
@@ -53,7 +48,7 @@ typedef struct mr_backend {
 
     mare_status (*device_info)(int index, mare_device_info *out);
     mare_status (*device_open)(int index, mr_native *out);
-    void (*device_close)(mr_native device);
+    void (*device_close)(mr_native device, bool is_lost);
     mare_status (*device_memory)(mr_native device, uint64_t *free, uint64_t *total);
     mare_status (*device_wait)(mr_native device);
 
@@ -105,14 +100,11 @@ typedef struct mr_backend {
     /* all but name and arg_count */
     mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);
 
-    /* What a prepared launch needs natively (OpenCL: its own cl_kernel, because arguments are
-     * state there). */
-    mare_status (*launch_create)(mr_native device, mr_native program, mr_native kernel,
-                                 const char *name, mr_native *out);
+    /* What a prepared launch needs natively, so that a run has little to do. The launch stays where
+     * it is, and so do its values; they are not set yet. */
+    mare_status (*launch_create)(mr_native device, const mare_launch *launch, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
-    mare_status (*launch_run)(mr_native device, mr_native stream, mr_native launch,
-                              const uint32_t groups[3], const uint32_t group[3],
-                              const mr_arg *args, uint32_t arg_count);
+    mare_status (*launch_run)(mr_native device, mr_native stream, const mare_launch *launch);
 
     /* Optional, all three or none: a plan as one native object, made of what mr_plan_walk visits.
      * A run uses the arguments and shapes that the launches have then. Without them core walks the
@@ -121,6 +113,9 @@ typedef struct mr_backend {
     mare_status (*plan_run)(mr_native device, mr_native stream, mr_native plan, uint32_t repeat);
     /* may be called while it runs */
     void (*plan_destroy)(mr_native device, mr_native plan);
+
+    /* optional: see mare_thread_claim */
+    void (*thread_claim)(bool claimed);
 } mr_backend;
 
 extern const mr_backend mr_backend_cuda;

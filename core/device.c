@@ -17,7 +17,8 @@ static void destroy(mare_device *device) {
         mr_object_delete(&device->stream->object);
     }
     mr_order_close(device);
-    if (device->native.u64) device->backend->device_close(device->native);
+    if (device->native.u64)
+        device->backend->device_close(device->native, atomic_load(&device->is_lost));
     mr_text_free(&device->fault);
     pthread_mutex_destroy(&device->pool.lock);
     mr_object_delete(&device->object);
@@ -43,6 +44,7 @@ static mare_status open_device(const mr_backend *backend, int index, mare_device
     if (status == MARE_OK) status = backend->device_open(index, &device->native);
     if (status == MARE_OK) status = add_default_stream(device);
     if (status != MARE_OK) {
+        mr_device_note(device, status);
         destroy(device);
         return mr_annotate(status, "device '%s'", name);
     }

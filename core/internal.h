@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /* ---- error.c: the calling thread's message ---- */
 
@@ -94,12 +93,13 @@ struct mare_device {
     const mr_backend *backend;
     mr_native native;
     mare_stream *stream;            /* default; does not retain the device */
+    struct mr_profile *profile;     /* NULL: never profiled */
+    atomic_bool is_lost;
+    /* so far what every launch reads */
+    mr_text fault;                  /* by which it was lost; set before is_lost */
     mare_device_info info;
     mr_pool pool;
     mr_slot slots[MR_STREAM_SLOTS];
-    atomic_bool is_lost;
-    mr_text fault;                  /* by which it was lost; set before is_lost */
-    struct mr_profile *profile;     /* NULL: never profiled */
 };
 struct mare_buffer {
     mr_object object;
@@ -186,16 +186,19 @@ typedef struct mr_op {
 } mr_op;
 struct mare_launch {
     mr_object object;
-    mare_kernel *kernel;
+    mare_device *device;
     mr_native native;
-    mr_arg *args;                   /* kernel->signature.arg_count */
+    mr_value *values;               /* kernel->signature.arg_count, as of the next two arrays */
+    uint64_t revision;              /* counts settings of buffers */
+    uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
+    uint32_t groups[3], group[3];
+    uint32_t missing;               /* arguments not set */
+    /* so far what every run reads, beside the head of the next */
+    mr_op op;                       /* to run it */
+    mare_kernel *kernel;
     mare_buffer **buffers;          /* retained, NULL for scalars */
     bool *is_set;
-    uint32_t missing;               /* arguments not set */
-    uint32_t groups[3], group[3];
-    mr_op op;                       /* to run it */
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
-    uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
 };
 
 /* device.c */

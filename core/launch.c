@@ -12,11 +12,11 @@
 static void destroy(mare_launch *launch) {
     if (!launch) return;
     mare_kernel *kernel = launch->kernel;
-    mare_device *device = kernel->program->device;
+    mare_device *device = launch->device;
     if (launch->native.u64) device->backend->launch_destroy(device->native, launch->native);
     for (uint32_t i = 0; launch->buffers && i < kernel->signature.arg_count; i++)
         mare_buffer_release(launch->buffers[i]);
-    free(launch->args);
+    free(launch->values);
     free(launch->buffers);
     free(launch->is_set);
     mare_kernel_release(kernel);
@@ -25,25 +25,16 @@ static void destroy(mare_launch *launch) {
 
 static mare_status prepare(mare_launch *launch) {
     const mr_signature *signature = &launch->kernel->signature;
-    mare_program *program = launch->kernel->program;
     size_t count = signature->arg_count ? signature->arg_count : 1;
-    launch->args = calloc(count, sizeof *launch->args);
+    launch->values = calloc(count, sizeof *launch->values);
     launch->buffers = calloc(count, sizeof *launch->buffers);
     launch->is_set = calloc(count, sizeof *launch->is_set);
-    if (!launch->args || !launch->buffers || !launch->is_set)
+    if (!launch->values || !launch->buffers || !launch->is_set)
         return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
     launch->missing = signature->arg_count;
     launch->op = (mr_op){ .kind = MR_OP_LAUNCH, .launch = launch };
-    for (uint32_t i = 0; i < signature->arg_count; i++) {
-        const mare_arg_info *info = &signature->args[i];
-        launch->args[i].is_buffer = info->is_buffer;
-        launch->args[i].size =
-            (uint32_t)(info->is_buffer ? sizeof(mr_native) : mare_type_size((mare_type)info->type));
-    }
-    MR_TRY(mr_device_alive(program->device));
-    return program->device->backend->launch_create(program->device->native, program->native,
-                                                   launch->kernel->native, signature->name,
-                                                   &launch->native);
+    MR_TRY(mr_device_alive(launch->device));
+    return launch->device->backend->launch_create(launch->device->native, launch, &launch->native);
 }
 
 mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
@@ -53,6 +44,7 @@ mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
     mare_launch *launch = mr_object_new(sizeof *launch, "launch", kernel->object.label);
     if (!launch) return MARE_ERROR_MEMORY;
     launch->kernel = kernel;
+    launch->device = kernel->program->device;
     mare_kernel_retain(kernel);
     mare_status status = prepare(launch);
     if (status != MARE_OK) {
@@ -108,7 +100,7 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
 static mare_status check_buffer(const mare_launch *launch, uint32_t index,
                                 const mare_buffer *buffer) {
     const mare_arg_info *info = &launch->kernel->signature.args[index];
-    const mare_device *device = launch->kernel->program->device;
+    const mare_device *device = launch->device;
     const char *label = buffer->object.label;
     if (!info->is_buffer) return refuse(launch, index, "the buffer '%s'", label);
     if (buffer->device != device)
@@ -142,9 +134,8 @@ mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buf
     mare_buffer_release(launch->buffers[index]);
     launch->buffers[index] = buffer;
     launch->ordered = 0;
-    launch->args[index].value.buffer = buffer->native;
-    launch->args[index].offset = buffer->offset;
-    launch->args[index].extent = buffer->parent ? buffer->size : 0;
+    launch->revision++;
+    launch->values[index].u = buffer->native.u64 + buffer->offset;
     mark_set(launch, index);
     return MARE_OK;
 }
@@ -164,13 +155,13 @@ static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
 
 /* Two's complement, little endian: the low bytes are the smaller type. */
 static void store_integer(mare_launch *launch, uint32_t index, uint64_t value) {
-    launch->args[index].value.u = value;
+    launch->values[index].u = value;
     mark_set(launch, index);
 }
 
 static void store_real(mare_launch *launch, uint32_t index, uint32_t type, double value) {
-    if (type == MARE_TYPE_FLOAT) launch->args[index].value.f = (float)value;
-    else launch->args[index].value.d = value;
+    if (type == MARE_TYPE_FLOAT) launch->values[index].f = (float)value;
+    else launch->values[index].d = value;
     mark_set(launch, index);
 }
 
@@ -232,7 +223,7 @@ mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t
     if (!value) return refuse(launch, index, "NULL as a value");
     if (info->is_buffer || type != info->type)
         return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
-    memcpy(launch->args[index].value.bytes, value, launch->args[index].size);
+    memcpy(launch->values[index].bytes, value, mare_type_size((mare_type)type));
     mark_set(launch, index);
     return MARE_OK;
 }
@@ -245,13 +236,13 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
         return NULL;
     }
     mark_set(launch, index); /* zero until it is written */
-    return launch->args[index].value.bytes;
+    return launch->values[index].bytes;
 }
 
 /* ---- shape ---- */
 
 static uint32_t limit_of(const mare_launch *launch) {
-    uint32_t device = launch->kernel->program->device->info.max_group_size;
+    uint32_t device = launch->device->info.max_group_size;
     uint32_t kernel = launch->kernel->info.max_group_size;
     return kernel && kernel < device ? kernel : device;
 }
@@ -260,7 +251,7 @@ static uint32_t limit_of(const mare_launch *launch) {
  * longer the better. */
 static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
     static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
-    const mare_device_info *info = &launch->kernel->program->device->info;
+    const mare_device_info *info = &launch->device->info;
     int dimensions = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     if (info->kind == MARE_DEVICE_CPU) dimensions = 1;
     memcpy(group, choices[dimensions - 1], sizeof choices[0]);
@@ -273,7 +264,7 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
 
 static mare_status check_shape(const mare_launch *launch, const uint32_t global[3],
                                const uint32_t group[3]) {
-    const mare_device_info *info = &launch->kernel->program->device->info;
+    const mare_device_info *info = &launch->device->info;
     const char *name = launch->kernel->signature.name;
     for (int d = 0; d < 3; d++) {
         if (!global[d])
@@ -332,8 +323,8 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
 
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
-    MR_TRY(mr_device_pick_stream(launch->kernel->program->device, stream, "kernel",
-                                 launch->kernel->signature.name, &stream));
+    MR_TRY(mr_device_pick_stream(launch->device, stream, "kernel", launch->object.label,
+                                 &stream));
     if (launch->missing || !launch->group[0]) return refuse_incomplete(launch);
     return mr_op_submit(&launch->op, stream);
 }

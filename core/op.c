@@ -7,7 +7,7 @@ typedef unsigned long long ull; /* for %llu */
 
 static mare_device *device_of(const mr_op *op) {
     switch (op->kind) {
-    case MR_OP_LAUNCH: return op->launch->kernel->program->device;
+    case MR_OP_LAUNCH: return op->launch->device;
     case MR_OP_RECORD:
     case MR_OP_WAIT: return op->event->device;
     case MR_OP_PLAN: return mr_plan_device(op->plan);
@@ -23,10 +23,7 @@ static mare_status perform(const mr_op *op, mare_device *device, mr_native strea
     const mr_native native = device->native;
     const mare_region *r = &op->region;
     switch (op->kind) {
-    case MR_OP_LAUNCH:
-        return backend->launch_run(native, stream, op->launch->native, op->launch->groups,
-                                   op->launch->group, op->launch->args,
-                                   op->launch->kernel->signature.arg_count);
+    case MR_OP_LAUNCH: return backend->launch_run(native, stream, op->launch);
     case MR_OP_UPLOAD:
         return backend->write(native, stream, op->buffer->native, op->host, r, op->blocking);
     case MR_OP_DOWNLOAD:

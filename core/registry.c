@@ -110,3 +110,8 @@ mare_status mr_registry_resolve(const char *name, const mr_backend **backend, in
                        info.device_count == 1 ? "" : "s");
     return MARE_OK;
 }
+
+void mare_thread_claim(int32_t claimed) {
+    for (int i = 0; i < BACKEND_COUNT; i++)
+        if (backends[i]->thread_claim) backends[i]->thread_claim(claimed != 0);
+}

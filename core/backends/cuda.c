@@ -1,12 +1,10 @@
 /* cuda.c - the CUDA back end: the driver library, devices, streams and events.
  *
- * Only primary contexts are used, and a call leaves the host's current context as it found it: each
- * entry of the seam enters and leaves once. A context that is current already is not pushed again.
+ * Each entry of the seam enters the device's context and leaves it once; see cuda_context.c.
  */
 #include "cuda_api.h"
 #include "nvrtc_api.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,8 +225,7 @@ static mare_status device_open(int index, mr_native *out) {
     MR_TRY(describe(index, &found));
     struct mr_cuda_device *device = malloc(sizeof *device);
     if (!device) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
-    mare_status status = mr_cuda_check(mr_cu.cuDevicePrimaryCtxRetain(&found.context, found.id),
-                                       "cuDevicePrimaryCtxRetain(device %d)", index);
+    mare_status status = mr_cuda_context_open(&found);
     if (status != MARE_OK) {
         free(device);
         return status;
@@ -238,43 +235,10 @@ static mare_status device_open(int index, mr_native *out) {
     return MARE_OK;
 }
 
-static void device_close(mr_native native) {
+static void device_close(mr_native native, bool is_lost) {
     struct mr_cuda_device *device = native.ptr;
-    (void)mr_cu.cuDevicePrimaryCtxRelease_v2(device->id);
+    mr_cuda_context_close(device, is_lost);
     free(device);
-}
-
-/* ---- the current context ---- */
-
-static unsigned push(const struct mr_cuda_device *device, bool *pushed, const char **call) {
-    struct CUctx_st *current = NULL;
-    *pushed = false;
-    *call = "cuCtxGetCurrent";
-    unsigned code = mr_cu.cuCtxGetCurrent(&current);
-    if (code != MR_CUDA_SUCCESS || current == device->context) return code;
-    *call = "cuCtxPushCurrent";
-    code = mr_cu.cuCtxPushCurrent_v2(device->context);
-    *pushed = code == MR_CUDA_SUCCESS;
-    return code;
-}
-
-mare_status mr_cuda_enter(mr_native device, bool *pushed) {
-    const char *call;
-    unsigned code = push(device.ptr, pushed, &call);
-    return mr_cuda_check(code, "%s", call);
-}
-
-bool mr_cuda_enter_idle(mr_native device, bool *pushed) {
-    const char *call;
-    if (push(device.ptr, pushed, &call) != MR_CUDA_SUCCESS) return false;
-    (void)mr_cu.cuCtxSynchronize();
-    return true;
-}
-
-/* A pop of what was pushed cannot fail while the driver lives. */
-void mr_cuda_leave(bool pushed) {
-    struct CUctx_st *popped;
-    if (pushed) (void)mr_cu.cuCtxPopCurrent_v2(&popped);
 }
 
 static mare_status device_memory(mr_native device, uint64_t *free_bytes, uint64_t *total_bytes) {
@@ -323,8 +287,7 @@ static mare_status stream_create(mr_native device, int priority, mr_native *out)
 /* The driver keeps a destroyed stream until the work queued on it is done. */
 static void stream_destroy(mr_native device, mr_native stream) {
     bool pushed;
-    const char *call;
-    if (push(device.ptr, &pushed, &call) != MR_CUDA_SUCCESS) return;
+    if (!mr_cuda_enter_release(device, &pushed)) return;
     (void)mr_cu.cuStreamDestroy_v2(stream.ptr);
     mr_cuda_leave(pushed);
 }
@@ -369,8 +332,7 @@ static mare_status event_create(mr_native device, mr_native *out) {
 
 static void event_destroy(mr_native device, mr_native event) {
     bool pushed;
-    const char *call;
-    if (push(device.ptr, &pushed, &call) != MR_CUDA_SUCCESS) return;
+    if (!mr_cuda_enter_release(device, &pushed)) return;
     (void)mr_cu.cuEventDestroy_v2(event.ptr);
     mr_cuda_leave(pushed);
 }
@@ -456,4 +418,5 @@ const mr_backend mr_backend_cuda = {
     .plan_build = mr_cuda_plan_build,
     .plan_run = mr_cuda_plan_run,
     .plan_destroy = mr_cuda_plan_destroy,
+    .thread_claim = mr_cuda_thread_claim,
 };

@@ -65,7 +65,8 @@ struct mr_cuda_device {
     int warp_size;
     size_t max_pitch;               /* bytes between rows that a strided copy can do */
     char arch[16];                  /* "sm_90" */
-    struct CUctx_st *context;       /* the primary one, which the CUDA runtime uses too */
+    struct CUctx_st *context;       /* of the next, which lasts as long as this */
+    struct mr_cuda_context *holder;
 };
 
 /* ---- cuda.c ---- */
@@ -74,12 +75,20 @@ struct mr_cuda_device {
  * "call: NAME (number): text". */
 mare_status mr_cuda_check(unsigned code, const char *call, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ---- cuda_context.c ---- */
+
+/* Sets context and holder for the device's id. */
+mare_status mr_cuda_context_open(struct mr_cuda_device *device);
+void mr_cuda_context_close(const struct mr_cuda_device *device, bool is_lost);
 /* Makes the device's context current; `pushed` goes to mr_cuda_leave, which undoes it. */
 mare_status mr_cuda_enter(mr_native device, bool *pushed);
 void mr_cuda_leave(bool pushed);
-/* For releases, which report nothing: enters and waits until the device is idle. False: no context,
+/* For releases, which report nothing; the second waits until the device is idle. False: no context,
  * release nothing. */
+bool mr_cuda_enter_release(mr_native device, bool *pushed);
 bool mr_cuda_enter_idle(mr_native device, bool *pushed);
+void mr_cuda_thread_claim(bool claimed);
 
 /* ---- cuda_memory.c ---- */
 mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out);
@@ -106,17 +115,11 @@ mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *
                                mr_native *out);
 void mr_cuda_kernel_release(mr_native device, mr_native kernel);
 mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
-mare_status mr_cuda_launch_create(mr_native device, mr_native program, mr_native kernel,
-                                  const char *name, mr_native *out);
+/* A native launch: what cuLaunchKernel wants beside shapes. values[i] points to argument i. */
+struct mr_cuda_launch { struct CUfunc_st *function; void *values[]; };
+mare_status mr_cuda_launch_create(mr_native device, const mare_launch *launch, mr_native *out);
 void mr_cuda_launch_destroy(mr_native device, mr_native launch);
-mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native launch,
-                               const uint32_t groups[3], const uint32_t group[3],
-                               const mr_arg *args, uint32_t arg_count);
-/* What cuLaunchKernel wants: values[i] points to argument i, a buffer's address among `addresses`.
- */
-enum { MR_CUDA_MAX_ARGUMENTS = 512 };   /* pointers in 4 KiB, what a kernel may take on every GPU */
-void mr_cuda_gather(const mr_arg *args, uint32_t count, unsigned long long *addresses,
-                    void **values);
+mare_status mr_cuda_launch_run(mr_native device, mr_native stream, const mare_launch *launch);
 
 /* ---- cuda_plan.c ---- */
 mare_status mr_cuda_plan_build(mr_native device, const mare_plan *plan, mr_native *out);

@@ -13,7 +13,7 @@
 struct node {
     struct CUgraphNode_st *native;
     mare_launch *launch;            /* alive as long as the plan */
-    mr_arg *args;                   /* what the node has, like the two below */
+    mr_value *values;               /* what the node has, like the two below */
     uint32_t groups[3], group[3];
 };
 
@@ -37,28 +37,26 @@ static uint32_t arg_count(const struct node *node) {
 
 static bool is_current(const struct node *node) {
     const mare_launch *launch = node->launch;
-    return !memcmp(node->args, launch->args, arg_count(node) * sizeof *node->args) &&
+    return !memcmp(node->values, launch->values, arg_count(node) * sizeof *node->values) &&
            !memcmp(node->groups, launch->groups, sizeof node->groups) &&
            !memcmp(node->group, launch->group, sizeof node->group);
 }
 
 static void note_current(struct node *node) {
     const mare_launch *launch = node->launch;
-    memcpy(node->args, launch->args, arg_count(node) * sizeof *node->args);
+    memcpy(node->values, launch->values, arg_count(node) * sizeof *node->values);
     memcpy(node->groups, launch->groups, sizeof node->groups);
     memcpy(node->group, launch->group, sizeof node->group);
 }
 
 static mare_status update(const struct cuda_plan *plan, struct node *node) {
-    unsigned long long addresses[MR_CUDA_MAX_ARGUMENTS];
-    void *values[MR_CUDA_MAX_ARGUMENTS];
     const mare_launch *l = node->launch;
-    mr_cuda_gather(l->args, arg_count(node), addresses, values);
+    struct mr_cuda_launch *native = l->native.ptr;
     const struct CUDA_KERNEL_NODE_PARAMS_v2_st params = {
-        .func = l->native.ptr,
+        .func = native->function,
         .gridDimX = l->groups[0], .gridDimY = l->groups[1], .gridDimZ = l->groups[2],
         .blockDimX = l->group[0], .blockDimY = l->group[1], .blockDimZ = l->group[2],
-        .kernelParams = values,
+        .kernelParams = native->values,
     };
     unsigned code = mr_cu.cuGraphExecKernelNodeSetParams_v2(plan->exec, node->native, &params);
     MR_TRY(mr_cuda_check(code, "cuGraphExecKernelNodeSetParams('%s', %u x %u x %u groups of "
@@ -100,11 +98,11 @@ static mare_status last_node(const struct capture *capture, struct CUgraphNode_s
 
 static mare_status note_launch(const struct capture *capture, mare_launch *launch) {
     struct node *node = new_node(capture->plan);
-    size_t size = launch->kernel->signature.arg_count * sizeof(mr_arg);
-    mr_arg *args = node ? malloc(size ? size : 1) : NULL;
-    if (!args) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
+    size_t size = launch->kernel->signature.arg_count * sizeof(mr_value);
+    mr_value *values = node ? malloc(size ? size : 1) : NULL;
+    if (!values) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
     node->launch = launch;
-    node->args = args;
+    node->values = values;
     note_current(node);
     capture->plan->count++;
     return last_node(capture, &node->native);
@@ -155,7 +153,7 @@ static mare_status build(struct cuda_plan *made, const mare_plan *plan) {
 static void destroy(struct cuda_plan *plan) {
     if (plan->exec) (void)mr_cu.cuGraphExecDestroy(plan->exec);
     if (plan->graph) (void)mr_cu.cuGraphDestroy(plan->graph);
-    for (size_t i = 0; i < plan->count; i++) free(plan->nodes[i].args);
+    for (size_t i = 0; i < plan->count; i++) free(plan->nodes[i].values);
     free(plan->nodes);
     free(plan);
 }

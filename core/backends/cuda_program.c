@@ -1,7 +1,7 @@
 /* cuda_program.c - the CUDA back end: programs, kernels and launches.
  *
- * A program is a module made from a cubin, a kernel a function of it. A launch needs nothing native
- * beside the kernel: its arguments are gathered on the stack each time.
+ * A program is a module made from a cubin, a kernel a function of it. A launch has its pointers to
+ * arguments ready: they lie where the launch keeps its values.
  */
 #include "cuda_api.h"
 #include "nvrtc_api.h"
@@ -129,52 +129,31 @@ mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_
 
 /* ---- launches ---- */
 
-mare_status mr_cuda_launch_create(mr_native device, mr_native program, mr_native kernel,
-                                  const char *name, mr_native *out) {
+mare_status mr_cuda_launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
     (void)device;
-    (void)program;
-    (void)name;
-    *out = kernel;
+    const uint32_t count = launch->kernel->signature.arg_count;
+    struct mr_cuda_launch *made = malloc(sizeof *made + count * sizeof *made->values);
+    if (!made) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
+    made->function = launch->kernel->native.ptr;
+    for (uint32_t i = 0; i < count; i++) made->values[i] = launch->values[i].bytes;
+    out->ptr = made;
     return MARE_OK;
 }
 
 void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
     (void)device;
-    (void)launch;
-}
-
-void mr_cuda_gather(const mr_arg *args, uint32_t count, unsigned long long *addresses,
-                    void **values) {
-    for (uint32_t i = 0; i < count; i++) {
-        addresses[i] = args[i].value.buffer.u64 + args[i].offset;
-        values[i] = args[i].is_buffer ? (void *)&addresses[i]
-                                      : (void *)(uintptr_t)args[i].value.bytes;
-    }
+    free(launch.ptr);
 }
 
 /* The driver copies the values before it returns; it knows their sizes from the kernel. */
-static mare_status launch(struct CUfunc_st *function, struct CUstream_st *stream,
-                          const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
-                          uint32_t arg_count) {
-    unsigned long long addresses[MR_CUDA_MAX_ARGUMENTS];
-    void *values[MR_CUDA_MAX_ARGUMENTS];
-    mr_cuda_gather(args, arg_count, addresses, values);
-    unsigned code = mr_cu.cuLaunchKernel(function, groups[0], groups[1], groups[2], group[0],
-                                         group[1], group[2], 0, stream, values, NULL);
-    if (code == MR_CUDA_SUCCESS) return MARE_OK;
-    return mr_cuda_check(code, "cuLaunchKernel(%u x %u x %u groups of %u x %u x %u)", groups[0],
-                         groups[1], groups[2], group[0], group[1], group[2]);
-}
-
-mare_status mr_cuda_launch_run(mr_native device, mr_native stream, mr_native native,
-                               const uint32_t groups[3], const uint32_t group[3],
-                               const mr_arg *args, uint32_t arg_count) {
+mare_status mr_cuda_launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
+    struct mr_cuda_launch *native = launch->native.ptr;
+    const uint32_t *groups = launch->groups, *group = launch->group;
     bool pushed;
-    if (arg_count > MR_CUDA_MAX_ARGUMENTS)
-        return mr_fail(MARE_ERROR_ARGUMENT, "launch with %u arguments (at most %d)", arg_count,
-                       MR_CUDA_MAX_ARGUMENTS);
     MR_TRY(mr_cuda_enter(device, &pushed));
-    mare_status status = launch(native.ptr, stream.ptr, groups, group, args, arg_count);
+    unsigned code = mr_cu.cuLaunchKernel(native->function, groups[0], groups[1], groups[2],
+                                         group[0], group[1], group[2], 0, stream.ptr,
+                                         native->values, NULL);
     mr_cuda_leave(pushed);
-    return status;
+    return code == MR_CUDA_SUCCESS ? MARE_OK : mr_cuda_check(code, "cuLaunchKernel");
 }

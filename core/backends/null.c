@@ -49,7 +49,7 @@ static mare_status device_open(int index, mr_native *out) {
     return MARE_OK;
 }
 
-static void device_close(mr_native device) { (void)device; }
+static void device_close(mr_native device, bool is_lost) { (void)device, (void)is_lost; }
 
 static mare_status device_memory(mr_native device, uint64_t *available, uint64_t *total) {
     (void)device;
@@ -219,20 +219,16 @@ static mare_status kernel_info(mr_native device, mr_native kernel, mare_kernel_i
     return MARE_OK;
 }
 
-static mare_status launch_create(mr_native device, mr_native program, mr_native kernel,
-                                 const char *name, mr_native *out) {
-    (void)device, (void)program, (void)kernel, (void)name;
+static mare_status launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
+    (void)device, (void)launch;
     *out = nothing;
     return MARE_OK;
 }
 
 static void launch_destroy(mr_native device, mr_native launch) { (void)device, (void)launch; }
 
-static mare_status launch_run(mr_native device, mr_native stream, mr_native launch,
-                              const uint32_t groups[3], const uint32_t group[3], const mr_arg *args,
-                              uint32_t arg_count) {
-    (void)device, (void)stream, (void)launch, (void)groups, (void)group, (void)args,
-        (void)arg_count;
+static mare_status launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
+    (void)device, (void)stream, (void)launch;
     return MARE_OK;
 }
 

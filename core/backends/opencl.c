@@ -19,7 +19,8 @@ static mare_status device_info(int index, mare_device_info *out) {
     return MARE_OK;
 }
 
-static void device_close(mr_native native) {
+static void device_close(mr_native native, bool is_lost) {
+    (void)is_lost;
     mr_opencl_device *device = native.ptr;
     if (!device) return;
     if (device->service) mr_cl.clReleaseCommandQueue(device->service);
@@ -48,7 +49,7 @@ static mare_status device_open(int index, mr_native *out) {
     pthread_mutex_init(&device->lock, NULL);
     mare_status status = open_context(device);
     if (status != MARE_OK)
-        device_close((mr_native){ .ptr = device });
+        device_close((mr_native){ .ptr = device }, false);
     else
         out->ptr = device;
     return status;

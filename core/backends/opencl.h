@@ -118,11 +118,8 @@ mare_status mr_opencl_kernel_get(mr_native device, mr_native program, const char
                                  mr_native *out);
 void mr_opencl_kernel_release(mr_native device, mr_native kernel);
 mare_status mr_opencl_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
-mare_status mr_opencl_launch_create(mr_native device, mr_native program, mr_native kernel,
-                                    const char *name, mr_native *out);
+mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch, mr_native *out);
 void mr_opencl_launch_destroy(mr_native device, mr_native launch);
-mare_status mr_opencl_launch_run(mr_native device, mr_native stream, mr_native launch,
-                                 const uint32_t groups[3], const uint32_t group[3],
-                                 const mr_arg *args, uint32_t arg_count);
+mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_launch *launch);
 
 #endif

@@ -326,6 +326,23 @@ static int session(void) {
     return judge(status);
 }
 
+/* Twice, on a thread where the context stays current. */
+static int claimed(void) {
+    mare_status status = MARE_OK;
+    mare_thread_claim(0);
+    mare_thread_claim(1);
+    for (int i = 0; i < 2 && status == MARE_OK; i++) {
+        struct session s = { 0 };
+        status = run_session(&s);
+        release_all(&s);
+    }
+    mare_thread_claim(0);
+    return judge(status);
+}
+
+/* The second device has the context of the first. */
+static int kept(void) { return claimed() != FAKE_NOT_REACHED; }
+
 /* ---- other cases ---- */
 
 /* Status and message of trying to use what MARE_FAKE_FAIL has made fail. */
@@ -342,7 +359,20 @@ static int lost(void) {
     int result = expect_failure(status, MARE_ERROR_LOST,
                                 "cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
     release_all(&s);
-    return result;
+    mare_device *again = NULL;
+    const char *wish = getenv("MARE_FAKE_FAIL");
+    status = mare_device_open("cuda:0", &again);
+    if (strchr(wish, '+'))
+        return result || expect_failure(status, MARE_ERROR_LOST,
+                                        "device 'cuda:0': it was lost before, and the driver gives "
+                                        "this process no working context again (a new process gets "
+                                        "one): cuStreamSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS")
+            || mare_live_objects();
+    mare_device_release(again);
+    s = (struct session){ 0 };
+    if (status == MARE_OK) status = run_session(&s);
+    release_all(&s);
+    return result || expect_failure(status, MARE_OK, "");
 }
 
 static int out_of_memory(void) {
@@ -434,7 +464,8 @@ static int no_compiler(void) {
 }
 
 static const fake_case cases[] = {
-    { "session", session }, { "lost", lost }, { "out_of_memory", out_of_memory },
+    { "session", session }, { "claimed", claimed }, { "kept", kept }, { "lost", lost },
+    { "out_of_memory", out_of_memory },
     { "builds", builds }, { "whole", whole }, { "no_library", no_library },
     { "no_device", no_device }, { "empty", empty }, { "no_symbol", no_symbol },
     { "no_compiler", no_compiler },
@@ -466,17 +497,19 @@ static const char *const tolerated[] = {
     "cuGraphDestroy", "nvrtcDestroyProgram", NULL
 };
 /* Without a context nothing can be released natively. */
-static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2", NULL };
+static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2",
+                                        "cuCtxSetCurrent", NULL };
 
 /* Fails the first, second... call of an entry until two in a row made no difference: then there are
  * no more. A single one is the clock rate, which may be unknown. */
 static void fail_each_call(const char *entry) {
     bool silent = is_among(entry, tolerated), leaks = is_among(entry, contexts);
+    const char *story = strcmp(entry, "cuCtxSetCurrent") ? "session" : "claimed";
     for (int call = 1, misses = 0; misses < 2 && call < 1000; call++) {
         char setting[128];
         snprintf(setting, sizeof setting, "MARE_FAKE_FAIL=%s:%d:1", entry, call);
         const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, NULL };
-        int status = fake_start("session", "fake_cuda", settings);
+        int status = fake_start(story, "fake_cuda", settings);
         misses = status == FAKE_NOT_REACHED ? misses + 1 : 0;
         if (misses && (silent || call > 1)) continue;
         if ((status == 0 && !silent) || (status == FAKE_LEAK && leaks)) continue;
@@ -493,6 +526,8 @@ int main(int count, char **arguments) {
     run("session", "fake_cuda", NULL);
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=foreign");
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=same");
+    run("claimed", "fake_cuda", NULL);
+    run("kept", "fake_cuda", "MARE_FAKE_FAIL=cuDevicePrimaryCtxRetain:2:100");
     run("session", "fake_cuda_without_optional", NULL);
     run("no_library", "fake_cuda_broken", NULL);
     run("no_symbol", "fake_cuda_without_required", NULL);
@@ -500,6 +535,7 @@ int main(int count, char **arguments) {
     run("no_device", "fake_cuda", "MARE_FAKE_FAIL=cuInit:1:100");
     run("empty", "fake_cuda", "FAKE_CUDA_EMPTY=1");
     run("lost", "fake_cuda", "MARE_FAKE_FAIL=cuStreamSynchronize:3:700");
+    run("lost", "fake_cuda", "MARE_FAKE_FAIL=cuStreamSynchronize:3+:700");
     run("out_of_memory", "fake_cuda", NULL);
     run("builds", "fake_cuda", NULL);
 #define MR_CUDA_CALL(required, symbol, call) fail_each_call(#symbol);

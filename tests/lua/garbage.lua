@@ -1,0 +1,31 @@
+-- garbage.lua - the bytes of Lua's memory that a loop leaves behind: garbage(loop), where loop()
+-- runs it once. Compiling makes garbage too and comes when an exit from a trace has been taken ten
+-- times, so the loop is run until it has been quiet for longer than that.
+
+local quiet_passes, most_passes = 15, 300
+
+local function compiles(loop)
+    local busy = false
+    local function on_trace() busy = true end
+    jit.attach(on_trace, 'trace')
+    loop()
+    jit.attach(on_trace)
+    return busy
+end
+
+return function(loop)
+    local quiet, passes = 0, 0
+    while quiet < quiet_passes do
+        quiet = compiles(loop) and 0 or quiet + 1
+        passes = passes + 1
+        if passes > most_passes then error('the loop is compiled again and again', 2) end
+    end
+    collectgarbage()
+    collectgarbage()
+    collectgarbage 'stop'
+    local before = collectgarbage 'count'
+    loop()
+    local grown = collectgarbage 'count' - before
+    collectgarbage 'restart'
+    return grown * 1024
+end

@@ -40,10 +40,10 @@ static mare_status check_desc(mare_device *device, const mare_buffer_desc *desc,
 
 mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc,
                                mare_buffer **out) {
+    if (out) *out = NULL;
     if (!device || !desc || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_buffer_create: device, desc and out are required");
-    *out = NULL;
     const char *label = desc->label ? desc->label : "buffer";
     MR_TRY(check_desc(device, desc, label));
     mare_buffer *buffer = mr_object_new(sizeof *buffer, "buffer", label);
@@ -73,9 +73,9 @@ static mare_status check_range(const mare_buffer *buffer, const char *verb, uint
 
 mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size,
                              mare_buffer **out) {
+    if (out) *out = NULL;
     if (!parent || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_view: parent and out are required");
-    *out = NULL;
     if (size == 0)
         return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': view of 0 bytes", parent->object.label);
     MR_TRY(check_range(parent, "view", offset, size));
@@ -344,9 +344,9 @@ mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size
 
 mare_status mare_host_create(mare_device *device, uint64_t size, const char *label,
                              mare_host **out) {
+    if (out) *out = NULL;
     if (!device || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_create: device and out are required");
-    *out = NULL;
     if (!label) label = "host memory";
     if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "host memory '%s': size is 0", label);
     mare_host *host = mr_object_new(sizeof *host, "host memory", label);

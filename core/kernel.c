@@ -31,10 +31,10 @@ static mare_status load(mare_kernel *kernel, const char *name) {
 }
 
 mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out) {
+    if (out) *out = NULL;
     if (!program || !name || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_kernel_create: program, name and out are required");
-    *out = NULL;
     mare_kernel *kernel = mr_object_new(sizeof *kernel, "kernel", name);
     if (!kernel) return MARE_ERROR_MEMORY;
     kernel->program = program;

@@ -38,9 +38,9 @@ static mare_status prepare(mare_launch *launch) {
 }
 
 mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
+    if (out) *out = NULL;
     if (!kernel || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_create: kernel and out are required");
-    *out = NULL;
     mare_launch *launch = mr_object_new(sizeof *launch, "launch", kernel->object.label);
     if (!launch) return MARE_ERROR_MEMORY;
     launch->kernel = kernel;

@@ -219,10 +219,10 @@ static void destroy(mare_program *program) {
 
 mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
                                 mare_program **out) {
+    if (out) *out = NULL;
     if (!device || !desc || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_program_create: device, desc and out are required");
-    *out = NULL;
     const char *name = desc->name ? desc->name : "source";
     MR_TRY(check_desc(desc, name));
     MR_TRY(check_language(device->backend, desc->language, name));

@@ -22,9 +22,9 @@ void mr_stream_close(mare_stream *stream) {
 
 mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
                                mare_stream **out) {
+    if (out) *out = NULL;
     if (!device || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_create: device and out are required");
-    *out = NULL;
     static const mare_stream_desc defaults;
     if (!desc) desc = &defaults;
     const char *label = desc->label ? desc->label : "stream";
@@ -86,9 +86,9 @@ mare_status mare_stream_flush(mare_stream *stream) {
 /* ---- events ---- */
 
 mare_status mare_event_create(mare_device *device, mare_event **out) {
+    if (out) *out = NULL;
     if (!device || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_event_create: device and out are required");
-    *out = NULL;
     mare_event *event = mr_object_new(sizeof *event, "event", "event");
     if (!event) return MARE_ERROR_MEMORY;
     event->device = device;

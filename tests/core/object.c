@@ -11,7 +11,33 @@ static void expect(uint64_t index, const char *kind, const char *label, uint64_t
     CHECK_NUMBER(info.refs, refs);
 }
 
+/* A failed call leaves NULL and not what was there, whatever was wrong with it. */
+#define EMPTIES(type, call)                                                                        \
+    do {                                                                                           \
+        type *out = junk;                                                                          \
+        CHECK(call == MARE_ERROR_ARGUMENT);                                                        \
+        if (!CHECK(out == NULL)) fprintf(stderr, "    after %s\n", #call);                         \
+    } while (0)
+
+static void empties_results(void) {
+    void *junk = &check_failures;
+    const mare_buffer_desc desc = { .size = 4 };
+    const mare_program_desc text = { .source = "" };
+    EMPTIES(mare_buffer, mare_buffer_create(NULL, &desc, &out));
+    EMPTIES(mare_buffer, mare_buffer_view(NULL, 0, 4, &out));
+    EMPTIES(mare_host, mare_host_create(NULL, 4, NULL, &out));
+    EMPTIES(mare_stream, mare_stream_create(NULL, NULL, &out));
+    EMPTIES(mare_event, mare_event_create(NULL, &out));
+    EMPTIES(mare_program, mare_program_create(NULL, &text, &out));
+    EMPTIES(mare_kernel, mare_kernel_create(NULL, "f", &out));
+    EMPTIES(mare_launch, mare_launch_create(NULL, &out));
+    EMPTIES(mare_device, mare_device_open(NULL, &out));
+    EMPTIES(mare_plan, mare_plan_end(NULL, NULL, &out));
+    CHECK_FAILS(mare_buffer_create(NULL, &desc, NULL), MARE_ERROR_ARGUMENT, "out are required");
+}
+
 int main(void) {
+    empties_results();
     mare_device *device = NULL;
     mare_buffer *rho = NULL, *window = NULL;
     mare_host *stage = NULL;

@@ -240,11 +240,10 @@ static mare_status relay_copy(const relay *way, const mare_region *r) {
     in.dst_offset = out.src_offset = 0;
     in.dst_pitch = out.src_pitch = r->width;
     in.dst_slice = out.src_slice = r->width * r->height;
-    const mare_device *from = way->src->device, *to = way->dst->device;
-    MR_TRY(from->backend->read(from->native, way->src_stream->native, way->staging,
-                               way->src->native, &in, 1));
-    return to->backend->write(to->native, way->dst_stream->native, way->dst->native, way->staging,
-                              &out, 1);
+    mr_op op = { MR_OP_DOWNLOAD, true, .buffer = way->src, .host = way->staging, .region = in };
+    MR_TRY(mr_op_submit(&op, way->src_stream));
+    op = (mr_op){ MR_OP_UPLOAD, true, .buffer = way->dst, .host = way->staging, .region = out };
+    return mr_op_submit(&op, way->dst_stream);
 }
 
 /* A stream of either device orders its own side; the other side uses its default stream. */
@@ -263,8 +262,6 @@ static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_r
                        "between two devices the host waits, which a plan cannot record");
     uint64_t volume = mr_region_volume(r);
     size_t size = volume < STAGING_BYTES ? (size_t)volume : (size_t)STAGING_BYTES;
-    MR_TRY(mr_order_use(dst, way.dst_stream));
-    MR_TRY(mr_order_use(src, way.src_stream));
     way.staging = malloc(size);
     if (!way.staging)
         return mr_fail(MARE_ERROR_MEMORY, "copy between devices: %zu bytes of host memory", size);

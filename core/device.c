@@ -13,6 +13,7 @@ static void destroy(mare_device *device) {
     mr_pool_trim(device);
     mr_profile_close(device);
     if (device->stream) {
+        mr_plan_abandon(device->stream);
         if (device->stream->native.u64) mr_stream_close(device->stream);
         mr_object_delete(&device->stream->object);
     }

@@ -126,9 +126,14 @@ struct mare_stream {
     bool is_default;
     uint32_t slot;                  /* MR_STREAM_SLOTS: none was free */
     uint64_t serial;                /* never used twice */
-    mare_plan *recording;           /* the plan that takes what is queued here; NULL: none */
+    _Atomic(mare_plan *) recording; /* the plan that takes what is queued here; NULL: none */
 };
-struct mare_event { mr_object object; mare_device *device; mr_native native; bool recorded; };
+struct mare_event {
+    mr_object object;
+    mare_device *device;
+    mr_native native;
+    atomic_bool recorded;
+};
 
 /* signature.c: kernel parameters read from the source */
 typedef struct mr_signature {
@@ -249,6 +254,7 @@ void mr_op_release(const mr_op *op);
 
 /* plan.c */
 mare_status mr_plan_add(mare_plan *plan, const mr_op *op);
+void mr_plan_abandon(mare_stream *stream);          /* of the stream's recording, if any */
 mare_device *mr_plan_device(const mare_plan *plan);
 /* Visits the operations in order, nested plans written out, until a visit fails. */
 typedef mare_status mr_visit(const mr_op *op, void *context);

@@ -28,9 +28,11 @@
  *   Order    Work on one stream happens in order; different streams are ordered by events only.
  *            A NULL stream means the device's default stream, which is a stream like any other.
  *            Freed memory outlives the work queued on it.
- *   Threads  Any thread may use any handle. Different objects may be used concurrently; one
- *            mare_launch must not be changed or run by two threads at once. The error message
- *            belongs to the calling thread.
+ *   Threads  Any thread may use any handle. Different objects may be used concurrently, and so
+ *            may one device, buffer, program, kernel, stream or event: two threads may queue on
+ *            one stream, record, ask and wait for one event. One launch must not be changed or
+ *            run by two threads at once, nor one plan; a stream that is recording belongs to one
+ *            thread until mare_plan_end. The error message belongs to the calling thread.
  *   Units    Sizes and offsets are bytes, counts are elements, times are milliseconds where the
  *            name says _ms.
  *
@@ -208,9 +210,9 @@ mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const m
                                       mare_stream *stream);
 mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_region *region,
                                         mare_stream *stream);
-/* Device to device. Between two devices the copy goes the fastest way both know, at worst
- * through the host, and has happened when the call returns. Overlapping ranges of one buffer are
- * refused. */
+/* Device to device. Between two devices the copy goes through pageable memory of the host, 32 MiB
+ * at a time, and has happened when the call returns; a stream of either orders its own side, the
+ * other side uses its default stream. Overlapping ranges of one buffer are refused. */
 mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src,
                              uint64_t src_offset, uint64_t size, mare_stream *stream);
 mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region,
@@ -365,8 +367,8 @@ mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
  * buffers and events themselves, so a replay uses the arguments and shapes its launches have at
  * that time: write a scalar or set another buffer, and the next replay follows. The memory of
  * transfers must stay valid as long as the plan, and must be pinned. What makes the host wait is
- * refused. On CUDA a plan is a graph, instantiated by its first run. Two threads must not run one
- * plan at once. */
+ * refused. A recording, too, keeps what it has recorded, and thereby the device, until it is ended
+ * or its stream goes. On CUDA a plan is a graph, instantiated by its first run. */
 
 typedef struct mare_plan mare_plan;
 

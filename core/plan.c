@@ -26,14 +26,26 @@ void mare_plan_retain(mare_plan *plan) {
     if (plan) mr_object_retain(&plan->object);
 }
 
-void mare_plan_release(mare_plan *plan) {
-    if (!plan || !mr_object_unref(&plan->object)) return;
+static void destroy(mare_plan *plan) {
     mare_device *device = plan->device;
     if (plan->native.u64) device->backend->plan_destroy(device->native, plan->native);
     for (size_t i = 0; i < plan->count; i++) mr_op_release(&plan->ops[i]);
     free(plan->ops);
     mr_object_delete(&plan->object);
+}
+
+void mare_plan_release(mare_plan *plan) {
+    if (!plan || !mr_object_unref(&plan->object)) return;
+    mare_device *device = plan->device;
+    destroy(plan);
     mare_device_release(device);
+}
+
+/* Only the end of the recording gives the plan its hold on the device: the stream has one, and the
+ * default stream's recording would keep its own device alive. */
+void mr_plan_abandon(mare_stream *stream) {
+    mare_plan *plan = atomic_exchange(&stream->recording, NULL);
+    if (plan) destroy(plan);
 }
 
 mare_device *mr_plan_device(const mare_plan *plan) { return plan->device; }
@@ -42,25 +54,23 @@ mare_device *mr_plan_device(const mare_plan *plan) { return plan->device; }
 
 mare_status mare_plan_begin(mare_stream *stream) {
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream is NULL");
-    if (stream->recording)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream '%s' is recording already",
-                       stream->object.label);
-    mare_plan *plan = mr_object_new(sizeof *plan, "plan", "plan");
+    mare_plan *none = NULL, *plan = mr_object_new(sizeof *plan, "plan", "plan");
     if (!plan) return MARE_ERROR_MEMORY;
     plan->device = stream->device;
-    mare_device_retain(plan->device);
-    stream->recording = plan;
-    return MARE_OK;
+    if (atomic_compare_exchange_strong(&stream->recording, &none, plan)) return MARE_OK;
+    destroy(plan);
+    return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_begin: stream '%s' is recording already",
+                   stream->object.label);
 }
 
 mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **out) {
     if (out) *out = NULL;
     if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_end: stream is NULL");
-    mare_plan *plan = stream->recording;
+    mare_plan *plan = atomic_exchange(&stream->recording, NULL);
     if (!plan)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_end: stream '%s' is not recording",
                        stream->object.label);
-    stream->recording = NULL;
+    mare_device_retain(plan->device);
     if (label) snprintf(plan->object.label, sizeof plan->object.label, "%s", label);
     if (out) *out = plan;
     else mare_plan_release(plan);

@@ -54,7 +54,7 @@ void mare_stream_release(mare_stream *stream) {
     mare_device *device = stream->device;
     if (!stream->is_default) {
         if (!mr_object_unref(&stream->object)) return;
-        mare_plan_release(stream->recording);
+        mr_plan_abandon(stream);
         mr_stream_close(stream);
         mr_object_delete(&stream->object);
     }

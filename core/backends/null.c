@@ -11,7 +11,7 @@
 #include <time.h>
 
 typedef struct null_event {
-    double ms;
+    _Atomic double ms;
 } null_event;
 
 /* Devices, streams, programs and kernels have no state: they share one address that is not NULL. */

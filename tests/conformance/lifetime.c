@@ -4,6 +4,7 @@
 #include "resident.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 enum { CYCLES = 100, OPENINGS = 1000, GROWTH = 1 << 20, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
 
@@ -84,6 +85,43 @@ static void serves_threads(mare_device *device, bool runs) {
     mare_program_release(program);
 }
 
+static void *watch(void *event) {
+    int32_t done = 0;
+    while (mare_event_query(event, &done) != MARE_OK || !done) sched_yield();
+    return NULL;
+}
+
+static void *begin(void *stream) { return mare_plan_begin(stream) == MARE_OK ? stream : NULL; }
+
+/* One thread asks for an event that another records; of two that begin to record, one may. */
+static void shares_streams_and_events(mare_device *device) {
+    mare_event *event = NULL;
+    mare_stream *stream = mare_device_stream(device);
+    pthread_t other;
+    void *began = NULL;
+    CHECK_OK(mare_event_create(device, &event));
+    CHECK(pthread_create(&other, NULL, watch, event) == 0);
+    for (int i = 0; i < ROUNDS; i++) CHECK_OK(mare_event_record(event, stream));
+    CHECK_OK(mare_stream_flush(stream));
+    pthread_join(other, NULL);
+    mare_event_release(event);
+    CHECK(pthread_create(&other, NULL, begin, stream) == 0);
+    bool here = begin(stream) != NULL;
+    pthread_join(other, &began);
+    CHECK(here != (began != NULL));
+    CHECK_OK(mare_plan_end(stream, NULL, NULL));
+}
+
+/* No handle is left for the end of the recording. */
+static void drops_recordings(const char *name) {
+    uint64_t before = mare_live_objects();
+    mare_device *device = NULL;
+    CHECK_OK(mare_device_open(name, &device));
+    CHECK_OK(mare_plan_begin(mare_device_stream(device)));
+    mare_device_release(device);
+    CHECK_NUMBER(mare_live_objects(), before);
+}
+
 /* 1000 devices, one after the other, each with a stream and memory in the pool. */
 static void open_many(const char *name, int count) {
     for (int i = 0; i < count; i++) {
@@ -117,6 +155,8 @@ static void test(mare_device *device, const mare_device_info *info) {
         CHECK_NUMBER(mare_live_objects(), before);
     }
     serves_threads(device, runs);
+    shares_streams_and_events(device);
+    drops_recordings(info->name);
     stays_flat(info->name);
 }
 

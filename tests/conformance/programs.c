@@ -110,6 +110,32 @@ static void covers_shapes(mare_device *device, const mare_device_info *info) {
     covers(device, info, (uint32_t[3]){ 67, 45, 2 }, (uint32_t[3]){ 16, 4, 1 });
 }
 
+/* Another view of the same buffer is another place, of another size too. */
+static void moves_views(mare_device *device, const mare_device_info *info) {
+    enum { VIEWS = 3 };
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" },
+                  "mark");
+    uint64_t step = info->view_alignment > 4 ? info->view_alignment : 4;
+    mare_buffer *out = doubles(device, (int)step, 0);
+    int32_t *got = calloc(step, 8);
+    for (uint32_t d = 0; d < 3; d++) CHECK_OK(mare_launch_set_int(launch, d, 1));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, 1 }, NULL));
+    for (uint64_t i = 0; i < VIEWS; i++) {
+        mare_buffer *view = NULL;
+        CHECK_OK(mare_buffer_view(out, i * step, step, &view));
+        CHECK_OK(mare_launch_set_buffer(launch, 3, view));
+        mare_buffer_release(view);
+        CHECK_OK(mare_launch_run(launch, NULL));
+    }
+    CHECK_OK(mare_buffer_download(out, 0, got, 8 * step, NULL));
+    for (uint64_t i = 0; i < 2 * step && !is_null_device(info); i++)
+        CHECK_NUMBER(got[i], i % (step / 4) == 0 && i / (step / 4) < VIEWS);
+    free(got);
+    mare_buffer_release(out);
+    mare_launch_release(launch);
+}
+
 /* A view given to a kernel starts where it starts; scalars written in place are taken at the next
  * run. */
 static void binds_views(mare_device *device, const mare_device_info *info) {
@@ -309,6 +335,7 @@ static void describes_kernels(mare_device *device, const mare_device_info *info)
 static void test(mare_device *device, const mare_device_info *info) {
     passes_every_type(device, info);
     covers_shapes(device, info);
+    moves_views(device, info);
     binds_views(device, info);
     knows_cpus(device, info);
     shows_errors(device, info);

@@ -1,5 +1,6 @@
 /* buffer.c - what buffers, streams, events and pinned memory refuse, on the null back end. */
 #include "check.h"
+#include "internal.h"
 
 static mare_device *device, *other;
 static mare_buffer *buffer, *far_buffer;
@@ -152,6 +153,21 @@ static void outlives_parents(void) {
     mare_buffer_release(leaf);
 }
 
+static void tells_of_lost_devices(void) {
+    mare_device *gone = NULL;
+    mare_buffer *there = NULL;
+    CHECK_OK(mare_device_open("null", &gone));
+    CHECK_OK(mare_buffer_create(gone, &(mare_buffer_desc){ .size = 9, .label = "there" }, &there));
+    mr_device_note(gone, mr_fail(MARE_ERROR_LOST, "it fell"));
+    CHECK_FAILS(mare_buffer_copy(buffer, 0, there, 0, 9, NULL), MARE_ERROR_LOST,
+                "'rho': copy from 'there'", "it fell");
+    CHECK_FAILS(mare_buffer_copy(there, 0, buffer, 0, 9, NULL), MARE_ERROR_LOST,
+                "'there': copy from 'rho'", "it fell");
+    CHECK_OK(mare_buffer_copy(buffer, 0, far_buffer, 0, 9, NULL));
+    mare_buffer_release(there);
+    mare_device_release(gone);
+}
+
 int main(void) {
     CHECK_OK(mare_device_open("null", &device));
     CHECK_OK(mare_device_open("null", &other));
@@ -167,6 +183,7 @@ int main(void) {
     refuses_unrecorded_events();
     shows_itself();
     outlives_parents();
+    tells_of_lost_devices();
     mare_buffer_release(buffer);
     mare_buffer_release(far_buffer);
     mare_device_release(device);

@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#if defined __has_feature           /* clang's; gcc defines the two names itself */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__
+#elif __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__
+#endif
+#endif
+
 static inline long resident_bytes(void) {
     long resident = 0;
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__

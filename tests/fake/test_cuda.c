@@ -504,11 +504,12 @@ static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2"
  * no more. A single one is the clock rate, which may be unknown. */
 static void fail_each_call(const char *entry) {
     bool silent = is_among(entry, tolerated), leaks = is_among(entry, contexts);
+    const char *sanitizer = leaks ? "ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0" : NULL;
     const char *story = strcmp(entry, "cuCtxSetCurrent") ? "session" : "claimed";
     for (int call = 1, misses = 0; misses < 2 && call < 1000; call++) {
         char setting[128];
         snprintf(setting, sizeof setting, "MARE_FAKE_FAIL=%s:%d:1", entry, call);
-        const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, NULL };
+        const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", setting, sanitizer, NULL };
         int status = fake_start(story, "fake_cuda", settings);
         misses = status == FAKE_NOT_REACHED ? misses + 1 : 0;
         if (misses && (silent || call > 1)) continue;

@@ -4,6 +4,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
@@ -45,8 +46,9 @@ function buffer:view(offset, count)
     })
 end
 
-local transfer_fields = { offset = 'number', count = 'number', stream = 'table', into = 'any' }
-local copy_fields = { offset = 'number', src_offset = 'number', count = 'number', stream = 'table' }
+local part_fields = { offset = 'number', count = 'number', stream = 'any' }
+local download_fields = { offset = 'number', count = 'number', stream = 'any', into = 'any' }
+local copy_fields = { offset = 'number', src_offset = 'number', count = 'number', stream = 'any' }
 local none = {}
 
 -- Offset and size in bytes, from options in elements.
@@ -55,10 +57,6 @@ local function span(self, what, options, count)
     local rest = math.max(self.count - offset / self.element, 0)
     count = whole(options.count or count or rest, what, 'count')
     return offset, count * self.element
-end
-
-local function stream_handle(s, what)
-    return s and stream.handle(s, what)
 end
 
 local function check_room(what, self, available, size)
@@ -72,8 +70,8 @@ end
 -- count is given.
 function buffer:upload(src, options)
     local what = 'buffer:upload'
-    options = errors.fields(what, options or none, transfer_fields)
-    local s = stream_handle(options.stream, what)
+    options = errors.fields(what, options or none, part_fields)
+    local s = stream.handle(options.stream, what)
     local temporary = type(src) == 'table' and not memory.is_host(src)
     if temporary then src = memory.from_table(what, src, self.type) end
     local pointer, available = memory.pointer(what, src, self.type)
@@ -82,24 +80,26 @@ function buffer:upload(src, options)
     check(C.mare_buffer_upload(self.handle, offset, pointer, size, s))
     if not s then return end
     if temporary then return options.stream:wait() end
-    stream.anchor(options.stream, src)
+    anchors.keep(options.stream, src)
 end
 
 -- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only
 -- with `into` and a stream.
 function buffer:download(options)
     local what = 'buffer:download'
-    options = errors.fields(what, options or none, transfer_fields)
-    local s = stream_handle(options.stream, what)
+    options = errors.fields(what, options or none, download_fields)
+    local s = stream.handle(options.stream, what)
     local offset, size = span(self, what, options)
     local into = options.into or memory.array(self.type, size / self.element)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
     check(C.mare_buffer_download(self.handle, offset, pointer, size, s))
     if s and options.into then
-        stream.anchor(options.stream, into)
+        anchors.keep(options.stream, into)
     elseif s then
         options.stream:wait()
+    elseif size > 0 then
+        anchors.settle(self.device.stream.key)      -- the default stream has come this far
     end
     return pointer
 end
@@ -115,12 +115,12 @@ end
 
 function buffer:fill(value, options)
     local what = 'buffer:fill'
-    options = errors.fields(what, options or none, transfer_fields)
+    options = errors.fields(what, options or none, part_fields)
     local offset, size = span(self, what, options)
     if value == nil then errors.argument('%s: a number is wanted', what) end
     local pattern = memory.from_table(what, { value }, self.type)
     check(C.mare_buffer_fill(self.handle, offset, size, pattern, self.element,
-                             stream_handle(options.stream, what)))
+                             stream.handle(options.stream, what)))
 end
 
 -- Copies from `src`, a buffer of the same type; offsets and count in elements.
@@ -136,7 +136,7 @@ function buffer:copy(src, options)
     local offset, size = span(self, what, options,
                               math.max((src.size - src_offset) / self.element, 0))
     check(C.mare_buffer_copy(self.handle, offset, from, src_offset, size,
-                             stream_handle(options.stream, what)))
+                             stream.handle(options.stream, what)))
 end
 
 local region_fields = {
@@ -157,7 +157,7 @@ end
 function buffer:copy_region(src, box, s)
     local what = 'buffer:copy_region'
     check(C.mare_buffer_copy_region(self.handle, class.handle(src, what), region(what, box),
-                                    stream_handle(s, what)))
+                                    stream.handle(s, what)))
 end
 
 local function box_end(box, side)
@@ -175,8 +175,8 @@ function buffer:upload_region(src, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, src, self.type)
     check_room(what, self, available, box_end(box, 'src'))
-    check(C.mare_buffer_upload_region(self.handle, pointer, r, stream_handle(s, what)))
-    if s then stream.anchor(s, src) end
+    check(C.mare_buffer_upload_region(self.handle, pointer, r, stream.handle(s, what)))
+    if s then anchors.keep(s, src) end
 end
 
 function buffer:download_region(dst, box, s)
@@ -184,8 +184,8 @@ function buffer:download_region(dst, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, dst, self.type)
     check_room(what, self, available, box_end(box, 'dst'))
-    check(C.mare_buffer_download_region(self.handle, pointer, r, stream_handle(s, what)))
-    if s then stream.anchor(s, dst) end
+    check(C.mare_buffer_download_region(self.handle, pointer, r, stream.handle(s, what)))
+    if s then anchors.keep(s, dst) end
 end
 
 return M

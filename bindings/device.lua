@@ -8,6 +8,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local anchors = require 'bindings.anchors'
 local handle = require 'bindings.handle'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -96,6 +97,7 @@ end
 
 function device:wait()
     check(C.mare_device_wait(self.handle))
+    anchors.settle_device(anchors.key(self.handle))
 end
 
 device.buffer = buffer.create

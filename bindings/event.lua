@@ -2,7 +2,9 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local anchors = require 'bindings.anchors'
 local handle = require 'bindings.handle'
+local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
 local class = handle.class('event', C.mare_event_release)
@@ -12,17 +14,29 @@ local out = ffi.new 'mare_event *[1]'
 local done = ffi.new 'int32_t[1]'
 local elapsed = ffi.new 'double[1]'
 
-function event:record(stream)
-    check(C.mare_event_record(self.handle, stream and stream.handle))
+-- In a recording a replay sets the mark, on whatever stream: nothing is known of this one then.
+function event:record(s)
+    check(C.mare_event_record(self.handle, stream.handle(s, 'event:record')))
+    s = s or self.device.stream
+    self.key, self.mark = s.key, anchors.mark(s)
+    self.in_plan = self.in_plan or not self.mark
+end
+
+-- The event has come to pass, and with it all that its stream had to do before.
+local function settle(self)
+    if self.mark and not self.in_plan then anchors.settle(self.key, self.mark) end
 end
 
 function event:wait()
     check(C.mare_event_wait(self.handle))
+    settle(self)
 end
 
 function event:done()
     check(C.mare_event_query(self.handle, done))
-    return done[0] ~= 0
+    if done[0] == 0 then return false end
+    settle(self)
+    return true
 end
 
 -- Milliseconds from this event to `stop`; waits for both.
@@ -36,10 +50,14 @@ function event:address()
     return tonumber(ffi.cast('intptr_t', self.handle))
 end
 
-local M = { handle = class.handle }
+local M = {}
 
 function M.wait_at(address)
     check(C.mare_event_wait(ffi.cast('mare_event *', ffi.cast('intptr_t', address))))
+end
+
+function stream.methods:wait_event(e)
+    check(C.mare_stream_wait_event(self.handle, class.handle(e, 'stream:wait_event')))
 end
 
 function M.create(device)

@@ -8,6 +8,7 @@ local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local buffer = require 'bindings.buffer'
+local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
 local kernels = handle.class('kernel', C.mare_kernel_release)
@@ -145,8 +146,8 @@ function launch:shape(global, group)
                                   group and extent(group_c, 'group', group)))
 end
 
-function launch:run(stream)
-    local status = C.mare_launch_run(self.handle, stream and stream.handle)
+function launch:run(s)
+    local status = C.mare_launch_run(self.handle, stream.handle(s, 'launch:run'))
     if status ~= 0 then check(status) end
 end
 

@@ -12,6 +12,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local stream = require 'bindings.stream'
@@ -28,27 +29,25 @@ function M.record(self, f, label)
     if type(f) ~= 'function' then
         errors.argument('stream:record: a function is wanted, not %s', type(f))
     end
-    local outer = self.anchors
     check(C.mare_plan_begin(self.handle))
-    self.anchors = {}
+    anchors.record(self)
     local ok, failure = pcall(f)
-    local anchors = self.anchors
-    self.anchors = outer
+    local kept = anchors.finish(self)
     if not ok then
         check(C.mare_plan_end(self.handle, nil, nil))
         error(failure, 0)
     end
     check(C.mare_plan_end(self.handle, label, out))
     return class.wrap(out, {
-        label = label or 'plan', device = self.device, anchors = next(anchors) and anchors,
+        label = label or 'plan', device = self.device, kept = kept,
     })
 end
 
 -- Queues everything `count` times (once if not given), on any stream of the device.
 function plan:run(count, s)
-    local status = C.mare_plan_run(self.handle, count or 1, s and s.handle)
+    local status = C.mare_plan_run(self.handle, count or 1, stream.handle(s, 'plan:run'))
     if status ~= 0 then check(status) end
-    if self.anchors then stream.anchor(s or self.device.stream, self) end
+    if self.kept then anchors.keep(s or self.device.stream, self.kept) end
 end
 
 class.on_call(plan.run)

@@ -1,53 +1,66 @@
--- stream.lua - queues of work. A stream keeps the host memory of its queued transfers alive until
--- somebody waits for it.
+-- stream.lua - queues of work. The host memory of queued transfers is kept alive until somebody
+-- waits for them; a stream that is dropped before waits for them itself.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
-local event = require 'bindings.event'
 
 local C, check = mare.C, mare.check
-local class = handle.class('stream', C.mare_stream_release)
+
+local function release(s)
+    local key = anchors.key(s)
+    if anchors.any(key) then
+        C.mare_stream_wait(s)       -- may fail on a lost device, whose transfers are over too
+        anchors.settle(key)
+    end
+    C.mare_stream_release(s)
+end
+
+local class = handle.class('stream', release)
 local stream = class.methods
-local M = { handle = class.handle, methods = stream }
+local M = { methods = stream }
 
 local desc = ffi.new 'mare_stream_desc'
 local out = ffi.new 'mare_stream *[1]'
+
+local function wrap(device, label)
+    return class.wrap(out, {
+        label = label, device = device, key = anchors.key(out[0]),
+        device_key = anchors.key(device.handle),
+    })
+end
 
 function M.create(device, options)
     options = errors.fields('stream', options or {}, { priority = 'number', label = 'string' })
     desc.priority, desc.label = options.priority or 0, options.label
     mare.create(C.mare_stream_create, device.handle, desc, out)
-    return class.wrap(out, { label = options.label or 'stream', device = device, anchors = {} })
+    return wrap(device, options.label or 'stream')
 end
 
 -- The stream that NULL stands for; keeping it keeps the device.
 function M.default(device)
     out[0] = C.mare_device_stream(device.handle)
     C.mare_stream_retain(out[0])
-    return class.wrap(out, { label = 'default', device = device, anchors = {} })
+    return wrap(device, 'default')
 end
 
 -- d.stream is the default stream, d:stream{...} makes another.
 class.on_call(function(_, device, options) return M.create(device, options) end)
 
--- Keeps `memory` until the stream was waited for.
-function M.anchor(self, memory)
-    self.anchors[memory] = true
+-- The handle of `s` for the C call of `what`; nil, the default stream, for nil.
+function M.handle(s, what)
+    return s ~= nil and class.handle(s, what) or nil
 end
 
 function stream:wait()
     check(C.mare_stream_wait(self.handle))
-    if next(self.anchors) ~= nil then self.anchors = {} end
+    anchors.settle(self.key)
 end
 
 function stream:flush()
     check(C.mare_stream_flush(self.handle))
-end
-
-function stream:wait_event(e)
-    check(C.mare_stream_wait_event(self.handle, event.handle(e, 'stream:wait_event')))
 end
 
 return M

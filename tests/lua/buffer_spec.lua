@@ -7,6 +7,14 @@ local function failure(f, ...)
     return tostring(result)
 end
 
+local slow_text = [[
+MR_KERNEL void slow(int n, MR_GLOBAL float *y) {
+    real s = y[0];
+    for (int i = 0; i < n; i++) s = mr_sqrt(s + (real)i);
+    y[0] = s;
+}
+]]
+
 for _, info in ipairs(device.list()) do
     describe('buffer on ' .. info.name, function()
         local d
@@ -54,6 +62,74 @@ for _, info in ipairs(device.list()) do
             assert.equal(9, array[3])
             b:release()
             h:release()
+        end)
+
+        -- Queues a transfer of data that only this function knows, on a stream of its own or `s`.
+        local function queue(b, s)
+            local data = ffi.new('float[?]', 1000, 7)
+            b:upload(data, { stream = s or d:stream { label = 'dropped' } })
+            return setmetatable({ data }, { __mode = 'v' })
+        end
+
+        local function collect()
+            for _ = 1, 3 do collectgarbage() end
+        end
+
+        it('keeps the data of a queued transfer until its stream was waited for', function()
+            local b, s = d:buffer{ type = 'float', count = 1000 }, d:stream()
+            local e = d:event()
+            local waits = {
+                function() s:wait() end, function() d:wait() end,
+                function() e:wait() end, function() repeat until e:done() end,
+                function() s:release() end,
+            }
+            for k, wait in ipairs(waits) do
+                local kept = queue(b, s)
+                e:record(s)
+                collect()
+                assert.is_truthy(kept[1], k)
+                wait()
+                collect()
+                assert.is_nil(kept[1], k)
+            end
+            local kept = queue(b, d.stream)
+            b:download()
+            collect()
+            assert.is_nil(kept[1])
+        end)
+
+        it('frees nothing for an event that came before the transfer', function()
+            local b, s, e = d:buffer{ type = 'float', count = 1000 }, d:stream(), d:event()
+            e:record(s)
+            local kept = queue(b, s)
+            e:wait()
+            collect()
+            assert.is_truthy(kept[1])
+        end)
+
+        -- The upload lies behind a kernel of some 0.1 s when its stream and its data are dropped.
+        it('moves the data of a stream that nobody has any more', function()
+            local count = 1e5
+            local b = d:buffer{ type = 'float', count = count }
+            local slow = d:program{ source = slow_text }:kernel 'slow':bind {
+                n = 3e7, y = d:buffer{ type = 'float', count = 1 }, global = 1,
+            }
+            local function drop()
+                local s = d:stream()
+                slow:run(s)
+                b:upload(ffi.new('float[?]', count, 7), { stream = s })
+                s:flush()
+            end
+            slow:run()
+            d:wait()
+            drop()
+            collect()
+            for _ = 1, 20 do ffi.fill(ffi.new('float[?]', count), 4 * count, 1) end
+            d:wait()
+            local data = b:download()
+            for i = 0, count - 1 do
+                if data[i] ~= 7 then assert.equal(7, data[i]) end
+            end
         end)
 
         it('makes views that share memory and outlive their parent', function()
@@ -118,6 +194,11 @@ for _, info in ipairs(device.list()) do
                 end,
                 ["buffer 'rho': 16 bytes of data are wanted, there are 8"] = function()
                     b:upload(ffi.new 'float[2]', { count = 4 })
+                end,
+                ["upload: unknown field 'into'"] = function() b:upload({ 1 }, { into = c }) end,
+                ["fill: unknown field 'into'"] = function() b:fill(0, { into = c }) end,
+                ['buffer:fill: a stream is wanted, not s'] = function()
+                    b:fill(0, { stream = 's' })
                 end,
                 ['element 2 is string'] = function() b:upload{ 1, 'two' } end,
                 ['element 1: 300 does not fit uint8'] = function() c:upload{ 300 } end,

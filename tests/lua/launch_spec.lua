@@ -103,6 +103,25 @@ for _, info in ipairs(device.list()) do
             assert.truthy((failure(function() launch:run() end)):find('after its release', 1, true))
         end)
 
+        it('runs on streams only, as events and plans do', function()
+            local launch = d:program{ source = saxpy }:kernel 'saxpy':bind {
+                n = 100, a = 3, x = x, y = y, global = 100,
+            }
+            local plan = d.stream:record(function() launch:run() end)
+            local calls = {
+                ['launch:run'] = function(s) launch:run(s) end,
+                ['event:record'] = function(s) d:event():record(s) end,
+                ['plan:run'] = function(s) plan:run(1, s) end,
+            }
+            for what, call in pairs(calls) do
+                for _, s in ipairs { d, 'x', 3 } do
+                    local wanted = ('%s: a stream is wanted, not %s'):format(what, tostring(s))
+                    assert.truthy(failure(call, s):find(wanted, 1, true))
+                end
+                assert.has_no.errors(function() call(d.stream) end)
+            end
+        end)
+
         it('keeps everything alive that a launch needs', function()
             local function make()
                 local b = d:buffer{ type = 'float', count = 100, label = 'b' }

@@ -153,8 +153,9 @@ mare_status mare_device_query(mare_device *device, mare_device_info *out);
 /* 0, 0 where unknown */
 mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total);
 /* 1: Mare may leave a CUDA device's context current on the calling thread between calls, which
- * saves a launch some 30 ns. For threads on which nobody else uses CUDA; otherwise every call leaves the
- * current context as it found it. 0 ends that, with no context of Mare's current. */
+ * saves pushing and popping it in each. For threads on which nobody else uses CUDA; otherwise every
+ * call leaves the current context as it found it. 0 ends that, with no context of Mare's current.
+ */
 void mare_thread_claim(int32_t claimed);
 /* until all its streams are idle */
 mare_status mare_device_wait(mare_device *device);

@@ -504,7 +504,8 @@ static const char *const contexts[] = { "cuCtxGetCurrent", "cuCtxPushCurrent_v2"
  * no more. A single one is the clock rate, which may be unknown. */
 static void fail_each_call(const char *entry) {
     bool silent = is_among(entry, tolerated), leaks = is_among(entry, contexts);
-    const char *sanitizer = leaks ? "ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0" : NULL;
+    const char *sanitizer =
+        leaks ? "ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0" : NULL;
     const char *story = strcmp(entry, "cuCtxSetCurrent") ? "session" : "claimed";
     for (int call = 1, misses = 0; misses < 2 && call < 1000; call++) {
         char setting[128];

@@ -56,7 +56,8 @@ end
 -- that, because they fall slowly.
 local function clocks(info)
     if not info.vendor:find 'NVIDIA' then return nil end
-    return answer 'nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw --format=csv,noheader'
+    return answer('nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw '
+        .. '--format=csv,noheader')
 end
 
 -- values: { benchmark =, and what was measured, with units in the names }; row: its table row

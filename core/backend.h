@@ -97,7 +97,7 @@ typedef struct mr_backend {
     mare_status (*kernel_get)(mr_native device, mr_native program, const char *name,
                               mr_native *out);
     void (*kernel_release)(mr_native device, mr_native kernel);
-    /* all but name and arg_count */
+    /* all but the name; arg_count stays as it is where the vendor does not tell */
     mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);
 
     /* What a prepared launch needs natively, so that a run has little to do. The launch stays where

@@ -139,10 +139,11 @@ struct mare_event {
 typedef struct mr_signature {
     char name[128];
     uint32_t arg_count;
+    uint32_t group[3];              /* that the source fixes; 0: none, or only the vendor knows */
     mare_arg_info *args;
 } mr_signature;
-/* Finds kernel `name` in flat source text and parses its parameters; types are resolved through
- * the defines. */
+/* Finds kernel `name` in flat source text and parses its parameters and its group; names are
+ * resolved through the defines. */
 mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out);
 void mr_signature_free(mr_signature *signature);
 

@@ -24,10 +24,14 @@ static mare_status load(mare_kernel *kernel, const char *name) {
     MR_TRY(mr_device_alive(device));
     MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
     MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));
+    const uint32_t count = kernel->info.arg_count = kernel->signature.arg_count;
     MR_TRY(device->backend->kernel_info(device->native, kernel->native, &kernel->info));
     memcpy(kernel->info.name, kernel->signature.name, sizeof kernel->info.name);
-    kernel->info.arg_count = kernel->signature.arg_count;
-    return MARE_OK;
+    if (kernel->info.arg_count == count) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "kernel '%s': its source shows %u parameters and the compiler found %u; "
+                   "no macro may stand for a parameter",
+                   name, count, kernel->info.arg_count);
 }
 
 mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out) {

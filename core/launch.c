@@ -252,6 +252,11 @@ static uint32_t limit_of(const mare_launch *launch) {
 static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
     static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
     const mare_device_info *info = &launch->device->info;
+    const uint32_t *fixed = launch->kernel->signature.group;
+    if (fixed[0]) {
+        memcpy(group, fixed, sizeof choices[0]);
+        return;
+    }
     int dimensions = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
     if (info->kind == MARE_DEVICE_CPU) dimensions = 1;
     memcpy(group, choices[dimensions - 1], sizeof choices[0]);
@@ -260,6 +265,28 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
             group[d] /= 2;
     for (int d = 2; d >= 0; d--)
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
+}
+
+/* On every back end, though not all vendors insist on the group. Indices of the dialect are ints. */
+static mare_status check_source(const mare_launch *launch, const uint32_t global[3],
+                                const uint32_t group[3]) {
+    const mr_signature *signature = &launch->kernel->signature;
+    const uint32_t *fixed = signature->group;
+    if (fixed[0] && memcmp(fixed, group, sizeof signature->group) != 0)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "kernel '%s': a group of %u x %u x %u, its source fixes %u x %u x %u",
+                       signature->name, group[0], group[1], group[2], fixed[0], fixed[1], fixed[2]);
+    if (launch->kernel->program->language != MARE_LANGUAGE_MARE) return MARE_OK;
+    for (int d = 0; d < 3; d++) {
+        uint64_t items = ((uint64_t)global[d] + group[d] - 1) / group[d] * group[d];
+        if (items > INT32_MAX)
+            return mr_fail(MARE_ERROR_ARGUMENT,
+                           "kernel '%s': %llu work-items along %c in groups of %u, its indices "
+                           "are ints (at most %d)",
+                           signature->name, (unsigned long long)items, "xyz"[d], group[d],
+                           INT32_MAX);
+    }
+    return MARE_OK;
 }
 
 static mare_status check_shape(const mare_launch *launch, const uint32_t global[3],
@@ -291,6 +318,7 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
     if (group) memcpy(chosen, group, sizeof chosen);
     else choose_group(launch, global, chosen);
     MR_TRY(check_shape(launch, global, chosen));
+    MR_TRY(check_source(launch, global, chosen));
     for (int d = 0; d < 3; d++) {
         launch->group[d] = chosen[d];
         launch->groups[d] = global[d] / chosen[d] + (global[d] % chosen[d] != 0);

@@ -18,6 +18,7 @@ enum { MAX_ARGS = 256, MAX_WORDS = 12, MAX_DEPTH = 16 };
 typedef struct cursor {
     const char *at;
     bool line_start;
+    bool saw_directive;
 } cursor;
 
 typedef struct word_list {
@@ -30,8 +31,8 @@ typedef struct parameter {
     word_list type;     /* qualifiers and name removed */
     mr_token name, odd; /* odd: the first piece that has no place in a parameter */
     const char *start, *end;
-    int stars;
-    bool is_const, is_global, is_constant, is_local;
+    int stars, words_behind; /* the stars */
+    bool is_array, is_const, is_global, is_constant, is_local;
 } parameter;
 
 typedef struct parser {
@@ -56,8 +57,10 @@ static mr_token next(cursor *c) {
         mr_token token = mr_lex(c->at);
         c->at = token.start + token.size;
         if (token.kind == MR_TOKEN_NEWLINE) c->line_start = true;
-        else if (c->line_start && mr_token_is(token, "#")) skip_line(c);
-        else if (token.kind != MR_TOKEN_SPACE) {
+        else if (c->line_start && mr_token_is(token, "#")) {
+            skip_line(c);
+            c->saw_directive = true;
+        } else if (token.kind != MR_TOKEN_SPACE) {
             c->line_start = false;
             return token;
         }
@@ -166,7 +169,7 @@ static bool read_definition(cursor *c, mr_token token, mr_token name, word_list 
 
 static answer resolve_in_text(const mr_source *source, mr_token name, int depth, mare_type *out) {
     answer so_far = TYPE_UNKNOWN;
-    cursor c = { source->text, true };
+    cursor c = { .at = source->text, .line_start = true };
     for (mr_token token = mr_lex(c.at); token.kind != MR_TOKEN_END; token = mr_lex(c.at)) {
         c.at = token.start + token.size;
         c.line_start = false;
@@ -236,7 +239,11 @@ static void take_word(cursor *c, parameter *p, mr_token token) {
     else if (is_one_of(token, local_words)) p->is_local = true;
     else if (is_one_of(token, attribute_words)) {
         if (mr_token_is(next(c), "(")) skip_brackets(c);
-    } else if (!is_one_of(token, idle_words)) add_word(&p->type, token);
+    } else if (!is_one_of(token, idle_words)) {
+        /* only the name has its place there; more may be a macro that hides parameters */
+        if ((p->is_array || (p->stars && p->words_behind++)) && !p->odd.size) p->odd = token;
+        add_word(&p->type, token);
+    }
 }
 
 /* Reads up to the comma or the closing bracket, which is returned. */
@@ -251,7 +258,9 @@ static mr_token read_parameter(cursor *c, parameter *p) {
         if (token.kind == MR_TOKEN_WORD) take_word(c, p, token);
         else if (mr_token_is(token, "*") || mr_token_is(token, "[")) {
             p->stars++;
-            if (*token.start == '[') skip_brackets(c);
+            if (*token.start != '[') continue;
+            p->is_array = true;
+            skip_brackets(c);
         } else {
             if (!p->odd.size) p->odd = token;
             if (strchr("({", *token.start)) skip_brackets(c);
@@ -335,9 +344,14 @@ static mare_status parse_list(const parser *self, cursor *c, mr_signature *out) 
     out->args = calloc(MAX_ARGS, sizeof *out->args);
     if (!out->args)
         return mr_fail(MARE_ERROR_MEMORY, "kernel '%s': out of host memory", self->kernel);
+    c->saw_directive = false;
     for (;;) {
         parameter p;
         mr_token end = read_parameter(c, &p);
+        if (c->saw_directive)
+            return mr_fail(MARE_ERROR_ARGUMENT,
+                           "kernel '%s': a line with # within its parameters is not understood",
+                           self->kernel);
         if (end.kind == MR_TOKEN_END)
             return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its parameter list does not end",
                            self->kernel);
@@ -359,15 +373,56 @@ static bool is_marker(const mr_source *source, mr_token token) {
     return mr_token_is(token, "__kernel") || mr_token_is(token, "kernel");
 }
 
+/* A plain integer, perhaps by way of the program's defines. */
+static bool read_number(const mr_source *source, mr_token token, uint32_t *out) {
+    for (int i = 0; i < MAX_DEPTH && token.kind == MR_TOKEN_WORD; i++) {
+        char *end = NULL;
+        unsigned long value = strtoul(token.start, &end, 0);
+        end += strspn(end, "uUlL");
+        *out = (uint32_t)value;
+        if (end == token.start + token.size) return value > 0 && value <= INT32_MAX;
+        const char *define = find_define(source, token);
+        word_list list;
+        if (!define || !words_of(define, define + strlen(define), &list) || list.count != 1)
+            return false;
+        token = list.words[0];
+    }
+    return false;
+}
+
+/* "8, GROUP, 1)"; what is no plain integer leaves the group to the vendor. */
+static void read_group(const mr_source *source, cursor c, uint32_t group[3]) {
+    uint32_t sizes[3];
+    for (int d = 0; d < 3; d++) {
+        if (!read_number(source, next(&c), &sizes[d])) return;
+        if (!mr_token_is(next(&c), d < 2 ? "," : ")")) return;
+    }
+    memcpy(group, sizes, sizeof sizes);
+}
+
+/* Passes by an attribute, the cursor behind its word and bracket. */
+static void read_attribute(const mr_source *source, cursor *c, mr_token word, uint32_t group[3]) {
+    static const char *const group_words[] = { "MR_GROUP_SIZE", "reqd_work_group_size", NULL };
+    cursor inside = *c;
+    skip_brackets(c);
+    if (is_one_of(word, group_words)) read_group(source, inside, group);
+    while (inside.at < c->at) {
+        word = next(&inside);
+        if (!is_one_of(word, group_words) || !mr_token_is(peek(&inside), "(")) continue;
+        next(&inside);
+        read_group(source, inside, group);
+    }
+}
+
 /* From behind the marker to behind the opening bracket; the kernel's name, of size 0 if there is
  * none. */
-static mr_token read_head(cursor *c) {
+static mr_token read_head(const mr_source *source, cursor *c, uint32_t group[3]) {
     mr_token none = { 0 };
     for (mr_token token = next(c); token.kind == MR_TOKEN_WORD; token = next(c)) {
         if (!mr_token_is(peek(c), "(")) continue;
         next(c);
         if (!is_one_of(token, attribute_words)) return token;
-        skip_brackets(c);
+        read_attribute(source, c, token, group);
     }
     return none;
 }
@@ -378,6 +433,18 @@ static bool equal(const mr_signature *a, const mr_signature *b) {
         if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer)
             return false;
     return true;
+}
+
+static mare_status take_group(const parser *self, const uint32_t group[3], mr_signature *out) {
+    if (!group[0]) return MARE_OK;
+    if (out->group[0] && memcmp(out->group, group, sizeof out->group) != 0)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "kernel '%s': the source fixes its group to %u x %u x %u and to "
+                       "%u x %u x %u; use a define",
+                       self->kernel, out->group[0], out->group[1], out->group[2], group[0],
+                       group[1], group[2]);
+    memcpy(out->group, group, sizeof out->group);
+    return MARE_OK;
 }
 
 /* A kernel may be declared again, with the same types. */
@@ -395,12 +462,15 @@ static mare_status take_kernel(parser *self, cursor *c, mr_signature *out) {
 }
 
 static mare_status scan(parser *self, mr_signature *out) {
-    cursor c = { self->source->text, true };
+    cursor c = { .at = self->source->text, .line_start = true };
     for (mr_token token = next(&c); token.kind != MR_TOKEN_END; token = next(&c)) {
         if (!is_marker(self->source, token)) continue;
-        mr_token head = read_head(&c);
-        if (mr_token_is(head, self->kernel)) MR_TRY(take_kernel(self, &c, out));
-        else if (head.size)
+        uint32_t group[3] = { 0 };
+        mr_token head = read_head(self->source, &c, group);
+        if (mr_token_is(head, self->kernel)) {
+            MR_TRY(take_kernel(self, &c, out));
+            MR_TRY(take_group(self, group, out));
+        } else if (head.size)
             mr_text_format(&self->others, "%s%.*s", self->others.size ? ", " : "", (int)head.size,
                            head.start);
     }

@@ -100,6 +100,16 @@ static mare_status attribute(struct CUfunc_st *function, unsigned which, const c
 #define ATTRIBUTE(function, name, out)                                                             \
     MR_TRY(attribute(function, MR_CU_FUNC_ATTRIBUTE_##name, #name, out))
 
+/* The index that the driver refuses is the count; older ones cannot be asked. */
+static void count_parameters(struct CUfunc_st *function, uint32_t *count) {
+    size_t index = 0, offset, size;
+    unsigned code = MR_CUDA_SUCCESS;
+    if (!mr_cu.cuFuncGetParamInfo) return;
+    while ((code = mr_cu.cuFuncGetParamInfo(function, index, &offset, &size)) == MR_CUDA_SUCCESS)
+        index++;
+    if (code == MR_CUDA_ERROR_INVALID_VALUE) *count = (uint32_t)index;
+}
+
 static mare_status read_function(struct CUfunc_st *function, mare_kernel_info *out) {
     int threads = 0, registers = 0, shared = 0, local = 0, blocks = 0;
     ATTRIBUTE(function, MAX_THREADS_PER_BLOCK, &threads);
@@ -109,6 +119,7 @@ static mare_status read_function(struct CUfunc_st *function, mare_kernel_info *o
     MR_TRY(mr_cuda_check(
         mr_cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, 0),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor(%d threads)", threads));
+    count_parameters(function, &out->arg_count);
     out->max_group_size = (uint32_t)threads;
     out->registers = (uint32_t)registers;
     out->local_memory = (uint64_t)shared;

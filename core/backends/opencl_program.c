@@ -324,6 +324,9 @@ mare_status mr_opencl_kernel_info(mr_native native, mr_native kernel_native,
     struct mr_cl_device *id = device->entry->id;
     size_t group = 0, multiple = 1;
     uint64_t local = 0, private = 0;
+    uint32_t count = 0;
+    MR_CL_TRY(clGetKernelInfo, (kernel->kernel, MR_CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL),
+              "%s", kernel->name);
     MR_CL_TRY(clGetKernelWorkGroupInfo,
               (kernel->kernel, id, MR_CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group, NULL), "%s",
               kernel->name);
@@ -337,6 +340,7 @@ mare_status mr_opencl_kernel_info(mr_native native, mr_native kernel_native,
               (kernel->kernel, id, MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
                &multiple, NULL),
               "%s", kernel->name);
+    out->arg_count = count;
     out->max_group_size = (uint32_t)group;
     out->local_memory = local;
     out->private_memory = private;

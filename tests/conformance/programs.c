@@ -332,7 +332,44 @@ static void describes_kernels(mare_device *device, const mare_device_info *info)
     mare_program_release(program);
 }
 
+/* The group of the source is what runs where none is asked for, and no other does. */
+static void keeps_fixed_groups(mare_device *device, const mare_device_info *info) {
+    static const char source[] =
+        "MR_KERNEL MR_GROUP_SIZE(GROUP, 2, 1) void f(MR_GLOBAL int *out)\n"
+        "{ out[0] = mr_group_size_x(); out[1] = mr_group_size_y(); }\n";
+    mare_define define = { "GROUP", "4" };
+    mare_buffer *out = doubles(device, 1, MARE_TYPE_INT32);
+    int32_t got[2] = { 0 };
+    mare_launch *launch = launch_of(
+        device,
+        &(mare_program_desc){ .source = source, .defines = &define, .define_count = 1 }, "f");
+    CHECK_OK(mare_launch_set_buffer(launch, 0, out));
+    CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ 9, 9, 1 }, (uint32_t[3]){ 8, 1, 1 }),
+                MARE_ERROR_ARGUMENT, "'f'", "8 x 1 x 1", "fixes 4 x 2 x 1");
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 9, 9, 1 }, NULL));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
+    CHECK(is_null_device(info) || (got[0] == 4 && got[1] == 2));
+    mare_launch_release(launch);
+    mare_buffer_release(out);
+}
+
+/* What the text cannot tell the compiler does; nothing compiles for the null device. */
+static void counts_parameters(mare_device *device, const mare_device_info *info) {
+    static const char source[] = "#define PAIR a, MR_GLOBAL int *b\n"
+                                 "MR_KERNEL void f(MR_GLOBAL int *PAIR) { a[0] = b[0]; }\n";
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source }, &program));
+    if (!is_null_device(info))
+        CHECK_FAILS(mare_kernel_create(program, "f", &kernel), MARE_ERROR_ARGUMENT, "kernel 'f'",
+                    "shows 1 parameters", "found 2");
+    mare_program_release(program);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
+    keeps_fixed_groups(device, info);
+    counts_parameters(device, info);
     passes_every_type(device, info);
     covers_shapes(device, info);
     moves_views(device, info);

@@ -9,7 +9,8 @@ static const char source[] = "MR_KERNEL void all(signed char i8, unsigned char u
                              "unsigned short u16, int i32, unsigned u32,\n"
                              "    long i64, unsigned long u64, float f, double d, MR_GLOBAL float "
                              "*x, MR_GLOBAL const void *raw) {}\n"
-                             "MR_KERNEL void none(void) {}\n";
+                             "MR_KERNEL void none(void) {}\n"
+                             "MR_KERNEL MR_GROUP_SIZE(16, 4, 2) void fixed(void) {}\n";
 
 enum { I8, U8, I16, U16, I32, U32, I64, U64, F, D, X, RAW };
 
@@ -63,7 +64,7 @@ static void tells_kernels(void) {
     mare_arg_info arg;
     mare_kernel_info info;
     CHECK_FAILS(mare_kernel_create(program, "al", &bad), MARE_ERROR_ARGUMENT, "'launch.krn'",
-                "'al'", "all, none");
+                "'al'", "all, none, fixed");
     CHECK(bad == NULL);
     CHECK_OK(mare_kernel_query(kernel, &info));
     CHECK_TEXT(info.name, "all");
@@ -190,7 +191,12 @@ static void checks_shapes(void) {
     const uint32_t line[3] = { 1000, 1, 1 };
     CHECK_OK(mare_launch_set_shape(launch, line, NULL));
     CHECK_OK(mare_launch_set_shape(launch, line, (uint32_t[3]){ 1024, 1, 1 }));
-    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ UINT32_MAX, 1, 1 }, NULL));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, INT32_MAX - 63 }, NULL));
+    CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ INT32_MAX, 1, 1 },
+                                      (uint32_t[3]){ 256, 1, 1 }),
+                MARE_ERROR_ARGUMENT, "'all'", "2147483648 work-items along x", "ints");
+    CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ 1, UINT32_MAX, 1 }, NULL),
+                MARE_ERROR_ARGUMENT, "4294967296 work-items along y");
     CHECK_FAILS(mare_launch_set_shape(launch, (uint32_t[3]){ 8, 0, 1 }, NULL), MARE_ERROR_ARGUMENT,
                 "'all'", "along y is 0");
     CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 8, 0, 1 }), MARE_ERROR_ARGUMENT,
@@ -200,6 +206,22 @@ static void checks_shapes(void) {
     CHECK_FAILS(mare_launch_set_shape(launch, line, (uint32_t[3]){ 64, 32, 1 }),
                 MARE_ERROR_ARGUMENT, "64 x 32 x 1", "allows 1024");
     CHECK_FAILS(mare_launch_set_shape(launch, NULL, NULL), MARE_ERROR_ARGUMENT, "global");
+}
+
+static void keeps_fixed_groups(void) {
+    const uint32_t global[3] = { 100, 1, 1 };
+    mare_kernel *fixed = NULL;
+    mare_launch *own = NULL;
+    CHECK_OK(mare_kernel_create(program, "fixed", &fixed));
+    CHECK_OK(mare_launch_create(fixed, &own));
+    CHECK_OK(mare_launch_set_shape(own, global, NULL));
+    CHECK(own->group[0] == 16 && own->group[1] == 4 && own->group[2] == 2);
+    CHECK(own->groups[0] == 7 && own->groups[1] == 1 && own->groups[2] == 1);
+    CHECK_OK(mare_launch_set_shape(own, global, (uint32_t[3]){ 16, 4, 2 }));
+    CHECK_FAILS(mare_launch_set_shape(own, global, (uint32_t[3]){ 128, 1, 1 }),
+                MARE_ERROR_ARGUMENT, "'fixed'", "128 x 1 x 1", "fixes 16 x 4 x 2");
+    mare_launch_release(own);
+    mare_kernel_release(fixed);
 }
 
 static void chooses(uint32_t kind, uint32_t most, const uint32_t global[3],
@@ -276,6 +298,7 @@ int main(void) {
     checks_typed_scalars();
     checks_buffers();
     checks_shapes();
+    keeps_fixed_groups();
     chooses_groups();
     names_what_is_missing();
     runs_last_of_all();

@@ -8,14 +8,16 @@ enum { MARE = MARE_LANGUAGE_MARE, CUDA = MARE_LANGUAGE_CUDA, OPENCL = MARE_LANGU
 static const mare_define defines[] = { { "MARE_REAL", "double" },
                                        { "COUNT", "NUMBER" },
                                        { "NUMBER", "unsigned int" },
-                                       { "LOOP", "LOOP" } };
+                                       { "LOOP", "LOOP" },
+                                       { "SIZE", "GROUP" },
+                                       { "GROUP", "256" } };
 
 static mare_status parse(uint32_t language, const char *text, const char *name, mr_signature *out) {
     mr_source source = { .text = text,
                          .name = "t",
                          .options = "",
                          .defines = defines,
-                         .define_count = 4,
+                         .define_count = sizeof defines / sizeof *defines,
                          .language = language };
     return mr_signature_parse(&source, name, out);
 }
@@ -151,6 +153,50 @@ static void refuses(void) {
             "different parameters");
 }
 
+static void refuses_what_may_hide(void) {
+    REFUSED(MARE, "MR_KERNEL void f(MR_GLOBAL float *x EXTRA)", "argument 0", "only plain");
+    REFUSED(MARE, "MR_KERNEL void f(int n, MR_GLOBAL float x[] EXTRA, int m)", "argument 1");
+    REFUSED(MARE, "MR_KERNEL void f(int n EXTRA)", "'int n EXTRA'");
+    REFUSED(MARE, "MR_KERNEL void f(int n\n#if A\n, int a\n#endif\n)", "kernel 'f'", "#");
+    REFUSED(MARE, "MR_KERNEL void f(\n#define N 1\nint n)", "kernel 'f'", "#");
+    expect(MARE, "MR_KERNEL void f(int n);\n#define N 1\nMR_KERNEL void f(int n)", "int32 n");
+}
+
+/* "64 x 1 x 1", or "0 x 0 x 0" where it is not fixed. */
+static void expect_group(uint32_t language, const char *text, const char *expected) {
+    mr_signature signature;
+    char got[64] = "";
+    if (!CHECK_OK(parse(language, text, "f", &signature))) return;
+    snprintf(got, sizeof got, "%u x %u x %u", signature.group[0], signature.group[1],
+             signature.group[2]);
+    CHECK_TEXT(got, expected);
+    mr_signature_free(&signature);
+}
+
+static void reads_groups(void) {
+    expect_group(MARE, "MR_KERNEL void f(int n)", "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(0x40, 2u, 1) void f(int n)", "64 x 2 x 1");
+    expect_group(MARE, "MR_KERNEL void MR_GROUP_SIZE(GROUP, SIZE, 1) f(int n)", "256 x 256 x 1");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void g(int n)\nMR_KERNEL void f(int n)",
+                 "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(2 * 8, 8, 1) void f(int n)", "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(LOOP, 8, 1) void f(int n)", "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8) void f(int n)", "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 0, 1) void f(int n)", "0 x 0 x 0");
+    expect_group(OPENCL,
+                 "kernel __attribute__((vec_type_hint(int), reqd_work_group_size(4, GROUP, 2)))\n"
+                 "void f(int n)",
+                 "4 x 256 x 2");
+    expect_group(CUDA, "__global__ void __launch_bounds__(256) f(int n)", "0 x 0 x 0");
+    expect_group(MARE,
+                 "MR_KERNEL void f(int n);\nMR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(int n) {}",
+                 "8 x 8 x 1");
+    REFUSED(MARE,
+            "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(int n)\n"
+            "MR_KERNEL MR_GROUP_SIZE(8, 4, 1) void f(int n)",
+            "8 x 8 x 1 and to 8 x 4 x 1");
+}
+
 static void lists_kernels(void) {
     mr_signature signature;
     const char *text = "MR_KERNEL void one(int a) {}\nMR_KERNEL void two(void) {}";
@@ -168,6 +214,8 @@ int main(void) {
     is_not_fooled();
     follows_names();
     refuses();
+    refuses_what_may_hide();
+    reads_groups();
     lists_kernels();
     return check_result();
 }

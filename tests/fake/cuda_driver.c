@@ -519,6 +519,17 @@ unsigned cuFuncGetAttribute(int *value, unsigned attribute, struct CUfunc_st *fu
     return 0;
 }
 
+#ifndef FAKE_WITHOUT_OPTIONAL
+unsigned cuFuncGetParamInfo(struct CUfunc_st *function, size_t index, size_t *offset,
+                            size_t *size) {
+    NEED_CONTEXT();
+    if (index >= (function->kind == AXPY ? 4 : 7)) return INVALID_VALUE;
+    *offset = 8 * index;
+    *size = 8;
+    return 0;
+}
+#endif
+
 unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct CUfunc_st *function,
                                                      int block_size, size_t dynamic_shared) {
     NEED_CONTEXT();

@@ -590,6 +590,15 @@ int32_t clSetKernelArg(struct mr_cl_kernel *kernel, uint32_t index, size_t size,
     return 0;
 }
 
+int32_t clGetKernelInfo(struct mr_cl_kernel *kernel, uint32_t name, size_t size, void *out,
+                        size_t *needed) {
+    static const uint32_t count = 4;
+    (void)kernel;
+    RETURN_IF_INJECTED(clGetKernelInfo);
+    if (name != MR_CL_KERNEL_NUM_ARGS) return MR_CL_INVALID_VALUE;
+    return answer(&count, sizeof count, size, out, needed);
+}
+
 int32_t clGetKernelWorkGroupInfo(struct mr_cl_kernel *kernel, struct mr_cl_device *device,
                                  uint32_t name, size_t size, void *out, size_t *needed) {
     (void)kernel, (void)device;

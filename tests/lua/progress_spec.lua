@@ -16,6 +16,17 @@ describe('schedule', function()
         assert.same({ 0.1, 0.2, 0.3, 0.4, 0.5, 0.55 }, all(s, 0.55))
     end)
 
+    it('does not come back to a multiple that division puts a bit too low', function()
+        local s = schedule.new { every = 0.1 }
+        assert.is_true(0.3 / 0.1 < 3)
+        assert.equal(0.4, s:next_time(0.3))
+        local t = 0
+        for k = 1, 2000 do
+            t = s:next_time(t)
+            assert.equal(tonumber(string.format('%.1f', k / 10)), t)
+        end
+    end)
+
     it('does not add a sliver before the end', function()
         local third = 1 / 3         -- its multiples, rounded, are not those of the end
         local s = schedule.new { every = third, t_end = 3 * third }

@@ -26,10 +26,12 @@ MR_FN real sound_speed(flow w, real gamma) {
     return mr_sqrt(gamma * w.p * (R(1.0) / w.rho));
 }
 
-/* How fast signals cross cells, in cells per time: dt times it is the Courant number. NaN where
- * density or pressure is negative or no number. */
+/* How fast signals cross cells, in cells per time: dt times it is the Courant number. NaN unless
+ * density and pressure are positive, where their quotient may be so too; 1 / rho is not positive
+ * either where rho is infinite. An infinite pressure makes an infinite rate. */
 MR_FN real signal_rate(flow w, real gamma, real inv_dn, real inv_dt) {
-    real c = sound_speed(w, gamma);
+    int valid = (R(1.0) / w.rho > R(0.0)) & (w.p > R(0.0));
+    real c = mr_select(valid, sound_speed(w, gamma), mr_sqrt(R(-1.0)));
     return mr_max((mr_abs(w.un) + c) * inv_dn, (mr_abs(w.ut) + c) * inv_dt);
 }
 

@@ -74,14 +74,15 @@ for _, device in ipairs(part.devices()) do
     end)
 
     describe('maxima on ' .. device.name, function()
-        -- One cell is fastest, moving along u or v; another may be NaN.
-        local function new_part(precision, fast_i, fast_j, along, poison)
+        -- One cell is fastest, moving along u or v; another may be poisoned, with a NaN by default.
+        local function new_part(precision, fast_i, fast_j, along, poison, bad_cell)
             local function cells(i, j)
                 local fast = i == fast_i and j == fast_j
                 local u = fast and along == 'u' and 9 or 0.5
                 local v = fast and along == 'v' and -9 or 0.25
                 local bad = poison and i == poison[1] and j == poison[2]
-                return 1, u, v, bad and 0 / 0 or 100
+                if bad then return unpack(bad_cell or { 1, u, v, 0 / 0 }) end
+                return 1, u, v, 100
             end
             return part.new {
                 device = device, nx = 37, ny = 11, dx = 0.5, dy = 0.25, precision = precision,
@@ -113,6 +114,20 @@ for _, device in ipairs(part.devices()) do
                 local p = new_part('float', 5, 5, 'u', place)
                 local largest = p:measure(2, 3, 5)
                 assert.is_true(largest ~= largest)
+            end
+        end)
+
+        it('are no number where density or pressure is not one that can be', function()
+            local bad = { { -1, 0.5, 0.25, -100 }, { -1, 0.5, 0.25, 100 }, { 0, 0, 0, 1 },
+                { 0, 0, 0, 0 }, { 1, 0, 0, 0 }, { 1, 9, 0, 1 }, { math.huge, 0.5, 0.25, 100 },
+                { -math.huge, 0, 0, -100 }, { 1, 0, 0, math.huge }, { 1, math.huge, 0, 100 },
+                { 1, 0, -math.huge, 100 }, { math.huge, 0, 0, math.huge } }
+            for _, precision in ipairs { 'float', 'double' } do
+                for _, cell in ipairs(bad) do
+                    local p = new_part(precision, 5, 5, 'u', { 20, 3 }, cell)
+                    local largest = p:measure(2, 3, 5)
+                    assert.is_true(largest - largest ~= 0, table.concat(cell, ', '))
+                end
             end
         end)
 

@@ -7,7 +7,8 @@
  * ownership have been checked before an entry is called. An entry that fails reports through
  * mr_fail with the vendor's call, number and text, and leaves its outputs untouched.
  *
- * To add a back end: copy backends/null.c, fill the struct, add it to the array in registry.c.
+ * To add a back end: copy backends/null.c, fill the struct, add it to the array in registry.c, whose
+ * order is that in which "auto" looks for a device.
  */
 #ifndef MARE_BACKEND_H
 #define MARE_BACKEND_H
@@ -42,6 +43,10 @@ typedef struct mr_blob { void *data; size_t size; } mr_blob;
 
 typedef struct mr_backend {
     const char *name;
+    const char *prelude;            /* stands in front of texts in the dialect */
+    uint32_t language;              /* mare_language that it takes besides the dialect */
+    /* else it takes every language, and "auto" does not choose it */
+    bool runs_kernels;
     /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`,
      * not a failure. */
     mare_status (*probe)(mare_backend_info *out);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,26 +146,26 @@ static bool take_binary(const header *head, const char *block, const char *key, 
     return true;
 }
 
-mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found) {
+bool mr_cache_load(const char *key, size_t key_size, mr_blob *out) {
     char name[64];
     header head;
+    bool found = false;
     int folder = open_folder(false), fd = -1;
-    *found = false;
     entry_name(key, key_size, name);
     if (folder >= 0) fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) goto done;
     char *block = read_entry(fd, &head);
-    if (block) *found = take_binary(&head, block, key, key_size, out);
+    if (block) found = take_binary(&head, block, key, key_size, out);
     else {
         (void)unlinkat(folder, name, 0);
         mr_log(MARE_LOG_WARN, "cache: %s/%s was damaged, removed", mare_cache_path(), name);
     }
-    if (*found) (void)futimens(fd, NULL);
+    if (found) (void)futimens(fd, NULL);
     free(block);
 done:
     if (fd >= 0) close(fd);
     if (folder >= 0) close(folder);
-    return MARE_OK;
+    return found;
 }
 
 /* ---- writing ---- */
@@ -209,17 +210,6 @@ static DIR *open_listing(void) {
     return listing;
 }
 
-mare_status mare_cache_count(uint64_t *out) {
-    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_count: out is NULL");
-    *out = 0;
-    DIR *listing = open_listing();
-    if (!listing) return MARE_OK;
-    for (struct dirent *entry = readdir(listing); entry; entry = readdir(listing))
-        *out += is_entry(entry->d_name);
-    closedir(listing);
-    return MARE_OK;
-}
-
 static int latest_first(const void *a, const void *b) {
     const mare_cache_info *left = a, *right = b;
     if (left->used != right->used) return left->used < right->used ? 1 : -1;
@@ -257,23 +247,48 @@ static void read_names(int folder, mare_cache_info *info) {
     close(fd);
 }
 
+/* What this thread saw when it last listed. */
+static _Thread_local struct snapshot {
+    mare_cache_info *list;
+    uint64_t count;
+} seen;
+static pthread_key_t thread_end;
+static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
+
+static void forget(void *snapshot) {
+    struct snapshot *mine = snapshot;
+    free(mine->list);
+    *mine = (struct snapshot){ 0 };
+}
+
+static void make_key(void) { (void)pthread_key_create(&thread_end, forget); }
+
+mare_status mare_cache_count(uint64_t *out) {
+    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_count: out is NULL");
+    pthread_once(&thread_end_once, make_key);
+    forget(&seen);
+    DIR *listing = open_listing();
+    if (listing) seen.list = list_entries(listing, &seen.count);
+    if (listing) closedir(listing);
+    (void)pthread_setspecific(thread_end, &seen);
+    *out = seen.count;
+    return MARE_OK;
+}
+
 mare_status mare_cache_query(uint64_t index, mare_cache_info *out) {
     if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: out is NULL");
-    uint64_t count = 0;
-    DIR *listing = open_listing();
-    mare_cache_info *list = listing ? list_entries(listing, &count) : NULL;
-    mare_status status = MARE_OK;
-    if (index < count) {
-        *out = list[index];
-        out->used /= NS_PER_SECOND;
-        read_names(dirfd(listing), out);
-    } else
-        status =
-            mr_fail(MARE_ERROR_ARGUMENT, "mare_cache_query: index %llu, there are %llu entries",
-                    (unsigned long long)index, (unsigned long long)count);
-    free(list);
-    if (listing) closedir(listing);
-    return status;
+    if (index >= seen.count)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_cache_query: index %llu, mare_cache_count saw %llu entries",
+                       (unsigned long long)index, (unsigned long long)seen.count);
+    int folder = open_folder(false);
+    *out = seen.list[index];
+    out->used /= NS_PER_SECOND;
+    if (folder >= 0) {
+        read_names(folder, out);
+        close(folder);
+    }
+    return MARE_OK;
 }
 
 /* ---- keeping ---- */

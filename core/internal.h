@@ -300,8 +300,8 @@ extern const char mr_prelude_cuda[];        /* kernels/prelude, embedded at buil
 extern const char mr_prelude_opencl[];
 
 /* cache.c */
-/* `key` is everything that makes the binary valid. A miss gives found = false and is no failure. */
-mare_status mr_cache_load(const char *key, size_t key_size, mr_blob *out, bool *found);
+/* `key` is everything that makes the binary valid. False: a miss, for whatever reason. */
+bool mr_cache_load(const char *key, size_t key_size, mr_blob *out);
 void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
                     const mr_blob *binary);
 /* Makes this process (this thread, too) the one that compiles `key`. True: another one is at it.

@@ -267,7 +267,7 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
 }
 
-/* On every back end, though not all vendors insist on the group. Indices of the dialect are ints. */
+/* On every back end, though some vendors take any group. Indices of the dialect are ints. */
 static mare_status check_source(const mare_launch *launch, const uint32_t global[3],
                                 const uint32_t group[3]) {
     const mr_signature *signature = &launch->kernel->signature;

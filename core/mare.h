@@ -398,6 +398,7 @@ typedef struct mare_cache_info {
 } mare_cache_info;
 
 const char *mare_cache_path(void);                                  /* "" when switched off */
+/* Lists what is there, for this thread's mare_cache_query until the next count. */
 mare_status mare_cache_count(uint64_t *out);
 mare_status mare_cache_query(uint64_t index, mare_cache_info *out); /* last used first */
 mare_status mare_cache_clear(uint64_t *removed);

@@ -55,21 +55,15 @@ static mare_status check_desc(const mare_program_desc *desc, const char *name) {
     return MARE_OK;
 }
 
-/* The null back end takes every language because it runs none. */
 static mare_status check_language(const mr_backend *backend, uint32_t language, const char *name) {
-    if (language == MARE_LANGUAGE_MARE || backend == &mr_backend_null) return MARE_OK;
-    if (!strcmp(backend->name, languages[language])) return MARE_OK;
+    if (language == MARE_LANGUAGE_MARE || language == backend->language) return MARE_OK;
+    if (!backend->runs_kernels) return MARE_OK;
     return mr_fail(MARE_ERROR_ARGUMENT,
                    "program '%s': language '%s' does not run on %s devices (allowed: mare, %s)",
-                   name, languages[language], backend->name, backend->name);
+                   name, languages[language], backend->name, languages[backend->language]);
 }
 
 /* ---- text ---- */
-
-static const char *prelude_of(const mr_backend *backend) {
-    if (backend == &mr_backend_cuda) return mr_prelude_cuda;
-    return backend == &mr_backend_opencl ? mr_prelude_opencl : "";
-}
 
 /* What the compiler gets: defines, prelude, the user's text. */
 static void compose(const mr_backend *backend, const mare_program_desc *desc, bool is_cpu,
@@ -79,7 +73,7 @@ static void compose(const mr_backend *backend, const mare_program_desc *desc, bo
                        desc->defines[i].value ? desc->defines[i].value : "1");
     if (desc->language == MARE_LANGUAGE_MARE) {
         if (is_cpu) mr_text_format(out, "#define MR_CPU 1\n");
-        mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n", prelude_of(backend));
+        mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n", backend->prelude);
     }
     mr_text_append(out, mr_text_cstr(flat), flat->size);
 }
@@ -107,7 +101,7 @@ static mare_status make_key(mare_device *device, const mr_source *source, mr_tex
 static bool load_cached(mare_program *program, const mr_text *key) {
     mr_blob binary = { 0 };
     mare_device *device = program->device;
-    mr_cache_load(key->data, key->size, &binary, &program->cached);
+    program->cached = mr_cache_load(key->data, key->size, &binary);
     if (program->cached &&
         device->backend->program_load(device->native, &binary, &program->native) != MARE_OK) {
         program->cached = false;

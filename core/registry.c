@@ -66,17 +66,25 @@ static int preferred_device(const mr_backend *backend, int count) {
 }
 
 static mare_status resolve_auto(const mr_backend **backend, int *index) {
-    static const mr_backend *const candidates[] = { &mr_backend_cuda, &mr_backend_opencl };
-    mare_backend_info info[2];
-    for (int i = 0; i < 2; i++) {
-        MR_TRY(probe(candidates[i], &info[i]));
-        if (!info[i].available || info[i].device_count < 1) continue;
-        *backend = candidates[i];
-        *index = preferred_device(candidates[i], info[i].device_count);
-        return MARE_OK;
+    mr_text reasons = { 0 };
+    mare_backend_info info;
+    mare_status status = MARE_OK;
+    for (int i = 0; i < BACKEND_COUNT; i++) {
+        if (!backends[i]->runs_kernels) continue;
+        status = probe(backends[i], &info);
+        if (status != MARE_OK) goto done;
+        if (info.available && info.device_count > 0) {
+            *backend = backends[i];
+            *index = preferred_device(backends[i], info.device_count);
+            goto done;
+        }
+        mr_text_format(&reasons, "%s%s: %s", reasons.size ? "; " : "", info.name, info.reason);
     }
-    return mr_fail(MARE_ERROR_UNAVAILABLE, "device 'auto': none found (%s: %s; %s: %s)",
-                   info[0].name, info[0].reason, info[1].name, info[1].reason);
+    status = mr_fail(MARE_ERROR_UNAVAILABLE, "device 'auto': none found (%s)",
+                     mr_text_cstr(&reasons));
+done:
+    mr_text_free(&reasons);
+    return status;
 }
 
 /* The number after the colon; -1 if it is none. */

@@ -379,6 +379,9 @@ static mare_status event_elapsed_ms(mr_native device, mr_native start, mr_native
 
 const mr_backend mr_backend_cuda = {
     .name = "cuda",
+    .prelude = mr_prelude_cuda,
+    .language = MARE_LANGUAGE_CUDA,
+    .runs_kernels = true,
     .probe = probe,
     .device_info = device_info,
     .device_open = device_open,

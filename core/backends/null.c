@@ -234,6 +234,7 @@ static mare_status launch_run(mr_native device, mr_native stream, const mare_lau
 
 const mr_backend mr_backend_null = {
     .name = "null",
+    .prelude = "",
     .probe = probe,
     .device_info = device_info,
     .device_open = device_open,

@@ -364,6 +364,9 @@ static mare_status event_elapsed_ms(mr_native native, mr_native start, mr_native
 
 const mr_backend mr_backend_opencl = {
     .name = "opencl",
+    .prelude = mr_prelude_opencl,
+    .language = MARE_LANGUAGE_OPENCL,
+    .runs_kernels = true,
     .probe = mr_opencl_probe,
     .device_info = device_info,
     .device_open = device_open,

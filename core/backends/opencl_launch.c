@@ -68,13 +68,6 @@ mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch,
 
 static mare_status make_view(const mare_buffer *buffer, uint32_t index, struct mr_cl_mem **out) {
     const mr_opencl_buffer *whole = buffer->native.ptr;
-    const mare_device_info *info = &buffer->device->info;
-    if (buffer->offset % info->view_alignment)
-        return mr_fail(MARE_ERROR_ARGUMENT,
-                       "argument %u: a view at byte %" PRIu64
-                       "; on %s a kernel takes views that start at a multiple "
-                       "of %" PRIu64 " bytes",
-                       index, buffer->offset, info->model, info->view_alignment);
     const size_t region[2] = { buffer->offset, buffer->size }; /* a cl_buffer_region */
     int32_t code = 0;
     *out = mr_cl.clCreateSubBuffer(whole->mem, 0, MR_CL_BUFFER_CREATE_TYPE_REGION, region, &code);

@@ -32,8 +32,6 @@ static bool is_packed(const mare_region *r, const box *b) {
            (r->depth == 1 || b->slice == r->width * r->height);
 }
 
-static uint64_t volume(const mare_region *r) { return r->width * r->height * r->depth; }
-
 /* "WxHxD bytes at OFFSET", the argument that error messages show. */
 #define BOX_TEXT "%" PRIu64 "x%" PRIu64 "x%" PRIu64 " bytes at %" PRIu64
 #define BOX_VALUES(r, offset) (r)->width, (r)->height, (r)->depth, (offset)
@@ -50,7 +48,7 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueWriteBuffer,
-                  (queue, mem, wait, r->dst_offset, volume(r), host, 0, NULL, NULL), BOX_TEXT,
+                  (queue, mem, wait, r->dst_offset, mr_region_volume(r), host, 0, NULL, NULL), BOX_TEXT,
                   BOX_VALUES(r, r->dst_offset));
     else
         MR_CL_TRY(clEnqueueWriteBufferRect,
@@ -72,7 +70,7 @@ mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_nat
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueReadBuffer,
-                  (queue, mem, wait, r->src_offset, volume(r), host, 0, NULL, NULL), BOX_TEXT,
+                  (queue, mem, wait, r->src_offset, mr_region_volume(r), host, 0, NULL, NULL), BOX_TEXT,
                   BOX_VALUES(r, r->src_offset));
     else
         MR_CL_TRY(clEnqueueReadBufferRect,
@@ -109,7 +107,7 @@ mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr
     const box to = dst_box(r), from = src_box(r);
     const size_t size[3] = { r->width, r->height, r->depth };
     if (is_packed(r, &to) && is_packed(r, &from))
-        return copy_bytes(queue, into, out_of, r->dst_offset, r->src_offset, volume(r));
+        return copy_bytes(queue, into, out_of, r->dst_offset, r->src_offset, mr_region_volume(r));
     if (into == out_of && (to.pitch != from.pitch || to.slice != from.slice))
         return copy_rows(queue, into, r, &to, &from);
     MR_CL_TRY(clEnqueueCopyBufferRect,

@@ -21,17 +21,15 @@ static void store(const char *key, const char *binary) {
 
 static bool holds(const char *key, const char *binary) {
     mr_blob blob = { 0 };
-    bool found = false;
-    CHECK_OK(mr_cache_load(key, strlen(key), &blob, &found));
-    bool equal = found && blob.size == strlen(binary) && !memcmp(blob.data, binary, blob.size);
+    bool equal = mr_cache_load(key, strlen(key), &blob) && blob.size == strlen(binary) &&
+                 !memcmp(blob.data, binary, blob.size);
     free(blob.data);
     return equal;
 }
 
 static bool misses(const char *key) {
     mr_blob blob = { 0 };
-    bool found = true;
-    CHECK_OK(mr_cache_load(key, strlen(key), &blob, &found));
+    bool found = mr_cache_load(key, strlen(key), &blob);
     free(blob.data);
     return !found;
 }
@@ -45,6 +43,7 @@ static uint64_t count(void) {
 /* The path of the newest entry. */
 static void newest(char path[256]) {
     mare_cache_info info = { 0 };
+    CHECK(count() > 0);
     CHECK_OK(mare_cache_query(0, &info));
     snprintf(path, 256, "%s/%s", folder, info.file);
 }
@@ -82,6 +81,10 @@ static void keeps_and_lists(void) {
     CHECK_TEXT(info.device, "a device");
     CHECK(info.size > 0 && info.used > 1600000000);
     CHECK_FAILS(mare_cache_query(2, &info), MARE_ERROR_ARGUMENT, "index 2", "2 entries");
+    store("third key", "");     /* seen by the next count */
+    CHECK_FAILS(mare_cache_query(2, &info), MARE_ERROR_ARGUMENT, "index 2", "2 entries");
+    CHECK(count() == 3);
+    CHECK_OK(mare_cache_query(2, &info));
     struct stat status;
     CHECK(stat(folder, &status) == 0 && (status.st_mode & 0777) == 0700);
 }

@@ -9,6 +9,9 @@ static void lists_back_ends(void) {
     for (int i = 0; i < 3; i++) {
         CHECK_OK(mare_backend_query(i, &info));
         CHECK_TEXT(info.name, names[i]);
+        const mr_backend *backend = mr_registry_backend(i);
+        CHECK(backend->runs_kernels == (strcmp(names[i], "null") != 0));
+        CHECK((backend->prelude[0] && backend->language) == backend->runs_kernels);
         CHECK(info.available ? info.device_count > 0 : info.reason[0] != '\0');
         CHECK_NUMBER(mare_device_count(names[i]), info.available ? info.device_count : 0);
     }

@@ -86,13 +86,13 @@ static bool needs_all(void) {
     static char wanted[BINARY];
     for (int number = 0; number < KEYS; number++) {
         mr_blob blob = { 0 };
-        bool found = false, right = true;
+        bool right = true;
         int lock = -1;
         fill(wanted, number);
         const char *key = (const char *)&number;
         if (!CHECK(!mr_cache_lock(key, sizeof number, &lock) && lock >= 0)) return false;
-        mr_cache_load(key, sizeof number, &blob, &found);
-        if (found) right = blob.size == BINARY && !memcmp(blob.data, wanted, BINARY);
+        if (mr_cache_load(key, sizeof number, &blob))
+            right = blob.size == BINARY && !memcmp(blob.data, wanted, BINARY);
         else
             mr_cache_store(key, sizeof number, "k.krn", "device", &(mr_blob){ wanted, BINARY });
         free(blob.data);

@@ -48,8 +48,8 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueWriteBuffer,
-                  (queue, mem, wait, r->dst_offset, mr_region_volume(r), host, 0, NULL, NULL), BOX_TEXT,
-                  BOX_VALUES(r, r->dst_offset));
+                  (queue, mem, wait, r->dst_offset, mr_region_volume(r), host, 0, NULL, NULL),
+                  BOX_TEXT, BOX_VALUES(r, r->dst_offset));
     else
         MR_CL_TRY(clEnqueueWriteBufferRect,
                   (queue, mem, wait, to.origin, zero, size, to.pitch, to.slice, from.pitch,
@@ -70,8 +70,8 @@ mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_nat
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueReadBuffer,
-                  (queue, mem, wait, r->src_offset, mr_region_volume(r), host, 0, NULL, NULL), BOX_TEXT,
-                  BOX_VALUES(r, r->src_offset));
+                  (queue, mem, wait, r->src_offset, mr_region_volume(r), host, 0, NULL, NULL),
+                  BOX_TEXT, BOX_VALUES(r, r->src_offset));
     else
         MR_CL_TRY(clEnqueueReadBufferRect,
                   (queue, mem, wait, from.origin, zero, size, from.pitch, from.slice, to.pitch,
@@ -107,7 +107,8 @@ mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr
     const box to = dst_box(r), from = src_box(r);
     const size_t size[3] = { r->width, r->height, r->depth };
     if (is_packed(r, &to) && is_packed(r, &from))
-        return copy_bytes(queue, into, out_of, r->dst_offset, r->src_offset, mr_region_volume(r));
+        return copy_bytes(queue, into, out_of, r->dst_offset, r->src_offset,
+                          mr_region_volume(r));
     if (into == out_of && (to.pitch != from.pitch || to.slice != from.slice))
         return copy_rows(queue, into, r, &to, &from);
     MR_CL_TRY(clEnqueueCopyBufferRect,

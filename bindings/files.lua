@@ -22,6 +22,7 @@ ffi.cdef [[
     int truncate(const char *path, int64_t length);
     int getpid(void);
     char *strerror(int number);
+    char *realpath(const char *path, char *resolved);
     int statx(int folder, const char *path, int flags, unsigned mask, void *out);
 ]]
 
@@ -209,6 +210,15 @@ end
 function files.size(path)
     local found = status(path)
     return found and found.kind == S_IFREG and found.size or nil
+end
+
+-- The one name of a file, there or not: absolute, without links. Nil where its folder is missing.
+function files.resolve(path)
+    local resolved = ffi.new 'char[4096]'
+    if C.realpath(path, resolved) ~= nil then return ffi.string(resolved) end
+    local folder, base = path:match '^(.*/)([^/]*)$'
+    if C.realpath(folder or '.', resolved) == nil then return nil end
+    return ffi.string(resolved) .. '/' .. (base or path)
 end
 
 files.sync = sync

@@ -7,6 +7,7 @@
 local bit = require 'bit'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local image = require 'mare.output.image'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
@@ -75,6 +76,21 @@ local function sample(grid, region, step)
     if j1 > j0 and grid.y[1] + j1 * grid.dy >= r[4] then j1 = j1 - 1 end
     return { i0 = i0, j0 = j0, step = step, nx = math.floor((i1 - i0) / step) + 1,
         ny = math.floor((j1 - j0) / step) + 1 }
+end
+
+local picture_fields = { variable = 'string', label = 'string', colours = 'any', range = 'table' }
+
+-- The picture is drawn at the end: what is wrong with it must not surface only then.
+local function check_picture(desc)
+    local picture, names = desc.picture or {}, {}
+    if type(picture) == 'function' then return end
+    errors.fields('picture', picture, picture_fields)
+    for k, v in ipairs(desc.scheme.variables) do
+        if v.name == (picture.variable or v.name) then return end
+        names[k] = v.name
+    end
+    errors.argument("picture: no variable '%s' (there are: %s)", picture.variable,
+        table.concat(names, ', '))
 end
 
 -- The file that the command line asks for.
@@ -187,10 +203,31 @@ local function open(self, earlier)
     end
 end
 
+-- Two outputs in one file would leave the last one only.
+local function check_paths(desc)
+    local o, taken = desc.options, {}
+    local function add(what, path)
+        local name = path and files.resolve(path)
+        if not name then return end
+        if taken[name] then
+            errors.usage('%s and %s are one file: %s', taken[name], what, path)
+        end
+        taken[name] = what
+    end
+    add('option --out', o.out)
+    add('option --image', o.image)
+    add('option --checkpoint', o.checkpoint)
+    for k, wanted in ipairs(desc.outputs or {}) do
+        add('output ' .. k .. ' of the script', wanted.path)
+    end
+end
+
 -- desc: as for run.new, boundaries of exchange.boundaries; earlier: the outputs of a checkpoint's
 -- header, run_id likewise
 function outputs.new(desc, devices, earlier, run_id)
     local o = desc.options
+    check_paths(desc)
+    check_picture(desc)
     if o.image then image.check(o.image) end
     local self = setmetatable({
         desc = desc, image = o.image, run_id = run_id or new_id(), list = {},

@@ -348,6 +348,43 @@ describe('outputs', function()
         refused({ times = '1,x' }, "%-%-times: '1,x'")
         refused({ variables = 'q' }, "%-%-variables: 'q' %(allowed: rho, ")
         refused({ out = '/proc/run.nc' }, '/proc/run%.nc: cannot write into its folder')
+        refused({ image = folder .. '/../' .. folder:match '[^/]+$' .. '/run.nc' },
+            'option %-%-out and option %-%-image are one file: .*run%.nc')
+        refused({ checkpoint = folder .. '/run.nc' }, '%-%-out and option %-%-checkpoint are one')
+    end)
+
+    it('and pictures of a script are refused as early', function()
+        local function refused(desc, pattern)
+            desc.grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }
+            desc.scheme, desc.boundaries = mare.euler {}, 'periodic'
+            desc.options = { t_end = 1, quiet = true, device = device, precision = 'float' }
+            function desc.initial() error 'too late' end
+            assert.error_matches(function() mare.run(desc) end, pattern)
+            assert.equal('', listing())
+        end
+        refused({ picture = { variable = 'q' } }, "picture: no variable 'q' %(there are: rho, ")
+        refused({ picture = { colour = 'magma' } }, "picture: unknown field 'colour'")
+        local path = folder .. '/a.nc'
+        refused({ outputs = { { path = path }, { path = path } } },
+            'output 1 of the script and output 2 of the script are one file')
+    end)
+
+    it('tell what was computed, not what was asked for', function()
+        local function recorded(values)
+            values.nx, values.ny, values.t_end, values.out = 16, 16, 0.01, folder .. '/run.nc'
+            run('kelvin_helmholtz', values)
+            local file = netcdf.open(values.out)
+            local a = file:attributes()
+            file:close()
+            return a
+        end
+        local a = recorded { scheme = 'lax_friedrichs', flux = 'hllc', limiter = 'mc' }
+        assert.same({ 'lax_friedrichs', 'lax_friedrichs', 'none' }, { a.scheme, a.flux, a.limiter })
+        assert.is_nil(a.theta)
+        a = recorded { limiter = 'minmod', theta = 1.23456789012345 }
+        assert.same({ 'hllc', 'minmod', 1.23456789012345 }, { a.flux, a.limiter, a.theta })
+        local defined = mare.euler { limiter = 'minmod', theta = a.theta }.defines.THETA
+        assert.equal(a.theta, tonumber(defined:match '^R%((.*)%)$'))
     end)
 
     it('say what made them, which runs again bit for bit', function()

@@ -3,6 +3,7 @@
 -- energy E = p / (gamma - 1) + rho (u^2 + v^2) / 2. The device half is kernels/euler/; a new flux
 -- or limiter is one line here and one header there.
 
+local errors = require 'bindings.errors'
 local sweeps = require 'mare.schemes.sweeps'
 
 local euler = {}
@@ -65,6 +66,8 @@ end
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
 -- 1.3 }
 function euler.new(desc)
+    errors.fields('euler', desc, { gamma = 'any', gravity = 'any', scheme = 'any', flux = 'any',
+        limiter = 'any', theta = 'any' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
     local simple = scheme == 'lax_friedrichs'
     local flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes)
@@ -119,9 +122,12 @@ function Euler:derive_values(grid)
     return { gamma = self.gamma, gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
 end
 
--- What describes the equations in a file's metadata.
+-- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
+-- limiter of its own, whatever the options say.
 function Euler:parameters()
-    return { equations = 'Euler', gamma = self.gamma, gravity = self.gravity }
+    return { equations = 'Euler', gamma = self.gamma, gravity = self.gravity, scheme = self.scheme,
+        flux = self.flux, limiter = self.limiter,
+        theta = self.limiter == 'minmod' and self.theta or nil }
 end
 
 return euler

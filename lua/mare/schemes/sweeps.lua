@@ -65,7 +65,7 @@ end
 function sweeps.defines(limiter, theta, headers)
     local defines = {
         LIMITER = string.format('"limiters/%s.h"', limiter),
-        THETA = limiter == 'minmod' and string.format('R(%.6f)', theta) or nil,
+        THETA = limiter == 'minmod' and string.format('R(%.16e)', theta) or nil,
     }
     for name, header in pairs(headers) do defines[name] = string.format('"%s.h"', header) end
     return defines

@@ -32,6 +32,8 @@ describe('schedule', function()
         local s = schedule.new { every = third, t_end = 3 * third }
         assert.same(3, #all(s, 3 * third))
         assert.equal(2 * third, schedule.new({ every = third, t_end = 2 * third }):next_time(0.4))
+        assert.is_true(3 * 0.1 > 0.3)
+        assert.equal(3 * 0.1, schedule.new({ every = 0.1, t_end = 3 * 0.1 }):next_time(0.2))
     end)
 
     it('knows which times and steps are its own', function()

@@ -89,7 +89,7 @@ result.sim = mare.run {
         scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
     },
     initial = smooth and single_mode or two_zones,
-    at = smooth and { { published.t, compare } },
+    at = smooth and { { published.t, compare } } or nil,
     picture = { variable = 'rho', label = 'density', range = { 0.9, 2.1 } },
 }
 return result

@@ -58,4 +58,10 @@ function Clock:read(into)
     return into
 end
 
+function Clock:release()
+    self.tick:release()
+    self.buffer:release()
+    self.host:release()
+end
+
 return clock

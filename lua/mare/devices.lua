@@ -36,6 +36,12 @@ local function gib(bytes)
     return string.format(bytes < 2 ^ 30 and '%.3f GiB' or '%.1f GiB', bytes / 2 ^ 30)
 end
 
+local function check_kind(d)
+    if d.name:find '^null:' then
+        errors.argument('%s runs no kernels: a simulation wants another device', d.name)
+    end
+end
+
 local function check_double(d, precision)
     if precision == 'double' and not d.info.has_double then
         errors.argument("%s ('%s') has no double precision", d.name, d.info.model)
@@ -64,6 +70,7 @@ function devices.check(parts, scheme, precision)
         largest[part.device] = math.max(largest[part.device] or 0, one)
     end
     for d, bytes in pairs(needed) do
+        check_kind(d)
         check_double(d, precision)
         check_room(d, bytes, largest[d])
     end

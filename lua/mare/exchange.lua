@@ -22,9 +22,12 @@ local axes = {
     { name = 'y', low = 'south', high = 'north' },
 }
 
+local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
+
 -- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }.
 function exchange.boundaries(given)
     local result = {}
+    if type(given) == 'table' then errors.fields('boundaries', given, side_fields) end
     for _, side in ipairs(grid.sides) do
         local kind = type(given) == 'table' and given[side] or given
         if not kinds[kind] then
@@ -139,6 +142,13 @@ function Exchange:run()
             c.to:copy_region(c.from, c.region)
         end
         for k = 1, #axis.launches do axis.launches[k]:run() end
+    end
+end
+
+function Exchange:release()
+    for _, axis in ipairs(self.axes) do
+        for _, launch in ipairs(axis.launches) do launch:release() end
+        for _, c in ipairs(axis.copies) do c.to:release() end
     end
 end
 

@@ -36,7 +36,11 @@ end
 
 -- { nx =, ny =, x = { low, high }, y = { low, high }, halo = ghost cells on each side (2) }
 function grid.new(desc)
+    errors.fields('grid', desc, { nx = 'any', ny = 'any', x = 'any', y = 'any', halo = 'any' })
     local halo = desc.halo or 2
+    if type(halo) ~= 'number' or halo % 1 ~= 0 or halo < 1 then
+        fail('halo = %s, must be a whole number from 1', tostring(halo))
+    end
     check_cells('nx', desc.nx, halo)
     check_cells('ny', desc.ny, halo)
     check_range('x', desc.x)

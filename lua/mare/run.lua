@@ -36,7 +36,7 @@ end
 local function check_state(sim, t)
     if sim.now.failed then
         errors.raise('MARE_ERROR_STATE', 'the state became invalid in step %.0f, t = %g: %s',
-            sim.now.steps, sim.now.t, sim:invalid() or 'signals faster than numbers can hold')
+            sim.now.steps, sim.now.t, sim:why_failed())
     elseif sim.now.t == t then
         errors.raise('MARE_ERROR_STATE', 'time stands still at t = %g after %.0f steps, dt = %g', t,
             sim.now.steps, sim.now.dt)
@@ -139,10 +139,16 @@ local function march(state, t_end, calls)
     if state.saver then state.saver:finish(sim) end
 end
 
+local loop_fields = {
+    t_end = 'number', steps = 'number', outputs = 'table', saver = 'table', quiet = 'boolean',
+    at = 'table',
+}
+
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, saver = of
 -- restart.saver, quiet, at = { { time, function(sim) }, ... } }. Returns the rates, see
 -- progress.lua.
 function run.loop(sim, desc)
+    errors.fields('run', desc, loop_fields)
     local t_end, limit = desc.t_end or math.huge, desc.steps or math.huge
     if t_end == math.huge and limit == math.huge then
         errors.argument 'run: t_end or steps is wanted'
@@ -193,11 +199,20 @@ local function execute(desc, devices, files, found)
     return sim, files:close(sim)
 end
 
+local run_fields = {
+    title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
+    initial = 'function', at = 'table', picture = 'any', outputs = 'table', state = 'table',
+}
+
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
 -- initial, at, picture and outputs = of outputs.lua, state = table of plain values that belong to
 -- the run and go into its checkpoints }. Returns the simulation at its end, with the rates in
 -- `rates`.
 function run.new(desc)
+    errors.fields('run', desc, run_fields)
+    for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
+        if desc[name] == nil then errors.argument('run: %s is missing', name) end
+    end
     local o = desc.options
     local devices = device_list.open(o.device)
     desc.boundaries = exchange.boundaries(desc.boundaries)

@@ -121,17 +121,36 @@ local function check_first(first)
     return first
 end
 
+local allowed = {
+    grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
+    restart = 'table', options = 'table',
+}
+
+-- Whether it is what `maker` makes, told by a method.
+local function check_made(what, value, method, maker)
+    if type(value) ~= 'table' or not value[method] then
+        errors.argument('simulation: %s is missing, or not made by %s', what, maker)
+    end
+end
+
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones, or options.device,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
 function simulation.new(desc)
+    errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
+    check_made('grid', desc.grid, 'split', 'mare.grid')
+    check_made('scheme', desc.scheme, 'conserved', 'a scheme such as mare.euler')
+    if desc.grid.halo ~= desc.scheme.halo then
+        errors.argument('simulation: a grid with halo = %d, scheme %s wants %d', desc.grid.halo,
+            desc.scheme.name, desc.scheme.halo)
+    end
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
         cfl = o.cfl or 0.45, first = check_first(o.first or 'x'), now = {}, version = 0,
-        boundaries = exchange.boundaries(desc.boundaries),
+        other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
         decompose = o.decompose or { 1, 1 },
     }, Simulation)
     if not state.bytes[self.precision] then
@@ -183,18 +202,40 @@ function Simulation:load(at)
     self.version = self.version + 1
 end
 
--- Sets the state from a function of position and the clock to { t = 0, steps = 0 }.
-function Simulation:set(initial, start)
+-- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
+-- must not surface within the scheme.
+local function sampler(self, initial)
     local g, scheme = self.grid, self.scheme
-    local function value(i, j)
+    if type(initial) ~= 'function' then
+        errors.argument('simulation: initial must be a function(x, y), not %s', type(initial))
+    end
+    local x, y = g:x_centre(0), g:y_centre(0)
+    local values = { initial(x, y) }
+    for k = 1, #scheme.fields do
+        if type(values[k]) ~= 'number' then
+            errors.argument('simulation: initial(%g, %g) gives %s as value %d, %s wants %d numbers',
+                x, y, type(values[k]), k, scheme.name, #scheme.fields)
+        end
+    end
+    return function(i, j)
         return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
     end
+end
+
+-- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
+-- is no state that steps can be taken from.
+function Simulation:set(initial, start)
+    local value = sampler(self, initial)
+    start = start or { t = 0, steps = 0 }
     for _, s in ipairs(self.states) do s:fill(value) end
-    self:start(start or { t = 0, steps = 0 })
+    self:start(start)
     for _, s in ipairs(self.states) do s.sweeps.measure:run() end
     self:share_maxima()
-    self:read()
     self.version = self.version + 1
+    self:aim(start.t)
+    if self.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
+    end
 end
 
 function Simulation:share_maxima()
@@ -224,22 +265,59 @@ function Simulation:step(n)
     if n % 2 == 1 then plans.x:run() end
 end
 
--- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
+local function describe(now, member)
+    return string.format('t = %.17g, dt = %.17g, step %.0f on %s', now.t, now.dt, now.steps,
+        member.device.name)
+end
+
+-- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table. The clocks
+-- of several devices must agree to the bit.
 function Simulation:read()
-    return self.clocks[1]:read(self.now)
+    local now, other = self.clocks[1]:read(self.now), self.other_now
+    for k = 2, #self.clocks do
+        self.clocks[k]:read(other)
+        if other.t ~= now.t or other.dt ~= now.dt or other.steps ~= now.steps
+            or other.failed ~= now.failed then
+            errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s',
+                describe(now, self.members[1]), describe(other, self.members[k]))
+        end
+    end
+    return now
 end
 
 Simulation.field = fields.field
 Simulation.invalid = fields.invalid
+
+-- Why there is no next step, in words.
+function Simulation:why_failed()
+    return self:invalid() or 'signals faster than numbers can hold'
+end
 
 -- Bytes that a step cannot do without moving, for each cell: see progress.lua.
 function Simulation:bytes_per_cell()
     return (2 * self.scheme.updated + self.scheme.read_only) * state.bytes[self.precision]
 end
 
+-- Launches of a scheme: a list, or lists by name.
+local function release_launches(launches)
+    if launches.release then return launches:release() end
+    for _, entry in pairs(launches) do release_launches(entry) end
+end
+
+-- Frees everything on the devices, and its host memory. The devices stay open.
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
-    for _, s in ipairs(self.states) do s:release() end
+    self.exchange:release()
+    for _, shot in pairs(self.derived or {}) do shot:release() end
+    for _, array in ipairs(self.gathered or {}) do array:release() end
+    for _, s in ipairs(self.states) do
+        release_launches(s.sweeps)
+        s:release()
+    end
+    for _, member in ipairs(self.members) do
+        member.clock:release()
+        member.maxima:release()
+    end
 end
 
 return simulation

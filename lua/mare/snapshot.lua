@@ -165,4 +165,18 @@ function Snapshot:data(slot)
     return planes
 end
 
+function Snapshot:release()
+    for _, lane in ipairs(self.lanes) do
+        lane.stream:wait()
+        for _, done in ipairs(lane.done) do done:release() end
+        lane.ready:release()
+        lane.stream:release()
+    end
+    for _, piece in ipairs(self.pieces) do
+        for _, launch in ipairs(piece.launches) do launch:release() end
+        piece.staging:release()
+    end
+    for _, slot in ipairs(self.slots) do slot:release() end
+end
+
 return snapshot

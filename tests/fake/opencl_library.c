@@ -625,6 +625,8 @@ int32_t clEnqueueNDRangeKernel(QUEUE, struct mr_cl_kernel *kernel, uint32_t dime
     memcpy(&a, kernel->values[1], sizeof a);
     memcpy(&x, kernel->values[2], sizeof x);
     memcpy(&y, kernel->values[3], sizeof y);
+    if (x->size / sizeof a < (size_t)n || y->size / sizeof a < (size_t)n)
+        return MR_CL_INVALID_VALUE; /* a stray access on a device */
     for (int32_t i = 0; i < n && (size_t)i < global[0]; i++)
         ((float *)(void *)y->data)[i] += a * ((float *)(void *)x->data)[i];
     return done(event);

@@ -169,6 +169,22 @@ static int few_arguments(void) {
     return 0;
 }
 
+/* A view of another size at the same place is another sub-buffer. */
+static int resized_views(void) {
+    static story s;
+    OK(tell_story(&s));
+    mare_buffer_release(s.view);
+    OK(mare_buffer_view(s.x, 512, 256, &s.view));
+    OK(mare_launch_set_buffer(s.launch, 2, s.view));
+    FAKE_EXPECT(mare_launch_run(s.launch, NULL) != MARE_OK, "128 floats read from 64");
+    mare_buffer_release(s.view);
+    OK(mare_buffer_view(s.x, 512, 512, &s.view));
+    OK(mare_launch_set_buffer(s.launch, 2, s.view));
+    OK(mare_launch_run(s.launch, NULL));
+    close_story(&s);
+    return 0;
+}
+
 static int refusals(void) {
     static story s;
     mare_buffer *buffer = NULL;
@@ -330,6 +346,7 @@ int main(int count, char **arguments) {
         { "basics", basics },
         { "device_info", device_info },
         { "few_arguments", few_arguments },
+        { "resized_views", resized_views },
         { "refusals", refusals },
         { "one_failure", one_failure },
         { "unavailable", unavailable },
@@ -338,6 +355,7 @@ int main(int count, char **arguments) {
     if (status >= 0) return status;
     expect(fake_start("basics", "fake_opencl", NULL), 0, "basics");
     expect(fake_start("device_info", "fake_opencl", NULL), 0, "device_info");
+    expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };
     expect(fake_start("few_arguments", "fake_opencl", sixth), FAKE_NOT_REACHED, "few_arguments");

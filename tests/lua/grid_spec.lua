@@ -29,6 +29,12 @@ describe('grid', function()
         end
         assert.equal('grid: x must be { low, high } with low < high',
             message(grid.new, { nx = 8, ny = 8, x = { 1, 1 }, y = { 0, 1 } }))
+        for _, halo in ipairs { -1, 0, 1.5, 0 / 0, 'wide' } do
+            assert.matches('^grid: halo = .*, must be a whole number from 1', message(grid.new,
+                { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 }, halo = halo }))
+        end
+        assert.matches("^grid: unknown field 'hallo' %(allowed: halo, nx, ny, x, y%)",
+            message(grid.new, { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 }, hallo = 2 }))
     end)
 
     it('splits into parts that tile it', function()

@@ -36,12 +36,14 @@ local function describe(failure)
 end
 
 local function print_failure(report)
-    io.stderr:write('mare: ', tostring(report.failure), '\n')
+    local text, frames = tostring(report.failure), report.frames
+    io.stderr:write('mare: ', text, '\n')
     if report.all then
         io.stderr:write(report.all, '\n')
-    else
-        for _, frame in ipairs(report.frames) do io.stderr:write('    at ', frame, '\n') end
+        return
     end
+    local is_told = frames[1] and text:sub(1, #frames[1] + 1) == frames[1] .. ':'
+    for i = is_told and 2 or 1, #frames do io.stderr:write('    at ', frames[i], '\n') end
 end
 
 local function bad_usage(message, ...)
@@ -120,10 +122,12 @@ local commands = {}
 
 commands['-e'] = function(code, ...)
     if not code then return bad_usage '-e: CODE is missing' end
+    host.stop_anywhere()
     return run_text(code, '=(command line)', '-e', { ... })
 end
 
 commands['-'] = function(...)
+    host.stop_anywhere()
     return run_text(io.read '*a', '=stdin', '-', { ... })
 end
 
@@ -177,6 +181,7 @@ function commands.cache(action, extra)
 end
 
 local function session()
+    host.stop_anywhere()
     return require('mare.repl').converse()
 end
 

@@ -113,6 +113,17 @@ local function sync(path)
     end
 end
 
+-- What stands at the end of symbolic links, there or not: they stay, their target is replaced.
+function files.follow(path)
+    for _ = 1, 40 do
+        local target = lfs.symlinkattributes(path, 'target')
+        if not target then return path end
+        local folder = target:sub(1, 1) ~= '/' and path:match '^.*/' or ''
+        path = folder .. target
+    end
+    error(path .. ': too many symbolic links', 0)
+end
+
 local Temporary = {}
 Temporary.__index = Temporary
 
@@ -120,6 +131,7 @@ Temporary.__index = Temporary
 function files.temporary(path)
     if type(path) ~= 'string' or path == '' then error('a file name is needed', 0) end
     check_replaceable(path)
+    path = files.follow(path)
     local name, fd = create(path)
     local guard = ffi.gc(ffi.new 'char[1]', function()
         os.remove(name)
@@ -214,6 +226,7 @@ end
 
 -- The one name of a file, there or not: absolute, without links. Nil where its folder is missing.
 function files.resolve(path)
+    path = files.follow(path)
     local resolved = ffi.new 'char[4096]'
     if C.realpath(path, resolved) ~= nil then return ffi.string(resolved) end
     local folder, base = path:match '^(.*/)([^/]*)$'

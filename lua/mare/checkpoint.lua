@@ -27,6 +27,7 @@ end
 
 -- data: `size` bytes at a pointer. keep: how many there are afterwards, at most.
 function checkpoint.write(path, keep, header, data, size)
+    path = files.follow(path)
     local text = literal.encode(header)
     local head = string.format('%s%.0f %.0f\n', magic, #text, size) .. text
     local crc = checksum.crc32(checksum.crc32(0, head, #head), data, size)
@@ -74,6 +75,7 @@ end
 -- nil where there is no file of these names at all.
 function checkpoint.newest(path)
     local passed_over, any = {}, false
+    path = files.follow(path)
     for k = 0, most_kept do
         local name = name_of(path, k)
         if files.size(name) then

@@ -468,7 +468,7 @@ describe('a run that is killed', function()
         assert.equal('log p.png run.ck run.ck.1 run.nc', listing())
     end)
 
-    for signal, name in pairs { [2] = 'Ctrl-C', [15] = 'SIGTERM' } do
+    for signal, name in pairs { [1] = 'SIGHUP', [2] = 'Ctrl-C', [15] = 'SIGTERM' } do
         it('by ' .. name .. ' takes a checkpoint first', function()
             local values = { nx = 64, ny = 32, ['t-end'] = 1e6, checkpoint = folder .. '/run.ck',
                 out = folder .. '/run.nc', image = folder .. '/p.png' }
@@ -478,8 +478,35 @@ describe('a run that is killed', function()
             pipe:close()
             assert.truthy(text:find('interrupted at t = .*goes on'), text)
             assert.is_true(checkpoint.newest(values.checkpoint).header.steps > 0)
+            values.checkpoint, values.out = nil, folder .. '/gone/run.nc'
+            lfs.mkdir(folder .. '/gone')
+            os.execute(('timeout --foreground -s %d 1 %s 2> %s/log'):format(signal,
+                command('kelvin_helmholtz', values), folder))
+            assert.is_true(lfs.rmdir(folder .. '/gone'))
         end)
     end
+end)
+
+describe('a symbolic link', function()
+    it('stays; what it leads to is replaced, and found again', function()
+        lfs.mkdir(folder .. '/there')
+        for _, name in ipairs { 'run.nc', 'run.ck', 'p.png' } do
+            assert(lfs.link('there/' .. name, folder .. '/' .. name, true))
+        end
+        spit(folder .. '/there/p.png', 'old')
+        local values = { nx = 32, ny = 16, steps = 2, out = folder .. '/run.nc',
+            image = folder .. '/p.png', checkpoint = folder .. '/run.ck' }
+        run('kelvin_helmholtz', values)
+        values.steps, values.restart = 4, 'latest'
+        run('kelvin_helmholtz', values)
+        assert.equal('p.png run.ck run.nc there', listing())
+        for name in pairs { ['run.nc'] = 1, ['run.ck'] = 1, ['p.png'] = 1 } do
+            assert.equal('link', lfs.symlinkattributes(folder .. '/' .. name, 'mode'))
+            assert.is_true(lfs.attributes(folder .. '/there/' .. name, 'size') > 100)
+        end
+        assert.equal(4, checkpoint.newest(values.checkpoint).header.steps)
+        assert.equal(2, checkpoint.read(folder .. '/there/run.ck.1').header.steps)
+    end)
 end)
 
 describe('a part that was left behind', function()

@@ -118,6 +118,17 @@ local function make_calls(state, calls)
     end
 end
 
+-- A run that goes on has made those of its time, so that only a new one has any to make at once.
+local function begin_calls(state, t_end, calls)
+    for _, call in ipairs(calls) do
+        if not (call[1] >= 0 and call[1] <= t_end) then
+            io.stderr:write(string.format('mare: warning: at = %g is not reached: the run is from '
+                .. '0 to %g\n', call[1], t_end))
+        end
+    end
+    if state.sim.now.steps == 0 then make_calls(state, calls) end
+end
+
 -- Output, callbacks and steps in turn, each output and callback exactly at its time. A checkpoint
 -- is taken with everything done that belongs to its time, so that going on from it repeats nothing.
 local function march(state, t_end, calls)
@@ -164,6 +175,7 @@ function run.loop(sim, desc)
         },
     }
     if state.saver then state.saver:begin(sim) end
+    begin_calls(state, t_end, desc.at or {})
     march(state, t_end, desc.at or {})
     return state.progress:finish(sim.now)
 end

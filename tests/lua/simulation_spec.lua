@@ -287,13 +287,27 @@ describe('a simulation', function()
         local sim, times = new {}, {}
         local function note(at) times[#times + 1] = at.now.t end
         local rates = mare.run.loop(sim, { t_end = 0.04, quiet = true,
-            at = { { 0.03, note }, { 0.01, note }, { 0.04, note }, { 0.05, note } } })
-        assert.same({ 0.01, 0.03, 0.04 }, times)
+            at = { { 0.03, note }, { 0, note }, { 0.01, note }, { 0.04, note } } })
+        assert.same({ 0, 0.01, 0.03, 0.04 }, times)
         assert.equal(0.04, sim.now.t)
         assert.equal(sim.now.steps, rates.steps)
         mare.run.loop(sim, { steps = rates.steps + 5, quiet = true })
         assert.equal(rates.steps + 5, sim.now.steps)
         assert.matches('t_end or steps is wanted', message(mare.run.loop, sim, {}))
+    end)
+
+    it('says which calls it does not reach', function()
+        local said, stderr, calls = {}, io.stderr, 0
+        local function note() calls = calls + 1 end
+        rawset(io, 'stderr', { write = function(_, text) said[#said + 1] = text end })
+        local ok, failure = pcall(mare.run.loop, new {}, { t_end = 0.01, quiet = true,
+            at = { { 0.01, note }, { 0.05, note }, { -1, note } } })
+        rawset(io, 'stderr', stderr)
+        assert.is_true(ok, failure)
+        assert.equal('mare: warning: at = 0.05 is not reached: the run is from 0 to 0.01\n'
+            .. 'mare: warning: at = -1 is not reached: the run is from 0 to 0.01\n',
+            table.concat(said))
+        assert.equal(1, calls)
     end)
 
     it('refuses what it cannot be', function()

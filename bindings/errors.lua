@@ -52,6 +52,16 @@ function M.usage(message, ...)
     error(setmetatable({ status = 'usage', message = message:format(...) }, Error), 0)
 end
 
+local refusals = { MARE_ERROR_ARGUMENT = true, MARE_ERROR_UNAVAILABLE = true }
+
+-- f(...), called with the value of an option: what it refuses, or finds missing, was typed wrong.
+function M.option(name, f, ...)
+    local ok, result = pcall(f, ...)
+    if ok then return result end
+    if M.is(result) and not refusals[result.status] then error(result, 0) end
+    M.usage('option --%s: %s', name, M.is(result) and result.message or tostring(result))
+end
+
 -- Ends the script with success, as after --help.
 function M.stop()
     error(setmetatable({ status = 'stop', message = 'stopped' }, Error), 0)

@@ -88,7 +88,7 @@ end
 netcdf.library = library
 
 function netcdf.version()
-    return ffi.string(library().nc_inq_libvers())
+    return (ffi.string(library().nc_inq_libvers()):gsub('%s*%$$', ''))
 end
 
 -- HDF5 failures all look alike in NetCDF's codes; the errno that the system call left says more.

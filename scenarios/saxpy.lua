@@ -38,7 +38,7 @@ local kernels = {
     ]],
 }
 
-local device = mare.device.open(o.device)
+local device = mare.options.apply('device', mare.device.open, o.device)
 local x = device:buffer { type = 'float', count = o.n, label = 'x' }
 local y = device:buffer { type = 'float', count = o.n, label = 'y' }
 local numbers = device:host { type = 'float', count = o.n }

@@ -21,6 +21,8 @@ local o = mare.options {
     title = 'Shock tube',
     help = 'A Riemann problem against its exact solution.',
     mare.options.simulation, mare.euler.options,
+    { name = 't-end', default = tests.sod.t,
+        help = 'time to stop at; another --test has its own default' },
     { name = 'nx', default = 400, help = 'cells along the tube' },
     { name = 'ny', default = 4, help = 'cells across it' },
     { name = 'image', default = 'sod.png' },

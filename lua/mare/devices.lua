@@ -15,11 +15,13 @@ function devices.open(list)
         for name in given:gmatch '[^,%s]+' do names[#names + 1] = name end
         list = names
     end
-    if #list == 0 then errors.argument "device: a name such as 'cuda:0' or 'auto' is wanted" end
+    if #list == 0 then
+        errors.usage "option --device: a name such as 'cuda:0' or 'auto' is wanted"
+    end
     local opened, by_name = {}, {}
     for k, entry in ipairs(list) do
         if type(entry) == 'string' then
-            by_name[entry] = by_name[entry] or device.open(entry)
+            by_name[entry] = by_name[entry] or errors.option('device', device.open, entry)
             entry = by_name[entry]
         end
         opened[k] = entry

@@ -15,6 +15,8 @@ local function freetype()
     require('bindings.foreign').load('FreeType', { 'libfreetype.so.6' }, 'libfreetype6')
 end
 
+local no_limit = 2^60       -- bytes: a back end that says more means that it has none
+
 -- What Mare can use and starts without. probe(module) returns a version, if there is one to tell,
 -- or raises why the library or module cannot be used.
 local optional = {
@@ -63,15 +65,20 @@ function M.examine()
     }
 end
 
+-- What has no limit has none in JSON either, rather than a figure of 2^60 bytes or more.
 function M.json()
-    return require('dkjson').encode(M.examine(), { indent = true })
+    local found = M.examine()
+    for _, d in ipairs(found.devices) do
+        if d.max_buffer and d.max_buffer >= no_limit then d.max_buffer = nil end
+    end
+    return require('dkjson').encode(found, { indent = true })
 end
 
 -- ---- as text ----
 
 local function amount(bytes)
     if bytes == 0 then return 'unknown' end
-    if bytes >= 2^60 then return 'without limit' end
+    if bytes >= no_limit then return 'without limit' end
     if bytes >= 2^30 then return ('%.1f GiB'):format(bytes / 2^30) end
     if bytes >= 2^20 then return ('%.1f MiB'):format(bytes / 2^20) end
     return ('%.0f KiB'):format(bytes / 2^10)

@@ -294,6 +294,9 @@ M.source = {}               -- see the head of this file
 M.program = 'scenario'      -- the name that --help shows
 M.script = nil              -- { name, text } of what the launcher runs
 
+-- apply(name, f, value): f(value), where a refusal of f is one of the option.
+M.apply = errors.option
+
 -- ---- shared groups ----
 
 local device_option = {
@@ -302,6 +305,10 @@ local device_option = {
 }
 
 M.device = { title = 'Device', device_option }
+
+local device_list_option = {}
+for field, value in pairs(device_option) do device_list_option[field] = value end
+device_list_option.help = device_option.help .. '; several as cuda:0,cuda:1'
 
 M.simulation = {
     title = 'Every simulation',
@@ -314,7 +321,7 @@ M.simulation = {
     { name = 'precision', default = 'float', choices = { 'float', 'double' },
       help = 'of the arithmetic' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
-    device_option,
+    device_list_option,
     { name = 'out', type = 'path', help = 'NetCDF file to write' },
     { name = 'every', type = 'number', range = { 1e-12 }, help = 'time between outputs' },
     { name = 'every-steps', type = 'integer', range = { 1 }, help = 'steps between outputs' },

@@ -66,6 +66,32 @@ describe('mare', function()
         check(2, "option --n: '10' (allowed: a whole number from 1 to 9)", { path, '--n', '10' })
     end)
 
+    it('answers values that options cannot have with 2', function()
+        local run = { 'kelvin_helmholtz', '--nx=32', '--ny=16', '--steps=1', '--quiet' }
+        for words, text in pairs {
+            ['--device=metal'] = "option --device: device 'metal': no such back end",
+            ['--device='] = 'option --device: a name such as',
+            ['--device=opencl:99'] = "option --device: device 'opencl:99'",
+            ['--decompose=40x1'] = 'option --decompose: grid: 40 parts of 32 cells along x',
+            ['--out=/no/such/kh.nc'] = 'option --out: /no/such/kh.nc: cannot write into its folder',
+            ['--image=/no/such/kh.png'] = 'option --image: /no/such/kh.png: cannot write',
+            ['--checkpoint=/no/kh.ck'] = 'option --checkpoint: /no/kh.ck: cannot write',
+        } do
+            run[6] = words
+            local output = check(2, 'mare: ' .. text, run)
+            assert.falsy(output:find '%.lua', output)
+        end
+        check(2, "option --device: device 'metal'", { 'saxpy', '--device=metal' })
+        check(2, 'option --device: ', { 'saxpy', '--device=' })
+        check(2, 'option --device: ', { 'saxpy' }, '', 'MARE_DEVICE=metal')
+    end)
+
+    it('tells true defaults and uses of options', function()
+        check(0, 'has its own default [default 0.2]', { 'sod', '--help' }, '| tr -s " \n" " "')
+        check(0, 'several as cuda:0,cuda:1', { 'sod', '--help' }, '| tr -s " \n" " "')
+        assert.falsy(mare { 'saxpy', '--help' }:find 'several')
+    end)
+
     it('shows the options of a script', function()
         local path = script([[
             local o = require('mare').options{
@@ -89,7 +115,7 @@ describe('mare', function()
         for frame in output:gmatch '    at ([^\n]*)' do
             frames[#frames + 1] = frame:gsub('^' .. name, '')
         end
-        assert.same({ ':1', ':2', ':3' }, frames)
+        assert.same({ ':2', ':3' }, frames)      -- the first is in front of the message
         check(1, 'bindings/device.lua', { path }, '', 'MARE_TRACEBACK=1')
     end)
 
@@ -111,7 +137,10 @@ describe('mare', function()
     it('examines the machine', function()
         local output = check(0, 'Back ends', { 'doctor' })
         assert.truthy(output:find('null:0', 1, true))
-        local found = require('dkjson').decode((mare{ 'doctor', '--json' }))
+        assert.falsy(output:find('$', 1, true))     -- which ends the version that NetCDF tells
+        local text = mare { 'doctor', '--json' }
+        assert.falsy(text:find('e+18', 1, true))    -- the size of buffers of the null device
+        local found = require('dkjson').decode(text)
         assert.equal(host.version, found.mare.version)
         assert.equal('cuda', found.backends[1].name)
         assert.equal('null:0', found.devices[#found.devices].name)
@@ -154,21 +183,26 @@ describe('mare', function()
 end)
 
 describe('an interrupt', function()
-    -- Sends a signal to a launcher that runs `code`, once it says that it is ready, and again
-    -- returns what it printed.
-    local function interrupt(code, signal)
+    -- Sends signals to a launcher with these words, once it says that it is ready. Returns what
+    -- it printed.
+    local function signal_to(words, ...)
         local log = os.tmpname()
-        local words = quote('io.stdout:setvbuf "no" print "ready" ' .. code)
         local output = shell(([[
-            %s -e %s > %s 2>&1 & pid=$!
+            %s %s > %s 2>&1 & pid=$!
             until grep -q ready %s || ! kill -0 $pid; do sleep 0.01; done
-            sleep 0.2
-            kill -%s $pid
+            for signal in %s; do sleep 0.2; kill -$signal $pid; done
             wait $pid
             echo "status $?" >> %s
-            sed 1d %s]]):format(quote(host.launcher), words, log, log, signal, log, log))
+            sed 1d %s 2>&1]]):format(quote(host.launcher), words, log, log,
+                                table.concat({ ... }, ' '), log, log))
         os.remove(log)
         return output
+    end
+
+    local ready = 'io.stdout:setvbuf "no" print "ready" '
+
+    local function interrupt(code, signal)
+        return signal_to('-e ' .. quote(ready .. code), signal)
     end
 
     it('stops pure Lua, compiled or not', function()
@@ -182,7 +216,33 @@ describe('an interrupt', function()
         } do
             assert.equal('mare: interrupted\nstatus 130\n', interrupt(code, 'INT'))
         end
-        assert.equal('mare: interrupted\nstatus 130\n', interrupt('while true do end', 'TERM'))
+        for _, signal in ipairs { 'TERM', 'HUP' } do
+            assert.equal('mare: interrupted\nstatus 130\n', interrupt('while true do end', signal))
+        end
+    end)
+
+    it('stops a script, a compiled loop of it at the second time', function()
+        local interpreted = script(ready .. 'jit.off(true) while true do end', finally)
+        assert.equal('mare: interrupted\nstatus 130\n', signal_to(interpreted, 'INT'))
+        local asking = script(ready .. [[
+            local host, x = require 'mare.host', 0
+            while not host.interrupted() do for i = 1, 1000 do x = x + i end end
+            print 'asked']], finally)
+        assert.equal('asked\nstatus 130\n', signal_to(asking, 'HUP'))
+        local compiled = script(ready .. 'while true do end', finally)
+        assert.equal('status 130\n', signal_to(compiled, 'INT', 'INT'))
+    end)
+
+    it('is not a hangup under nohup', function()
+        local asking = script(ready .. [[
+            local host, system = require 'mare.host', require 'bindings.system'
+            local now = system.now()
+            while system.now() < now + 0.5 do assert(not host.interrupted()) end
+            print 'done']], finally)
+        assert.equal('done\nstatus 0\n', shell(
+            ("trap '' HUP; %s %s > %s.log 2>&1 & sleep 0.3; kill -HUP $!; wait $!; "
+             .. 'echo "status $?" >> %s.log; sed 1d %s.log; rm %s.log'):format(
+                quote(host.launcher), asking, asking, asking, asking, asking)))
     end)
 
     it('stops what runs in a session, not the session', function()

@@ -156,7 +156,7 @@ function simulation.new(desc)
     if not state.bytes[self.precision] then
         errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
     end
-    local parts = self.grid:split(self.decompose[1], self.decompose[2])
+    local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
     self.devices = desc.devices or devices.open(o.device)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)

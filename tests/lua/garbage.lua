@@ -1,6 +1,7 @@
 -- garbage.lua - the bytes of Lua's memory that a loop leaves behind: garbage(loop), where loop()
 -- runs it once. Compiling makes garbage too and comes when an exit from a trace has been taken ten
--- times, so the loop is run until it has been quiet for longer than that.
+-- times, so the loop is run until it has been quiet for longer than that. Of five passes the one
+-- that leaves least counts: what every launch leaves is in each of them, a late trace in one.
 
 local quiet_passes, most_passes = 15, 300
 
@@ -13,13 +14,7 @@ local function compiles(loop)
     return busy
 end
 
-return function(loop)
-    local quiet, passes = 0, 0
-    while quiet < quiet_passes do
-        quiet = compiles(loop) and 0 or quiet + 1
-        passes = passes + 1
-        if passes > most_passes then error('the loop is compiled again and again', 2) end
-    end
+local function growth(loop)
     collectgarbage()
     collectgarbage()
     collectgarbage 'stop'
@@ -28,4 +23,16 @@ return function(loop)
     local grown = collectgarbage 'count' - before
     collectgarbage 'restart'
     return grown * 1024
+end
+
+return function(loop)
+    local quiet, passes = 0, 0
+    while quiet < quiet_passes do
+        quiet = compiles(loop) and 0 or quiet + 1
+        passes = passes + 1
+        if passes > most_passes then error('the loop is compiled again and again', 2) end
+    end
+    local least = math.huge
+    for _ = 1, 5 do least = math.min(least, growth(loop)) end
+    return least
 end

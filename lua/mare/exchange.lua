@@ -58,22 +58,22 @@ end
 
 -- The strip of `from` that borders on the side opposite to `low`: where it lies in from's own
 -- memory.
-local function strip_in_place(axis, from, low)
+local function strip_in_place(self, axis, from, low)
     local e = extent(axis, from.layout)
     local first = low and e.cells - from.layout.halo or 0
-    return { buffer = from.now, origin = e.origin + first * e.along,
+    return { buffer = from[self.which], origin = e.origin + first * e.along,
         along = e.along, across = e.across, plane = from.layout.plane }
 end
 
 -- The same through a packed buffer on the device of `to`; the copy is added to `copies`.
-local function strip_staged(axis, from, to, low, copies)
-    local place, lines = strip_in_place(axis, from, low), extent(axis, from.layout).lines
+local function strip_staged(self, axis, from, to, low, copies)
+    local place, lines = strip_in_place(self, axis, from, low), extent(axis, from.layout).lines
     local halo, fields, size = from.layout.halo, from.layout.fields, from.element
     local width, height = halo, lines
     if axis.name == 'y' then width, height = lines, halo end
     local buffer = to.device:buffer { type = from.precision, count = halo * lines * fields,
         label = string.format('ghosts of part %d from %d', to.part.index, from.part.index) }
-    copies[#copies + 1] = { from = from.now, to = buffer, region = {
+    copies[#copies + 1] = { from = from[self.which], to = buffer, region = {
         width = width * size, height = height, depth = fields,
         src_offset = place.origin * size, src_pitch = from.layout.stride * size,
         src_slice = from.layout.plane * size,
@@ -87,11 +87,12 @@ end
 local function side_of(self, axis, to, side, copies)
     local kind, low = self.boundaries[side], side == axis.low
     if to.part.edge[side] and kind ~= 'periodic' then
-        return { kind = kinds[kind], buffer = to.now, origin = 0, along = 0, across = 0, plane = 0 }
+        return { kind = kinds[kind], buffer = to[self.which], origin = 0, along = 0, across = 0,
+            plane = 0 }
     end
     local from = self.states[to.part.neighbours[side]]
-    local strip = from.device == to.device and strip_in_place(axis, from, low)
-        or strip_staged(axis, from, to, low, copies)
+    local strip = from.device == to.device and strip_in_place(self, axis, from, low)
+        or strip_staged(self, axis, from, to, low, copies)
     strip.kind = copy
     return strip
 end
@@ -101,8 +102,8 @@ local function launch_of(self, axis, to, copies, kernel)
     local low = side_of(self, axis, to, axis.low, copies)
     local high = side_of(self, axis, to, axis.high, copies)
     return kernel:bind {
-        state = to.now, cells = e.cells, lines = e.lines, origin = e.origin, along = e.along,
-        across = e.across, plane = layout.plane, fields = layout.fields,
+        state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
+        along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
         normal = self.normal[axis.name],
         low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
         low_across = low.across, low_plane = low.plane,
@@ -113,10 +114,12 @@ local function launch_of(self, axis, to, copies, kernel)
 end
 
 -- states: array of the parts' states; boundaries: of exchange.boundaries;
--- normal: { x = plane of the momentum along x, y = } which a reflecting wall turns around
-function exchange.new(states, boundaries, normal)
+-- normal: { x = plane of the momentum along x, y = } which a reflecting wall turns around;
+-- which: the buffer of each state, `now` if nil
+function exchange.new(states, boundaries, normal, which)
     local self = setmetatable({
         states = states, boundaries = boundaries, normal = normal, axes = {},
+        which = which or 'now',
     }, Exchange)
     local kernels = {}
     for _, s in ipairs(states) do

@@ -42,7 +42,8 @@ end
 function fields.invalid(self)
     local g, grid = unknowns(self), self.grid
     for k = 0, grid.cells - 1 do
-        local what = self.scheme:invalid(g[1].data[k], g[2].data[k], g[3].data[k], g[4].data[k])
+        local what = self.scheme:invalid(g[1].data[k], g[2].data[k], g[3].data[k],
+            g[4] and g[4].data[k])
         if what then
             local i, j = k % grid.nx, math.floor(k / grid.nx)
             return string.format('%s in cell (%d, %d) at x = %g, y = %g', what, i, j,

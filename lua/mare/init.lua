@@ -2,6 +2,7 @@
 -- first used. A part with new() is called like a function: mare.grid { nx = 8, ... }.
 
 local parts = {
+    dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
@@ -11,6 +12,7 @@ local parts = {
     random = 'mare.random',
     riemann = 'mare.exact.riemann',
     run = 'mare.run',
+    shallow_water = 'mare.schemes.shallow_water',
     simulation = 'mare.simulation',
     source = 'mare.source',
 }

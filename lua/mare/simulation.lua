@@ -75,14 +75,23 @@ local function make_states(self, parts)
     end
 end
 
+-- One exchange for each stage of a step, or one for a step of sweeps.
+local function make_exchanges(self)
+    local stages = self.scheme.stages or { { src = 'now' } }
+    self.exchanges = {}
+    for k, stage in ipairs(stages) do
+        self.exchanges[k] = exchange.new(self.states, self.boundaries, self.scheme.normal,
+            stage.src)
+    end
+    self.exchange = self.exchanges[1]
+end
+
 -- The kernels of one step that sweeps along `axis` first.
 local function queue_step(self, axis)
     local states, clocks = self.states, self.clocks
-    self.exchange:run()
-    for s = 1, #states do
-        local sweeps = states[s].sweeps[axis]
-        sweeps[1]:run()
-        sweeps[2]:run()
+    for k = 1, #states[1].sweeps[axis] do
+        if self.exchanges[k] then self.exchanges[k]:run() end
+        for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
     self:share_maxima()
     for c = 1, #clocks do clocks[c].tick:run() end
@@ -163,7 +172,7 @@ function simulation.new(desc)
     make_states(self, parts)
     make_clocks(self, make_maxima(self))
     bind_sweeps(self)
-    self.exchange = exchange.new(self.states, self.boundaries, self.scheme.normal)
+    make_exchanges(self)
     make_plans(self)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
@@ -307,7 +316,7 @@ end
 -- Frees everything on the devices, and its host memory. The devices stay open.
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
-    self.exchange:release()
+    for _, e in ipairs(self.exchanges) do e:release() end
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
     for _, s in ipairs(self.states) do

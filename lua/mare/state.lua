@@ -1,5 +1,6 @@
 -- The fields of one part on its device. `now` holds them between steps, `other` is where the first
--- sweep of a step writes; a whole step ends in `now` again, so the two never change roles.
+-- sweep or stage of a step writes, `third` where the second of three stages does; a whole step ends
+-- in `now` again, so they never change roles.
 
 local layout = require 'mare.layout'
 
@@ -12,10 +13,11 @@ state.bytes = { float = 4, double = 8 }
 
 local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial values pass
 
--- Bytes on the device of a part: two copies of its fields.
+-- Bytes on the device of a part: one copy of its fields, and all.
 function state.size(part, scheme, precision)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
-    return l.count * state.bytes[precision], 2 * l.count * state.bytes[precision]
+    local bytes = l.count * state.bytes[precision]
+    return bytes, (scheme.buffers or 2) * bytes
 end
 
 function state.new(device, part, scheme, precision)
@@ -29,6 +31,7 @@ function state.new(device, part, scheme, precision)
     return setmetatable({
         device = device, part = part, layout = l, precision = precision,
         element = state.bytes[precision], now = buffer 'state', other = buffer 'scratch',
+        third = scheme.buffers == 3 and buffer 'scratch' or nil,
     }, State)
 end
 
@@ -70,6 +73,13 @@ function State:fill(value)
         end
     end
     host:release()
+    self:spread()
+end
+
+-- Fixed ghost cells are the same in all buffers.
+function State:spread()
+    self.other:copy(self.now)
+    if self.third then self.third:copy(self.now) end
 end
 
 -- A field's interior into its place in an array of the whole grid, `nx` cells a row, in host
@@ -106,11 +116,13 @@ function State:load(host, width, height)
         dst_slice = l.plane * size, src_offset = (part.j0 * width + part.i0) * size,
         src_pitch = width * size, src_slice = width * height * size,
     })
+    self:spread()
 end
 
 function State:release()
     self.now:release()
     self.other:release()
+    if self.third then self.third:release() end
 end
 
 return state

@@ -5,14 +5,23 @@ local device = require 'bindings.device'
 local part = require 'tests.kernels.part'
 local source = require 'mare.source'
 
+local frame = require 'mare.schemes.frame'
+local water = require 'mare.schemes.shallow_water'
+
 local sm = 'cuda:sm_90'
 local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
 local others = {
     'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
+    'shallow_water/derive.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
     { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
+}
+
+local shallow_water = {
+    float = { 'lax_friedrichs', 'hll', 'waf', 'kurganov_petrova' },
+    double = { 'force', 'muscl_hancock', 'kurganov_petrova_split', 'kurganov_petrova_rk3' },
 }
 
 -- Every scalar type that the dialect names.
@@ -34,6 +43,15 @@ local function each(use)
             for _, v in ipairs(variants) do
                 local defines = part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1])
                 local title = ('%s %s W %d %s %s'):format(file, precision, v.W, v[1], v[2])
+                use(title, source.program(file, { defines = defines }))
+            end
+        end
+        for _, name in ipairs(shallow_water[precision]) do
+            local scheme = water.new { scheme = name }
+            for _, file in ipairs(frame.files(scheme)) do
+                local defines = { MARE_REAL = precision, W = 4, GROUP = 64 }
+                for define, value in pairs(scheme.defines) do defines[define] = value end
+                local title = ('%s %s %s'):format(file, precision, name)
                 use(title, source.program(file, { defines = defines }))
             end
         end

@@ -4,7 +4,7 @@
 -- or limiter is one line here and one header there.
 
 local errors = require 'bindings.errors'
-local sweeps = require 'mare.schemes.sweeps'
+local frame = require 'mare.schemes.frame'
 
 local euler = {}
 
@@ -20,7 +20,7 @@ euler.fluxes = {
     hllc = 'with the contact wave: contacts stay sharp',
     lax_friedrichs = 'Rusanov: one wave speed, the most diffusive',
 }
-euler.limiters = sweeps.limiters
+euler.limiters = frame.limiters
 
 -- Unknowns first, in the order of their planes; the others come from a kernel of euler/derive.krn,
 -- some of neighbouring cells too.
@@ -39,7 +39,7 @@ local variables = {
         kernel = 'derive_schlieren', ghosts = true },
 }
 
-local names_of = sweeps.names_of
+local names_of = frame.names_of
 
 -- What a scenario with this scheme lets its user choose; o.gamma and o.gravity are the scenario's
 -- own.
@@ -56,11 +56,11 @@ euler.options = {
 }
 
 local function choose(what, name, choices)
-    return sweeps.choose('euler', what, name, choices)
+    return frame.choose('euler', what, name, choices)
 end
 
 local function number(what, value, low, high)
-    return sweeps.number('euler', what, value, low, high)
+    return frame.number('euler', what, value, low, high)
 end
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
@@ -78,7 +78,7 @@ function euler.new(desc)
         fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
         variables = variables, derive = 'euler/derive.krn',
         flux = flux, limiter = limiter, theta = theta,
-        defines = sweeps.defines(limiter, theta, {
+        defines = frame.defines(limiter, theta, {
             EQUATION = 'euler/equation', FLUX = 'euler/' .. flux,
         }),
         gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100),
@@ -86,7 +86,7 @@ function euler.new(desc)
     }, Euler)
 end
 
-Euler.maxima, Euler.kernels, Euler.bind = sweeps.maxima, sweeps.kernels, sweeps.bind
+Euler.maxima, Euler.kernels, Euler.bind = frame.maxima, frame.kernels, frame.bind
 
 -- Density, velocity and pressure to the unknowns.
 function Euler:conserved(rho, u, v, p)
@@ -108,7 +108,7 @@ local function ghost_gravity(self, part, boundaries, side)
     return (factors[kind] or 1) * self.gravity
 end
 
--- What the sweeps of a part want to know.
+-- What the frame of a part want to know.
 function Euler:values(state, boundaries)
     return {
         physics = self.gamma, gravity = self.gravity,

@@ -1,0 +1,52 @@
+/* Weighted average flux (Toro 1989; Toro 2001, 11.2): the fluxes between the three waves of a face,
+ * each weighted with the width it takes up after half a step: second order in space and time. A
+ * limiter compares the jump across each wave with that at the next face upwind, so that the average
+ * turns to the upwind flux where jumps differ. Needs jumps.h. */
+
+/* -1 for a wave to the low side, 1 for one to the high side, less in size where jumps agree. */
+MR_FN real weight(real courant, real jump, real low_jump, real high_jump) {
+    real upwind = mr_select(courant > R(0.0), low_jump, high_jump);
+    real limited = mr_select(jump != R(0.0), R(2.0) * half_slope(upwind, jump) / jump, R(0.0));
+    real size = mr_min(mr_abs(courant), R(1.0));
+    return mr_copysign(mr_fma(size - R(1.0), limited, R(1.0)), courant);
+}
+
+/* Mean of the fluxes fl, f2, f3, fr, which the waves of these weights part; or the one at the face,
+ * where waves do not agree. */
+MR_FN real average(int agree, real fl, real f2, real f3, real fr, real low, real middle,
+    real high) {
+    real jumps = mr_fma(middle, f3 - f2, low * (f2 - fl) + high * (fr - f3));
+    real between = mr_select(middle > R(0.0), f2, f3);
+    real upwind = mr_select(low > R(0.0), fl, mr_select(high > R(0.0), between, fr));
+    return mr_select(agree, R(0.5) * (fl + fr - jumps), upwind);
+}
+
+/* Whether depths are of one size, in the four cells around a face and between the waves of the
+ * three faces there. Where they are not, as at the edge of a dry bed, the average could take more
+ * than a cell has. */
+MR_FN int similar(face l, face r, real middle) {
+    real at_l = l.w.h - l.other.high, far_l = at_l - l.other.low;
+    real at_r = r.w.h + r.other.low, far_r = at_r + r.other.high;
+    real least = mr_min(mr_min(far_l, far_r), mr_min(l.w.h, r.w.h));
+    real most = mr_max(mr_max(far_l, far_r), mr_max(l.w.h, r.w.h));
+    least = mr_min(least, mr_min(middle, mr_min(at_l, at_r)));
+    most = mr_max(most, mr_max(middle, mr_max(at_l, at_r)));
+    return least > R(0.1) * most;
+}
+
+MR_FN cell flux(face l, face r, real lambda, real g) {
+    fan s = outer_waves(l.w, r.w, g);
+    cell fl = physical_flux(l.w, g), fr = physical_flux(r.w, g), f = star_flux(l.w, r.w, s, g);
+    jumps here = jumps_between(l.w, r.w, g);
+    real water = s.right * r.w.h - s.left * l.w.h + (fl.h - fr.h);     /* between the outer waves */
+    real contact = f.h * (s.right - s.left) * (R(1.0) / mr_max(water, DRY));
+    real low = weight(lambda * s.left, here.low, l.other.low, r.other.low);
+    real middle = weight(lambda * contact, here.shear, l.other.shear, r.other.shear);
+    real high = weight(lambda * s.right, here.high, l.other.high, r.other.high);
+    real mass = f.h;
+    int agree = similar(l, r, l.w.h + here.low);
+    f.h = average(agree, fl.h, mass, mass, fr.h, low, middle, high);
+    f.mn = average(agree, fl.mn, f.mn, f.mn, fr.mn, low, middle, high);
+    f.mt = average(agree, fl.mt, mass * l.w.ut, mass * r.w.ut, fr.mt, low, middle, high);
+    return f;
+}

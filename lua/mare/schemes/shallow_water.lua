@@ -1,0 +1,146 @@
+-- The shallow-water equations over a flat bottom: what simulation.lua must know of them. Unknowns
+-- are cell means of depth h and of hu and hv. The device half is kernels/shallow_water/; a new flux
+-- is one line here and one header there.
+
+local errors = require 'bindings.errors'
+local frame = require 'mare.schemes.frame'
+
+local water = {}
+
+local Water = {}
+Water.__index = Water
+
+water.schemes = {
+    lax_friedrichs = 'first order, centred, the most diffusive',
+    force = 'first order, centred, the mean of Lax-Friedrichs and Lax-Wendroff',
+    hll = 'first order, upwind',
+    muscl_hancock = 'second order, dimension split, with --flux and --limiter',
+    waf = 'second order, dimension split: weighted average flux, with --limiter',
+    kurganov_petrova = 'second order along both axes at once, with --limiter, SSP-RK2',
+    kurganov_petrova_rk3 = 'the same with SSP-RK3',
+    kurganov_petrova_split = 'second order, dimension split, their flux after half a step',
+}
+water.fluxes = {
+    hll = 'Harten, Lax, van Leer: shear smears',
+    hllc = 'with the contact wave: shear stays sharp',
+}
+water.limiters = frame.limiters
+
+-- Stages of the Runge-Kutta methods of Shu and Osher (1988).
+local rk2 = {
+    { keep = 0, base = 'now', src = 'now', dst = 'other' },
+    { keep = 1 / 2, base = 'now', src = 'other', dst = 'now' },
+}
+local rk3 = {
+    { keep = 0, base = 'now', src = 'now', dst = 'other' },
+    { keep = 3 / 4, base = 'now', src = 'other', dst = 'third' },
+    { keep = 1 / 3, base = 'now', src = 'third', dst = 'now' },
+}
+
+-- What the schemes are made of; flux and limiter are the user's where they are nil.
+local parts = {
+    lax_friedrichs = { reconstruction = 'hancock', flux = 'lax_friedrichs', limiter = 'none' },
+    force = { reconstruction = 'hancock', flux = 'force', limiter = 'none' },
+    hll = { reconstruction = 'hancock', flux = 'hll', limiter = 'none' },
+    muscl_hancock = { reconstruction = 'hancock' },
+    waf = { reconstruction = 'jumps', flux = 'waf' },
+    kurganov_petrova = { reconstruction = 'linear', flux = 'central_upwind', stages = rk2 },
+    kurganov_petrova_rk3 = { reconstruction = 'linear', flux = 'central_upwind', stages = rk3 },
+    kurganov_petrova_split = { reconstruction = 'hancock', flux = 'central_upwind' },
+}
+
+-- Unknowns first, in the order of their planes; the others come from a kernel of derive.krn.
+local variables = {
+    { name = 'h', units = 'm', long_name = 'depth of the water' },
+    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
+    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
+    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
+        kernel = 'derive_eta' },
+    { name = 'u', units = 'm s-1', long_name = 'velocity along x', kernel = 'derive_u' },
+    { name = 'v', units = 'm s-1', long_name = 'velocity along y', kernel = 'derive_v' },
+    { name = 'speed', units = 'm s-1', long_name = 'magnitude of the velocity',
+        kernel = 'derive_speed' },
+}
+
+local names_of = frame.names_of
+
+-- What a scenario with this scheme lets its user choose; o.g and o.depth are the scenario's own.
+water.options = {
+    title = 'Shallow water',
+    { name = 'scheme', default = 'muscl_hancock', choices = names_of(water.schemes),
+        help = 'of the time step' },
+    { name = 'flux', default = 'hllc', choices = names_of(water.fluxes), help = 'between cells' },
+    { name = 'limiter', default = 'mc', choices = names_of(water.limiters), help = 'of slopes' },
+    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
+        help = 'of the minmod limiter' },
+    { name = 'variables', type = 'string', help = 'more for --out, of eta,u,v,speed' },
+}
+
+local function choose(what, name, choices)
+    return frame.choose('shallow_water', what, name, choices)
+end
+
+local function number(what, value, low, high)
+    return frame.number('shallow_water', what, value, low, high)
+end
+
+-- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
+-- theta = 1.3 }
+function water.new(desc)
+    errors.fields('shallow_water', desc, { g = 'any', depth = 'any', scheme = 'any', flux = 'any',
+        limiter = 'any', theta = 'any' })
+    local scheme = choose('scheme', desc.scheme or 'muscl_hancock', water.schemes)
+    local flux = choose('flux', desc.flux or 'hllc', water.fluxes)
+    local limiter = choose('limiter', desc.limiter or 'mc', water.limiters)
+    local theta, part = number('theta', desc.theta or 1.3, 1, 2), parts[scheme]
+    local passes = part.stages and #part.stages or 1
+    flux, limiter = part.flux or flux, part.limiter or limiter
+    local defines = frame.defines(limiter, theta, {
+        EQUATION = 'shallow_water/equation', FLUX = 'shallow_water/' .. flux,
+        RECONSTRUCTION = 'shallow_water/' .. part.reconstruction,
+    })
+    defines.BOTH_AXES = part.stages and 1 or nil
+    return setmetatable({
+        name = 'shallow_water', scheme = scheme, halo = 2, updated = 3 * passes, read_only = 0,
+        fields = { 'h', 'hu', 'hv' }, normal = { x = 1, y = 2 },
+        variables = variables, derive = 'shallow_water/derive.krn',
+        flux = flux, limiter = limiter, theta = theta, defines = defines,
+        stages = part.stages, buffers = math.max(2, passes),
+        g = number('g', desc.g or 9.81, 1e-30, 1e30),
+        depth = number('depth', desc.depth or 0, -1e30, 1e30),
+    }, Water)
+end
+
+Water.maxima, Water.kernels, Water.bind = frame.maxima, frame.kernels, frame.bind
+
+-- Depth and velocity to the unknowns.
+function Water.conserved(_, h, u, v)
+    return h, h * u, h * v
+end
+
+-- What went wrong in a cell, or nil.
+function Water.invalid(_, h, hu, hv)
+    if not (h >= 0 and h < math.huge) then return string.format('depth %g', h) end
+    local transport = hu + hv
+    if transport - transport ~= 0 then return string.format('transport %g, %g', hu, hv) end
+end
+
+-- What the kernels of a part want to know.
+function Water:values()
+    return { physics = self.g, gravity = 0, gravity_south = 0, gravity_north = 0 }
+end
+
+-- What the kernels of derive.krn want to know.
+function Water:derive_values()
+    return { depth = self.depth }
+end
+
+-- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
+-- limiter of its own, whatever the options say.
+function Water:parameters()
+    return { equations = 'shallow water', g = self.g, depth = self.depth, scheme = self.scheme,
+        flux = self.flux, limiter = self.limiter,
+        theta = self.limiter == 'minmod' and self.theta or nil }
+end
+
+return water

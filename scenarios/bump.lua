@@ -1,0 +1,89 @@
+-- A smooth bump of water that moves and spreads: the benchmark of the flat-bottom schemes of
+-- Brodtkorb and Saetra (2012 on), which measure the order of a scheme with it: --reference N
+-- repeats the run on N x N cells with the same scheme, and with a quarter and half of the cells.
+
+local mare = require 'mare'
+
+local o = mare.options {
+    title = 'Bump',
+    help = 'A smooth bump of water spreads; with --reference the order of the scheme.',
+    mare.options.simulation, mare.shallow_water.options,
+    { name = 'nx', default = 256, help = 'cells along x and along y' },
+    { name = 'image', default = 'bump.png' },
+    { name = 't-end', default = 1 },
+    { name = 'reference', default = 0, help = 'cells of a reference; 0: none' },
+}
+local size, radius = 100, 20
+if o.reference % o.nx ~= 0 or o.nx % 4 ~= 0 then
+    error('bump: --reference must be a multiple of --nx, and that a multiple of 4', 0)
+end
+
+local function shape(x, y)
+    local r = math.sqrt((x - size / 2) ^ 2 + (y - size / 2) ^ 2)
+    return r < radius and 0.05 * (1 + math.cos(math.pi * r / radius)) or 0
+end
+
+-- Means over the cells of an n x n grid, from at least `points` points along each axis in all: the
+-- cells of the reference.
+local function means(n, points)
+    local k = math.max(1, math.floor(points / n))
+    local d = size / n / k
+    return function(x, y)
+        local h, transport = 0, 0
+        for b = 0.5 * (1 - k), 0.5 * (k - 1) do
+            for a = 0.5 * (1 - k), 0.5 * (k - 1) do
+                local s = shape(x + a * d, y + b * d)
+                h, transport = h + 0.5 + s, transport + (0.5 + s) * s
+            end
+        end
+        return h / k ^ 2, transport / h, transport / h
+    end
+end
+
+local function setup(n)
+    return {
+        title = 'Bump', options = o, boundaries = 'outflow', initial = means(n, o.reference),
+        grid = mare.grid { nx = n, ny = n, x = { 0, size }, y = { 0, size } },
+        scheme = mare.shallow_water {
+            depth = 0.5, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
+        },
+        picture = { variable = 'eta', label = 'elevation (m)' },
+    }
+end
+
+-- Mean over the cells of |h - mean of the finer one's h|.
+local function difference(coarse, fine)
+    local n, k = coarse.grid.nx, fine.grid.nx / coarse.grid.nx
+    local h, reference, sum = coarse:field 'h', fine:field 'h', 0
+    for j = 0, n - 1 do
+        for i = 0, n - 1 do
+            local mean = 0
+            for b = j * k, j * k + k - 1 do
+                for a = i * k, i * k + k - 1 do mean = mean + reference[b * n * k + a] end
+            end
+            sum = sum + math.abs(h[j * n + i] - mean / k ^ 2)
+        end
+    end
+    return sum / n ^ 2
+end
+
+-- The solution on n x n cells, without output.
+local function solution(n)
+    local sim = mare.simulation(setup(n))
+    mare.run.loop(sim, { t_end = o.t_end, quiet = true })
+    return sim
+end
+
+local result = { sim = mare.run(setup(o.nx)), errors = {} }
+if o.reference > 0 then
+    local reference = solution(o.reference)
+    local coarser = { solution(o.nx / 4), solution(o.nx / 2), result.sim }
+    for k, sim in ipairs(coarser) do result.errors[k] = difference(sim, reference) end
+    result.order = math.log(result.errors[2] / result.errors[3]) / math.log(2)
+    if not o.quiet then
+        print(string.format('%s: L1 errors of depth %.3e, %.3e, %.3e in %d, %d, %d cells, order '
+            .. '%.2f', o.scheme, result.errors[1], result.errors[2], result.errors[3], o.nx / 4,
+            o.nx / 2, o.nx, result.order))
+    end
+end
+return result

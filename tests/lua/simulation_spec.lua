@@ -217,6 +217,8 @@ describe('a simulation', function()
         } do assert.matches(pattern, message(mare.run, desc)) end
         assert.matches("run: unknown field 'stesp'", message(mare.run.loop, new {}, { stesp = 1 }))
         assert.matches("euler: unknown field 'gama'", message(mare.euler, { gama = 1.4 }))
+        assert.matches("shallow_water: unknown field 'dept'",
+            message(mare.shallow_water, { dept = 1 }))
         assert.matches("simulation: unknown field 'device'",
             message(mare.simulation, { device = name }))
         assert.matches('grid is missing, or not made by mare.grid',
@@ -226,6 +228,14 @@ describe('a simulation', function()
         assert.matches('a grid with halo = 3, scheme euler wants 2', message(mare.simulation,
             { grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 }, halo = 3 },
                 scheme = e, initial = one }))
+    end)
+
+    it('is told by what a scheme computes, not by what was asked for', function()
+        local told = mare.shallow_water { scheme = 'waf', flux = 'hllc' }:parameters()
+        assert.same({ 'waf', 'waf', 'mc' }, { told.scheme, told.flux, told.limiter })
+        told = mare.shallow_water { scheme = 'force', limiter = 'minmod' }:parameters()
+        assert.same({ 'force', 'none' }, { told.flux, told.limiter })
+        assert.is_nil(told.theta)
     end)
 
     it('wants devices that run kernels', function()

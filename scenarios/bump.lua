@@ -42,12 +42,11 @@ end
 
 local function setup(n)
     return {
-        title = 'Bump', options = o, boundaries = 'outflow', initial = means(n, o.reference),
+        options = o, boundaries = 'outflow', initial = means(n, o.reference),
         grid = mare.grid { nx = n, ny = n, x = { 0, size }, y = { 0, size } },
         scheme = mare.shallow_water {
             depth = 0.5, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
         },
-        picture = { variable = 'eta', label = 'elevation (m)' },
     }
 end
 
@@ -74,7 +73,9 @@ local function solution(n)
     return sim
 end
 
-local result = { sim = mare.run(setup(o.nx)), errors = {} }
+local shown = setup(o.nx)
+shown.title, shown.picture = 'Bump', { variable = 'eta', label = 'elevation (m)' }
+local result = { sim = mare.run(shown), errors = {} }
 if o.reference > 0 then
     local reference = solution(o.reference)
     local coarser = { solution(o.nx / 4), solution(o.nx / 2), result.sim }

@@ -199,6 +199,36 @@ describe('rayleigh_taylor', function()
     end)
 end)
 
+describe('dam_break', function()
+    -- Relative L1 errors of depth and transport in 100 cells, in double
+    local recorded = { wet = { 3.242e-3, 2.298e-2 }, dry = { 8.446e-3, 5.881e-2 } }
+    for bed, errors in pairs(recorded) do
+        it('onto a ' .. bed .. ' bed is near the exact solution, along both axes alike', function()
+            local values = { bed = bed, nx = 100, precision = 'double' }
+            local along_x = run('dam_break', values)
+            near(errors[1], along_x.error.h, 1e-3)
+            near(errors[2], along_x.error.transport, 1e-3)
+            values.axis = 'y'
+            assert.same(along_x.error, run('dam_break', values).error)
+        end)
+    end
+end)
+
+describe('bump', function()
+    it('has the order of its scheme', function()
+        local result = run('bump', { nx = 64, reference = 256, precision = 'double' })
+        assert.is_true(result.order >= 1.95, tostring(result.order))
+        result = run('bump', { nx = 64, reference = 256, scheme = 'hll', limiter = 'mc' })
+        assert.is_true(result.order >= 0.95 and result.order < 1.4, tostring(result.order))
+    end)
+
+    it('refuses a reference that does not fit', function()
+        local ok, failure = pcall(run, 'bump', { nx = 64, reference = 100 })
+        assert.is_false(ok)
+        assert.matches('must be a multiple of %-%-nx', failure)
+    end)
+end)
+
 describe('saxpy', function()
     it('computes a x + y', function()
         local print = _G.print

@@ -35,9 +35,10 @@ end
 
 -- desc: nx, ny, x, y and boundaries as in mare.grid and mare.simulation; flux, limiter, gamma,
 -- gravity; precision, first, cfl, decompose; initial(x, y) gives density, velocity, pressure, or
--- `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1.
+-- `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1. Another equation's scheme
+-- comes as `scheme`.
 function support.simulation(desc)
-    local scheme = euler.new {
+    local scheme = desc.scheme or euler.new {
         gamma = desc.gamma, gravity = desc.gravity, flux = desc.flux, limiter = desc.limiter,
         theta = 1,
     }
@@ -84,23 +85,25 @@ end
 
 -- ---- states ----
 
-local names = { 'rho', 'rho_u', 'rho_v', 'E' }
-
--- A copy of the unknowns: { nx, ny, rho = array, rho_u =, rho_v =, E = }.
+-- A copy of the unknowns: { nx, ny, names = of the unknowns, rho = array, rho_u =, ... }.
 function support.state(sim)
-    local state = { nx = sim.grid.nx, ny = sim.grid.ny, precision = sim.precision }
-    for _, name in ipairs(names) do
+    local state = {
+        nx = sim.grid.nx, ny = sim.grid.ny, precision = sim.precision, names = sim.scheme.fields,
+    }
+    for _, name in ipairs(state.names) do
         state[name] = ffi.new(sim.precision .. '[?]', sim.grid.cells)
         ffi.copy(state[name], sim:field(name), ffi.sizeof(state[name]))
     end
     return state
 end
 
--- The state with source(i, j) -> i, j, sign of rho_u, sign of rho_v telling where each cell of the
--- new one comes from; { nx, ny, swap } are those of the new one.
+-- The state with source(i, j) -> i, j telling where each cell of the new one comes from; { nx, ny,
+-- swap, sign } are those of the new one.
 local function rearranged(state, shape, source)
-    local new = { nx = shape.nx, ny = shape.ny, precision = state.precision }
-    for _, name in ipairs(names) do
+    local new = {
+        nx = shape.nx, ny = shape.ny, precision = state.precision, names = state.names,
+    }
+    for _, name in ipairs(state.names) do
         local from = state[shape.swap and shape.swap[name] or name]
         local to = ffi.new(state.precision .. '[?]', shape.nx * shape.ny)
         local sign = shape.sign and shape.sign[name] or 1
@@ -116,17 +119,18 @@ local function rearranged(state, shape, source)
 end
 
 function support.transposed(s)
-    local shape = { nx = s.ny, ny = s.nx, swap = { rho_u = 'rho_v', rho_v = 'rho_u' } }
+    local swap = { rho_u = 'rho_v', rho_v = 'rho_u', hu = 'hv', hv = 'hu' }
+    local shape = { nx = s.ny, ny = s.nx, swap = swap }
     return rearranged(s, shape, function(i, j) return j, i end)
 end
 
 function support.mirrored_x(s)
-    local shape = { nx = s.nx, ny = s.ny, sign = { rho_u = -1 } }
+    local shape = { nx = s.nx, ny = s.ny, sign = { rho_u = -1, hu = -1 } }
     return rearranged(s, shape, function(i, j) return s.nx - 1 - i, j end)
 end
 
 function support.mirrored_y(s)
-    local shape = { nx = s.nx, ny = s.ny, sign = { rho_v = -1 } }
+    local shape = { nx = s.nx, ny = s.ny, sign = { rho_v = -1, hv = -1 } }
     return rearranged(s, shape, function(i, j) return i, s.ny - 1 - j end)
 end
 
@@ -139,7 +143,7 @@ end
 function support.difference(a, b)
     assert(a.nx == b.nx and a.ny == b.ny and a.precision == b.precision)
     local count, first = 0, nil
-    for _, name in ipairs(names) do
+    for _, name in ipairs(a.names) do
         for k = 0, a.nx * a.ny - 1 do
             if a[name][k] ~= b[name][k] then
                 count = count + 1
@@ -153,7 +157,7 @@ end
 
 -- The same to the last bit.
 function support.bits_differ(a, b)
-    for _, name in ipairs(names) do
+    for _, name in ipairs(a.names) do
         local size = ffi.sizeof(a[name])
         if ffi.string(a[name], size) ~= ffi.string(b[name], size) then
             return support.difference(a, b) or name .. ' differs in the sign of a zero'

@@ -5,11 +5,11 @@ local device = require 'bindings.device'
 local part = require 'tests.kernels.part'
 local source = require 'mare.source'
 
-local frame = require 'mare.schemes.frame'
 local water = require 'mare.schemes.shallow_water'
 
 local sm = 'cuda:sm_90'
 local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
+local stages = { 'sweep/stage.krn' }
 local others = {
     'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
     'shallow_water/derive.krn',
@@ -48,7 +48,7 @@ local function each(use)
         end
         for _, name in ipairs(shallow_water[precision]) do
             local scheme = water.new { scheme = name }
-            for _, file in ipairs(frame.files(scheme)) do
+            for _, file in ipairs(scheme.stages and stages or sweeps) do
                 local defines = { MARE_REAL = precision, W = 4, GROUP = 64 }
                 for define, value in pairs(scheme.defines) do defines[define] = value end
                 local title = ('%s %s %s'):format(file, precision, name)

@@ -53,10 +53,10 @@ local names = {}
 for name in pairs(water.schemes) do names[#names + 1] = name end
 table.sort(names)
 
--- Those that matter to a scheme: three are as good as all, one where it takes none.
+-- Those that matter to a scheme: two are as good as all, one where it takes none.
 local function limiters_of(name, precision)
     local fixed = water.new({ scheme = name, limiter = 'mc' }).limiter ~= 'mc'
-    return (fixed or precision == 'double') and { 'mc' } or { 'mc', 'van_leer', 'superbee' }
+    return (fixed or precision == 'double') and { 'mc' } or { 'mc', 'van_leer' }
 end
 
 for _, name in ipairs(names) do

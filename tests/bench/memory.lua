@@ -28,7 +28,7 @@ local function bench_alloc(bytes)
 end
 
 local source = [[
-MR_KERNEL void norm(int n, MR_GLOBAL const real *x, MR_GLOBAL const real *y, MR_GLOBAL real *r) {
+MR_KERNEL void norms(int n, MR_GLOBAL const real *x, MR_GLOBAL const real *y, MR_GLOBAL real *r) {
     int i = mr_gid_x();
     if (i < n) r[i] = mr_sqrt(x[i] * x[i] + y[i] * y[i]);
 }
@@ -40,7 +40,7 @@ local function bench_temporaries(bytes, count)
     local x, y = device:buffer(options), device:buffer(options)
     x:fill(3)
     y:fill(4)
-    local launch = device:program { source = source, name = 'norm.krn' }:kernel 'norm':bind {
+    local launch = device:program { source = source, name = 'norms.krn' }:kernel 'norms':bind {
         n = bytes / 4, x = x, y = y, r = x, global = bytes / 4,
     }
     local held = 0

@@ -19,8 +19,8 @@ frame.limiters = {
 }
 
 -- How kernels are cut into work: W columns a work-item, GROUP work-items a group, strips of about
--- `rows` rows. The best of sweeps over these on an H200 (8192^2 cells of Euler) and on PoCL, but for
--- those of a stage, which are still a guess; results do not depend on it.
+-- `rows` rows. The best of sweeps over these on an H200 (8192^2 cells of Euler) and on PoCL, but
+-- for those of a stage, which are still a guess; results do not depend on it.
 local gpu = {
     float = {
         x = { W = 4, GROUP = 64, rows = 16 },

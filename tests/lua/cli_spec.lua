@@ -188,7 +188,7 @@ describe('an interrupt', function()
     local function signal_to(words, ...)
         local log = os.tmpname()
         local output = shell(([[
-            %s %s > %s 2>&1 & pid=$!
+            env --default-signal=HUP %s %s > %s 2>&1 & pid=$!
             until grep -q ready %s || ! kill -0 $pid; do sleep 0.01; done
             for signal in %s; do sleep 0.2; kill -$signal $pid; done
             wait $pid

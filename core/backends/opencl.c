@@ -1,9 +1,7 @@
-/* opencl.c - the OpenCL back end: devices, memory, streams and events.
+/* opencl.c - the OpenCL back end: devices and memory.
  *
- * Every opened device has a context of its own. Streams are in-order queues with profiling; an
- * event is a marker and its time the moment at which the marker completed. Drivers may put off an
- * allocation to its first use, so a new buffer is touched once: a device that is full says so when
- * the buffer is made.
+ * Every opened device has a context of its own. Drivers may put off an allocation to its first use,
+ * so a new buffer is touched once: a device that is full says so when the buffer is made.
  */
 #include "opencl.h"
 
@@ -178,190 +176,6 @@ static void host_free(mr_native native, mr_native host_native) {
     free_buffer(host);
 }
 
-/* ---- streams ---- */
-
-static mare_status make_queue(const mr_opencl_device *device, int priority,
-                              struct mr_cl_queue **out) {
-    struct mr_cl_device *id = device->entry->id;
-    int32_t code = 0;
-    if (priority == 0 || !device->entry->has_priorities) {
-        *out = mr_cl.clCreateCommandQueue(device->context, id, MR_CL_QUEUE_PROFILING_ENABLE, &code);
-        return *out ? MARE_OK : mr_opencl_fail(code, "clCreateCommandQueue", "with profiling");
-    }
-    const uint64_t level =
-        priority > 0 ? MR_CL_QUEUE_PRIORITY_HIGH_KHR : MR_CL_QUEUE_PRIORITY_LOW_KHR;
-    const uint64_t properties[] = { MR_CL_QUEUE_PROPERTIES, MR_CL_QUEUE_PROFILING_ENABLE,
-                                    MR_CL_QUEUE_PRIORITY_KHR, level, 0 };
-    *out = mr_cl.clCreateCommandQueueWithProperties(device->context, id, properties, &code);
-    if (*out) return MARE_OK;
-    return mr_opencl_fail(code, "clCreateCommandQueueWithProperties", "priority %d", priority);
-}
-
-static mare_status stream_create(mr_native native, int priority, mr_native *out) {
-    mr_opencl_device *device = native.ptr;
-    mr_opencl_stream *stream = calloc(1, sizeof *stream);
-    if (!stream) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a stream");
-    mare_status status = make_queue(device, priority, &stream->queue);
-    if (status != MARE_OK) {
-        free(stream);
-        return status;
-    }
-    pthread_mutex_lock(&device->lock);
-    stream->next = device->streams;
-    device->streams = stream;
-    pthread_mutex_unlock(&device->lock);
-    out->ptr = stream;
-    return MARE_OK;
-}
-
-/* The work of a stream that goes is still waited for by device_wait: the service queue stands
- * behind its last marker. */
-static void hand_over(mr_opencl_device *device, struct mr_cl_queue *queue) {
-    struct mr_cl_event *marker = NULL;
-    if (mr_cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) != 0) return;
-    if (mr_cl.clFlush(queue) == 0 &&
-        mr_cl.clEnqueueBarrierWithWaitList(device->service, 1, &marker, NULL) == 0)
-        mr_cl.clFlush(device->service);
-    mr_cl.clReleaseEvent(marker);
-}
-
-static void stream_destroy(mr_native native, mr_native stream_native) {
-    mr_opencl_device *device = native.ptr;
-    mr_opencl_stream *stream = stream_native.ptr;
-    if (!stream) return;
-    pthread_mutex_lock(&device->lock);
-    mr_opencl_stream **link = &device->streams;
-    while (*link && *link != stream)
-        link = &(*link)->next;
-    if (*link) *link = stream->next;
-    hand_over(device, stream->queue);
-    pthread_mutex_unlock(&device->lock);
-    mr_cl.clReleaseCommandQueue(stream->queue); /* what is queued completes */
-    free(stream);
-}
-
-static mare_status stream_wait(mr_native native, mr_native stream) {
-    (void)native;
-    MR_CL_TRY(clFinish, (((mr_opencl_stream *)stream.ptr)->queue), "one stream");
-    return MARE_OK;
-}
-
-static mare_status stream_flush(mr_native native, mr_native stream) {
-    (void)native;
-    MR_CL_TRY(clFlush, (((mr_opencl_stream *)stream.ptr)->queue), "one stream");
-    return MARE_OK;
-}
-
-/* ---- events: the marker of the last record, exchanged under a lock since any thread may look at
- * it ---- */
-
-typedef struct event_slot {
-    pthread_mutex_t lock;
-    struct mr_cl_event *marker;
-} event_slot;
-
-static mare_status event_create(mr_native native, mr_native *out) {
-    (void)native;
-    event_slot *slot = calloc(1, sizeof *slot);
-    if (!slot) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for an event");
-    pthread_mutex_init(&slot->lock, NULL);
-    out->ptr = slot;
-    return MARE_OK;
-}
-
-static void event_destroy(mr_native native, mr_native event) {
-    (void)native;
-    event_slot *slot = event.ptr;
-    if (!slot) return;
-    if (slot->marker) mr_cl.clReleaseEvent(slot->marker);
-    pthread_mutex_destroy(&slot->lock);
-    free(slot);
-}
-
-/* Flushed at once, since another queue or thread may wait for it. */
-static mare_status event_record(mr_native native, mr_native event, mr_native stream_native) {
-    (void)native;
-    event_slot *slot = event.ptr;
-    const mr_opencl_stream *stream = stream_native.ptr;
-    struct mr_cl_event *marker = NULL;
-    MR_CL_TRY(clEnqueueMarkerWithWaitList, (stream->queue, 0, NULL, &marker), "one stream");
-    pthread_mutex_lock(&slot->lock);
-    struct mr_cl_event *last = slot->marker;
-    slot->marker = marker;
-    pthread_mutex_unlock(&slot->lock);
-    if (last) mr_cl.clReleaseEvent(last);
-    MR_CL_TRY(clFlush, (stream->queue), "after a marker");
-    return MARE_OK;
-}
-
-/* The caller releases what it gets. */
-static mare_status take_marker(mr_native event, struct mr_cl_event **out) {
-    event_slot *slot = event.ptr;
-    pthread_mutex_lock(&slot->lock);
-    struct mr_cl_event *marker = slot->marker;
-    int32_t code = marker ? mr_cl.clRetainEvent(marker) : MR_CL_INVALID_EVENT;
-    pthread_mutex_unlock(&slot->lock);
-    if (code != 0) return mr_opencl_fail(code, "clRetainEvent", "the marker of a record");
-    *out = marker;
-    return MARE_OK;
-}
-
-static mare_status stream_wait_event(mr_native native, mr_native stream_native, mr_native event) {
-    (void)native;
-    const mr_opencl_stream *stream = stream_native.ptr;
-    struct mr_cl_event *marker = NULL;
-    MR_TRY(take_marker(event, &marker));
-    int32_t code = mr_cl.clEnqueueBarrierWithWaitList(stream->queue, 1, &marker, NULL);
-    mr_cl.clReleaseEvent(marker);
-    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clEnqueueBarrierWithWaitList", "one event");
-}
-
-static mare_status event_wait(mr_native native, mr_native event) {
-    (void)native;
-    struct mr_cl_event *marker = NULL;
-    MR_TRY(take_marker(event, &marker));
-    int32_t code = mr_cl.clWaitForEvents(1, &marker);
-    mr_cl.clReleaseEvent(marker);
-    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clWaitForEvents", "one event");
-}
-
-static mare_status event_query(mr_native native, mr_native event, int *done) {
-    (void)native;
-    struct mr_cl_event *marker = NULL;
-    int32_t state = MR_CL_COMPLETE;
-    MR_TRY(take_marker(event, &marker));
-    int32_t code = mr_cl.clGetEventInfo(marker, MR_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                        &state, NULL);
-    mr_cl.clReleaseEvent(marker);
-    if (code == 0 && state < 0) code = state; /* the work before the marker failed */
-    if (code != 0)
-        return mr_opencl_fail(code, "clGetEventInfo", "CL_EVENT_COMMAND_EXECUTION_STATUS");
-    *done = state == MR_CL_COMPLETE;
-    return MARE_OK;
-}
-
-/* Nanoseconds at which the work before the marker was done. */
-static mare_status completion_time(mr_native event, uint64_t *out) {
-    struct mr_cl_event *marker = NULL;
-    MR_TRY(take_marker(event, &marker));
-    int32_t code =
-        mr_cl.clGetEventProfilingInfo(marker, MR_CL_PROFILING_COMMAND_END, sizeof *out, out, NULL);
-    mr_cl.clReleaseEvent(marker);
-    if (code == 0) return MARE_OK;
-    return mr_opencl_fail(code, "clGetEventProfilingInfo", "CL_PROFILING_COMMAND_END");
-}
-
-static mare_status event_elapsed_ms(mr_native native, mr_native start, mr_native stop,
-                                    double *out) {
-    uint64_t from = 0, to = 0;
-    MR_TRY(event_wait(native, start));
-    MR_TRY(event_wait(native, stop));
-    MR_TRY(completion_time(start, &from));
-    MR_TRY(completion_time(stop, &to));
-    *out = to >= from ? (double)(to - from) * 1e-6 : -(double)(from - to) * 1e-6;
-    return MARE_OK;
-}
-
 const mr_backend mr_backend_opencl = {
     .name = "opencl",
     .prelude = mr_prelude_opencl,
@@ -381,17 +195,17 @@ const mr_backend mr_backend_opencl = {
     .read = mr_opencl_read,
     .copy = mr_opencl_copy,
     .fill = mr_opencl_fill,
-    .stream_create = stream_create,
-    .stream_destroy = stream_destroy,
-    .stream_wait = stream_wait,
-    .stream_flush = stream_flush,
-    .stream_wait_event = stream_wait_event,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_record = event_record,
-    .event_wait = event_wait,
-    .event_query = event_query,
-    .event_elapsed_ms = event_elapsed_ms,
+    .stream_create = mr_opencl_stream_create,
+    .stream_destroy = mr_opencl_stream_destroy,
+    .stream_wait = mr_opencl_stream_wait,
+    .stream_flush = mr_opencl_stream_flush,
+    .stream_wait_event = mr_opencl_stream_wait_event,
+    .event_create = mr_opencl_event_create,
+    .event_destroy = mr_opencl_event_destroy,
+    .event_record = mr_opencl_event_record,
+    .event_wait = mr_opencl_event_wait,
+    .event_query = mr_opencl_event_query,
+    .event_elapsed_ms = mr_opencl_event_elapsed_ms,
     .program_build = mr_opencl_program_build,
     .program_load = mr_opencl_program_load,
     .program_unload = mr_opencl_program_unload,

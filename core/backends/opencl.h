@@ -1,8 +1,9 @@
 /* opencl.h - what the files of the OpenCL back end share.
  *
  * opencl_load.c finds the library and turns its error codes into Mare's; opencl_platform.c lists
- * devices; opencl.c has devices, memory, streams and events; opencl_transfer.c moves data;
- * opencl_program.c compiles; opencl_launch.c runs. Vendor calls go through the pointers in mr_cl.
+ * devices; opencl.c has devices and memory, opencl_stream.c streams and events; opencl_transfer.c
+ * moves data; opencl_program.c compiles; opencl_launch.c runs. Vendor calls go through the pointers
+ * in mr_cl.
  */
 #ifndef MARE_OPENCL_H
 #define MARE_OPENCL_H
@@ -76,6 +77,11 @@ typedef struct mr_opencl_device {
 typedef struct mr_opencl_stream {
     struct mr_cl_queue *queue;
     struct mr_opencl_stream *next;
+    atomic_ullong queued;     /* commands so far */
+    atomic_int keeping;       /* commands to come whose events are kept, if positive */
+    pthread_mutex_t lock;     /* of the two below */
+    struct mr_cl_event *last; /* the event kept last, that of the command of this number */
+    uint64_t last_number;
 } mr_opencl_stream;
 
 typedef struct mr_opencl_buffer {
@@ -96,8 +102,48 @@ typedef struct mr_opencl_kernel {
     char name[128];
 } mr_opencl_kernel;
 
-/* ---- opencl_transfer.c, opencl_program.c, opencl_launch.c: entries of the back end's table ----
- */
+/* ---- opencl_stream.c: commands ----
+ * Between begin and end a command is queued, with `wanted` for its event; there is no end if that
+ * fails. */
+
+typedef struct mr_opencl_command {
+    mr_opencl_stream *stream;
+    uint64_t number;
+    struct mr_cl_event *event, **wanted;
+} mr_opencl_command;
+
+void mr_opencl_keep(const mr_opencl_command *command);
+
+static inline struct mr_cl_queue *mr_opencl_begin(mr_native stream, mr_opencl_command *command) {
+    mr_opencl_stream *s = stream.ptr;
+    command->stream = s;
+    command->number = atomic_load_explicit(&s->queued, memory_order_relaxed) + 1;
+    command->event = NULL;
+    bool keeps = atomic_load_explicit(&s->keeping, memory_order_relaxed) > 0;
+    command->wanted = keeps ? &command->event : NULL;
+    return s->queue;
+}
+
+static inline mare_status mr_opencl_end(const mr_opencl_command *command) {
+    atomic_fetch_add(&command->stream->queued, 1);
+    if (command->event) mr_opencl_keep(command);
+    return MARE_OK;
+}
+
+/* ---- the other files: entries of the back end's table ---- */
+
+mare_status mr_opencl_stream_create(mr_native device, int priority, mr_native *out);
+void mr_opencl_stream_destroy(mr_native device, mr_native stream);
+mare_status mr_opencl_stream_wait(mr_native device, mr_native stream);
+mare_status mr_opencl_stream_flush(mr_native device, mr_native stream);
+mare_status mr_opencl_stream_wait_event(mr_native device, mr_native stream, mr_native event);
+mare_status mr_opencl_event_create(mr_native device, mr_native *out);
+void mr_opencl_event_destroy(mr_native device, mr_native event);
+mare_status mr_opencl_event_record(mr_native device, mr_native event, mr_native stream);
+mare_status mr_opencl_event_wait(mr_native device, mr_native event);
+mare_status mr_opencl_event_query(mr_native device, mr_native event, int *done);
+mare_status mr_opencl_event_elapsed_ms(mr_native device, mr_native start, mr_native stop,
+                                       double *out);
 
 mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, const void *src,
                             const mare_region *r, int blocking);

@@ -129,14 +129,15 @@ mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_
     launch_state *state = launch->native.ptr;
     if (!is_current(state, launch)) MR_TRY(set_arguments(state, launch));
     size_t global[3], local[3];
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     for (int i = 0; i < 3; i++) {
         local[i] = launch->group[i];
         global[i] = (size_t)launch->groups[i] * launch->group[i];
     }
     MR_CL_TRY(clEnqueueNDRangeKernel,
-              (((mr_opencl_stream *)stream.ptr)->queue, state->kernel, 3, NULL, global, local, 0,
-               NULL, NULL),
+              (queue, state->kernel, 3, NULL, global, local, 0, NULL, command.wanted),
               "%ux%ux%u groups of %ux%ux%u", launch->groups[0], launch->groups[1],
               launch->groups[2], launch->group[0], launch->group[1], launch->group[2]);
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }

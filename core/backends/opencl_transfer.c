@@ -40,7 +40,8 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
                             const mare_region *r, int blocking) {
     static const size_t zero[3];
     (void)device;
-    struct mr_cl_queue *queue = ((mr_opencl_stream *)stream.ptr)->queue;
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     struct mr_cl_mem *mem = ((mr_opencl_buffer *)dst.ptr)->mem;
     const char *host = (const char *)src + r->src_offset;
     const box to = dst_box(r), from = src_box(r);
@@ -48,21 +49,23 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueWriteBuffer,
-                  (queue, mem, wait, r->dst_offset, mr_region_volume(r), host, 0, NULL, NULL),
+                  (queue, mem, wait, r->dst_offset, mr_region_volume(r), host, 0, NULL,
+                   command.wanted),
                   BOX_TEXT, BOX_VALUES(r, r->dst_offset));
     else
         MR_CL_TRY(clEnqueueWriteBufferRect,
                   (queue, mem, wait, to.origin, zero, size, to.pitch, to.slice, from.pitch,
-                   from.slice, host, 0, NULL, NULL),
+                   from.slice, host, 0, NULL, command.wanted),
                   BOX_TEXT, BOX_VALUES(r, r->dst_offset));
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }
 
 mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_native src,
                            const mare_region *r, int blocking) {
     static const size_t zero[3];
     (void)device;
-    struct mr_cl_queue *queue = ((mr_opencl_stream *)stream.ptr)->queue;
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     struct mr_cl_mem *mem = ((mr_opencl_buffer *)src.ptr)->mem;
     char *host = (char *)dst + r->dst_offset;
     const box to = dst_box(r), from = src_box(r);
@@ -70,30 +73,33 @@ mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_nat
     const uint32_t wait = blocking != 0;
     if (is_packed(r, &to) && is_packed(r, &from))
         MR_CL_TRY(clEnqueueReadBuffer,
-                  (queue, mem, wait, r->src_offset, mr_region_volume(r), host, 0, NULL, NULL),
+                  (queue, mem, wait, r->src_offset, mr_region_volume(r), host, 0, NULL,
+                   command.wanted),
                   BOX_TEXT, BOX_VALUES(r, r->src_offset));
     else
         MR_CL_TRY(clEnqueueReadBufferRect,
                   (queue, mem, wait, from.origin, zero, size, from.pitch, from.slice, to.pitch,
-                   to.slice, host, 0, NULL, NULL),
+                   to.slice, host, 0, NULL, command.wanted),
                   BOX_TEXT, BOX_VALUES(r, r->src_offset));
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }
 
-static mare_status copy_bytes(struct mr_cl_queue *queue, struct mr_cl_mem *to,
-                              struct mr_cl_mem *from, uint64_t to_offset, uint64_t from_offset,
-                              uint64_t size) {
-    MR_CL_TRY(clEnqueueCopyBuffer, (queue, from, to, from_offset, to_offset, size, 0, NULL, NULL),
+static mare_status copy_bytes(mr_native stream, struct mr_cl_mem *to, struct mr_cl_mem *from,
+                              uint64_t to_offset, uint64_t from_offset, uint64_t size) {
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
+    MR_CL_TRY(clEnqueueCopyBuffer,
+              (queue, from, to, from_offset, to_offset, size, 0, NULL, command.wanted),
               "%" PRIu64 " bytes from %" PRIu64 " to %" PRIu64, size, from_offset, to_offset);
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }
 
 /* Within one buffer OpenCL takes boxes of equal pitches only; others go row by row. */
-static mare_status copy_rows(struct mr_cl_queue *queue, struct mr_cl_mem *mem, const mare_region *r,
+static mare_status copy_rows(mr_native stream, struct mr_cl_mem *mem, const mare_region *r,
                              const box *to, const box *from) {
     for (uint64_t z = 0; z < r->depth; z++)
         for (uint64_t y = 0; y < r->height; y++)
-            MR_TRY(copy_bytes(queue, mem, mem, r->dst_offset + z * to->slice + y * to->pitch,
+            MR_TRY(copy_bytes(stream, mem, mem, r->dst_offset + z * to->slice + y * to->pitch,
                               r->src_offset + z * from->slice + y * from->pitch, r->width));
     return MARE_OK;
 }
@@ -101,29 +107,32 @@ static mare_status copy_rows(struct mr_cl_queue *queue, struct mr_cl_mem *mem, c
 mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
                            const mare_region *r) {
     (void)device;
-    struct mr_cl_queue *queue = ((mr_opencl_stream *)stream.ptr)->queue;
     struct mr_cl_mem *into = ((mr_opencl_buffer *)dst.ptr)->mem;
     struct mr_cl_mem *out_of = ((mr_opencl_buffer *)src.ptr)->mem;
     const box to = dst_box(r), from = src_box(r);
     const size_t size[3] = { r->width, r->height, r->depth };
     if (is_packed(r, &to) && is_packed(r, &from))
-        return copy_bytes(queue, into, out_of, r->dst_offset, r->src_offset,
+        return copy_bytes(stream, into, out_of, r->dst_offset, r->src_offset,
                           mr_region_volume(r));
     if (into == out_of && (to.pitch != from.pitch || to.slice != from.slice))
-        return copy_rows(queue, into, r, &to, &from);
+        return copy_rows(stream, into, r, &to, &from);
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueCopyBufferRect,
               (queue, out_of, into, from.origin, to.origin, size, from.pitch, from.slice, to.pitch,
-               to.slice, 0, NULL, NULL),
+               to.slice, 0, NULL, command.wanted),
               BOX_TEXT, BOX_VALUES(r, r->dst_offset));
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }
 
 mare_status mr_opencl_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,
                            uint64_t size, const void *pattern, uint32_t pattern_size) {
     (void)device;
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
     MR_CL_TRY(clEnqueueFillBuffer,
-              (((mr_opencl_stream *)stream.ptr)->queue, ((mr_opencl_buffer *)dst.ptr)->mem, pattern,
-               pattern_size, offset, size, 0, NULL, NULL),
+              (queue, ((mr_opencl_buffer *)dst.ptr)->mem, pattern, pattern_size, offset, size, 0,
+               NULL, command.wanted),
               "%" PRIu64 " bytes at %" PRIu64, size, offset);
-    return MARE_OK;
+    return mr_opencl_end(&command);
 }

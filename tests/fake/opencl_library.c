@@ -3,7 +3,8 @@
  *
  * Two platforms: an empty one, and one with a GPU that looks like NVIDIA's. Commands run when they
  * are queued; every command takes a microsecond of a made-up clock. The only kernel that runs is
- * saxpy(n, a, x, y). MARE_FAKE_FAIL makes one call fail (fake.h); with MARE_FAKE_LATE
+ * saxpy(n, a, x, y). With MARE_FAKE_SLOW set a command seems to run when it is first asked for.
+ * MARE_FAKE_FAIL makes one call fail (fake.h); with MARE_FAKE_LATE
  * set it need not be seen, since clean-up has nobody to tell. MARE_FAKE_PLATFORMS=0 leaves no
  * platform. Objects are counted, and the process exits with FAKE_LEAK if some are left.
  */
@@ -37,6 +38,7 @@ struct mr_cl_queue {
 };
 struct mr_cl_event {
     int refs;
+    bool was_asked;
     uint64_t time;
 };
 struct mr_cl_mem {
@@ -450,10 +452,12 @@ int32_t clWaitForEvents(uint32_t count, struct mr_cl_event *const *events) {
 
 int32_t clGetEventInfo(struct mr_cl_event *event, uint32_t name, size_t size, void *out,
                        size_t *needed) {
-    static const int32_t complete = MR_CL_COMPLETE;
-    (void)event, (void)name;
+    const bool runs = getenv("MARE_FAKE_SLOW") && !event->was_asked;
+    const int32_t state = runs ? MR_CL_RUNNING : MR_CL_COMPLETE;
+    (void)name;
     RETURN_IF_INJECTED(clGetEventInfo);
-    return answer(&complete, sizeof complete, size, out, needed);
+    event->was_asked = true;
+    return answer(&state, sizeof state, size, out, needed);
 }
 
 int32_t clGetEventProfilingInfo(struct mr_cl_event *event, uint32_t name, size_t size, void *out,

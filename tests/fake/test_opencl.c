@@ -169,6 +169,28 @@ static int few_arguments(void) {
     return 0;
 }
 
+/* With the second marker made to fail. The event of a record is that of the last command while it
+ * runs, else a marker's, and so it is after a wait. */
+static int kept_events(void) {
+    mare_device *device = NULL;
+    mare_buffer *buffer = NULL;
+    mare_event *event = NULL;
+    OK(mare_device_open("opencl:0", &device));
+    OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 64 }, &buffer));
+    OK(mare_event_create(device, &event));
+    OK(mare_event_record(event, NULL));
+    OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
+    if (getenv("MARE_FAKE_SLOW")) {
+        OK(mare_event_record(event, NULL));
+        OK(mare_stream_wait_event(mare_device_stream(device), event));
+    }
+    FAKE_EXPECT(mare_event_record(event, NULL) == MARE_ERROR_DEVICE, "not by a marker");
+    mare_event_release(event);
+    mare_buffer_release(buffer);
+    mare_device_release(device);
+    return 0;
+}
+
 /* A view of another size at the same place is another sub-buffer. */
 static int resized_views(void) {
     static story s;
@@ -346,6 +368,7 @@ int main(int count, char **arguments) {
         { "basics", basics },
         { "device_info", device_info },
         { "few_arguments", few_arguments },
+        { "kept_events", kept_events },
         { "resized_views", resized_views },
         { "refusals", refusals },
         { "one_failure", one_failure },
@@ -354,11 +377,18 @@ int main(int count, char **arguments) {
     int status = fake_dispatch(count, arguments, cases, sizeof cases / sizeof *cases);
     if (status >= 0) return status;
     expect(fake_start("basics", "fake_opencl", NULL), 0, "basics");
+    const char *const slow[] = { "MARE_FAKE_SLOW=1", NULL };
+    expect(fake_start("basics", "fake_opencl", slow), 0, "basics, slow");
     expect(fake_start("device_info", "fake_opencl", NULL), 0, "device_info");
     expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };
     expect(fake_start("few_arguments", "fake_opencl", sixth), FAKE_NOT_REACHED, "few_arguments");
+    const char *const second[] = { "MARE_FAKE_FAIL=clEnqueueMarkerWithWaitList:2:-30",
+                                   "MARE_FAKE_SLOW=1", NULL };
+    expect(fake_start("kept_events", "fake_opencl", second), 0, "kept events, running");
+    const char *const ended[] = { second[0], NULL };
+    expect(fake_start("kept_events", "fake_opencl", ended), 0, "kept events, ended");
     missing_parts();
     statuses();
     int runs = fail_all();

@@ -112,8 +112,8 @@ mare_status mare_backend_query(int index, mare_backend_info *out);
  * independent handles. MARE_MEMORY_LIMIT (such as 1G) limits the buffers of each. After a fault of
  * the device every call on the handle answers MARE_ERROR_LOST with that fault; once everything on
  * it is released it can be opened again where the vendor allows it, else that is MARE_ERROR_LOST
- * too. The primary context of a CUDA device stays retained from the first opening until the process
- * ends or the device is lost: opening again is cheap. */
+ * too. The vendor's context of a device (on CUDA the primary one) stays from the first opening
+ * until the process ends or the device is lost: opening again is cheap. */
 
 typedef struct mare_device mare_device;
 typedef struct mare_stream mare_stream;

@@ -1,7 +1,9 @@
 /* opencl.c - the OpenCL back end: devices and memory.
  *
- * Every opened device has a context of its own. Drivers may put off an allocation to its first use,
- * so a new buffer is touched once: a device that is full says so when the buffer is made.
+ * A device has one context for all its handles, made for the first and kept until the process ends
+ * or the device is lost, since some drivers take a tenth of a second to make one. Drivers may put
+ * off an allocation to its first use, so a new buffer is touched once: a device that is full says
+ * so when the buffer is made.
  */
 #include "opencl.h"
 
@@ -10,6 +12,8 @@
 
 /* ---- devices ---- */
 
+static pthread_mutex_t contexts = PTHREAD_MUTEX_INITIALIZER; /* of all entries */
+
 static mare_status device_info(int index, mare_device_info *out) {
     const mr_opencl_entry *entry = mr_opencl_device_entry(index);
     if (!entry) return mr_fail(MARE_ERROR_UNAVAILABLE, "there is no OpenCL device %d", index);
@@ -17,23 +21,41 @@ static mare_status device_info(int index, mare_device_info *out) {
     return MARE_OK;
 }
 
+static mare_status retain_context(mr_opencl_entry *entry) {
+    int32_t code = 0;
+    pthread_mutex_lock(&contexts);
+    if (!entry->context)
+        entry->context = mr_cl.clCreateContext(NULL, 1, &entry->id, NULL, NULL, &code);
+    if (entry->context) entry->users++;
+    pthread_mutex_unlock(&contexts);
+    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clCreateContext", "%s", entry->info.model);
+}
+
+static void release_context(mr_opencl_entry *entry, bool is_lost) {
+    pthread_mutex_lock(&contexts);
+    entry->was_lost |= is_lost;
+    if (--entry->users == 0 && entry->was_lost) {
+        mr_cl.clReleaseContext(entry->context);
+        entry->context = NULL;
+        entry->was_lost = false;
+    }
+    pthread_mutex_unlock(&contexts);
+}
+
 static void device_close(mr_native native, bool is_lost) {
-    (void)is_lost;
     mr_opencl_device *device = native.ptr;
     if (!device) return;
     if (device->service) mr_cl.clReleaseCommandQueue(device->service);
-    if (device->context) mr_cl.clReleaseContext(device->context);
+    if (device->context) release_context(device->entry, is_lost);
     pthread_mutex_destroy(&device->lock);
     free(device);
 }
 
-static mare_status open_context(mr_opencl_device *device) {
-    struct mr_cl_device *id = device->entry->id;
+static mare_status make_service(mr_opencl_device *device) {
     int32_t code = 0;
-    device->context = mr_cl.clCreateContext(NULL, 1, &id, NULL, NULL, &code);
-    if (!device->context)
-        return mr_opencl_fail(code, "clCreateContext", "%s", device->entry->info.model);
-    device->service = mr_cl.clCreateCommandQueue(device->context, id, 0, &code);
+    MR_TRY(retain_context(device->entry));
+    device->context = device->entry->context;
+    device->service = mr_cl.clCreateCommandQueue(device->context, device->entry->id, 0, &code);
     if (!device->service) return mr_opencl_fail(code, "clCreateCommandQueue", "no properties");
     return MARE_OK;
 }
@@ -45,7 +67,7 @@ static mare_status device_open(int index, mr_native *out) {
     if (!device) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a device");
     device->entry = entry;
     pthread_mutex_init(&device->lock, NULL);
-    mare_status status = open_context(device);
+    mare_status status = make_service(device);
     if (status != MARE_OK)
         device_close((mr_native){ .ptr = device }, false);
     else

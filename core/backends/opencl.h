@@ -58,6 +58,9 @@ typedef struct mr_opencl_entry {
     bool has_priorities;       /* cl_khr_priority_hints */
     bool has_verbose;          /* cl_nv_compiler_options: the assembler tells registers */
     atomic_ullong allocated;   /* bytes of this process's buffers */
+    struct mr_cl_context *context; /* NULL before the first opening, and after the device's loss */
+    uint32_t users;                /* handles that are open on it */
+    bool was_lost;
     char key[512];             /* names and versions that make a binary valid */
 } mr_opencl_entry;
 

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 enum { CYCLES = 100, OPENINGS = 1000, GROWTH = 1 << 20, THREADS = 4, ROUNDS = 20, COUNT = 1000 };
 
@@ -122,7 +123,13 @@ static void drops_recordings(const char *name) {
     CHECK_NUMBER(mare_live_objects(), before);
 }
 
-/* 1000 devices, one after the other, each with a stream and memory in the pool. */
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* 1000 handles of a device, one after the other, each with a stream and memory in the pool. */
 static void open_many(const char *name, int count) {
     for (int i = 0; i < count; i++) {
         mare_device *device = NULL;
@@ -140,20 +147,25 @@ static void open_many(const char *name, int count) {
 
 static void stays_flat(const char *name) {
     open_many(name, OPENINGS / 10);
+    double start = now();
     long before = resident_bytes();
     open_many(name, OPENINGS);
     long growth = resident_bytes() - before;
-    printf("%s: %ld bytes grown over %d openings\n", name, growth, OPENINGS);
+    printf("%s: %ld bytes grown over %d openings of %.3f ms\n", name, growth, OPENINGS,
+           1e3 * (now() - start) / OPENINGS);
     CHECK(growth < GROWTH);
 }
 
 static void test(mare_device *device, const mare_device_info *info) {
     bool runs = !is_null_device(info);
     uint64_t before = mare_live_objects();
+    double start = now();
     for (int i = 0; i < CYCLES; i++) {
         cycle(info->name, runs);
         CHECK_NUMBER(mare_live_objects(), before);
     }
+    printf("%s: %d cycles of %.3f ms\n", info->name, CYCLES, 1e3 * (now() - start) / CYCLES);
+    fflush(stdout);
     serves_threads(device, runs);
     shares_streams_and_events(device);
     drops_recordings(info->name);

@@ -6,7 +6,8 @@
  * saxpy(n, a, x, y). With MARE_FAKE_SLOW set a command seems to run when it is first asked for.
  * MARE_FAKE_FAIL makes one call fail (fake.h); with MARE_FAKE_LATE
  * set it need not be seen, since clean-up has nobody to tell. MARE_FAKE_PLATFORMS=0 leaves no
- * platform. Objects are counted, and the process exits with FAKE_LEAK if some are left.
+ * platform. Objects are counted, and the process exits with FAKE_LEAK if some are left, except for
+ * one context, or if MARE_FAKE_CONTEXTS is not the number of contexts made.
  */
 #include "fake.h"
 
@@ -61,7 +62,7 @@ struct mr_cl_kernel {
 
 static struct mr_cl_platform platforms[2] = { { 0 }, { 1 } };
 static struct mr_cl_device the_device;
-static int live;
+static int live, contexts, contexts_made;
 static uint64_t clock_ns = 1000;
 
 /* ---- failures and leaks ---- */
@@ -86,8 +87,10 @@ static int32_t injected(const char *entry) {
 static void at_exit(int status, void *unused) {
     (void)unused;
     if (status != 0 && status != FAKE_UNSEEN) return;
-    if (live != 0) {
-        fprintf(stderr, "fake OpenCL: %d objects left\n", live);
+    const char *made = getenv("MARE_FAKE_CONTEXTS");
+    if (live != contexts || contexts > 1 || (made && atoi(made) != contexts_made)) {
+        fprintf(stderr, "fake OpenCL: %d objects left, %d of %d contexts\n", live, contexts,
+                contexts_made);
         _exit(FAKE_LEAK);
     }
     if (getenv("MARE_FAKE_FAIL") && !has_fired) _exit(FAKE_NOT_REACHED);
@@ -229,7 +232,10 @@ struct mr_cl_context *clCreateContext(const intptr_t *properties, uint32_t count
                                       void (*notify)(const char *, const void *, size_t, void *),
                                       void *data, int32_t *code) {
     (void)properties, (void)count, (void)devices, (void)notify, (void)data;
-    return object_fails("clCreateContext", code) ? NULL : object(sizeof(struct mr_cl_context));
+    if (object_fails("clCreateContext", code)) return NULL;
+    contexts++;
+    contexts_made++;
+    return object(sizeof(struct mr_cl_context));
 }
 
 /* Releases what is to be released also when it reports a failure. */
@@ -238,7 +244,11 @@ struct mr_cl_context *clCreateContext(const intptr_t *properties, uint32_t count
         if (dropped(&it->refs)) free(it);                                                          \
         return injected(#name);                                                                    \
     }
-RELEASE(clReleaseContext, mr_cl_context)
+int32_t clReleaseContext(struct mr_cl_context *it) {
+    contexts--;
+    if (dropped(&it->refs)) free(it);
+    return injected("clReleaseContext");
+}
 RELEASE(clReleaseCommandQueue, mr_cl_queue)
 RELEASE(clReleaseEvent, mr_cl_event)
 

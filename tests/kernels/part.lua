@@ -2,6 +2,7 @@
 -- shape, and back.
 
 local device = require 'bindings.device'
+local devices = require 'tests.devices'
 local source = require 'mare.source'
 
 local part = {}
@@ -11,11 +12,11 @@ Part.__index = Part
 
 local halo, pad, tail = 2, 32, 256
 
--- Every device but null, opened once.
+-- Every device to test but null, opened once.
 function part.devices()
     if not part.opened then
         part.opened = {}
-        for _, info in ipairs(device.list()) do
+        for _, info in ipairs(devices()) do
             if not info.name:find '^null' then
                 part.opened[#part.opened + 1] = device.open(info.name)
             end

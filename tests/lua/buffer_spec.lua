@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local devices = require 'tests.devices'
 local ffi = require 'ffi'
 
 local function failure(f, ...)
@@ -15,7 +16,7 @@ MR_KERNEL void slow(int n, MR_GLOBAL float *y) {
 }
 ]]
 
-for _, info in ipairs(device.list()) do
+for _, info in ipairs(devices()) do
     describe('buffer on ' .. info.name, function()
         local d
 

@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local devices = require 'tests.devices'
 local garbage = require 'tests.lua.garbage'
 local util = require 'jit.util'
 
@@ -35,7 +36,7 @@ local function count_traces(f)
     return compiled, aborted
 end
 
-for _, info in ipairs(device.list()) do
+for _, info in ipairs(devices()) do
     describe('launch on ' .. info.name, function()
         local d, x, y
 

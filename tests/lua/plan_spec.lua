@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local devices = require 'tests.devices'
 local garbage = require 'tests.lua.garbage'
 
 local add = [[
@@ -14,7 +15,7 @@ local function failure(f, ...)
     return tostring(result)
 end
 
-for _, info in ipairs(device.list()) do
+for _, info in ipairs(devices()) do
     local runs_kernels = info.name ~= 'null:0'
 
     describe('plan on ' .. info.name, function()

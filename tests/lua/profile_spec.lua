@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local devices = require 'tests.devices'
 local host = require 'mare.host'
 local json = require 'dkjson'
 local mare = require 'mare'
@@ -25,7 +26,7 @@ local function read(path)
     return text
 end
 
-for _, info in ipairs(device.list()) do
+for _, info in ipairs(devices()) do
     describe('profile on ' .. info.name, function()
         local path = os.tmpname()
 

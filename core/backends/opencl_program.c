@@ -137,12 +137,18 @@ static bool add_place_and_line(mr_text *out, const mr_source *source, const char
     return true;
 }
 
+/* NVIDIA's compiler since 550 says this of every kernel, whose text is not to blame. */
+static bool is_chatter(const char *log, size_t size) {
+    static const char words[] = "is a kernel, so overriding noinline attribute";
+    return memmem(log, size, words, sizeof words - 1) != NULL;
+}
+
 /* The log with the user's own files and lines. */
 static void add_readable(mr_text *out, const mr_source *source, const char *log) {
     bool has_carets = strchr(log, '^');
     while (*log) {
         size_t size = strcspn(log, "\n");
-        if (!add_true_place(out, source, log, size) &&
+        if (!is_chatter(log, size) && !add_true_place(out, source, log, size) &&
             (has_carets || !add_place_and_line(out, source, log, size)))
             mr_text_format(out, "%.*s\n", (int)size, log);
         log += size + (log[size] == '\n');

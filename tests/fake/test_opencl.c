@@ -129,6 +129,7 @@ static int basics(void) {
     /* row 1 of slice 1 of the box: byte 20 + 32 * (3 + 1) of x at byte 2068 + 256 + 64 of y */
     FAKE_EXPECT(s.out[(2068 + 256 + 64) / 4] == (20 + 32 * 4) / 4, "%g", (double)s.out[597]);
     FAKE_EXPECT(s.ms > 0, "%g ms", s.ms);
+    FAKE_EXPECT(!*mare_program_log(s.program), "%s", mare_program_log(s.program));
     FAKE_EXPECT(s.info.registers == 17 && s.info.warp_size == 32 && s.info.max_group_size == 128,
                 "%u %u %u", s.info.registers, s.info.warp_size, s.info.max_group_size);
     FAKE_EXPECT(s.info.local_memory == 64 && s.info.private_memory == 16, "kernel memory");

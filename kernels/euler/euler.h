@@ -7,13 +7,14 @@
 typedef struct cell { real rho, mn, mt, energy; } cell;       /* mass, momentum, energy */
 typedef struct flow { real rho, un, ut, p; } flow;            /* velocity and pressure */
 
+/* The same bits whichever axis is called normal: max_rate.krn knows one only. */
 MR_FN flow primitive(cell q, real gamma) {
     flow w;
     real inverse = R(1.0) / q.rho;
     w.rho = q.rho;
     w.un = q.mn * inverse;
     w.ut = q.mt * inverse;
-    w.p = (gamma - R(1.0)) * mr_fma(R(-0.5), mr_fma(q.mn, w.un, q.mt * w.ut), q.energy);
+    w.p = (gamma - R(1.0)) * mr_fma(R(-0.5), q.mn * w.un + q.mt * w.ut, q.energy);
     return w;
 }
 

@@ -109,6 +109,23 @@ for _, device in ipairs(part.devices()) do
             end
         end)
 
+        it('begin with the same signal rate in the transposed problem', function()
+            for k = 1, 20 do        -- each state's fastest cell is another one
+                local function shifted(i, j)
+                    local rho, mu, mv, energy = cells(i, j)
+                    return rho, mu + k / 7, mv, energy + 3 * k
+                end
+                local function turned(i, j)
+                    local rho, mu, mv, energy = shifted(j, i)
+                    return rho, mv, mu, energy
+                end
+                local p = new_part(device, 'float', { cells = shifted })
+                local transposed = new_part(device, 'float', {
+                    nx = ny, ny = nx, dx = dy, dy = dx, cells = turned })
+                assert.equal(p:measure(2, 2, 4), transposed:measure(2, 2, 4))
+            end
+        end)
+
         it('give the mirrored bits for the mirrored problem', function()
             for _, flux in ipairs(fluxes) do
                 local p = new_part(device, 'float')

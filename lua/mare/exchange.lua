@@ -104,7 +104,7 @@ local function launch_of(self, axis, to, copies, kernel)
     return kernel:bind {
         state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
         along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
-        normal = self.normal[axis.name],
+        normal = self.normal[axis.name], staggered = self.staggered,
         low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
         low_across = low.across, low_plane = low.plane,
         high_kind = high.kind, high = high.buffer, high_origin = high.origin,
@@ -114,12 +114,13 @@ local function launch_of(self, axis, to, copies, kernel)
 end
 
 -- states: array of the parts' states; boundaries: of exchange.boundaries;
--- normal: { x = plane of the momentum along x, y = } which a reflecting wall turns around;
+-- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
+-- around; where it is `staggered`, that lies on the low faces of cells;
 -- which: the buffer of each state, `now` if nil
-function exchange.new(states, boundaries, normal, which)
+function exchange.new(states, boundaries, scheme, which)
     local self = setmetatable({
-        states = states, boundaries = boundaries, normal = normal, axes = {},
-        which = which or 'now',
+        states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
+        staggered = scheme.staggered and 1 or 0, which = which or 'now',
     }, Exchange)
     local kernels = {}
     for _, s in ipairs(states) do

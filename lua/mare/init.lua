@@ -7,6 +7,7 @@ local parts = {
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
     image = 'mare.output.image',
+    ocean = 'mare.schemes.ocean',
     options = 'mare.options',
     profile = 'mare.profile',
     random = 'mare.random',

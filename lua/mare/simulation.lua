@@ -66,12 +66,13 @@ local function make_states(self, parts)
     for k, part in ipairs(parts) do
         local member = member_of[part.device]
         if not member then
-            local kernels = self.scheme:kernels(part.device, self.precision)
+            local kernels = self.scheme:kernels(part.device, self.precision, self.domain)
             member = { device = part.device, kernels = kernels }
             self.members[#self.members + 1], member_of[part.device] = member, member
         end
         self.states[k] = state.new(part.device, part, self.scheme, self.precision)
         self.states[k].member = member
+        if self.domain then self.scheme:prepare(self.domain, self.states[k]) end
     end
 end
 
@@ -80,8 +81,7 @@ local function make_exchanges(self)
     local stages = self.scheme.stages or { { src = 'now' } }
     self.exchanges = {}
     for k, stage in ipairs(stages) do
-        self.exchanges[k] = exchange.new(self.states, self.boundaries, self.scheme.normal,
-            stage.src)
+        self.exchanges[k] = exchange.new(self.states, self.boundaries, self.scheme, stage.src)
     end
     self.exchange = self.exchanges[1]
 end
@@ -165,6 +165,9 @@ function simulation.new(desc)
     if not state.bytes[self.precision] then
         errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
     end
+    if self.scheme.domain then
+        self.domain = self.scheme:domain(self.grid, self.boundaries, self.precision)
+    end
     local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
     self.devices = desc.devices or devices.open(o.device)
     devices.assign(parts, self.devices)
@@ -212,7 +215,7 @@ function Simulation:load(at)
 end
 
 -- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
--- must not surface within the scheme.
+-- must not surface within the scheme. Where the scheme has a domain, that tells how they follow.
 local function sampler(self, initial)
     local g, scheme = self.grid, self.scheme
     if type(initial) ~= 'function' then
@@ -226,6 +229,7 @@ local function sampler(self, initial)
                 x, y, type(values[k]), k, scheme.name, #scheme.fields)
         end
     end
+    if self.domain then return scheme:conserved(self.domain, initial) end
     return function(i, j)
         return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
     end

@@ -17,7 +17,7 @@ local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial valu
 function state.size(part, scheme, precision)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
     local bytes = l.count * state.bytes[precision]
-    return bytes, (scheme.buffers or 2) * bytes
+    return bytes, ((scheme.buffers or 2) + (scheme.room and scheme:room() or 0)) * bytes
 end
 
 function state.new(device, part, scheme, precision)
@@ -123,6 +123,7 @@ function State:release()
     self.now:release()
     self.other:release()
     if self.third then self.third:release() end
+    for _, buffer in pairs(self.domain and self.domain.buffers or {}) do buffer:release() end
 end
 
 return state

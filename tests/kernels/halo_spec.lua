@@ -10,14 +10,15 @@ local function cells(i, j)
 end
 
 -- What a cell beyond the end of a line of n stands for: a cell, and a sign of normal momentum.
-local function source_of(kind, cell, n)
+local function source_of(kind, cell, n, on_face)
     if kind == copy then return cell % n, 1 end
+    if kind == mirror and on_face then return cell < 0 and -cell or 2 * n - cell, -1 end
     if kind == mirror then return cell < 0 and -1 - cell or 2 * n - 1 - cell, -1 end
     if kind == repeat_edge then return math.max(0, math.min(n - 1, cell)), 1 end
     return cell, 1
 end
 
-local function fill(p, axis, low_kind, high_kind)
+local function fill(p, axis, low_kind, high_kind, staggered)
     local x = axis == 'x'
     local along, across = x and 1 or p.stride, x and p.stride or 1
     local n, lines = x and nx or ny, x and ny or nx + 4
@@ -25,7 +26,7 @@ local function fill(p, axis, low_kind, high_kind)
     part.program(p.device, 'halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
         state = p.now, cells = n, lines = lines,
         origin = origin, along = along, across = across, plane = p.plane,
-        fields = 4, normal = x and 1 or 2,
+        fields = 4, normal = x and 1 or 2, staggered = staggered and 1 or 0,
         low_kind = low_kind, low = p.now, low_origin = origin + (n - 2) * along,
         low_along = along, low_across = across, low_plane = p.plane,
         high_kind = high_kind, high = p.now, high_origin = origin,
@@ -69,6 +70,21 @@ for _, device in ipairs(part.devices()) do
                 check_all_cells(p:values(), low_kind, high_kind)
             end)
         end
+
+        it('mirrors what lies on faces about the face of the wall', function()
+            local p = new_part()
+            fill(p, 'x', mirror, mirror, true)
+            local values = p:values()
+            for j = 0, ny - 1 do
+                for _, i in ipairs { -2, -1, nx + 1 } do
+                    local from = source_of(mirror, i, nx, true)
+                    assert.equal(-select(2, cells(from, j)), values(2, i, j))
+                    from = source_of(mirror, i, nx)
+                    assert.equal(select(3, cells(from, j)), values(3, i, j))
+                end
+                assert.equal(0, values(2, nx, j))
+            end
+        end)
     end)
 
     describe('small kernels on ' .. device.name, function()

@@ -1,0 +1,153 @@
+-- The domain of an ocean: bed, rows and what else surrounds the equations, the same for all ocean
+-- schemes. The host half is made, and everything about it checked, before any device is opened; a
+-- part gets its share in prepare(). Kernels ask for it by the names in values().
+
+local bed = require 'mare.ocean.bed'
+local errors = require 'bindings.errors'
+local layout = require 'mare.layout'
+local memory = require 'bindings.memory'
+local rows = require 'mare.ocean.rows'
+
+local domain = {}
+
+local frictions = { linear = 1, quadratic = 2, manning = 3 }    -- FRICTION of the kernels
+
+-- The Coriolis parameter at all centres with their halo, or nil where rows tell it.
+local function coriolis_plane(self, f)
+    if type(f) ~= 'function' then return nil end
+    local g, b = self.grid, self.boundaries
+    local plane = memory.array(self.precision, (g.nx + 4) * (g.ny + 4))
+    for j = -2, g.ny + 1 do
+        for i = -2, g.nx + 1 do
+            local from_i = b.west == 'periodic' and i % g.nx or i
+            local from_j = b.south == 'periodic' and j % g.ny or j
+            local value = f(g:x_centre(from_i), g:y_centre(from_j))
+            if type(value) ~= 'number' or value - value ~= 0 then
+                errors.argument('ocean: coriolis(%g, %g) gives %s, must be a number (1/s)',
+                    g:x_centre(from_i), g:y_centre(from_j), tostring(value))
+            end
+            plane[self.bed:index(i, j)] = value
+        end
+    end
+    return plane
+end
+
+-- The host half. scheme: of schemes/ocean.lua; raises whatever of it does not fit the grid.
+function domain.new(scheme, grid, boundaries, precision)
+    local self = { scheme = scheme, grid = grid, boundaries = boundaries, precision = precision }
+    self.bed = bed.new(grid, boundaries, scheme, precision, scheme.staggered)
+    self.rows = rows.new(grid, boundaries, scheme.coriolis)
+    self.coriolis = coriolis_plane(self, scheme.coriolis)
+    return self
+end
+
+-- ---- the device half ----
+
+-- Planes of the bed of a scheme, and how many there are.
+local function planes_of(scheme)
+    if type(scheme.coriolis) == 'function' then return 3 end
+    return scheme.staggered and 1 or 2
+end
+
+-- Copies of a state's fields that the planes take as much room as.
+function domain.room(scheme)
+    return planes_of(scheme) / #scheme.fields
+end
+
+-- A global array with its halo into a plane of a part.
+local function put_plane(buffer, l, part, grid, plane, array)
+    local size, width = buffer.element, grid.nx + 2 * l.halo
+    buffer:upload_region(array, {
+        width = (l.nx + 2 * l.halo) * size, height = l.rows,
+        dst_offset = l:offset(plane, -l.halo, -l.halo) * size, dst_pitch = l.stride * size,
+        src_offset = (part.j0 * width + part.i0) * size, src_pitch = width * size,
+    })
+end
+
+local function new_bed(self, state)
+    local part, grid, planes = state.part, self.grid, planes_of(self.scheme)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = state.layout.halo, fields = planes }
+    local buffer = state.device:buffer { type = self.precision, count = l.count,
+        label = 'bed of part ' .. part.index }
+    buffer:fill(0)
+    put_plane(buffer, l, part, grid, 0, self.bed.depth)
+    if self.bed.corner then put_plane(buffer, l, part, grid, 1, self.bed.corner) end
+    if self.coriolis then put_plane(buffer, l, part, grid, 2, self.coriolis) end
+    return buffer
+end
+
+-- Gives a part its share: state.domain.buffers, which the state releases.
+function domain.prepare(self, state)
+    local part = state.part
+    local list = rows.part(self.rows, self.grid, part.j0, part.ny)
+    local row_buffer = state.device:buffer { type = self.precision, count = #list,
+        label = 'rows of part ' .. part.index }
+    row_buffer:upload(list)
+    state.domain = {
+        host = self, buffers = { bed = new_bed(self, state), rows = row_buffer },
+    }
+end
+
+-- Arguments of kernels, by name, beside those of the state and the step.
+function domain.values(state)
+    local host, buffers = state.domain.host, state.domain.buffers
+    local scheme, g = host.scheme, host.grid
+    return {
+        bed = buffers.bed, rows = buffers.rows, row_count = state.part.ny + 4, g = scheme.g,
+        dx = g.dx, dy = g.dy, inv_dx = 1 / g.dx, inv_dy = 1 / g.dy,
+        friction = scheme.friction and scheme.friction.coefficient or 0,
+        viscosity = scheme.viscosity, rho = scheme.rho,
+    }
+end
+
+-- Defines of kernels that include ocean/domain.h.
+function domain.defines(scheme)
+    local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
+    return {
+        METRIC = 0, CORIOLIS = rotation[type(scheme.coriolis)], FORCING = 0,
+        FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
+        VISCOSITY = scheme.viscosity > 0 and 1 or 0,
+    }
+end
+
+-- ---- initial state ----
+
+-- Depth, or transport through the west or south face, of a C-grid cell; 0 where it is closed.
+local function face_transport(self, i, j, di, dj, velocity, eta)
+    local b = self.bed
+    local k, l = math.max(-2, i - di), math.max(-2, j - dj)
+    if b:is_land(i, j) or b:is_land(k, l) then return 0 end
+    return (0.5 * (b:depth_at(i, j) + b:depth_at(k, l)) + eta) * velocity
+end
+
+local function staggered_cell(self, initial)
+    local g, nonlinear = self.grid, self.scheme.nonlinear
+    return function(i, j)
+        local x, y = g:x_centre(i), g:y_centre(j)
+        local eta = initial(x, y)
+        local eta_u, u = initial(x - 0.5 * g.dx, y)
+        local eta_v, _, v = initial(x, y - 0.5 * g.dy)
+        return self.bed:is_land(i, j) and 0 or eta,
+            face_transport(self, i, j, 1, 0, u, nonlinear and eta_u or 0),
+            face_transport(self, i, j, 0, 1, v, nonlinear and eta_v or 0)
+    end
+end
+
+local function centred_cell(self, initial)
+    local g, b = self.grid, self.bed
+    return function(i, j)
+        if b:is_land(i, j) then return 0, 0, 0 end
+        local depth = b:depth_at(i, j)
+        local eta, u, v = initial(g:x_centre(i), g:y_centre(j))
+        eta = math.max(eta, -depth)
+        return eta, (depth + eta) * u, (depth + eta) * v
+    end
+end
+
+-- initial(x, y) -> eta (m, raised to a bed that lies above it), u, v (m/s) becomes a function
+-- (i, j) -> eta, hu, hv.
+function domain.sampler(self, initial)
+    return (self.scheme.staggered and staggered_cell or centred_cell)(self, initial)
+end
+
+return domain

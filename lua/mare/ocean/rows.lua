@@ -1,0 +1,58 @@
+-- What depends on the row of a cell alone: widths, areas, the Coriolis parameter. One array of
+-- ny + 4 numbers a kind, from the ghost row -2 on; kernels/ocean/domain.h names the kinds.
+
+local errors = require 'bindings.errors'
+
+local rows = {}
+
+local halo, kinds = 2, 7
+
+local rotation_fields = { f = 'number', beta = 'number', y0 = 'number' }
+
+-- The Coriolis parameter (1/s) as a function of y (m), or nil where it is not one.
+local function parameter(coriolis)
+    if type(coriolis) ~= 'table' then return nil end
+    errors.fields('ocean: coriolis', coriolis, rotation_fields)
+    local f, beta, y0 = coriolis.f, coriolis.beta or 0, coriolis.y0 or 0
+    if not f or f - f ~= 0 or beta - beta ~= 0 then
+        errors.argument('ocean: coriolis: f = %s, beta = %s, numbers are wanted', tostring(f),
+            tostring(beta))
+    end
+    return function(y) return f + beta * (y - y0) end
+end
+
+-- The row that ghost row j stands for: where the domain goes around it is a real one.
+local function row_of(boundaries, j, ny)
+    return boundaries.south == 'periodic' and j % ny or j
+end
+
+-- An array of all kinds one after the other.
+function rows.new(grid, boundaries, coriolis)
+    local count, list = grid.ny + 2 * halo, {}
+    local f = parameter(coriolis) or function() return 0 end
+    local function put(kind, j, value) list[kind * count + j + halo + 1] = value end
+    for j = -halo, grid.ny + halo - 1 do
+        local row = row_of(boundaries, j, grid.ny)
+        local south = grid.y[1] + row * grid.dy
+        put(0, j, 1 / grid.dx)
+        put(1, j, grid.dx)
+        put(2, j, 1 / (grid.dx * grid.dy))
+        put(3, j, f(south + 0.5 * grid.dy))
+        put(4, j, f(south))
+        put(5, j, 0)
+        put(6, j, 0)
+    end
+    assert(#list == kinds * count)
+    return list
+end
+
+-- Those of rows j0 - 2 .. j0 + ny + 1 only.
+function rows.part(list, grid, j0, ny)
+    local count, mine = grid.ny + 2 * halo, {}
+    for kind = 0, kinds - 1 do
+        for k = 1, ny + 2 * halo do mine[#mine + 1] = list[kind * count + j0 + k] end
+    end
+    return mine
+end
+
+return rows

@@ -1,0 +1,131 @@
+-- The shallow-water equations over a bed, on a turning earth: what all ocean schemes share.
+-- Unknowns are the elevation eta of the surface above still water (m) and the transports hu, hv
+-- (m2/s). schemes/ocean/NAME.lua adds what makes a scheme: its setup(scheme, options) gets the
+-- table that new() is about to return and puts kernels(), bind(), maxima(), `updated`, `read_only`,
+-- `buffers`, `stages`, `staggered` and `nonlinear` into it; `fields` names the options it takes.
+
+local domain = require 'mare.ocean.domain'
+local errors = require 'bindings.errors'
+local frame = require 'mare.schemes.frame'
+
+local ocean = {}
+
+local Ocean = {}
+Ocean.__index = Ocean
+
+ocean.schemes = {
+    linear = 'C-grid, forward-backward in time: small waves on deep water',
+    nonlinear = 'C-grid, leapfrog in time: advection too, no drying',
+    cdklm = 'finite volumes that keep lakes at rest and geostrophic flow, wet and dry',
+    kurganov_petrova = 'finite volumes that keep lakes at rest, wet and dry',
+}
+
+ocean.frictions = {
+    linear = 'coefficient (1/s)',
+    quadratic = 'coefficient without a unit, such as 0.0025',
+    manning = 'coefficient (s m^(-1/3)), such as 0.03',
+}
+
+local variables = {
+    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water' },
+    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
+    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
+}
+
+-- What a scenario with this scheme lets its user choose.
+ocean.options = {
+    title = 'Ocean',
+    { name = 'scheme', default = 'cdklm', choices = frame.names_of(ocean.schemes),
+        help = 'of the time step' },
+    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
+        help = 'of the minmod limiter' },
+    { name = 'rk', default = 2, range = { 2, 3 }, help = 'stages of a step of finite volumes' },
+}
+
+local common = {
+    scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
+    coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any',
+}
+
+local function number(what, value, low, high)
+    return frame.number('ocean', what, value, low, high)
+end
+
+local function check_friction(given)
+    if not given then return nil end
+    errors.fields('ocean: friction', given, { kind = ocean.frictions, coefficient = 'number' })
+    frame.choose('ocean', 'friction', given.kind, ocean.frictions)
+    return { kind = given.kind,
+        coefficient = number('coefficient of friction', given.coefficient, 0, 1e30) }
+end
+
+local function check_coriolis(given)
+    local kind = type(given)
+    if kind == 'nil' or kind == 'table' or kind == 'function' then return given end
+    errors.argument("ocean: coriolis = %s, must be { f =, beta =, y0 = } or a function(x, y)",
+        tostring(given))
+end
+
+-- The scheme's own half.
+local function find(name)
+    frame.choose('ocean', 'scheme', name, ocean.schemes)
+    return require('mare.schemes.ocean.' .. name)
+end
+
+local function check_fields(desc, half)
+    local allowed = {}
+    for _, list in ipairs { common, half.fields or {} } do
+        for name, rule in pairs(list) do allowed[name] = rule end
+    end
+    errors.fields('ocean', desc, allowed)
+end
+
+-- { scheme = 'cdklm', g = 9.81 (m/s2), depth = see ocean/bed.lua, land = depth (m) from which on it
+-- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m } or a
+-- function(x, y) -> 1/s, friction = { kind =, coefficient = }, viscosity = 0 (m2/s), rho = 1025
+-- (kg/m3), and what the scheme takes beside }
+function ocean.new(desc)
+    if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
+    local name = desc.scheme or 'cdklm'
+    local half = find(name)
+    check_fields(desc, half)
+    local scheme = setmetatable({
+        name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
+        normal = { x = 1, y = 2 }, variables = variables, g = number('g', desc.g or 9.81, 0, 1e30),
+        depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
+        coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
+        viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),
+        rho = number('rho', desc.rho or 1025, 1e-30, 1e30),
+    }, Ocean)
+    half.setup(scheme, desc)
+    return scheme
+end
+
+Ocean.domain, Ocean.prepare = domain.new, function(_, host, state) domain.prepare(host, state) end
+Ocean.room = domain.room
+
+-- What went wrong in a cell, or nil.
+function Ocean.invalid(_, eta, hu, hv)
+    local sum = eta + hu + hv
+    if sum - sum == 0 then return nil end
+    return string.format('elevation %g, transport %g, %g', eta, hu, hv)
+end
+
+-- From initial(x, y) -> eta, u, v to a function (i, j) -> eta, hu, hv.
+function Ocean.conserved(_, host, initial)
+    return domain.sampler(host, initial)
+end
+
+function Ocean.derive_values()
+    return {}
+end
+
+-- What describes the equations in a file's metadata.
+function Ocean:parameters()
+    local friction = self.friction or {}
+    return { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,
+        viscosity = self.viscosity, rho = self.rho, friction = friction.kind,
+        friction_coefficient = friction.coefficient }
+end
+
+return ocean

@@ -11,7 +11,7 @@
 #include "sweep/layout.h"
 
 #define BED_DEPTH 0     /* of still water at centres, m, positive down; or LAND */
-#define BED_CORNER 1    /* the same at the south-west corner of a cell; finite-volume schemes only */
+#define BED_CORNER 1    /* the same at south-west corners of cells; finite-volume schemes only */
 #define BED_CORIOLIS 2  /* Coriolis parameter at centres, 1/s; CORIOLIS 2 only */
 
 #define ROW_INV_DX 0    /* 1 / width of a cell at its centre */

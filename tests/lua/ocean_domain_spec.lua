@@ -187,7 +187,7 @@ local function seen(d, part)
     local s = state.new(device, part, d.scheme, d.precision)
     d.scheme:prepare(d, s)
     local width, height = part.nx + 4, part.ny + 4
-    local defines = domain.defines(d.scheme)
+    local defines = domain.defines(d)
     defines.MARE_REAL = d.precision
     local kernel = device:program { source = probe, name = 'probe.krn', defines = defines,
         include_paths = { host.root .. '/kernels/' } }:kernel 'probe'

@@ -100,8 +100,10 @@ function domain.values(state)
     }
 end
 
--- Defines of kernels that include ocean/domain.h.
-function domain.defines(scheme)
+-- Defines of kernels that include ocean/domain.h; self is what scheme:kernels(device, precision,
+-- host) gets.
+function domain.defines(self)
+    local scheme = self.scheme
     local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
     return {
         METRIC = 0, CORIOLIS = rotation[type(scheme.coriolis)], FORCING = 0,

@@ -26,6 +26,7 @@ ffi.cdef [[
     void cairo_set_source_surface(void *cr, void *surface, double x, double y);
     void cairo_set_line_width(void *cr, double width);
     void cairo_set_line_join(void *cr, int join);
+    void cairo_set_dash(void *cr, const double *lengths, int count, double offset);
     void cairo_translate(void *cr, double x, double y);
     void cairo_rotate(void *cr, double angle);
     void cairo_move_to(void *cr, double x, double y);
@@ -192,12 +193,14 @@ function Canvas:line(x1, y1, x2, y2, width, colour)
     C.cairo_stroke(self.cr)
 end
 
--- Through n points; point(i), i = 1..n, returns x, y, or nothing for a gap.
-function Canvas:curve(n, point, width, colour)
+-- Through n points; point(i), i = 1..n, returns x, y, or nothing for a gap. dash: length of dashes
+-- and gaps, or nil.
+function Canvas:curve(n, point, width, colour, dash)
     local cr, down = self.cr, false
     self:colour(colour)
     C.cairo_set_line_width(cr, width)
     C.cairo_new_path(cr)
+    if dash then C.cairo_set_dash(cr, ffi.new('double[1]', dash), 1, 0) end
     for i = 1, n do
         local x, y = point(i)
         if not x then
@@ -210,6 +213,15 @@ function Canvas:curve(n, point, width, colour)
         end
     end
     C.cairo_stroke(cr)
+    C.cairo_set_dash(cr, nil, 0, 0)
+end
+
+-- Filled, through corners { x1, y1, x2, y2, ... }
+function Canvas:polygon(corners, colour)
+    self:colour(colour)
+    C.cairo_new_path(self.cr)
+    for k = 1, #corners, 2 do C.cairo_line_to(self.cr, corners[k], corners[k + 1]) end
+    C.cairo_fill(self.cr)
 end
 
 -- Calls draw() with everything outside the rectangle cut off.
@@ -232,6 +244,13 @@ function Canvas:pixels(x, y, width, height, fill)
     C.cairo_paint(self.cr)
     self:colour(0)      -- lets go of the surface
     destroy(surface, C.cairo_surface_destroy)
+end
+
+-- What has been drawn, as 0xRRGGBB (the other bits are undefined) at [row * stride + column].
+function Canvas:memory()
+    C.cairo_surface_flush(self.surface)
+    return ffi.cast('uint32_t *', C.cairo_image_surface_get_data(self.surface)),
+        C.cairo_image_surface_get_stride(self.surface) / 4
 end
 
 -- Width of a text, and the ascent and descent of its font.

@@ -3,10 +3,10 @@
 -- and a CRC-32 of all that. It appears whole or not at all; the last few are kept as FILE, FILE.1,
 -- FILE.2, ..., newest first, and FILE is there at every moment.
 
-local checksum = require 'bindings.checksum'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local literal = require 'mare.literal'
+local zlib = require 'bindings.zlib'
 
 local checkpoint = {}
 
@@ -30,7 +30,7 @@ function checkpoint.write(path, keep, header, data, size)
     path = files.follow(path)
     local text = literal.encode(header)
     local head = string.format('%s%.0f %.0f\n', magic, #text, size) .. text
-    local crc = checksum.crc32(checksum.crc32(0, head, #head), data, size)
+    local crc = zlib.crc32(zlib.crc32(0, head, #head), data, size)
     local temporary = files.temporary(path)
     local ok, failure = pcall(function()
         temporary:reserve(#head + size + crc_bytes)
@@ -54,7 +54,7 @@ local function parse(data, size)
     header_bytes, state_bytes = tonumber(header_bytes), tonumber(state_bytes)
     local all = #line + header_bytes + state_bytes
     if size ~= all + crc_bytes then return nil, 'is not complete' end
-    local crc = string.format('%08x', checksum.crc32(0, data, all))
+    local crc = string.format('%08x', zlib.crc32(0, data, all))
     if crc ~= files.text(data + all, crc_bytes) then
         return nil, 'is damaged: its checksum is wrong'
     end

@@ -12,6 +12,7 @@ local image = require 'mare.output.image'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
 local options = require 'mare.options'
+local picture = require 'mare.picture'
 local schedule = require 'mare.schedule'
 local snapshot = require 'mare.snapshot'
 local worker = require 'bindings.worker'
@@ -78,21 +79,6 @@ local function sample(grid, region, step)
         ny = math.floor((j1 - j0) / step) + 1 }
 end
 
-local picture_fields = { variable = 'string', label = 'string', colours = 'any', range = 'table' }
-
--- The picture is drawn at the end: what is wrong with it must not surface only then.
-local function check_picture(desc)
-    local picture, names = desc.picture or {}, {}
-    if type(picture) == 'function' then return end
-    errors.fields('picture', picture, picture_fields)
-    for k, v in ipairs(desc.scheme.variables) do
-        if v.name == (picture.variable or v.name) then return end
-        names[k] = v.name
-    end
-    errors.argument("picture: no variable '%s' (there are: %s)", picture.variable,
-        table.concat(names, ', '))
-end
-
 -- The file that the command line asks for.
 local function from_options(o)
     return o.out and {
@@ -130,9 +116,10 @@ local function option_values(o)
 end
 
 local function spec_of(desc, wanted, common)
-    local g, o = desc.grid, desc.options
+    local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
         path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
+        space_units = units.length, time_units = units.time,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
@@ -227,7 +214,7 @@ end
 function outputs.new(desc, devices, earlier, run_id)
     local o = desc.options
     check_paths(desc)
-    check_picture(desc)
+    if type(desc.picture) ~= 'function' then picture.describe(desc.picture, desc.scheme) end
     for _, name in ipairs { 'out', 'image', 'checkpoint' } do
         if o[name] then errors.option(name, files.check, o[name]) end
     end
@@ -330,19 +317,6 @@ end
 
 -- ---- the end ----
 
--- desc.picture: { variable = 'rho', label = 'density', colours =, range = }, function(sim, path)
--- or nil
-local function draw(desc, sim, path)
-    local g, picture = sim.grid, desc.picture or {}
-    if type(picture) == 'function' then return picture(sim, path) end
-    local variable = picture.variable or sim.scheme.fields[1]
-    image.field {
-        path = path, data = sim:field(variable), nx = g.nx, ny = g.ny, x = g.x, y = g.y,
-        title = string.format('%s, t = %.3g', desc.title, sim.now.t), xlabel = 'x', ylabel = 'y',
-        label = picture.label or variable, colours = picture.colours, range = picture.range,
-    }
-end
-
 -- The run is complete. Returns the files there are now.
 function Outputs:close(sim)
     local written = {}
@@ -354,7 +328,7 @@ function Outputs:close(sim)
     end
     self:abort()
     if self.image then
-        draw(self.desc, sim, self.image)
+        picture.draw(self.desc, sim, self.image)
         written[#written + 1] = self.image
     end
     return written

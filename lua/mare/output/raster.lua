@@ -67,12 +67,13 @@ function raster.range(data, n)
 end
 
 -- Colours one row of values; returns whether one of them was not a number.
-function raster.colour_row(pixels, offset, values, width, low, high, map)
+function raster.colour_row(pixels, offset, values, width, range, map, missing_colour)
+    local low, high = range[1], range[2]
     local scale, top, missing = colours.size / (high - low), colours.size - 1, false
     for p = 0, width - 1 do
         local v = (values[p] - low) * scale
         if v ~= v then
-            pixels[offset + p] = colours.nan
+            pixels[offset + p] = missing_colour
             missing = true
         else
             if v < 0 then v = 0 elseif v > top then v = top end
@@ -80,6 +81,18 @@ function raster.colour_row(pixels, offset, values, width, low, high, map)
         end
     end
     return missing
+end
+
+-- The values of some cells, { i0, j0, nx, ny, step }, of a field of rows of nx.
+function raster.thinned(data, nx, cells)
+    local out = {}
+    for j = 0, cells.ny - 1 do
+        local row = (cells.j0 + j * cells.step) * nx + cells.i0
+        for i = 0, cells.nx - 1 do
+            out[j * cells.nx + i] = tonumber(data[row + i * cells.step])
+        end
+    end
+    return out
 end
 
 return raster

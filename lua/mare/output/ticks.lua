@@ -1,6 +1,8 @@
 -- Round numbers for axes. Steps are 1, 2 or 5 times a power of ten; labels carry just the decimals
 -- that the step needs, and a common power of ten where plain numbers would be long.
 
+local labels = require 'mare.output.labels'
+
 local ticks = {}
 
 -- A range that can be drawn: finite, low < high and wider than rounding errors.
@@ -35,13 +37,10 @@ function ticks.values(low, high, step)
     return out
 end
 
-local superscripts = { ['-'] = '⁻', ['0'] = '⁰', ['1'] = '¹', ['2'] = '²', ['3'] = '³',
-    ['4'] = '⁴', ['5'] = '⁵', ['6'] = '⁶', ['7'] = '⁷', ['8'] = '⁸', ['9'] = '⁹' }
-
 -- "×10⁻³", or '' for the power 0
 function ticks.power_text(power)
     if power == 0 then return '' end
-    return '×10' .. tostring(power):gsub('.', superscripts)
+    return '×10' .. labels.exponent(power)
 end
 
 local function exponent(values)
@@ -70,9 +69,9 @@ function ticks.choose(low, high, want)
         step = ticks.step(low, high, 2 * want)
         values = ticks.values(low, high, step)
     end
-    local labels, power = ticks.labels(values, step)
+    local texts, power = ticks.labels(values, step)
     local out = {}
-    for i, value in ipairs(values) do out[i] = { value = value, label = labels[i] } end
+    for i, value in ipairs(values) do out[i] = { value = value, label = texts[i] } end
     return out, power
 end
 

@@ -103,6 +103,7 @@ function water.new(desc)
     return setmetatable({
         name = 'shallow_water', scheme = scheme, halo = 2, updated = 3 * passes, read_only = 0,
         fields = { 'h', 'hu', 'hv' }, normal = { x = 1, y = 2 },
+        units = { length = 'm', time = 's' },
         variables = variables, derive = 'shallow_water/derive.krn',
         flux = flux, limiter = limiter, theta = theta, defines = defines,
         stages = part.stages, buffers = math.max(2, passes),

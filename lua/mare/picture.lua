@@ -1,0 +1,94 @@
+-- What a scenario's picture shows, the same for the image at the end and for a film:
+--
+--   picture = {
+--       variable = 'eta',           -- default: the first unknown
+--       label = 'elevation (m)',    -- default: the variable's long name and units
+--       colours = 'diverging', range = { -0.05, 0.05 },       -- as image.field takes them
+--       missing = { colour = 0xb4aca0, label = 'land' },
+--       contours = 8 or { levels } or { variable = 'h', levels = 8 or { levels } },
+--       vectors = { 'u', 'v', reference = 0.5 },
+--   }
+-- or function(sim, path), which draws an image by itself.
+
+local errors = require 'bindings.errors'
+local image = require 'mare.output.image'
+local labels = require 'mare.output.labels'
+
+local picture = {}
+
+local allowed = {
+    variable = 'string', label = 'string', colours = 'any', range = 'table', missing = 'table',
+    contours = 'any', vectors = 'table',
+}
+
+local function find(scheme, name)
+    local names = {}
+    for k, v in ipairs(scheme.variables) do
+        if v.name == name then return v end
+        names[k] = v.name
+    end
+    errors.argument("picture: no variable '%s' (there are: %s)", tostring(name),
+        table.concat(names, ', '))
+end
+
+-- Checks a description, and gives it with every name looked up: { variable, label, colours, range,
+-- missing, contours = { variable, levels } or nil, vectors = { u, v, unit, reference } or nil }.
+-- It may be wanted only at the end of a run: what is wrong must not surface then.
+function picture.describe(given, scheme)
+    given = errors.fields('picture', given or {}, allowed)
+    local shown = find(scheme, given.variable or scheme.fields[1])
+    local out = { variable = shown.name, colours = given.colours, range = given.range,
+        missing = given.missing,
+        label = given.label or labels.with_unit(shown.long_name or shown.name, shown.units) }
+    local lines, vectors = given.contours, given.vectors
+    if lines then
+        local named = type(lines) == 'table' and lines.variable
+        out.contours = { variable = find(scheme, named or shown.name).name,
+            levels = named and (lines.levels or 8) or lines }
+    end
+    if vectors then
+        local u, v = find(scheme, vectors[1]), find(scheme, vectors[2])
+        out.vectors = { u = u.name, v = v.name, unit = u.units, reference = vectors.reference }
+    end
+    return out
+end
+
+-- The domain as image.field takes it.
+function picture.axes(grid, scheme)
+    local spec = labels.axes(grid.x, grid.y, scheme.units and scheme.units.length)
+    spec.nx, spec.ny = grid.nx, grid.ny
+    return spec
+end
+
+-- For labels.clock.
+function picture.time_unit(scheme)
+    return scheme.units and scheme.units.time
+end
+
+local function with_overlays(spec, what, sim)
+    local lines, vectors = what.contours, what.vectors
+    if lines then
+        spec.contours = lines.levels
+        if lines.variable ~= what.variable then spec.contour_data = sim:field(lines.variable) end
+    end
+    if vectors then
+        spec.vectors = { u = sim:field(vectors.u), v = sim:field(vectors.v), unit = vectors.unit,
+            reference = vectors.reference }
+    end
+    return spec
+end
+
+-- The image at the end of a run. desc: as for run.new
+function picture.draw(desc, sim, path)
+    if type(desc.picture) == 'function' then return desc.picture(sim, path) end
+    local what = picture.describe(desc.picture, sim.scheme)
+    local spec = picture.axes(sim.grid, sim.scheme)
+    spec.path, spec.data = path, sim:field(what.variable)
+    spec.title = desc.title .. ', ' .. labels.clock(picture.time_unit(sim.scheme), sim.now.t)(
+        sim.now.t)
+    spec.label, spec.colours, spec.range = what.label, what.colours, what.range
+    spec.missing = what.missing
+    image.field(with_overlays(spec, what, sim))
+end
+
+return picture

@@ -3,7 +3,7 @@
  *
  *   const MR_GLOBAL real *bed     planes in the state's layout, BED_*
  *   const MR_GLOBAL real *rows, int row_count     ROW_*, each of row_count = ny + 4 entries
- *   real dx, dy, inv_dx, inv_dy   of a uniform grid (m, 1/m)
+ *   real dx, dy, inv_dx, inv_dy   m, 1/m; along x of a uniform grid only
  *
  * Defines: METRIC 0 uniform cells, 1 the width of a cell depends on its row; CORIOLIS 0 none,
  * 1 the parameter depends on the row, 2 on the cell. */

@@ -1,7 +1,7 @@
--- A uniform Cartesian grid and its split into px x py parts. Cells are counted from 0, x is the
--- fast direction, north is +y. Everything about a part follows from the global grid, never from
--- the split itself: that is one half of why every decomposition gives the same bits (exchange.lua
--- is the other).
+-- A uniform grid, Cartesian or of longitude and latitude, and its split into px x py parts. Cells
+-- are counted from 0, x is the fast direction, north is +y. Everything about a part follows from
+-- the global grid, never from the split itself: that is one half of why every decomposition gives
+-- the same bits (exchange.lua is the other).
 
 local errors = require 'bindings.errors'
 
@@ -34,9 +34,38 @@ local function check_range(name, range)
     if range[2] - range[1] == math.huge then fail('%s must be finite', name) end
 end
 
--- { nx =, ny =, x = { low, high }, y = { low, high }, halo = ghost cells on each side (2) }
+-- Degrees of a sphere, which no cell may leave or meet twice.
+local function check_degrees(x, y)
+    if x[2] - x[1] > 360 then fail('x covers %g degrees of longitude, at most 360', x[2] - x[1]) end
+    if y[1] < -90 or y[2] > 90 then
+        fail('y is from %g to %g degrees of latitude, must be within -90 to 90', y[1], y[2])
+    end
+end
+
+grid.coordinates = {
+    cartesian = 'x and y are lengths',
+    ['longitude-latitude'] = 'x and y are degrees east and north on a sphere',
+}
+
+local fields = {
+    nx = 'any', ny = 'any', x = 'any', y = 'any', halo = 'any', coordinates = grid.coordinates,
+    radius = 'number', angle = 'any',
+}
+
+local function check_angle(angle, spherical)
+    if spherical and angle then fail('angle is for coordinates = cartesian') end
+    local kind = type(angle)
+    if kind ~= 'nil' and kind ~= 'function' and not (kind == 'number' and angle - angle == 0) then
+        fail('angle = %s, must be degrees or a function(x, y)', tostring(angle))
+    end
+end
+
+-- { nx =, ny =, x = { low, high }, y = { low, high }, halo = ghost cells on each side (2),
+-- coordinates = 'cartesian' or 'longitude-latitude' (x and y in degrees), radius = of that sphere
+-- (6371000 m), angle = degrees from east to the x axis, anticlockwise, or a function(x, y) of them,
+-- where a Cartesian grid is a map of the earth }
 function grid.new(desc)
-    errors.fields('grid', desc, { nx = 'any', ny = 'any', x = 'any', y = 'any', halo = 'any' })
+    errors.fields('grid', desc, fields)
     local halo = desc.halo or 2
     if type(halo) ~= 'number' or halo % 1 ~= 0 or halo < 1 then
         fail('halo = %s, must be a whole number from 1', tostring(halo))
@@ -45,7 +74,12 @@ function grid.new(desc)
     check_cells('ny', desc.ny, halo)
     check_range('x', desc.x)
     check_range('y', desc.y)
+    local spherical = desc.coordinates == 'longitude-latitude'
+    if spherical then check_degrees(desc.x, desc.y) end
+    check_angle(desc.angle, spherical)
     return setmetatable({
+        coordinates = desc.coordinates or 'cartesian', spherical = spherical,
+        radius = spherical and (desc.radius or 6371000) or nil, angle = desc.angle,
         nx = desc.nx, ny = desc.ny, halo = halo, cells = desc.nx * desc.ny,
         x = { desc.x[1], desc.x[2] }, y = { desc.y[1], desc.y[2] },
         dx = (desc.x[2] - desc.x[1]) / desc.nx, dy = (desc.y[2] - desc.y[1]) / desc.ny,
@@ -58,6 +92,33 @@ end
 
 function Grid:y_centre(j)
     return self.y[1] + (j + 0.5) * self.dy
+end
+
+-- Where south faces of row j are.
+function Grid:y_face(j)
+    return self.y[1] + j * self.dy
+end
+
+-- Along x and y at y: how long a cell is, in metres on a sphere.
+function Grid:cell_size(y)
+    if not self.spherical then return self.dx, self.dy end
+    local arc = self.radius * math.pi / 180
+    return arc * math.abs(math.cos(math.rad(y))) * self.dx, arc * self.dy
+end
+
+-- Area of a cell of row j.
+function Grid:cell_area(j)
+    if not self.spherical then return self.dx * self.dy end
+    local south, north = math.rad(self:y_face(j)), math.rad(self:y_face(j + 1))
+    -- sin(north) - sin(south), without the loss of digits
+    local height = 2 * math.cos(0.5 * (south + north)) * math.sin(0.5 * (north - south))
+    return self.radius ^ 2 * math.rad(self.dx) * math.abs(height)
+end
+
+-- The direction of the x axis at a point: degrees from east, anticlockwise.
+function Grid:angle_at(x, y)
+    local angle = self.angle or 0
+    return type(angle) == 'function' and angle(x, y) or angle
 end
 
 -- The cell that holds the point; points outside give the nearest cell.

@@ -41,7 +41,7 @@ local function describe_variables(scheme, wanted, precision)
         if listed[name] then return end
         listed[name] = true
         list[#list + 1] = { name = name, type = precision, long_name = v.long_name,
-            units = v.units }
+            units = v.units, standard_name = v.standard_name }
     end
     local is_list = type(wanted) == 'table'
     for _, name in ipairs(is_list and wanted or scheme.fields) do add(name) end
@@ -120,7 +120,7 @@ local function spec_of(desc, wanted, common)
     return {
         path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
         space_units = units.length, time_units = units.time,
-        grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y },
+        grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
         variables = describe_variables(desc.scheme, wanted.variables, o.precision),

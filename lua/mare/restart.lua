@@ -18,7 +18,8 @@ local function identity(desc)
     local g, o = desc.grid, desc.options
     local precision = o.precision or 'float'
     return {
-        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo } },
+        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
+            g.coordinates, g.radius } },
         { 'the precision', precision },
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
         { 'the boundaries', literal.encode(desc.boundaries) },

@@ -33,8 +33,49 @@ describe('grid', function()
             assert.matches('^grid: halo = .*, must be a whole number from 1', message(grid.new,
                 { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 }, halo = halo }))
         end
-        assert.matches("^grid: unknown field 'hallo' %(allowed: halo, nx, ny, x, y%)",
+        assert.matches("^grid: unknown field 'hallo' %(allowed: angle, .*, halo, nx, ny,",
             message(grid.new, { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 }, hallo = 2 }))
+    end)
+
+    it('knows the cells of a sphere', function()
+        local R = 6371000
+        local g = grid.new { nx = 36, ny = 18, x = { 0, 360 }, y = { -90, 90 },
+            coordinates = 'longitude-latitude' }
+        local area = 0
+        for j = 0, 17 do area = area + 36 * g:cell_area(j) end
+        assert.near(1, area / (4 * math.pi * R ^ 2), 1e-14)
+        local dx, dy = g:cell_size(60)
+        assert.near(math.pi * R / 36, dx, 1e-6)
+        assert.near(math.pi * R / 18, dy, 1e-6)
+        assert.equal(-80, g:y_face(1))
+    end)
+
+    it('refuses what is not on a sphere', function()
+        local function sphere(x, y, more)
+            local desc = { nx = 8, ny = 8, x = x, y = y, coordinates = 'longitude-latitude' }
+            for key, value in pairs(more or {}) do desc[key] = value end
+            return message(grid.new, desc)
+        end
+        assert.equal('grid: y is from -95 to 0 degrees of latitude, must be within -90 to 90',
+            sphere({ 0, 1 }, { -95, 0 }))
+        assert.equal('grid: x covers 400 degrees of longitude, at most 360',
+            sphere({ 0, 400 }, { 0, 1 }))
+        assert.equal('grid: angle is for coordinates = cartesian',
+            sphere({ 0, 1 }, { 0, 1 }, { angle = 3 }))
+        assert.matches("^grid: coordinates = 'polar' %(allowed: cartesian, longitude%-latitude%)",
+            sphere({ 0, 1 }, { 0, 1 }, { coordinates = 'polar' }))
+    end)
+
+    it('tells where its x axis points', function()
+        local desc = { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }
+        assert.equal(0, grid.new(desc):angle_at(0, 0))
+        desc.angle = 30
+        assert.equal(30, grid.new(desc):angle_at(1, 1))
+        desc.angle = function(x, y) return x + y end
+        assert.equal(2, grid.new(desc):angle_at(1, 1))
+        desc.angle = 'east'
+        assert.equal('grid: angle = east, must be degrees or a function(x, y)',
+            message(grid.new, desc))
     end)
 
     it('splits into parts that tile it', function()

@@ -125,6 +125,20 @@ describe('the CF writer', function()
         file:close()
     end)
 
+    it('has longitude and latitude where the grid has', function()
+        local writer = output.writer(spec { grid = { nx = nx, ny = ny, x = { 0, 3 }, y = { -1, 1 },
+            coordinates = 'longitude-latitude' }, space_units = 'm' })
+        write(writer, 1)
+        writer:close()
+        local file = netcdf.open(folder .. '/run.nc')
+        assert.same({ 'time', 'latitude', 'longitude' }, file:variable('rho').dimensions)
+        assert.same({ units = 'degrees_east', standard_name = 'longitude',
+            long_name = 'longitude of the cell centre' }, file:attributes 'longitude')
+        assert.equal('degrees_north', file:attributes('latitude').units)
+        assert.equal(-0.75, file:get('latitude', { 0 }, { 1 })[0])
+        file:close()
+    end)
+
     it('calls a time with a date a CF time coordinate, and no other', function()
         local cases = { ['seconds since 2000-01-01'] = 'time', ['1'] = false }
         for units, standard_name in pairs(cases) do

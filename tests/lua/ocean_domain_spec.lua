@@ -234,6 +234,27 @@ describe('kernels of an ocean', function()
         check({ coriolis = f }, f, f)
     end)
 
+    it('see widths, areas and rotation of a sphere', function()
+        local sphere = grid.new { nx = 8, ny = 6, x = { 0, 8 }, y = { 57, 63 },
+            coordinates = 'longitude-latitude' }
+        local d = domain.new(mare.ocean { scheme = 'centres', depth = 1, coriolis = 'latitude' },
+            sphere, around, 'double')
+        local value = seen(d, sphere:split(1, 1)[1])
+        for j = -1, 7 do
+            local south, centre = math.rad(57 + j), math.rad(57.5 + j)
+            assert.near(2 * 7.2921e-5 * math.sin(centre), value(1, 0, j), 1e-19)
+            assert.near(2 * 7.2921e-5 * math.sin(south), value(2, 0, j), 1e-19)
+            assert.near(math.cos(south) / math.cos(centre), value(3, 0, j), 1e-14)
+        end
+        local width, height = sphere:cell_size(60)
+        local given = state.new(device, sphere:split(1, 1)[1], d.scheme, 'double')
+        d.scheme:prepare(d, given)
+        assert.equal(1 / height, domain.values(given).inv_dy)
+        assert.equal(width, domain.values(given).dx)
+        assert.matches("^ocean: coriolis = 'latitude' wants a grid of longitude and latitude",
+            refused { depth = 1, coriolis = 'latitude' })
+    end)
+
     it('see the same on any part', function()
         local big = grid.new { nx = 9, ny = 11, x = { 0, 9 }, y = { 0, 11 } }
         local scheme = mare.ocean { scheme = 'centres', depth = slope,

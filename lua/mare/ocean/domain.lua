@@ -91,10 +91,11 @@ end
 -- Arguments of kernels, by name, beside those of the state and the step.
 function domain.values(state)
     local host, buffers = state.domain.host, state.domain.buffers
-    local scheme, g = host.scheme, host.grid
+    local scheme = host.scheme
+    local dx, dy = host.grid:cell_size(0.5 * (host.grid.y[1] + host.grid.y[2]))
     return {
         bed = buffers.bed, rows = buffers.rows, row_count = state.part.ny + 4, g = scheme.g,
-        dx = g.dx, dy = g.dy, inv_dx = 1 / g.dx, inv_dy = 1 / g.dy,
+        dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,
         viscosity = scheme.viscosity, rho = scheme.rho,
     }
@@ -106,7 +107,8 @@ function domain.defines(self)
     local scheme = self.scheme
     local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
     return {
-        METRIC = 0, CORIOLIS = rotation[type(scheme.coriolis)], FORCING = 0,
+        METRIC = self.grid.spherical and 1 or 0, FORCING = 0,
+        CORIOLIS = rotation[type(scheme.coriolis)],
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,
     }

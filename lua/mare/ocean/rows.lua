@@ -7,10 +7,18 @@ local rows = {}
 
 local halo, kinds = 2, 7
 
+local spin = 7.2921e-5      -- of the earth, 1/s
+
 local rotation_fields = { f = 'number', beta = 'number', y0 = 'number' }
 
--- The Coriolis parameter (1/s) as a function of y (m), or nil where it is not one.
-local function parameter(coriolis)
+-- The Coriolis parameter (1/s) as a function of y, or nil where it is not one.
+local function parameter(coriolis, grid)
+    if coriolis == 'latitude' then
+        if not grid.spherical then
+            errors.argument "ocean: coriolis = 'latitude' wants a grid of longitude and latitude"
+        end
+        return function(y) return 2 * spin * math.sin(math.rad(y)) end
+    end
     if type(coriolis) ~= 'table' then return nil end
     errors.fields('ocean: coriolis', coriolis, rotation_fields)
     local f, beta, y0 = coriolis.f, coriolis.beta or 0, coriolis.y0 or 0
@@ -26,21 +34,25 @@ local function row_of(boundaries, j, ny)
     return boundaries.south == 'periodic' and j % ny or j
 end
 
+local function curvature(grid, y)
+    return grid.spherical and math.tan(math.rad(y)) / grid.radius or 0
+end
+
 -- An array of all kinds one after the other.
 function rows.new(grid, boundaries, coriolis)
     local count, list = grid.ny + 2 * halo, {}
-    local f = parameter(coriolis) or function() return 0 end
+    local f = parameter(coriolis, grid) or function() return 0 end
     local function put(kind, j, value) list[kind * count + j + halo + 1] = value end
     for j = -halo, grid.ny + halo - 1 do
         local row = row_of(boundaries, j, grid.ny)
-        local south = grid.y[1] + row * grid.dy
-        put(0, j, 1 / grid.dx)
-        put(1, j, grid.dx)
-        put(2, j, 1 / (grid.dx * grid.dy))
-        put(3, j, f(south + 0.5 * grid.dy))
+        local centre, south = grid:y_centre(row), grid:y_face(row)
+        put(0, j, 1 / (grid:cell_size(centre)))
+        put(1, j, (grid:cell_size(south)))
+        put(2, j, 1 / grid:cell_area(row))
+        put(3, j, f(centre))
         put(4, j, f(south))
-        put(5, j, 0)
-        put(6, j, 0)
+        put(5, j, curvature(grid, centre))
+        put(6, j, curvature(grid, south))
     end
     assert(#list == kinds * count)
     return list

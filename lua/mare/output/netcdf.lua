@@ -1,12 +1,13 @@
--- Snapshots of a run in one CF-1.8 NetCDF-4 file (dimensions time, y, x; coordinates at cell
--- centres). Everything goes to a unique temporary file beside the final one; close() syncs it and
--- renames it, so the final name only ever holds a complete file, and an older file there survives a
--- failed run.
+-- Snapshots of a run in one CF-1.8 NetCDF-4 file (dimensions time, y, x, or time, latitude,
+-- longitude; coordinates at cell centres). Everything goes to a unique temporary file beside the
+-- final one; close() syncs it and renames it, so the final name only ever holds a complete file,
+-- and an older file there survives a failed run.
 --
 --   local netcdf = require 'mare.output.netcdf'
 --   local out = netcdf.writer{
 --       path = 'kh.nc',
---       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },
+--       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },   -- and coordinates =
+--                                     -- 'longitude-latitude' where x and y are degrees
 --       sample = { i0 = 0, j0 = 0, nx = 32, ny = 16, step = 2 },   -- which cells: from (i0, j0)
 --                                     -- every second, 32 x 16 in all; nil: the whole grid
 --       variables = {                         -- type 'float' or 'double'; units default to '1'
@@ -76,9 +77,28 @@ local function sample_of(spec)
     return spec.sample or { i0 = 0, j0 = 0, nx = g.nx, ny = g.ny, step = 1 }
 end
 
+-- Names of the coordinates of a grid, and their attributes.
+local axes = {
+    cartesian = {
+        x = { name = 'x', long_name = 'x of the cell centre' },
+        y = { name = 'y', long_name = 'y of the cell centre' },
+    },
+    ['longitude-latitude'] = {
+        x = { name = 'longitude', long_name = 'longitude of the cell centre',
+            standard_name = 'longitude', units = 'degrees_east' },
+        y = { name = 'latitude', long_name = 'latitude of the cell centre',
+            standard_name = 'latitude', units = 'degrees_north' },
+    },
+}
+
+local function axes_of(spec)
+    return axes[spec.grid.coordinates or 'cartesian']
+end
+
 local function check_variables(spec)
     if #spec.variables == 0 then fail(spec, 'no variables to write') end
-    local seen = { time = true, y = true, x = true }
+    local names = axes_of(spec)
+    local seen = { time = true, [names.y.name] = true, [names.x.name] = true }
     for i, v in ipairs(spec.variables) do
         if type(v.name) ~= 'string' or not v.name:find '^[%a][%w_]*$' then
             fail(spec, 'variable %d: name %s, must be letters, digits and _', i, tostring(v.name))
@@ -133,9 +153,10 @@ local function put_attributes(file, target, attributes)
     end
 end
 
-local function define_axis(file, name, dim, attributes)
-    file:define_variable(name, 'double', { dim })
-    put_attributes(file, name, attributes)
+local function define_axis(file, axis, dim, units)
+    file:define_variable(axis.name, 'double', { dim })
+    put_attributes(file, axis.name, { units = axis.units or units, long_name = axis.long_name,
+        standard_name = axis.standard_name })
 end
 
 -- In CF only units "... since <date>" make a time coordinate, and axis = 'T' or the standard name
@@ -150,10 +171,11 @@ local function time_attributes(units)
 end
 
 local function define_axes(file, spec, dims)
-    local space = spec.space_units or '1'
-    define_axis(file, 'time', dims.time, time_attributes(spec.time_units or '1'))
-    define_axis(file, 'y', dims.y, { units = space, long_name = 'y of the cell centre' })
-    define_axis(file, 'x', dims.x, { units = space, long_name = 'x of the cell centre' })
+    local space, names = spec.space_units or '1', axes_of(spec)
+    file:define_variable('time', 'double', { dims.time })
+    put_attributes(file, 'time', time_attributes(spec.time_units or '1'))
+    define_axis(file, names.y, dims.y, space)
+    define_axis(file, names.x, dims.x, space)
 end
 
 local function define_variables(file, spec, dims)
@@ -198,15 +220,16 @@ local function put_centres(file, name, n, range, cells, first, step)
 end
 
 local function define(file, spec)
-    local g, grid = sample_of(spec), spec.grid
-    local dims = { time = file:define_dimension 'time', y = file:define_dimension('y', g.ny),
-        x = file:define_dimension('x', g.nx) }
+    local g, grid, names = sample_of(spec), spec.grid, axes_of(spec)
+    local dims = { time = file:define_dimension 'time',
+        y = file:define_dimension(names.y.name, g.ny),
+        x = file:define_dimension(names.x.name, g.nx) }
     put_global_attributes(file, spec)
     define_axes(file, spec, dims)
     define_variables(file, spec, dims)
     file:end_definitions()
-    put_centres(file, 'y', g.ny, grid.y, grid.ny, g.j0, g.step)
-    put_centres(file, 'x', g.nx, grid.x, grid.nx, g.i0, g.step)
+    put_centres(file, names.y.name, g.ny, grid.y, grid.ny, g.j0, g.step)
+    put_centres(file, names.x.name, g.nx, grid.x, grid.nx, g.i0, g.step)
     file:sync()
 end
 

@@ -27,7 +27,8 @@ ocean.frictions = {
 }
 
 local variables = {
-    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water' },
+    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
+        standard_name = 'sea_surface_height_above_geoid' },
     { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
     { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
 }
@@ -61,9 +62,11 @@ end
 
 local function check_coriolis(given)
     local kind = type(given)
-    if kind == 'nil' or kind == 'table' or kind == 'function' then return given end
-    errors.argument("ocean: coriolis = %s, must be { f =, beta =, y0 = } or a function(x, y)",
-        tostring(given))
+    if kind == 'nil' or kind == 'table' or kind == 'function' or given == 'latitude' then
+        return given
+    end
+    errors.argument("ocean: coriolis = %s, must be { f =, beta =, y0 = }, a function(x, y) or "
+        .. "'latitude'", tostring(given))
 end
 
 -- The scheme's own half.
@@ -81,9 +84,9 @@ local function check_fields(desc, half)
 end
 
 -- { scheme = 'cdklm', g = 9.81 (m/s2), depth = see ocean/bed.lua, land = depth (m) from which on it
--- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m } or a
--- function(x, y) -> 1/s, friction = { kind =, coefficient = }, viscosity = 0 (m2/s), rho = 1025
--- (kg/m3), and what the scheme takes beside }
+-- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
+-- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
+-- rho = 1025 (kg/m3), and what the scheme takes beside }
 function ocean.new(desc)
     if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
     local name = desc.scheme or 'cdklm'
@@ -91,7 +94,8 @@ function ocean.new(desc)
     check_fields(desc, half)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
-        normal = { x = 1, y = 2 }, variables = variables, g = number('g', desc.g or 9.81, 0, 1e30),
+        normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
+        g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
         viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),

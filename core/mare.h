@@ -277,7 +277,8 @@ typedef enum mare_language {
 
 /* STRICT: IEEE division and square root, denormals kept. FAST: approximate division and square
  * root, denormals may be flushed. In both, a * b + c is fused only where the source says fma and
- * nothing is reassociated, so that the same expression gives the same bits wherever it stands.
+ * nothing is reassociated, so that the same expression gives the same bits wherever it stands; for
+ * that FAST kernels divide and take roots by the words mr_rcp and mr_sqrt.
  * RELAXED: whatever the vendor calls fast maths. */
 typedef enum mare_math { MARE_MATH_STRICT = 0, MARE_MATH_FAST, MARE_MATH_RELAXED } mare_math;
 

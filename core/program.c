@@ -73,6 +73,7 @@ static void compose(const mr_backend *backend, const mare_program_desc *desc, bo
                        desc->defines[i].value ? desc->defines[i].value : "1");
     if (desc->language == MARE_LANGUAGE_MARE) {
         if (is_cpu) mr_text_format(out, "#define MR_CPU 1\n");
+        if (desc->math == MARE_MATH_FAST) mr_text_format(out, "#define MR_FAST 1\n");
         mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n", backend->prelude);
     }
     mr_text_append(out, mr_text_cstr(flat), flat->size);

@@ -120,6 +120,18 @@ end, {
     { 'lua/mare/a.lua', "-- not require 'ffi' here\nlocal b = require 'ffield'\n", 0 },
 })
 
+-- Under fast maths a compiler merges quotients as it likes, and bits depend on where they stand.
+line_rule('kernels take reciprocals and roots by the words of the dialect', 'code',
+    function(line, path)
+        if under(path, 'kernels') and path:find '%.h$' and not path:find '^kernels/prelude/' then
+            return (line:match 'R%([%d.e]+%) /' or line:match '%f[%w_]r?sqrtf?%(') and line
+        end
+    end, {
+        { 'kernels/a/b.h', 'x = R(1.0) / y;\nz = sqrt(x);\n', 2 },
+        { 'kernels/a/b.h', 'x = mr_rcp(y);\nz = mr_sqrt(x) / 2;\n', 0 },
+        { 'kernels/prelude/cuda.h', 'return sqrt(a);\n', 0 },
+    })
+
 line_rule('only lua/mare/source.lua opens kernels/', 'code', function(line, path)
     if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/source.lua'
         and line:find '[\'"/]kernels[\'"/]' then

@@ -10,7 +10,7 @@ typedef struct flow { real rho, un, ut, p; } flow;            /* velocity and pr
 /* The same bits whichever axis is called normal: max_rate.krn knows one only. */
 MR_FN flow primitive(cell q, real gamma) {
     flow w;
-    real inverse = R(1.0) / q.rho;
+    real inverse = mr_rcp(q.rho);
     w.rho = q.rho;
     w.un = q.mn * inverse;
     w.ut = q.mt * inverse;
@@ -20,18 +20,18 @@ MR_FN flow primitive(cell q, real gamma) {
 
 MR_FN real energy_of(flow w, real gamma) {
     real square = mr_fma(w.un, w.un, w.ut * w.ut);
-    return mr_fma(R(0.5) * w.rho, square, w.p * (R(1.0) / (gamma - R(1.0))));
+    return mr_fma(R(0.5) * w.rho, square, w.p * mr_rcp(gamma - R(1.0)));
 }
 
 MR_FN real sound_speed(flow w, real gamma) {
-    return mr_sqrt(gamma * w.p * (R(1.0) / w.rho));
+    return mr_sqrt(gamma * w.p * mr_rcp(w.rho));
 }
 
 /* How fast signals cross cells, in cells per time: dt times it is the Courant number. NaN unless
  * density and pressure are positive, where their quotient may be so too; 1 / rho is not positive
  * either where rho is infinite. An infinite pressure makes an infinite rate. */
 MR_FN real signal_rate(flow w, real gamma, real inv_dn, real inv_dt) {
-    int valid = (R(1.0) / w.rho > R(0.0)) & (w.p > R(0.0));
+    int valid = (mr_rcp(w.rho) > R(0.0)) & (w.p > R(0.0));
     real c = mr_select(valid, sound_speed(w, gamma), mr_sqrt(R(-1.0)));
     return mr_max((mr_abs(w.un) + c) * inv_dn, (mr_abs(w.ut) + c) * inv_dt);
 }

@@ -41,7 +41,7 @@ MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
     flow *low, flow *high) {
     flow h = slope_of(below, above), change;
     change.rho = mr_fma(w.un, h.rho, w.rho * h.un);
-    change.un = mr_fma(w.un, h.un, h.p * (R(1.0) / w.rho));
+    change.un = mr_fma(w.un, h.un, h.p * mr_rcp(w.rho));
     change.ut = w.un * h.ut;
     change.p = mr_fma(w.un, h.p, gamma * w.p * h.un);
     int positive = (mr_fma(-lambda, change.rho, w.rho) > mr_abs(h.rho))

@@ -10,7 +10,7 @@ MR_FN cell flux(face l, face r, real lambda, real gamma) {
     real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
     real sl = mr_min(R(0.0), mr_min(l.un - cl, r.un - cr));
     real sr = mr_max(R(0.0), mr_max(l.un + cl, r.un + cr));
-    real width = R(1.0) / (sr - sl), wl = sr * width, wr = -sl * width, jump = -(sl * sr) * width;
+    real width = mr_rcp(sr - sl), wl = sr * width, wr = -sl * width, jump = -(sl * sr) * width;
     real el = energy_of(l, gamma), er = energy_of(r, gamma);
     cell fl = physical_flux(l, el), fr = physical_flux(r, er), f;
     f.rho = hll(fl.rho, fr.rho, l.rho, r.rho, wl, wr, jump);

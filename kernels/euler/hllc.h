@@ -8,7 +8,7 @@
  * the flux of w itself, which serves the supersonic case. */
 MR_FN cell star_flux(flow w, real s, real a, real contact, real gamma) {
     cell f;
-    real inverse = R(1.0) / (s - contact);
+    real inverse = mr_rcp(s - contact);
     real p = mr_fma(a, contact - w.un, w.p);
     real work = mr_fma(p, contact, -(w.p * w.un));
     real energy = inverse * mr_fma(energy_of(w, gamma), s - w.un, work);
@@ -23,7 +23,7 @@ MR_FN cell flux(face l, face r, real lambda, real gamma) {
     real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
     real sl = mr_min(l.un - cl, r.un - cr), sr = mr_max(l.un + cl, r.un + cr);
     real al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);
-    real contact = ((r.p - l.p) + (al * l.un - ar * r.un)) * (R(1.0) / (al - ar));
+    real contact = ((r.p - l.p) + (al * l.un - ar * r.un)) * mr_rcp(al - ar);
     int left = contact >= R(0.0);
     flow w;
     w.rho = mr_select(left, l.rho, r.rho);

@@ -56,10 +56,33 @@ typedef unsigned long ulong;
 #define mr_min(a, b) fmin((real)(a), (real)(b))
 #define mr_max(a, b) fmax((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
-#define mr_sqrt(a) sqrt((real)(a))
+#define mr_sqrt(a) mr_sqrt_((real)(a))
+#define mr_rcp(a) mr_rcp_((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
+
+MR_FN double mr_rcp_(double a) { return 1.0 / a; }
+MR_FN double mr_sqrt_(double a) { return sqrt(a); }
+#ifdef MR_FAST
+/* One instruction each, and none that a compiler may merge with its neighbours: left to divide as
+ * it likes, it does so in one place and not in another, and the bits of a cell depend on the
+ * kernel and the lane that it falls into. */
+MR_FN float mr_rcp_(float a) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+
+MR_FN float mr_sqrt_(float a) {
+    float r;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+#else
+MR_FN float mr_rcp_(float a) { return 1.0f / a; }
+MR_FN float mr_sqrt_(float a) { return sqrtf(a); }
+#endif
 
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)

@@ -61,10 +61,31 @@ typedef long mr_index;
 #define mr_max(a, b) fmax((real)(a), (real)(b))
 #endif
 #define mr_abs(a) fabs((real)(a))
-#define mr_sqrt(a) sqrt((real)(a))
+#define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
+#define mr_rcp(a) MR_JOIN(mr_rcp_, MARE_REAL)((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
+
+#define mr_rcp_double(a) (1.0 / (a))
+#define mr_sqrt_double(a) sqrt(a)
+#if defined(MR_FAST) && defined(__NV_CL_C_VERSION)
+/* See cuda.h. */
+MR_FN float mr_rcp_float(float a) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+
+MR_FN float mr_sqrt_float(float a) {
+    float r;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+#else
+#define mr_rcp_float(a) (1.0f / (a))
+#define mr_sqrt_float(a) sqrt(a)
+#endif
 
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)

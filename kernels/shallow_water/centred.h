@@ -7,7 +7,7 @@ MR_FN real mean_flux(real fl, real fr, real ql, real qr, real half_speed) {
 }
 
 MR_FN cell lax_flux(flow l, flow r, cell fl, cell fr, real lambda) {
-    real half_speed = R(0.5) / lambda;
+    real half_speed = R(0.5) * mr_rcp(lambda);
     cell f;
     f.h = mean_flux(fl.h, fr.h, l.h, r.h, half_speed);
     f.mn = mean_flux(fl.mn, fr.mn, fl.h, fr.h, half_speed);

@@ -29,7 +29,8 @@ MR_FN void set_face(faces *row, int l, face f) {
 /* The depth between the outer waves is that between two rarefactions. */
 MR_FN jumps jumps_between(flow l, flow r, real g) {
     real sum = wave_speed(l, g) + wave_speed(r, g);
-    real star = mr_max(R(0.0), R(0.5) * sum + R(0.25) * (l.un - r.un)), depth = star * star / g;
+    real star = mr_max(R(0.0), R(0.5) * sum + R(0.25) * (l.un - r.un));
+    real depth = star * star * mr_rcp(g);
     jumps j = { depth - l.h, r.ut - l.ut, r.h - depth };
     return j;
 }

@@ -12,7 +12,7 @@ typedef struct flow { real h, un, ut; } flow;       /* depth, velocity */
 
 MR_FN flow primitive(cell q, real g) {
     flow w;
-    real inverse = mr_select(q.h > DRY, R(1.0) / q.h, R(0.0));
+    real inverse = mr_select(q.h > DRY, mr_rcp(q.h), R(0.0));
     w.h = q.h;
     w.un = q.mn * inverse;
     w.ut = q.mt * inverse;

@@ -6,7 +6,8 @@
 /* -1 for a wave to the low side, 1 for one to the high side, less in size where jumps agree. */
 MR_FN real weight(real courant, real jump, real low_jump, real high_jump) {
     real upwind = mr_select(courant > R(0.0), low_jump, high_jump);
-    real limited = mr_select(jump != R(0.0), R(2.0) * half_slope(upwind, jump) / jump, R(0.0));
+    real ratio = R(2.0) * half_slope(upwind, jump) * mr_rcp(jump);
+    real limited = mr_select(mr_abs(jump) > DRY, ratio, R(0.0));
     real size = mr_min(mr_abs(courant), R(1.0));
     return mr_copysign(mr_fma(size - R(1.0), limited, R(1.0)), courant);
 }
@@ -39,7 +40,7 @@ MR_FN cell flux(face l, face r, real lambda, real g) {
     cell fl = physical_flux(l.w, g), fr = physical_flux(r.w, g), f = star_flux(l.w, r.w, s, g);
     jumps here = jumps_between(l.w, r.w, g);
     real water = s.right * r.w.h - s.left * l.w.h + (fl.h - fr.h);     /* between the outer waves */
-    real contact = f.h * (s.right - s.left) * (R(1.0) / mr_max(water, DRY));
+    real contact = f.h * (s.right - s.left) * mr_rcp(mr_max(water, DRY));
     real low = weight(lambda * s.left, here.low, l.other.low, r.other.low);
     real middle = weight(lambda * contact, here.shear, l.other.shear, r.other.shear);
     real high = weight(lambda * s.right, here.high, l.other.high, r.other.high);

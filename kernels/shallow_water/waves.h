@@ -8,7 +8,7 @@ typedef struct fan { real left, right; } fan;       /* speeds */
  * no cell is emptied. Onto a dry bed water runs at twice its wave speed. */
 MR_FN fan outer_waves(flow l, flow r, real g) {
     real cl = wave_speed(l, g), cr = wave_speed(r, g), c = mr_sqrt(R(0.5) * g * (l.h + r.h));
-    real u = (cl * l.un + cr * r.un) * (R(1.0) / mr_max(cl + cr, DRY));
+    real u = (cl * l.un + cr * r.un) * mr_rcp(mr_max(cl + cr, DRY));
     fan s;
     s.left = mr_select(l.h > DRY, mr_min(l.un - cl, u - c), r.un - R(2.0) * cr);
     s.right = mr_select(r.h > DRY, mr_max(r.un + cr, u + c), l.un + R(2.0) * cl);
@@ -19,7 +19,7 @@ MR_FN fan outer_waves(flow l, flow r, real g) {
  * velocity, less what comes from the right, and pressure: neither can be more than is there,
  * however numbers are rounded. 0 where all is dry and nothing moves. */
 MR_FN cell star_flux(flow l, flow r, fan s, real g) {
-    real width = R(1.0) / mr_max(s.right - s.left, DRY);
+    real width = mr_rcp(mr_max(s.right - s.left, DRY));
     real wl = s.right * width, wr = -s.left * width;
     real a = wl * l.h * (l.un - s.left), b = wr * r.h * (s.right - r.un);
     real pressure = R(0.5) * g * (wl * (l.h * l.h) + wr * (r.h * r.h));

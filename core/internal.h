@@ -250,6 +250,8 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* Queues it, or records it where the stream is recording. */
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream);
 mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
+/* Returns `status`, a failure of the back end, with what it was for; notes a loss. */
+mare_status mr_op_fail(const mr_op *op, mare_status status);
 void mr_op_retain(const mr_op *op);                         /* the objects it works on */
 void mr_op_release(const mr_op *op);
 

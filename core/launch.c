@@ -349,10 +349,22 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
     return MARE_OK;
 }
 
+/* Nothing is left to do or to look after: the launch is complete and has run on this stream, and
+ * what it uses has not changed since, so that its device is the stream's. */
+static bool is_plain(const mare_launch *launch, const mare_stream *stream) {
+    return launch->ordered == stream->serial && !stream->recording && !launch->device->profile &&
+           !atomic_load_explicit(&launch->device->is_lost, memory_order_acquire);
+}
+
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
-    MR_TRY(mr_device_pick_stream(launch->device, stream, "kernel", launch->object.label,
-                                 &stream));
+    mare_device *device = launch->device;
+    if (!stream) stream = device->stream;
+    if (is_plain(launch, stream)) {
+        mare_status status = device->backend->launch_run(device->native, stream->native, launch);
+        return status == MARE_OK ? status : mr_op_fail(&launch->op, status);
+    }
+    MR_TRY(mr_device_pick_stream(device, stream, "kernel", launch->object.label, &stream));
     if (launch->missing || !launch->group[0]) return refuse_incomplete(launch);
     return mr_op_submit(&launch->op, stream);
 }

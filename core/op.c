@@ -64,6 +64,10 @@ static mare_status explain(const mr_op *op, mare_status status) {
     return status;
 }
 
+mare_status mr_op_fail(const mr_op *op, mare_status status) {
+    return mr_device_note(device_of(op), explain(op, status));
+}
+
 mare_status mr_op_run(const mr_op *op, mr_native stream) {
     mare_status status = perform(op, device_of(op), stream);
     if (status != MARE_OK) return explain(op, status);

@@ -83,7 +83,11 @@ mare_status mr_cuda_context_open(struct mr_cuda_device *device);
 void mr_cuda_context_close(const struct mr_cuda_device *device, bool is_lost);
 /* Makes the device's context current; `pushed` goes to mr_cuda_leave, which undoes it. */
 mare_status mr_cuda_enter(mr_native device, bool *pushed);
-void mr_cuda_leave(bool pushed);
+/* A pop of what was pushed cannot fail while the driver lives. */
+static inline void mr_cuda_leave(bool pushed) {
+    struct CUctx_st *popped;
+    if (pushed) (void)mr_cu.cuCtxPopCurrent_v2(&popped);
+}
 /* For releases, which report nothing; the second waits until the device is idle. False: no context,
  * release nothing. */
 bool mr_cuda_enter_release(mr_native device, bool *pushed);

@@ -59,12 +59,6 @@ bool mr_cuda_enter_idle(mr_native device, bool *pushed) {
     return true;
 }
 
-/* A pop of what was pushed cannot fail while the driver lives. */
-void mr_cuda_leave(bool pushed) {
-    struct CUctx_st *popped;
-    if (pushed) (void)mr_cu.cuCtxPopCurrent_v2(&popped);
-}
-
 static bool is_among(const struct CUctx_st *native) {
     for (const struct mr_cuda_context *c = contexts; c; c = c->next)
         if (c->native && c->native == native) return true;

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* The buffer that the kernel object holds for one argument. */
 typedef struct shadow {
@@ -120,8 +119,10 @@ static mare_status set_arguments(launch_state *state, const mare_launch *launch)
 }
 
 static bool is_current(const launch_state *state, const mare_launch *launch) {
-    return state->revision == launch->revision &&
-           !memcmp(state->values, launch->values, state->count * sizeof *state->values);
+    uint64_t changed = state->revision ^ launch->revision;
+    for (uint32_t i = 0; i < state->count; i++)
+        changed |= state->values[i].u ^ launch->values[i].u;
+    return !changed;
 }
 
 mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_launch *launch) {

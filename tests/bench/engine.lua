@@ -2,6 +2,7 @@
 --     mare tests/bench/engine.lua [DEVICE]
 -- The peer is C in the same process; see peer.lua for `added`.
 
+local library = require('bindings.ffi').C
 local devices = require 'bindings.device'
 local overlap = require 'tests.bench.overlap'
 local peers = require 'tests.bench.peer'
@@ -38,19 +39,35 @@ local peer = peers.open(device)
 local checked, compare = peers.checked, peers.compare
 local function report(...) peers.report(device, ...) end
 
--- Few enough at once that no queue fills up.
+-- Few enough at once that no queue fills up. What is added is told apart: what the vendor takes
+-- for objects as Mare makes them, what core adds to that, and what Lua does.
 local function bench_launch(name, arguments)
     local launch = bind(name)
-    local function mine(count)
-        device:wait()
-        local start = system.now()
-        for _ = 1, count do launch:run() end
-        local seconds = system.now() - start
-        device:wait()
-        return seconds
+    local handle = launch.handle
+    local function timed(queue)
+        return function(count)
+            device:wait()
+            local start = system.now()
+            queue(count)
+            local seconds = system.now() - start
+            device:wait()
+            return seconds
+        end
     end
-    report(('launch, %d arguments'):format(arguments), 'C + 50 ns', compare(400, mine,
-        function(count) return peer.peer_launch(arguments, count) end))
+    local mine = timed(function(count) for _ = 1, count do launch:run() end end)
+    local core = timed(function(count)
+        for _ = 1, count do library.mare_launch_run(handle, nil) end
+    end)
+    local function plain(count) return peer.peer_launch(arguments, count) end
+    local function same(count) return peer.peer_same(handle, count) end
+    local own, other, added = compare(400, mine, plain)
+    local _, same_us, over_same = compare(400, mine, same)
+    local _, _, by_core = compare(400, core, same)
+    local more = { same_us = 1e6 * same_us, over_same_us = 1e6 * over_same,
+        core_us = 1e6 * by_core }
+    report(('launch, %d arguments'):format(arguments), 'C + 50 ns', own, other, added, more)
+    print(('%-10s %-22s %10.4g us in C on the same objects; added %.1f ns, of which core %.1f ns')
+        :format(device.name, '', 1e6 * same_us, 1e9 * over_same, 1e9 * by_core))
 end
 
 local function bench_plan()

@@ -11,6 +11,7 @@
 /* cdef:begin */
 const char *peer_open(int device);              /* NULL, or what failed */
 double peer_launch(int arguments, int count);   /* queueing only; 2 or 16 arguments */
+double peer_same(const void *launch, int count);    /* the objects of Mare's launch instead */
 double peer_plan(int kernels, int count);       /* a graph, or a list of launches, and the wait */
 double peer_download(int count);                /* a launch, then one float into pinned memory */
 double peer_alloc(unsigned long bytes, int count);  /* memory taken and given back */

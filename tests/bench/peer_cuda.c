@@ -90,6 +90,19 @@ static double launch_all(int arguments, int count) {
     return code ? -1 : seconds;
 }
 
+static double launch_same(const mare_launch *l, int count) {
+    const struct mr_cuda_launch *native = l->native.ptr;
+    struct CUstream_st *own = l->device->stream->native.ptr;
+    unsigned code = cu.cuStreamSynchronize(own);
+    double start = peer_now();
+    for (int i = 0; i < count; i++)
+        code |= cu.cuLaunchKernel(native->function, 1, 1, 1, 1, 1, 1, 0, own,
+                                  (void **)(uintptr_t)native->values, NULL);
+    double seconds = peer_now() - start;
+    code |= cu.cuStreamSynchronize(own);
+    return code ? -1 : seconds;
+}
+
 static unsigned capture(int kernels, struct CUgraphExec_st **exec) {
     void *values[] = { &memory, &number };
     struct CUgraph_st *graph = NULL;
@@ -132,6 +145,7 @@ static double download_all(int count) {
     return seconds
 
 double peer_launch(int arguments, int count) { WITHIN_CONTEXT(launch_all(arguments, count)); }
+double peer_same(const void *l, int count) { WITHIN_CONTEXT(launch_same(l, count)); }
 double peer_plan(int kernels, int count) { WITHIN_CONTEXT(run_graph(kernels, count)); }
 double peer_download(int count) { WITHIN_CONTEXT(download_all(count)); }
 

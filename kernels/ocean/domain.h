@@ -4,10 +4,13 @@
  *   const MR_GLOBAL real *bed     planes in the state's layout, BED_*
  *   const MR_GLOBAL real *rows, int row_count     ROW_*, each of row_count = ny + 4 entries
  *   real dx, dy, inv_dx, inv_dy   m, 1/m; along x of a uniform grid only
+ *   const MR_GLOBAL real *forcing, const MR_GLOBAL double *forcing_times    FORCE_* at two times
  *
  * Defines: METRIC 0 uniform cells, 1 the width of a cell depends on its row; CORIOLIS 0 none,
- * 1 the parameter depends on the row, 2 on the cell. */
+ * 1 the parameter depends on the row, 2 on the cell; FORCING 0 none, 1 the same in all cells,
+ * 2 planes in the state's layout. */
 
+#include "clock.h"
 #include "sweep/layout.h"
 
 #define BED_DEPTH 0     /* of still water at centres, m, positive down; or LAND */
@@ -21,6 +24,11 @@
 #define ROW_F_SOUTH 4   /* at its southern face */
 #define ROW_CURVATURE 5 /* tan(latitude) / radius of the earth at its centre, 1/m */
 #define ROW_CURVATURE_SOUTH 6
+
+#define FORCE_X 0       /* wind stress along x over density of the water, m2/s2 */
+#define FORCE_Y 1
+#define FORCE_PRESSURE 2    /* of the air over density of the water, m2/s2 */
+#define FORCES 3
 
 #define LAND R(-1e30)
 
@@ -80,4 +88,25 @@ MR_FN real coriolis_south(const MR_GLOBAL real *bed, mr_index plane, mr_index at
 #else
     return R(0.0);
 #endif
+}
+
+/* Weight of the later of two times {then, later} at the present step's time + fraction * dt. A step
+ * never goes beyond the later one, whose weight is 0 where it never comes. */
+MR_FN real time_weight(const MR_GLOBAL double *clock, const MR_GLOBAL double *times,
+    double fraction) {
+    double t = clock[CLOCK_TIME] + fraction * clock[CLOCK_STEP];
+    return (real)((t - times[0]) / (times[1] - times[0]));
+}
+
+/* One of FORCE_* in the cell at element `at`, ghost cells too. */
+MR_FN real forcing_at(const MR_GLOBAL real *forcing, int kind, mr_index plane, mr_index at,
+    real weight) {
+#if FORCING == 2
+    real then = forcing[kind * plane + at], later = forcing[(FORCES + kind) * plane + at];
+#elif FORCING == 1
+    real then = forcing[kind], later = forcing[FORCES + kind];
+#else
+    real then = R(0.0), later = R(0.0);
+#endif
+    return mr_fma(weight, later - then, then);
 }

@@ -115,6 +115,12 @@ function Grid:cell_area(j)
     return self.radius ^ 2 * math.rad(self.dx) * math.abs(height)
 end
 
+-- The cell that cell (i, j) is where the domain goes around; it may lie beyond other sides.
+function Grid:wrapped(boundaries, i, j)
+    return boundaries.west == 'periodic' and i % self.nx or i,
+        boundaries.south == 'periodic' and j % self.ny or j
+end
+
 -- The direction of the x axis at a point: degrees from east, anticlockwise.
 function Grid:angle_at(x, y)
     local angle = self.angle or 0

@@ -4,12 +4,11 @@
 
 local layout = {}
 
-local tail = 256    -- elements after the last plane: the last work-item of a row reads past its end
-
 local Layout = {}
 Layout.__index = Layout
 
 layout.pad = 32     -- elements in front of the first interior cell of a row: west ghost cells
+layout.tail = 256   -- after the last plane: the last work-item of a row reads past its end
 
 local function round_up(n, multiple)
     return math.ceil(n / multiple) * multiple
@@ -22,7 +21,7 @@ function layout.new(desc)
     return setmetatable({
         nx = desc.nx, ny = desc.ny, halo = desc.halo, fields = desc.fields,
         stride = stride, rows = rows, plane = stride * rows,
-        count = stride * rows * desc.fields + tail,
+        count = stride * rows * desc.fields + layout.tail,
     }, Layout)
 end
 

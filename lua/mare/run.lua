@@ -84,7 +84,7 @@ local function advance(state, target, limit)
     state.target = target
     check_state(sim)
     while sim.now.t < target and sim.now.steps < limit do
-        local n = batch_size(sim.now, target, limit, state.per_step)
+        local n = batch_size(sim.now, math.min(target, sim.stop), limit, state.per_step)
         local t, taken, started = sim.now.t, sim.now.steps, system.now()
         sim:step(n)
         sim:read()

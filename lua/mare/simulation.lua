@@ -258,9 +258,19 @@ function Simulation:share_maxima()
     end
 end
 
--- The next steps end exactly at `t`; having got there, further steps change nothing.
+-- Makes for the goal, or for where something that surrounds the equations is to be renewed before.
+local function approach(self)
+    local t, domain = self.now.t, self.domain
+    if domain then domain:update(self.states, t) end
+    self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
+    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop) end
+end
+
+-- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
+-- at `stop`, where that is earlier, from which read() sets out again.
 function Simulation:aim(t)
-    for k = 1, #self.clocks do self.clocks[k]:aim(t) end
+    self.goal = t
+    approach(self)
     self:read()
 end
 
@@ -283,9 +293,8 @@ local function describe(now, member)
         member.device.name)
 end
 
--- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table. The clocks
--- of several devices must agree to the bit.
-function Simulation:read()
+-- The clocks of several devices must agree to the bit.
+local function read_clocks(self)
     local now, other = self.clocks[1]:read(self.now), self.other_now
     for k = 2, #self.clocks do
         self.clocks[k]:read(other)
@@ -294,6 +303,16 @@ function Simulation:read()
             errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s',
                 describe(now, self.members[1]), describe(other, self.members[k]))
         end
+    end
+    return now
+end
+
+-- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
+function Simulation:read()
+    local now = read_clocks(self)
+    if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
+        approach(self)
+        now = read_clocks(self)
     end
     return now
 end

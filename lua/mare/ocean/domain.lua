@@ -4,11 +4,16 @@
 
 local bed = require 'mare.ocean.bed'
 local errors = require 'bindings.errors'
+local forcing = require 'mare.ocean.forcing'
 local layout = require 'mare.layout'
 local memory = require 'bindings.memory'
 local rows = require 'mare.ocean.rows'
+local series = require 'mare.ocean.series'
 
 local domain = {}
+
+local Domain = {}
+Domain.__index = Domain
 
 local frictions = { linear = 1, quadratic = 2, manning = 3 }    -- FRICTION of the kernels
 
@@ -19,12 +24,12 @@ local function coriolis_plane(self, f)
     local plane = memory.array(self.precision, (g.nx + 4) * (g.ny + 4))
     for j = -2, g.ny + 1 do
         for i = -2, g.nx + 1 do
-            local from_i = b.west == 'periodic' and i % g.nx or i
-            local from_j = b.south == 'periodic' and j % g.ny or j
-            local value = f(g:x_centre(from_i), g:y_centre(from_j))
+            local from_i, from_j = g:wrapped(b, i, j)
+            local x, y = g:x_centre(from_i), g:y_centre(from_j)
+            local value = f(x, y)
             if type(value) ~= 'number' or value - value ~= 0 then
-                errors.argument('ocean: coriolis(%g, %g) gives %s, must be a number (1/s)',
-                    g:x_centre(from_i), g:y_centre(from_j), tostring(value))
+                errors.argument('ocean: coriolis(%g, %g) gives %s, must be a number (1/s)', x, y,
+                    tostring(value))
             end
             plane[self.bed:index(i, j)] = value
         end
@@ -38,7 +43,19 @@ function domain.new(scheme, grid, boundaries, precision)
     self.bed = bed.new(grid, boundaries, scheme, precision, scheme.staggered)
     self.rows = rows.new(grid, boundaries, scheme.coriolis)
     self.coriolis = coriolis_plane(self, scheme.coriolis)
-    return self
+    self.forcing = forcing.new(scheme, grid, boundaries)
+    return setmetatable(self, Domain)
+end
+
+-- The next time after t at which the devices must get something new.
+function Domain:next_time(t)
+    return self.forcing and series.next_time(self.forcing.times, t) or math.huge
+end
+
+-- Gives parts what belongs to time t.
+function Domain:update(states, t)
+    if not self.forcing then return end
+    for _, s in ipairs(states) do self.forcing:update(s, t) end
 end
 
 -- ---- the device half ----
@@ -49,9 +66,9 @@ local function planes_of(scheme)
     return scheme.staggered and 1 or 2
 end
 
--- Copies of a state's fields that the planes take as much room as.
+-- Copies of a state's fields that the planes of bed and forcing take as much room as, at most.
 function domain.room(scheme)
-    return planes_of(scheme) / #scheme.fields
+    return planes_of(scheme) / #scheme.fields + ((scheme.wind or scheme.pressure) and 2 or 0)
 end
 
 -- A global array with its halo into a plane of a part.
@@ -83,9 +100,13 @@ function domain.prepare(self, state)
     local row_buffer = state.device:buffer { type = self.precision, count = #list,
         label = 'rows of part ' .. part.index }
     row_buffer:upload(list)
-    state.domain = {
-        host = self, buffers = { bed = new_bed(self, state), rows = row_buffer },
-    }
+    local times = state.device:buffer { type = 'double', count = 2,
+        label = 'times of forcing of part ' .. part.index }
+    times:upload { 0, series.never }
+    state.domain = { host = self, buffers = {
+        bed = new_bed(self, state), rows = row_buffer, forcing_times = times,
+        forcing = self.forcing and self.forcing:prepare(state),
+    } }
 end
 
 -- Arguments of kernels, by name, beside those of the state and the step.
@@ -98,6 +119,8 @@ function domain.values(state)
         dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,
         viscosity = scheme.viscosity, rho = scheme.rho,
+        forcing = buffers.forcing or buffers.rows,    -- a place holder
+        forcing_times = buffers.forcing_times,
     }
 end
 
@@ -107,7 +130,7 @@ function domain.defines(self)
     local scheme = self.scheme
     local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
     return {
-        METRIC = self.grid.spherical and 1 or 0, FORCING = 0,
+        METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing and self.forcing:kind() or 0,
         CORIOLIS = rotation[type(scheme.coriolis)],
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,

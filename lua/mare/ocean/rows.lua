@@ -29,11 +29,6 @@ local function parameter(coriolis, grid)
     return function(y) return f + beta * (y - y0) end
 end
 
--- The row that ghost row j stands for: where the domain goes around it is a real one.
-local function row_of(boundaries, j, ny)
-    return boundaries.south == 'periodic' and j % ny or j
-end
-
 local function curvature(grid, y)
     return grid.spherical and math.tan(math.rad(y)) / grid.radius or 0
 end
@@ -44,7 +39,7 @@ function rows.new(grid, boundaries, coriolis)
     local f = parameter(coriolis, grid) or function() return 0 end
     local function put(kind, j, value) list[kind * count + j + halo + 1] = value end
     for j = -halo, grid.ny + halo - 1 do
-        local row = row_of(boundaries, j, grid.ny)
+        local _, row = grid:wrapped(boundaries, 0, j)
         local centre, south = grid:y_centre(row), grid:y_face(row)
         put(0, j, 1 / (grid:cell_size(centre)))
         put(1, j, (grid:cell_size(south)))

@@ -45,7 +45,8 @@ ocean.options = {
 
 local common = {
     scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
-    coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any',
+    coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any', wind = 'any',
+    pressure = 'any',
 }
 
 local function number(what, value, low, high)
@@ -86,7 +87,8 @@ end
 -- { scheme = 'cdklm', g = 9.81 (m/s2), depth = see ocean/bed.lua, land = depth (m) from which on it
 -- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
 -- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
--- rho = 1025 (kg/m3), and what the scheme takes beside }
+-- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
+-- ocean/series.lua, and what the scheme takes beside }
 function ocean.new(desc)
     if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
     local name = desc.scheme or 'cdklm'
@@ -99,7 +101,8 @@ function ocean.new(desc)
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
         viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),
-        rho = number('rho', desc.rho or 1025, 1e-30, 1e30),
+        rho = number('rho', desc.rho or 1025, 1e-30, 1e30), wind = desc.wind,
+        pressure = desc.pressure,
     }, Ocean)
     half.setup(scheme, desc)
     return scheme

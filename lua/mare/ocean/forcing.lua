@@ -1,0 +1,88 @@
+-- Wind stress and air pressure on the water. The device has them at two times, between which
+-- kernels interpolate; the simulation stops exactly at each time of a record, and renews them. See
+-- FORCE_* in kernels/ocean/domain.h.
+
+local layout = require 'mare.layout'
+local memory = require 'bindings.memory'
+local series = require 'mare.ocean.series'
+
+local forcing = {}
+
+local Forcing = {}
+Forcing.__index = Forcing
+
+local forces = 3
+
+-- options: { wind = along x and y (N/m2), pressure = (Pa), rho = of water (kg/m3) }, both as
+-- series.new takes them; nil where there are none
+function forcing.new(options, grid, boundaries)
+    local wind = series.new('wind', options.wind, 2)
+    local pressure = series.new('pressure', options.pressure, 1)
+    if not wind and not pressure then return nil end
+    local list = wind and { wind, pressure } or { pressure }
+    local self = setmetatable({
+        grid = grid, boundaries = boundaries, wind = wind, pressure = pressure, rho = options.rho,
+        times = series.union(list), uniform = true,
+    }, Forcing)
+    for _, one in ipairs(list) do self.uniform = self.uniform and one.uniform end
+    self:at((series.around(self.times, 0)), grid:x_centre(0), grid:y_centre(0))   -- or raises early
+    return self
+end
+
+-- FORCING of the kernels.
+function Forcing:kind()
+    return self.uniform and 1 or 2
+end
+
+-- Stress along x and y and pressure over the density, at a place.
+function Forcing:at(t, x, y)
+    local tau_x, tau_y, p = 0, 0, 0
+    if self.wind then tau_x, tau_y = self.wind.at(t, x, y) end
+    if self.pressure then p = self.pressure.at(t, x, y) end
+    return tau_x / self.rho, tau_y / self.rho, p / self.rho
+end
+
+-- All forces of a part at time t into an array: planes of its layout, or one number each.
+local function level(self, state, t)
+    local l, part, g = state.layout, state.part, self.grid
+    if self.uniform then return { self:at(t, g:x_centre(0), g:y_centre(0)) } end
+    local data = memory.array(state.precision, forces * l.plane)
+    for j = -l.halo, l.ny + l.halo - 1 do
+        for i = -l.halo, l.nx + l.halo - 1 do
+            local a, b = g:wrapped(self.boundaries, part.i0 + i, part.j0 + j)
+            local k = l:offset(0, i, j)
+            data[k], data[k + l.plane], data[k + 2 * l.plane] =
+                self:at(t, g:x_centre(a), g:y_centre(b))
+        end
+    end
+    return data
+end
+
+local function count(self, state)
+    return forces * (self.uniform and 1 or state.layout.plane)
+end
+
+-- A part's buffer, with room for the last work-item of a row to read past its end.
+function Forcing:prepare(state)
+    local buffer = state.device:buffer { type = state.precision,
+        count = 2 * count(self, state) + layout.tail,
+        label = 'forcing of part ' .. state.part.index }
+    buffer:fill(0)
+    return buffer
+end
+
+-- Gives a part what belongs to time t, unless it has it.
+function Forcing:update(state, t)
+    local held, buffers = state.domain.held, state.domain.buffers
+    local from, to = series.around(self.times, t)
+    if held and held.from == from and held.to == to then return end
+    local size = count(self, state)
+    local first = held and held.to == from and held.later or level(self, state, from)
+    local second = to < series.never and level(self, state, to) or first
+    buffers.forcing:upload(first, { count = size })
+    buffers.forcing:upload(second, { offset = size, count = size })
+    buffers.forcing_times:upload { from, to }
+    state.domain.held = { from = from, to = to, later = second }
+end
+
+return forcing

@@ -7,3 +7,4 @@
 #define CLOCK_COUNT 4   /* steps taken */
 #define CLOCK_RATE 5    /* largest signal rate of the state: max((|u| + c) / dx, (|v| + c) / dy) */
 #define CLOCK_FAILED 6  /* 1 when that rate is NaN or infinite; time stands still from then on */
+#define CLOCK_HOLD 7    /* 1: dt is 0 from where the target would change it, instead of changed */

@@ -11,7 +11,7 @@ Clock.__index = Clock
 
 local slots = 8
 local time, step, cfl, count = 0, 1, 3, 4
-local rate, failed = 5, 6
+local rate, failed, hold = 5, 6, 7
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 
@@ -42,9 +42,11 @@ function Clock:start(t, steps, courant, signal_rate)
     write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0)
 end
 
--- Steps end exactly there. The maxima must belong to the state: the next dt follows from them.
-function Clock:aim(target)
+-- Steps end exactly there or, with `held`, before the first whose dt the target would change. The
+-- maxima must belong to the state: the next dt follows from them.
+function Clock:aim(target, held)
     write(self, step, 0, target)
+    write(self, hold, held and 1 or 0)
     self.tick:run()
 end
 

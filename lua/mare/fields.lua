@@ -38,7 +38,7 @@ function fields.field(self, name)
     return shot:wait(1)
 end
 
--- Where and how the state is not one, in words, or nil if it is.
+-- Where and how the state is not one, in words, and the cell; nil if it is one.
 function fields.invalid(self)
     local g, grid = unknowns(self), self.grid
     for k = 0, grid.cells - 1 do
@@ -47,7 +47,7 @@ function fields.invalid(self)
         if what then
             local i, j = k % grid.nx, math.floor(k / grid.nx)
             return string.format('%s in cell (%d, %d) at x = %g, y = %g', what, i, j,
-                grid:x_centre(i), grid:y_centre(j))
+                grid:x_centre(i), grid:y_centre(j)), i, j
         end
     end
 end

@@ -342,6 +342,8 @@ M.simulation = {
     { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'quiet', default = false, help = 'no progress line' },
+    { name = 'json-log', type = 'path',
+      help = 'file to log the run in for programs, one JSON object a line; continued if there' },
 }
 
 return setmetatable(M, { __call = evaluate })

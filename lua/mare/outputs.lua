@@ -9,6 +9,7 @@ local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local image = require 'mare.output.image'
+local journal = require 'mare.journal'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
 local options = require 'mare.options'
@@ -162,9 +163,23 @@ local function take(self, text)
     elseif reply.failure then
         errors.raise('MARE_ERROR_IO', '%s', reply.failure)
     elseif reply.kind == 'write' then
-        self.list[reply.id].busy[reply.slot] = false
+        local output = self.list[reply.id]
+        self.journal:write('output', { path = output.spec.path, t = output.busy[reply.slot] })
+        output.busy[reply.slot] = false
     end
     return reply
+end
+
+-- What the journal says of a run at its start: of what it is computed and with which options.
+function Outputs:parameters()
+    return self.common, option_values(self.desc.options)
+end
+
+-- A file of the same run with other cells and variables.
+function Outputs:describe(path, cells, names)
+    local spec = spec_of(self.desc, { path = path, variables = names }, self.common)
+    spec.sample = cells
+    return spec
 end
 
 -- Takes what has been answered. Raises what went wrong meanwhile.
@@ -203,6 +218,7 @@ local function check_paths(desc)
     end
     add('option --out', o.out)
     add('option --image', o.image)
+    add('option --json-log', o.json_log)
     add('option --checkpoint', o.checkpoint)
     for k, wanted in ipairs(desc.outputs or {}) do
         add('output ' .. k .. ' of the script', wanted.path)
@@ -221,11 +237,12 @@ function outputs.new(desc, devices, earlier, run_id)
     if o.image then image.check(o.image) end
     local self = setmetatable({
         desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
+        journal = journal.open(nil),
     }, Outputs)
-    local common = attributes(desc, devices, self.run_id)
-    self.list[1] = from_options(o) and new_output(desc, from_options(o), common)
+    self.common = attributes(desc, devices, self.run_id)
+    self.list[1] = from_options(o) and new_output(desc, from_options(o), self.common)
     for _, wanted in ipairs(desc.outputs or {}) do
-        self.list[#self.list + 1] = new_output(desc, wanted, common)
+        self.list[#self.list + 1] = new_output(desc, wanted, self.common)
     end
     if #self.list == 0 and not o.checkpoint then return self end
     self.worker = worker.start 'mare.output.service'
@@ -237,8 +254,9 @@ function outputs.new(desc, devices, earlier, run_id)
     return self
 end
 
--- The simulation that is written from now on.
-function Outputs:attach(sim)
+-- The simulation that is written from now on, and the journal that is told of it.
+function Outputs:attach(sim, log)
+    self.journal = log or self.journal
     for _, output in ipairs(self.list) do
         local names = {}
         for k, v in ipairs(output.spec.variables) do names[k] = v.name end
@@ -262,6 +280,14 @@ function Outputs:next_step(n)
     return step
 end
 
+-- Whether a run that goes that far is at t exactly because of an output.
+function Outputs:hits(t)
+    for _, output in ipairs(self.list) do
+        if output.schedule:hits(t) then return true end
+    end
+    return false
+end
+
 local function free_slot(self, output)
     self:poll()
     while true do
@@ -281,7 +307,7 @@ local function write(self, id, sim)
     end
     request(self, { kind = 'write', id = id, slot = slot, t = sim.now.t, type = sim.precision,
         events = output.snapshot:events(slot), data = addresses })
-    output.busy[slot], output.last = true, sim.now.t
+    output.busy[slot], output.last = sim.now.t, sim.now.t
 end
 
 -- Writes every output that is due and not yet written at this time.

@@ -1,7 +1,7 @@
 -- How far a run is and how fast: one line rewritten in place on a terminal, a plain line now and
--- then elsewhere, and a summary at the end. It knows nothing of devices: run.lua tells it what
--- was computed and how long that took. Rates count only computing, the time left counts
--- everything.
+-- then elsewhere, the same in the journal, and a summary at the end. It knows nothing of devices:
+-- run.lua tells it what was computed and how long that took. Rates count only computing, the time
+-- left counts everything since this process began to compute.
 --
 -- T_eff = (2 x updated fields + read-only fields) x bytes x cells / time of one step: the memory
 -- traffic that the step cannot do without, as if each value was read and written exactly once.
@@ -13,18 +13,10 @@ Progress.__index = Progress
 
 local interval = { terminal = 0.2, log = 10 }       -- seconds between lines
 
--- { cells =, bytes = of one cell and step in T_eff, copy_rate = bytes/s of the device's own copy,
--- or nil,
---   t_end = or math.huge, steps = limit or math.huge, terminal = boolean, quiet = boolean,
---   now = function() -> seconds, write = function(text) }
-function progress.new(desc)
-    local self = setmetatable({}, Progress)
-    for key, value in pairs(desc) do self[key] = value end
-    self.started = self.now()
-    self.printed = self.started
-    self.steps_done, self.seconds = 0, 0
-    self.recent_steps, self.recent_seconds = 0, 0
-    return self
+local function fraction(self, clock)
+    local by_time = self.t_end < math.huge and clock.t / self.t_end or 0
+    local by_steps = self.steps < math.huge and clock.steps / self.steps or 0
+    return math.min(1, math.max(by_time, by_steps))
 end
 
 local function duration(seconds)
@@ -40,42 +32,71 @@ local function cell_rate(rate)
     return string.format(rate >= 1e8 and '%.0f Mcells/s' or '%.1f Mcells/s', rate / 1e6)
 end
 
-local function fraction(self, clock)
-    local by_time = self.t_end < math.huge and clock.t / self.t_end or 0
-    local by_steps = self.steps < math.huge and clock.steps / self.steps or 0
-    return math.min(1, math.max(by_time, by_steps))
+local function line(status)
+    local parts = {
+        string.format('%3.0f %%', status.percent), string.format('t = %.4g', status.t),
+        string.format('step %.0f', status.step), string.format('dt = %.2e', status.dt),
+        cell_rate(status.cells_per_second),
+    }
+    if status.t_eff_share then
+        parts[#parts + 1] = string.format('T_eff %.0f %% of copy', 100 * status.t_eff_share)
+    end
+    if status.eta then parts[#parts + 1] = 'ETA ' .. duration(status.eta) end
+    return table.concat(parts, '  ')
+end
+
+-- Those who are told: every `pause` seconds, with the rate since they were told last.
+local function listen(self, pause, tell)
+    self.listeners[#self.listeners + 1] = { pause = pause, tell = tell, told = self.started,
+        steps = 0, seconds = 0 }
+end
+
+-- { cells =, bytes = of one cell and step in T_eff, copy_rate = bytes/s of the device's own copy,
+-- or nil,
+--   t_end = or math.huge, steps = limit or math.huge, terminal = boolean, quiet = boolean,
+--   from = the clock where it begins, or nil for a new run, journal = of journal.lua or nil,
+--   now = function() -> seconds, write = function(text) }
+function progress.new(desc)
+    local self = setmetatable({ listeners = {} }, Progress)
+    for key, value in pairs(desc) do self[key] = value end
+    self.started = self.now()
+    self.steps_done, self.seconds = 0, 0
+    self.done_before = self.from and fraction(self, self.from) or 0
+    local terminal = self.terminal
+    if not self.quiet then
+        listen(self, interval[terminal and 'terminal' or 'log'], function(status)
+            self.write(terminal and '\r' .. line(status) .. '\27[K' or line(status) .. '\n')
+        end)
+    end
+    if self.journal then
+        listen(self, interval.log, function(status) self.journal:write('progress', status) end)
+    end
+    return self
 end
 
 -- `clock`: { t =, dt =, steps = } as read from the device
-function Progress:line(clock)
+local function status_for(self, listener, clock)
     local done = fraction(self, clock)
-    local rate = self.recent_steps * self.cells / math.max(self.recent_seconds, 1e-9)
-    local parts = {
-        string.format('%3.0f %%', 100 * done), string.format('t = %.4g', clock.t),
-        string.format('step %.0f', clock.steps), string.format('dt = %.2e', clock.dt),
-        cell_rate(rate),
+    local steps, seconds = self.steps_done - listener.steps, self.seconds - listener.seconds
+    local rate, here = steps * self.cells / math.max(seconds, 1e-9), done - self.done_before
+    return {
+        percent = 100 * done, t = clock.t, step = clock.steps, dt = clock.dt,
+        cells_per_second = rate, t_eff_share = self.copy_rate and rate * self.bytes
+            / self.copy_rate,
+        eta = here > 0 and (self.now() - self.started) * (1 - done) / here or nil,
     }
-    if self.copy_rate then
-        local share = rate * self.bytes / self.copy_rate
-        parts[#parts + 1] = string.format('T_eff %.0f %% of copy', 100 * share)
-    end
-    if done > 0 then
-        parts[#parts + 1] = 'ETA ' .. duration((self.now() - self.started) * (1 - done) / done)
-    end
-    return table.concat(parts, '  ')
 end
 
 -- A batch of steps took so many seconds of computing, and the clock is now there.
 function Progress:computed(clock, steps, seconds)
     self.steps_done, self.seconds = self.steps_done + steps, self.seconds + seconds
-    self.recent_steps = self.recent_steps + steps
-    self.recent_seconds = self.recent_seconds + seconds
     local now = self.now()
-    local pause = interval[self.terminal and 'terminal' or 'log']
-    if self.quiet or now - self.printed < pause then return end
-    local line = self:line(clock)
-    self.write(self.terminal and '\r' .. line .. '\27[K' or line .. '\n')
-    self.printed, self.recent_steps, self.recent_seconds = now, 0, 0
+    for _, listener in ipairs(self.listeners) do
+        if now - listener.told >= listener.pause then
+            listener.tell(status_for(self, listener, clock))
+            listener.told, listener.steps, listener.seconds = now, self.steps_done, self.seconds
+        end
+    end
 end
 
 -- Clears the line that is being rewritten, so that other text may follow.

@@ -66,8 +66,9 @@ local function seconds(text)
     errors.usage("option --wall-limit: '%s' (allowed: a time such as 90s, 30m or 1.5h)", text)
 end
 
--- desc: as for run.new; now: of a steady clock, seconds. Nil where no checkpoints are wanted.
-function restart.saver(desc, outputs, now)
+-- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
+-- checkpoint that the run goes on from, or nil. Nil where no checkpoints are wanted.
+function restart.saver(desc, outputs, now, journal, found)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
     if not o.checkpoint then
@@ -79,7 +80,8 @@ function restart.saver(desc, outputs, now)
     files.check(o.checkpoint)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
-        started = now(), limit = limit,
+        started = now(), limit = limit, journal = journal,
+        good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
     }, Saver)
 end
@@ -93,12 +95,15 @@ local function header(self, sim)
     }
 end
 
--- Raises, or returns, why the checkpoint being written failed.
+-- Returns why the checkpoint being written failed.
 local function settle(self, wait)
     local busy, failure = self.outputs:saving(wait)
-    if self.asked and not busy then
-        self.cost = math.max(self.cost, self.now() - self.asked)
-        self.asked = nil
+    if not self.asked or busy then return nil end
+    self.cost = math.max(self.cost, self.now() - self.asked)
+    self.asked, self.failure = nil, failure
+    if not failure then
+        self.good = self.pending
+        self.journal:write('checkpoint', self.good)
     end
     return failure
 end
@@ -108,7 +113,8 @@ local function take(self, sim)
     local failure = settle(self, true)
     self.memory = self.memory or sim.members[1].device:host {
         type = sim.precision, count = sim:saved_count(), label = 'checkpoint' }
-    self.asked, self.taken = self.now(), sim.now.t
+    self.asked = self.now()
+    self.pending = { path = self.path, t = sim.now.t, step = sim.now.steps }
     sim:save(self.memory)
     self.outputs:save(self.path, self.keep, header(self, sim), self.memory.data, self.memory.size)
     return failure
@@ -137,11 +143,28 @@ function Saver:out_of_time(reserve)
     return self.limit and self.now() - self.started + reserve + 2 * self.cost >= self.limit
 end
 
--- Takes one and waits until it is on the disk.
+-- Takes the last of the run, which has yet to come to its end; see loop.lua. Returns as check().
+function Saver:last(sim)
+    self.next, self.ended = math.huge, true
+    return take(self, sim)
+end
+
+-- Takes one, unless the last has been taken, and waits until it is on the disk. Returns its path,
+-- time and step.
 function Saver:finish(sim)
-    local failure = take(self, sim)
-    failure = settle(self, true) or failure
+    local failure = not self.ended and take(self, sim)
+    settle(self, true)
+    failure = self.failure or failure
     if failure then errors.raise('MARE_ERROR_IO', '%s', failure) end
+    return self.good
+end
+
+-- In words, which one a run that failed can go on from.
+function Saver:last_good()
+    settle(self, true)
+    local good = self.good
+    return good and string.format('the last good checkpoint is %s, t = %g, step %.0f', good.path,
+        good.t, good.step) or 'no checkpoint was taken'
 end
 
 return restart

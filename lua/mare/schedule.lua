@@ -69,6 +69,17 @@ function Schedule:due(t, n)
     return false
 end
 
+-- Whether steps are cut so that they end at t, in any run that goes that far.
+function Schedule:hits(t)
+    if self.every and multiple(self.every, math.floor(t / self.every + 0.5)) == t then
+        return true
+    end
+    for _, listed in ipairs(self.times) do
+        if listed == t then return true end
+    end
+    return false
+end
+
 -- Whether the last state counts, scheduled or not.
 function Schedule:wants_end()
     return #self.times == 0

@@ -263,13 +263,15 @@ local function approach(self)
     local t, domain = self.now.t, self.domain
     if domain then domain:update(self.states, t) end
     self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
-    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop) end
+    local held = self.held and self.stop == self.goal
+    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, held) end
 end
 
 -- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
--- at `stop`, where that is earlier, from which read() sets out again.
-function Simulation:aim(t)
-    self.goal = t
+-- at `stop`, where that is earlier, from which read() sets out again. With `held` they end before
+-- the first step whose dt `t` would change: where a run with a later end passes.
+function Simulation:aim(t, held)
+    self.goal, self.held = t, held
     approach(self)
     self:read()
 end
@@ -320,9 +322,10 @@ end
 Simulation.field = fields.field
 Simulation.invalid = fields.invalid
 
--- Why there is no next step, in words.
+-- Why there is no next step, in words, and the cell if it is one's fault.
 function Simulation:why_failed()
-    return self:invalid() or 'signals faster than numbers can hold'
+    local what, i, j = self:invalid()
+    return what or 'signals faster than numbers can hold', i, j
 end
 
 -- Bytes that a step cannot do without moving, for each cell: see progress.lua.

@@ -2,7 +2,8 @@
 
 local part = require 'tests.kernels.part'
 
-local time, step, target, count, rate, failed = 1, 2, 3, 5, 6, 7        -- of clock.h, plus one
+-- Slots of clock.h, plus one.
+local time, step, target, count, rate, failed, hold = 1, 2, 3, 5, 6, 7, 8
 
 local function new_clock(device, group)
     local defines = { MARE_REAL = 'float', GROUP = group }
@@ -50,6 +51,19 @@ for _, device in ipairs(part.devices()) do
             for k, length in ipairs { 0.4, 0.3, 0.3, 0, 0 } do
                 assert.near(length, lengths[k], 1e-15)
             end
+        end)
+
+        it('holds before the steps that the target would cut, until it is let go', function()
+            local clock = new_clock(device, 16)
+            clock.buffer:upload({ 1 }, { offset = hold - 1 })
+            local now
+            for k, length in ipairs { 0.4, 0, 0 } do
+                now = clock.tick(1.25)
+                assert.near(length, now[step], 1e-15, k)
+            end
+            assert.same({ 0.4, 1 }, { now[time], now[count] })
+            clock.buffer:upload({ 0 }, { offset = hold - 1 })
+            assert.near(0.3, clock.tick(0)[step], 1e-15)
         end)
 
         it('takes the maxima away and keeps the rate where none came', function()

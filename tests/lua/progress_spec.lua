@@ -41,7 +41,9 @@ describe('schedule', function()
         assert.same({ true, true, false, true, true }, { s:due(0, 0), s:due(0.3, 5),
             s:due(0.35, 5), s:due(0.35, 14), s:due(3 * 0.1, 5) })
         assert.same({ 7, 14, 14 }, { s:next_step(0), s:next_step(7), s:next_step(13) })
+        assert.same({ true, false, false }, { s:hits(0.3), s:hits(3 * 0.1), s:hits(0.35) })
         local listed = schedule.new { times = { 0.7, 0.2 }, t_end = 2 }
+        assert.same({ true, false }, { listed:hits(0.7), listed:hits(2) })
         assert.same({ 0.2, 0.7, 2 }, all(listed, 2))
         assert.same({ false, true, false }, { listed:due(0, 0), listed:due(0.7, 9),
             listed:wants_end() })
@@ -86,6 +88,19 @@ describe('progress', function()
             end
             assert.equal(case[3], #text)
         end
+    end)
+
+    it('tells the journal too, and counts the time left from where it began', function()
+        local lines = {}
+        local p = new { quiet = true, from = { t = 1, steps = 1000 }, journal = {
+            write = function(_, event, fields) lines[#lines + 1] = { event, fields } end } }
+        seconds = 104
+        p:computed({ t = 1.1, dt = 1e-3, steps = 1100 }, 100, 1)
+        seconds = 110
+        p:computed({ t = 1.25, dt = 1e-3, steps = 1250 }, 150, 1.5)
+        assert.same({}, text)
+        assert.same({ { 'progress', { percent = 62.5, t = 1.25, step = 1250, dt = 1e-3,
+            cells_per_second = 1e8, t_eff_share = 0.32, eta = 30 } } }, lines)
     end)
 
     it('sums up', function()

@@ -10,6 +10,7 @@ local literal = require 'mare.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local system = require 'bindings.system'
+local trial = require 'tests.scenarios.trial'
 local worker = require 'bindings.worker'
 
 ffi.cdef [[
@@ -17,96 +18,27 @@ ffi.cdef [[
     int usleep(unsigned microseconds);
 ]]
 
-local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local device = trial.device
 local open = require('bindings.device').open
+local command, data_of, same_data = trial.command, trial.data_of, trial.same_data
+local slurp, spit, status_of, times_of = trial.slurp, trial.spit, trial.status_of, trial.times_of
 local folder
 
-local function slurp(path)
-    local file = io.open(path, 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
-    return text
-end
-
-local function spit(path, text)
-    local file = assert(io.open(path, 'wb'))
-    file:write(text)
-    file:close()
-end
-
 local function listing()
-    local list = {}
-    for name in lfs.dir(folder) do
-        if name ~= '.' and name ~= '..' then list[#list + 1] = name end
-    end
-    table.sort(list)
-    return table.concat(list, ' ')
+    return trial.listing(folder)
 end
 
-local function status_of(command)
-    local pipe = io.popen(command .. ' 2>&1; echo "status $?"')
-    local text = pipe:read '*a'
-    pipe:close()
-    return tonumber(text:match 'status (%d+)%s*$'), text
-end
-
-local function command(name, values)
-    local words = { host.launcher, name, '--device=' .. device, '--quiet' }
-    for key, value in pairs(values) do words[#words + 1] = '--' .. key .. '=' .. value end
-    for k, word in ipairs(words) do words[k] = "'" .. word .. "'" end
-    return table.concat(words, ' ')
-end
-
--- A scenario in this process, with options as a script gives them.
 local function run(name, values)
-    local options, all = mare.options, { device = device, quiet = true,
-        image = folder .. '/picture.png' }
-    for key, value in pairs(values) do all[key] = value end
-    local source = options.source
-    options.source, options.program = all, name
-    options.script = { name = name .. '.lua',
-        text = slurp(host.root .. '/scenarios/' .. name .. '.lua') }
-    local ok, result = pcall(dofile, host.root .. '/scenarios/' .. name .. '.lua')
-    options.source, options.script = source, nil
-    if not ok then error(result, 0) end
-    return result
-end
-
--- All variables of a file as the bytes they have.
-local function data_of(path)
-    local file, all = netcdf.open(path), {}
-    for _, v in ipairs(file:variables()) do
-        local data = file:get(v.name)
-        all[v.name] = ffi.string(data, ffi.sizeof(data))
-    end
-    file:close()
-    return all
-end
-
-local function same_data(expected, path)
-    local found = data_of(path)
-    for name, bytes in pairs(expected) do
-        assert.is_true(found[name] == bytes, name .. ' differs')
-    end
-end
-
-local function times_of(path)
-    local file = netcdf.open(path)
-    local data, n = file:get 'time'
-    local times = {}
-    for k = 0, n - 1 do times[k + 1] = data[k] end
-    file:close()
-    return times
+    values.image = values.image or folder .. '/picture.png'
+    return trial.run(name, values)
 end
 
 before_each(function()
-    folder = os.tmpname()
-    os.remove(folder)
-    assert(lfs.mkdir(folder))
+    folder = trial.new_folder()
 end)
 
 after_each(function()
-    os.execute("rm -rf '" .. folder .. "'")
+    trial.remove(folder)
 end)
 
 describe('a worker', function()
@@ -189,8 +121,19 @@ describe('a run that goes on from a checkpoint', function()
         { 'rayleigh_taylor', nx = 24, ny = 48, limiter = 'superbee', flux = 'hll' },
         { 'shock_bubble', nx = 64, ny = 32 },
         { 'sod', nx = 64, ny = 8 },
+        { 'bump', nx = 32, ny = 32, scheme = 'waf' },
+        { 'bump', nx = 32, ny = 32, scheme = 'kurganov_petrova_rk3' },
     }
     local function simulation(result) return result.sim or result end
+
+    local function state(sim)
+        local all = {}
+        for n, name in ipairs(sim.scheme.fields) do
+            all[n] = ffi.string(sim:field(name), sim.grid.cells
+                * (sim.precision == 'double' and 8 or 4))
+        end
+        return all
+    end
 
     for k, desc in ipairs(runs) do
         it('equals one that was not stopped: ' .. desc[1] .. ' ' .. k, function()
@@ -198,31 +141,49 @@ describe('a run that goes on from a checkpoint', function()
                 for key, value in pairs(desc) do
                     if key ~= 1 then values[key] = value end
                 end
-                values.every_steps, values.variables = 5, 'p,vorticity,schlieren'
+                values.every_steps, values.t_end = 5, values.t_end or 100
+                values.variables = desc[1] == 'bump' and 'eta,speed' or 'p,vorticity,schlieren'
                 return simulation(run(desc[1], values))
             end
-            local function state(sim)
-                local all = {}
-                for n, name in ipairs(sim.scheme.fields) do
-                    all[n] = ffi.string(sim:field(name), sim.grid.cells
-                        * (sim.precision == 'double' and 8 or 4))
-                end
-                return all
-            end
-            local out, ck = folder .. '/run.nc', folder .. '/run.ck'
             local whole = go { steps = 30, out = folder .. '/whole.nc' }
             local expected, fields = data_of(folder .. '/whole.nc'), state(whole)
-            go { steps = 13, out = out, checkpoint = ck }       -- not a time of outputs
-            assert.equal(4, #times_of(out))                     -- 0 5 10 and the end
-            local last = go { steps = 30, out = out, checkpoint = ck, restart = 'latest',
-                decompose = k % 2 == 1 and { 2, 2 } or { 1, 3 } }
-            assert.equal(30, last.now.steps)
-            assert.equal(whole.now.t, last.now.t)
-            same_data(expected, out)
-            for n, bytes in ipairs(fields) do assert.is_true(state(last)[n] == bytes) end
+            -- Neither is a time of outputs; the second cuts the last steps to hit it.
+            for n, t_end in ipairs { 100, 0.43 * whole.now.t } do
+                local out, ck = folder .. '/' .. n .. '.nc', folder .. '/' .. n .. '.ck'
+                local first = go { steps = n == 1 and 13 or nil, t_end = t_end, out = out,
+                    checkpoint = ck }
+                assert.equal(t_end, n == 1 and t_end or first.now.t)
+                local times = times_of(out)
+                assert.equal(first.now.t, times[#times])
+                assert.is_true(first.now.steps % 5 > 0)
+                local last = go { steps = 30, out = out, checkpoint = ck, restart = 'latest',
+                    decompose = k % 2 == 1 and { 2, 2 } or { 1, 3 } }
+                assert.equal(30, last.now.steps)
+                assert.equal(whole.now.t, last.now.t)
+                same_data(expected, out)
+                for m, bytes in ipairs(fields) do assert.is_true(state(last)[m] == bytes) end
+            end
             assert.is_nil(listing():find '%.part')
         end)
     end
+
+    it('may have been at its end, and is then at it again', function()
+        local function go(t_end, restart, every)
+            return run('kelvin_helmholtz', { nx = 48, ny = 32, t_end = t_end, every = every,
+                out = folder .. '/run.nc', checkpoint = folder .. '/run.ck',
+                restart = restart }).sim
+        end
+        local first = state(go(0.2))
+        assert.is_true(checkpoint.newest(folder .. '/run.ck').header.t < 0.2)
+        local bytes = data_of(folder .. '/run.nc')
+        assert.same(first, state(go(0.2, 'latest')))
+        same_data(bytes, folder .. '/run.nc')
+        assert.same({ 0, 0.2 }, times_of(folder .. '/run.nc'))
+        go(0.3, 'latest')
+        assert.same({ 0, 0.3 }, times_of(folder .. '/run.nc'))
+        go(0.2, nil, 0.1)                       -- that is hit by a longer run, too
+        assert.equal(0.2, checkpoint.newest(folder .. '/run.ck').header.t)
+    end)
 
     it('refuses another grid, other equations and other variables', function()
         local base = { nx = 48, ny = 32, steps = 4, checkpoint = folder .. '/run.ck',

@@ -79,7 +79,8 @@ enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63 };
 typedef struct mr_block mr_block;
 typedef struct mr_pool {
     pthread_mutex_t lock;           /* of the slots too */
-    mr_block *lists[MR_POOL_CLASSES];   /* idle */
+    mr_block *newest[MR_POOL_CLASSES], *oldest[MR_POOL_CLASSES];    /* idle ones of each class */
+    uint64_t released;              /* so far: numbers for the idle ones */
     uint64_t in_use, idle, limit;   /* bytes; limit 0: none */
 } mr_pool;
 typedef struct mr_slot {

@@ -2,8 +2,10 @@
  *
  * Blocks come in size classes, four to a doubling. A released block waits in the list of its class
  * together with the streams that may still be using it; order.c makes the next owner's streams wait
- * for those. What a vendor refuses, or the limit, is tried once more after everything idle was
- * given back. Large blocks are not kept: to others they are worth more than the time they save.
+ * for those. The block that was released last is taken first, while caches still hold it; the one
+ * that waited longest goes back when there are too many, since sizes come and go. What a vendor
+ * refuses, or the limit, is tried once more after everything idle was given back. Large blocks are
+ * not kept: to others they are worth more than the time they save.
  */
 #include "internal.h"
 
@@ -20,7 +22,8 @@ static const uint64_t unknown_memory = 2ull << 30;
 typedef unsigned long long ull; /* for %llu */
 
 struct mr_block {
-    mr_block *next;
+    mr_block *newer, *older;        /* idle ones of its class */
+    uint64_t number;                /* of its release */
     mr_native native;
     uint64_t size;
     uint32_t size_class;
@@ -92,31 +95,72 @@ static void destroy(mare_device *device, mr_block *block) {
     free(block);
 }
 
+/* ---- idle blocks; the pool is locked ---- */
+
+static void unlink_idle(mr_pool *pool, mr_block *block) {
+    *(block->newer ? &block->newer->older : &pool->newest[block->size_class]) = block->older;
+    *(block->older ? &block->older->newer : &pool->oldest[block->size_class]) = block->newer;
+    pool->idle -= block->size;
+}
+
+static void link_idle(mr_pool *pool, mr_block *block) {
+    mr_block *next = pool->newest[block->size_class];
+    block->newer = NULL;
+    block->older = next;
+    *(next ? &next->newer : &pool->oldest[block->size_class]) = block;
+    pool->newest[block->size_class] = block;
+    block->number = ++pool->released;
+    pool->idle += block->size;
+}
+
+static mr_block *longest_idle(const mr_pool *pool) {
+    mr_block *found = NULL;
+    for (int i = 0; i < MR_POOL_CLASSES; i++) {
+        mr_block *oldest = pool->oldest[i];
+        if (oldest && (!found || oldest->number < found->number)) found = oldest;
+    }
+    return found;
+}
+
+/* Takes out what waited longest until no more than `most` bytes are idle; linked by `older`. */
+static mr_block *take_excess(mr_pool *pool, uint64_t most) {
+    mr_block *taken = NULL;
+    while (pool->idle > most) {
+        mr_block *block = longest_idle(pool);
+        unlink_idle(pool, block);
+        block->older = taken;
+        taken = block;
+    }
+    return taken;
+}
+
+static void destroy_all(mare_device *device, mr_block *block) {
+    while (block) {
+        mr_block *next = block->older;
+        destroy(device, block);
+        block = next;
+    }
+}
+
 static mr_block *take_idle(mr_pool *pool, uint32_t size_class) {
     pthread_mutex_lock(&pool->lock);
-    mr_block *block = pool->lists[size_class];
+    mr_block *block = pool->newest[size_class];
     if (block) {
-        pool->lists[size_class] = block->next;
-        pool->idle -= block->size;
+        unlink_idle(pool, block);
         pool->in_use += block->size;
     }
     pthread_mutex_unlock(&pool->lock);
     return block;
 }
 
-/* False: there is no room for it among the idle ones. */
-static bool put_idle(mare_device *device, mr_block *block) {
+static void put_idle(mare_device *device, mr_block *block) {
     mr_pool *pool = &device->pool;
     pthread_mutex_lock(&pool->lock);
     pool->in_use -= block->size;
-    bool kept = pool->idle + block->size <= memory_of(device) / IDLE_SHARE;
-    if (kept) {
-        block->next = pool->lists[block->size_class];
-        pool->lists[block->size_class] = block;
-        pool->idle += block->size;
-    }
+    link_idle(pool, block);
+    mr_block *excess = take_excess(pool, memory_of(device) / IDLE_SHARE);
     pthread_mutex_unlock(&pool->lock);
-    return kept;
+    destroy_all(device, excess);
 }
 
 /* ---- buffers ---- */
@@ -154,30 +198,20 @@ void mr_pool_give(mare_buffer *buffer) {
     block->streams = streams ? streams : buffer->pending;
     bool kept = block->size_class != UNKEPT && mr_order_covers(block->streams) &&
                 !atomic_load(&device->is_lost);
-    if (!kept) {
+    if (kept) put_idle(device, block);
+    else {
         unreserve(device, block->size);
         destroy(device, block);
-    } else if (!put_idle(device, block)) destroy(device, block);
+    }
 }
 
 uint64_t mr_pool_trim(mare_device *device) {
     mr_pool *pool = &device->pool;
-    uint64_t freed = 0;
-    for (uint32_t i = 0; i < MR_POOL_CLASSES; i++) {
-        pthread_mutex_lock(&pool->lock);
-        mr_block *block = pool->lists[i];
-        pool->lists[i] = NULL;
-        for (mr_block *each = block; each; each = each->next) {
-            pool->idle -= each->size;
-            freed += each->size;
-        }
-        pthread_mutex_unlock(&pool->lock);
-        while (block) {
-            mr_block *next = block->next;
-            destroy(device, block);
-            block = next;
-        }
-    }
+    pthread_mutex_lock(&pool->lock);
+    uint64_t freed = pool->idle;
+    mr_block *all = take_excess(pool, 0);
+    pthread_mutex_unlock(&pool->lock);
+    destroy_all(device, all);
     return freed;
 }
 

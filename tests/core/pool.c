@@ -59,14 +59,34 @@ static void reuses(void) {
     expect(0, 0);
 }
 
+static void fills(uint64_t size, int count) {
+    mare_buffer *buffers[16];
+    for (int i = 0; i < count; i++) buffers[i] = make(size);
+    for (int i = 0; i < count; i++) mare_buffer_release(buffers[i]);
+}
+
+/* Sizes that nobody wants any more make room for those that are used now. */
+static void forgets_the_oldest(void) {
+    const uint64_t most = 512ull << 20, old = 64 << 20, now = 40 << 20;
+    fills(old, 8);
+    expect(0, most);
+    fills(now, 2);
+    expect(0, 6 * old + 2 * now);
+    mare_buffer *a = make(now), *b = make(now), *c = make(old);
+    expect(2 * now + old, 5 * old);
+    mare_buffer_release(a);
+    mare_buffer_release(b);
+    mare_buffer_release(c);
+    CHECK_OK(mare_device_trim(device));
+    expect(0, 0);
+}
+
 /* A large block goes back at once, and idle ones together stay below a quarter of the memory. */
 static void keeps_little(void) {
     const uint64_t large = 257ull << 20, most = 512ull << 20;
-    mare_buffer *buffers[9];
     mare_buffer_release(make(large));
     expect(0, 0);
-    for (int i = 0; i < 9; i++) buffers[i] = make(64 << 20);
-    for (int i = 0; i < 9; i++) mare_buffer_release(buffers[i]);
+    fills(64 << 20, 9);
     expect(0, most);
     CHECK_OK(mare_device_trim(device));
 }
@@ -130,6 +150,7 @@ int main(void) {
     rounds_sizes();
     reuses();
     keeps_little();
+    forgets_the_oldest();
     refuses();
     mare_device_release(device);
     refuses_limits();

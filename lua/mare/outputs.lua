@@ -120,13 +120,14 @@ local function spec_of(desc, wanted, common)
     local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
         path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
-        space_units = units.length, time_units = units.time,
+        space_units = units.length, time_units = units.time, epoch = desc.epoch,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
         variables = describe_variables(desc.scheme, wanted.variables, o.precision),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
+        owner = o.checkpoint and common.run_id or nil,
     }
 end
 

@@ -85,17 +85,21 @@ end
 local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
-    outputs = 'table', state = 'table',
+    outputs = 'table', state = 'table', epoch = 'string',
 }
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
 -- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
--- table of plain values that belong to the run and go into its checkpoints }. Returns the
--- simulation at its end, with the rates in `rates`.
+-- table of plain values that belong to the run and go into its checkpoints, epoch = the date of
+-- t = 0 as '2011-03-11 05:46:24', UTC }. Returns the simulation at its end, with the rates in
+-- `rates`.
 function run.new(desc)
     errors.fields('run', desc, run_fields)
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
         if desc[name] == nil then errors.argument('run: %s is missing', name) end
+    end
+    if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
+        errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
     local o, started = desc.options, system.now()
     local devices = device_list.open(o.device)

@@ -11,6 +11,7 @@ has() { command -v "$1"; }
 has_header() { echo "#include <$1>" | cc -E -; }
 has_library() { ldconfig -p | grep "/lib$1\.so"; }
 has_module() { luajit -e "require '$1'"; }
+has_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 has_file() { compgen -G "$1"; }
 
 # PoCL aborts the process where /sys is not mounted, as in a bare chroot, unless told what is there.
@@ -53,6 +54,12 @@ need_for_testing() {
     need lua-check has luacheck
     need shellcheck has shellcheck
     need patchelf has patchelf
+    # Programs that read what runs write; python3-venv is for the CF checker.
+    need netcdf-bin has ncdump
+    need cdo has cdo
+    need python3-xarray has_python xarray
+    need python3-netcdf4 has_python netCDF4
+    need python3-venv has_python ensurepip
 }
 
 as_root() {

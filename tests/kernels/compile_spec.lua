@@ -11,8 +11,8 @@ local sm = 'cuda:sm_90'
 local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
 local stages = { 'sweep/stage.krn' }
 local others = {
-    'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
-    'shallow_water/derive.krn',
+    'clock.krn', 'colour.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
+    'euler/derive.krn', 'shallow_water/derive.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },

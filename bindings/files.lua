@@ -42,7 +42,7 @@ local files = {}
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
 local F_OFD_SETLK, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
-local EINTR, EEXIST, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 2, -100, 0x201
+local EINTR, EEXIST, X_OK, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 1, 2, -100, 0x201
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 local counter = 0
 
@@ -240,6 +240,24 @@ function files.resolve(path)
 end
 
 files.sync = sync
+
+-- Puts a text in place of as many bytes of a file, from `offset` on.
+function files.patch(path, offset, text)
+    local file = assert(io.open(path, 'r+b'))
+    file:seek('set', offset)
+    local ok, reason = file:write(text)
+    local closed, why = file:close()
+    if not (ok and closed) then error(string.format('%s: %s', path, reason or why), 0) end
+end
+
+-- Where a program is, by the PATH; nil where it is not.
+function files.program(name)
+    for folder in (os.getenv 'PATH' or ''):gmatch '[^:]+' do
+        local path = folder .. '/' .. name
+        local found = status(path)
+        if found and found.kind == S_IFREG and C.access(path, X_OK) == 0 then return path end
+    end
+end
 
 -- Raises if a file could not be put there, and leaves no trace.
 function files.check(path)

@@ -40,6 +40,7 @@ need_for_running() {
     need lua-dkjson has_module dkjson
     need netcdf-bin has_library netcdf      # its run-time library has another name in each release
     need libcairo2 has_library cairo
+    need libgif7 has_library gif
     need fonts-dejavu-core has_file '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
     need ocl-icd-libopencl1 has_library OpenCL
     # A processor is a device too, for machines without a GPU.

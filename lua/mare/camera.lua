@@ -49,7 +49,8 @@ function camera.complete(plan, sim, position)
     if lines then
         local is_ground = lines.variable == what.variable
         spec.contours = { levels = lines.levels, is_ground = is_ground,
-            range = is_ground and spec.figure.range or image.range(sim:field(lines.variable), cells) }
+            range = is_ground and spec.figure.range
+                or image.range(sim:field(lines.variable), cells) }
     end
 end
 

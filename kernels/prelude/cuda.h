@@ -58,6 +58,7 @@ typedef unsigned long ulong;
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) mr_sqrt_((real)(a))
 #define mr_rcp(a) mr_rcp_((real)(a))
+#define mr_cbrt(a) cbrt((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))

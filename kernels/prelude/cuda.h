@@ -57,6 +57,7 @@ typedef unsigned long ulong;
 #define mr_max(a, b) fmax((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) mr_sqrt_((real)(a))
+#define mr_cbrt(a) cbrt((real)(a))
 #define mr_rcp(a) mr_rcp_((real)(a))
 #define mr_cbrt(a) cbrt((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))

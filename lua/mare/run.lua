@@ -30,7 +30,8 @@ local function new_simulation(desc, devices, found)
     return simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices,
-        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate },
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
+            last = h.last },
     }
 end
 

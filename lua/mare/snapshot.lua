@@ -121,9 +121,13 @@ end
 
 -- Queues the kernels only: the values of each piece are in its `staging` then.
 function Snapshot:compute()
-    if self.wants_ghosts then self.sim.exchange:run() end
+    if self.wants_ghosts then self.sim:fill_ghosts() end
     for _, piece in ipairs(self.pieces) do
-        for n = 1, #piece.launches do piece.launches[n]:run() end
+        local s, launches = piece.state, piece.launches
+        for n = 1, #launches do
+            if self.sim.scheme.levels then launches[n]:set('src', s[s.present]) end
+            launches[n]:run()
+        end
     end
 end
 

@@ -15,7 +15,7 @@ local camera = {}
 local Camera = {}
 Camera.__index = Camera
 
-local rate = 20             -- frames a second
+camera.rate = 20            -- frames a second
 
 -- The film that the command line asks for, nil if none: { spec = as film.writer takes it but for
 -- the range where the picture has none, what = of picture.describe, every }. desc: as for run.new
@@ -33,7 +33,7 @@ function camera.plan(desc)
     fig.colours, fig.range, fig.missing = what.colours, what.range, what.missing
     fig.width = o.film_width or 800
     return { what = what, every = every, spec = {
-        path = o.film, rate = rate, figure = fig, title = desc.title, vectors = what.vectors,
+        path = o.film, rate = camera.rate, figure = fig, title = desc.title, vectors = what.vectors,
         time = { unit = picture.time_unit(desc.scheme), last = o.t_end, step = every },
     } }
 end

@@ -15,6 +15,7 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare - [arguments]                   run what comes in on standard input
        mare                                 an interactive session
        mare info FILE                       what a NetCDF file or a checkpoint holds
+       mare plot FILE.nc [--option ...]     pictures and films of it; --help tells how
        mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
@@ -145,6 +146,15 @@ end
 function commands.info(path, extra)
     if not path or extra then return bad_usage 'info: one FILE is wanted' end
     print(table.concat(require('mare.info').lines(path), '\n'))
+    return 0
+end
+
+function commands.plot(path, ...)
+    local is_help = path == '--help' or path == '-h'
+    if not path or path:find '^%-' and not is_help then
+        return bad_usage 'plot: FILE.nc is missing'
+    end
+    require('mare.plot').run(path, is_help and { '--help' } or { ... })
     return 0
 end
 

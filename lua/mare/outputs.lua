@@ -141,9 +141,11 @@ local function new_output(desc, wanted, common)
     }
 end
 
-local function new_film(desc)
+local function new_film(desc, run_id)
     local plan = camera.plan(desc)
-    return plan and {
+    if not plan then return nil end
+    plan.spec.owner = desc.options.checkpoint and run_id or nil
+    return {
         film = plan, spec = plan.spec, busy = {},
         schedule = schedule.new { every = plan.every, t_end = desc.options.t_end },
     }
@@ -266,7 +268,7 @@ function outputs.new(desc, devices, earlier, run_id)
     for _, wanted in ipairs(desc.outputs or {}) do
         self.list[#self.list + 1] = new_output(desc, wanted, self.common)
     end
-    self.list[#self.list + 1] = new_film(desc)
+    self.list[#self.list + 1] = new_film(desc, self.run_id)
     if #self.list == 0 and not o.checkpoint then return self end
     recall(self, earlier)
     self.worker = worker.start 'mare.output.service'

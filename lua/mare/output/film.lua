@@ -8,6 +8,7 @@
 --       title = 'Kelvin-Helmholtz', time = { unit = 's', last = 2, step = 0.02 },
 --       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil
 --       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
+--       owner = nil,                                -- a word, of a film that is to be sealed
 --   }
 --   out:write(t, function(name, type) return pointer end)
 --       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, the first row on top;
@@ -56,7 +57,7 @@ local function new_writer(spec)
     local fig = figure.new(spec.figure)
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
         last = -math.huge, clock = labels.clock(spec.time.unit, spec.time.last, spec.time.step),
-        temporary = files.temporary(spec.path) }, Writer)
+        temporary = files.temporary(spec.path, spec.owner) }, Writer)
     guarded(self, function()
         self.encoder = module.encoder({ width = fig.width, height = fig.height, rate = spec.rate,
             map = colours.map(spec.figure.colours), missing = spec.figure.missing.colour },

@@ -2,7 +2,8 @@
 -- final one, flushed to the disk and renamed. A temporary that is dropped without commit() or
 -- keep() is removed, at the latest by the garbage collector, so that a failing run leaves nothing
 -- behind. Its writer holds a lock on it, which ends with the process: what a killed one left is
--- known by that, and goes when the next file of that name is complete.
+-- known by that, and goes when the next file of that name is complete. One that may be wanted again
+-- carries its owner in its name, and goes with the next file of that owner only.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
@@ -41,7 +42,7 @@ local files = {}
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
 local F_OFD_SETLK, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
-local EINTR, EEXIST, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 2, -100, 0x201
+local EINTR, EEXIST, X_OK, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 1, 2, -100, 0x201
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 local counter = 0
 
@@ -70,10 +71,11 @@ local function lock(fd)
 end
 
 -- The new file's name and a descriptor that holds its lock.
-local function create(path)
+local function create(path, owner)
+    owner = owner and owner .. '.' or ''
     while true do
         counter = counter + 1
-        local name = string.format('%s.%d-%d.part', path, C.getpid(), counter)
+        local name = string.format('%s.%s%d-%d.part', path, owner, C.getpid(), counter)
         local fd = C.open(name, O_NEW + O_CLOEXEC, ffi.cast('int', 438))    -- 0666 less umask
         if fd >= 0 then
             lock(fd)
@@ -83,14 +85,15 @@ local function create(path)
     end
 end
 
--- What writers that are no more left of files of this name.
-local function abandoned(path)
-    local folder, base = path:match '^(.*/)(.*)$'
+-- What writers that are no more left of files of this name, of this owner and of none.
+local function abandoned(path, owner)
+    local folder, base = path:match '^(.-)([^/]*)$'
     local found = {}
-    for entry in lfs.dir(folder or '.') do
-        if entry:sub(1, #(base or path)) == (base or path)
-            and entry:sub(#(base or path) + 1):find '^%.%d+%-%d+%.part$' then
-            local name = (folder or '') .. entry
+    for entry in lfs.dir(folder == '' and '.' or folder) do
+        local rest = entry:sub(1, #base) == base and entry:sub(#base + 1)
+        local whose = rest and rest:match '^%.(.-)%.?%d+%-%d+%.part$'
+        if whose == '' or whose and whose == owner then
+            local name = folder .. entry
             local fd = C.open(name, O_WRONLY + O_CLOEXEC)
             if fd >= 0 then
                 if lock(fd) then found[#found + 1] = name end
@@ -127,17 +130,19 @@ end
 local Temporary = {}
 Temporary.__index = Temporary
 
--- Creates the empty temporary file; .name is its name.
-function files.temporary(path)
+-- Creates the empty temporary file; .name is its name. owner: letters and digits, or nil for a file
+-- that nobody will look for.
+function files.temporary(path, owner)
     if type(path) ~= 'string' or path == '' then error('a file name is needed', 0) end
     check_replaceable(path)
     path = files.follow(path)
-    local name, fd = create(path)
+    local name, fd = create(path, owner)
     local guard = ffi.gc(ffi.new 'char[1]', function()
         os.remove(name)
         C.close(fd)
     end)
-    return setmetatable({ path = path, name = name, fd = fd, guard = guard }, Temporary)
+    return setmetatable({ path = path, name = name, fd = fd, guard = guard, owner = owner },
+        Temporary)
 end
 
 -- Leaves the file under its temporary name.
@@ -168,7 +173,7 @@ function Temporary:commit()
     local ok, reason = os.rename(self.name, self.path)
     if not ok then error(reason, 0) end
     self:keep()
-    for _, name in ipairs(abandoned(self.path)) do os.remove(name) end
+    for _, name in ipairs(abandoned(self.path, self.owner)) do os.remove(name) end
     -- Some file systems cannot sync a folder; the file itself is safe by then.
     pcall(sync, self.path:match '^(.*/)' or '.')
 end
@@ -235,6 +240,24 @@ function files.resolve(path)
 end
 
 files.sync = sync
+
+-- Puts a text in place of as many bytes of a file, from `offset` on.
+function files.patch(path, offset, text)
+    local file = assert(io.open(path, 'r+b'))
+    file:seek('set', offset)
+    local ok, reason = file:write(text)
+    local closed, why = file:close()
+    if not (ok and closed) then error(string.format('%s: %s', path, reason or why), 0) end
+end
+
+-- Where a program is, by the PATH; nil where it is not.
+function files.program(name)
+    for folder in (os.getenv 'PATH' or ''):gmatch '[^:]+' do
+        local path = folder .. '/' .. name
+        local found = status(path)
+        if found and found.kind == S_IFREG and C.access(path, X_OK) == 0 then return path end
+    end
+end
 
 -- Raises if a file could not be put there, and leaves no trace.
 function files.check(path)

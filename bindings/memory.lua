@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
+local now = require('bindings.system').now
 
 local C = mare.C
 local class = handle.class('host memory', C.mare_host_release)
@@ -13,14 +14,28 @@ local M = { is_host = class.is }
 local out = ffi.new 'mare_host *[1]'
 
 -- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs
--- whenever an eighth of the device's memory (2 GiB where that is unknown) was asked for, and not
--- released by hand, since it last ran, so that temporaries do not add up.
-local asked = 0
+-- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
+-- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
+-- it looks at all of Lua's heap each time: `enough` follows from giving it `share` of the time.
+local share = 0.03
+local least, most = 2^20, 2^33
+local asked, enough, ended = 0, most, 0
+
+local function collect()
+    local begin = now()
+    collectgarbage()
+    local wanted = asked * (now() - begin) / (share * (begin - ended))
+    ended = now()
+    enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
+end
+
+-- At most a quarter of the memory (of 2 GiB where it is unknown) becomes garbage: that much core
+-- keeps for the next buffers. What is refused for lack of memory is tried again after a collection.
 local function press(device, size)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
-    asked = asked + size
-    if asked > memory / 8 then
-        collectgarbage()
+    asked, enough = asked + size, math.min(enough, memory / 4)
+    if asked > enough then
+        collect()
         asked = size
     end
 end
@@ -28,7 +43,6 @@ end
 -- Objects of `counted` that have `held` bytes of their own (a view has none) count them back.
 function M.count_releases(counted)
     local release = counted.methods.release
-    -- Gives the memory back. Work that is queued on it still completes.
     function counted.methods:release()
         asked = asked - (self.held or 0)
         release(self)

@@ -6,10 +6,12 @@ ffi.cdef [[
     struct mare_timespec { long seconds, nanoseconds; };
     int clock_gettime(int id, struct mare_timespec *out);
     int isatty(int fd);
+    void *signal(int number, void *handler);
 ]]
 
 local C = ffi.C
-local CLOCK_MONOTONIC = 1
+local CLOCK_MONOTONIC, SIGPIPE = 1, 13
+local SIG_IGN = ffi.cast('void *', 1)
 local time = ffi.new 'struct mare_timespec'
 
 local M = {}
@@ -18,6 +20,11 @@ local M = {}
 function M.now()
     C.clock_gettime(CLOCK_MONOTONIC, time)
     return tonumber(time.seconds) + 1e-9 * tonumber(time.nanoseconds)
+end
+
+-- From here on writing to a program that has ended is an error, not the end.
+function M.ignore_pipes()
+    C.signal(SIGPIPE, SIG_IGN)
 end
 
 -- Whether standard error is a terminal.

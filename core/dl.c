@@ -56,3 +56,9 @@ done:
     mr_text_free(&notes);
     return status;
 }
+
+void mr_dl_path(void *function, char *out, size_t size) {
+    Dl_info info;
+    bool known = dladdr(function, &info) != 0 && info.dli_fname;
+    snprintf(out, size, "%s", known ? info.dli_fname : "");
+}

@@ -58,6 +58,9 @@ typedef struct mr_symbol { const char *name; void **address; bool required; } mr
 mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count,
                        char *loaded, size_t loaded_size);
 
+/* The file of a function that was loaded; "" if unknown. */
+void mr_dl_path(void *function, char *out, size_t size);
+
 /* ---- objects: the first member of every handle ---- */
 
 typedef struct mr_object {

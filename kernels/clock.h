@@ -1,4 +1,4 @@
-/* clock.h - the clock buffer: 8 doubles, on the device from the first step to the last. */
+/* clock.h - the clock buffer: 9 doubles, on the device from the first step to the last. */
 
 #define CLOCK_TIME 0    /* of the state */
 #define CLOCK_STEP 1    /* dt of the step to come; 0 at the target: then a step changes no bit */
@@ -8,3 +8,4 @@
 #define CLOCK_RATE 5    /* largest signal rate of the state: max((|u| + c) / dx, (|v| + c) / dy) */
 #define CLOCK_FAILED 6  /* 1 when that rate is NaN or infinite; time stands still from then on */
 #define CLOCK_HOLD 7    /* 1: dt is 0 from where the target would change it, instead of changed */
+#define CLOCK_LAST 8    /* dt of the step taken last, 0 where none was; kept with GRADUAL only */

@@ -11,6 +11,7 @@ has() { command -v "$1"; }
 has_header() { echo "#include <$1>" | cc -E -; }
 has_library() { ldconfig -p | grep "/lib$1\.so"; }
 has_module() { luajit -e "require '$1'"; }
+has_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 has_file() { compgen -G "$1"; }
 
 # PoCL aborts the process where /sys is not mounted, as in a bare chroot, unless told what is there.
@@ -39,7 +40,7 @@ need_for_running() {
     need lua-dkjson has_module dkjson
     need netcdf-bin has_library netcdf      # its run-time library has another name in each release
     need libcairo2 has_library cairo
-    need libedit2 has_library edit
+    need libgif7 has_library gif
     need fonts-dejavu-core has_file '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
     need ocl-icd-libopencl1 has_library OpenCL
     # A processor is a device too, for machines without a GPU.
@@ -54,7 +55,12 @@ need_for_testing() {
     need lua-check has luacheck
     need shellcheck has shellcheck
     need patchelf has patchelf
-    need tmux has tmux
+    # Programs that read what runs write; python3-venv is for the CF checker.
+    need netcdf-bin has ncdump
+    need cdo has cdo
+    need python3-xarray has_python xarray
+    need python3-netcdf4 has_python netCDF4
+    need python3-venv has_python ensurepip
 }
 
 as_root() {

@@ -18,6 +18,7 @@ clean "$home/bin/mare" "$tests/busted.lua" "$tests/lua/grid_spec.lua"
 clean "$home/bin/mare" -e '
     require("bindings.netcdf").load()
     require("bindings.cairo").load_font()
+    require("bindings.gif").load()
     for _, name in ipairs { "lfs", "system", "term", "argparse", "dkjson" } do require(name) end
     for line in io.lines "/proc/self/maps" do
         local path = line:match "%s(/.*%.so.*)$"

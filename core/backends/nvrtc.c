@@ -1,7 +1,9 @@
 /* nvrtc.c - the CUDA back end's compiler: CUDA C++ text to a cubin for one architecture.
  *
  * NVRTC is found apart from the driver: in $CUDA_HOME or $CUDA_PATH, where the dynamic linker
- * looks, or where NVIDIA's packages put it. Without it devices work, and only a build fails.
+ * looks, or where NVIDIA's packages put it. Without it devices work, and only a build fails. To
+ * load it takes 10 ms, and 100 when the disk is cold, so its version, which is part of the key of
+ * every program, is kept in the cache as long as the file stays as it is.
  */
 #include "nvrtc_api.h"
 
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
@@ -54,26 +57,37 @@ static bool find_below(const char *root, const char *path, char out[PATH_SIZE]) 
     return size < PATH_SIZE && access(out, R_OK) == 0;
 }
 
-static mare_status load_library(void) {
-    static const mr_symbol symbols[] = {
-#define MR_NVRTC_CALL(result, symbol, arguments) { #symbol, (void **)&nvrtc.symbol, true },
-#include "nvrtc_syms.def"
-    };
-    static char found[ROOT_COUNT * SONAME_COUNT][PATH_SIZE];
-    const char *names[ROOT_COUNT * SONAME_COUNT + SONAME_COUNT + 1] = { NULL };
+/* What the loader is asked for, one after the other. */
+struct search {
+    char found[ROOT_COUNT * SONAME_COUNT][PATH_SIZE];
+    const char *names[ROOT_COUNT * SONAME_COUNT + SONAME_COUNT + 1];
+};
+
+static void list_names(struct search *out) {
     const char *roots[ROOT_COUNT];
     size_t count = 0, used = 0;
     list_roots(roots);
     for (int root = 0; root < ROOT_COUNT; root++) {
         bool system = root == ROOT_COUNT - 1;
-        for (int i = 0; system && i < SONAME_COUNT; i++) names[count++] = sonames[i];
+        for (int i = 0; system && i < SONAME_COUNT; i++) out->names[count++] = sonames[i];
         for (int i = 0; i < SONAME_COUNT; i++) {
             char path[64];
             snprintf(path, sizeof path, "lib64/%s", sonames[i]);
-            if (find_below(roots[root], path, found[used])) names[count++] = found[used++];
+            if (!find_below(roots[root], path, out->found[used])) continue;
+            out->names[count++] = out->found[used++];
         }
     }
-    return mr_dl_load(names, symbols, sizeof symbols / sizeof *symbols, NULL, 0);
+    out->names[count] = NULL;
+}
+
+static mare_status load_library(void) {
+    static const mr_symbol symbols[] = {
+#define MR_NVRTC_CALL(result, symbol, arguments) { #symbol, (void **)&nvrtc.symbol, true },
+#include "nvrtc_syms.def"
+    };
+    struct search search;
+    list_names(&search);
+    return mr_dl_load(search.names, symbols, sizeof symbols / sizeof *symbols, NULL, 0);
 }
 
 static void load_once(void) {
@@ -92,10 +106,78 @@ static mare_status load(void) {
     return MARE_OK;
 }
 
+/* ---- its version ---- */
+
+/* Changes with the file. */
+static void add_stamp(mr_text *out, const char *path) {
+    struct stat file;
+    if (stat(path, &file) != 0) return;
+    mr_text_format(out, "%lld bytes of %lld.%09ld", (long long)file.st_size,
+                   (long long)file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
+}
+
+/* Everything by which the loader finds the file: while this is the same, so is the path. */
+static void describe_search(mr_text *out) {
+    const char *folders = getenv("LD_LIBRARY_PATH");
+    struct search search;
+    list_names(&search);
+    mr_text_format(out, "where is NVRTC\n%s\n", folders ? folders : "");
+    add_stamp(out, "/etc/ld.so.cache");
+    for (const char **name = search.names; *name; name++) mr_text_format(out, "\n%s", *name);
+}
+
+/* Kept is "NVRTC 13.0\nPATH\nSTAMP". */
+static bool recall(const mr_text *search, char *out, size_t size) {
+    mr_blob kept = { 0 };
+    mr_text text = { 0 }, stamp = { 0 };
+    if (!mr_cache_load(search->data, search->size, &kept)) return false;
+    mr_text_append(&text, kept.data, kept.size);
+    char *path = text.data ? strchr(text.data, '\n') : NULL;
+    char *end = path ? strchr(path + 1, '\n') : NULL;
+    if (end) {
+        *path = *end = '\0';
+        add_stamp(&stamp, path + 1);
+    }
+    bool same = stamp.size && !strcmp(mr_text_cstr(&stamp), end + 1);
+    if (same) snprintf(out, size, "%s", text.data);
+    mr_text_free(&stamp);
+    mr_text_free(&text);
+    free(kept.data);
+    return same;
+}
+
+static void keep(const mr_text *search, const char *version) {
+    char path[PATH_SIZE];
+    mr_text text = { 0 };
+    mr_dl_path(*(void **)&nvrtc.nvrtcVersion, path, sizeof path);
+    mr_text_format(&text, "%s\n%s\n", version, path);
+    add_stamp(&text, path);
+    if (!text.failed)
+        mr_cache_store(search->data, search->size, "NVRTC", "its version",
+                       &(mr_blob){ text.data, text.size });
+    mr_text_free(&text);
+}
+
+static char version[64];
+
+static void find_version(void) {
+    mr_text search = { 0 };
+    describe_search(&search);
+    bool known = !search.failed && recall(&search, version, sizeof version);
+    if (!known) {
+        pthread_once(&state.once, load_once);
+        bool good = state.status == MARE_OK;
+        if (good) snprintf(version, sizeof version, "NVRTC %d.%d", state.major, state.minor);
+        else snprintf(version, sizeof version, "no NVRTC");
+        if (good && !search.failed) keep(&search, version);
+    }
+    mr_text_free(&search);
+}
+
 void mr_nvrtc_version(char *out, size_t size) {
-    pthread_once(&state.once, load_once);
-    if (state.status == MARE_OK) snprintf(out, size, "NVRTC %d.%d", state.major, state.minor);
-    else snprintf(out, size, "no NVRTC");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_version);
+    snprintf(out, size, "%s", version);
 }
 
 /* ---- options ---- */

@@ -12,7 +12,7 @@ enum {
 #include "nvrtc_syms.def"
 };
 
-/* "NVRTC 13.0", or "no NVRTC" when it cannot be loaded. */
+/* "NVRTC 13.0", or "no NVRTC" when it cannot be loaded; loads it only if it was not seen before. */
 void mr_nvrtc_version(char *out, size_t size);
 /* Compiles for `arch`, "sm_90", to a cubin. `log` receives the compiler's text, also when it fails;
  * NULL and 0 when it says nothing. */

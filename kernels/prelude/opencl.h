@@ -62,7 +62,9 @@ typedef long mr_index;
 #endif
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
+#define mr_cbrt(a) cbrt((real)(a))
 #define mr_rcp(a) MR_JOIN(mr_rcp_, MARE_REAL)((real)(a))
+#define mr_cbrt(a) cbrt((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))

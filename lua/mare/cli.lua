@@ -15,6 +15,7 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare - [arguments]                   run what comes in on standard input
        mare                                 an interactive session
        mare info FILE                       what a NetCDF file or a checkpoint holds
+       mare plot FILE.nc [--option ...]     pictures and films of it; --help tells how
        mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
@@ -148,6 +149,15 @@ function commands.info(path, extra)
     return 0
 end
 
+function commands.plot(path, ...)
+    local is_help = path == '--help' or path == '-h'
+    if not path or path:find '^%-' and not is_help then
+        return bad_usage 'plot: FILE.nc is missing'
+    end
+    require('mare.plot').run(path, is_help and { '--help' } or { ... })
+    return 0
+end
+
 function commands.rerun(path, ...)
     if not path then return bad_usage 'rerun: FILE.nc is missing' end
     local name, text, words = require('mare.rerun').prepare(path, { ... })
@@ -182,7 +192,7 @@ end
 
 local function session()
     host.stop_anywhere()
-    return require 'mare.repl.talk'()
+    return require('mare.repl').converse()
 end
 
 local M = {}

@@ -9,14 +9,15 @@ local clock = {}
 local Clock = {}
 Clock.__index = Clock
 
-local slots = 8
+local slots = 9
 local time, step, cfl, count = 0, 1, 3, 4
-local rate, failed, hold = 5, 6, 7
+local rate, failed, hold, last = 5, 6, 7, 8
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 
--- maxima: buffer of `n` signal rates, one a work-group of the last sweep of every part
-function clock.new(device, precision, maxima, n)
+-- maxima: buffer of `n` signal rates, one a work-group of the last sweep of every part; gradual:
+-- see clock.krn
+function clock.new(device, precision, maxima, n, gradual)
     local self = setmetatable({
         buffer = device:buffer { type = 'double', count = slots, label = 'clock' },
         host = device:host { type = 'double', count = slots },
@@ -24,7 +25,7 @@ function clock.new(device, precision, maxima, n)
     self.buffer:fill(0)
     local size = math.min(group[device.info.kind], device.info.max_group_size)
     self.tick = device:program(source.program('clock.krn', {
-        defines = { GROUP = size, MARE_REAL = precision },
+        defines = { GROUP = size, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
     })):kernel 'clock_tick':bind {
         clock = self.buffer, maxima = maxima, count = n, global = size, group = size,
     }
@@ -36,10 +37,10 @@ local function write(self, slot, ...)
     self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
 end
 
--- Where a run starts: time, steps taken, Courant number, and the largest signal rate where the
--- maxima do not tell.
-function Clock:start(t, steps, courant, signal_rate)
-    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0)
+-- Where a run starts: time, steps taken, Courant number, the largest signal rate where the maxima
+-- do not tell, and dt of the last step.
+function Clock:start(t, steps, courant, signal_rate, last_step)
+    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0, last_step or 0)
 end
 
 -- Steps end exactly there or, with `held`, before the first whose dt the target would change. The
@@ -50,13 +51,13 @@ function Clock:aim(target, held)
     self.tick:run()
 end
 
--- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate and
--- failed.
+-- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate, last
+-- (dt of the last step, of a gradual clock) and failed.
 function Clock:read(into)
     self.buffer:download { into = self.host }
     local data = self.host.data
     into.t, into.dt, into.steps, into.rate = data[time], data[step], data[count], data[rate]
-    into.failed, into.cfl = data[failed] ~= 0, data[cfl]
+    into.failed, into.cfl, into.last = data[failed] ~= 0, data[cfl], data[last]
     return into
 end
 

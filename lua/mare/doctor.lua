@@ -1,6 +1,8 @@
 -- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data,
 -- text() and json() show it.
 
+local files = require 'bindings.files'
+local gif = require 'bindings.gif'
 local host = require 'mare.host'
 local device = require 'bindings.device'
 
@@ -15,8 +17,10 @@ local function freetype()
     require('bindings.foreign').load('FreeType', { 'libfreetype.so.6' }, 'libfreetype6')
 end
 
-local function editor()
-    require('bindings.editline').load()
+local function ffmpeg()
+    local path = files.program 'ffmpeg'
+    if not path then error('it is not on the PATH', 0) end
+    return path
 end
 
 local no_limit = 2^60       -- bytes: a back end that says more means that it has none
@@ -27,8 +31,9 @@ local optional = {
     { name = 'NetCDF', use = 'writes --out files', probe = version_of, module = 'bindings.netcdf' },
     { name = 'cairo', use = 'draws --image pictures', probe = version_of,
       module = 'bindings.cairo' },
+    { name = 'giflib', use = 'makes --film FILE.gif', probe = function() gif.load() end },
+    { name = 'ffmpeg', use = 'makes --film FILE.mp4', probe = ffmpeg, package = 'ffmpeg' },
     { name = 'FreeType', use = 'writes in pictures', probe = freetype },
-    { name = 'libedit', use = 'edits the lines of a session', probe = editor },
     { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
       module = 'argparse', package = 'lua-argparse' },
     { name = 'dkjson', use = 'writes JSON', probe = version_of, module = 'dkjson',

@@ -154,9 +154,6 @@ local function collect(spec)
     return list
 end
 
--- The options of a specification: { key, name, type, default, help, group, ... } in order.
-M.declared = collect
-
 -- ---- the command line ----
 
 local function help_text(option)
@@ -343,6 +340,13 @@ M.simulation = {
     { name = 'wall-limit', type = 'string',
       help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
     { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
+    { name = 'film', type = 'path', help = 'film to make: FILE.gif, FILE.png (APNG) or, where '
+      .. 'there is ffmpeg, FILE.mp4' },
+    { name = 'frames', default = 100, range = { 1, 100000 },
+      help = 'of the film, evenly over the run, after the first' },
+    { name = 'film-every', type = 'number', range = { 1e-12 },
+      help = 'time between frames, instead' },
+    { name = 'film-width', default = 800, range = { 200, 8192 }, help = 'in pixels, about' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'quiet', default = false, help = 'no progress line' },
     { name = 'json-log', type = 'path',

@@ -1,10 +1,11 @@
--- What a run leaves: NetCDF files, each with its own variables, cells and times, checkpoints, and a
--- picture at the end. All but the picture is written by a thread (output/service.lua) from slots of
--- host memory; when all slots of a file wait for the disk, the run waits too. Files are opened
--- before the simulation is made, so that a path that cannot be written stops a run before it has
--- cost anything.
+-- What a run leaves: NetCDF files, each with its own variables, cells and times, a film,
+-- checkpoints, and a picture at the end. All but the picture is written by a thread
+-- (output/service.lua) from slots of host memory; when all slots of a file wait for the disk, the
+-- run waits too. Files are opened before the simulation is made, so that a path that cannot be
+-- written stops a run before it has cost anything.
 
 local bit = require 'bit'
+local camera = require 'mare.camera'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -120,13 +121,14 @@ local function spec_of(desc, wanted, common)
     local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
         path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
-        space_units = units.length, time_units = units.time,
+        space_units = units.length, time_units = units.time, epoch = desc.epoch,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
         variables = describe_variables(desc.scheme, wanted.variables, o.precision),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
+        owner = o.checkpoint and common.run_id or nil,
     }
 end
 
@@ -136,6 +138,16 @@ local function new_output(desc, wanted, common)
         spec = spec_of(desc, wanted, common), busy = {},
         schedule = schedule.new { every = wanted.every, steps = wanted.steps,
             times = numbers('times', wanted.times), t_end = desc.options.t_end },
+    }
+end
+
+local function new_film(desc, run_id)
+    local plan = camera.plan(desc)
+    if not plan then return nil end
+    plan.spec.owner = desc.options.checkpoint and run_id or nil
+    return {
+        film = plan, spec = plan.spec, busy = {},
+        schedule = schedule.new { every = plan.every, t_end = desc.options.t_end },
     }
 end
 
@@ -193,15 +205,26 @@ local function await(self, kind)
     repeat local reply = take(self, self.worker:receive()) until reply.kind == kind
 end
 
-local function open(self, earlier)
+local function open(self, id)
+    local output = self.list[id]
+    request(self, { kind = 'open', id = id, spec = output.spec, position = output.position })
+    await(self, 'open')
+end
+
+-- Films are opened when there is a state, of which their colours may depend.
+local function open_files(self)
+    for id, output in ipairs(self.list) do
+        if not output.film then open(self, id) end
+    end
+end
+
+-- What a checkpoint knows of the files of the run that is gone on with.
+local function recall(self, earlier)
     local known = {}
     for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
-    for id, output in ipairs(self.list) do
-        local before = known[output.spec.path]
-        output.last = before and before.last
-        request(self, { kind = 'open', id = id, spec = output.spec,
-            position = before and before.position })
-        await(self, 'open')
+    for _, output in ipairs(self.list) do
+        local before = known[output.spec.path] or {}
+        output.last, output.position = before.last, before.position
     end
 end
 
@@ -219,6 +242,7 @@ local function check_paths(desc)
     add('option --out', o.out)
     add('option --image', o.image)
     add('option --json-log', o.json_log)
+    add('option --film', o.film)
     add('option --checkpoint', o.checkpoint)
     for k, wanted in ipairs(desc.outputs or {}) do
         add('output ' .. k .. ' of the script', wanted.path)
@@ -244,9 +268,11 @@ function outputs.new(desc, devices, earlier, run_id)
     for _, wanted in ipairs(desc.outputs or {}) do
         self.list[#self.list + 1] = new_output(desc, wanted, self.common)
     end
+    self.list[#self.list + 1] = new_film(desc, self.run_id)
     if #self.list == 0 and not o.checkpoint then return self end
+    recall(self, earlier)
     self.worker = worker.start 'mare.output.service'
-    local ok, failure = pcall(open, self, earlier)
+    local ok, failure = pcall(open_files, self)
     if not ok then
         self:abort()
         error(failure, 0)
@@ -257,11 +283,17 @@ end
 -- The simulation that is written from now on, and the journal that is told of it.
 function Outputs:attach(sim, log)
     self.journal = log or self.journal
-    for _, output in ipairs(self.list) do
-        local names = {}
-        for k, v in ipairs(output.spec.variables) do names[k] = v.name end
-        output.snapshot = snapshot.new(sim, { variables = names, cells = output.spec.sample,
-            slots = slots })
+    for id, output in ipairs(self.list) do
+        if output.film then
+            camera.complete(output.film, sim, output.position)
+            open(self, id)
+            output.snapshot = camera.new(sim, output.film, slots)
+        else
+            local names = {}
+            for k, v in ipairs(output.spec.variables) do names[k] = v.name end
+            output.snapshot = snapshot.new(sim, { variables = names, cells = output.spec.sample,
+                slots = slots })
+        end
     end
 end
 

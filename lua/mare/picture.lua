@@ -55,7 +55,8 @@ end
 
 -- The domain as image.field takes it.
 function picture.axes(grid, scheme)
-    local spec = labels.axes(grid.x, grid.y, scheme.units and scheme.units.length)
+    local spec = labels.axes(grid.x, grid.y, scheme.units and scheme.units.length,
+        grid.coordinates)
     spec.nx, spec.ny = grid.nx, grid.ny
     return spec
 end

@@ -1,148 +1,210 @@
--- plot.lua - pictures in the terminal. mare.plot(x) draws a field, an array of numbers, a buffer,
--- or curves as image.lines takes them, by what the terminal can show (repl/screen.lua), and returns
--- the picture: p:save 'p.png' writes it as a file, p:draw() shows it again.
+-- `mare plot FILE.nc`: pictures and films of what a NetCDF file holds.
 
+local camera = require 'mare.camera'
+local colours = require 'mare.colours'
+local dataset = require 'mare.dataset'
 local errors = require 'bindings.errors'
-local handle = require 'bindings.handle'
+local figure = require 'mare.output.figure'
+local film = require 'mare.output.film'
 local image = require 'mare.output.image'
-local cells = require 'mare.output.cells'
-local pixels = require 'mare.output.pixels'
-local screen = require 'mare.repl.screen'
+local labels = require 'mare.output.labels'
+local options = require 'mare.options'
+local raster = require 'mare.output.raster'
+local system = require 'bindings.system'
 
 local plot = {}
 
-local Picture = {}
-Picture.__index = Picture
+local declared = {
+    title = 'Options',
+    { name = 'var', type = 'string', help = 'variable to show; default: the first' },
+    { name = 'times', default = 'last',
+      help = "as 0.5,1, 'all' or 'last'; the nearest that the file has" },
+    { name = 'out', type = 'path', help = 'PNG file; default: FILE.png; for several times one '
+      .. 'each, with the time in its name' },
+    { name = 'film', type = 'path', help = 'film instead, as .gif, .png (APNG) or .mp4' },
+    { name = 'range', type = 'string',
+      help = 'of the colours, as 0.9,2.1; default: of the values at all these times' },
+    { name = 'colours', default = 'viridis', choices = colours.names(), help = 'colour map' },
+    { name = 'contours', type = 'string', help = 'lines: how many, or levels as 0.5,1,1.5' },
+    { name = 'vectors', type = 'string', help = 'two variables, as u,v: arrows' },
+    { name = 'width', default = 1200, range = { 200, 16384 }, help = 'in pixels, about' },
+}
 
-local is_quiet = false
+-- ---- what is asked for ----
 
--- Kitty and Sixel show the picture that a file would hold, as wide as the terminal allows.
-local function draw_pixels(self, how)
-    local columns, rows, width, height = screen.size()
-    local across = math.floor(math.min(1000, 0.9 * columns * width))
-    local highest = 0.9 * rows * height
-    local spec = setmetatable({ path = 'picture', width = math.max(200, across) },
-        { __index = self.spec })
-    if self.kind == 'lines' then spec.height = math.max(150, math.floor(0.5 * across)) end
-    local canvas = image[self.kind .. '_canvas'](spec)
-    if canvas.height > highest and spec.width * highest / canvas.height >= 200 then
-        spec.width = math.floor(spec.width * highest / canvas.height)
-        if self.kind == 'lines' then spec.height = math.floor(highest) end
-        canvas:release()
-        canvas = image[self.kind .. '_canvas'](spec)
+local function numbers(name, text)
+    local list = {}
+    for word in text:gmatch '[^,%s]+' do
+        list[#list + 1] = tonumber(word)
+            or errors.usage("option --%s: '%s' (allowed: numbers)", name, text)
     end
-    local text = pixels[how](canvas)
-    canvas:release()
-    return text
+    return list
 end
 
--- The picture as text for the terminal.
-function Picture:text()
-    local how = screen.pictures()
-    if how == 'kitty' or how == 'sixel' then return draw_pixels(self, how) end
-    local columns, rows = screen.size()
-    local style = { columns = math.min(columns, 120), rows = math.max(8, math.min(rows - 4, 40)),
-        unicode = how == 'blocks', colour = screen.has_colour(),
-        true_colour = screen.has_true_colour() }
-    return cells[self.kind](self.spec, style)
-end
-
--- Shows it on standard output.
-function Picture:draw()
-    io.stdout:write(self:text(), '\n')
-    io.stdout:flush()
-    return self
-end
-
--- Writes it into a PNG file.
-function Picture:save(path)
-    if type(path) ~= 'string' or not path:find '%.png$' then
-        errors.argument("picture: save '%s': the name must end in .png", tostring(path))
+local function range_of(o)
+    if not o.range then return nil end
+    local range = numbers('range', o.range)
+    if #range ~= 2 or range[1] >= range[2] then
+        errors.usage("option --range: '%s' (allowed: low,high)", o.range)
     end
-    image[self.kind](setmetatable({ path = path }, { __index = self.spec }))
-    return self
+    return range
 end
 
--- In a session: what has just been drawn is not shown twice.
-function Picture:__show()
-    local is_fresh = self.is_fresh
-    self.is_fresh = false
-    return is_fresh and '' or self:text()
+local function levels_of(o)
+    if not o.contours then return nil end
+    local list = numbers('contours', o.contours)
+    local count = #list == 1 and o.contours:match '^%s*(%d+)%s*$'
+    return count and math.max(1, tonumber(count)) or list
 end
 
-function Picture:__tostring()
-    return ("picture '%s'"):format(self.spec.title or '')
-end
-
-local function new(kind, spec)
-    local self = setmetatable({ kind = kind, spec = spec }, Picture)
-    if is_quiet then return self end
-    self.is_fresh = true
-    return self:draw()
-end
-
--- f() without drawing: for a picture that only goes to a file.
-function plot.quietly(f)
-    local before = is_quiet
-    is_quiet = true
-    local ok, result = pcall(f)
-    is_quiet = before
-    if not ok then error(result, 0) end
-    return result
-end
-
--- A heat map. spec: as image.field takes it, less path
-function plot.field(spec)
-    image.figure_spec(setmetatable({ path = 'plot' }, { __index = spec }))
-    return new('field', spec)
-end
-
--- Curves. spec: as image.lines takes it, less path
-function plot.lines(spec)
-    image.lines_spec(setmetatable({ path = 'plot' }, { __index = spec }))
-    return new('lines', spec)
-end
-
--- ---- mare.plot(x) ----
-
-local function curve(values, spec)
-    local series = { x = {}, y = {} }
-    for k, value in ipairs(values) do series.x[k], series.y[k] = k, tonumber(value) or 0 / 0 end
-    if #series.x == 0 then errors.argument 'plot: no numbers in it' end
-    local full = { series = { series } }
-    for key, value in pairs(spec or {}) do full[key] = value end
-    return plot.lines(full)
-end
-
--- mare.plot(x [, spec]): x is a field, an array of numbers, a function of numbers from spec.from to
--- spec.to, a buffer, or { series = ... } or { data =, nx =, ny = } as image.lines and image.field
--- take them.
-function plot.show(x, spec)
-    if type(x) == 'table' and type(x.plot) == 'function' and not handle.kind(x) then
-        return x:plot(spec)
-    elseif handle.kind(x) == 'buffer' then
-        return curve(x:totable(), setmetatable(spec or {}, nil))
-    elseif type(x) == 'function' then
-        return plot.graph(x, spec or {})
-    elseif type(x) ~= 'table' then
-        errors.argument('plot: a field, an array, a buffer or a function is wanted, not %s',
-            type(x))
+local function nearest(times, wanted)
+    local best = 1
+    for k, t in ipairs(times) do
+        if math.abs(t - wanted) < math.abs(times[best] - wanted) then best = k end
     end
-    if x.series then return plot.lines(x) end
-    if x.data then return plot.field(x) end
-    return curve(x, spec)
+    return best
 end
 
--- The graph of a function between spec.from and spec.to, 0 and 1 if not given.
-function plot.graph(f, spec)
-    local from, to, n = spec.from or 0, spec.to or 1, spec.points or 200
-    local x, y = {}, {}
-    for k = 1, n do
-        x[k] = from + (k - 1) / (n - 1) * (to - from)
-        y[k] = tonumber(f(x[k])) or 0 / 0
+-- Numbers of the records that are asked for.
+local function records_of(field, o, path)
+    local times, list = field.times or { 0 }, {}
+    if #times == 0 then errors.usage('%s: has no times yet', path) end
+    if o.times == 'last' then return { #times } end
+    if o.times == 'all' then
+        for k = 1, #times do list[k] = k end
+        return list
     end
-    return plot.lines { series = { { x = x, y = y } }, title = spec.title, xlabel = spec.xlabel,
-        ylabel = spec.ylabel }
+    local slack = 1e-9 * math.max(math.abs(times[1]), math.abs(times[#times]))
+    for _, t in ipairs(numbers('times', o.times)) do
+        if t < times[1] - slack or t > times[#times] + slack then
+            errors.usage('option --times: %g: %s is from %g to %g', t, path, times[1],
+                times[#times])
+        end
+        list[#list + 1] = nearest(times, t)
+    end
+    return list
+end
+
+local function vectors_of(data, field, o)
+    if not o.vectors then return nil end
+    local u, v = o.vectors:match '^%s*([^,%s]+)%s*,%s*([^,%s]+)%s*$'
+    if not u then errors.usage("option --vectors: '%s' (allowed: two variables)", o.vectors) end
+    u, v = data:field(u), data:field(v)
+    for _, part in ipairs { u, v } do
+        if part.nx ~= field.nx or part.ny ~= field.ny then
+            errors.usage('option --vectors: %s has %d x %d cells, %s %d x %d', part.name, part.nx,
+                part.ny, field.name, field.nx, field.ny)
+        end
+    end
+    return { u = u, v = v, unit = u.unit }
+end
+
+-- ---- drawing ----
+
+-- The range of all records together.
+local function common_range(data, field, records, colour_map)
+    local ends, count = {}, 0
+    for _, k in ipairs(records) do
+        local low, high = raster.range(data:read(field, k), field.nx * field.ny)
+        if low then
+            ends[count], ends[count + 1] = low, high
+            count = count + 2
+        end
+    end
+    return image.range(ends, count, colour_map)
+end
+
+-- All but path, data and title, as image.field takes it.
+local function describe(field, o, range)
+    local spec = labels.axes(field.x, field.y, field.length_unit, field.coordinates)
+    spec.nx, spec.ny, spec.range, spec.width = field.nx, field.ny, range, o.width
+    spec.colours, spec.label = o.colours, labels.with_unit(field.label, field.unit)
+    local a = field.attributes
+    if a._FillValue or a.missing_value then
+        spec.missing = { colour = 0xb4aca0, label = 'no data' }
+    end
+    return spec
+end
+
+-- kh.png -> kh-0.5.png
+local function path_at(path, t)
+    local stem, ending = path:match '^(.*)(%.[^./]*)$'
+    return string.format('%s-%.10g%s', stem or path, t, ending or '')
+end
+
+local function draw_images(job, o, path)
+    local written = {}
+    for _, k in ipairs(job.records) do
+        local spec, t = describe(job.field, o, job.range), job.field.times and job.field.times[k]
+        spec.path = #job.records > 1 and path_at(path, t) or path
+        spec.title = t and job.title .. ', ' .. job.clock(t) or job.title
+        spec.data, spec.contours = job.data:read(job.field, k), job.levels
+        spec.vectors = job.vectors and { unit = job.vectors.unit,
+            u = job.data:read(job.vectors.u, k), v = job.data:read(job.vectors.v, k) }
+        image.field(spec)
+        written[#written + 1] = spec.path
+    end
+    return written
+end
+
+-- What a frame of a film asks for, by name.
+local function frame_of(job, fig, k)
+    local data, nx, parts = job.data:read(job.field, k), job.field.nx, {}
+    parts.pixels = {}
+    image.shade(fig, data, parts.pixels, fig.box.width)
+    if job.levels then parts.contours = raster.thinned(data, nx, fig:contour_cells()) end
+    for _, name in ipairs(job.vectors and { 'u', 'v' } or {}) do
+        parts[name] = raster.thinned(job.data:read(job.vectors[name], k), nx, fig:arrow_cells())
+    end
+    return parts
+end
+
+local function make_film(job, o)
+    local spec, times = describe(job.field, o, job.range), job.field.times
+    spec.path, spec.title = o.film, job.title
+    spec = image.figure_spec(spec)
+    local fig = figure.new(spec)
+    system.ignore_pipes()
+    local out = film.writer {
+        path = o.film, rate = camera.rate, figure = spec, title = job.title,
+        time = { unit = job.field.time_unit, last = times[#times], step = job.step },
+        vectors = job.vectors and { unit = job.vectors.unit },
+        contours = job.levels and { levels = job.levels, range = job.range, is_ground = true },
+    }
+    for _, k in ipairs(job.records) do
+        local parts = frame_of(job, fig, k)
+        out:write(times[k], function(name) return parts[name] end)
+    end
+    out:close()
+    return { o.film }
+end
+
+-- words: of the command line behind FILE
+function plot.run(path, words)
+    options.source, options.program = words, 'mare plot FILE.nc'
+    local o = options { title = 'Pictures and films of a NetCDF file', declared }
+    local range, levels, data = range_of(o), levels_of(o), dataset.open(path)
+    local name = o.var or data.names[1]
+        or errors.usage('%s: has no variable over y and x', path)
+    local field = data:field(name)
+    local times, records = field.times, records_of(field, o, path)
+    if o.film and not times then errors.usage('option --film: %s has no times', name) end
+    if o.film then errors.option('film', film.check, o.film) end
+    if o.out then errors.option('out', image.check, o.out) end
+    local step = times and #times > 1 and (times[#times] - times[1]) / (#times - 1) or nil
+    local job = {
+        data = data, field = field, records = records, levels = levels, step = step,
+        vectors = vectors_of(data, field, o), title = data.title or path:match '[^/]*$',
+        range = range or common_range(data, field, records, o.colours),
+        clock = times and labels.clock(field.time_unit, times[#times], step),
+    }
+    local written = o.film and make_film(job, o) or {}
+    if o.out or not o.film then
+        local out = o.out or path:gsub('%.nc%d?$', '') .. '.png'
+        for _, one in ipairs(draw_images(job, o, out)) do written[#written + 1] = one end
+    end
+    data:close()
+    print('wrote ' .. table.concat(written, ', '))
 end
 
 return plot

@@ -8,8 +8,8 @@ local netcdf = require 'bindings.netcdf'
 
 local rerun = {}
 
-local left_out = { out = true, image = true, checkpoint = true, checkpoint_every = true,
-    keep = true, restart = true, wall_limit = true, device = true }
+local left_out = { out = true, image = true, film = true, checkpoint = true,
+    checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true }
 
 -- The option that a word sets, or nil.
 local function key_of(word)
@@ -50,6 +50,9 @@ local function words_of(path, attributes, changes)
     if not changed.out then words[#words + 1] = '--out=' .. base .. '.nc' end
     if attributes.option_image and not changed.image then
         words[#words + 1] = '--image=' .. base .. '.png'
+    end
+    if attributes.option_film and not changed.film then
+        words[#words + 1] = '--film=' .. base .. attributes.option_film:match '%.%w+$'
     end
     for _, word in ipairs(changes) do words[#words + 1] = word end
     return words

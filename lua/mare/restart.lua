@@ -91,7 +91,8 @@ local function header(self, sim)
     return {
         version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
         title = self.desc.title, identity = identity(self.desc), t = clock.t, steps = clock.steps,
-        dt = clock.dt, rate = clock.rate, cfl = clock.cfl, state = self.desc.state,
+        dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
+        state = self.desc.state,
     }
 end
 

@@ -30,7 +30,8 @@ local function new_simulation(desc, devices, found)
     return simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices,
-        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate },
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
+            last = h.last },
     }
 end
 
@@ -48,15 +49,14 @@ local function rescuer(desc, files)
     end
 end
 
--- The whole run, with its files open. `known` gets what there is when it fails: log and, if it does
--- not have one already, sim.
+-- The whole run, with its files open. `known` gets what there is when it fails: log and sim.
 local function execute(known, desc, devices, files, found)
     local o, log = desc.options, journal.open(desc.options.json_log)
     known.log = log
     log:start(desc, found, files:parameters())
     if found then say_where(found, o.quiet, log) end
     local saver = restart.saver(desc, files, system.now, log, found)
-    local sim = known.sim or new_simulation(desc, devices, found)
+    local sim = new_simulation(desc, devices, found)
     known.sim = sim
     files:attach(sim, log)
     sim.rates = run.loop(sim, {
@@ -86,41 +86,29 @@ end
 local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
-    outputs = 'table', state = 'table',
+    outputs = 'table', state = 'table', epoch = 'string',
 }
 
-local function check(desc)
+-- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
+-- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
+-- table of plain values that belong to the run and go into its checkpoints, epoch = the date of
+-- t = 0 as '2011-03-11 05:46:24', UTC }. Returns the simulation at its end, with the rates in
+-- `rates`.
+function run.new(desc)
     errors.fields('run', desc, run_fields)
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
         if desc[name] == nil then errors.argument('run: %s is missing', name) end
     end
-    desc.boundaries = exchange.boundaries(desc.boundaries)
-end
-
--- The devices, open, and the checkpoint to go on from, if any.
-local function find(desc)
-    return device_list.open(desc.options.device), restart.find(desc)
-end
-
--- The simulation of a description at its start, or at the checkpoint to go on from: what a session
--- steps by hand.
-function run.prepare(desc)
-    check(desc)
-    return new_simulation(desc, find(desc))
-end
-
--- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
--- table of plain values that belong to the run and go into its checkpoints }. Returns the
--- simulation at its end, with the rates in `rates`. sim: of run.prepare, where there is one already
-function run.new(desc, sim)
-    check(desc)
+    if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
+        errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
+    end
     local o, started = desc.options, system.now()
-    local devices, found = sim and sim.devices, nil
-    if not sim then devices, found = find(desc) end
+    local devices = device_list.open(o.device)
+    desc.boundaries = exchange.boundaries(desc.boundaries)
+    local found = restart.find(desc)
     local header = found and found.header or {}
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
-    local known = { sim = sim }
+    local known = {}
     local ok, result = pcall(execute, known, desc, devices, files, found)
     tell_end(known, started, not ok and result or nil, ok and result or nil)
     if not ok then

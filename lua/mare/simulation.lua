@@ -45,7 +45,8 @@ end
 local function make_clocks(self, total)
     self.clocks = {}
     for k, member in ipairs(self.members) do
-        member.clock = clock.new(member.device, self.precision, member.maxima, total)
+        member.clock = clock.new(member.device, self.precision, member.maxima, total,
+            self.scheme.gradual)
         self.clocks[k] = member.clock
     end
 end
@@ -76,21 +77,28 @@ local function make_states(self, parts)
     end
 end
 
--- One exchange for each stage of a step, or one for a step of sweeps.
+-- One exchange for each stage of a step, or one for a step of sweeps; in `exchange_of` by the
+-- buffer whose ghost cells it fills.
 local function make_exchanges(self)
-    local stages = self.scheme.stages or { { src = 'now' } }
-    self.exchanges = {}
-    for k, stage in ipairs(stages) do
-        self.exchanges[k] = exchange.new(self.states, self.boundaries, self.scheme, stage.src)
+    local scheme, exchange_of = self.scheme, {}
+    local function of(which)
+        exchange_of[which] = exchange_of[which]
+            or exchange.new(self.states, self.boundaries, scheme, which)
+        return exchange_of[which]
     end
-    self.exchange = self.exchanges[1]
+    self.exchanges, self.exchange_of = { x = {}, y = {} }, exchange_of
+    for k, stage in ipairs(scheme.stages or { { src = 'now' } }) do
+        self.exchanges.x[k] = of(stage.src)
+        self.exchanges.y[k] = of(scheme.levels and 'other' or stage.src)
+    end
+    for _, which in ipairs(scheme.back or {}) do of(which) end
 end
 
 -- The kernels of one step that sweeps along `axis` first.
 local function queue_step(self, axis)
-    local states, clocks = self.states, self.clocks
+    local states, clocks, exchanges = self.states, self.clocks, self.exchanges[axis]
     for k = 1, #states[1].sweeps[axis] do
-        if self.exchanges[k] then self.exchanges[k]:run() end
+        if exchanges[k] then exchanges[k]:run() end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
     self:share_maxima()
@@ -147,9 +155,7 @@ end
 --   devices = open ones, or options.device,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
--- Or the name of a scenario, which makes it one to work with by hand, with options: see live.lua.
 function simulation.new(desc)
-    if type(desc) == 'string' then return require('mare.live').named(desc) end
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')
@@ -160,7 +166,8 @@ function simulation.new(desc)
     end
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
-        cfl = o.cfl or 0.45, first = check_first(o.first or 'x'), now = {}, version = 0,
+        cfl = o.cfl or 0.45, now = {}, version = 0,
+        first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
         other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
         decompose = o.decompose or { 1, 1 },
     }, Simulation)
@@ -186,9 +193,10 @@ function simulation.new(desc)
     return self
 end
 
--- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known }
+-- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known, last = dt of the
+-- last step, if there was one }
 function Simulation:start(at)
-    for _, c in ipairs(self.clocks) do c:start(at.t, at.steps, self.cfl, at.rate) end
+    for _, c in ipairs(self.clocks) do c:start(at.t, at.steps, self.cfl, at.rate, at.last) end
     self:read()
 end
 
@@ -196,25 +204,50 @@ local function padded(self)
     return self.grid.nx + 2 * self.grid.halo, self.grid.ny + 2 * self.grid.halo
 end
 
--- Elements of what save() gives.
-function Simulation:saved_count()
+local one_level = { 'now' }
+
+-- The buffers that hold what the next step depends on, the state first.
+local function levels(self, steps)
+    return self.scheme.levels and self.scheme.levels(steps) or one_level
+end
+
+-- Elements of one level of all fields.
+local function level_count(self)
     local width, height = padded(self)
     return width * height * #self.scheme.fields
+end
+
+-- Elements of what save() gives.
+function Simulation:saved_count()
+    return level_count(self) * #levels(self, 0)
 end
 
 -- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
 -- everything that the next step depends on. Waits.
 function Simulation:save(host)
     local width, height = padded(self)
-    for _, s in ipairs(self.states) do s:save(host, width, height) end
+    for k, which in ipairs(levels(self, self.now.steps)) do
+        for _, s in ipairs(self.states) do
+            s:save(host, width, height, which, (k - 1) * level_count(self))
+        end
+    end
 end
 
--- The state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
     local width, height = padded(self)
-    for _, s in ipairs(self.states) do s:load(at.state, width, height) end
+    for k, which in ipairs(levels(self, at.steps)) do
+        for _, s in ipairs(self.states) do
+            s:load(at.state, width, height, which, (k - 1) * level_count(self))
+            if k == 1 then s:spread(which) end
+        end
+    end
     self:start(at)
     self.version = self.version + 1
+end
+
+-- Fills the ghost cells of the state.
+function Simulation:fill_ghosts()
+    self.exchange_of[self.states[1].present]:run()
 end
 
 -- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
@@ -238,13 +271,21 @@ local function sampler(self, initial)
     end
 end
 
+-- The level before the initial state, for a scheme that wants one: steps back in time.
+local function go_back(self)
+    for k, which in ipairs(self.scheme.back or {}) do
+        self.exchange_of[which]:run()
+        for _, s in ipairs(self.states) do s.sweeps.back[k]:run() end
+    end
+end
+
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
 -- is no state that steps can be taken from.
 function Simulation:set(initial, start)
     local value = sampler(self, initial)
     start = start or { t = 0, steps = 0 }
-    for _, s in ipairs(self.states) do s:fill(value) end
     self:start(start)
+    for _, s in ipairs(self.states) do s:fill(value) end
     for _, s in ipairs(self.states) do s.sweeps.measure:run() end
     self:share_maxima()
     self.version = self.version + 1
@@ -252,9 +293,9 @@ function Simulation:set(initial, start)
     if self.now.failed then
         errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
     end
+    go_back(self)
 end
 
--- Copies the maxima of each device to the others, which take the same dt from them.
 function Simulation:share_maxima()
     for k = 1, #self.segments do
         local segment = self.segments[k]
@@ -310,6 +351,8 @@ local function read_clocks(self)
                 describe(now, self.members[1]), describe(other, self.members[k]))
         end
     end
+    local present = levels(self, now.steps)[1]
+    for k = 1, #self.states do self.states[k].present = present end
     return now
 end
 
@@ -346,7 +389,7 @@ end
 -- Frees everything on the devices, and its host memory. The devices stay open.
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
-    for _, e in ipairs(self.exchanges) do e:release() end
+    for _, e in pairs(self.exchange_of) do e:release() end
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
     for _, s in ipairs(self.states) do

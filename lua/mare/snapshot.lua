@@ -99,7 +99,8 @@ local function new_lanes(self, slots)
     end
 end
 
--- { variables = { names }, cells = { i0, j0, nx, ny, step } or nil for all, slots = 1 }
+-- { variables = { names }, cells = { i0, j0, nx, ny, step } or nil for all, slots = 1 }; without
+-- slots (0) only compute() is of use.
 function snapshot.new(sim, desc)
     local grid = sim.grid
     local self = setmetatable({
@@ -118,15 +119,24 @@ function snapshot.new(sim, desc)
     return self
 end
 
+-- Queues the kernels only: the values of each piece are in its `staging` then.
+function Snapshot:compute()
+    if self.wants_ghosts then self.sim:fill_ghosts() end
+    for _, piece in ipairs(self.pieces) do
+        local s, launches = piece.state, piece.launches
+        for n = 1, #launches do
+            if self.sim.scheme.levels then launches[n]:set('src', s[s.present]) end
+            launches[n]:run()
+        end
+    end
+end
+
 -- Queues everything; the slot must be free.
 function Snapshot:take(slot)
-    if self.wants_ghosts then self.sim.exchange:run() end
     for _, lane in ipairs(self.lanes) do
         if self.last then lane.device.stream:wait_event(lane.done[self.last]) end
     end
-    for _, piece in ipairs(self.pieces) do
-        for n = 1, #piece.launches do piece.launches[n]:run() end
-    end
+    self:compute()
     for _, lane in ipairs(self.lanes) do
         lane.ready:record()
         lane.device.stream:flush()

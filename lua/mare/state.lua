@@ -1,6 +1,7 @@
 -- The fields of one part on its device. `now` holds them between steps, `other` is where the first
 -- sweep or stage of a step writes, `third` where the second of three stages does; a whole step ends
--- in `now` again, so they never change roles.
+-- in `now` again. Where a scheme has `levels` instead, a step goes from `now` to `other` or back,
+-- and `present` names the one that holds the state.
 
 local layout = require 'mare.layout'
 
@@ -31,7 +32,7 @@ function state.new(device, part, scheme, precision)
     return setmetatable({
         device = device, part = part, layout = l, precision = precision,
         element = state.bytes[precision], now = buffer 'state', other = buffer 'scratch',
-        third = scheme.buffers == 3 and buffer 'scratch' or nil,
+        third = scheme.buffers == 3 and buffer 'scratch' or nil, present = 'now',
     }, State)
 end
 
@@ -68,25 +69,26 @@ function State:fill(value)
         compute_rows(host.data, self, value, row - l.halo, rows)
         for field = 0, l.fields - 1 do
             local count = rows * l.stride
-            self.now:upload(host.data + field * count,
+            self[self.present]:upload(host.data + field * count,
                 { offset = field * l.plane + row * l.stride, count = count })
         end
     end
     host:release()
-    self:spread()
+    self:spread(self.present)
 end
 
 -- Fixed ghost cells are the same in all buffers.
-function State:spread()
-    self.other:copy(self.now)
-    if self.third then self.third:copy(self.now) end
+function State:spread(from)
+    for _, name in ipairs { 'now', 'other', 'third' } do
+        if name ~= from and self[name] then self[name]:copy(self[from]) end
+    end
 end
 
 -- A field's interior into its place in an array of the whole grid, `nx` cells a row, in host
 -- memory.
 function State:download(field, host, nx)
     local l, part, size = self.layout, self.part, self.element
-    self.now:download_region(host, {
+    self[self.present]:download_region(host, {
         width = l.nx * size, height = l.ny,
         src_offset = l:offset(field, 0, 0) * size, src_pitch = l.stride * size,
         dst_offset = (part.j0 * nx + part.i0) * size, dst_pitch = nx * size,
@@ -94,29 +96,29 @@ function State:download(field, host, nx)
 end
 
 -- The whole grid with its ghost cells in host memory has `width` elements a row, `height` rows a
--- field. The part's own cells go there, and ghost cells where it lies at the edge of the domain.
-function State:save(host, width, height)
+-- field, and begins at element `first`. The part's own cells in buffer `which` go there, and ghost
+-- cells where it lies at the edge of the domain.
+function State:save(host, width, height, which, first)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
     local function reach(side) return part.edge[side] and h or 0 end
     local i, j = -reach 'west', -reach 'south'
-    self.now:download_region(host, {
+    self[which]:download_region(host, {
         width = (l.nx + reach 'east' - i) * size, height = l.ny + reach 'north' - j,
         depth = l.fields, src_offset = l:offset(0, i, j) * size, src_pitch = l.stride * size,
         src_slice = l.plane * size, dst_pitch = width * size, dst_slice = width * height * size,
-        dst_offset = ((part.j0 + j + h) * width + part.i0 + i + h) * size,
+        dst_offset = (first + (part.j0 + j + h) * width + part.i0 + i + h) * size,
     })
 end
 
 -- The reverse: the part's own cells and all its ghost cells.
-function State:load(host, width, height)
+function State:load(host, width, height, which, first)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
-    self.now:upload_region(host, {
+    self[which]:upload_region(host, {
         width = (l.nx + 2 * h) * size, height = l.ny + 2 * h, depth = l.fields,
         dst_offset = l:offset(0, -h, -h) * size, dst_pitch = l.stride * size,
-        dst_slice = l.plane * size, src_offset = (part.j0 * width + part.i0) * size,
+        dst_slice = l.plane * size, src_offset = (first + part.j0 * width + part.i0) * size,
         src_pitch = width * size, src_slice = width * height * size,
     })
-    self:spread()
 end
 
 function State:release()

@@ -6,7 +6,9 @@
 #include "fake.h"
 #include "mare.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 static const char source[] =
     "extern \"C\" __global__ void axpy(int n, float a, const float *x, float *y) { }\n"
@@ -465,12 +467,32 @@ static int no_compiler(void) {
         || build(&desc, MARE_ERROR_UNAVAILABLE, "lacks nvrtcVersion");
 }
 
+static bool maps_compiler(void) {
+    char line[4096];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && !found && fgets(line, sizeof line, maps)) found = strstr(line, "libnvrtc");
+    if (maps) fclose(maps);
+    return found;
+}
+
+/* The compiler's version is known without loading it, until its file changes. */
+static int compiler_unread(void) {
+    const bool read = getenv("READ") != NULL;
+    if (whole()) return 1;
+    FAKE_EXPECT(maps_compiler() == read, "libnvrtc is %sloaded", read ? "not " : "");
+    const mare_program_desc desc = { .source = KERNEL, .language = MARE_LANGUAGE_CUDA };
+    if (build(&desc, MARE_OK, "")) return 1;
+    FAKE_EXPECT(maps_compiler() == read, "libnvrtc is %sloaded", read ? "not " : "");
+    return 0;
+}
+
 static const fake_case cases[] = {
     { "session", session }, { "claimed", claimed }, { "kept", kept }, { "lost", lost },
     { "out_of_memory", out_of_memory },
     { "builds", builds }, { "whole", whole }, { "no_library", no_library },
     { "no_device", no_device }, { "empty", empty }, { "no_symbol", no_symbol },
-    { "no_compiler", no_compiler },
+    { "no_compiler", no_compiler }, { "compiler_unread", compiler_unread },
 };
 
 /* ---- the parent ---- */
@@ -524,6 +546,27 @@ static void fail_each_call(const char *entry) {
     }
 }
 
+/* One process after the other over one cache, and the file touched in between. */
+static void remember_the_compiler(void) {
+    char folder[] = "/tmp/mare-nvrtc-XXXXXX", cache[64], file[8192];
+    if (!mkdtemp(folder)) failures++;
+    snprintf(cache, sizeof cache, "MARE_CACHE=%s", folder);
+    snprintf(file, sizeof file, "%s/fake_cuda/libnvrtc.so", fake_folder());
+    for (int process = 0; process < 4; process++) {
+        const char *read = process % 2 == 0 ? "READ=1" : NULL;
+        const char *settings[] = { "CUDA_HOME=", "CUDA_PATH=", cache, read, NULL };
+        if (process == 2 && utimensat(AT_FDCWD, file, NULL, 0) != 0) failures++;
+        int status = fake_start("compiler_unread", "fake_cuda", settings);
+        if (status) fprintf(stderr, "compiler_unread, process %d: status %d\n", process, status);
+        failures += status != 0;
+    }
+    setenv("MARE_CACHE", folder, 1);
+    if (mare_cache_clear(NULL) != MARE_OK) failures++;
+    snprintf(file, sizeof file, "%s/.lock", folder);
+    (void)unlink(file);
+    if (rmdir(folder) != 0) failures++;
+}
+
 int main(int count, char **arguments) {
     int status = fake_dispatch(count, arguments, cases, sizeof cases / sizeof *cases);
     if (status >= 0) return status;
@@ -543,6 +586,7 @@ int main(int count, char **arguments) {
     run("lost", "fake_cuda", "MARE_FAKE_FAIL=cuStreamSynchronize:3+:700");
     run("out_of_memory", "fake_cuda", NULL);
     run("builds", "fake_cuda", NULL);
+    remember_the_compiler();
 #define MR_CUDA_CALL(required, symbol, call) fail_each_call(#symbol);
 #include "../../core/backends/cuda_syms.def"
 #define MR_NVRTC_CALL(result, symbol, call) fail_each_call(#symbol);

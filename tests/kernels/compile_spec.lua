@@ -11,8 +11,8 @@ local sm = 'cuda:sm_90'
 local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
 local stages = { 'sweep/stage.krn' }
 local others = {
-    'clock.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn', 'euler/derive.krn',
-    'shallow_water/derive.krn',
+    'clock.krn', 'colour.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
+    'euler/derive.krn', 'shallow_water/derive.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
@@ -31,6 +31,28 @@ MR_KERNEL void types(MR_GLOBAL uchar *a, MR_GLOBAL ushort *b, MR_GLOBAL uint *c,
     d[0] = (ulong)(a[0] + b[0] + c[0] + e + f) + h + (ulong)(g + i) + (ulong)j;
 }]] }
 
+-- The C-grid kernels: each choice of domain.h once.
+local c_grid = {
+    { METRIC = 0, CORIOLIS = 0, FRICTION = 0, VISCOSITY = 0, W = 4 },
+    { METRIC = 0, CORIOLIS = 1, FRICTION = 1, VISCOSITY = 0, W = 2 },
+    { METRIC = 0, CORIOLIS = 2, FRICTION = 3, VISCOSITY = 1, W = 1 },
+    { METRIC = 1, CORIOLIS = 1, FRICTION = 2, VISCOSITY = 1, W = 4 },
+}
+
+local function each_c_grid(precision, use)
+    for k, variant in ipairs(c_grid) do
+        for _, name in ipairs { 'linear', 'nonlinear', 'c_grid_rate' } do
+            local defines = { MARE_REAL = precision, GROUP = 64, FORCING = 0,
+                NONLINEAR = name == 'nonlinear' and 1 or 0 }
+            for define, value in pairs(variant) do defines[define] = value end
+            if name == 'linear' then defines.VISCOSITY = 0 end
+            if name == 'c_grid_rate' then defines.W = 1 end
+            use(('ocean/%s.krn %s %d'):format(name, precision, k),
+                source.program(('ocean/%s.krn'):format(name), { defines = defines }))
+        end
+    end
+end
+
 -- Calls use(title, program table) for all of them.
 local function each(use)
     use('all scalar types', types)
@@ -46,6 +68,7 @@ local function each(use)
                 use(title, source.program(file, { defines = defines }))
             end
         end
+        each_c_grid(precision, use)
         for _, name in ipairs(shallow_water[precision]) do
             local scheme = water.new { scheme = name }
             for _, file in ipairs(scheme.stages and stages or sweeps) do

@@ -236,7 +236,7 @@ describe('a run that goes on from a checkpoint', function()
         assert.is_true(system.now() - started < 5)
         assert.truthy(text:find('out of time at t = .*%-%-restart .*run.ck goes on'), text)
         assert.truthy(checkpoint.newest(folder .. '/run.ck'))
-        assert.truthy(listing():find 'run%.nc%.%d+%-%d+%.part')
+        assert.truthy(listing():find 'run%.nc%.%x+%.%d+%-%d+%.part')
     end)
 end)
 
@@ -487,6 +487,19 @@ describe('a part that was left behind', function()
         assert.equal('other.nc.1-1.part run.nc ' .. name, complete())
         live:keep()
         assert.equal('other.nc.1-1.part run.nc', complete())
+    end)
+
+    it('stays where another run may go on from it', function()
+        local path, names = folder .. '/run.nc', {}
+        for k, owner in ipairs { 'a1', 'b2' } do
+            local temporary = files.temporary(path, owner)
+            names[k] = temporary.name:match '[^/]*$'
+            temporary:keep()
+        end
+        files.temporary(path):commit()
+        assert.equal(table.concat({ 'run.nc', names[1], names[2] }, ' '), listing())
+        files.temporary(path, 'a1'):commit()
+        assert.equal('run.nc ' .. names[2], listing())
     end)
 end)
 

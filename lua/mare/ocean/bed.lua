@@ -56,7 +56,7 @@ local function from_data(given, grid)
     local at = reader(given)
     if centred then return at, nil end
     return function(i, j)
-        return 0.25 * (at(i, j) + at(i + 1, j) + at(i, j + 1) + at(i + 1, j + 1))
+        return 0.25 * ((at(i, j) + at(i + 1, j + 1)) + (at(i + 1, j) + at(i, j + 1)))
     end, at
 end
 
@@ -158,7 +158,8 @@ local function corner_depth(self, value, i, j)
     return least and math.max(depth, least) or depth
 end
 
--- Corners of the grid, then those of ghost cells; centres are their means, in this precision.
+-- Corners of the grid, then those of ghost cells; centres are their means, in this precision and to
+-- the same bits where x and y change places.
 local function set_corners(self, value)
     local g, depth, corner = self.grid, self.depth, self.corner
     local known = memory.array(self.precision, (g.nx + 1) * (g.ny + 1))
@@ -174,7 +175,7 @@ local function set_corners(self, value)
     each(self, function(i, j, k)
         corner[k] = at(i, j)
         if not is_land(depth[k]) then
-            depth[k] = 0.25 * ((at(i, j) + at(i + 1, j)) + (at(i, j + 1) + at(i + 1, j + 1)))
+            depth[k] = 0.25 * ((at(i, j) + at(i + 1, j + 1)) + (at(i + 1, j) + at(i, j + 1)))
         end
     end)
 end

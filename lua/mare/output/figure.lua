@@ -171,7 +171,8 @@ function Figure:arrows(canvas, u, v, unit, reference)
     local cells, em, box = self:arrow_cells(), self.em, self.box
     local scale, value = arrows.scale(u, v, cells.nx * cells.ny, reference, em)
     local base = self.height - last_base * em
-    canvas:fill_rectangle(0, base - em, box.x + 0.3 * box.width, 1.7 * em, axes.paper)
+    local label_begins = box.x + (box.width - canvas:measure(self.spec.xlabel, em)) / 2
+    canvas:fill_rectangle(0, base - em, label_begins - 0.2 * em, 1.7 * em, axes.paper)
     if not scale then return end
     clipped(self, canvas, function()
         arrows.draw(canvas, { u = u, v = v, nx = cells.nx, ny = cells.ny,

@@ -122,8 +122,7 @@ local function overlay(canvas, fig, given)
     end
 end
 
--- The picture that field{} writes.
-function image.field_canvas(given)
+function image.field(given)
     local fig = figure.new(image.figure_spec(given))
     local canvas, box, missing = fig:canvas(), fig.box, nil
     canvas:pixels(box.x, box.y, box.width, box.height, function(pixels, stride)
@@ -132,12 +131,7 @@ function image.field_canvas(given)
     overlay(canvas, fig, given)
     fig:title(canvas, fig.spec.title)
     if missing then fig:missing_note(canvas) end
-    return canvas
-end
-
--- Draws a field into a PNG file; see above.
-function image.field(given)
-    write(image.field_canvas(given), given.path)
+    write(canvas, given.path)
 end
 
 -- ---- lines ----
@@ -159,8 +153,7 @@ local function check_series(spec)
     return out
 end
 
--- Of a description of curves all that lines.canvas wants. Raises what is wrong with it.
-function image.lines_spec(given)
+function image.lines(given)
     local spec = { title = given.title or '', xlabel = given.xlabel or '',
         ylabel = given.ylabel or '', series = check_series(given) }
     spec.xrange = given.xrange and check_range(given, 'xrange', given.xrange)
@@ -169,17 +162,7 @@ function image.lines_spec(given)
         or lines.range(spec.series, 'y', 0.06)
     spec.width = check_size(given, 'width', 1000, 200)
     spec.height = check_size(given, 'height', math.floor(0.62 * spec.width), 150)
-    return spec
-end
-
--- The picture that lines{} writes.
-function image.lines_canvas(given)
-    return lines.canvas(image.lines_spec(given))
-end
-
--- Draws curves into a PNG file; see above.
-function image.lines(given)
-    write(image.lines_canvas(given), given.path)
+    write(lines.canvas(spec), given.path)
 end
 
 -- Raises now what field{} or lines{} would raise later because of the path or a missing library.

@@ -31,9 +31,13 @@ local function scaled(range, factor)
     return { range[1] * factor, range[2] * factor }
 end
 
--- The axes of a domain: ranges and labels as image.field takes them. unit: of x and y
-function labels.axes(x, y, unit)
+-- The axes of a domain: ranges and labels as image.field takes them. unit: of x and y; coordinates:
+-- as a grid's
+function labels.axes(x, y, unit, coordinates)
     local factor = 1
+    if coordinates == 'longitude-latitude' then
+        return { x = x, y = y, xlabel = 'longitude (°)', ylabel = 'latitude (°)' }
+    end
     local function far_off(range) return math.max(math.abs(range[1]), math.abs(range[2])) >= far end
     if unit == 'm' and (far_off(x) or far_off(y)) then factor, unit = 1e-3, 'km' end
     return { x = scaled(x, factor), y = scaled(y, factor), xlabel = labels.with_unit('x', unit),

@@ -19,8 +19,9 @@
 --       command = 'mare kelvin_helmholtz.lua --nx 64',               -- becomes 'history'
 --       attributes = { device = 'cuda:0', precision = 'float' },     -- global, by these names
 --       options = { nx = 64, ['t-end'] = 2.0, flux = 'hllc' },       -- global 'option_t_end' etc.
---       time_units = '1', space_units = '1',  -- '1' (default) for scaled problems; otherwise e.g.
---                                             -- 'seconds since 2000-01-01 00:00:00' and 'm'
+--       time_units = 's', space_units = 'm',  -- nil for scaled problems
+--       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: an arbitrary one
+--       owner = nil,                          -- a word, of a file that is to be sealed
 --       deflate = 0,                          -- 0 (default) to 9
 --       shuffle = true,                       -- of bytes before; nil: when deflated
 --       quantize = 4,                         -- significant digits to keep; nil: all
@@ -159,21 +160,24 @@ local function define_axis(file, axis, dim, units)
         standard_name = axis.standard_name })
 end
 
--- In CF only units "... since <date>" make a time coordinate, and axis = 'T' or the standard name
--- 'time' may not stand without them; so a scaled time is a plain coordinate with units and a long
--- name. The axis attribute stays off x and y: checkers take X and Y for longitude and latitude.
-local function time_attributes(units)
-    local attributes = { units = units, long_name = 'time since the start of the run' }
-    if units:find ' since ' then
-        attributes.standard_name, attributes.axis, attributes.calendar = 'time', 'T', 'standard'
-    end
-    return attributes
+local unit_names = { s = 'seconds', min = 'minutes', h = 'hours', d = 'days' }
+
+-- CF knows time as a unit since a date only, and programs that read it want one; so a scaled time
+-- is counted in seconds, and what is arbitrary is said. The axis attribute stays off x and y:
+-- checkers take X and Y for longitude and latitude.
+local function time_attributes(spec)
+    local unit, epoch, comment = spec.time_units, spec.epoch or '2000-01-01 00:00:00', nil
+    if not spec.epoch then comment = 'the date is arbitrary' end
+    if not unit then comment = 'scaled: a second stands for the unit of time; no date is meant' end
+    return { units = (unit_names[unit or 's'] or unit) .. ' since ' .. epoch, comment = comment,
+        long_name = 'time since the start of the run', standard_name = 'time', axis = 'T',
+        calendar = 'standard' }
 end
 
 local function define_axes(file, spec, dims)
     local space, names = spec.space_units or '1', axes_of(spec)
     file:define_variable('time', 'double', { dims.time })
-    put_attributes(file, 'time', time_attributes(spec.time_units or '1'))
+    put_attributes(file, 'time', time_attributes(spec))
     define_axis(file, names.y, dims.y, space)
     define_axis(file, names.x, dims.x, space)
 end
@@ -250,7 +254,7 @@ local function new_writer(spec)
         time = netcdf.doubles(1), record_bytes = record_bytes(spec) }, Writer)
     local g = sample_of(spec)
     self.start, self.count = { 0, 0, 0 }, { 1, g.ny, g.nx }
-    self.temporary = files.temporary(spec.path)
+    self.temporary = files.temporary(spec.path, spec.owner)
     return self
 end
 

@@ -1,9 +1,11 @@
 -- The thread that writes: it owns the output files of a run, does what it is told in order, and
 -- answers each request. Data come as addresses of host memory that a device fills; the events to
 -- wait for come with them. What fails is answered, never raised, and the other files go on.
+-- A file is NetCDF, or a film where its description has a figure.
 
 local checkpoint = require 'mare.checkpoint'
 local event = require 'bindings.event'
+local film = require 'mare.output.film'
 local literal = require 'mare.literal'
 local netcdf = require 'mare.output.netcdf'
 local worker = require 'bindings.worker'
@@ -12,15 +14,16 @@ local writers = {}
 local handlers = {}
 
 function handlers.open(m)
-    local open = m.position and netcdf.resume or netcdf.writer
+    local module = m.spec.figure and film or netcdf
+    local open = m.position and module.resume or module.writer
     writers[m.id] = open(m.spec, m.position)
 end
 
 -- m.data: the address of each variable
 function handlers.write(m)
     for _, address in ipairs(m.events) do event.wait_at(address) end
-    writers[m.id]:write(m.t, function(name)
-        return worker.pointer(m.type, m.data[name])
+    writers[m.id]:write(m.t, function(name, type)
+        return worker.pointer(type or m.type, m.data[name])
     end)
 end
 

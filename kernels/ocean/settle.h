@@ -1,0 +1,80 @@
+/* settle.h - the end of a stage in one cell: sources, friction, the mean of stages, what becomes of
+ * thin water; and how fast signals cross the cell. */
+
+#define NONE R(1e-30)       /* m, or m/s: less is nothing */
+
+/* eta (m), transports along the axis and across it (m2/s) */
+typedef struct cell { real eta, mn, mt; } cell;
+
+/* Gravity (m/s2), the depth below which water is at rest (m), the coefficient of friction, eddy
+ * viscosity (m2/s). */
+typedef struct sea { real g, dry, friction, viscosity; } sea;
+
+/* How fast friction stops water (1/s), from velocity along both axes and depth. */
+MR_FN real friction_rate(real u, real v, real inverse, sea s) {
+#if FRICTION == 1
+    return s.friction;
+#elif FRICTION == 2
+    return s.friction * mr_sqrt(u * u + v * v) * inverse;
+#elif FRICTION == 3
+    return s.g * s.friction * s.friction * mr_sqrt(u * u + v * v) * inverse * mr_cbrt(inverse);
+#else
+    return R(0.0);
+#endif
+}
+
+/* mn, mt along x and y, whatever the axis they were computed for. */
+MR_FN cell turned(cell q) {
+    cell t = { q.eta, q.mt, q.mn };
+    return t;
+}
+
+/* q + dt tendency of a cell: changes x and y (turned: along y), and a force along both axes, which
+ * moves no dry cell; friction is taken at the end of the step, so that it stops water but never
+ * turns it. */
+MR_FN cell forward(cell q, cell x, cell y, cell force, real depth, real dt, sea s) {
+    y = turned(y);
+    cell next = { q.eta + (x.eta + y.eta), q.mn + (x.mn + y.mn), q.mt + (x.mt + y.mt) };
+#if FORCING
+    real pushed = mr_select(q.eta + depth > s.dry, dt, R(0.0));
+    next.mn = mr_fma(pushed, force.mn, next.mn);
+    next.mt = mr_fma(pushed, force.mt, next.mt);
+#endif
+#if FRICTION
+    real inverse = mr_rcp(mr_max(q.eta + depth, s.dry));
+    real slower = mr_rcp(
+        mr_fma(dt, friction_rate(q.mn * inverse, q.mt * inverse, inverse, s), R(1.0)));
+    next.mn = next.mn * slower;
+    next.mt = next.mt * slower;
+#endif
+    return next;
+}
+
+/* keep * old + (1 - keep) * next; rounding does not take eta below the bed's. Water less deep than
+ * dry loses its momentum with its depth (Kurganov and Petrova 2007, in another form). */
+MR_FN cell settle(cell next, cell old, real keep, real bed, sea s) {
+    next.eta = mr_fma(keep, old.eta - next.eta, next.eta);
+    next.mn = mr_fma(keep, old.mn - next.mn, next.mn);
+    next.mt = mr_fma(keep, old.mt - next.mt, next.mt);
+    next.eta = mr_select(next.eta < bed, bed, next.eta);
+    real h = next.eta - bed;
+    if (h < s.dry) {
+        real square = h * h, kept = R(2.0) * square * mr_rcp(mr_fma(s.dry, s.dry, square));
+        next.mn = next.mn * kept;
+        next.mt = next.mt * kept;
+    }
+    return next;
+}
+
+/* Twice max((|u| + c) / dx, (|v| + c) / dy), since a stage takes water from a cell through four
+ * faces, and what eddies need beside. */
+MR_FN real signal_rate(cell q, real depth, real inv_dx, real inv_dy, sea s) {
+    real h = mr_select(is_land(depth), R(0.0), q.eta + depth), c = mr_sqrt(s.g * h);
+    real inverse = mr_rcp(mr_max(h, NONE));
+    real x = (mr_abs(q.mn * inverse) + c) * inv_dx, y = (mr_abs(q.mt * inverse) + c) * inv_dy;
+    real rate = R(2.0) * max_or_nan(x, y);
+#if VISCOSITY
+    rate = rate + R(2.0) * s.viscosity * (inv_dx * inv_dx + inv_dy * inv_dy);
+#endif
+    return rate;
+}

@@ -1,0 +1,121 @@
+/* water.h - water over a bed between neighbouring cells along one direction, shared by both axes:
+ * "normal" is along it, "transverse" across. Every function is mirror symmetric.
+ *
+ * eta is the elevation of the surface above still water, and never leaves that form: depths of the
+ * sea bed, thousands of metres beside a surface of centimetres, are added only where a product
+ * wants them. A dry cell has eta at its bed.
+ *
+ * Lakes at rest and geostrophic flow are steady by construction. Momentum changes by what pressure
+ * differs from that of the cell's own surface: through a jump at a face, and through the part of
+ * the surface's slope that the earth's rotation does not hold (tilt, below). Both are zero in a
+ * steady state, to the bit; no pressure of a whole water column is ever taken from another.
+ *
+ * Sources: Chertock, Dudzinski, Kurganov and Lukacova-Medvid'ova 2018 (slopes of the surface less
+ * what rotation holds); Kurganov, Noelle and Petrova 2001 (flux); Audusse, Bouchut, Bristeau, Klein
+ * and Perthame 2004 (depths at faces beside dry cells). */
+
+#define TILTED (BALANCED && CORIOLIS)   /* rotation is part of the reconstruction */
+#define DEEP R(1e30)
+
+/* eta, velocities, depth; tilt: half of what a surface that rotation holds rises across the cell;
+ * reach: how far a neighbour may see it rise above its own surface, 0 where it is dry. */
+typedef struct flow { real eta, un, ut, h, tilt, reach; } flow;
+
+/* What neighbours differ by, eta beyond what rotation holds. */
+typedef struct gap { real eta, un, ut; } gap;
+
+/* A cell at one of its faces; bed: the depth that its water may not see below. */
+typedef struct face { real eta, un, ut, bed; } face;
+
+/* Volume and transverse momentum through a face, normal momentum that the water carries, and the
+ * jump of pressure, of which the cell on the low side feels low, the other high. */
+typedef struct flux { real mass, mn, mt, jump, low, high; } flux;
+
+/* Between two cells. A dry cell above its neighbour is a shore: the surface ends there, and is
+ * taken to go on as if the shore were a wall. */
+MR_FN gap difference(flow a, flow b) {
+    gap d;
+    real rise = b.eta - a.eta;
+#if TILTED
+    rise = rise - (a.tilt + b.tilt);
+#endif
+    d.eta = mr_min(mr_max(rise, -a.reach), b.reach);
+    d.un = b.un - a.un;
+    d.ut = b.ut - a.ut;
+    return d;
+}
+
+/* The cell at both faces, whose beds lie so deep: one as much deeper than the centre's as the other
+ * is shallower. Returns half of what the surface rises beyond what rotation holds. Where water and
+ * bed come close the cell is flat, and its water sees no bed deeper than that of its centre: then no
+ * face holds more than the cell has. */
+MR_FN real reconstruct(flow w, gap below, gap above, real low_depth, real high_depth, real dry,
+    face *low, face *high) {
+    real excess = half_slope(below.eta, above.eta), rise = excess;
+#if TILTED
+    rise = rise + w.tilt;
+#endif
+    real un = half_slope(below.un, above.un), ut = half_slope(below.ut, above.ut);
+    int calm = w.h - mr_abs(mr_fma(R(0.5), high_depth - low_depth, rise)) > dry;
+    real slope = mr_select(calm, R(1.0), R(0.0));
+    low->eta = mr_fma(-slope, rise, w.eta);
+    low->un = mr_fma(-slope, un, w.un);
+    low->ut = mr_fma(-slope, ut, w.ut);
+    low->bed = high->bed = mr_select(calm, DEEP, w.h - w.eta);
+    high->eta = mr_fma(slope, rise, w.eta);
+    high->un = mr_fma(slope, un, w.un);
+    high->ut = mr_fma(slope, ut, w.ut);
+#if TILTED
+    return mr_select(calm, excess, -w.tilt);
+#elif CORIOLIS
+    return mr_fma(slope, excess, -w.tilt);
+#else
+    return slope * excess;
+#endif
+}
+
+/* Central-upwind flux through a face whose bed lies `depth` deep, times lambda. Waves run at the
+ * speed of the deeper side; water that passes takes its transverse velocity along. Eddies mix
+ * velocities, which differ by d between the cells: mixing = viscosity / dn. */
+MR_FN flux flux_between(face a, face b, gap d, real depth, real lambda, real mixing, real g) {
+    flux f;
+#if LAND_CELLS
+    int wall_a = is_land(a.bed), wall_b = is_land(b.bed);
+    if (wall_b) b = a, b.un = -a.un;
+    if (wall_a) a = b, a.un = -b.un;
+#endif
+    depth = mr_min(depth, mr_min(a.bed, b.bed));
+    real eta_a = mr_max(a.eta, -depth), eta_b = mr_max(b.eta, -depth);
+    real ha = eta_a + depth, hb = eta_b + depth, rise = eta_b - eta_a;
+    real c = mr_sqrt(g * mr_max(ha, hb));
+    real right = mr_max(NONE, mr_max(a.un, b.un) + c);
+    real left = mr_max(NONE, c - mr_min(a.un, b.un));
+    real inverse = lambda * mr_rcp(right + left), diffusion = right * left;
+    real qa = ha * a.un, qb = hb * b.un, from_a = right * qa, from_b = left * qb;
+    f.mass = inverse * mr_fma(-diffusion, rise, from_a + from_b);
+    f.mn = inverse * mr_fma(-diffusion, qb - qa, from_a * a.un + from_b * b.un);
+    f.mt = f.mass * mr_select(f.mass > R(0.0), a.ut, b.ut);
+#if VISCOSITY
+    real mixed = lambda * mixing * mr_min(ha, hb);
+    f.mn = mr_fma(-mixed, d.un, f.mn);
+    f.mt = mr_fma(-mixed, d.ut, f.mt);
+#endif
+    f.jump = inverse * ((R(0.5) * g) * (ha + hb) * rise);
+    f.low = left;
+    f.high = -right;
+    return f;
+}
+
+/* The flux as the cell on one side feels it, weight = its low or high; scale: the share of its face
+ * in the cell's own width. */
+MR_FN cell felt(flux f, real weight, real scale) {
+    cell c = { scale * f.mass, mr_fma(weight, f.jump, scale * f.mn), scale * f.mt };
+    return c;
+}
+
+/* What a cell changes by: in through its low face, out through its high one, and by its own excess
+ * of slope; push = 2 g lambda times its depth. */
+MR_FN cell change_of(cell in, cell out, real push, real excess) {
+    cell c = { in.eta - out.eta, mr_fma(-push, excess, in.mn - out.mn), in.mt - out.mt };
+    return c;
+}

@@ -1,0 +1,103 @@
+-- What a film of a run needs at each of its times: the pixels, coloured on the devices, and samples
+-- of what is drawn over them. A camera is used as a snapshot (snapshot.lua).
+
+local colours = require 'mare.colours'
+local errors = require 'bindings.errors'
+local figure = require 'mare.output.figure'
+local film = require 'mare.output.film'
+local frames = require 'mare.frames'
+local image = require 'mare.output.image'
+local picture = require 'mare.picture'
+local snapshot = require 'mare.snapshot'
+
+local camera = {}
+
+local Camera = {}
+Camera.__index = Camera
+
+camera.rate = 20            -- frames a second
+
+-- The film that the command line asks for, nil if none: { spec = as film.writer takes it but for
+-- the range where the picture has none, what = of picture.describe, every }. desc: as for run.new
+function camera.plan(desc)
+    local o = desc.options
+    if not o.film then return nil end
+    if type(desc.picture) == 'function' then
+        errors.usage 'option --film: this scenario draws curves, of which there is no film'
+    end
+    errors.option('film', film.check, o.film)
+    local what = picture.describe(desc.picture, desc.scheme)
+    local every = o.film_every or o.t_end / (o.frames or 100)
+    local fig = picture.axes(desc.grid, desc.scheme)
+    fig.path, fig.title, fig.label = o.film, desc.title .. ', t = 0', what.label
+    fig.colours, fig.range, fig.missing = what.colours, what.range, what.missing
+    fig.width = o.film_width or 800
+    return { what = what, every = every, spec = {
+        path = o.film, rate = camera.rate, figure = fig, title = desc.title, vectors = what.vectors,
+        time = { unit = picture.time_unit(desc.scheme), last = o.t_end, step = every },
+    } }
+end
+
+-- Completes a plan with what only a state tells: ranges that were not given are those of `sim` now,
+-- or of the film that is gone on with.
+function camera.complete(plan, sim, position)
+    local spec, what, cells = plan.spec, plan.what, sim.grid.cells
+    spec.figure.range = position and position.range or spec.figure.range
+    spec.figure.data = not spec.figure.range and sim:field(what.variable) or nil
+    spec.figure = image.figure_spec(spec.figure)
+    local lines = what.contours
+    if lines then
+        local is_ground = lines.variable == what.variable
+        spec.contours = { levels = lines.levels, is_ground = is_ground,
+            range = is_ground and spec.figure.range
+                or image.range(sim:field(lines.variable), cells) }
+    end
+end
+
+-- plan: a complete one
+function camera.new(sim, plan, slots)
+    local spec, what, fig = plan.spec, plan.what, figure.new(plan.spec.figure)
+    local self = setmetatable({ shots = {} }, Camera)
+    self.shots[1] = frames.new(sim, { variable = what.variable, width = fig.box.width,
+        height = fig.box.height, range = spec.figure.range, map = colours.map(spec.figure.colours),
+        missing = spec.figure.missing.colour, slots = slots })
+    local function add(variables, cells)
+        self.shots[#self.shots + 1] = snapshot.new(sim, { variables = variables, cells = cells,
+            slots = slots })
+        return self.shots[#self.shots]
+    end
+    if what.contours then self.lines = add({ what.contours.variable }, fig:contour_cells()) end
+    if what.vectors then
+        self.arrows = add({ what.vectors.u, what.vectors.v }, fig:arrow_cells())
+    end
+    return self
+end
+
+function Camera:take(slot)
+    for _, shot in ipairs(self.shots) do shot:take(slot) end
+end
+
+function Camera:events(slot)
+    local list = {}
+    for _, shot in ipairs(self.shots) do
+        for _, event in ipairs(shot:events(slot)) do list[#list + 1] = event end
+    end
+    return list
+end
+
+-- Pointers by the names that a film asks for.
+function Camera:data(slot)
+    local data = self.shots[1]:data(slot)
+    if self.lines then data.contours = select(2, next(self.lines:data(slot))) end
+    if self.arrows then
+        local planes = self.arrows:data(slot)
+        data.u, data.v = planes[self.arrows.names[1]], planes[self.arrows.names[2]]
+    end
+    return data
+end
+
+function Camera:release()
+    for _, shot in ipairs(self.shots) do shot:release() end
+end
+
+return camera

@@ -1,0 +1,126 @@
+-- Fields in NetCDF files, Mare's own and others that follow CF: variables over (y, x), or with one
+-- more dimension in front, which is taken for time. Values that are packed are unpacked, those that
+-- are missing become NaN, and rows come south first.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local netcdf = require 'bindings.netcdf'
+
+local dataset = {}
+
+local Dataset = {}
+Dataset.__index = Dataset
+
+local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 'd' }
+
+-- { path, title } of what lies there; a refusal where nothing does.
+function dataset.open(path)
+    if not files.size(path) then errors.usage('%s: there is no such file', path) end
+    local file = netcdf.open(path)
+    local self = setmetatable({ path = path, file = file, fields = {}, names = {} }, Dataset)
+    self.title = file:attributes().title
+    local known = file:dimensions()
+    for _, v in ipairs(file:variables()) do
+        local rank = #v.dimensions
+        local is_bounds = known[v.name] or v.dimensions[rank] == 'nv' or v.type == 'char'
+            or v.type == 'string'
+        if (rank == 2 or rank == 3) and not is_bounds then
+            self.fields[v.name] = v
+            self.names[#self.names + 1] = v.name
+        end
+    end
+    return self
+end
+
+-- One coordinate as numbers from 1, with its attributes; counted where the file has none.
+local function coordinate(self, name, n)
+    local ok, attributes = pcall(self.file.attributes, self.file, name)
+    local values = {}
+    if not ok then
+        for k = 1, n do values[k] = k - 0.5 end
+        return values, {}
+    end
+    local data = self.file:get(name)
+    for k = 1, n do values[k] = tonumber(data[k - 1]) end
+    return values, attributes
+end
+
+-- The edges of cells with these centres, without what rounding added, and whether they count down.
+local function edges(values)
+    local n = #values
+    local first, last = values[1], values[n]
+    local half = n > 1 and last ~= first and (last - first) / (n - 1) / 2 or 0.5
+    local grain = 10 ^ (math.floor(math.log10(math.abs(half))) - 6)
+    local function rounded(value) return math.floor(value / grain + 0.5) * grain end
+    local low, high = rounded(first - half), rounded(last + half)
+    if low > high then return { high, low }, true end
+    return { low, high }, false
+end
+
+local function time_unit(attributes)
+    local units = attributes.units or '1'
+    if tostring(attributes.comment):find '^scaled' then return '1' end
+    local word = units:match '^(%a+) since' or units
+    return time_names[word:gsub('s$', '')] or word
+end
+
+-- { name, label, unit, nx, ny, x, y = edges, xlabel and ylabel or else unit_of_length, times or nil,
+-- time_unit } of a variable; a refusal lists those that there are.
+function Dataset:field(name)
+    local v = self.fields[name]
+    if not v then
+        errors.usage("%s: no variable '%s' over y and x (there are: %s)", self.path, name,
+            table.concat(self.names, ', '))
+    end
+    local rank, attributes = #v.shape, self.file:attributes(name)
+    local nx, ny = v.shape[rank], v.shape[rank - 1]
+    local x, of_x = coordinate(self, v.dimensions[rank], nx)
+    local y = coordinate(self, v.dimensions[rank - 1], ny)
+    local out = { name = name, nx = nx, ny = ny, rank = rank, unit = attributes.units,
+        label = attributes.long_name or name, attributes = attributes,
+        length_unit = of_x.units, coordinates = tostring(of_x.units):find '^degrees_?[eE]'
+            and 'longitude-latitude' or 'cartesian' }
+    out.x, out.x_turned = edges(x)
+    out.y, out.y_turned = edges(y)
+    if rank == 3 then
+        local times, of_time = coordinate(self, v.dimensions[1], v.shape[1])
+        out.times, out.time_unit = times, time_unit(of_time)
+    end
+    return out
+end
+
+-- Numbers that stand for a missing value.
+local function missing_values(attributes)
+    local list = {}
+    for _, name in ipairs { '_FillValue', 'missing_value' } do
+        local value = attributes[name]
+        if type(value) == 'number' then list[value] = true end
+    end
+    return next(list) and list
+end
+
+-- Record k (from 1) of a field as ny rows of nx numbers, 0-based.
+function Dataset:read(field, k)
+    local nx, ny, a = field.nx, field.ny, field.attributes
+    local start, count = { k - 1, 0, 0 }, { 1, ny, nx }
+    if field.rank == 2 then start, count = { 0, 0 }, { ny, nx } end
+    local data = self.file:get(field.name, start, count)
+    local missing, scale, offset = missing_values(a), a.scale_factor or 1, a.add_offset or 0
+    local plain = not missing and scale == 1 and offset == 0
+    if plain and not field.x_turned and not field.y_turned then return data end
+    local out = netcdf.doubles(nx * ny)
+    for j = 0, ny - 1 do
+        local row = (field.y_turned and ny - 1 - j or j) * nx
+        for i = 0, nx - 1 do
+            local value = tonumber(data[row + (field.x_turned and nx - 1 - i or i)])
+            out[j * nx + i] = missing and missing[value] and 0 / 0 or value * scale + offset
+        end
+    end
+    return out
+end
+
+function Dataset:close()
+    self.file:close()
+end
+
+return dataset

@@ -1,0 +1,186 @@
+-- Films of a run: frames with axes, colour bar and time, as APNG (.png, .apng), GIF or, where there
+-- is ffmpeg, MP4. A film only grows at its end until it is complete; the final name holds a
+-- complete film or what it held before. A writer is used as one of netcdf.lua:
+--
+--   local out = film.writer{
+--       path = 'kh.gif', rate = 20,                 -- frames a second
+--       figure = image.figure_spec{ ... },
+--       title = 'Kelvin-Helmholtz', time = { unit = 's', last = 2, step = 0.02 },
+--       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil
+--       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
+--       owner = nil,                                -- a word, of a film that is to be sealed
+--   }
+--   out:write(t, function(name, type) return pointer end)
+--       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, the first row on top;
+--       -- 'contours' of figure:contour_cells(), 'u' and 'v' of figure:arrow_cells()
+--   out:close(), out:abort()
+--   local position = out:seal(); film.resume(spec, position)      -- to go on; see netcdf.lua
+
+local bit = require 'bit'
+local colours = require 'mare.colours'
+local figure = require 'mare.output.figure'
+local files = require 'bindings.files'
+local labels = require 'mare.output.labels'
+local literal = require 'mare.literal'
+local zlib = require 'bindings.zlib'
+
+local film = {}
+
+local Writer = {}
+Writer.__index = Writer
+
+local modules = { png = 'apng', apng = 'apng', gif = 'gif', mp4 = 'mp4' }
+
+local function module_of(path)
+    local name = modules[(path:match '%.(%w+)$' or ''):lower()]
+    if not name then error(path .. ': a film ends in .mp4, .gif, .png or .apng', 0) end
+    return require('mare.output.' .. name)
+end
+
+-- Raises now what a writer would raise later because of the path or what is missing here.
+function film.check(path)
+    local module = module_of(path)
+    if module.check then module.check() end
+    files.check(path)
+end
+
+local function guarded(self, f, ...)
+    local ok, message = pcall(f, self, ...)
+    if not ok then
+        self:abort()
+        error(message, 0)
+    end
+end
+
+local function new_writer(spec)
+    local module = module_of(spec.path)
+    local fig = figure.new(spec.figure)
+    local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
+        last = -math.huge, clock = labels.clock(spec.time.unit, spec.time.last, spec.time.step),
+        temporary = files.temporary(spec.path, spec.owner) }, Writer)
+    guarded(self, function()
+        self.encoder = module.encoder({ width = fig.width, height = fig.height, rate = spec.rate,
+            map = colours.map(spec.figure.colours), missing = spec.figure.missing.colour },
+            self.temporary)
+        self.canvas = fig:canvas()
+    end)
+    return self
+end
+
+film.writer = new_writer
+
+-- Copies the pixels; whether one has the colour of missing values.
+local function copy(from, box, missing, to, stride)
+    local found = false
+    for row = 0, box.height - 1 do
+        for p = 0, box.width - 1 do
+            local colour = from[row * box.width + p]
+            to[row * stride + p] = colour
+            found = found or bit.tobit(colour) == missing
+        end
+    end
+    return found
+end
+
+local function draw(self, t, get)
+    local fig, canvas, spec, missing = self.figure, self.canvas, self.spec, nil
+    local box, pixels = fig.box, get('pixels', 'uint32_t')
+    canvas:pixels(box.x, box.y, box.width, box.height, function(to, stride)
+        missing = copy(pixels, box, spec.figure.missing.colour, to, stride)
+    end)
+    local lines, vectors = spec.contours, spec.vectors
+    if lines then
+        fig:contours(canvas, get 'contours', lines.levels, lines.range, lines.is_ground)
+    end
+    if vectors then fig:arrows(canvas, get 'u', get 'v', vectors.unit, vectors.reference) end
+    if missing then fig:missing_note(canvas) end
+    fig:title(canvas, spec.title .. ', ' .. self.clock(t))
+end
+
+function Writer:write(t, get)
+    guarded(self, function()
+        draw(self, t, get)
+        local pixels, stride = self.canvas:memory()
+        self.encoder:frame(pixels, stride, self.frames)
+    end)
+    self.frames, self.last = self.frames + 1, t
+end
+
+-- What must not differ where a film is gone on with.
+local function shape_of(self)
+    return literal.encode { self.figure.width, self.figure.height, self.spec.rate }
+end
+
+-- Of the frames in the first `size` bytes of a file.
+local function digest(path, data, size)
+    local ignored = module_of(path).changing or { offset = 0, size = 0 }
+    local rest = ignored.offset + ignored.size
+    return zlib.crc32(zlib.crc32(0, data, ignored.offset), data + rest, size - rest)
+end
+
+-- From here on a failing or aborted run leaves the file, for resume().
+function Writer:seal()
+    guarded(self, function()
+        local name = self.temporary.name
+        self.encoder:pause()
+        files.sync(name)
+        local data, size = files.map(name)
+        self.position = { path = self.path, temporary = name, frames = self.frames,
+            last = self.last, size = size, shape = shape_of(self),
+            digest = size > 0 and digest(self.path, data, size) or 0,
+            range = self.spec.figure.range }
+    end)
+    return self.position
+end
+
+-- Copies the frames that there were: from what was left, or from a film that is complete. That of
+-- an MP4 is not made of the bytes that it was made from.
+local function restore(self, position)
+    for _, name in ipairs { position.temporary, position.path } do
+        local data, size = files.map(name)
+        if data and position.size > 0 and size >= position.size
+            and digest(self.path, data, position.size) == position.digest then
+            self.temporary:append(data, position.size)
+            return
+        end
+    end
+    if position.size > 0 then
+        error(string.format('%s: the frames until now are not in %s any more; give another --film '
+            .. 'for what comes', position.path, position.temporary), 0)
+    end
+end
+
+-- A writer that goes on where seal() gave that position.
+function film.resume(spec, position)
+    local self = new_writer(spec)
+    guarded(self, function()
+        if shape_of(self) ~= position.shape then
+            error(spec.path .. ': its frames have had another size; give another --film for what '
+                .. 'comes', 0)
+        end
+        restore(self, position)
+    end)
+    self.frames, self.last = position.frames, position.last
+    return self
+end
+
+local function release(self)
+    if self.canvas then self.canvas:release() end
+    self.canvas = nil
+end
+
+function Writer:close()
+    guarded(self, function()
+        self.encoder:finish(self.frames):commit()
+        release(self)
+    end)
+end
+
+-- Leaves what there is under its temporary name when it was sealed.
+function Writer:abort()
+    if self.encoder then self.encoder:abort() end
+    release(self)
+    if self.position then self.temporary:keep() else self.temporary:discard() end
+end
+
+return film

@@ -1,0 +1,123 @@
+-- What the finite-volume schemes of mare.ocean share on the host: options, how their kernels are
+-- cut into work, and the stages of a step (kernels/ocean/volumes.krn).
+
+local domain = require 'mare.ocean.domain'
+local frame = require 'mare.schemes.frame'
+local source = require 'mare.source'
+
+local volumes = {}
+
+-- theta of the minmod limiter; rk = 2 or 3 stages; dry: depth (m) below which water is at rest.
+volumes.fields = { limiter = 'any', theta = 'any', rk = 'any', dry = 'any' }
+
+-- Stages of the Runge-Kutta methods of Shu and Osher (1988), and how far into the step they look.
+local methods = {
+    [2] = {
+        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
+        { keep = 1 / 2, base = 'now', src = 'other', dst = 'now', fraction = 1 },
+    },
+    [3] = {
+        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
+        { keep = 3 / 4, base = 'now', src = 'other', dst = 'third', fraction = 1 },
+        { keep = 1 / 3, base = 'now', src = 'third', dst = 'now', fraction = 1 / 2 },
+    },
+}
+
+-- W columns a work-item, GROUP work-items a group, strips of about `rows` rows; results do not
+-- depend on it.
+volumes.shapes = {
+    float = { stage = { W = 4, GROUP = 64, rows = 64 }, rate = { W = 1, GROUP = 128, rows = 64 } },
+    double = { stage = { W = 2, GROUP = 64, rows = 64 }, rate = { W = 1, GROUP = 128, rows = 64 } },
+    cpu = { stage = { W = 120, GROUP = 1, rows = 32 }, rate = { W = 64, GROUP = 1, rows = 64 } },
+}
+
+local function shape_for(device, precision)
+    return volumes.shapes[device.info.kind == 'cpu' and 'cpu' or precision]
+end
+
+local function work(cut, columns, rows)
+    local global = { math.ceil(columns / cut.W), math.ceil(rows / cut.rows) }
+    return global, math.ceil(global[1] / cut.GROUP) * global[2]
+end
+
+-- How many maxima the kernels of a part write at most: one a group.
+local function maxima(_, device, part)
+    local most = 0
+    for _, precision in ipairs { 'float', 'double' } do
+        for _, cut in pairs(shape_for(device, precision)) do
+            local _, groups = work(cut, part.nx, part.ny)
+            most = math.max(most, groups)
+        end
+    end
+    return most
+end
+
+-- host: of ocean/domain.lua.
+local function kernels(scheme, device, precision, host)
+    local shape = shape_for(device, precision)
+    local fast = device.info.kind == 'gpu' and precision == 'float'
+    local function load(file, cut)
+        local defines = domain.defines(host)
+        for name, value in pairs(scheme.defines) do defines[name] = value end
+        defines.MARE_REAL, defines.W, defines.GROUP = precision, cut.W, cut.GROUP
+        defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
+        return device:program(source.program(file, {
+            math = fast and 'fast' or 'strict', defines = defines }))
+    end
+    return {
+        shape = shape, stage = load('ocean/volumes.krn', shape.stage):kernel 'stage',
+        rate = load('ocean/volume_rate.krn', shape.rate):kernel 'max_rate',
+    }
+end
+
+local function launch(kernel, values, cut)
+    local arguments = { global = work(cut, values.nx, values.ny), group = { cut.GROUP, 1 },
+        bytes = values.bytes }
+    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
+    return kernel:bind(arguments)
+end
+
+-- Bits of the walls at the edge of a part.
+local function walls_of(part, boundaries)
+    local bits, walls = { west = 1, east = 2, south = 4, north = 8 }, 0
+    for side, bit in pairs(bits) do
+        if part.edge[side] and boundaries[side] == 'reflective' then walls = walls + bit end
+    end
+    return walls
+end
+
+-- part: as of frame.bind.
+local function bind(scheme, made, part)
+    local state, stages = part.state, scheme.stages
+    local values, launches = domain.values(state), {}
+    values.nx, values.ny = state.layout.nx, state.layout.ny
+    values.stride, values.plane = state.layout.stride, state.layout.plane
+    values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
+    values.walls, values.dry = walls_of(state.part, part.boundaries), scheme.dry
+    local field = values.nx * values.ny * state.element
+    for k, stage in ipairs(stages) do
+        values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]
+        values.keep, values.fraction, values.is_last = stage.keep, stage.fraction,
+            k == #stages and 1 or 0
+        values.bytes = field * (stage.keep > 0 and 11 or 8)
+        launches[k] = launch(made.stage, values, made.shape.stage)
+    end
+    values.src, values.bytes = state.now, 4 * field
+    return { x = launches, y = launches, measure = launch(made.rate, values, made.shape.rate) }
+end
+
+-- balanced: 1 where slopes are of what rotation does not hold of the surface.
+function volumes.setup(scheme, desc, balanced)
+    local limiter = frame.choose('ocean', 'limiter', desc.limiter or 'minmod', frame.limiters)
+    local theta = frame.number('ocean', 'theta', desc.theta or 1.3, 1, 2)
+    local rk = frame.choose('ocean', 'rk', desc.rk or 2, { [2] = true, [3] = true })
+    scheme.dry = frame.number('ocean', 'dry', desc.dry or 1e-5, 1e-12, 1e3)
+    scheme.limiter, scheme.theta, scheme.rk = limiter, limiter == 'minmod' and theta or nil, rk
+    scheme.stages, scheme.buffers = methods[rk], rk
+    scheme.updated, scheme.read_only = 3 * rk, 2 * rk
+    scheme.defines = frame.defines(limiter, theta, {})
+    scheme.defines.BALANCED = balanced
+    scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind
+end
+
+return volumes

@@ -1,0 +1,196 @@
+-- c_grid_reference.lua - one step of the C-grid schemes in double and in plain words, cell by cell,
+-- from the buffers of a part with its ghost cells: what the kernels are held against.
+
+local reference = {}
+
+local halo, pad = 2, 32
+
+-- A function (i, j) of a plane of a buffer.
+local function plane(state, data, index)
+    local l = state.layout
+    return function(i, j)
+        return data[index * l.plane + (j + halo) * l.stride + pad + i + 1]
+    end
+end
+
+-- eta, hu, hv of one buffer
+function reference.level(state, buffer)
+    local data = buffer:totable()
+    return { eta = plane(state, data, 0), hu = plane(state, data, 1), hv = plane(state, data, 2) }
+end
+
+-- Bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west corners, row(kind, j).
+function reference.sea(sim, state)
+    local buffers, scheme, g = state.domain.buffers, sim.scheme, sim.grid
+    local bed, list, count = buffers.bed:totable(), buffers.rows:totable(), state.part.ny + 4
+    local function row(kind, j) return list[kind * count + j + halo + 1] end
+    local centre = type(scheme.coriolis) == 'function' and plane(state, bed, 2)
+    local dx, dy = g:cell_size(0)
+    local sea = {
+        depth = plane(state, bed, 0), row = row, dx = dx, dy = dy, g = scheme.g,
+        friction = scheme.friction, viscosity = scheme.viscosity,
+        inv_dx = function(j) return row(0, j) end, south = function(j) return row(1, j) end,
+        inv_area = function(j) return row(2, j) end,
+        curvature = function(j) return row(6, j) end,
+    }
+    function sea.f(i, j)
+        if not centre then return row(4, j) end
+        return (centre(i - 1, j - 1) + centre(i, j - 1) + centre(i - 1, j) + centre(i, j)) / 4
+    end
+    return sea
+end
+
+-- Mean of h(i, j) over the water around the south-west corner of (i, j), or nil.
+local function corner_mean(depth, h, i, j)
+    local sum, n = 0, 0
+    for b = j - 1, j do
+        for a = i - 1, i do
+            if depth(a, b) > 0 then sum, n = sum + h(a, b), n + 1 end
+        end
+    end
+    return n > 0 and sum / n or nil
+end
+
+local function mean_of_open(depth, h, i, j, k, l)
+    return depth(i, j) > 0 and depth(k, l) > 0 and (h(i, j) + h(k, l)) / 2 or nil
+end
+
+-- What friction divides a new transport by.
+local function resistance(sea, dt, h, along, across)
+    local friction = sea.friction
+    if not friction then return 1 end
+    local c, speed = friction.coefficient, math.sqrt(along ^ 2 + across ^ 2) / h ^ 2
+    if friction.kind == 'linear' then return 1 + dt * c end
+    if friction.kind == 'quadratic' then return 1 + dt * c * speed end
+    return 1 + dt * sea.g * c ^ 2 * speed / h ^ (1 / 3)
+end
+
+-- f / h at a corner, with the curvature of the grid where the flow counts.
+local function turn(sea, h, i, j, hu)
+    local mean = corner_mean(sea.depth, h, i, j)
+    if not mean then return 0 end
+    local f = sea.f(i, j)
+    if hu then
+        f = f + sea.curvature(j) * (hu(i, j) + hu(i, j - 1)) / 2 / mean
+    end
+    return f / mean
+end
+
+-- What rotation adds to hu(i, j) / h and takes from hv(i, j) / h.
+local function turned_hv(sea, h, hv, hu, i, j)
+    local sum = 0
+    for k = j, j + 1 do
+        sum = sum + turn(sea, h, i, k, hu) * (hv(i - 1, k) + hv(i, k)) / 2
+            * sea.south(k) * sea.inv_dx(j) / 2
+    end
+    return sum
+end
+
+local function turned_hu(sea, h, hu, curved, i, j)
+    local sum = 0
+    for k = i, i + 1 do
+        sum = sum + turn(sea, h, k, j, curved) * (hu(k, j) + hu(k, j - 1)) / 4
+    end
+    return sum
+end
+
+local function around_hu(hv, i, j)
+    return (hv(i - 1, j) + hv(i, j) + hv(i - 1, j + 1) + hv(i, j + 1)) / 4
+end
+
+local function around_hv(hu, i, j)
+    return (hu(i, j) + hu(i + 1, j) + hu(i, j - 1) + hu(i + 1, j - 1)) / 4
+end
+
+local function divergence(sea, hu, hv, i, j)
+    local along = sea.dy * (hu(i + 1, j) - hu(i, j))
+    return sea.inv_area(j) * (along + sea.south(j + 1) * hv(i, j + 1) - sea.south(j) * hv(i, j))
+end
+
+-- The step of kernels/ocean/linear.krn: eta, hu and hv after dt as functions (i, j).
+function reference.linear(sea, q, dt)
+    local depth, new = sea.depth, {}
+    function new.hu(i, j)
+        local h = mean_of_open(depth, depth, i - 1, j, i, j)
+        if not h then return 0 end
+        local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
+        local moved = q.hu(i, j) + dt * h * (turned_hv(sea, depth, q.hv, nil, i, j) - slope)
+        return moved / resistance(sea, dt, h, q.hu(i, j), around_hu(q.hv, i, j))
+    end
+    function new.hv(i, j)
+        local h = mean_of_open(depth, depth, i, j - 1, i, j)
+        if not h then return 0 end
+        local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
+        local moved = q.hv(i, j) - dt * h * (turned_hu(sea, depth, new.hu, nil, i, j) + slope)
+        return moved / resistance(sea, dt, h, q.hv(i, j), around_hv(new.hu, i, j))
+    end
+    function new.eta(i, j)
+        return q.eta(i, j) - dt * divergence(sea, new.hu, new.hv, i, j)
+    end
+    return new
+end
+
+-- hu hv / h at a corner.
+local function corner_flux(sea, h, q, i, j)
+    local mean = corner_mean(sea.depth, h, i, j)
+    if not mean then return 0 end
+    return (q.hu(i, j) + q.hu(i, j - 1)) / 2 * (q.hv(i, j) + q.hv(i - 1, j)) / 2 / mean
+end
+
+-- Rates of change of the level q, but for viscosity and friction.
+local function rates(sea, q)
+    local depth = sea.depth
+    local function h(i, j) return depth(i, j) + q.eta(i, j) end
+    local function flux_x(i, j) return ((q.hu(i, j) + q.hu(i + 1, j)) / 2) ^ 2 / h(i, j) end
+    local function flux_y(i, j) return ((q.hv(i, j) + q.hv(i, j + 1)) / 2) ^ 2 / h(i, j) end
+    local function g(i, j) return corner_flux(sea, h, q, i, j) end
+    local function width(j) return 1 / sea.inv_dx(j) end
+    local rate = { h = h }
+    function rate.eta(i, j) return -divergence(sea, q.hu, q.hv, i, j) end
+    function rate.hu(i, j)
+        local mean = (h(i, j) + h(i - 1, j)) / 2
+        local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
+        local out = (flux_x(i, j) - flux_x(i - 1, j)) * sea.inv_dx(j)
+            + (sea.south(j + 1) * g(i, j + 1) - sea.south(j) * g(i, j)) / (width(j) * sea.dy)
+        return mean * (turned_hv(sea, h, q.hv, q.hu, i, j) - slope) - out
+    end
+    function rate.hv(i, j)
+        local mean = (h(i, j) + h(i, j - 1)) / 2
+        local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
+        local out = (g(i + 1, j) - g(i, j)) / sea.south(j)
+            + (width(j) * flux_y(i, j) - width(j - 1) * flux_y(i, j - 1)) / (sea.south(j) * sea.dy)
+        return -mean * (turned_hu(sea, h, q.hu, q.hu, i, j) + slope) - out
+    end
+    return rate
+end
+
+-- Viscosity on field `name`: what its neighbours bring, and what its own value takes.
+local function laplacian(sea, q, name, i, j)
+    local f, kx, ky = q[name], name == 'hu' and sea.inv_dx(j) ^ 2 or 1 / sea.south(j) ^ 2,
+        1 / sea.dy ^ 2
+    return sea.viscosity * (kx * (f(i - 1, j) + f(i + 1, j)) + ky * (f(i, j - 1) + f(i, j + 1))),
+        sea.viscosity * (kx + ky)
+end
+
+-- The step of kernels/ocean/nonlinear.krn from levels q (now) and old, `last` before it.
+function reference.nonlinear(sea, q, old, dt, last)
+    local rate, r, next = rates(sea, q), dt / last, {}
+    local span = (1 + r) * dt
+    local function leap(name, i, j, more)
+        return old[name](i, j) + (1 - r * r) * (q[name](i, j) - old[name](i, j))
+            + span * (rate[name](i, j) + more)
+    end
+    function next.eta(i, j) return leap('eta', i, j, 0) end
+    local function transport(name, i, j, k, l, across)
+        local h = mean_of_open(sea.depth, rate.h, i, j, k, l)
+        if not h then return 0 end
+        local brought, taken = laplacian(sea, q, name, i, j)
+        local moved = leap(name, i, j, brought - taken * old[name](i, j))
+        return moved / (resistance(sea, span, h, q[name](i, j), across) + span * taken)
+    end
+    function next.hu(i, j) return transport('hu', i, j, i - 1, j, around_hu(q.hv, i, j)) end
+    function next.hv(i, j) return transport('hv', i, j, i, j - 1, around_hv(q.hu, i, j)) end
+    return next
+end
+
+return reference

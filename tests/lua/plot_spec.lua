@@ -1,0 +1,178 @@
+-- mare plot: the picture of a file is the one that image.field draws of the same numbers, and what
+-- cannot be plotted is refused with what could be.
+
+local host = require 'mare.host'
+local image = require 'mare.output.image'
+local lfs = require 'lfs'
+local netcdf = require 'bindings.netcdf'
+local output = require 'mare.output.netcdf'
+
+local folder, path
+
+local function slurp(name)
+    local file = assert(io.open(folder .. '/' .. name, 'rb'))
+    local text = file:read '*a'
+    file:close()
+    return text
+end
+
+local function listing()
+    local list = {}
+    for name in lfs.dir(folder) do
+        if name ~= '.' and name ~= '..' and name ~= 'a.nc' then list[#list + 1] = name end
+    end
+    table.sort(list)
+    return table.concat(list, ' ')
+end
+
+local function plot(words)
+    local pipe = io.popen(string.format("cd '%s' && '%s' plot %s 2>&1; echo \"status $?\"", folder,
+        host.launcher, words))
+    local text = pipe:read '*a'
+    pipe:close()
+    return tonumber(text:match 'status (%d+)%s*$'), text
+end
+
+local function drawn(words)
+    local status, text = plot(words)
+    assert.equal(0, status, text)
+end
+
+local nx, ny = 24, 12
+
+local function values(scale)
+    local data = netcdf.doubles(nx * ny)
+    for k = 0, nx * ny - 1 do data[k] = scale * (k % nx) + math.floor(k / nx) end
+    return data
+end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(lfs.mkdir(folder))
+    path = folder .. '/a.nc'
+    local out = output.writer {
+        path = path, grid = { nx = nx, ny = ny, x = { 0, 2 }, y = { -1, 1 } }, title = 'Waves',
+        variables = { { name = 'h', type = 'double', long_name = 'depth', units = 'm' },
+            { name = 'u', type = 'float', units = 'm s-1' } },
+        space_units = 'm', time_units = 's',
+    }
+    for k = 1, 3 do
+        out:write(k / 2, function(name) return values(name == 'h' and k or 0.1) end)
+    end
+    out:close()
+end)
+
+after_each(function() os.execute("rm -rf '" .. folder .. "'") end)
+
+local function expected(changes)
+    local spec = { path = folder .. '/expected.png', data = values(3), nx = nx, ny = ny,
+        x = { 0, 2 }, y = { -1, 1 }, xlabel = 'x (m)', ylabel = 'y (m)', label = 'depth (m)',
+        title = 'Waves, t = 1.5 s', width = 400 }
+    for name, value in pairs(changes) do spec[name] = value end
+    image.field(spec)
+    return slurp 'expected.png'
+end
+
+describe('plotting a file', function()
+    it('draws what it holds', function()
+        drawn 'a.nc --width 400'
+        assert.is_true(expected {} == slurp 'a.png')
+        drawn 'a.nc --width=300 --var=u --range=0,20 --colours magma --out b.png --times 0.7'
+        assert.is_true(expected { data = values(0.1), title = 'Waves, t = 0.5 s', width = 300,
+            label = 'u (m s⁻¹)', range = { 0, 20 }, colours = 'magma' } == slurp 'b.png')
+        drawn 'a.nc --width 400 --contours 5 --vectors h,u --out c.png'
+        assert.is_true(expected { contours = 5,
+            vectors = { u = values(3), v = values(0.1), unit = 'm' } } == slurp 'c.png')
+        drawn 'a.nc --width 400 --contours 20,30.5 --out c.png'
+        assert.is_true(expected { contours = { 20, 30.5 } } == slurp 'c.png')
+    end)
+
+    it('draws several times in one range', function()
+        drawn 'a.nc --times 0.5,1.5 --width 400 --out t.png'
+        local all = { 0, 3 * (nx - 1) + ny - 1 }
+        assert.is_true(expected { range = all } == slurp 't-1.5.png')
+        assert.is_true(expected { range = all, data = values(1), title = 'Waves, t = 0.5 s' }
+            == slurp 't-0.5.png')
+    end)
+
+    it('makes films', function()
+        drawn 'a.nc --times all --film a.gif --width 300 --contours 4 --vectors u,h'
+        assert.equal('a.gif', listing())
+        assert.equal(3, select(2, (slurp 'a.gif'):gsub('!\249\4', '')))
+        drawn 'a.nc --times all --film a.apng --out p.png'
+        assert.equal('a.apng a.gif p-0.5.png p-1.5.png p-1.png', listing())
+    end)
+
+    it('refuses what is not there', function()
+        for words, message in pairs {
+            [''] = 'plot: FILE.nc is missing',
+            ['--var h'] = 'plot: FILE.nc is missing',
+            ['none.nc'] = 'none.nc: there is no such file',
+            ['a.nc --var rho'] = "a.nc: no variable 'rho' over y and x (there are: h, u)",
+            ['a.nc --var time'] = "a.nc: no variable 'time' over y and x",
+            ['a.nc --times 2'] = 'option --times: 2: a.nc is from 0.5 to 1.5',
+            ['a.nc --times 0,1'] = 'option --times: 0: a.nc is from 0.5 to 1.5',
+            ['a.nc --times soon'] = "option --times: 'soon' (allowed: numbers)",
+            ['a.nc --range 2,1'] = "option --range: '2,1' (allowed: low,high)",
+            ['a.nc --vectors u'] = "option --vectors: 'u' (allowed: two variables)",
+            ['a.nc --vectors u,w'] = "a.nc: no variable 'w' over y and x (there are: h, u)",
+            ['a.nc --colours jet'] = 'cividis, diverging, magma, viridis',
+            ['a.nc --film a.avi'] = 'a.avi: a film ends in .mp4, .gif, .png or .apng',
+            ['a.nc --out none/a.png'] = 'option --out: none/a.png',
+            ['a.nc --size 7'] = "unknown option '--size'",
+            ['a.nc b.nc'] = "'b.nc' is no option",
+        } do
+            local status, text = plot(words)
+            assert.equal(2, status, words .. ': ' .. text)
+            assert.truthy(text:find(message, 1, true), words .. ': ' .. text)
+        end
+        local file = io.open(folder .. '/text.nc', 'w')
+        file:write 'no NetCDF'
+        file:close()
+        local status, text = plot 'text.nc'
+        assert.equal(1, status)
+        assert.truthy(text:find('text.nc: open: NetCDF: ', 1, true), text)
+        assert.equal('text.nc', listing())
+    end)
+
+    it('reads other files that follow CF', function()
+        local file = netcdf.create(folder .. '/other.nc')
+        local lat, lon = file:define_dimension('lat', ny), file:define_dimension('lon', nx)
+        file:define_variable('lat', 'float', { lat })
+        file:define_variable('lon', 'float', { lon })
+        file:put_attribute('lat', 'units', 'degrees_north')
+        file:put_attribute('lon', 'units', 'degrees_east')
+        file:define_variable('depth', 'int', { lat, lon })
+        file:put_attribute('depth', 'scale_factor', 0.5)
+        file:put_attribute('depth', 'add_offset', 10)
+        file:put_attribute('depth', '_FillValue', -99)
+        file:end_definitions()
+        local x, y, packed, plain = netcdf.doubles(nx), netcdf.doubles(ny),
+            netcdf.doubles(nx * ny), netcdf.doubles(nx * ny)
+        for i = 0, nx - 1 do x[i] = -5 + (i + 0.5) / 4 end
+        for j = 0, ny - 1 do y[j] = 60 - (j + 0.5) / 4 end          -- north first
+        for k = 0, nx * ny - 1 do
+            local j = math.floor(k / nx)
+            packed[k] = k == 30 and -99 or k
+            plain[(ny - 1 - j) * nx + k % nx] = k == 30 and 0 / 0 or 10 + 0.5 * k
+        end
+        file:put('lon', { 0 }, { nx }, x)
+        file:put('lat', { 0 }, { ny }, y)
+        file:put('depth', { 0, 0 }, { ny, nx }, packed)
+        file:close()
+        drawn 'other.nc --width 400'
+        assert.is_true(expected { data = plain, x = { -5, 1 }, y = { 57, 60 }, title = 'other.nc',
+            xlabel = 'longitude (°)', ylabel = 'latitude (°)', label = 'depth',
+            missing = { colour = 0xb4aca0, label = 'no data' } } == slurp 'other.png')
+        local status, text = plot 'other.nc --film a.gif'
+        assert.equal(2, status)
+        assert.truthy(text:find('option --film: depth has no times', 1, true), text)
+    end)
+
+    it('tells its options', function()
+        local status, text = plot '--help'
+        assert.equal(0, status)
+        assert.truthy(text:find '%-%-vectors <TEXT>')
+    end)
+end)

@@ -1,0 +1,222 @@
+-- Films of runs: the same bytes however the grid is divided and however often the run was stopped,
+-- and no film lost by a run that fails.
+
+local ffi = require 'ffi'
+local files = require 'bindings.files'
+local host = require 'mare.host'
+local lfs = require 'lfs'
+local mare = require 'mare'
+local system = require 'bindings.system'
+
+ffi.cdef [[
+    int kill(int pid, int signal);
+    int usleep(unsigned microseconds);
+]]
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local open = require('bindings.device').open
+local folder
+
+local function slurp(path)
+    local file = io.open(path, 'rb')
+    local text = file and file:read '*a'
+    if file then file:close() end
+    return text
+end
+
+local function spit(path, text)
+    local file = assert(io.open(path, 'wb'))
+    file:write(text)
+    file:close()
+end
+
+local function listing()
+    local list = {}
+    for name in lfs.dir(folder) do
+        if name ~= '.' and name ~= '..' then list[#list + 1] = name end
+    end
+    table.sort(list)
+    return table.concat(list, ' ')
+end
+
+-- Exit status and output of a scenario in a process of its own; before: what stands in front.
+local function launch(before, name, values)
+    local words = { before or '', "'" .. host.launcher .. "'", name, '--device=' .. device,
+        '--quiet', '--image=' .. folder .. '/p.png' }
+    for key, value in pairs(values) do
+        words[#words + 1] = "'--" .. key .. '=' .. value .. "'"
+    end
+    local pipe = io.popen(table.concat(words, ' ') .. ' 2>&1; echo "status $?"')
+    local text = pipe:read '*a'
+    pipe:close()
+    return tonumber(text:match 'status (%d+)%s*$'), text
+end
+
+-- A wave on water that is filmed with all there is.
+local function run(path, changes)
+    local o = { device = device, precision = 'float', t_end = 2, quiet = true, film = path,
+        frames = 4, film_width = 300 }
+    for key, value in pairs(changes or {}) do o[key] = value end
+    return mare.run {
+        title = 'Wave', options = o, boundaries = 'reflective',
+        grid = mare.grid { nx = 61, ny = 40, x = { 0, 12 }, y = { 0, 8 } },
+        scheme = mare.shallow_water { depth = 1 },
+        initial = function(x, y)
+            return 1 + 0.2 * math.exp(-(x - 5) ^ 2 - (y - 4) ^ 2), 0.1 * y, 0
+        end,
+        picture = { variable = 'eta', colours = 'diverging', range = { -0.2, 0.2 }, contours = 6,
+            vectors = { 'u', 'v', reference = 0.5 } },
+    }
+end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(lfs.mkdir(folder))
+end)
+
+after_each(function() os.execute("rm -rf '" .. folder .. "'") end)
+
+describe('a film of a run', function()
+    it('has the same bytes on one part and on several', function()
+        local path = folder .. '/film.'
+        run(path .. 'gif'):release()
+        local whole = slurp(path .. 'gif')
+        assert.equal(5, select(2, whole:gsub('!\249\4', '')))
+        run(path .. 'gif', { decompose = { 2, 2 } }):release()
+        assert.is_true(whole == slurp(path .. 'gif'))
+        run(path .. 'png'):release()
+        whole = slurp(path .. 'png')
+        run(path .. 'png', { decompose = { 3, 2 }, device = { open(device), open(device) } })
+            :release()
+        assert.is_true(whole == slurp(path .. 'png'))
+        assert.equal('film.gif film.png', listing())
+    end)
+
+    it('is the same when it was gone on with, also from a complete one', function()
+        local path, checkpoint = folder .. '/film.gif', folder .. '/run.ck'
+        run(path):release()
+        local whole = slurp(path)
+        run(path, { steps = 7, checkpoint = checkpoint }):release()
+        assert.is_true(#slurp(path) < #whole)
+        run(path, { restart = checkpoint }):release()
+        assert.is_true(whole == slurp(path))
+    end)
+
+    it('takes its colours from the first state where none are given', function()
+        local path = folder .. '/film.png'
+        local function go(t_end, restart)
+            mare.run {
+                title = 'x', grid = mare.grid { nx = 32, ny = 32, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler {}, boundaries = 'periodic',
+                initial = function(x) return 1 + x * (1 - x), 1, 0, 1 end,
+                options = { t_end = t_end, quiet = true, device = device, precision = 'float',
+                    film = path, film_every = 0.05, film_width = 200,
+                    checkpoint = folder .. '/run.ck', restart = restart },
+            }:release()
+            return slurp(path)
+        end
+        local whole = go(0.2)
+        os.remove(folder .. '/run.ck')
+        go(0.1)
+        assert.is_true(whole == go(0.2, folder .. '/run.ck'))
+    end)
+
+    it('is a film of what changes, not of curves', function()
+        local status, text = launch(nil, 'sod', { film = folder .. '/a.gif', ['t-end'] = 0.01 })
+        assert.equal(2, status)
+        assert.truthy(text:find('option --film: this scenario draws curves', 1, true), text)
+        status, text = launch(nil, 'bump', { film = folder .. '/a.avi' })
+        assert.equal(2, status)
+        assert.truthy(text:find 'option %-%-film: .*a%.avi: a film ends in %.mp4, %.gif', text)
+        status, text = launch(nil, 'bump', { film = folder .. '/p.png' })
+        assert.equal(2, status)
+        assert.truthy(text:find('option --image and option --film are one file', 1, true), text)
+        assert.equal('', listing())
+    end)
+
+    it('leaves the old one when the run is killed', function()
+        local path = folder .. '/film.gif'
+        spit(path, 'old')
+        local line = "'%s' bump --device=%s --quiet --image='%s/p.png' --nx=128 --t-end=1e6 "
+            .. "--film='%s' --film-every=0.05 >/dev/null 2>&1 & echo $!"
+        local pipe = io.popen(line:format(host.launcher, device, folder, path))
+        local pid = tonumber(pipe:read '*l')
+        pipe:close()
+        local started = system.now()
+        local function is_filming()
+            local part = listing():match 'film%.gif%.%S+%.part'
+            return part and files.size(folder .. '/' .. part) > 20000
+        end
+        while not is_filming() and system.now() - started < 60 do ffi.C.usleep(20000) end
+        ffi.C.kill(pid, 9)
+        assert.truthy(listing():find 'film%.gif%.%S+%.part')
+        assert.equal('old', slurp(path))
+        ffi.C.usleep(300000)
+        run(path):release()         -- which also clears away what was left
+        assert.equal('film.gif', listing())
+        assert.equal('GIF89a', slurp(path):sub(1, 6))
+    end)
+end)
+
+describe('an MP4', function()
+    local values
+
+    before_each(function()
+        values = { film = folder .. '/film.mp4', nx = 64, ny = 32, ['t-end'] = 0.2, frames = 9,
+            ['film-width'] = 300 }
+    end)
+
+    it('wants ffmpeg, and says so before anything is computed', function()
+        spit(values.film, 'old')
+        local status, text = launch('PATH=/none', 'kelvin_helmholtz', values)
+        assert.equal(2, status)
+        assert.truthy(text:find('option --film: ffmpeg is wanted for an MP4', 1, true), text)
+        assert.equal('film.mp4', listing())
+    end)
+
+    -- A program of this name that behaves in a way of its own.
+    local function with_ffmpeg(script)
+        lfs.mkdir(folder .. '/bin')
+        spit(folder .. '/bin/ffmpeg', '#!/bin/sh\n' .. script .. '\n')
+        os.execute("chmod +x '" .. folder .. "/bin/ffmpeg'")
+        return launch("PATH='" .. folder .. "/bin':$PATH", 'kelvin_helmholtz', values)
+    end
+
+    it('tells why ffmpeg failed, and leaves the old film', function()
+        for script, reason in pairs {
+            ['echo "no such encoder" >&2; exit 1'] = 'film%.mp4: ffmpeg: no such encoder',
+            ['head -c 1000 >/dev/null; kill -9 $$'] = 'film%.mp4: ffmpeg: .*[Kk]illed',
+        } do
+            spit(values.film, 'old')
+            local status, text = with_ffmpeg(script)
+            assert.equal(1, status)
+            assert.truthy(text:find(reason), text)
+            assert.equal('old', slurp(values.film))
+            assert.is_nil(listing():find '%.part')
+        end
+    end)
+
+    it('has every frame, also of a run that was gone on with', function()
+        if not files.program 'ffprobe' then return pending 'there is no ffmpeg here' end
+        local function probe()
+            local pipe = io.popen('ffprobe -v error -count_frames -show_entries stream=codec_name,'
+                .. "pix_fmt,nb_read_frames,duration -of csv=p=0 '" .. values.film .. "'")
+            local text = pipe:read '*l'
+            pipe:close()
+            return text
+        end
+        local status, text = launch(nil, 'kelvin_helmholtz', values)
+        assert.equal(0, status, text)
+        assert.equal('h264,yuv420p,0.500000,10', probe())
+        os.remove(values.film)
+        values.checkpoint = folder .. '/run.ck'
+        values['checkpoint-every'], values['film-every'] = 0.05, 0.2 / 9
+        values['wall-limit'] = '0.001s'
+        assert.equal(3, (launch(nil, 'kelvin_helmholtz', values)))
+        values['wall-limit'], values.restart = nil, 'latest'
+        status, text = launch(nil, 'kelvin_helmholtz', values)
+        assert.equal(0, status, text)
+        assert.equal('h264,yuv420p,0.500000,10', probe())
+    end)
+end)

@@ -12,7 +12,6 @@
  * What it takes from hu it gives to hv: it does no work, whatever the bed. Over a flat bed this is
  * the mean of the four surrounding transports. */
 
-#include "clock.h"
 #include "reduce.h"
 #include "ocean/domain.h"
 
@@ -86,7 +85,26 @@ typedef struct sea {
     const MR_GLOBAL real *bed, *rows;       /* bed points at the first own column of row 0 */
     int row_count, stride;
     mr_index plane;
+    const MR_GLOBAL real *forcing;          /* likewise where it depends on the cell */
+    real weight;                            /* of the later of its two times */
 } sea;
+
+/* One of FORCE_* in lane l of row j. */
+MR_FN real force(const sea *s, int kind, int j, int l) {
+    return forcing_at(s->forcing, kind, s->plane, (mr_index)j * s->stride + l, s->weight);
+}
+
+/* What wind and air do to a transport between two cells: stress, and slope of pressure towards the
+ * second times the depth. inv_d: one over their distance. */
+MR_FN real driven(const sea *s, int kind, int j, int l, int j2, int l2, real depth, real inv_d) {
+#if FORCING
+    real stress = R(0.5) * (force(s, kind, j, l) + force(s, kind, j2, l2));
+    real slope = force(s, FORCE_PRESSURE, j, l) - force(s, FORCE_PRESSURE, j2, l2);
+    return mr_fma(depth * inv_d, slope, stress);
+#else
+    return R(0.0);
+#endif
+}
 
 /* Coriolis parameter at the corner of lane l, row j. */
 MR_FN real corner_coriolis(const sea *s, int j, int l) {

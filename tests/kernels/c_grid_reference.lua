@@ -19,8 +19,24 @@ function reference.level(state, buffer)
     return { eta = plane(state, data, 0), hu = plane(state, data, 1), hv = plane(state, data, 2) }
 end
 
+-- force(kind, i, j) at time t: of ocean/domain.h's FORCE_*.
+local function forces(sim, state, t)
+    local buffers, planes = state.domain.buffers, {}
+    if not buffers.forcing then return function() return 0 end end
+    local data, times = buffers.forcing:totable(), buffers.forcing_times:totable()
+    for k = 0, 5 do
+        planes[k] = sim.domain.forcing:kind() == 1 and function() return data[k + 1] end
+            or plane(state, data, k)
+    end
+    return function(kind, i, j)
+        local then_, later = planes[kind](i, j), planes[3 + kind](i, j)
+        return then_ + (later - then_) * (t - times[1]) / (times[2] - times[1])
+    end
+end
+
 -- Bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west corners, row(kind, j).
-function reference.sea(sim, state)
+-- fraction: of the step that is to come, at which its forces are.
+function reference.sea(sim, state, fraction)
     local buffers, scheme, g = state.domain.buffers, sim.scheme, sim.grid
     local bed, list, count = buffers.bed:totable(), buffers.rows:totable(), state.part.ny + 4
     local function row(kind, j) return list[kind * count + j + halo + 1] end
@@ -33,6 +49,15 @@ function reference.sea(sim, state)
         inv_area = function(j) return row(2, j) end,
         curvature = function(j) return row(6, j) end,
     }
+    local force = forces(sim, state, sim.now.t + fraction * sim.now.dt)
+    function sea.driven_x(h, i, j)
+        return (force(0, i - 1, j) + force(0, i, j)) / 2
+            - h * (force(2, i, j) - force(2, i - 1, j)) * row(0, j)
+    end
+    function sea.driven_y(h, i, j)
+        return (force(1, i, j - 1) + force(1, i, j)) / 2
+            - h * (force(2, i, j) - force(2, i, j - 1)) / dy
+    end
     function sea.f(i, j)
         if not centre then return row(4, j) end
         return (centre(i - 1, j - 1) + centre(i, j - 1) + centre(i - 1, j) + centre(i, j)) / 4
@@ -114,14 +139,16 @@ function reference.linear(sea, q, dt)
         local h = mean_of_open(depth, depth, i - 1, j, i, j)
         if not h then return 0 end
         local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
-        local moved = q.hu(i, j) + dt * h * (turned_hv(sea, depth, q.hv, nil, i, j) - slope)
+        local moved = q.hu(i, j) + dt * (sea.driven_x(h, i, j)
+            + h * (turned_hv(sea, depth, q.hv, nil, i, j) - slope))
         return moved / resistance(sea, dt, h, q.hu(i, j), around_hu(q.hv, i, j))
     end
     function new.hv(i, j)
         local h = mean_of_open(depth, depth, i, j - 1, i, j)
         if not h then return 0 end
         local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
-        local moved = q.hv(i, j) - dt * h * (turned_hu(sea, depth, new.hu, nil, i, j) + slope)
+        local moved = q.hv(i, j) - dt * (h * (turned_hu(sea, depth, new.hu, nil, i, j) + slope)
+            - sea.driven_y(h, i, j))
         return moved / resistance(sea, dt, h, q.hv(i, j), around_hv(new.hu, i, j))
     end
     function new.eta(i, j)
@@ -153,6 +180,7 @@ local function rates(sea, q)
         local out = (flux_x(i, j) - flux_x(i - 1, j)) * sea.inv_dx(j)
             + (sea.south(j + 1) * g(i, j + 1) - sea.south(j) * g(i, j)) / (width(j) * sea.dy)
         return mean * (turned_hv(sea, h, q.hv, q.hu, i, j) - slope) - out
+            + sea.driven_x(mean, i, j)
     end
     function rate.hv(i, j)
         local mean = (h(i, j) + h(i, j - 1)) / 2
@@ -160,6 +188,7 @@ local function rates(sea, q)
         local out = (g(i + 1, j) - g(i, j)) / sea.south(j)
             + (width(j) * flux_y(i, j) - width(j - 1) * flux_y(i, j - 1)) / (sea.south(j) * sea.dy)
         return -mean * (turned_hu(sea, h, q.hu, q.hu, i, j) + slope) - out
+            + sea.driven_y(mean, i, j)
     end
     return rate
 end

@@ -32,21 +32,19 @@ MR_KERNEL void types(MR_GLOBAL uchar *a, MR_GLOBAL ushort *b, MR_GLOBAL uint *c,
 }]] }
 
 -- The C-grid kernels: each choice of domain.h once.
-local c_grid = {
-    { METRIC = 0, CORIOLIS = 0, FRICTION = 0, VISCOSITY = 0, W = 4 },
-    { METRIC = 0, CORIOLIS = 1, FRICTION = 1, VISCOSITY = 0, W = 2 },
-    { METRIC = 0, CORIOLIS = 2, FRICTION = 3, VISCOSITY = 1, W = 1 },
-    { METRIC = 1, CORIOLIS = 1, FRICTION = 2, VISCOSITY = 1, W = 4 },
+local c_grid = {     -- W, METRIC, CORIOLIS, FRICTION, FORCING, VISCOSITY
+    { 4, 0, 0, 0, 0, 0 }, { 2, 0, 1, 1, 1, 0 }, { 1, 0, 2, 3, 2, 1 }, { 4, 1, 1, 2, 0, 1 },
 }
 
 local function each_c_grid(precision, use)
-    for k, variant in ipairs(c_grid) do
+    for k, v in ipairs(c_grid) do
         for _, name in ipairs { 'linear', 'nonlinear', 'c_grid_rate' } do
-            local defines = { MARE_REAL = precision, GROUP = 64, FORCING = 0,
-                NONLINEAR = name == 'nonlinear' and 1 or 0 }
-            for define, value in pairs(variant) do defines[define] = value end
-            if name == 'linear' then defines.VISCOSITY = 0 end
-            if name == 'c_grid_rate' then defines.W = 1 end
+            local defines = {
+                MARE_REAL = precision, GROUP = 64, W = name == 'c_grid_rate' and 1 or v[1],
+                METRIC = v[2], CORIOLIS = v[3], FRICTION = v[4], FORCING = v[5],
+                VISCOSITY = name == 'nonlinear' and v[6] or 0,
+                NONLINEAR = name == 'nonlinear' and 1 or 0,
+            }
             use(('ocean/%s.krn %s %d'):format(name, precision, k),
                 source.program(('ocean/%s.krn'):format(name), { defines = defines }))
         end

@@ -74,7 +74,12 @@ local function solution(n)
 end
 
 local shown = setup(o.nx)
-shown.title, shown.picture = 'Bump', { variable = 'eta', label = 'elevation (m)' }
+shown.title = 'Bump'
+shown.picture = {
+    variable = 'eta', label = 'elevation (m)', colours = 'diverging', range = { -0.1, 0.1 },
+    contours = { -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.05, 0.07, 0.09 },
+    vectors = { 'u', 'v', reference = 0.2 },
+}
 local result = { sim = mare.run(shown), errors = {} }
 if o.reference > 0 then
     local reference = solution(o.reference)

@@ -65,9 +65,9 @@ local function draw(sim, path)
     local p = profile(sim, 'h')
     mare.image.lines {
         path = path, title = string.format('Dam break, %s bed, t = %.3g s', o.bed, sim.now.t),
-        xlabel = o.axis .. ' (m)', ylabel = 'depth (m)',
-        series = { { x = p.position, y = p.exact, label = 'exact' },
-            { x = p.position, y = p.computed, label = 'Mare', style = 'points' } },
+        xlabel = o.axis .. ' (m)', ylabel = 'depth (m)', xrange = channel,
+        series = { { x = p.position, y = p.computed, label = 'Mare', style = 'points' },
+            { x = p.position, y = p.exact, label = 'exact' } },
     }
 end
 

@@ -45,6 +45,6 @@ local sim = mare.run {
         gamma = 1.4, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
     },
     initial = initial,
-    picture = { variable = 'rho', label = 'density' },
+    picture = { variable = 'rho', label = 'density', range = { 0, 5 } },
 }
 return { sim = sim }

@@ -77,9 +77,9 @@ local function draw(sim, path)
     local p = profile(sim, 'rho')
     mare.image.lines {
         path = path, title = string.format('%s, t = %.3g', o.test, sim.now.t),
-        xlabel = o.axis, ylabel = 'density',
-        series = { { x = p.position, y = p.exact, label = 'exact' },
-            { x = p.position, y = p.computed, label = 'Mare', style = 'points' } },
+        xlabel = o.axis, ylabel = 'density', xrange = tube,
+        series = { { x = p.position, y = p.computed, label = 'Mare', style = 'points' },
+            { x = p.position, y = p.exact, label = 'exact' } },
     }
 end
 

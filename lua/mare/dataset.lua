@@ -64,8 +64,8 @@ local function time_unit(attributes)
     return time_names[word:gsub('s$', '')] or word
 end
 
--- { name, label, unit, nx, ny, x, y = edges, xlabel and ylabel or else unit_of_length, times or nil,
--- time_unit } of a variable; a refusal lists those that there are.
+-- { name, label, unit, nx, ny, x, y = edges, coordinates, length_unit, times or nil, time_unit } of
+-- a variable; a refusal lists those that there are.
 function Dataset:field(name)
     local v = self.fields[name]
     if not v then

@@ -31,7 +31,7 @@ end
 
 -- Points that would hide each other are smaller.
 local function point_radius(box, n, em)
-    return math.max(0.09 * em, math.min(0.22 * em, 0.6 * box.width / n))
+    return math.max(0.16 * em, math.min(0.24 * em, box.width / n))
 end
 
 local function draw_series(canvas, box, spec, one, em)
@@ -41,7 +41,7 @@ local function draw_series(canvas, box, spec, one, em)
         return axes.place_x(box, spec.xrange, x), axes.place_y(box, spec.yrange, y)
     end
     if one.style == 'line' then
-        canvas:curve(#one.x, place, 0.13 * em, one.colour)
+        canvas:curve(#one.x, place, 0.1 * em, one.colour)
         return
     end
     local radius = point_radius(box, #one.x, em)

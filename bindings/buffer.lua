@@ -21,6 +21,8 @@ local desc = ffi.new 'mare_buffer_desc'
 local region_c = ffi.new 'mare_region'
 local out = ffi.new 'mare_buffer *[1]'
 
+-- device:buffer { type = 'float', count = n, label = 'x' }, or { size = bytes }: memory
+-- whose contents are undefined.
 function M.create(device, options)
     local what = handle.title('buffer', options)
     errors.fields(what, options,
@@ -104,6 +106,7 @@ function buffer:download(options)
     return pointer
 end
 
+-- The elements as a Lua array, which begins at 1; options: { offset =, count = }.
 function buffer:totable(options)
     local data = self:download(options)
     local values = {}
@@ -113,6 +116,7 @@ function buffer:totable(options)
     return values
 end
 
+-- Sets elements to a number: all, or { offset =, count =, stream = }.
 function buffer:fill(value, options)
     local what = 'buffer:fill'
     options = errors.fields(what, options or none, part_fields)
@@ -154,6 +158,8 @@ local function region(what, fields)
     return region_c
 end
 
+-- Copies a box of rows from the buffer `src`; box as in mare_region of mare.h, in bytes: width,
+-- height, depth, and offset, pitch and slice of dst_ and src_.
 function buffer:copy_region(src, box, s)
     local what = 'buffer:copy_region'
     check(C.mare_buffer_copy_region(self.handle, class.handle(src, what), region(what, box),
@@ -170,6 +176,7 @@ local function box_end(box, side)
     return offset + (depth - 1) * slice + (height - 1) * pitch + (box.width or 0)
 end
 
+-- Brings a box of host memory `src` into this buffer.
 function buffer:upload_region(src, box, s)
     local what = 'buffer:upload_region'
     local r = region(what, box)
@@ -179,6 +186,7 @@ function buffer:upload_region(src, box, s)
     if s then anchors.keep(s, src) end
 end
 
+-- Brings a box of this buffer into host memory `dst`.
 function buffer:download_region(dst, box, s)
     local what = 'buffer:download_region'
     local r = region(what, box)

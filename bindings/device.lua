@@ -69,8 +69,10 @@ function M.open(name)
     return self
 end
 
--- The device lives on until its buffers, programs and streams are released too.
 local release = device.release
+
+-- Gives the handle back. The device lives on until its buffers, programs and streams are released
+-- too.
 function device:release()
     profile.released(self)
     opened[self] = nil
@@ -95,6 +97,7 @@ function device:trim()
     check(C.mare_device_trim(self.handle))
 end
 
+-- Waits until all its streams are idle.
 function device:wait()
     check(C.mare_device_wait(self.handle))
     anchors.settle_device(anchors.key(self.handle))
@@ -105,6 +108,8 @@ device.host = memory.host
 device.event = event.create
 device.program = program.create
 
+-- Of every back end { name, available, device_count, library, version, reason }: what was
+-- loaded, or why not.
 function M.backends()
     local list = {}
     for i = 1, C.mare_backend_count() do
@@ -165,6 +170,8 @@ function M.cache.path()
     return ffi.string(C.mare_cache_path())
 end
 
+-- The compiled programs, last used first: { file, program, device, size (bytes), used (seconds
+-- since 1970) } each.
 function M.cache.entries()
     check(C.mare_cache_count(total))
     local list = {}

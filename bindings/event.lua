@@ -27,11 +27,13 @@ local function settle(self)
     if self.mark and not self.in_plan then anchors.settle(self.key, self.mark) end
 end
 
+-- Waits until the event has come to pass.
 function event:wait()
     check(C.mare_event_wait(self.handle))
     settle(self)
 end
 
+-- Whether the event has come to pass, without waiting.
 function event:done()
     check(C.mare_event_query(self.handle, done))
     if done[0] == 0 then return false end
@@ -56,10 +58,12 @@ function M.wait_at(address)
     check(C.mare_event_wait(ffi.cast('mare_event *', ffi.cast('intptr_t', address))))
 end
 
+-- What is queued on this stream from now on waits for the event.
 function stream.methods:wait_event(e)
     check(C.mare_stream_wait_event(self.handle, class.handle(e, 'stream:wait_event')))
 end
 
+-- device:event(): a mark that streams can set and wait for.
 function M.create(device)
     mare.create(C.mare_event_create, device.handle, out)
     return class.wrap(out, { device = device })

@@ -11,6 +11,9 @@ local M = {}
 -- The handles made since scope() was called, in order; nil outside of it.
 local made
 
+M.classes = {}              -- by kind: 'buffer', 'device', 'kernel', ...
+local kinds = {}            -- by metatable
+
 local function describe(kind, object)
     local label = rawget(object, 'label') or rawget(object, 'name')
     return label and ("%s '%s'"):format(kind, label) or kind
@@ -29,6 +32,8 @@ function M.class(kind, release)
             errors.argument('%s is used after its release', describe(kind, self))
         end,
     }
+
+    M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
 
     function class.wrap(out, fields)
         fields.handle = ffi.gc(out[0], release)
@@ -55,6 +60,8 @@ function M.class(kind, release)
         live.__call = f
     end
 
+    -- Gives the handle back now rather than with its last reference. Using it afterwards is an
+    -- error.
     function methods:release()
         release(ffi.gc(self.handle, nil))
         self.handle = nil
@@ -101,6 +108,12 @@ function M.scope(f, ...)
     local outer = made
     made = {}
     return finish(outer, pcall(f, ...))
+end
+
+-- The kind of a handle, nil of anything else; and whether it is released.
+function M.kind(object)
+    local kind = type(object) == 'table' and kinds[getmetatable(object)] or nil
+    return kind, kind and rawget(object, 'handle') == nil
 end
 
 -- A whole number >= 0 that C can take as uint64_t; `what` and `name` are for the message.

@@ -99,6 +99,7 @@ local function wrong_value(self, name, value)
                     name, type(value))
 end
 
+-- Sets one argument: a number or a buffer.
 function launch:set(name, value)
     local index, kind = self.index[name], type(value)
     if not index then no_argument(self.kernel, name) end
@@ -146,6 +147,7 @@ function launch:shape(global, group)
                                   group and extent(group_c, 'group', group)))
 end
 
+-- Queues the kernel, on the stream s or the default one.
 function launch:run(s)
     local status = C.mare_launch_run(self.handle, stream.handle(s, 'launch:run'))
     if status ~= 0 then check(status) end

@@ -33,6 +33,7 @@ static lua_State *state;
 static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
 static volatile sig_atomic_t patience;          /* not yet seen to run on after it */
 static volatile sig_atomic_t armed;             /* compiled code looks */
+static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
 
 /* ---- signals ---- */
 
@@ -50,8 +51,9 @@ static void stop_script(lua_State *L, lua_Debug *frame) {
 }
 
 static void on_signal(int number) {
-    (void)number;
-    interrupted = patience = 1;
+    interrupted = number;
+    if (held) return;
+    patience = 1;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
 }
@@ -77,10 +79,18 @@ static int host_stop_anywhere(lua_State *L) {
     return 0;
 }
 
-/* host.interrupted([again]): whether a signal came; asking answers it, so that the hook leaves the
- * script alone. With `again` the signal is over and the next one counts as the first. */
+/* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
+ * an error of the hook must not fly through that. */
+static int host_hold(lua_State *L) {
+    held = lua_toboolean(L, 1);
+    return 0;
+}
+
+/* host.interrupted([again]): whether a signal came, and whether it was Ctrl-C; asking answers it,
+ * so that the hook leaves the script alone. With `again` the signal is over and the next one counts
+ * as the first. */
 static int host_interrupted(lua_State *L) {
-    int answer = interrupted != 0;
+    int number = interrupted, answer = number != 0;
     if (answer) {
         lua_sethook(L, NULL, 0, 0);
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
@@ -90,7 +100,8 @@ static int host_interrupted(lua_State *L) {
         watch_signals();
     }
     lua_pushboolean(L, answer);
-    return 1;
+    lua_pushboolean(L, number == SIGINT);
+    return 2;
 }
 
 /* ---- where Mare lives ---- */
@@ -140,6 +151,8 @@ static void push_host(lua_State *L) {
     lua_setfield(L, -2, "version");
     lua_pushcfunction(L, host_interrupted);
     lua_setfield(L, -2, "interrupted");
+    lua_pushcfunction(L, host_hold);
+    lua_setfield(L, -2, "hold");
     lua_pushcfunction(L, host_stop_anywhere);
     lua_setfield(L, -2, "stop_anywhere");
 }

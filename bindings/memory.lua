@@ -43,6 +43,7 @@ end
 -- Objects of `counted` that have `held` bytes of their own (a view has none) count them back.
 function M.count_releases(counted)
     local release = counted.methods.release
+    -- Gives the memory back. Work that is queued on it still completes.
     function counted.methods:release()
         asked = asked - (self.held or 0)
         release(self)

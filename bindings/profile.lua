@@ -55,6 +55,7 @@ function M.released(device)
     end
 end
 
+-- From now on every piece of work on the devices is timed.
 function M.begin()
     if profiled then errors.argument 'profile: it runs already' end
     profiled, records = {}, {}

@@ -68,6 +68,8 @@ local function with_desc(options, use)
     return anchor, path_array
 end
 
+-- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },
+-- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache.
 function M.create(device, options)
     with_desc(options, function(desc)
         mare.create(C.mare_program_create, device.handle, desc, out)
@@ -86,6 +88,7 @@ function M.check(target, options)
     return tonumber(size[0])
 end
 
+-- The kernel of that name: its arguments in `args`, what it takes of the device in `info`.
 function program:kernel(name)
     return kernel.create(self, name)
 end

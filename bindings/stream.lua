@@ -54,11 +54,13 @@ function M.handle(s, what)
     return s ~= nil and class.handle(s, what) or nil
 end
 
+-- Waits until all that is queued here is done.
 function stream:wait()
     check(C.mare_stream_wait(self.handle))
     anchors.settle(self.key)
 end
 
+-- Makes sure that what is queued starts.
 function stream:flush()
     check(C.mare_stream_flush(self.handle))
 end

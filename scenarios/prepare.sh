@@ -41,6 +41,7 @@ need_for_running() {
     need netcdf-bin has_library netcdf      # its run-time library has another name in each release
     need libcairo2 has_library cairo
     need libgif7 has_library gif
+    need libedit2 has_library edit
     need fonts-dejavu-core has_file '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
     need ocl-icd-libopencl1 has_library OpenCL
     # A processor is a device too, for machines without a GPU.
@@ -61,6 +62,7 @@ need_for_testing() {
     need python3-xarray has_python xarray
     need python3-netcdf4 has_python netCDF4
     need python3-venv has_python ensurepip
+    need tmux has tmux
 }
 
 as_root() {

@@ -192,7 +192,7 @@ end
 
 local function session()
     host.stop_anywhere()
-    return require('mare.repl').converse()
+    return require 'mare.repl.talk'()
 end
 
 local M = {}

@@ -23,6 +23,10 @@ local function ffmpeg()
     return path
 end
 
+local function editor()
+    require('bindings.editline').load()
+end
+
 local no_limit = 2^60       -- bytes: a back end that says more means that it has none
 
 -- What Mare can use and starts without. probe(module) returns a version, if there is one to tell,
@@ -34,6 +38,7 @@ local optional = {
     { name = 'giflib', use = 'makes --film FILE.gif', probe = function() gif.load() end },
     { name = 'ffmpeg', use = 'makes --film FILE.mp4', probe = ffmpeg, package = 'ffmpeg' },
     { name = 'FreeType', use = 'writes in pictures', probe = freetype },
+    { name = 'libedit', use = 'edits the lines of a session', probe = editor },
     { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
       module = 'argparse', package = 'lua-argparse' },
     { name = 'dkjson', use = 'writes JSON', probe = version_of, module = 'dkjson',

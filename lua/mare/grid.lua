@@ -86,10 +86,12 @@ function grid.new(desc)
     }, Grid)
 end
 
+-- The middle of the cells of column i.
 function Grid:x_centre(i)
     return self.x[1] + (i + 0.5) * self.dx
 end
 
+-- The middle of the cells of row j.
 function Grid:y_centre(j)
     return self.y[1] + (j + 0.5) * self.dy
 end

@@ -20,4 +20,5 @@ return {
     header = root .. '/core/mare.h',
     library = first{ root .. '/build/libmare.so', root .. '/../../lib/libmare.so' },
     interrupted = function() return false end,
+    hold = function() end,
 }

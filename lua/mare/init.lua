@@ -7,6 +7,7 @@ local parts = {
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
     image = 'mare.output.image',
+    live = 'mare.live',
     ocean = 'mare.schemes.ocean',
     options = 'mare.options',
     profile = 'mare.profile',
@@ -21,6 +22,7 @@ local parts = {
 -- Functions that a script uses by name: the module and its function.
 local calls = {
     memory = { 'mare.report', 'memory' },
+    plot = { 'mare.draw', 'show' },
     report = { 'mare.report', 'objects' },
     scope = { 'bindings.device', 'scope' },
 }
@@ -39,10 +41,29 @@ local function find(name)
     return part
 end
 
+-- For sessions: all names, the module of one, and how it is shown.
+local function names()
+    local list = { 'version' }
+    for name in pairs(parts) do list[#list + 1] = name end
+    for name in pairs(calls) do list[#list + 1] = name end
+    return list
+end
+
+local function module_of(name)
+    return calls[name] and calls[name][1] or parts[name]
+end
+
 return setmetatable({ version = require('bindings.device').version }, {
     __index = function(mare, name)
         local part = find(name)
         if part then rawset(mare, name, part) end
         return part
+    end,
+    __names = names,
+    __module = module_of,
+    __tostring = function(mare)
+        local list = names()
+        table.sort(list)
+        return ('Mare %s: %s'):format(mare.version, table.concat(list, ', '))
     end,
 })

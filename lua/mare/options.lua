@@ -154,6 +154,9 @@ local function collect(spec)
     return list
 end
 
+-- The options of a specification: { key, name, type, default, help, group, ... } in order.
+M.declared = collect
+
 -- ---- the command line ----
 
 local function help_text(option)

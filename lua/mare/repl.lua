@@ -1,47 +1,117 @@
--- repl.lua - the interactive session. step(line) is the whole of it and knows no terminal;
--- converse() reads and prints.
+-- repl.lua - the core of an interactive session: step(line) is the whole of it and knows no
+-- terminal; repl/talk.lua reads and prints.
+--
+-- A line is an expression or a statement. `_` is the last value, `_1` ... `_9` are the last nine,
+-- the latest first. What a line calls local lasts: otherwise it would be gone with the line.
 
-local host = require 'mare.host'
+local complete = require 'mare.repl.complete'
 local errors = require 'bindings.errors'
+local inspect = require 'mare.repl.inspect'
 
 local M = {}
 
--- A session: names set in it are its own, the rest are Lua's; `_` is the last value.
-function M.new()
-    local environment = setmetatable({ mare = require 'mare' }, { __index = _G })
-    environment._G = environment
-    return setmetatable({ environment = environment, pending = nil }, { __index = M })
+local Session = {}
+Session.__index = Session
+
+local remembered = 9        -- values
+
+-- What a session has beside Lua's own names: loaded when it is first used.
+M.words = {
+    help = function() return require('mare.repl.help').help end,
+    examples = function(session) return require('mare.repl.examples').of_session(session) end,
+    mare = function() return require 'mare' end,
+}
+
+local function new_environment(session)
+    return setmetatable({}, {
+        __index = function(environment, name)
+            local load = M.words[name]
+            if not load then return _G[name] end
+            rawset(environment, name, load(session))
+            return rawget(environment, name)
+        end,
+        __names = function()
+            local names = {}
+            for name in pairs(M.words) do names[#names + 1] = name end
+            for name in pairs(_G) do names[#names + 1] = type(name) == 'string' and name or nil end
+            return names
+        end,
+    })
 end
 
+-- A session: names set in it are its own, the rest are Lua's.
+function M.new()
+    local self = setmetatable({ pending = nil, values = {} }, Session)
+    self.environment = new_environment(self)
+    self.environment._G = self.environment
+    return self
+end
+
+-- ---- what is typed ----
+
+local function without_local(text)
+    local rest = text:match '^%s*local%s+(function%s.*)$'
+    if rest then return rest end
+    local names, value = text:match '^%s*local%s+([%a_][%w_%s,]*)=(.*)$'
+    if names and value:sub(1, 1) ~= '=' then return names .. '=' .. value end
+    names = text:match '^%s*local%s+([%a_][%w_%s,]*)$'
+    return names and names .. ' = nil' or text
+end
+
+-- A chunk that returns the values of an expression, or one that runs a statement.
 local function compile(text)
+    text = text:gsub('^%s*=', '', 1)
     local chunk = loadstring('return ' .. text, '=input')
     if chunk then return chunk end
-    return loadstring(text, '=input')
+    return loadstring(without_local(text), '=input')
 end
 
-local function show(...)
-    local shown = {}
-    for i = 1, select('#', ...) do shown[i] = tostring((select(i, ...))) end
-    return table.concat(shown, '\t')
-end
+-- ---- failures ----
 
+local max_frames = 10
+
+-- The message, and the frames of the user's own files.
 local function message(failure)
-    local lines = { tostring(failure) }
-    for _, frame in ipairs(errors.frames(1)) do
+    local ok, text = pcall(tostring, failure)
+    local lines = { ok and text or 'an error that cannot be shown' }
+    for _, frame in ipairs(errors.frames(1, max_frames)) do
         if not frame:find '^input:' then lines[#lines + 1] = '    at ' .. frame end
     end
     return table.concat(lines, '\n')
 end
 
+-- xpcall's own words where the handler had no room: a stack that is full.
+local function describe(failure)
+    if type(failure) ~= 'string' then return 'an error that cannot be shown' end
+    return failure
+end
+
+-- ---- results ----
+
+local function remember(self, value)
+    table.insert(self.values, 1, value)
+    self.values[remembered + 1] = nil
+    for k, kept in ipairs(self.values) do self.environment['_' .. k] = kept end
+    self.environment._ = value
+end
+
+local function show(...)
+    local shown = {}
+    for i = 1, select('#', ...) do shown[i] = inspect.show((select(i, ...))) end
+    return table.concat(shown, table.concat(shown):find '\n' and '\n' or '\t')
+end
+
 local function finish(self, ok, ...)
-    if not ok then return 'error', (...) end
-    if select('#', ...) > 0 then self.environment._ = (...) end
-    return 'ok', show(...)
+    if not ok then return 'error', describe((...)) end
+    if select('#', ...) == 0 then return 'ok', '' end
+    local text = show(...)
+    if (...) ~= nil then remember(self, (...)) end
+    return 'ok', text
 end
 
 -- Takes one more line. Returns 'ok' and the values as text, 'more' when the input is incomplete,
 -- 'error' and the message.
-function M:step(line)
+function Session:step(line)
     local text = self.pending and self.pending .. '\n' .. line or line
     self.pending = nil
     local chunk, problem = compile(text)
@@ -53,28 +123,22 @@ function M:step(line)
     return finish(self, xpcall(setfenv(chunk, self.environment), message))
 end
 
--- Reads standard input until its end. Ctrl-C drops the line or stops what runs, never the session.
-function M.converse()
-    local self = M.new()
-    io.write(('Mare %s. Ctrl-D ends, mare is the module.\n'):format(self.environment.mare.version))
-    while true do
-        io.write(self.pending and '>> ' or '> ')
-        io.flush()
-        local line = io.read()
-        local interrupted = host.interrupted(true)
-        if line then
-            local status, text = self:step(line)
-            if host.interrupted(true) then text = 'interrupted' end
-            if text ~= '' then (status == 'error' and io.stderr or io.stdout):write(text, '\n') end
-        elseif interrupted then
-            self.pending = nil
-            io.write '\n'
-        else
-            break
-        end
+-- Takes lines up to the end of the text, each with its result under it, or to the first failure.
+-- Returns the status of the last one, and what was shown.
+function Session:run(text)
+    local shown, status = {}, 'ok'
+    for line in (text .. '\n'):gmatch '(.-)\n' do
+        local result
+        status, result = self:step(line)
+        if result ~= '' then shown[#shown + 1] = result end
+        if status == 'error' then break end
     end
-    io.write '\n'
-    return 0
+    return status, table.concat(shown, '\n')
+end
+
+-- The words that could stand at the end of `text`, and where they begin.
+function Session:complete(text)
+    return complete.at(self.environment, text)
 end
 
 return M

@@ -7,7 +7,8 @@ local report = {}
 
 local units = { 'B', 'KiB', 'MiB', 'GiB', 'TiB' }
 
-local function size(bytes)
+-- "1.5 MiB"
+function report.size(bytes)
     local unit = 1
     while bytes >= 1024 and unit < #units do
         bytes, unit = bytes / 1024, unit + 1
@@ -23,7 +24,7 @@ end
 local table_of_rows = { __tostring = text }
 
 local function known(bytes)
-    return bytes > 0 and size(bytes) or 'unknown'
+    return bytes > 0 and report.size(bytes) or 'unknown'
 end
 
 -- mare.memory(): of each open device the bytes in_use by buffers, idle in the pool, free and total
@@ -35,7 +36,7 @@ function report.memory()
         row.in_use, row.idle = d:pool()
         row.free, row.total = d:memory()
         row.text = ('%-10s %10s in buffers, %10s idle, %10s free of %s'):format(row.device,
-            size(row.in_use), size(row.idle), known(row.free), known(row.total))
+            report.size(row.in_use), report.size(row.idle), known(row.free), known(row.total))
         rows[index] = row
     end
     return setmetatable(rows, table_of_rows)
@@ -46,7 +47,7 @@ function report.objects()
     local rows = device.objects()
     for _, row in ipairs(rows) do
         row.text = ('%-12s %-32s %12s  %d reference%s'):format(row.kind, row.label,
-            row.bytes > 0 and size(row.bytes) or '-', row.refs, row.refs == 1 and '' or 's')
+            row.bytes > 0 and report.size(row.bytes) or '-', row.refs, row.refs == 1 and '' or 's')
     end
     return setmetatable(rows, table_of_rows)
 end

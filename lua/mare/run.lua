@@ -49,14 +49,15 @@ local function rescuer(desc, files)
     end
 end
 
--- The whole run, with its files open. `known` gets what there is when it fails: log and sim.
+-- The whole run, with its files open. `known` gets what there is when it fails: log and, if it does
+-- not have one already, sim.
 local function execute(known, desc, devices, files, found)
     local o, log = desc.options, journal.open(desc.options.json_log)
     known.log = log
     log:start(desc, found, files:parameters())
     if found then say_where(found, o.quiet, log) end
     local saver = restart.saver(desc, files, system.now, log, found)
-    local sim = new_simulation(desc, devices, found)
+    local sim = known.sim or new_simulation(desc, devices, found)
     known.sim = sim
     files:attach(sim, log)
     sim.rates = run.loop(sim, {
@@ -89,12 +90,7 @@ local run_fields = {
     outputs = 'table', state = 'table', epoch = 'string',
 }
 
--- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
--- table of plain values that belong to the run and go into its checkpoints, epoch = the date of
--- t = 0 as '2011-03-11 05:46:24', UTC }. Returns the simulation at its end, with the rates in
--- `rates`.
-function run.new(desc)
+local function check(desc)
     errors.fields('run', desc, run_fields)
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
         if desc[name] == nil then errors.argument('run: %s is missing', name) end
@@ -102,13 +98,34 @@ function run.new(desc)
     if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
-    local o, started = desc.options, system.now()
-    local devices = device_list.open(o.device)
     desc.boundaries = exchange.boundaries(desc.boundaries)
-    local found = restart.find(desc)
+end
+
+-- The devices, open, and the checkpoint to go on from, if any.
+local function find(desc)
+    return device_list.open(desc.options.device), restart.find(desc)
+end
+
+-- The simulation of a description at its start, or at the checkpoint to go on from: what a session
+-- steps by hand.
+function run.prepare(desc)
+    check(desc)
+    return new_simulation(desc, find(desc))
+end
+
+-- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
+-- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
+-- table of plain values that belong to the run and go into its checkpoints, epoch = the date of
+-- t = 0 as '2011-03-11 05:46:24', UTC }. sim: of run.prepare, to go on with that. Returns the
+-- simulation at its end, with the rates in `rates`.
+function run.new(desc, sim)
+    check(desc)
+    local o, started = desc.options, system.now()
+    local devices, found = sim and sim.devices, nil
+    if not sim then devices, found = find(desc) end
     local header = found and found.header or {}
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
-    local known = {}
+    local known = { sim = sim }
     local ok, result = pcall(execute, known, desc, devices, files, found)
     tell_end(known, started, not ok and result or nil, ok and result or nil)
     if not ok then

@@ -155,7 +155,9 @@ end
 --   devices = open ones, or options.device,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
+-- Or the name of a scenario, which makes it one to work with by hand, with options: see live.lua.
 function simulation.new(desc)
+    if type(desc) == 'string' then return require('mare.live').named(desc) end
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')
@@ -233,6 +235,7 @@ function Simulation:save(host)
     end
 end
 
+-- The state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
     local width, height = padded(self)
     for k, which in ipairs(levels(self, at.steps)) do
@@ -296,6 +299,7 @@ function Simulation:set(initial, start)
     go_back(self)
 end
 
+-- Copies the maxima of each device to the others, which take the same dt from them.
 function Simulation:share_maxima()
     for k = 1, #self.segments do
         local segment = self.segments[k]

@@ -8,6 +8,7 @@ local source = {}
 
 local root = host.root .. '/kernels/'
 
+-- The text of a file of kernels/.
 function source.read(file)
     local handle, reason = io.open(root .. file, 'rb')
     if not handle then errors.argument('kernel file %s: %s', file, reason) end

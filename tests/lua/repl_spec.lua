@@ -1,27 +1,54 @@
+-- The core of a session, without a terminal: what lines give, and that nothing ends it.
+
 local repl = require 'mare.repl'
 
-describe('repl', function()
-    local session
+local session
 
-    before_each(function() session = repl.new() end)
+before_each(function() session = repl.new() end)
 
-    it('shows the values of expressions and keeps the last one', function()
-        assert.same({ 'ok', '2' }, { session:step '1 + 1' })
-        assert.same({ 'ok', '4' }, { session:step '_ * 2' })
-        assert.same({ 'ok', 'nil\tx' }, { session:step 'nil, "x"' })
-        assert.same({ 'ok', '' }, { session:step 'x = 5' })
-        assert.same({ 'ok', '5' }, { session:step 'x' })
+local function value_of(line)
+    local status, text = session:step(line)
+    assert.equal('ok', status, text)
+    return text
+end
+
+describe('a session', function()
+    it('shows the values of expressions and keeps the last nine', function()
+        assert.equal('2', value_of '1 + 1')
+        assert.equal('4', value_of '_ * 2')
+        assert.equal('6', value_of '_1 + _2')
+        assert.equal('"x"\t2', value_of '= "x", 2')
+        assert.equal('6', value_of '_2')
+        assert.equal('', value_of 'x = 5')
+        assert.equal('5', value_of 'x')
+        assert.equal('nil\t1', value_of 'nil, 1')
+        assert.equal('5', value_of '_')
         assert.is_nil(rawget(_G, 'x'))
-        assert.same({ 'ok', '' }, { session:step '' })
+        assert.equal('', value_of '')
+        for k = 1, 12 do session:step(tostring(k)) end
+        assert.equal('12\t4\tnil', value_of '_1, _9, _10')
     end)
 
     it('asks for more until a statement is whole', function()
         assert.same({ 'more', '' }, { session:step 'for i = 1, 2 do' })
         assert.same({ 'more', '' }, { session:step 'n = i' })
         assert.same({ 'ok', '' }, { session:step 'end' })
-        assert.same({ 'ok', '2' }, { session:step 'n' })
-        assert.equal('more', (session:step 'f = {'))
-        assert.equal('ok', (session:step '}'))
+        assert.equal('2', value_of 'n')
+        for first, last in pairs { ['f = {'] = '}', ['s = [['] = ']]', ['g('] = ')' } do
+            assert.equal('more', (session:step(first)))
+            assert.not_equal('more', (session:step(last)))
+        end
+    end)
+
+    it('keeps what a line calls local', function()
+        session:step 'local a, b = 3, 4'
+        session:step 'local function sum(...) local s = 0 for _, v in ipairs { ... } do s = s + v'
+        session:step 'end return s end'
+        assert.equal('7', value_of 'sum(a, b)')
+        session:step 'local a'
+        assert.equal('nil', value_of 'a')
+        session:step 'local a == 1'
+        assert.equal('nil', value_of 'a')
     end)
 
     it('survives errors of every kind', function()
@@ -32,15 +59,38 @@ describe('repl', function()
             ['missing.field'] = "global 'missing'",
             ['mare.device.open "metal"'] = "device 'metal'",
             ['error(setmetatable({}, { __tostring = function() return "odd" end }))'] = 'odd',
+            ['error(setmetatable({}, { __tostring = function() error "twice" end }))'] = 'an error',
+            ['(function f() return f() + 1 end)()'] = 'expected',
+            ['setmetatable({}, { __index = function() error "deep" end }).x'] = 'deep',
         } do
             local status, message = session:step(line)
-            assert.equal('error', status)
+            assert.equal('error', status, line)
             assert.truthy(message:find(text, 1, true), message)
         end
-        assert.same({ 'ok', '1' }, { session:step '1' })
+        session:step 'function deep(n) return 1 + deep(n + 1) end'
+        local status, message = session:step 'deep(1)'
+        assert.equal('error', status)
+        assert.truthy(message:find 'stack overflow', message)
+        assert.equal('1', value_of '1')
+    end)
+
+    it('names the frames of files, not those of lines or of Mare', function()
+        local path = os.tmpname()
+        local file = assert(io.open(path, 'w'))
+        file:write 'function outer()\n    require("mare").grid { nx = 0 }\nend\n'
+        file:close()
+        session:step(('dofile %q'):format(path))
+        local status, message = session:step 'outer()'
+        os.remove(path)
+        _G.outer = nil
+        assert.equal('error', status)
+        assert.truthy(message:find(path .. ':2', 1, true), message)
+        assert.is_nil(message:find('lua/mare/grid.lua', 1, true), message)
+        assert.is_nil(message:find('input:1', 1, true), message)
     end)
 
     it('has the module at hand', function()
-        assert.same({ 'ok', "device 'null:0'" }, { session:step 'mare.device.open "null"' })
+        assert.truthy(value_of 'mare':find('grid', 1, true))
+        assert.truthy(value_of 'mare.device.open "null"':find('^device null:0'))
     end)
 end)

@@ -55,6 +55,7 @@ local function side(state, gamma)
     return { rho = rho, u = u, p = p, c = math.sqrt(gamma * p / rho) }
 end
 
+-- The solution of a Riemann problem. left, right: { density, velocity, pressure }
 function riemann.solve(left, right, gamma)
     local l, r = side(left, gamma), side(right, gamma)
     if r.u - l.u >= 2 * (l.c + r.c) / (gamma - 1) then

@@ -122,7 +122,8 @@ local function overlay(canvas, fig, given)
     end
 end
 
-function image.field(given)
+-- The picture that field{} writes.
+function image.field_canvas(given)
     local fig = figure.new(image.figure_spec(given))
     local canvas, box, missing = fig:canvas(), fig.box, nil
     canvas:pixels(box.x, box.y, box.width, box.height, function(pixels, stride)
@@ -131,7 +132,12 @@ function image.field(given)
     overlay(canvas, fig, given)
     fig:title(canvas, fig.spec.title)
     if missing then fig:missing_note(canvas) end
-    write(canvas, given.path)
+    return canvas
+end
+
+-- Draws a field into a PNG file; see above.
+function image.field(given)
+    write(image.field_canvas(given), given.path)
 end
 
 -- ---- lines ----
@@ -153,7 +159,8 @@ local function check_series(spec)
     return out
 end
 
-function image.lines(given)
+-- Of a description of curves all that lines.canvas wants. Raises what is wrong with it.
+function image.lines_spec(given)
     local spec = { title = given.title or '', xlabel = given.xlabel or '',
         ylabel = given.ylabel or '', series = check_series(given) }
     spec.xrange = given.xrange and check_range(given, 'xrange', given.xrange)
@@ -162,7 +169,17 @@ function image.lines(given)
         or lines.range(spec.series, 'y', 0.06)
     spec.width = check_size(given, 'width', 1000, 200)
     spec.height = check_size(given, 'height', math.floor(0.62 * spec.width), 150)
-    write(lines.canvas(spec), given.path)
+    return spec
+end
+
+-- The picture that lines{} writes.
+function image.lines_canvas(given)
+    return lines.canvas(image.lines_spec(given))
+end
+
+-- Draws curves into a PNG file; see above.
+function image.lines(given)
+    write(image.lines_canvas(given), given.path)
 end
 
 -- Raises now what field{} or lines{} would raise later because of the path or a missing library.

@@ -123,6 +123,7 @@ function Ocean.conserved(_, host, initial)
     return domain.sampler(host, initial)
 end
 
+-- What the kernels that derive variables want to know.
 function Ocean.derive_values()
     return {}
 end

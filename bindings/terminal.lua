@@ -1,0 +1,68 @@
+-- terminal.lua - what the session asks its terminal: its size, and whether it can show pictures.
+
+local ffi = require 'ffi'
+local bit = require 'bit'
+
+ffi.cdef [[
+    typedef struct { uint16_t rows, columns, width, height; } mare_window;
+    typedef struct {        /* the C library's on Linux */
+        uint32_t input, output, control, modes;
+        uint8_t line, characters[32];
+        uint32_t in_speed, out_speed;
+    } mare_termios;
+    typedef struct { int fd; short wanted, found; } mare_poll;
+    int isatty(int fd);
+    int ioctl(int fd, unsigned long request, ...);
+    int tcgetattr(int fd, mare_termios *out);
+    int tcsetattr(int fd, int when, const mare_termios *settings);
+    int poll(mare_poll *list, unsigned long count, int milliseconds);
+    long read(int fd, void *data, size_t size);
+]]
+
+local C = ffi.C
+local TIOCGWINSZ, TCSANOW, POLLIN = 0x5413, 0, 1
+local ICANON, ECHO, VMIN, VTIME = 2, 8, 6, 5
+local window = ffi.new 'mare_window'
+
+local M = {}
+
+-- Whether standard input, output (0, 1) is a terminal.
+function M.is(fd)
+    return C.isatty(fd) == 1
+end
+
+-- Columns and rows of standard output, and pixels across and down or 0; 80 x 24 of what tells none.
+function M.size()
+    local known = C.ioctl(1, TIOCGWINSZ, window) == 0 and window.columns > 0 and window.rows > 0
+    if not known then return 80, 24, 0, 0 end
+    return window.columns, window.rows, window.width, window.height
+end
+
+local function read_until(pattern, milliseconds)
+    local poll, data, text = ffi.new 'mare_poll', ffi.new 'char[256]', ''
+    poll.fd, poll.wanted = 0, POLLIN
+    while not text:find(pattern) and C.poll(poll, 1, milliseconds) == 1 do
+        local n = tonumber(C.read(0, data, 256))
+        if n <= 0 then break end
+        text = text .. ffi.string(data, n)
+    end
+    return text
+end
+
+-- Sends a question and returns what comes back up to `pattern`, or in so many milliseconds of
+-- silence.
+function M.ask(question, pattern, milliseconds)
+    local before, raw = ffi.new 'mare_termios', ffi.new 'mare_termios'
+    if C.tcgetattr(0, before) ~= 0 then return '' end
+    ffi.copy(raw, before, ffi.sizeof(raw))
+    raw.modes = bit.band(raw.modes, bit.bnot(ICANON + ECHO))
+    raw.characters[VMIN], raw.characters[VTIME] = 0, 0
+    C.tcsetattr(0, TCSANOW, raw)
+    io.stdout:write(question)
+    io.stdout:flush()
+    local answer = read_until(pattern, milliseconds)
+    C.tcsetattr(0, TCSANOW, before)
+    return answer
+end
+
+return M

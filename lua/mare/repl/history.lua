@@ -1,0 +1,68 @@
+-- history.lua - what was typed, from session to session: a text file with an entry a line, each
+-- added when it is entered, so that two sessions at once, or one that is killed, lose nothing. In
+-- $MARE_HISTORY ('off' for none), else $XDG_STATE_HOME/mare/history, else below ~/.local/state.
+
+local files = require 'bindings.files'
+local lfs = require 'lfs'
+
+local history = {}
+
+local kept = 1000           -- entries; a file of twice as many is cut
+
+-- The file's name, nil without one.
+function history.path()
+    local path = os.getenv 'MARE_HISTORY'
+    if path then return path ~= 'off' and path ~= '' and path or nil end
+    local state, home = os.getenv 'XDG_STATE_HOME', os.getenv 'HOME'
+    if state and state ~= '' then return state .. '/mare/history' end
+    return home and home .. '/.local/state/mare/history'
+end
+
+local function make_folders(path)
+    for slash in path:gmatch '()/' do
+        if slash > 1 then lfs.mkdir(path:sub(1, slash - 1)) end
+    end
+end
+
+local function encode(text)
+    return (text:gsub('\\', '\\\\'):gsub('\n', '\\n'))
+end
+
+local function decode(line)
+    return (line:gsub('\\(.)', function(c) return c == 'n' and '\n' or c end))
+end
+
+local function rewrite(path, entries)
+    local temporary = files.temporary(path)
+    local file = assert(io.open(temporary.name, 'w'))
+    for _, entry in ipairs(entries) do file:write(encode(entry), '\n') end
+    file:close()
+    temporary:commit()
+end
+
+-- The entries, the oldest first; none where there is no file.
+function history.load(path)
+    local file, entries = path and io.open(path, 'r'), {}
+    if not file then return entries end
+    for line in file:lines() do entries[#entries + 1] = decode(line) end
+    file:close()
+    local last = {}
+    for k = math.max(1, #entries - kept + 1), #entries do last[#last + 1] = entries[k] end
+    if #entries > 2 * kept then pcall(rewrite, path, last) end
+    return last
+end
+
+-- Adds an entry. What cannot be written is not remembered.
+function history.add(path, text)
+    if not path then return end
+    local file = io.open(path, 'a')
+    if not file then
+        make_folders(path)
+        file = io.open(path, 'a')
+    end
+    if not file then return end
+    file:write(encode(text), '\n')
+    file:close()
+end
+
+return history

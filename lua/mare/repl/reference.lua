@@ -1,0 +1,279 @@
+-- reference.lua - everything public with its words, taken from the comments where it is defined:
+-- the parts of `mare` and their functions, the methods of objects, the C interface, the words of
+-- kernels, the scenarios. An entry is
+--     { name = 'mare.grid.new', kind = 'function', signature = 'mare.grid.new(desc)', text = ...,
+--       where = 'lua/mare/grid.lua:67', value = the function or table }
+
+local handle = require 'bindings.handle'
+local host = require 'mare.host'
+local source = require 'mare.source'
+
+local reference = {}
+
+-- ---- comments of files ----
+
+local files = {}
+
+local function lines_of(path)
+    if not files[path] then
+        local lines, file = {}, io.open(path, 'r')
+        for line in file and file:lines() or function() end do lines[#lines + 1] = line end
+        if file then file:close() end
+        files[path] = lines
+    end
+    return files[path]
+end
+
+-- Comment lines first .. last without their dashes.
+local function text_of(lines, first, last)
+    local out = {}
+    for k = first, last do out[#out + 1] = lines[k]:gsub('^%s*%-%-%s?', '') end
+    return table.concat(out, '\n')
+end
+
+-- The comment right above a line; '' where there is none, or only the heading of a section.
+local function comment_above(path, number)
+    local lines = lines_of(path)
+    local first = number
+    while first > 1 and lines[first - 1] and lines[first - 1]:find '^%s*%-%-' do
+        first = first - 1
+    end
+    local text = text_of(lines, first, number - 1)
+    return text:find '^%-%-%-%-' and '' or text
+end
+
+-- The comment that a file begins with, without its own name.
+local function head_of(path)
+    local lines, last = lines_of(path), 0
+    while lines[last + 1] and lines[last + 1]:find '^%-%-' do last = last + 1 end
+    return (text_of(lines, 1, last):gsub('^[%w_]+%.lua %- ', ''))
+end
+
+local function short(path)
+    return path:sub(1, #host.root + 1) == host.root .. '/' and path:sub(#host.root + 2) or path
+end
+
+-- The parameters in the line that defines a function; a method's own self is left out.
+local function parameters(path, number)
+    local line = lines_of(path)[number] or ''
+    return (line:match '%b()' or '(...)'):gsub('^%(self,?%s*', '(')
+end
+
+-- The entry of a Lua function; nil for one that is built in or was typed.
+function reference.of_function(f, name)
+    local info = debug.getinfo(f, 'S')
+    local path = info.source:match '^@(.*)'
+    if not path or #lines_of(path) == 0 then return nil end
+    return { name = name, kind = 'function', value = f,
+        signature = name and name .. parameters(path, info.linedefined) or nil,
+        text = comment_above(path, info.linedefined),
+        where = ('%s:%d'):format(short(path), info.linedefined) }
+end
+
+-- The file that the first function of a table comes from: what says what its objects are.
+function reference.file_of(methods)
+    for _, f in pairs(methods) do
+        local info = type(f) == 'function' and debug.getinfo(f, 'S')
+        local path = info and info.source:match '^@(.*)'
+        if path then return path end
+    end
+end
+
+reference.head_of, reference.short = head_of, short
+
+-- ---- Lua ----
+
+local function add(list, entry)
+    if entry and not list[entry.name] then
+        list[#list + 1], list[entry.name] = entry, entry
+    end
+end
+
+local function sorted(t)
+    local names = {}
+    for name in pairs(t) do
+        if type(name) == 'string' and not name:find '^__' then names[#names + 1] = name end
+    end
+    table.sort(names)
+    return names
+end
+
+local function add_functions(list, prefix, t)
+    for _, name in ipairs(sorted(t)) do
+        local value = rawget(t, name)
+        if type(value) == 'function' then
+            add(list, reference.of_function(value, prefix .. name))
+        end
+    end
+end
+
+-- Methods of the classes that a file defines, "function Grid:x_centre(i)", as grid:x_centre.
+local function add_classes(list, path)
+    for number, line in ipairs(lines_of(path)) do
+        local class, method = line:match '^function (%u%l+)[:.]([%l][%w_]*)%('
+        if class then
+            local name = class:lower() .. ':' .. method
+            add(list, { name = name, kind = 'method', text = comment_above(path, number),
+                signature = name .. parameters(path, number),
+                where = ('%s:%d'):format(short(path), number) })
+        end
+    end
+end
+
+local function path_of(module)
+    return package.searchpath and package.searchpath(module, package.path)
+        or host.root .. '/lua/' .. module:gsub('%.', '/') .. '.lua'
+end
+
+-- A table within a part: functions, or choices with what they are.
+local function add_inner(list, prefix, t, path)
+    add_functions(list, prefix, t)
+    for _, name in ipairs(sorted(t)) do
+        if type(t[name]) == 'string' then
+            add(list, { name = prefix .. name, kind = 'choice', text = t[name],
+                signature = prefix .. name, where = short(path) })
+        end
+    end
+end
+
+local function add_parts(list)
+    local mare = require 'mare'
+    local names = getmetatable(mare).__names()
+    table.sort(names)
+    for _, name in ipairs(names) do
+        local value, module = mare[name], getmetatable(mare).__module(name)
+        if type(value) == 'function' then
+            add(list, reference.of_function(value, 'mare.' .. name))
+        elseif type(value) == 'table' and module then
+            local path = path_of(module)
+            add(list, { name = 'mare.' .. name, kind = 'part', value = value, where = short(path),
+                text = head_of(path), signature = 'mare.' .. name })
+            add_functions(list, 'mare.' .. name .. '.', value)
+            for _, key in ipairs(sorted(value)) do
+                if type(value[key]) == 'table' then
+                    add_inner(list, 'mare.' .. name .. '.' .. key .. '.', value[key], path)
+                end
+            end
+            add_classes(list, path)
+        end
+    end
+end
+
+local function add_handles(list)
+    require 'mare.draw'
+    for _, kind in ipairs(sorted(handle.classes)) do
+        local methods = handle.classes[kind].methods
+        local path = reference.file_of(methods)
+        add(list, { name = kind, kind = 'type', text = head_of(path), signature = kind,
+            value = methods, where = short(path) })
+        add_functions(list, kind .. ':', methods)
+    end
+end
+
+-- Objects that scenarios and sessions handle, beyond those of the parts.
+local object_files = { 'mare.field', 'mare.draw' }
+
+local function add_objects(list)
+    for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end
+    local methods = require('mare.live').methods
+    for _, name in ipairs(sorted(methods)) do
+        local entry = reference.of_function(methods[name], 'sim:' .. name)
+        entry.kind = 'method'
+        add(list, entry)
+    end
+end
+
+-- ---- C ----
+
+local function c_comment(text)
+    return (text:gsub('\n%s*%*%s?', '\n'):gsub('^%s+', ''):gsub('%s+$', ''))
+end
+
+-- The interface is one text of comments and declarations, in sections with headings. A comment
+-- belongs to what follows it, one at the end of a line to that line; what has none of its own is
+-- told by its section.
+local function add_c(list)
+    local file = assert(io.open(host.header, 'r'))
+    local text = file:read('*a'):match '/%* cdef:begin %*/(.-)/%* cdef:end %*/'
+    file:close()
+    local section, above = '', ''
+    local at = 1
+    local function declare(declaration, comment)
+        local flat = declaration:gsub('/%*.-%*/', ''):gsub('%s+', ' '):gsub('^ ', '')
+        local name = flat:match '(mare_[%w_]+)%s*%(' or flat:match '(mare_[%w_]+);$'
+            or flat:match '^enum { ([%u_]+)'
+        if not name then return end
+        local words = comment ~= '' and comment or above
+        add(list, { name = name, kind = 'C', where = 'core/mare.h',
+            signature = declaration:gsub('^%s+', ''),
+            text = words ~= '' and words or 'See the section: ' .. section })
+    end
+    while at <= #text do
+        at = text:match('^%s*()', at)
+        local comment, after = text:match('^/%*(.-)%*/()', at)
+        if comment then
+            local heading, rest = comment:match '^ %-%-%-%- (.-) %-%-%-%-(.*)$'
+            if heading then
+                section, above = heading .. '. ' .. c_comment(rest), ''
+            else
+                above = c_comment(comment)
+            end
+            at = after
+        elseif at <= #text then
+            local stop = text:find(';', at, true)
+            local open = text:find('{', at, true)
+            if open and stop and open < stop then
+                local _, close = text:find('%b{}', open)
+                stop = text:find(';', close, true)
+            end
+            local trailing, beyond = text:match('^[ ]*/%*([^\n]-)%*/()', (stop or #text) + 1)
+            declare(text:sub(at, stop or #text), trailing and c_comment(trailing) or '')
+            above = ''
+            at = beyond or (stop or #text) + 1
+        end
+    end
+end
+
+-- ---- kernels, scenarios, the session ----
+
+-- The table of words in the page about kernels.
+local function add_kernel_words(list)
+    for words, meaning in source.read 'README.md':gmatch '\n| (`[^|]*`[^|]*) | ([^|\n]*) |' do
+        for word in words:gmatch '%f[%w_][%a_][%w_]*' do
+            if word:find '^[Mm][Rr]_%w' or word == 'real' or word == 'R' then
+                add(list, { name = word, kind = 'kernel word', text = meaning,
+                    signature = words:gsub('`', ''), where = 'the README.md of kernels' })
+            end
+        end
+    end
+end
+
+local function add_scenarios(list)
+    local scenario = require 'mare.scenario'
+    for _, name in ipairs(scenario.names()) do
+        local path = host.root .. '/scenarios/' .. name .. '.lua'
+        add(list, { name = name, kind = 'scenario', text = head_of(path), where = short(path),
+            signature = ("mare.simulation '%s' { ... }"):format(name) })
+    end
+end
+
+local function add_session(list)
+    for name, load in pairs(require('mare.repl').words) do
+        local value = load()
+        if type(value) == 'function' then add(list, reference.of_function(value, name)) end
+    end
+end
+
+local all
+
+-- All entries, an array that is also indexed by name.
+function reference.all()
+    if all then return all end
+    local list = {}
+    for _, step in ipairs { add_parts, add_handles, add_objects, add_c, add_kernel_words,
+        add_scenarios, add_session } do step(list) end
+    all = list
+    return all
+end
+
+return reference

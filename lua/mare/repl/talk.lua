@@ -1,0 +1,106 @@
+-- talk.lua - a session with somebody: reads lines, from a terminal through libedit, from a pipe or
+-- without libedit as they come, and prints what they give. Ctrl-C drops the line or stops what
+-- runs, never the session.
+
+local editline = require 'bindings.editline'
+local history = require 'mare.repl.history'
+local host = require 'mare.host'
+local repl = require 'mare.repl'
+local screen = require 'mare.repl.screen'
+local terminal = require 'bindings.terminal'
+
+-- ---- where lines come from ----
+
+local Plain = {}
+Plain.__index = Plain
+
+function Plain.read(_, prompt)
+    io.stdout:write(prompt)
+    io.stdout:flush()
+    local line = io.stdin:read()
+    if line then return line end
+    local came, by_key = host.interrupted(true)
+    io.stdout:write '\n'
+    return nil, by_key and came and 'interrupted' or 'end'
+end
+
+function Plain.remember() end
+
+function Plain.close() end
+
+local function is_editable()
+    local kind = os.getenv 'TERM'
+    return terminal.is(0) and terminal.is(1) and kind and kind ~= '' and kind ~= 'dumb'
+end
+
+local function open_reader(session)
+    if not is_editable() then return setmetatable({}, Plain) end
+    local ok, editor = pcall(editline.open, {
+        complete = function(text) return session:complete(text) end,
+    })
+    if ok then
+        for _, entry in ipairs(history.load(history.path())) do editor:remember(entry) end
+        return editor
+    end
+    io.stderr:write('mare: plain lines without history and completion: ', tostring(editor), '\n')
+    return setmetatable({}, Plain)
+end
+
+-- ---- the conversation ----
+
+local function prompt_of(session)
+    local text = session.pending and '>>' or '>'
+    if not screen.has_colour() or not is_editable() then return text .. ' ' end
+    return '\1\27[1;36m\1' .. text .. '\1\27[0m\1 '
+end
+
+local function answer(status, text)
+    if text == '' then return end
+    if status == 'error' then
+        io.stdout:flush()
+        io.stderr:write(screen.paint('31', text, 2), '\n')
+    else
+        io.stdout:write(text, '\n')
+    end
+end
+
+-- An entry is remembered whole, when its last line has come. Returns whether to go on: SIGTERM and
+-- SIGHUP end a session.
+local function take(self, line)
+    local session = self.session
+    local text = session.pending and session.pending .. '\n' .. line or line
+    local status, shown = session:step(line)
+    local came, by_key = host.interrupted(true)
+    if came then status, shown = 'error', 'interrupted' end
+    if status ~= 'more' and text:find '%S' then
+        self.reader:remember(text)
+        if self.path then history.add(self.path, text) end
+    end
+    answer(status, shown)
+    return not came or by_key
+end
+
+local function greet(session)
+    io.stdout:write(('Mare %s. help() tells more, examples() shows; Ctrl-D ends.\n'):format(
+        session.environment.mare.version))
+end
+
+-- Reads standard input until its end; returns the exit status.
+return function()
+    local session = repl.new()
+    local self = { session = session, reader = open_reader(session) }
+    self.path = is_editable() and history.path() or nil
+    greet(session)
+    while true do
+        local line, why = self.reader:read(prompt_of(session))
+        if line then
+            if not take(self, line) then break end
+        elseif why == 'interrupted' then
+            session.pending = nil
+        else
+            break
+        end
+    end
+    self.reader:close()
+    return 0
+end

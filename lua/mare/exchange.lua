@@ -4,8 +4,10 @@
 -- device is read in place; of one elsewhere the strip is copied into a buffer of this device
 -- first, and read from there.
 
+local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local grid = require 'mare.grid'
+local open = require 'mare.ocean.open'
 local source = require 'mare.source'
 
 local exchange = {}
@@ -24,15 +26,24 @@ local axes = {
 
 local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
 
--- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }.
+-- What a kind is called: that of an open side of an ocean is a table { kind =, ... }.
+function exchange.kind_name(kind)
+    return type(kind) == 'table' and kind.kind or kind
+end
+
+-- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }. What
+-- an open side wants beside its kind, the ocean checks.
 function exchange.boundaries(given)
-    local result = {}
-    if type(given) == 'table' then errors.fields('boundaries', given, side_fields) end
+    local result, each = {}, type(given) == 'table' and not given.kind
+    if each then errors.fields('boundaries', given, side_fields) end
     for _, side in ipairs(grid.sides) do
-        local kind = type(given) == 'table' and given[side] or given
-        if not kinds[kind] then
-            errors.argument("boundary in the %s: '%s' (there are: %s)", side, tostring(kind),
-                'fixed, outflow, periodic, reflective')
+        local kind = given
+        if each then kind = given[side] end
+        local name = exchange.kind_name(kind)
+        if not (type(kind) == 'table' and open.kinds[name] or kinds[kind]) then
+            errors.argument("boundary in the %s: '%s' (there are: %s; of an ocean { kind = %s, "
+                .. '... })', side, tostring(name), 'fixed, outflow, periodic, reflective',
+                'elevation, flather or sponge')
         end
         result[side] = kind
     end
@@ -43,6 +54,16 @@ function exchange.boundaries(given)
         end
     end
     return result
+end
+
+-- Refuses open sides where the scheme knows of none.
+function exchange.check_open(boundaries, scheme)
+    for _, side in ipairs(grid.sides) do
+        if type(boundaries[side]) == 'table' and not scheme.domain then
+            errors.argument("boundary in the %s: '%s' is for mare.ocean, not %s", side,
+                boundaries[side].kind, scheme.name)
+        end
+    end
 end
 
 -- The cells of a part that its ghosts along an axis copy: `cells` along the axis, `lines` across
@@ -87,8 +108,8 @@ end
 local function side_of(self, axis, to, side, copies)
     local kind, low = self.boundaries[side], side == axis.low
     if to.part.edge[side] and kind ~= 'periodic' then
-        return { kind = kinds[kind], buffer = to[self.which], origin = 0, along = 0, across = 0,
-            plane = 0 }
+        return { kind = kinds[kind] or kinds.outflow, buffer = to[self.which], origin = 0,
+            along = 0, across = 0, plane = 0 }
     end
     local from = self.states[to.part.neighbours[side]]
     local strip = from.device == to.device and strip_in_place(self, axis, from, low)
@@ -116,8 +137,9 @@ end
 -- states: array of the parts' states; boundaries: of exchange.boundaries;
 -- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
 -- around; where it is `staggered`, that lies on the low faces of cells;
--- which: the buffer of each state, `now` if nil
-function exchange.new(states, boundaries, scheme, which)
+-- which: the buffer of each state, `now` if nil, which holds the state at the step's time +
+-- fraction * dt
+function exchange.new(states, boundaries, scheme, which, fraction)
     local self = setmetatable({
         states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
         staggered = scheme.staggered and 1 or 0, which = which or 'now',
@@ -134,6 +156,7 @@ function exchange.new(states, boundaries, scheme, which)
         end
         self.axes[k] = { copies = copies, launches = launches }
     end
+    self.open = edges.ghosts(states, self.which, fraction or 0)
     return self
 end
 
@@ -147,6 +170,7 @@ function Exchange:run()
         end
         for k = 1, #axis.launches do axis.launches[k]:run() end
     end
+    for k = 1, #self.open do self.open[k]:run() end
 end
 
 function Exchange:release()
@@ -154,6 +178,7 @@ function Exchange:release()
         for _, launch in ipairs(axis.launches) do launch:release() end
         for _, c in ipairs(axis.copies) do c.to:release() end
     end
+    for _, launch in ipairs(self.open) do launch:release() end
 end
 
 return exchange

@@ -8,6 +8,7 @@ local bit = require 'bit'
 local camera = require 'mare.camera'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.exchange'
 local files = require 'bindings.files'
 local image = require 'mare.output.image'
 local journal = require 'mare.journal'
@@ -105,7 +106,9 @@ local function attributes(desc, devices, run_id)
         arguments = desc.options.words and json.encode(desc.options:words()) or nil,
     }
     for name, value in pairs(desc.scheme:parameters()) do list[name] = value end
-    for side, kind in pairs(desc.boundaries) do list['boundary_' .. side] = kind end
+    for side, kind in pairs(desc.boundaries) do
+        list['boundary_' .. side] = exchange.kind_name(kind)
+    end
     return list
 end
 

@@ -4,6 +4,7 @@
 local checkpoint = require 'mare.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local exchange = require 'mare.exchange'
 local files = require 'bindings.files'
 local literal = require 'mare.literal'
 local schedule = require 'mare.schedule'
@@ -16,13 +17,14 @@ Saver.__index = Saver
 -- What must be the same in the run that goes on; its name in a message, and its value as a text.
 local function identity(desc)
     local g, o = desc.grid, desc.options
-    local precision = o.precision or 'float'
+    local precision, names = o.precision or 'float', {}
+    for side, kind in pairs(desc.boundaries) do names[side] = exchange.kind_name(kind) end
     return {
         { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
             g.coordinates, g.radius } },
         { 'the precision', precision },
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
-        { 'the boundaries', literal.encode(desc.boundaries) },
+        { 'the boundaries', literal.encode(names) },
     }
 end
 

@@ -6,6 +6,7 @@
 
 local clock = require 'mare.clock'
 local devices = require 'mare.devices'
+local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.exchange'
 local fields = require 'mare.fields'
@@ -81,17 +82,19 @@ end
 -- buffer whose ghost cells it fills.
 local function make_exchanges(self)
     local scheme, exchange_of = self.scheme, {}
-    local function of(which)
+    local function of(which, fraction)
         exchange_of[which] = exchange_of[which]
-            or exchange.new(self.states, self.boundaries, scheme, which)
+            or exchange.new(self.states, self.boundaries, scheme, which, fraction)
         return exchange_of[which]
     end
     self.exchanges, self.exchange_of = { x = {}, y = {} }, exchange_of
     for k, stage in ipairs(scheme.stages or { { src = 'now' } }) do
-        self.exchanges.x[k] = of(stage.src)
-        self.exchanges.y[k] = of(scheme.levels and 'other' or stage.src)
+        self.exchanges.x[k] = of(stage.src, stage.fraction)
+        self.exchanges.y[k] = of(scheme.levels and 'other' or stage.src, stage.fraction)
     end
     for _, which in ipairs(scheme.back or {}) do of(which) end
+    self.sponges = { x = edges.sponges(self.states, scheme.levels and 'other' or 'now'),
+        y = edges.sponges(self.states, 'now') }
 end
 
 -- The kernels of one step that sweeps along `axis` first.
@@ -101,6 +104,7 @@ local function queue_step(self, axis)
         if exchanges[k] then exchanges[k]:run() end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
+    for k = 1, #self.sponges[axis] do self.sponges[axis][k]:run() end
     self:share_maxima()
     for c = 1, #clocks do clocks[c].tick:run() end
 end
@@ -176,6 +180,7 @@ function simulation.new(desc)
     if not state.bytes[self.precision] then
         errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
     end
+    exchange.check_open(self.boundaries, self.scheme)
     if self.scheme.domain then
         self.domain = self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
@@ -394,6 +399,7 @@ end
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
     for _, e in pairs(self.exchange_of) do e:release() end
+    release_launches(self.sponges)
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
     for _, s in ipairs(self.states) do

@@ -125,7 +125,7 @@ function State:release()
     self.now:release()
     self.other:release()
     if self.third then self.third:release() end
-    for _, buffer in pairs(self.domain and self.domain.buffers or {}) do buffer:release() end
+    if self.domain then self.domain:release() end
 end
 
 return state

@@ -202,7 +202,8 @@ end
 function bed.new(grid, boundaries, options, precision, staggered)
     local count = (grid.nx + 2 * halo) * (grid.ny + 2 * halo)
     local self = setmetatable({
-        grid = grid, options = options, precision = precision, staggered = staggered,
+        grid = grid, boundaries = boundaries, options = options, precision = precision,
+        staggered = staggered,
         kinds = { x = { boundaries.west, boundaries.east },
             y = { boundaries.south, boundaries.north } },
         depth = memory.array(precision, count),

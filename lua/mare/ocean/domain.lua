@@ -4,9 +4,11 @@
 
 local bed = require 'mare.ocean.bed'
 local errors = require 'bindings.errors'
+local edges = require 'mare.ocean.edges'
 local forcing = require 'mare.ocean.forcing'
 local layout = require 'mare.layout'
 local memory = require 'bindings.memory'
+local open = require 'mare.ocean.open'
 local rows = require 'mare.ocean.rows'
 local series = require 'mare.ocean.series'
 
@@ -44,18 +46,25 @@ function domain.new(scheme, grid, boundaries, precision)
     self.rows = rows.new(grid, boundaries, scheme.coriolis)
     self.coriolis = coriolis_plane(self, scheme.coriolis)
     self.forcing = forcing.new(scheme, grid, boundaries)
+    self.open = open.new(scheme, self.bed)
     return setmetatable(self, Domain)
 end
 
 -- The next time after t at which the devices must get something new.
 function Domain:next_time(t)
-    return self.forcing and series.next_time(self.forcing.times, t) or math.huge
+    local time = series.next_time(self.forcing.times, t)
+    for _, side in ipairs(self.open) do
+        time = math.min(time, series.next_time(side.times, t))
+    end
+    return time
 end
 
 -- Gives parts what belongs to time t.
-function Domain:update(states, t)
-    if not self.forcing then return end
-    for _, s in ipairs(states) do self.forcing:update(s, t) end
+function Domain.update(_, states, t)
+    for _, s in ipairs(states) do
+        s.domain.forcing:update(t)
+        for _, edge in ipairs(s.domain.edges) do edge.records:update(t) end
+    end
 end
 
 -- ---- the device half ----
@@ -93,34 +102,36 @@ local function new_bed(self, state)
     return buffer
 end
 
--- Gives a part its share: state.domain.buffers, which the state releases.
+local function release(share)
+    for _, name in ipairs { 'bed', 'rows', 'forcing' } do share[name]:release() end
+    edges.release(share.edges)
+end
+
+-- Gives a part its share: state.domain, which the state releases.
 function domain.prepare(self, state)
     local part = state.part
     local list = rows.part(self.rows, self.grid, part.j0, part.ny)
     local row_buffer = state.device:buffer { type = self.precision, count = #list,
         label = 'rows of part ' .. part.index }
     row_buffer:upload(list)
-    local times = state.device:buffer { type = 'double', count = 2,
-        label = 'times of forcing of part ' .. part.index }
-    times:upload { 0, series.never }
-    state.domain = { host = self, buffers = {
-        bed = new_bed(self, state), rows = row_buffer, forcing_times = times,
-        forcing = self.forcing and self.forcing:prepare(state),
-    } }
+    state.domain = {
+        host = self, bed = new_bed(self, state), rows = row_buffer, release = release,
+        forcing = self.forcing:records(state),
+        edges = edges.prepare(self.open, state),
+    }
 end
 
 -- Arguments of kernels, by name, beside those of the state and the step.
 function domain.values(state)
-    local host, buffers = state.domain.host, state.domain.buffers
+    local host, share = state.domain.host, state.domain
     local scheme = host.scheme
     local dx, dy = host.grid:cell_size(0.5 * (host.grid.y[1] + host.grid.y[2]))
     return {
-        bed = buffers.bed, rows = buffers.rows, row_count = state.part.ny + 4, g = scheme.g,
+        bed = share.bed, rows = share.rows, row_count = state.part.ny + 4, g = scheme.g,
         dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,
         viscosity = scheme.viscosity, rho = scheme.rho,
-        forcing = buffers.forcing or buffers.rows,    -- a place holder
-        forcing_times = buffers.forcing_times,
+        forcing = share.forcing.buffer, forcing_times = share.forcing.moments,
     }
 end
 
@@ -130,7 +141,7 @@ function domain.defines(self)
     local scheme = self.scheme
     local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
     return {
-        METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing and self.forcing:kind() or 0,
+        METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing:kind(),
         CORIOLIS = rotation[type(scheme.coriolis)],
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,
@@ -176,5 +187,11 @@ end
 function domain.sampler(self, initial)
     return (self.scheme.staggered and staggered_cell or centred_cell)(self, initial)
 end
+
+function Domain.values(_, state)
+    return domain.values(state)
+end
+
+Domain.defines = domain.defines
 
 return domain

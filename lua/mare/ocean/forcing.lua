@@ -4,6 +4,7 @@
 
 local layout = require 'mare.layout'
 local memory = require 'bindings.memory'
+local records = require 'mare.ocean.records'
 local series = require 'mare.ocean.series'
 
 local forcing = {}
@@ -14,12 +15,14 @@ Forcing.__index = Forcing
 local forces = 3
 
 -- options: { wind = along x and y (N/m2), pressure = (Pa), rho = of water (kg/m3) }, both as
--- series.new takes them; nil where there are none
+-- series.new takes them
 function forcing.new(options, grid, boundaries)
     local wind = series.new('wind', options.wind, 2)
     local pressure = series.new('pressure', options.pressure, 1)
-    if not wind and not pressure then return nil end
-    local list = wind and { wind, pressure } or { pressure }
+    local list = {}
+    for _, given in ipairs { wind or false, pressure or false } do
+        if given then list[#list + 1] = given end
+    end
     local self = setmetatable({
         grid = grid, boundaries = boundaries, wind = wind, pressure = pressure, rho = options.rho,
         times = series.union(list), uniform = true,
@@ -31,6 +34,7 @@ end
 
 -- FORCING of the kernels.
 function Forcing:kind()
+    if not self.wind and not self.pressure then return 0 end
     return self.uniform and 1 or 2
 end
 
@@ -58,31 +62,14 @@ local function level(self, state, t)
     return data
 end
 
-local function count(self, state)
-    return forces * (self.uniform and 1 or state.layout.plane)
-end
-
--- A part's buffer, with room for the last work-item of a row to read past its end.
-function Forcing:prepare(state)
-    local buffer = state.device:buffer { type = state.precision,
-        count = 2 * count(self, state) + layout.tail,
-        label = 'forcing of part ' .. state.part.index }
-    buffer:fill(0)
-    return buffer
-end
-
--- Gives a part what belongs to time t, unless it has it.
-function Forcing:update(state, t)
-    local held, buffers = state.domain.held, state.domain.buffers
-    local from, to = series.around(self.times, t)
-    if held and held.from == from and held.to == to then return end
-    local size = count(self, state)
-    local first = held and held.to == from and held.later or level(self, state, from)
-    local second = to < series.never and level(self, state, to) or first
-    buffers.forcing:upload(first, { count = size })
-    buffers.forcing:upload(second, { offset = size, count = size })
-    buffers.forcing_times:upload { from, to }
-    state.domain.held = { from = from, to = to, later = second }
+-- A part's records, with room for the last work-item of a row to read past their end.
+function Forcing:records(state)
+    return records.new {
+        device = state.device, precision = state.precision, times = self.times,
+        count = forces * (self.uniform and 1 or state.layout.plane), room = layout.tail,
+        label = 'forcing of part ' .. state.part.index,
+        at = function(t) return level(self, state, t) end,
+    }
 end
 
 return forcing

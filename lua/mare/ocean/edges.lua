@@ -1,0 +1,192 @@
+-- Open sides of an ocean, on a device: what each part knows of those that it touches, and the
+-- launches of kernels/ocean/open.krn, which fills ghost cells, and sponge.krn. Both run over lines
+-- with their ghost cells, and look along their line only, so that parts agree on what they share.
+
+local memory = require 'bindings.memory'
+local records = require 'mare.ocean.records'
+local source = require 'mare.source'
+
+local edges = {}
+
+local halo = 2
+
+-- Lines of a part along a side: the first of the global ones, and how many.
+local function lines_of(side, part)
+    if side.axis == 'x' then return part.j0 - halo, part.ny + 2 * halo end
+    return part.i0 - halo, part.nx + 2 * halo
+end
+
+-- Cells d from the side, first and number, that lie in the part and in the sponge.
+local function depths_of(side, part)
+    local x = side.axis == 'x'
+    local low, cells = x and part.i0 or part.j0, x and part.nx or part.ny
+    local first = side.high and (x and side.grid.nx or side.grid.ny) - low - cells or low
+    return first, math.max(0, math.min(cells, side.width - first))
+end
+
+local function outer_records(side, state)
+    local first, lines = lines_of(side, state.part)
+    local columns = side:columns()
+    local count = 3 * columns * lines
+    return records.new {
+        device = state.device, precision = state.precision, times = side.times, count = count,
+        label = string.format('%s boundary of part %d', side.side, state.part.index),
+        at = function(t)
+            local data = memory.array(state.precision, count)
+            for column = 0, columns - 1 do
+                for line = 0, lines - 1 do
+                    local k = column * lines + line
+                    data[k], data[k + columns * lines], data[k + 2 * columns * lines] =
+                        side:at(t, column, first + line)
+                end
+            end
+            return data
+        end,
+    }
+end
+
+local function upload(state, type, label, list)
+    if #list == 0 then list = { 0 } end
+    local buffer = state.device:buffer { type = type, count = #list, label = label }
+    buffer:upload(list)
+    return buffer
+end
+
+local function tide_buffers(side, state)
+    local first, lines = lines_of(side, state.part)
+    local speeds, harmonics = {}, {}
+    for k, wave in ipairs(side.tide) do
+        speeds[k] = wave.speed
+        for line = 0, lines - 1 do
+            local at = 4 * (k - 1) * lines + line + 1
+            harmonics[at], harmonics[at + lines], harmonics[at + 2 * lines],
+                harmonics[at + 3 * lines] = side:harmonics(wave, first + line)
+        end
+    end
+    return upload(state, 'double', 'speeds of tides', speeds),
+        upload(state, state.precision, 'tides', harmonics)
+end
+
+local absorbed = 3      -- of what crosses a sponge, exp(-3) arrives at the side
+
+-- How fast each cell from the side on is relaxed, see sponge.krn. A parabola, because what begins
+-- at once reflects: the common 1 - tanh((d + 1) / 2) sent 5 to 20 times as much back.
+local function fade(side)
+    local list, width = { 0 }, side.width
+    for d = 0, width - 1 do
+        list[d + 2] = 3 * absorbed / width * (1 - (d + 0.5) / width) ^ 2
+    end
+    list[width + 2] = 0
+    return list
+end
+
+-- What a part knows of the sides that it has to do with: { { side, records, ... }, ... }
+function edges.prepare(sides, state)
+    local list = {}
+    for _, side in ipairs(sides) do
+        local first, depths = depths_of(side, state.part)
+        local at_edge = state.part.edge[side.side]
+        if at_edge or depths > 0 then
+            local speeds, harmonics = tide_buffers(side, state)
+            list[#list + 1] = {
+                side = side, at_edge = at_edge, first = first, depths = depths,
+                records = outer_records(side, state), speeds = speeds, harmonics = harmonics,
+                fade = upload(state, state.precision, 'sponge', fade(side)),
+            }
+        end
+    end
+    return list
+end
+
+function edges.release(list)
+    for _, edge in ipairs(list) do
+        for _, name in ipairs { 'records', 'speeds', 'harmonics', 'fade' } do
+            edge[name]:release()
+        end
+    end
+end
+
+-- ---- launches ----
+
+local function strides(side, layout)
+    if side.axis == 'x' then return 1, layout.stride end
+    return layout.stride, 1
+end
+
+-- Arguments that both kernels ask for.
+local function common(state, edge, which, clock)
+    local side, l, scheme = edge.side, state.layout, edge.side.scheme
+    local values = state.domain.host:values(state)
+    local along, across = strides(side, l)
+    local x = side.axis == 'x'
+    values.state, values.clock, values.plane = state[which], clock, l.plane
+    values.along, values.across = along, across
+    values.cells = x and l.nx or l.ny
+    values.high = side.high and 1 or 0
+    values.normal = scheme.normal[side.axis]
+    values.staggered, values.total = scheme.staggered and 1 or 0, side.total and 1 or 0
+    values.known = side:known()
+    values.outer, values.outer_times = edge.records.buffer, edge.records.moments
+    values.columns, values.constituents = side:columns(), #side.tide
+    values.speeds, values.harmonics, values.fade = edge.speeds, edge.harmonics, edge.fade
+    return values
+end
+
+local function bind(kernel, values, global)
+    local arguments = { global = global }
+    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
+    return kernel:bind(arguments)
+end
+
+-- The kernel of each device, compiled when it is first asked for.
+local function loader(file, name)
+    local kernels = {}
+    return function(state)
+        local defines = state.domain.host:defines()
+        defines.MARE_REAL = state.precision
+        kernels[state.device] = kernels[state.device] or state.device:program(
+            source.program(file, { defines = defines })):kernel(name)
+        return kernels[state.device]
+    end
+end
+
+-- Launches that fill the ghost cells of buffer `which` beyond open sides with what is there at
+-- the step's time + fraction * dt.
+function edges.ghosts(states, which, fraction)
+    local launches, kernel = {}, loader('ocean/open.krn', 'open_side')
+    for _, s in ipairs(states) do
+        for _, edge in ipairs(s.domain and s.domain.edges or {}) do
+            if edge.at_edge then
+                local values, l = common(s, edge, which, s.member.clock.buffer), s.layout
+                local x = edge.side.axis == 'x'
+                values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
+                values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
+                launches[#launches + 1] = bind(kernel(s), values, { values.lines })
+            end
+        end
+    end
+    return launches
+end
+
+-- Launches that relax buffer `which` in sponges.
+function edges.sponges(states, which)
+    local launches, kernel = {}, loader('ocean/sponge.krn', 'sponge')
+    for _, s in ipairs(states) do
+        for _, edge in ipairs(s.domain and s.domain.edges or {}) do
+            if edge.depths > 0 then
+                local values, l = common(s, edge, which, s.member.clock.buffer), s.layout
+                local x, high = edge.side.axis == 'x', edge.side.high
+                values.origin, values.by_line = l:offset(0, 0, 0), x and 1 or 0
+                values.lines = x and l.ny or l.nx
+                values.outer_lines = values.lines + 2 * halo
+                values.first, values.depths = edge.first, edge.depths
+                values.direction = high and -1 or 1
+                values.base = high and values.cells - 1 + edge.first or -edge.first
+                launches[#launches + 1] = bind(kernel(s), values, { values.lines, edge.depths })
+            end
+        end
+    end
+    return launches
+end
+
+return edges

@@ -1,0 +1,159 @@
+-- Open sides of an ocean, on the host: what is known beyond them, from a script's description.
+--
+--   { kind = 'flather', ... }      waves leave; elevation and current beyond are known, or at rest
+--   { kind = 'elevation', ... }    the elevation at the side is known, whatever leaves is reflected
+--   { kind = 'sponge', width = cells, ... }    flather, and the state is drawn to what is known
+--
+-- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as series.new takes it, and
+-- constituents of tides, see tide.lua. The device half is edges.lua.
+
+local errors = require 'bindings.errors'
+local grid_module = require 'mare.grid'
+local series = require 'mare.ocean.series'
+local tide = require 'mare.ocean.tide'
+
+local open = {}
+
+local Side = {}
+Side.__index = Side
+
+open.kinds = {
+    flather = 'waves leave, what is known beyond comes in',
+    elevation = 'the elevation is known',
+    sponge = 'flather, and relaxation within `width` cells',
+}
+
+local elevation = { kind = 'string', eta = 'any', constituents = 'table' }
+local flather = { kind = 'string', eta = 'any', constituents = 'table', hu = 'any', hv = 'any',
+    u = 'any', v = 'any' }
+local sponge = { width = 'number' }
+for name, rule in pairs(flather) do sponge[name] = rule end
+local fields = { elevation = elevation, flather = flather, sponge = sponge }
+
+local function fail(self, message, ...)
+    errors.argument('ocean: boundary in the %s: ' .. message, self.side, ...)
+end
+
+local function check_width(self, given)
+    local cells = self.axis == 'x' and self.grid.nx or self.grid.ny
+    local width = given.width
+    if not width or width < 1 or width % 1 ~= 0 then
+        fail(self, 'width = %s, must be a whole number of cells from 1', tostring(width))
+    end
+    if width > cells / 2 then
+        fail(self, 'a sponge of %d cells in a grid of %d along %s, at most %d', width, cells,
+            self.axis, math.floor(cells / 2))
+    end
+    return width
+end
+
+-- hu or u as a function (t, x, y, depth of the water there) and its times; nil where neither is
+-- given.
+local function transport(self, given, name)
+    local what = self.what .. ': ' .. name
+    if given['h' .. name] and given[name] then fail(self, '%s and h%s are one', name, name) end
+    local total, single = given['h' .. name], given[name]
+    if not total and not single then return nil end
+    local known = series.new(what, total or single, 1)
+    return { times = known.times, at = function(t, x, y, depth)
+        return known.at(t, x, y) * (total and 1 or depth)
+    end }
+end
+
+local function check_tide(self)
+    local currents = 0
+    for _, wave in ipairs(self.tide) do currents = currents + (wave.current and 1 or 0) end
+    if self.kind ~= 'elevation' and currents < #self.tide then
+        fail(self, "a tide wants its current_amplitude and current_phase too; with its elevation "
+            .. "alone use kind = 'elevation'")
+    end
+end
+
+local function new_side(side, given, scheme, bed)
+    local grid = bed.grid
+    local self = setmetatable({
+        side = side, kind = given.kind, grid = grid, bed = bed, scheme = scheme,
+        boundaries = bed.boundaries,
+        axis = (side == 'west' or side == 'east') and 'x' or 'y', what = side .. ' boundary',
+        high = side == 'east' or side == 'north', width = 0,
+    }, Side)
+    errors.fields('ocean: boundary in the ' .. side, given, fields[given.kind])
+    if given.kind == 'sponge' then self.width = check_width(self, given) end
+    self.total = not scheme.staggered or scheme.nonlinear or false
+    self.cells = self.axis == 'x' and grid.ny or grid.nx
+    self.eta = series.new(self.what .. ': eta', given.eta or 0, 1)
+    self.hu, self.hv = transport(self, given, 'u'), transport(self, given, 'v')
+    self.tide = tide.new(self.what, given.constituents, self.cells)
+    check_tide(self)
+    local known = { self.eta }
+    for _, name in ipairs { 'hu', 'hv' } do known[#known + 1] = self[name] end
+    self.times = series.union(known)
+    self:at((series.around(self.times, 0)), 0, 0)       -- what cannot be, raises before any device
+    return self
+end
+
+-- All open sides, in the order in which they are filled.
+function open.new(scheme, bed)
+    local list = {}
+    for _, side in ipairs(grid_module.sides) do
+        local given = bed.boundaries[side]
+        if type(given) == 'table' then list[#list + 1] = new_side(side, given, scheme, bed) end
+    end
+    return list
+end
+
+-- KNOWN_* of kernels/ocean/open.krn.
+function Side:known()
+    if self.kind == 'elevation' then return 0 end
+    local along = self.axis == 'x' and self.hv or self.hu
+    return (self.kind == 'sponge' or along) and 3 or 1
+end
+
+-- Rows of what is known: the side itself, and each cell of the sponge.
+function Side:columns()
+    return 1 + self.width
+end
+
+-- The cell that is d cells from the side on a line, which may lie two beyond either end.
+function Side:cell(d, line)
+    local g, x = self.grid, self.axis == 'x'
+    local k = self.high and (x and g.nx or g.ny) - 1 - d or d
+    local i, j = x and k or line, x and line or k
+    i, j = g:wrapped(self.boundaries, i, j)
+    return math.max(0, math.min(g.nx - 1, i)), math.max(0, math.min(g.ny - 1, j))
+end
+
+-- Where the line meets the side.
+function Side:place(line)
+    local g, i, j = self.grid, self:cell(0, line)
+    if self.axis == 'x' then return g.x[self.high and 2 or 1], g:y_centre(j) end
+    return g:x_centre(i), g.y[self.high and 2 or 1]
+end
+
+-- eta, hu, hv at time t in column 0 (the side) or d + 1 of a line; without the tide.
+function Side:at(t, column, line)
+    local g, i, j = self.grid, self:cell(math.max(0, column - 1), line)
+    local x, y = g:x_centre(i), g:y_centre(j)
+    if column == 0 then x, y = self:place(line) end
+    local x_u, y_v = x, y
+    if self.scheme.staggered and column > 0 then x_u, y_v = x - 0.5 * g.dx, y - 0.5 * g.dy end
+    local eta = self.eta.at(t, x, y)
+    local depth = math.max(0, self.bed:depth_at(i, j)) + (self.total and eta or 0)
+    return eta, self.hu and self.hu.at(t, x_u, y, depth) or 0,
+        self.hv and self.hv.at(t, x, y_v, depth) or 0
+end
+
+-- Elevation and normal transport of a constituent where a line meets the side: cosine and sine of
+-- each.
+function Side:harmonics(wave, line)
+    local i, j = self:cell(0, line)
+    local x, y = self:place(line)
+    local cell, depth = self.axis == 'x' and j or i, self.bed:depth_at(i, j)
+    if self.bed:is_land(i, j) then return 0, 0, 0, 0 end
+    local c, s = wave.elevation(cell, x, y)
+    if not wave.current then return c, s, 0, 0 end
+    local cu, su = wave.current(cell, x, y)
+    return c, s, depth * cu, depth * su
+end
+
+return open

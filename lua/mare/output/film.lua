@@ -17,6 +17,7 @@
 --   local position = out:seal(); film.resume(spec, position)      -- to go on; see netcdf.lua
 
 local bit = require 'bit'
+local cairo = require 'bindings.cairo'
 local colours = require 'mare.colours'
 local figure = require 'mare.output.figure'
 local files = require 'bindings.files'
@@ -40,6 +41,7 @@ end
 -- Raises now what a writer would raise later because of the path or what is missing here.
 function film.check(path)
     local module = module_of(path)
+    cairo.version()
     if module.check then module.check() end
     files.check(path)
 end

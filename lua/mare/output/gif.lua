@@ -10,6 +10,8 @@ Encoder.__index = Encoder
 
 local greys, of_map = 15, 240
 
+M.check = gif.load
+
 -- 0 to 255
 local function palette(map, missing, map_size)
     local list = {}

@@ -23,17 +23,17 @@ local asked, enough, ended = 0, most, 0
 
 local function collect()
     local begin = now()
-    collectgarbage()
+    collectgarbage('step', 2^20)        -- to the end of a cycle; a full one sweeps twice
     local wanted = asked * (now() - begin) / (share * (begin - ended))
     ended = now()
     enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
 end
 
--- At most a quarter of the memory (of 2 GiB where it is unknown) becomes garbage: that much core
--- keeps for the next buffers. What is refused for lack of memory is tried again after a collection.
+-- At most half of the memory (of 2 GiB where it is unknown) becomes garbage: that much core keeps
+-- for the next buffers. What is refused for lack of memory is tried again after a full collection.
 local function press(device, size)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
-    asked, enough = asked + size, math.min(enough, memory / 4)
+    asked, enough = asked + size, math.min(enough, memory / 2)
     if asked > enough then
         collect()
         asked = size

@@ -15,7 +15,7 @@ enum {
     GRAIN = 512,                    /* bytes; no class is finer */
     UNKEPT = MR_POOL_CLASSES,       /* the class of blocks that go back to the vendor at once */
     LARGEST_SHARE = 8,              /* a kept block is at most this part of the memory, */
-    IDLE_SHARE = 4                  /* and all idle ones together this */
+    IDLE_SHARE = 2                  /* and all idle ones together this */
 };
 static const uint64_t unknown_memory = 2ull << 30;
 

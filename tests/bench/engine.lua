@@ -60,11 +60,12 @@ local function bench_launch(name, arguments)
     end)
     local function plain(count) return peer.peer_launch(arguments, count) end
     local function same(count) return peer.peer_same(handle, count) end
-    local own, other, added = compare(400, mine, plain)
-    local _, same_us, over_same = compare(400, mine, same)
-    local _, _, by_core = compare(400, core, same)
+    local rounds = 101
+    local own, other, added = compare(400, mine, plain, rounds)
+    local _, same_us, over_same = compare(400, mine, same, rounds)
+    local _, _, by_core = compare(400, core, same, rounds)
     local more = { same_us = 1e6 * same_us, over_same_us = 1e6 * over_same,
-        core_us = 1e6 * by_core }
+        core_us = 1e6 * by_core, rounds = rounds }
     report(('launch, %d arguments'):format(arguments), 'C + 50 ns', own, other, added, more)
     print(('%-10s %-22s %10.4g us in C on the same objects; added %.1f ns, of which core %.1f ns')
         :format(device.name, '', 1e6 * same_us, 1e9 * over_same, 1e9 * by_core))

@@ -67,7 +67,7 @@ static void fills(uint64_t size, int count) {
 
 /* Sizes that nobody wants any more make room for those that are used now. */
 static void forgets_the_oldest(void) {
-    const uint64_t most = 512ull << 20, old = 64 << 20, now = 40 << 20;
+    const uint64_t most = 1ull << 30, old = 128 << 20, now = 80 << 20;
     fills(old, 8);
     expect(0, most);
     fills(now, 2);
@@ -81,12 +81,12 @@ static void forgets_the_oldest(void) {
     expect(0, 0);
 }
 
-/* A large block goes back at once, and idle ones together stay below a quarter of the memory. */
+/* A large block goes back at once, and idle ones together stay below half of the memory. */
 static void keeps_little(void) {
-    const uint64_t large = 257ull << 20, most = 512ull << 20;
+    const uint64_t large = 257ull << 20, most = 1ull << 30;
     mare_buffer_release(make(large));
     expect(0, 0);
-    fills(64 << 20, 9);
+    fills(128 << 20, 9);
     expect(0, most);
     CHECK_OK(mare_device_trim(device));
 }

@@ -133,7 +133,7 @@ describe('temporaries', function()
                 d:buffer { size = 2^20 }
                 most = math.max(most, (d:pool()))
             end
-            print(most <= 2^23 + 2^24 + 2^20)
+            print(most <= 2^23 + 2^25 + 2^20)
         ]], '64M')
         assert.equal('true\n', text)
     end)

@@ -30,6 +30,8 @@ ffi.cdef [[
     int nc_put_att_text(int id, int var, const char *name, size_t length, const char *text);
     int nc_put_att_double(int id, int var, const char *name, int type, size_t n,
                           const double *values);
+    int nc_put_vara_text(int id, int var, const size_t *start, const size_t *count,
+                         const char *text);
     int nc_put_vara_float(int id, int var, const size_t *start, const size_t *count,
                           const float *data);
     int nc_put_vara_double(int id, int var, const size_t *start, const size_t *count,
@@ -289,6 +291,18 @@ function File:put(variable, start, count, data)
         error(string.format('%s: variable %s: data of type %s, must be float, double or int',
             self.path, variable, tostring(type)), 0)
     end
+    self:check(status, 'write variable ' .. variable)
+end
+
+-- Into a variable of type char: a text of as many bytes as there is room for.
+function File:put_text(variable, start, count, text)
+    local var, n = var_id(self, variable), region(self, start, count)
+    if #text ~= n then
+        error(string.format('%s: variable %s: %d bytes given, %.0f needed', self.path, variable,
+            #text, n), 0)
+    end
+    ffi.errno(0)
+    local status = C.nc_put_vara_text(self.id, var, self.start, self.count, text)
     self:check(status, 'write variable ' .. variable)
 end
 

@@ -1,5 +1,6 @@
--- What a run leaves that came to an invalid state: all variables of the cells around the place, in
--- a file of its own beside those of the run, under a name that nothing has yet.
+-- What a run leaves that came to an invalid state, beside its files and under names that nothing
+-- has yet: all variables of the cells around the place, and the time series until then. describe:
+-- Outputs.describe; `why`, the message, goes into the file. Both return its name.
 
 local lfs = require 'lfs'
 local netcdf = require 'mare.output.netcdf'
@@ -26,18 +27,22 @@ local function free_name(path)
     return name
 end
 
--- beside: the path of a file of the run; describe(path, cells, names): what outputs.lua says of a
--- file with these cells and variables; why: the message. Returns the file's name.
-function failure.write(sim, beside, describe, why, i, j)
+local function describe_failed(describe, beside, cells, names, why)
+    local spec = describe(free_name(beside), cells, names)
+    local attributes = { failure = why }
+    for name, value in pairs(spec.attributes) do attributes[name] = value end
+    spec.attributes = attributes
+    return spec
+end
+
+-- beside: the path of a file of the run
+function failure.write_cells(sim, beside, describe, why, i, j)
     local g, names = sim.grid, {}
     for k, v in ipairs(sim.scheme.variables) do names[k] = v.name end
     local i0, nx = around(i, g.nx)
     local j0, ny = around(j, g.ny)
     local cells = { i0 = i0, j0 = j0, nx = nx, ny = ny, step = 1 }
-    local spec = describe(free_name(beside), cells, names)
-    local attributes = { failure = why }
-    for name, value in pairs(spec.attributes) do attributes[name] = value end
-    spec.attributes = attributes
+    local spec = describe_failed(describe, beside, cells, names, why)
     local shot = snapshot.new(sim, { variables = names, cells = cells })
     local writer = netcdf.writer(spec)
     shot:take(1)
@@ -46,6 +51,12 @@ function failure.write(sim, beside, describe, why, i, j)
     writer:write(sim.now.t, function(name) return planes[name] end)
     writer:close()
     shot:release()
+    return spec.path
+end
+
+function failure.write_series(series, describe, why)
+    local spec = describe_failed(describe, series.path, nil, {}, why)
+    series:put(spec)
     return spec.path
 end
 

@@ -47,7 +47,8 @@ local function raise_invalid(state)
     local text = string.format('the state became invalid in step %.0f, t = %g: %s', now.steps,
         now.t, what)
     if state.saver then text = text .. '; ' .. state.saver:last_good() end
-    if state.rescue and i then text = text .. '; ' .. state.rescue(sim, text, i, j) end
+    local rescued = state.rescue and i and state.rescue(text, i, j)
+    if rescued then text = text .. '; ' .. rescued end
     errors.raise('MARE_ERROR_STATE', '%s', text)
 end
 
@@ -203,7 +204,7 @@ end
 
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, series = of
 -- series.new, saver = of restart.saver, journal = of journal.open, quiet, at, every, every_steps =
--- of calls.lua, rescue = function(sim, message, i, j) -> text: when cell (i, j) is invalid }.
+-- of calls.lua, rescue = function(message, i, j) -> more text or nil: cell (i, j) is invalid }.
 -- Returns the rates, see progress.lua.
 function loop.run(sim, desc)
     errors.fields('run', desc, loop_fields)

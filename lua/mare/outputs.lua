@@ -245,6 +245,7 @@ local function check_paths(desc)
     add('option --out', o.out)
     add('option --image', o.image)
     add('option --json-log', o.json_log)
+    add('option --series', o.series or (desc.series or {}).path)
     add('option --film', o.film)
     add('option --checkpoint', o.checkpoint)
     for k, wanted in ipairs(desc.outputs or {}) do

@@ -69,8 +69,9 @@ local function seconds(text)
 end
 
 -- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
--- checkpoint that the run goes on from, or nil. Nil where no checkpoints are wanted.
-function restart.saver(desc, outputs, now, journal, found)
+-- checkpoint that the run goes on from, or nil; series: of series.new, or nil. Nil where no
+-- checkpoints are wanted.
+function restart.saver(desc, outputs, now, journal, found, series)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
     if not o.checkpoint then
@@ -82,7 +83,7 @@ function restart.saver(desc, outputs, now, journal, found)
     files.check(o.checkpoint)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
-        started = now(), limit = limit, journal = journal,
+        started = now(), limit = limit, journal = journal, series = series,
         good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
     }, Saver)
@@ -95,6 +96,7 @@ local function header(self, sim)
         title = self.desc.title, identity = identity(self.desc), t = clock.t, steps = clock.steps,
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
         state = self.desc.state,
+        series = self.series and self.series:save(),
     }
 end
 

@@ -10,6 +10,7 @@ local journal = require 'mare.journal'
 local loop = require 'mare.loop'
 local outputs = require 'mare.outputs'
 local restart = require 'mare.restart'
+local series = require 'mare.series'
 local simulation = require 'mare.simulation'
 local system = require 'bindings.system'
 
@@ -35,42 +36,54 @@ local function new_simulation(desc, devices, found)
     }
 end
 
--- A function that leaves the cells around one that is invalid beside a file of the run, and says
--- where; nil where the run has no file.
-local function rescuer(desc, files)
-    local o = desc.options
-    local first = (desc.outputs or {})[1]
+-- Leaves the cells around one that is invalid, and the series until then, beside files of the run.
+-- Returns where they are, in words, or nil.
+local function rescue(job, message, i, j)
+    local desc, samples, texts = job.desc, job.series, {}
+    local o, first = desc.options, (desc.outputs or {})[1]
     local beside = o.out or first and first.path or o.checkpoint
-    if not beside then return nil end
-    local function describe(...) return files:describe(...) end
-    return function(sim, message, i, j)
-        local ok, path = pcall(failure.write, sim, beside, describe, message, i, j)
-        return (ok and 'the cells around it are in ' or 'the cells around it are lost: ') .. path
+    local function try(what, write, ...)
+        local ok, path = pcall(write, ...)
+        texts[#texts + 1] = what .. (ok and ' in ' or ' lost: ') .. path
     end
+    if beside then
+        try('the cells around it are', failure.write_cells, job.sim, beside, job.describe,
+            message, i, j)
+    end
+    if samples and samples.path then
+        try('the series until then is', failure.write_series, samples, job.describe, message)
+    end
+    return texts[1] and table.concat(texts, '; ')
 end
 
--- The whole run, with its files open. `known` gets what there is when it fails: log and, if it does
--- not have one already, sim.
-local function execute(known, desc, devices, files, found)
+-- The whole run, with its files open. job: { desc, devices, files, series, found, describe };
+-- `log` and, where it is not there, `sim` are added. Returns the files written.
+local function execute(job)
+    local desc, files, found, samples = job.desc, job.files, job.found, job.series
     local o, log = desc.options, journal.open(desc.options.json_log)
-    known.log = log
+    job.log = log
     log:start(desc, found, files:parameters())
     if found then say_where(found, o.quiet, log) end
-    local saver = restart.saver(desc, files, system.now, log, found)
-    local sim = known.sim or new_simulation(desc, devices, found)
-    known.sim = sim
+    local saver = restart.saver(desc, files, system.now, log, found, samples)
+    local sim = job.sim or new_simulation(desc, job.devices, found)
+    job.sim = sim
     files:attach(sim, log)
+    if samples then samples:attach(sim) end
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
-        every_steps = desc.every_steps, outputs = files, saver = saver,
-        journal = o.json_log and log or nil, rescue = rescuer(desc, files),
+        every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
+        journal = o.json_log and log or nil,
+        rescue = function(...) return rescue(job, ...) end,
     })
-    return files:close(sim)
+    local written = files:close(sim)
+    if samples then sim.series = samples:close(sim, job.describe) end
+    written[#written + 1] = samples and samples.path
+    return written
 end
 
 -- The last line of the journal.
-local function tell_end(known, started, reason, written)
-    local log, sim = known.log, known.sim
+local function tell_end(job, started, reason, written)
+    local log, sim = job.log, job.sim
     if not log then return end
     local now, rates = sim and sim.now or {}, sim and sim.rates or {}
     local is_error = errors.is(reason)
@@ -88,6 +101,7 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
+    gauges = 'table', series = 'table',
 }
 
 local function check(desc)
@@ -114,26 +128,30 @@ function run.prepare(desc)
 end
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, state =
--- table of plain values that belong to the run and go into its checkpoints, epoch = the date of
--- t = 0 as '2011-03-11 05:46:24', UTC }. sim: of run.prepare, to go on with that. Returns the
--- simulation at its end, with the rates in `rates`.
+-- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, gauges
+-- and series = of series.lua, state = table of plain values that belong to the run and go into its
+-- checkpoints, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }. sim: of run.prepare, to
+-- go on with that. Returns the simulation at its end, with the rates in `rates` and the time series
+-- in `series`.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
     local header = found and found.header or {}
+    local samples = series.new(desc, header.series)
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
-    local known = { sim = sim }
-    local ok, result = pcall(execute, known, desc, devices, files, found)
-    tell_end(known, started, not ok and result or nil, ok and result or nil)
+    local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
+        sim = sim }
+    function job.describe(...) return files:describe(...) end
+    local ok, result = pcall(execute, job)
+    tell_end(job, started, not ok and result or nil, ok and result or nil)
     if not ok then
         files:abort()
         error(result, 0)
     end
     if not o.quiet and #result > 0 then print('wrote ' .. table.concat(result, ', ')) end
-    return known.sim
+    return job.sim
 end
 
 return run

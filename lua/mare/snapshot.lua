@@ -44,9 +44,9 @@ local function bind(kernel, values, columns, rows)
     return kernel:bind(arguments)
 end
 
-local function bind_part(self, piece)
+-- i, j: the first cell, counted in the part
+local function bind_part(self, piece, i, j)
     local s, c = piece.state, self.cells
-    local i, j = c.i0 + piece.column * c.step - s.part.i0, c.j0 + piece.row * c.step - s.part.j0
     for n, name in ipairs(self.names) do
         local v, k = variable(self.sim, name)
         local values = {
@@ -74,18 +74,32 @@ local function region(self, piece)
     }
 end
 
-local function new_piece(self, s)
+-- piece: { state, column, columns, row, rows }
+local function add_piece(self, piece, i, j)
+    piece.launches = {}
+    piece.staging = piece.state.device:buffer { type = self.sim.precision, label = 'output',
+        count = piece.columns * piece.rows * #self.names }
+    bind_part(self, piece, i, j)
+    piece.region = region(self, piece)
+    self.pieces[#self.pieces + 1] = piece
+end
+
+local function add_cells(self, s)
     local c, part = self.cells, s.part
     local column, columns = overlap(c.i0, c.step, c.nx, part.i0, part.nx)
     local row, rows = overlap(c.j0, c.step, c.ny, part.j0, part.ny)
     if columns < 1 or rows < 1 then return end
-    local piece = { state = s, column = column, columns = columns, row = row, rows = rows,
-        launches = {} }
-    piece.staging = s.device:buffer { type = self.sim.precision, label = 'output',
-        count = columns * rows * #self.names }
-    bind_part(self, piece)
-    piece.region = region(self, piece)
-    self.pieces[#self.pieces + 1] = piece
+    add_piece(self, { state = s, column = column, columns = columns, row = row, rows = rows },
+        c.i0 + column * c.step - part.i0, c.j0 + row * c.step - part.j0)
+end
+
+local function add_points(self, s, points)
+    for k, point in ipairs(points) do
+        local i, j = point[1] - s.part.i0, point[2] - s.part.j0
+        if i >= 0 and i < s.part.nx and j >= 0 and j < s.part.ny then
+            add_piece(self, { state = s, column = k - 1, columns = 1, row = 0, rows = 1 }, i, j)
+        end
+    end
 end
 
 -- Streams and events of the devices.
@@ -99,17 +113,20 @@ local function new_lanes(self, slots)
     end
 end
 
--- { variables = { names }, cells = { i0, j0, nx, ny, step } or nil for all, slots = 1 }; without
--- slots (0) only compute() is of use.
+-- { variables = { names }, cells = { i0, j0, nx, ny, step } or nil for all, or points = { { i, j },
+-- ... } instead, slots = 1 }; without slots (0) only compute() is of use.
 function snapshot.new(sim, desc)
-    local grid = sim.grid
+    local grid, points = sim.grid, desc.points
     local self = setmetatable({
         sim = sim, names = desc.variables, element = state.bytes[sim.precision],
-        cells = desc.cells or { i0 = 0, j0 = 0, nx = grid.nx, ny = grid.ny, step = 1 },
+        cells = points and { nx = #points, ny = 1, step = 1 }
+            or desc.cells or { i0 = 0, j0 = 0, nx = grid.nx, ny = grid.ny, step = 1 },
         programs = {}, pieces = {}, lanes = {}, slots = {},
     }, Snapshot)
     new_lanes(self, desc.slots or 1)
-    for _, s in ipairs(sim.states) do new_piece(self, s) end
+    for _, s in ipairs(sim.states) do
+        if points then add_points(self, s, points) else add_cells(self, s) end
+    end
     for slot = 1, desc.slots or 1 do
         self.slots[slot] = sim.members[1].device:host {
             type = sim.precision, count = self.cells.nx * self.cells.ny * #self.names,

@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
 local output = require 'mare.output.netcdf'
+local trial = require 'tests.scenarios.trial'
 
 local nx, ny = 6, 4
 local folder
@@ -346,14 +347,6 @@ describe('other programs', function()
         return folder .. '/run.nc'
     end
 
-    -- A program of Python's that has what is wanted, or nothing.
-    local function python(modules)
-        for _, name in ipairs { 'python3', '/usr/bin/python3' } do
-            if run(name .. " -c 'import " .. modules .. "'") == 0 then return name end
-        end
-        pending('needs Python with ' .. modules)
-    end
-
     it('ncdump reads the file', function()
         have 'command -v ncdump'
         local status, text = run('ncdump -v time,rho ' .. written())
@@ -363,7 +356,8 @@ describe('other programs', function()
     end)
 
     it('xarray reads the file, the dates too', function()
-        local python3 = python 'xarray, netCDF4'
+        local python3 = trial.python 'xarray, netCDF4'
+            or pending 'needs Python with xarray and netCDF4'
         spit(folder .. '/read.py', [[
 import sys, xarray
 d = xarray.open_dataset(sys.argv[1])

@@ -50,6 +50,13 @@ function trial.status_of(command)
     return tonumber(text:match 'status (%d+)%s*$'), text
 end
 
+-- The name of a Python that has these modules, or nil.
+function trial.python(modules)
+    for _, name in ipairs { 'python3', '/usr/bin/python3' } do
+        if trial.status_of(name .. " -c 'import " .. modules .. "'") == 0 then return name end
+    end
+end
+
 -- The shell command that runs a scenario.
 function trial.command(name, values)
     local words = { host.launcher, name, '--device=' .. trial.device, '--quiet' }

@@ -437,6 +437,10 @@ function Writer:abort()
     if self.position then self.temporary:keep() else self.temporary:discard() end
 end
 
+-- For other files of the same run.
+output.put_attributes, output.put_global_attributes = put_attributes, put_global_attributes
+output.time_attributes = time_attributes
+
 -- Raises now what writer{} would raise later because of the path.
 output.check = files.check
 

@@ -39,6 +39,13 @@ local variables = {
         kernel = 'derive_schlieren', ghosts = true },
 }
 
+local integrals = {
+    { name = 'mass', variable = 'rho', long_name = 'mass' },
+    { name = 'momentum_x', variable = 'rho_u', long_name = 'momentum along x' },
+    { name = 'momentum_y', variable = 'rho_v', long_name = 'momentum along y' },
+    { name = 'energy', variable = 'E', long_name = 'internal and kinetic energy' },
+}
+
 local names_of = frame.names_of
 
 -- What a scenario with this scheme lets its user choose; o.gamma and o.gravity are the scenario's
@@ -76,7 +83,7 @@ function euler.new(desc)
     return setmetatable({
         name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0,
         fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
-        variables = variables, derive = 'euler/derive.krn',
+        variables = variables, integrals = integrals, derive = 'euler/derive.krn',
         flux = flux, limiter = limiter, theta = theta,
         defines = frame.defines(limiter, theta, {
             EQUATION = 'euler/equation', FLUX = 'euler/' .. flux,

@@ -60,6 +60,18 @@ local variables = {
     { name = 'v', units = 'm s-1', long_name = 'velocity along y', kernel = 'derive_v' },
     { name = 'speed', units = 'm s-1', long_name = 'magnitude of the velocity',
         kernel = 'derive_speed' },
+    { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy',
+        long_name = 'energy of a column of water, by density' },
+}
+
+local integrals = {
+    { name = 'volume', variable = 'h', units = 'm3', long_name = 'volume of the water' },
+    { name = 'momentum_x', variable = 'hu', units = 'm4 s-1',
+        long_name = 'momentum along x, by density' },
+    { name = 'momentum_y', variable = 'hv', units = 'm4 s-1',
+        long_name = 'momentum along y, by density' },
+    { name = 'total_energy', variable = 'energy', units = 'm5 s-2',
+        long_name = 'kinetic energy and potential energy above still water, by density' },
 }
 
 local names_of = frame.names_of
@@ -73,7 +85,7 @@ water.options = {
     { name = 'limiter', default = 'mc', choices = names_of(water.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string', help = 'more for --out, of eta,u,v,speed' },
+    { name = 'variables', type = 'string', help = 'more for --out, of eta,u,v,speed,energy' },
 }
 
 local function choose(what, name, choices)
@@ -104,7 +116,7 @@ function water.new(desc)
         name = 'shallow_water', scheme = scheme, halo = 2, updated = 3 * passes, read_only = 0,
         fields = { 'h', 'hu', 'hv' }, normal = { x = 1, y = 2 },
         units = { length = 'm', time = 's' },
-        variables = variables, derive = 'shallow_water/derive.krn',
+        variables = variables, integrals = integrals, derive = 'shallow_water/derive.krn',
         flux = flux, limiter = limiter, theta = theta, defines = defines,
         stages = part.stages, buffers = math.max(2, passes),
         g = number('g', desc.g or 9.81, 1e-30, 1e30),
@@ -133,7 +145,7 @@ end
 
 -- What the kernels of derive.krn want to know.
 function Water:derive_values()
-    return { depth = self.depth }
+    return { depth = self.depth, g = self.g }
 end
 
 -- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a

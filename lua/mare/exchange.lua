@@ -43,7 +43,7 @@ function exchange.boundaries(given)
         if not (type(kind) == 'table' and open.kinds[name] or kinds[kind]) then
             errors.argument("boundary in the %s: '%s' (there are: %s; of an ocean { kind = %s, "
                 .. '... })', side, tostring(name), 'fixed, outflow, periodic, reflective',
-                'elevation, flather or sponge')
+                'elevation, flather, nesting or sponge')
         end
         result[side] = kind
     end

@@ -6,6 +6,7 @@ local parts = {
     device = 'bindings.device',
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
+    gridded = 'mare.ocean.gridded',
     image = 'mare.output.image',
     live = 'mare.live',
     ocean = 'mare.schemes.ocean',
@@ -17,6 +18,7 @@ local parts = {
     shallow_water = 'mare.schemes.shallow_water',
     simulation = 'mare.simulation',
     source = 'mare.source',
+    weather = 'mare.ocean.weather',
 }
 
 -- Functions that a script uses by name: the module and its function.

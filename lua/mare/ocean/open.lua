@@ -3,12 +3,15 @@
 --   { kind = 'flather', ... }      waves leave; elevation and current beyond are known, or at rest
 --   { kind = 'elevation', ... }    the elevation at the side is known, whatever leaves is reflected
 --   { kind = 'sponge', width = cells, ... }    flather, and the state is drawn to what is known
+--   { kind = 'nesting', file = 'FILE.nc', through = 'sponge' or 'flather', ... }
+--       what is known lies in a file: variables eta, hu and hv, or as these fields call them
 --
 -- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as series.new takes it, and
 -- constituents of tides, see tide.lua. The device half is edges.lua.
 
 local errors = require 'bindings.errors'
 local grid_module = require 'mare.grid'
+local gridded = require 'mare.ocean.gridded'
 local series = require 'mare.ocean.series'
 local tide = require 'mare.ocean.tide'
 
@@ -21,6 +24,7 @@ open.kinds = {
     flather = 'waves leave, what is known beyond comes in',
     elevation = 'the elevation is known',
     sponge = 'flather, and relaxation within `width` cells',
+    nesting = 'one of these two, with what a file knows',
 }
 
 local elevation = { kind = 'string', eta = 'any', constituents = 'table' }
@@ -28,7 +32,11 @@ local flather = { kind = 'string', eta = 'any', constituents = 'table', hu = 'an
     u = 'any', v = 'any' }
 local sponge = { width = 'number' }
 for name, rule in pairs(flather) do sponge[name] = rule end
-local fields = { elevation = elevation, flather = flather, sponge = sponge }
+local nesting = {
+    kind = 'string', file = 'string', through = { sponge = true, flather = true }, width = 'number',
+    eta = 'string', hu = 'string', hv = 'string', start = 'string', position = 'function',
+}
+local fields = { elevation = elevation, flather = flather, sponge = sponge, nesting = nesting }
 
 local function fail(self, message, ...)
     errors.argument('ocean: boundary in the %s: ' .. message, self.side, ...)
@@ -69,15 +77,28 @@ local function check_tide(self)
     end
 end
 
+-- What a file knows as a sponge or flather side. Where the file has land nothing flows.
+local function from_file(given)
+    local function variable(name)
+        local elevation_known = name == 'eta'
+        return gridded.new { file = given.file, variable = given[name] or name,
+            start = given.start, fill = elevation_known or nil,
+            missing = not elevation_known and 0 or nil }:series(given.position)
+    end
+    return { kind = given.through or 'sponge', width = given.width, eta = variable 'eta',
+        hu = variable 'hu', hv = variable 'hv' }
+end
+
 local function new_side(side, given, scheme, bed)
     local grid = bed.grid
+    errors.fields('ocean: boundary in the ' .. side, given, fields[given.kind])
+    if given.kind == 'nesting' then given = from_file(given) end
     local self = setmetatable({
         side = side, kind = given.kind, grid = grid, bed = bed, scheme = scheme,
         boundaries = bed.boundaries,
         axis = (side == 'west' or side == 'east') and 'x' or 'y', what = side .. ' boundary',
         high = side == 'east' or side == 'north', width = 0,
     }, Side)
-    errors.fields('ocean: boundary in the ' .. side, given, fields[given.kind])
     if given.kind == 'sponge' then self.width = check_width(self, given) end
     self.total = not scheme.staggered or scheme.nonlinear or false
     self.cells = self.axis == 'x' and grid.ny or grid.nx

@@ -1,5 +1,6 @@
--- What a film of a run needs at each of its times: the pixels, coloured on the devices, and samples
--- of what is drawn over them. A camera is used as a snapshot (snapshot.lua).
+-- What a picture of a run needs, the one at its end and each frame of a film: the pixels, coloured
+-- on the devices, and samples of what is drawn over them. A camera is used as a snapshot
+-- (snapshot.lua).
 
 local colours = require 'mare.colours'
 local errors = require 'bindings.errors'
@@ -17,31 +18,37 @@ Camera.__index = Camera
 
 camera.rate = 20            -- frames a second
 
--- The film that the command line asks for, nil if none: { spec = as film.writer takes it but for
--- the range where the picture has none, what = of picture.describe, every }. desc: as for run.new
-function camera.plan(desc)
+-- { spec = as film.writer takes it but for the range where the picture has none, what = of
+-- picture.describe }. time: for labels.clock
+local function plan(desc, path, width, time)
+    local what = picture.describe(desc.picture, desc.scheme)
+    local fig = picture.axes(desc.grid, desc.scheme)
+    fig.path, fig.title, fig.label = path, desc.title .. ', t = 0', what.label
+    fig.colours, fig.range, fig.missing, fig.width = what.colours, what.range, what.missing, width
+    time.unit = picture.time_unit(desc.scheme)
+    return { what = what, spec = { path = path, rate = camera.rate, figure = fig,
+        title = desc.title, vectors = what.vectors, time = time } }
+end
+
+-- The film that the command line asks for, nil if none: a plan, with the time between frames in
+-- `every`. desc: as for run.new
+function camera.film(desc)
     local o = desc.options
     if not o.film then return nil end
     if type(desc.picture) == 'function' then
         errors.usage 'option --film: this scenario draws curves, of which there is no film'
     end
     errors.option('film', film.check, o.film)
-    local what = picture.describe(desc.picture, desc.scheme)
     local every = o.film_every or o.t_end / (o.frames or 100)
-    local fig = picture.axes(desc.grid, desc.scheme)
-    fig.path, fig.title, fig.label = o.film, desc.title .. ', t = 0', what.label
-    fig.colours, fig.range, fig.missing = what.colours, what.range, what.missing
-    fig.width = o.film_width or 800
-    return { what = what, every = every, spec = {
-        path = o.film, rate = camera.rate, figure = fig, title = desc.title, vectors = what.vectors,
-        time = { unit = picture.time_unit(desc.scheme), last = o.t_end, step = every },
-    } }
+    local planned = plan(desc, o.film, o.film_width or 800, { last = o.t_end, step = every })
+    planned.every = every
+    return planned
 end
 
 -- Completes a plan with what only a state tells: ranges that were not given are those of `sim` now,
 -- or of the film that is gone on with.
-function camera.complete(plan, sim, position)
-    local spec, what, cells = plan.spec, plan.what, sim.grid.cells
+function camera.complete(planned, sim, position)
+    local spec, what, cells = planned.spec, planned.what, sim.grid.cells
     spec.figure.range = position and position.range or spec.figure.range
     spec.figure.data = not spec.figure.range and sim:field(what.variable) or nil
     spec.figure = image.figure_spec(spec.figure)
@@ -54,9 +61,9 @@ function camera.complete(plan, sim, position)
     end
 end
 
--- plan: a complete one
-function camera.new(sim, plan, slots)
-    local spec, what, fig = plan.spec, plan.what, figure.new(plan.spec.figure)
+-- planned: a complete plan
+function camera.new(sim, planned, slots)
+    local spec, what, fig = planned.spec, planned.what, figure.new(planned.spec.figure)
     local self = setmetatable({ shots = {} }, Camera)
     self.shots[1] = frames.new(sim, { variable = what.variable, width = fig.box.width,
         height = fig.box.height, range = spec.figure.range, map = colours.map(spec.figure.colours),
@@ -96,8 +103,24 @@ function Camera:data(slot)
     return data
 end
 
+function Camera:wait(slot)
+    for _, shot in ipairs(self.shots) do shot:wait(slot) end
+end
+
 function Camera:release()
     for _, shot in ipairs(self.shots) do shot:release() end
+end
+
+-- The picture at the end of a run, as PNG.
+function camera.still(desc, sim, path)
+    local planned = plan(desc, path, 1200, { last = sim.now.t })
+    camera.complete(planned, sim)
+    local self = camera.new(sim, planned, 1)
+    self:take(1)
+    self:wait(1)
+    local data = self:data(1)
+    film.still(planned.spec, sim.now.t, function(name) return data[name] end)
+    self:release()
 end
 
 return camera

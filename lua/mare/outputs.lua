@@ -145,7 +145,7 @@ local function new_output(desc, wanted, common)
 end
 
 local function new_film(desc, run_id)
-    local plan = camera.plan(desc)
+    local plan = camera.film(desc)
     if not plan then return nil end
     plan.spec.owner = desc.options.checkpoint and run_id or nil
     return {
@@ -390,7 +390,8 @@ function Outputs:close(sim)
     end
     self:abort()
     if self.image then
-        picture.draw(self.desc, sim, self.image)
+        local draw = type(self.desc.picture) == 'function' and self.desc.picture
+        if draw then draw(sim, self.image) else camera.still(self.desc, sim, self.image) end
         written[#written + 1] = self.image
     end
     return written

@@ -11,7 +11,6 @@
 -- or function(sim, path), which draws an image by itself.
 
 local errors = require 'bindings.errors'
-local image = require 'mare.output.image'
 local labels = require 'mare.output.labels'
 
 local picture = {}
@@ -64,32 +63,6 @@ end
 -- For labels.clock.
 function picture.time_unit(scheme)
     return scheme.units and scheme.units.time
-end
-
-local function with_overlays(spec, what, sim)
-    local lines, vectors = what.contours, what.vectors
-    if lines then
-        spec.contours = lines.levels
-        if lines.variable ~= what.variable then spec.contour_data = sim:field(lines.variable) end
-    end
-    if vectors then
-        spec.vectors = { u = sim:field(vectors.u), v = sim:field(vectors.v), unit = vectors.unit,
-            reference = vectors.reference }
-    end
-    return spec
-end
-
--- The image at the end of a run. desc: as for run.new
-function picture.draw(desc, sim, path)
-    if type(desc.picture) == 'function' then return desc.picture(sim, path) end
-    local what = picture.describe(desc.picture, sim.scheme)
-    local spec = picture.axes(sim.grid, sim.scheme)
-    spec.path, spec.data = path, sim:field(what.variable)
-    spec.title = desc.title .. ', ' .. labels.clock(picture.time_unit(sim.scheme), sim.now.t)(
-        sim.now.t)
-    spec.label, spec.colours, spec.range = what.label, what.colours, what.range
-    spec.missing = what.missing
-    image.field(with_overlays(spec, what, sim))
 end
 
 return picture

@@ -93,6 +93,16 @@ describe('a film of a run', function()
         assert.equal('film.gif film.png', listing())
     end)
 
+    it('ends with the picture at the end of the run, which is as independent', function()
+        local picture = folder .. '/p.png'
+        run(nil, { image = picture }):release()
+        local whole = slurp(picture)
+        assert.equal('\137PNG', whole:sub(1, 4))
+        run(nil, { image = picture, decompose = { 2, 3 } }):release()
+        assert.is_true(whole == slurp(picture))
+        assert.equal('p.png', listing())
+    end)
+
     it('is the same when it was gone on with, also from a complete one', function()
         local path, checkpoint = folder .. '/film.gif', folder .. '/run.ck'
         run(path):release()

@@ -21,6 +21,7 @@ local cairo = require 'bindings.cairo'
 local colours = require 'mare.colours'
 local figure = require 'mare.output.figure'
 local files = require 'bindings.files'
+local image = require 'mare.output.image'
 local labels = require 'mare.output.labels'
 local literal = require 'mare.literal'
 local zlib = require 'bindings.zlib'
@@ -58,8 +59,7 @@ local function new_writer(spec)
     local module = module_of(spec.path)
     local fig = figure.new(spec.figure)
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
-        last = -math.huge, clock = labels.clock(spec.time.unit, spec.time.last, spec.time.step),
-        temporary = files.temporary(spec.path, spec.owner) }, Writer)
+        last = -math.huge, temporary = files.temporary(spec.path, spec.owner) }, Writer)
     guarded(self, function()
         self.encoder = module.encoder({ width = fig.width, height = fig.height, rate = spec.rate,
             map = colours.map(spec.figure.colours), missing = spec.figure.missing.colour },
@@ -84,9 +84,10 @@ local function copy(from, box, missing, to, stride)
     return found
 end
 
-local function draw(self, t, get)
-    local fig, canvas, spec, missing = self.figure, self.canvas, self.spec, nil
-    local box, pixels = fig.box, get('pixels', 'uint32_t')
+-- Everything that differs from frame to frame.
+local function draw(fig, canvas, spec, t, get)
+    local box, missing = fig.box, nil
+    local pixels = get('pixels', 'uint32_t')
     canvas:pixels(box.x, box.y, box.width, box.height, function(to, stride)
         missing = copy(pixels, box, spec.figure.missing.colour, to, stride)
     end)
@@ -96,12 +97,21 @@ local function draw(self, t, get)
     end
     if vectors then fig:arrows(canvas, get 'u', get 'v', vectors.unit, vectors.reference) end
     if missing then fig:missing_note(canvas) end
-    fig:title(canvas, spec.title .. ', ' .. self.clock(t))
+    local time = spec.time
+    fig:title(canvas, spec.title .. ', ' .. labels.clock(time.unit, time.last, time.step)(t))
+end
+
+-- One frame alone, as an ordinary PNG.
+function film.still(spec, t, get)
+    local fig = figure.new(spec.figure)
+    local canvas = fig:canvas()
+    draw(fig, canvas, spec, t, get)
+    image.write(canvas, spec.path)
 end
 
 function Writer:write(t, get)
     guarded(self, function()
-        draw(self, t, get)
+        draw(self.figure, self.canvas, self.spec, t, get)
         local pixels, stride = self.canvas:memory()
         self.encoder:frame(pixels, stride, self.frames)
     end)

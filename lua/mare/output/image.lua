@@ -55,7 +55,8 @@ local function check_range(spec, name, range)
     return { low, high }
 end
 
-local function write(canvas, path)
+-- A canvas, which is released, as a PNG.
+function image.write(canvas, path)
     local temporary = files.temporary(path)
     canvas:write_png(temporary.name, path)
     canvas:release()
@@ -137,7 +138,7 @@ end
 
 -- Draws a field into a PNG file; see above.
 function image.field(given)
-    write(image.field_canvas(given), given.path)
+    image.write(image.field_canvas(given), given.path)
 end
 
 -- ---- lines ----
@@ -179,7 +180,7 @@ end
 
 -- Draws curves into a PNG file; see above.
 function image.lines(given)
-    write(image.lines_canvas(given), given.path)
+    image.write(image.lines_canvas(given), given.path)
 end
 
 -- Raises now what field{} or lines{} would raise later because of the path or a missing library.

@@ -8,8 +8,9 @@ local netcdf = require 'bindings.netcdf'
 
 local rerun = {}
 
-local left_out = { out = true, image = true, film = true, checkpoint = true,
-    checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true }
+local left_out = { out = true, image = true, film = true, series = true, checkpoint = true,
+    checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true,
+    json_log = true }
 
 -- The option that a word sets, or nil.
 local function key_of(word)
@@ -47,7 +48,13 @@ local function words_of(path, attributes, changes)
         end
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
-    if not changed.out then words[#words + 1] = '--out=' .. base .. '.nc' end
+    local of_series = attributes.option_series
+    if not changed.out and (attributes.option_out or not of_series) then
+        words[#words + 1] = '--out=' .. base .. '.nc'
+    end
+    if of_series and not changed.series then
+        words[#words + 1] = '--series=' .. base .. '.series.nc'
+    end
     if attributes.option_image and not changed.image then
         words[#words + 1] = '--image=' .. base .. '.png'
     end

@@ -1,6 +1,7 @@
 -- Time series of a run: gauges show what the fields hold, integrals are the sums they say, to the
 -- bit on every decomposition and after a restart.
 
+local host = require 'mare.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -147,6 +148,16 @@ describe('a time series', function()
         assert.same({ time = 2, station = 2, name_strlen = 7 }, file:dimensions())
         assert.equal('m5 s-2', file:attributes('total_energy').units)
         file:close()
+    end)
+
+    it('runs again from its own file', function()
+        local path = folder .. '/s.nc'
+        trial.run('kelvin_helmholtz', { nx = 32, ny = 16, steps = 9, series = path,
+            series_steps = 3, gauges = 'a:0.5,0.5', image = folder .. '/p.png' })
+        local status, text = trial.status_of(("'%s' rerun '%s' --quiet"):format(host.launcher, path))
+        assert.equal(0, status, text)
+        assert.same(trial.data_of(path), trial.data_of(folder .. '/s.rerun.series.nc'))
+        assert.is_nil(trial.listing(folder):find('s.rerun.nc', 1, true))
     end)
 
     it('is left as it was where the state became invalid', function()

@@ -33,6 +33,15 @@ local variables = {
     { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
 }
 
+local integrals = {
+    { name = 'volume', variable = 'eta', units = 'm3',
+        long_name = 'volume of the water above still water' },
+    { name = 'momentum_x', variable = 'hu', units = 'm4 s-1',
+        long_name = 'momentum along x, by density' },
+    { name = 'momentum_y', variable = 'hv', units = 'm4 s-1',
+        long_name = 'momentum along y, by density' },
+}
+
 -- What a scenario with this scheme lets its user choose.
 ocean.options = {
     title = 'Ocean',
@@ -97,6 +106,7 @@ function ocean.new(desc)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
         normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
+        integrals = integrals,
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),

@@ -55,7 +55,7 @@ function camera.complete(planned, sim, position)
     local lines = what.contours
     if lines then
         local is_ground = lines.variable == what.variable
-        spec.contours = { levels = lines.levels, is_ground = is_ground,
+        spec.contours = { levels = lines.levels, is_ground = is_ground, period = lines.period,
             range = is_ground and spec.figure.range
                 or image.range(sim:field(lines.variable), cells) }
     end

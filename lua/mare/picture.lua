@@ -5,7 +5,7 @@
 --       label = 'elevation (m)',    -- default: the variable's long name and units
 --       colours = 'diverging', range = { -0.05, 0.05 },       -- as image.field takes them
 --       missing = { colour = 0xb4aca0, label = 'land' },
---       contours = 8 or { levels } or { variable = 'h', levels = 8 or { levels } },
+--       contours = 8 or { levels } or { variable = 'h', levels = 8 or { levels }, period = 360 },
 --       vectors = { 'u', 'v', reference = 0.5 },
 --   }
 -- or function(sim, path), which draws an image by itself.
@@ -31,8 +31,8 @@ local function find(scheme, name)
 end
 
 -- Checks a description, and gives it with every name looked up: { variable, label, colours, range,
--- missing, contours = { variable, levels } or nil, vectors = { u, v, unit, reference } or nil }.
--- It may be wanted only at the end of a run: what is wrong must not surface then.
+-- missing, contours = { variable, levels, period } or nil, vectors = { u, v, unit, reference } or
+-- nil }. It may be wanted only at the end of a run: what is wrong must not surface then.
 function picture.describe(given, scheme)
     given = errors.fields('picture', given or {}, allowed)
     local shown = find(scheme, given.variable or scheme.fields[1])
@@ -43,7 +43,8 @@ function picture.describe(given, scheme)
     if lines then
         local named = type(lines) == 'table' and lines.variable
         out.contours = { variable = find(scheme, named or shown.name).name,
-            levels = named and (lines.levels or 8) or lines }
+            levels = named and (lines.levels or 8) or lines,
+            period = named and lines.period or nil }
     end
     if vectors then
         local u, v = find(scheme, vectors[1]), find(scheme, vectors[2])

@@ -26,6 +26,8 @@ local declared = {
       help = 'of the colours, as 0.9,2.1; default: of the values at all these times' },
     { name = 'colours', default = 'viridis', choices = colours.names(), help = 'colour map' },
     { name = 'contours', type = 'string', help = 'lines: how many, or levels as 0.5,1,1.5' },
+    { name = 'contours-of', type = 'string',
+      help = 'another variable that they show; of angles (degrees), as phases' },
     { name = 'vectors', type = 'string', help = 'two variables, as u,v: arrows' },
     { name = 'width', default = 1200, range = { 200, 16384 }, help = 'in pixels, about' },
 }
@@ -85,18 +87,35 @@ local function records_of(field, o, path)
     return list
 end
 
+-- Another variable on the same cells and times.
+local function companion(data, field, option, name)
+    local other = data:field(name)
+    if other.nx ~= field.nx or other.ny ~= field.ny then
+        errors.usage('option --%s: %s has %d x %d cells, %s %d x %d', option, name, other.nx,
+            other.ny, field.name, field.nx, field.ny)
+    end
+    if other.times and #other.times ~= #(field.times or {}) then
+        errors.usage('option --%s: %s has other times than %s', option, name, field.name)
+    end
+    return other
+end
+
 local function vectors_of(data, field, o)
     if not o.vectors then return nil end
     local u, v = o.vectors:match '^%s*([^,%s]+)%s*,%s*([^,%s]+)%s*$'
     if not u then errors.usage("option --vectors: '%s' (allowed: two variables)", o.vectors) end
-    u, v = data:field(u), data:field(v)
-    for _, part in ipairs { u, v } do
-        if part.nx ~= field.nx or part.ny ~= field.ny then
-            errors.usage('option --vectors: %s has %d x %d cells, %s %d x %d', part.name, part.nx,
-                part.ny, field.name, field.nx, field.ny)
-        end
-    end
+    u, v = companion(data, field, 'vectors', u), companion(data, field, 'vectors', v)
     return { u = u, v = v, unit = u.unit }
+end
+
+-- { levels, field, period } of the lines.
+local function lines_of(data, field, o)
+    local levels = levels_of(o)
+    if not (levels or o.contours_of) then return nil end
+    local other = o.contours_of and companion(data, field, 'contours-of', o.contours_of)
+    local is_angle = (other or field).unit and (other or field).unit:find '^deg'
+    return { levels = levels or is_angle and 12 or 8, field = other,
+        period = is_angle and 360 or nil }
 end
 
 -- ---- drawing ----
@@ -138,7 +157,10 @@ local function draw_images(job, o, path)
         local spec, t = describe(job.field, o, job.range), job.field.times and job.field.times[k]
         spec.path = #job.records > 1 and path_at(path, t) or path
         spec.title = t and job.title .. ', ' .. job.clock(t) or job.title
-        spec.data, spec.contours = job.data:read(job.field, k), job.levels
+        spec.data = job.data:read(job.field, k)
+        local lines = job.lines or {}
+        spec.contours, spec.contour_period = lines.levels, lines.period
+        spec.contour_data = lines.field and job.data:read(lines.field, k)
         spec.vectors = job.vectors and { unit = job.vectors.unit,
             u = job.data:read(job.vectors.u, k), v = job.data:read(job.vectors.v, k) }
         image.field(spec)
@@ -152,7 +174,11 @@ local function frame_of(job, fig, k)
     local data, nx, parts = job.data:read(job.field, k), job.field.nx, {}
     parts.pixels = {}
     image.shade(fig, data, parts.pixels, fig.box.width)
-    if job.levels then parts.contours = raster.thinned(data, nx, fig:contour_cells()) end
+    local lines = job.lines
+    if lines then
+        parts.contours = raster.thinned(lines.field and job.data:read(lines.field, k) or data, nx,
+            fig:contour_cells())
+    end
     for _, name in ipairs(job.vectors and { 'u', 'v' } or {}) do
         parts[name] = raster.thinned(job.data:read(job.vectors[name], k), nx, fig:arrow_cells())
     end
@@ -160,7 +186,7 @@ local function frame_of(job, fig, k)
 end
 
 local function make_film(job, o)
-    local spec, times = describe(job.field, o, job.range), job.field.times
+    local spec, times, lines = describe(job.field, o, job.range), job.field.times, job.lines
     spec.path, spec.title = o.film, job.title
     spec = image.figure_spec(spec)
     local fig = figure.new(spec)
@@ -169,7 +195,9 @@ local function make_film(job, o)
         path = o.film, rate = camera.rate, figure = spec, title = job.title,
         time = { unit = job.field.time_unit, last = times[#times], step = job.step },
         vectors = job.vectors and { unit = job.vectors.unit },
-        contours = job.levels and { levels = job.levels, range = job.range, is_ground = true },
+        contours = lines and { levels = lines.levels, range = lines.field
+            and common_range(job.data, lines.field, job.records) or job.range,
+            is_ground = not lines.field, period = lines.period },
     }
     for _, k in ipairs(job.records) do
         local parts = frame_of(job, fig, k)
@@ -183,7 +211,7 @@ end
 function plot.run(path, words)
     options.source, options.program = words, 'mare plot FILE.nc'
     local o = options { title = 'Pictures and films of a NetCDF file', declared }
-    local range, levels, data = range_of(o), levels_of(o), dataset.open(path)
+    local range, data = range_of(o), dataset.open(path)
     local name = o.var or data.names[1]
         or errors.usage('%s: has no variable over y and x', path)
     local field = data:field(name)
@@ -193,7 +221,8 @@ function plot.run(path, words)
     if o.out then errors.option('out', image.check, o.out) end
     local step = times and #times > 1 and (times[#times] - times[1]) / (#times - 1) or nil
     local job = {
-        data = data, field = field, records = records, levels = levels, step = step,
+        data = data, field = field, records = records, step = step,
+        lines = lines_of(data, field, o),
         vectors = vectors_of(data, field, o), title = data.title or path:match '[^/]*$',
         range = range or common_range(data, field, records, o.colours),
         clock = times and labels.clock(field.time_unit, times[#times], step),

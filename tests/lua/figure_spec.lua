@@ -40,6 +40,23 @@ describe('contour lines', function()
         assert.same({ { 3.25, 0, 3.25, 1 }, { 3.25, 3, 3.25, 4 } }, lines)
     end)
 
+    it('do not see the jump of angles, nor the point around which they turn', function()
+        local function angle(x, y) return math.deg(math.atan2(y - 20.3, x - 20.4)) % 360 end
+        local phase = sampled(41, 41, angle)
+        for level = 0, 330, 30 do
+            local lines = contours.lines(phase, 41, 41, level, 360)
+            assert.equal(1, #lines)
+            local line = lines[1]
+            for k = 1, #line, 2 do
+                local away = (angle(line[k], line[k + 1]) - level + 180) % 360 - 180
+                local r = math.sqrt((line[k] - 20.4) ^ 2 + (line[k + 1] - 20.3) ^ 2)
+                assert.is_true(math.abs(away) < 8 / r, level)
+            end
+            assert.is_true(#line / 2 >= 20)
+        end
+        assert.is_true(#contours.lines(phase, 41, 41, 180)[1] > 60)     -- as if they were none
+    end)
+
     it('part a saddle by its middle', function()
         for _, middle in ipairs { -0.5, 0.5 } do
             local saddle = { [0] = 1, -1 + middle, -1 + middle, 1 }
@@ -63,6 +80,7 @@ describe('contour lines', function()
             return texts
         end)())
         assert.same({ 0.3, 7 }, contours.levels({ 0.3, 7 }, { 0, 1 }))
+        assert.same({ 0, 90, 180, 270 }, contours.levels(4, { 0.1, 359 }, 360))
     end)
 end)
 

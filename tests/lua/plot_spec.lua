@@ -84,6 +84,8 @@ describe('plotting a file', function()
         drawn 'a.nc --width 400 --contours 5 --vectors h,u --out c.png'
         assert.is_true(expected { contours = 5,
             vectors = { u = values(3), v = values(0.1), unit = 'm' } } == slurp 'c.png')
+        drawn 'a.nc --width 400 --contours-of u --contours 4 --out c.png'
+        assert.is_true(expected { contours = 4, contour_data = values(0.1) } == slurp 'c.png')
         drawn 'a.nc --width 400 --contours 20,30.5 --out c.png'
         assert.is_true(expected { contours = { 20, 30.5 } } == slurp 'c.png')
     end)
@@ -97,7 +99,7 @@ describe('plotting a file', function()
     end)
 
     it('makes films', function()
-        drawn 'a.nc --times all --film a.gif --width 300 --contours 4 --vectors u,h'
+        drawn 'a.nc --times all --film a.gif --width 300 --contours-of u --vectors u,h'
         assert.equal('a.gif', listing())
         assert.equal(3, select(2, (slurp 'a.gif'):gsub('!\249\4', '')))
         drawn 'a.nc --times all --film a.apng --out p.png'
@@ -117,6 +119,7 @@ describe('plotting a file', function()
             ['a.nc --range 2,1'] = "option --range: '2,1' (allowed: low,high)",
             ['a.nc --vectors u'] = "option --vectors: 'u' (allowed: two variables)",
             ['a.nc --vectors u,w'] = "a.nc: no variable 'w' over y and x (there are: h, u)",
+            ['a.nc --contours-of w'] = "a.nc: no variable 'w' over y and x",
             ['a.nc --colours jet'] = 'cividis, diverging, magma, viridis',
             ['a.nc --film a.avi'] = 'a.avi: a film ends in .mp4, .gif, .png or .apng',
             ['a.nc --out none/a.png'] = 'option --out: none/a.png',

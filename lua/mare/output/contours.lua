@@ -2,6 +2,7 @@
 -- (nx - 1, ny - 1); squares with a corner that is not a number have no line. An edge between two
 -- samples is crossed by a level at most once, so lines are chains of edges.
 
+local axes = require 'mare.output.axes'
 local colours = require 'mare.colours'
 local ticks = require 'mare.output.ticks'
 
@@ -24,8 +25,19 @@ local function edge_names(at, nx)
     return { s = 2 * at, w = 2 * at + 1, n = 2 * (at + nx), e = 2 * (at + 1) + 1 }
 end
 
--- The neighbours on the lines of every edge that the level crosses: links[edge] = { a, b }.
-local function link(data, nx, ny, level)
+-- How far angles are from a level, within half a period: 0 is the level then.
+local function wrapped(data, n, level, period)
+    local out = {}
+    for k = 0, n - 1 do
+        local turns = (data[k] - level) / period
+        out[k] = (turns - math.floor(turns + 0.5)) * period
+    end
+    return out
+end
+
+-- The neighbours on the lines of every edge that the level crosses: links[edge] = { a, b }. Squares
+-- whose corners differ by more than `most` have none.
+local function link(data, nx, ny, level, most)
     local links, order = {}, {}
     local function connect(a, b)
         if not links[a] then links[a], order[#order + 1] = {}, a end
@@ -38,7 +50,8 @@ local function link(data, nx, ny, level)
             local sum = a + b + c + d
             local case = (a > level and 1 or 0) + (b > level and 2 or 0) + (c > level and 4 or 0)
                 + (d > level and 8 or 0)
-            if case > 0 and case < 15 and sum - sum == 0 then
+            local spread = math.max(a, b, c, d) - math.min(a, b, c, d)
+            if case > 0 and case < 15 and sum - sum == 0 and spread <= most then
                 local edges = edge_names(at, nx)
                 local pairs_of = joined[case]
                     or saddle[case][sum > 4 * level and 'high' or 'low']
@@ -63,8 +76,10 @@ local function crossing(data, nx, level, edge)
 end
 
 -- Lines as arrays { x1, y1, x2, y2, ... } of positions in samples; closed ones repeat their start.
-function contours.lines(data, nx, ny, level)
-    local links, order = link(data, nx, ny, level)
+-- period: of data that are angles; there is no line where they jump, nor where all of them meet.
+function contours.lines(data, nx, ny, level, period)
+    if period then data, level = wrapped(data, nx * ny, level, period), 0 end
+    local links, order = link(data, nx, ny, level, period and period / 2 or math.huge)
     local lines, used = {}, {}
     local function follow(edge)
         local line, before = {}, nil
@@ -90,9 +105,14 @@ function contours.lines(data, nx, ny, level)
     return lines
 end
 
--- wanted: how many, or an array of levels
-function contours.levels(wanted, range)
+-- wanted: how many, or an array of levels; period: of angles, which it divides evenly
+function contours.levels(wanted, range, period)
     if type(wanted) == 'table' then return wanted end
+    if period then
+        local levels = {}
+        for k = 1, wanted do levels[k] = (k - 1) * period / wanted end
+        return levels
+    end
     local step = ticks.step(range[1], range[2], wanted + 1)
     local levels = {}
     for _, level in ipairs(ticks.values(range[1], range[2], step)) do
@@ -103,27 +123,29 @@ function contours.levels(wanted, range)
 end
 
 -- Dark lines on light ground and light ones on dark, if the ground is the same field in a colour
--- map.
+-- map; else dark ones with a light rim.
 local function line_colour(level, range, map)
-    if not map then return 0x262626 end
+    if not map then return axes.ink, axes.paper end
     local share = (level - range[1]) / (range[2] - range[1])
     local top = colours.size - 1
     local r, g, b = colours.split(map[math.max(0, math.min(top, math.floor(share * top + 0.5)))])
-    return 0.299 * r + 0.587 * g + 0.114 * b < 0.45 and 0xe8e8e8 or 0x262626
+    return 0.299 * r + 0.587 * g + 0.114 * b < 0.45 and 0xe8e8e8 or axes.ink
 end
 
 -- Draws into a clipped box. field: { data, nx, ny, place = function(x, y) from samples to pixels,
--- levels, range, map = of the ground or nil }; negative levels are dashed where there are positive
--- ones too.
+-- levels, range, map = of the ground or nil, period = of angles or nil }; negative levels are
+-- dashed where there are positive ones too.
 function contours.draw(canvas, field, em)
     local width = math.max(1, 0.085 * em)
-    local both = field.range[1] < 0 and field.range[2] > 0
+    local both = field.range[1] < 0 and field.range[2] > 0 and not field.period
     for _, level in ipairs(field.levels) do
-        local colour = line_colour(level, field.range, field.map)
-        for _, line in ipairs(contours.lines(field.data, field.nx, field.ny, level)) do
-            canvas:curve(#line / 2, function(k)
-                return field.place(line[2 * k - 1], line[2 * k])
-            end, width, colour, both and level < 0 and 0.45 * em or nil)
+        local colour, rim = line_colour(level, field.range, field.map)
+        local dash = both and level < 0 and 0.45 * em or nil
+        local lines = contours.lines(field.data, field.nx, field.ny, level, field.period)
+        for _, line in ipairs(lines) do
+            local function place(k) return field.place(line[2 * k - 1], line[2 * k]) end
+            if rim then canvas:curve(#line / 2, place, 2 * width, rim, dash) end
+            canvas:curve(#line / 2, place, width, colour, dash)
         end
     end
 end

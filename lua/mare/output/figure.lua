@@ -156,13 +156,15 @@ local function clipped(self, canvas, draw)
     canvas:clipped(box.x, box.y, box.width, box.height, draw)
 end
 
--- data: of contour_cells(). range: of its values; is_ground: it is what the pixels show.
-function Figure:contours(canvas, data, wanted, range, is_ground)
+-- data: of contour_cells(). wanted: levels, or how many of them; range: of its values; is_ground:
+-- it is what the pixels show; period: of data that are angles
+function Figure:contours(canvas, data, wanted, range, is_ground, period)
     local cells = self:contour_cells()
     clipped(self, canvas, function()
         contours.draw(canvas, { data = data, nx = cells.nx, ny = cells.ny,
             place = placing(self, cells), range = range, map = is_ground and self.map,
-            levels = contours.levels(wanted, range) }, self.em)
+            period = period,
+            levels = contours.levels(wanted, range, period) }, self.em)
     end)
 end
 

@@ -6,7 +6,7 @@
 --       path = 'kh.gif', rate = 20,                 -- frames a second
 --       figure = image.figure_spec{ ... },
 --       title = 'Kelvin-Helmholtz', time = { unit = 's', last = 2, step = 0.02 },
---       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil
+--       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil; and period
 --       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
 --       owner = nil,                                -- a word, of a film that is to be sealed
 --   }
@@ -93,7 +93,8 @@ local function draw(fig, canvas, spec, t, get)
     end)
     local lines, vectors = spec.contours, spec.vectors
     if lines then
-        fig:contours(canvas, get 'contours', lines.levels, lines.range, lines.is_ground)
+        fig:contours(canvas, get 'contours', lines.levels, lines.range, lines.is_ground,
+            lines.period)
     end
     if vectors then fig:arrows(canvas, get 'u', get 'v', vectors.unit, vectors.reference) end
     if missing then fig:missing_note(canvas) end

@@ -11,7 +11,8 @@
 --       range = { 0.9, 2.1 },         -- default: of the finite data; symmetric for diverging
 --       missing = { colour = 0xb4aca0, label = 'land' },      -- how values that are NaN are shown
 --       contours = 8,                 -- about so many levels, or an array of them; of the field,
---       contour_data = eta,           -- or of this one
+--       contour_data = phase,         -- or of this one,
+--       contour_period = 360,         -- which may be angles, where there is no line at a jump
 --       vectors = { u = u, v = v, unit = 'm s-1', reference = 0.5 },    -- reference: the arrow
 --                                     -- that is explained; default: a round one
 --       width = 1200,                 -- pixels of the whole picture, about; the height follows
@@ -113,7 +114,7 @@ local function overlay(canvas, fig, given)
         local data, n = given.contour_data or given.data, nx * given.ny
         local range = given.contour_data and image.range(data, n) or fig.spec.range
         fig:contours(canvas, raster.thinned(data, nx, fig:contour_cells()), given.contours, range,
-            not given.contour_data)
+            not given.contour_data, given.contour_period)
     end
     local vectors = given.vectors
     if vectors then

@@ -80,8 +80,9 @@ typedef struct mr_opencl_device {
 typedef struct mr_opencl_stream {
     struct mr_cl_queue *queue;
     struct mr_opencl_stream *next;
-    atomic_ullong queued;     /* commands so far */
-    atomic_int keeping;       /* commands to come whose events are kept, if positive */
+    atomic_ullong queued;     /* commands so far, */
+    atomic_ullong recorded;   /* those before the last record, */
+    atomic_ullong span;       /* and those between it and the one before */
     pthread_mutex_t lock;     /* of the two below */
     struct mr_cl_event *last; /* the event kept last, that of the command of this number */
     uint64_t last_number;
@@ -107,7 +108,8 @@ typedef struct mr_opencl_kernel {
 
 /* ---- opencl_stream.c: commands ----
  * Between begin and end a command is queued, with `wanted` for its event; there is no end if that
- * fails. */
+ * fails. Events cost, so that only the command has one which a record will follow, if records come
+ * as regularly as they did, and some after it. */
 
 typedef struct mr_opencl_command {
     mr_opencl_stream *stream;
@@ -118,12 +120,14 @@ typedef struct mr_opencl_command {
 void mr_opencl_keep(const mr_opencl_command *command);
 
 static inline struct mr_cl_queue *mr_opencl_begin(mr_native stream, mr_opencl_command *command) {
+    enum { KEPT = 64 };
     mr_opencl_stream *s = stream.ptr;
     command->stream = s;
     command->number = atomic_load_explicit(&s->queued, memory_order_relaxed) + 1;
     command->event = NULL;
-    bool keeps = atomic_load_explicit(&s->keeping, memory_order_relaxed) > 0;
-    command->wanted = keeps ? &command->event : NULL;
+    uint64_t expected = atomic_load_explicit(&s->recorded, memory_order_relaxed) +
+                        atomic_load_explicit(&s->span, memory_order_relaxed);
+    command->wanted = command->number - expected < KEPT ? &command->event : NULL;
     return s->queue;
 }
 

@@ -48,8 +48,10 @@ static mare_status move_data(story *s) {
     float *in = mare_host_data(s->host);
     for (int i = 0; i < N; i++)
         in[i] = (float)i;
+    MR_TRY(mare_buffer_upload(s->x, 0, in, sizeof *in, s->stream));
     MR_TRY(mare_event_record(s->start, s->stream));
     MR_TRY(mare_buffer_upload(s->x, 0, in, N * sizeof *in, s->stream));
+    MR_TRY(mare_event_record(s->start, s->stream));
     MR_TRY(mare_buffer_fill(s->y, 0, N * sizeof *in, &zero, sizeof zero, s->stream));
     const mare_region box = { .width = 16,
                               .height = 3,
@@ -170,8 +172,8 @@ static int few_arguments(void) {
     return 0;
 }
 
-/* With the second marker made to fail. The event of a record is that of the last command while it
- * runs, else a marker's, and so it is after a wait. */
+/* With the second marker made to fail. The event of a record that was to be expected is that of the
+ * last command while it runs, else a marker's, and so it is after a wait. */
 static int kept_events(void) {
     mare_device *device = NULL;
     mare_buffer *buffer = NULL;
@@ -179,6 +181,7 @@ static int kept_events(void) {
     OK(mare_device_open("opencl:0", &device));
     OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 64 }, &buffer));
     OK(mare_event_create(device, &event));
+    OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
     OK(mare_event_record(event, NULL));
     OK(mare_buffer_fill(buffer, 0, 64, "", 1, NULL));
     if (getenv("MARE_FAKE_SLOW")) {

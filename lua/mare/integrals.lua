@@ -14,11 +14,14 @@ Integrals.__index = Integrals
 
 local lanes = 32            -- of sums.krn
 
--- Where a part finds a variable: buffer, first element and elements a row.
+-- Where a part finds a variable: buffer, first element, elements a row, and whether it is one of
+-- the state.
 local function place_of(self, k, name)
     local s = self.sim.states[k]
     for field, unknown in ipairs(self.sim.scheme.fields) do
-        if unknown == name then return s.now, s.layout:offset(field - 1, 0, 0), s.layout.stride end
+        if unknown == name then
+            return s[s.present], s.layout:offset(field - 1, 0, 0), s.layout.stride, true
+        end
     end
     local piece, shot = self.shot.pieces[k], self.shot
     for n, derived in ipairs(shot.names) do
@@ -29,15 +32,16 @@ local function place_of(self, k, name)
 end
 
 local function bind_sums(self, program, k, sums)
-    local s, launches = self.sim.states[k], {}
+    local s, launches, of_state = self.sim.states[k], {}, {}
     for n, integral in ipairs(self.list) do
-        local src, origin, stride = place_of(self, k, integral.variable)
+        local src, origin, stride, is_field = place_of(self, k, integral.variable)
+        of_state[n] = is_field
         launches[n] = program:kernel 'row_sums':bind {
             src = src, origin = origin, stride = stride, columns = s.part.nx, rows = s.part.ny,
             west = s.part.i0, sums = sums, global = { lanes, s.part.ny },
         }
     end
-    return launches
+    return launches, of_state
 end
 
 -- The last part of a row of parts: { totals of each integral, launches, region on the host }.
@@ -55,8 +59,9 @@ local function new_end(self, program, s, sums)
     return band
 end
 
--- Parts west to east: each { launches, copy = { to, from } where its western neighbour is on
--- another device, band = where it is the last of its row }.
+-- Parts west to east: each { state, launches, of_state = which of these read the state, copy =
+-- { to, from } where its western neighbour is on another device, band = where it is the last of its
+-- row }.
 local function new_chain(self)
     local sums, last
     for k, s in ipairs(self.sim.states) do
@@ -71,7 +76,8 @@ local function new_chain(self)
         last = s.device
         local program = s.device:program(source.program('sums.krn', {
             defines = { MARE_REAL = self.sim.precision } }))
-        self.chain[k] = { launches = bind_sums(self, program, k, sums), copy = copy,
+        local launches, of_state = bind_sums(self, program, k, sums)
+        self.chain[k] = { state = s, launches = launches, of_state = of_state, copy = copy,
             band = s.part.edge.east and new_end(self, program, s, sums) or nil }
     end
 end
@@ -100,15 +106,20 @@ function integrals.new(sim, list)
     return self
 end
 
+-- The sums of integral n over the rows of a part.
+local function sum_rows(link, n, has_levels)
+    local launch, s = link.launches[n], link.state
+    if link.copy then link.copy[1]:copy(link.copy[2]) end
+    if has_levels and link.of_state[n] then launch:set('src', s[s.present]) end
+    launch:run()
+    if link.band then link.band.launches[n]:run() end
+end
+
 -- Queues everything; the last values must have been fetched.
 function Integrals:take()
     if self.shot then self.shot:compute() end
     for n = 1, #self.list do
-        for _, link in ipairs(self.chain) do
-            if link.copy then link.copy[1]:copy(link.copy[2]) end
-            link.launches[n]:run()
-            if link.band then link.band.launches[n]:run() end
-        end
+        for _, link in ipairs(self.chain) do sum_rows(link, n, self.sim.scheme.levels) end
     end
     for _, link in ipairs(self.chain) do
         local band = link.band

@@ -103,6 +103,30 @@ describe('a time series', function()
         assert.equal('', trial.listing(folder))
     end)
 
+    it('follows the state where that changes its place from step to step', function()
+        local seen = {}
+        local sim = mare.run {
+            title = 'waves', boundaries = 'reflective', series = { steps = 1 },
+            gauges = { { name = 'a', x = 40, y = 20 } },
+            grid = mare.grid { nx = 20, ny = 12, x = { 0, 100 }, y = { 0, 60 }, halo = 2 },
+            scheme = mare.ocean { scheme = 'linear', depth = 10 },
+            initial = function(x, y)
+                return math.exp(-((x - 30) ^ 2 + (y - 20) ^ 2) / 300), 0, 0
+            end,
+            every_steps = { { 1, function(s)
+                seen[#seen + 1] = { total(s, 'eta'), s:field 'eta'[4 * 20 + 8] }
+            end } },
+            options = { steps = 5, quiet = true, device = trial.device, precision = 'double' },
+        }
+        local s = sim.series
+        assert.equal(6, #seen)
+        for k, row in ipairs(seen) do
+            assert.near(row[1], s.volume[k], 1e-10)
+            assert.equal(row[2], s.gauges.a.eta[k])
+        end
+        assert.is_true(s.gauges.a.eta[1] ~= s.gauges.a.eta[2])
+    end)
+
     it('goes on with the run, and neither repeats a time nor loses one', function()
         local ck = folder .. '/run.ck'
         for _, options in ipairs { { series_every = 0.03 }, { series_steps = 2 } } do
@@ -154,7 +178,8 @@ describe('a time series', function()
         local path = folder .. '/s.nc'
         trial.run('kelvin_helmholtz', { nx = 32, ny = 16, steps = 9, series = path,
             series_steps = 3, gauges = 'a:0.5,0.5', image = folder .. '/p.png' })
-        local status, text = trial.status_of(("'%s' rerun '%s' --quiet"):format(host.launcher, path))
+        local status, text = trial.status_of(("'%s' rerun '%s' --quiet"):format(host.launcher,
+            path))
         assert.equal(0, status, text)
         assert.same(trial.data_of(path), trial.data_of(folder .. '/s.rerun.series.nc'))
         assert.is_nil(trial.listing(folder):find('s.rerun.nc', 1, true))

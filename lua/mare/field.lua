@@ -8,25 +8,17 @@ local memory = require 'bindings.memory'
 local picture = require 'mare.picture'
 local draw = require 'mare.draw'
 local raster = require 'mare.output.raster'
+local variables = require 'mare.variables'
 
 local field = {}
 
 local Field = {}
 Field.__index = Field
 
-local function find(scheme, name)
-    local names = {}
-    for k, v in ipairs(scheme.variables) do
-        if v.name == name then return v end
-        names[k] = v.name
-    end
-    errors.argument("field: no variable '%s' (there are: %s)", tostring(name),
-        table.concat(names, ', '))
-end
-
 -- Waits for the steps that are queued. engine: of simulation.new
 function field.of_simulation(engine, name)
-    local variable, grid, n = find(engine.scheme, name), engine.grid, engine.grid.cells
+    local variable = variables.find(engine.scheme, name, 'field: ')
+    local grid, n = engine.grid, engine.grid.cells
     local data, own = engine:field(name), memory.array(engine.precision, n)
     for k = 0, n - 1 do own[k] = data[k] end
     local names = {}

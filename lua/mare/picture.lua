@@ -12,6 +12,7 @@
 
 local errors = require 'bindings.errors'
 local labels = require 'mare.output.labels'
+local variables = require 'mare.variables'
 
 local picture = {}
 
@@ -21,13 +22,7 @@ local allowed = {
 }
 
 local function find(scheme, name)
-    local names = {}
-    for k, v in ipairs(scheme.variables) do
-        if v.name == name then return v end
-        names[k] = v.name
-    end
-    errors.argument("picture: no variable '%s' (there are: %s)", tostring(name),
-        table.concat(names, ', '))
+    return variables.find(scheme, name, 'picture: ')
 end
 
 -- Checks a description, and gives it with every name looked up: { variable, label, colours, range,

@@ -128,11 +128,11 @@ function run.prepare(desc)
 end
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, every and every_steps = of calls.lua, picture and outputs = of outputs.lua, gauges
--- and series = of series.lua, state = table of plain values that belong to the run and go into its
--- checkpoints, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }. sim: of run.prepare, to
--- go on with that. Returns the simulation at its end, with the rates in `rates` and the time series
--- in `series`.
+-- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
+-- outputs.lua, gauges and series = of series.lua, state = table of plain values that belong to the
+-- run and go into its checkpoints, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }. sim:
+-- of run.prepare, to go on with that. Returns the simulation at its end, with the rates in `rates`
+-- and the time series in `series`.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()

@@ -9,6 +9,7 @@ local integrals = require 'mare.integrals'
 local literal = require 'mare.literal'
 local schedule = require 'mare.schedule'
 local snapshot = require 'mare.snapshot'
+local variables = require 'mare.variables'
 local writer = require 'mare.output.series'
 
 local series = {}
@@ -52,16 +53,6 @@ local function place(grid, list)
     return placed
 end
 
-local function find(scheme, name)
-    local names = {}
-    for k, v in ipairs(scheme.variables) do
-        if v.name == name then return v end
-        names[k] = v.name
-    end
-    errors.argument("series: no variable '%s' (there are: %s)", tostring(name),
-        table.concat(names, ', '))
-end
-
 -- The variables at gauges: those listed, or the unknowns and what --variables adds.
 local function variables_of(desc, listed)
     local names, list, seen = {}, {}, {}
@@ -69,7 +60,7 @@ local function variables_of(desc, listed)
     local more = not listed and desc.options.variables or ''
     for name in more:gmatch '[^,%s]+' do names[#names + 1] = name end
     for _, name in ipairs(names) do
-        if not seen[name] then list[#list + 1] = find(desc.scheme, name) end
+        if not seen[name] then list[#list + 1] = variables.find(desc.scheme, name, 'series: ') end
         seen[name] = true
     end
     return list

@@ -3,9 +3,9 @@
 -- down into one of several slots while the next steps are computed. The steps wait for the kernels
 -- only; a slot may be read once its events have passed.
 
-local errors = require 'bindings.errors'
 local source = require 'mare.source'
 local state = require 'mare.state'
+local variables = require 'mare.variables'
 
 local snapshot = {}
 
@@ -18,15 +18,6 @@ local function overlap(first, step, count, low, length)
     local from = math.max(0, math.ceil((low - first) / step))
     local to = math.min(count - 1, math.floor((low + length - 1 - first) / step))
     return from, to - from + 1
-end
-
-local function variable(sim, name)
-    local names = {}
-    for k, v in ipairs(sim.scheme.variables) do
-        if v.name == name then return v, k end
-        names[k] = v.name
-    end
-    errors.argument("no variable '%s' (there are: %s)", tostring(name), table.concat(names, ', '))
 end
 
 local function kernel_of(self, device, v)
@@ -48,7 +39,7 @@ end
 local function bind_part(self, piece, i, j)
     local s, c = piece.state, self.cells
     for n, name in ipairs(self.names) do
-        local v, k = variable(self.sim, name)
+        local v, k = variables.find(self.sim.scheme, name)
         local values = {
             src = s.now, step = c.step, stride = s.layout.stride, plane = s.layout.plane,
             origin = s.layout:offset(v.kernel and 0 or k - 1, i, j), out = piece.staging,

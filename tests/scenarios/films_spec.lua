@@ -7,49 +7,24 @@ local host = require 'mare.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local system = require 'bindings.system'
+local trial = require 'tests.scenarios.trial'
 
 ffi.cdef [[
     int kill(int pid, int signal);
     int usleep(unsigned microseconds);
 ]]
 
-local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local device, slurp, spit = trial.device, trial.slurp, trial.spit
 local open = require('bindings.device').open
 local folder
 
-local function slurp(path)
-    local file = io.open(path, 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
-    return text
-end
-
-local function spit(path, text)
-    local file = assert(io.open(path, 'wb'))
-    file:write(text)
-    file:close()
-end
-
-local function listing()
-    local list = {}
-    for name in lfs.dir(folder) do
-        if name ~= '.' and name ~= '..' then list[#list + 1] = name end
-    end
-    table.sort(list)
-    return table.concat(list, ' ')
-end
+local function listing() return trial.listing(folder) end
 
 -- Exit status and output of a scenario in a process of its own; before: what stands in front.
 local function launch(before, name, values)
-    local words = { before or '', "'" .. host.launcher .. "'", name, '--device=' .. device,
-        '--quiet', '--image=' .. folder .. '/p.png' }
-    for key, value in pairs(values) do
-        words[#words + 1] = "'--" .. key .. '=' .. value .. "'"
-    end
-    local pipe = io.popen(table.concat(words, ' ') .. ' 2>&1; echo "status $?"')
-    local text = pipe:read '*a'
-    pipe:close()
-    return tonumber(text:match 'status (%d+)%s*$'), text
+    local all = { image = folder .. '/p.png' }
+    for key, value in pairs(values) do all[key] = value end
+    return trial.status_of((before or '') .. ' ' .. trial.command(name, all))
 end
 
 -- A wave on water that is filmed with all there is.
@@ -69,13 +44,8 @@ local function run(path, changes)
     }
 end
 
-before_each(function()
-    folder = os.tmpname()
-    os.remove(folder)
-    assert(lfs.mkdir(folder))
-end)
-
-after_each(function() os.execute("rm -rf '" .. folder .. "'") end)
+before_each(function() folder = trial.new_folder() end)
+after_each(function() trial.remove(folder) end)
 
 describe('a film of a run', function()
     it('has the same bytes on one part and on several', function()

@@ -1,0 +1,19 @@
+-- The variables of a scheme: { { name, long_name, units, kernel = of those that are derived,
+-- ghosts = that it needs them }, ... }, the unknowns first.
+
+local errors = require 'bindings.errors'
+
+local variables = {}
+
+-- The one of a name, and its place in the list. who: what a refusal begins with, as 'picture: '
+function variables.find(scheme, name, who)
+    local names = {}
+    for k, v in ipairs(scheme.variables) do
+        if v.name == name then return v, k end
+        names[k] = v.name
+    end
+    errors.argument("%sno variable '%s' (there are: %s)", who or '', tostring(name),
+        table.concat(names, ', '))
+end
+
+return variables

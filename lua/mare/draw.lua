@@ -49,8 +49,8 @@ end
 
 -- Shows it on standard output.
 function Picture:draw()
-    io.stdout:write(self:text(), '\n')
-    io.stdout:flush()
+    io.write(self:text(), '\n')
+    io.flush()
     return self
 end
 

@@ -26,6 +26,7 @@ local calls = {
     memory = { 'mare.report', 'memory' },
     plot = { 'mare.draw', 'show' },
     report = { 'mare.report', 'objects' },
+    watch = { 'mare.watch', 'new' },
     scope = { 'bindings.device', 'scope' },
 }
 

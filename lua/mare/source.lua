@@ -8,6 +8,8 @@ local source = {}
 
 local root = host.root .. '/kernels/'
 
+source.folder = root:sub(1, -2)      -- for include paths
+
 -- The text of a file of kernels/.
 function source.read(file)
     local handle, reason = io.open(root .. file, 'rb')

@@ -44,16 +44,16 @@ function examples.of_session(session)
     return function(n)
         local steps = examples.steps()
         if n == nil then
-            io.stdout:write(list(steps), '\n')
+            io.write(list(steps), '\n')
             return
         end
         local step = steps[n]
         if not step then error(('examples: 1 to %d, not %s'):format(#steps, tostring(n)), 0) end
-        io.stdout:write(screen.paint('1', step.title), '\n')
+        io.write(screen.paint('1', step.title), '\n')
         for _, code in ipairs(step.code) do
-            io.stdout:write(screen.paint('36', code), '\n')
+            io.write(screen.paint('36', code), '\n')
             local status, text = session:run(code)
-            if text ~= '' then io.stdout:write(text, '\n') end
+            if text ~= '' then io.write(text, '\n') end
             if status == 'error' then return end
         end
     end

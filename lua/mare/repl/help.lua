@@ -132,7 +132,7 @@ end
 -- help(x) tells what x is: a function, an object, a part of mare. help 'name' does so by name, also
 -- for the C interface, the words of kernels and scenarios; help 'text' searches all words.
 function help.help(...)
-    io.stdout:write(help.text(...), '\n')
+    io.write(help.text(...), '\n')
 end
 
 return help

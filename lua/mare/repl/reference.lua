@@ -171,7 +171,7 @@ local function add_handles(list)
 end
 
 -- Objects that scenarios and sessions handle, beyond those of the parts.
-local object_files = { 'mare.field', 'mare.draw' }
+local object_files = { 'mare.field', 'mare.draw', 'mare.watch' }
 
 local function add_objects(list)
     for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end

@@ -86,7 +86,7 @@ function euler.new(desc)
         variables = variables, integrals = integrals, derive = 'euler/derive.krn',
         flux = flux, limiter = limiter, theta = theta,
         defines = frame.defines(limiter, theta, {
-            EQUATION = 'euler/equation', FLUX = 'euler/' .. flux,
+            EQUATION = 'euler/equation', FLUX = frame.header('euler', flux),
         }),
         gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100),
         gravity = number('gravity', desc.gravity or 0, 0, 1e30),

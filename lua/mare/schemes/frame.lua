@@ -5,6 +5,7 @@
 -- arguments of its own.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local layout = require 'mare.layout'
 local source = require 'mare.source'
 
@@ -53,9 +54,13 @@ function frame.names_of(choices)
     return names
 end
 
--- Checks of what a script hands to a scheme.
+-- Checks of what a script hands to a scheme. A flux may also be a header of the user's: 'mine.h',
+-- which becomes its whole name.
 function frame.choose(equations, what, name, choices)
     if choices[name] then return name end
+    if what == 'flux' and type(name) == 'string' and name:find '%.h$' then
+        return files.resolve(name) or name
+    end
     errors.argument("%s: %s '%s' (there are: %s)", equations, what, tostring(name),
         table.concat(frame.names_of(choices), ', '))
 end
@@ -64,6 +69,11 @@ function frame.number(equations, what, value, low, high)
     if type(value) == 'number' and value >= low and value <= high then return value end
     errors.argument('%s: %s = %s, must be from %g to %g', equations, what, tostring(value), low,
         high)
+end
+
+-- The header of a choice, without its ending: in the folder, or the user's own.
+function frame.header(folder, name)
+    return name:find '^/' and name:gsub('%.h$', '') or folder .. '/' .. name
 end
 
 -- The defines of `limiter`, `theta` and headers { EQUATION = 'euler/equation', ... }.

@@ -1,0 +1,48 @@
+-- scenarios/TUTORIAL.md: every snippet runs in one session, one after the other, as a reader would
+-- type it.
+
+local examples = require 'mare.repl.examples'
+local lfs = require 'lfs'
+local repl = require 'mare.repl'
+
+describe('the tutorial', function()
+    local folder, before, stdout
+
+    setup(function()
+        folder, before = os.tmpname(), lfs.currentdir()
+        os.remove(folder)
+        assert(lfs.mkdir(folder))
+        assert(lfs.chdir(folder))
+        stdout = io.output()
+        io.output(folder .. '/shown')
+    end)
+
+    teardown(function()
+        io.output():close()
+        io.output(stdout)
+        lfs.chdir(before)
+        for name in lfs.dir(folder) do os.remove(folder .. '/' .. name) end
+        lfs.rmdir(folder)
+    end)
+
+    it('has ten steps whose snippets do what they say', function()
+        local session, steps, shown = repl.new(), examples.steps(), {}
+        assert.equal(10, #steps)
+        for k, step in ipairs(steps) do
+            assert.is_true(#step.code > 0, step.title)
+            for _, code in ipairs(step.code) do
+                local status, text = session:run(code)
+                assert.equal('ok', status, step.title .. '\n' .. text)
+                shown[k] = text
+            end
+        end
+        for k, expected in pairs { '^0%.3333.*\n1\n', "device .*range 2 to 2", 't_end = 2.*\n0%.5$',
+            'rho %(mass density%): 256 x 128', '0$', 'true$', '0%.00%d+', 'Blast',
+            'range 6 to 6.*T_eff', '\n%-?%d%.%d+' } do
+            assert.truthy(shown[k]:find(expected), k .. '\n' .. shown[k])
+        end
+        for _, name in ipairs { 'vorticity.png', 'kh.nc', 'kh.ck' } do
+            assert.truthy(lfs.attributes(folder .. '/' .. name), name)
+        end
+    end)
+end)

@@ -34,14 +34,17 @@ static volatile sig_atomic_t interrupted;       /* a signal came and nobody has 
 static volatile sig_atomic_t patience;          /* not yet seen to run on after it */
 static volatile sig_atomic_t armed;             /* compiled code looks */
 static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
+static int grace;               /* less each time: a script may catch the error and run on */
 
 /* ---- signals ---- */
 
 /* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
 static void stop_script(lua_State *L, lua_Debug *frame) {
     (void)frame;
-    lua_sethook(L, stop_script, LUA_MASKCOUNT, GRACE);
+    lua_sethook(L, stop_script, LUA_MASKCOUNT, grace);
     if (!patience) {
+        grace = grace > 4 ? grace / 4 : 1;
+        lua_sethook(L, stop_script, LUA_MASKCOUNT, grace);
         lua_pushliteral(L, "interrupted");
         lua_error(L);
     }
@@ -54,6 +57,7 @@ static void on_signal(int number) {
     interrupted = number;
     if (held) return;
     patience = 1;
+    grace = GRACE;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
 }
@@ -86,15 +90,28 @@ static int host_hold(lua_State *L) {
     return 0;
 }
 
+static void leave_alone(lua_State *L) {
+    lua_sethook(L, NULL, 0, 0);
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+}
+
+/* host.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */
+static int host_call(lua_State *L) {
+    lua_settop(L, 2);
+    lua_insert(L, 1);
+    int failed = lua_pcall(L, 0, LUA_MULTRET, 1);
+    if (interrupted) leave_alone(L);
+    lua_pushboolean(L, !failed);
+    lua_replace(L, 1);
+    return lua_gettop(L);
+}
+
 /* host.interrupted([again]): whether a signal came, and whether it was Ctrl-C; asking answers it,
  * so that the hook leaves the script alone. With `again` the signal is over and the next one counts
  * as the first. */
 static int host_interrupted(lua_State *L) {
     int number = interrupted, answer = number != 0;
-    if (answer) {
-        lua_sethook(L, NULL, 0, 0);
-        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
-    }
+    if (answer) leave_alone(L);
     if (lua_toboolean(L, 1)) {
         interrupted = 0;
         watch_signals();
@@ -153,6 +170,8 @@ static void push_host(lua_State *L) {
     lua_setfield(L, -2, "interrupted");
     lua_pushcfunction(L, host_hold);
     lua_setfield(L, -2, "hold");
+    lua_pushcfunction(L, host_call);
+    lua_setfield(L, -2, "call");
     lua_pushcfunction(L, host_stop_anywhere);
     lua_setfield(L, -2, "stop_anywhere");
 }

@@ -21,4 +21,5 @@ return {
     library = first{ root .. '/build/libmare.so', root .. '/../../lib/libmare.so' },
     interrupted = function() return false end,
     hold = function() end,
+    call = xpcall,
 }

@@ -6,6 +6,7 @@
 
 local complete = require 'mare.repl.complete'
 local errors = require 'bindings.errors'
+local host = require 'mare.host'
 local inspect = require 'mare.repl.inspect'
 
 local M = {}
@@ -120,7 +121,7 @@ function Session:step(line)
         return 'more', ''
     end
     if not chunk then return 'error', problem end
-    return finish(self, xpcall(setfenv(chunk, self.environment), message))
+    return finish(self, host.call(setfenv(chunk, self.environment), message))
 end
 
 -- Takes lines up to the end of the text, each with its result under it, or to the first failure.

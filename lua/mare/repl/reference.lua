@@ -206,7 +206,7 @@ local function add_c(list)
         local words = comment ~= '' and comment or above
         add(list, { name = name, kind = 'C', where = 'core/mare.h',
             signature = declaration:gsub('^%s+', ''),
-            text = words ~= '' and words or 'See the section: ' .. section })
+            text = (words ~= '' and words .. '\n' or '') .. 'Of: ' .. section })
     end
     while at <= #text do
         at = text:match('^%s*()', at)
@@ -236,13 +236,24 @@ end
 
 -- ---- kernels, scenarios, the session ----
 
+local function add_word(list, name, entry)
+    local own = { name = name }
+    for key, value in pairs(entry) do own[key] = value end
+    add(list, own)
+end
+
 -- The table of words in the page about kernels.
 local function add_kernel_words(list)
     for words, meaning in source.read 'README.md':gmatch '\n| (`[^|]*`[^|]*) | ([^|\n]*) |' do
         for word in words:gmatch '%f[%w_][%a_][%w_]*' do
             if word:find '^[Mm][Rr]_%w' or word == 'real' or word == 'R' then
-                add(list, { name = word, kind = 'kernel word', text = meaning,
-                    signature = words:gsub('`', ''), where = 'the README.md of kernels' })
+                local entry = { kind = 'kernel word', text = meaning,
+                    signature = words:gsub('`', ''), where = 'the README.md of kernels' }
+                add_word(list, word, entry)
+                if meaning:find 'also `_y _z`' then
+                    add_word(list, word:gsub('_x$', '_y'), entry)
+                    add_word(list, word:gsub('_x$', '_z'), entry)
+                end
             end
         end
     end

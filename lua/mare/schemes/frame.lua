@@ -5,7 +5,6 @@
 -- arguments of its own.
 
 local errors = require 'bindings.errors'
-local files = require 'bindings.files'
 local layout = require 'mare.layout'
 local source = require 'mare.source'
 
@@ -59,7 +58,7 @@ end
 function frame.choose(equations, what, name, choices)
     if choices[name] then return name end
     if what == 'flux' and type(name) == 'string' and name:find '%.h$' then
-        return files.resolve(name) or name
+        return require('bindings.files').resolve(name) or name
     end
     errors.argument("%s: %s '%s' (there are: %s)", equations, what, tostring(name),
         table.concat(frame.names_of(choices), ', '))

@@ -1,0 +1,293 @@
+-- What a session may be asked about anything: showing, completing and telling never raise, every
+-- public name has its words, and no line that somebody might type ends the session or grows it.
+
+local complete = require 'mare.repl.complete'
+local handle = require 'bindings.handle'
+local help = require 'mare.repl.help'
+local history = require 'mare.repl.history'
+local host = require 'mare.host'
+local inspect = require 'mare.repl.inspect'
+local mare = require 'mare'
+local reference = require 'mare.repl.reference'
+local repl = require 'mare.repl'
+local source = require 'mare.source'
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+
+-- Objects of every kind that a session may hold, by name; those of a device on it.
+local function objects()
+    local d = mare.device.open(device)
+    local null = mare.device.open 'null'
+    local program = d:program(source.program 'saxpy.krn')
+    local x = d:buffer { type = 'float', count = 100, label = 'x' }
+    x:fill(1)
+    local sim = mare.simulation 'sod' { nx = 32, device = device, quiet = true }
+    local text = 'MR_KERNEL void f(MR_GLOBAL real *x) { x[mr_gid_x()] = R(1.0); }'
+    local watched = mare.watch(text, { device = d })
+    local kernel = program:kernel 'saxpy'
+    local launch = kernel:bind { n = 100, a = 1, x = x, y = x, global = 100 }
+    local list = {
+        mare = mare, device = d, null = null, program = program, kernel = kernel, launch = launch,
+        buffer = x, view = x:view(10, 20), host = d:host { type = 'double', count = 5 },
+        stream = d:stream(), event = d:event(), watched = watched,
+        plan = d.stream:record(function() launch:run() end), sim = sim, engine = sim.engine,
+        field = sim:field 'rho', named = mare.simulation 'sod', grid = sim.grid,
+        scheme = sim.scheme, memory = mare.memory(), report = mare.report(),
+        timing = watched:time('f', { x = x, global = 100 }), untyped = d:buffer { size = 64 },
+        riemann = mare.riemann.solve({ 1, 0, 1 }, { 0.125, 0, 0.1 }, 1.4),
+        profile = mare.profile(function() launch:run() end), file = io.stdout,
+    }
+    io.output(os.tmpname())
+    list.picture = sim:plot()
+    io.output():close()
+    io.output(io.stdout)
+    for name in pairs(handle.classes) do list['class ' .. name] = handle.classes[name] end
+    return list
+end
+
+local function hostile()
+    local cycle, deep, wide = {}, {}, {}
+    cycle.itself, cycle[cycle] = cycle, cycle
+    local inner = deep
+    for _ = 1, 1000 do
+        inner.deeper = {}
+        inner = inner.deeper
+    end
+    for k = 1, 30000 do wide['key ' .. k] = k end
+    local function raise() error('never ask me', 0) end
+    local everything = setmetatable({}, { __index = raise, __newindex = raise, __tostring = raise,
+        __len = raise, __call = raise, __names = raise, __show = raise, __eq = raise,
+        __concat = raise })
+    return {
+        cycle = cycle, deep = deep, wide = wide, everything = everything,
+        wrong = setmetatable({}, { __tostring = function() return 7 end, __names = 'no list' }),
+        hidden = setmetatable({ 1 }, { __metatable = 'locked' }), text = ('\0\27[31m'):rep(1e5),
+        keys = { [0 / 1] = 1, [1.5] = 2, [true] = 3, [{}] = 4, ['a b'] = 5, [-1] = 6 },
+        nan = 0 / 0, huge = math.huge, coroutine = coroutine.create(raise), f = raise, int = 12LL,
+        cdata = 1ULL, lines = ('line\n'):rep(1000), empty = {}, ffi = package.loaded.ffi,
+        loops = setmetatable({}, { __index = setmetatable({}, { __index = function(t, k)
+            return t[k]
+        end }) }),
+    }
+end
+
+local function is_harmless(text)
+    return type(text) == 'string' and #text < 20000 and not text:find '[%z\1-\8\11-\31]'
+end
+
+local function ask(name, value)
+    local ok, shown = pcall(inspect.show, value)
+    assert.is_true(ok and is_harmless(shown), name .. ': ' .. tostring(shown))
+    local told, text = pcall(help.text, value)
+    assert.is_true(told and type(text) == 'string' and text ~= '', name .. ': ' .. tostring(text))
+    local environment = { x = value }
+    for _, typed in ipairs { 'x.', 'x:', 'x.a', 'x.a.b', "x:plot '", 'x["', 'f(x.', 'x', 'x. ' } do
+        local listed, words, start = pcall(complete.at, environment, typed)
+        assert.is_true(listed and type(words) == 'table' and start >= 1, name .. ' ' .. typed)
+    end
+end
+
+describe('every object', function()
+    it('is shown, completed and told about, released too', function()
+        local list = objects()
+        for name, object in pairs(list) do ask(name, object) end
+        for name, object in pairs(list) do
+            if handle.kind(object) then
+                object:release()
+                ask(name .. ', released', object)
+            end
+        end
+    end)
+
+    it('may be as odd as it likes', function()
+        for name, object in pairs(hostile()) do ask(name, object) end
+        ask('nothing', nil)
+    end)
+
+    it('of Mare tells what it is', function()
+        local list = objects()
+        for name, expected in pairs {
+            device = 'compute units', buffer = "buffer 'x': 100 of float.*range 2 to 2\n2 2 2",
+            kernel = "'saxpy'%(int32 n, float a, const float %*x, float %*y%)\nregisters",
+            field = 'rho %(mass density%): 32 x 4 of float.*range 0%.125 to 1',
+            sim = 'Shock tube sod: 32 x 4 cells of euler', named = 'nx = 400',
+            timing = 'f on .*: .* ms, .*T_eff', memory = 'in buffers', plan = "plan 'plan'",
+        } do
+            assert.truthy(inspect.show(list[name]):find(expected), inspect.show(list[name]))
+        end
+        for name, field in pairs { device = 'buffer', sim = 'cfl', grid = 'nx', mare = 'euler' } do
+            local names = table.concat(complete.names(list[name]), ' ')
+            assert.truthy(names:find(field, 1, true), name)
+        end
+        assert.same({ "rho", "rho_u", "rho_v" },
+            (complete.at({ s = list.sim }, "s:plot('rho")))
+    end)
+end)
+
+describe('completion', function()
+    it('knows options, choices, devices, scenarios and files', function()
+        local environment = repl.new().environment
+        for typed, expected in pairs {
+            ["mare.simulation 'sod' { n"] = 'nx = ',
+            ["mare.simulation('sod') { nx = 3, fl"] = 'flux = ',
+            ["mare.simulation 'sod' { flux = 'hl"] = 'hllc', ["mare.device.open 'nul"] = 'null:0',
+            ["mare.simulation 'kel"] = 'kelvin_helmholtz', ["help 'mr_gid"] = 'mr_gid_x',
+            ["x = mare.gr"] = 'grid', ["dofile '" .. host.root .. '/lua/mare/re'] =
+                host.root .. '/lua/mare/repl/', ['whi'] = 'while', ['hel'] = 'help',
+            ['string.for'] = 'format', ["w = mare.watch('k.krn', { device = 'aut"] = 'auto',
+        } do
+            local found = {}
+            for _, word in ipairs((complete.at(environment, typed))) do found[word] = true end
+            assert.is_true(found[expected], typed)
+        end
+    end)
+end)
+
+describe('help', function()
+    it('has words for every public name', function()
+        local all, silent = reference.all(), {}
+        for _, entry in ipairs(all) do
+            if not entry.text:find '%a%a' then silent[#silent + 1] = entry.name end
+        end
+        assert.same({}, silent)
+        for _, name in ipairs { 'mare.grid.new', 'buffer:upload', 'sim:run', 'field:at', 'help',
+            'examples', 'mare.watch', 'mr_fma', 'MR_KERNEL', 'sod', 'mare.euler.fluxes.hllc',
+            'simulation:read', 'watched:time', 'picture:save' } do
+            assert.truthy(all[name], name)
+        end
+    end)
+
+    it('has every function and type of the C interface', function()
+        local all, missing = reference.all(), {}
+        local file = assert(io.open(host.header))
+        local text = file:read '*a':match 'cdef:begin(.*)cdef:end':gsub('/%*.-%*/', '')
+        file:close()
+        for name in text:gmatch '\n[%w_ *]-(mare_[%w_]+)%(' do
+            if not all[name] then missing[#missing + 1] = name end
+        end
+        for name in text:gmatch '}%s*(mare_[%w_]+);' do
+            if not all[name] then missing[#missing + 1] = name end
+        end
+        assert.same({}, missing)
+    end)
+
+    it('has every word of the dialect that both languages define', function()
+        local all, of = reference.all(), {}
+        for _, language in ipairs { 'cuda', 'opencl' } do
+            of[language] = {}
+            local text = source.read('prelude/' .. language .. '.h')
+            for word in text:gmatch '#define ([Mm][Rr]_[%w_]+)' do of[language][word] = true end
+            for word in text:gmatch '[%w_ ]+ (mr_[%w_]+)%(' do of[language][word] = true end
+        end
+        for word in pairs(of.cuda) do
+            local is_inner = word:find '_$' or word:find '^MR_JOIN' or word:find '^MR_LITERAL_'
+            if of.opencl[word] and not is_inner then assert.truthy(all[word], word) end
+        end
+    end)
+
+    it('finds by name, by word, and says when there is nothing', function()
+        assert.truthy(help.text():find 'mare%.grid')
+        assert.truthy(help.text('grid'):find 'Cartesian')
+        assert.truthy(help.text(mare.grid):find 'grid:cell')
+        assert.truthy(help.text('Sixel'):find '.')
+        assert.truthy(help.text('sanfte Welle'):find 'Nothing')
+        assert.truthy(help.text('checkpoint'):find 'sim:save')
+    end)
+end)
+
+describe('what was typed', function()
+    it('lasts from session to session, as much as is kept', function()
+        local path = os.tmpname()
+        os.remove(path)
+        history.add(path, 'x = [[a\nb\\n]]')
+        for k = 1, 2100 do history.add(path, 'line ' .. k) end
+        local entries = history.load(path)
+        assert.equal(1000, #entries)
+        assert.equal('line 2100', entries[1000])
+        history.add(path, 'x = [[a\nb\\n]]')
+        assert.equal('x = [[a\nb\\n]]', history.load(path)[1000])
+        os.remove(path)
+        history.add('/dev/null/history', 'x')
+        assert.same({}, history.load '/dev/null/history')
+    end)
+end)
+
+-- ---- lines at random ----
+
+local pieces = { '1', '2', 'x', 'y', '_', '_1', '+', '-', '*', '/', '..', '==', '=', '(', ')', '{',
+    '}', '[', ']', ',', ';', '.', ':', '"a"', "'", '"', '[[', ']]', '--', 'nil', 'true', 'function',
+    'end', 'for', 'in', 'do', 'while', 'if', 'then', 'repeat', 'until', 'local', 'return', 'and',
+    'not', '#', '\\', '\0', '\255', 'mare', 'grid', 'memory', 'euler', 'print', 'tostring', 'pairs',
+    'string', 'error', 'pcall', 'help', 'examples', 'setmetatable', 'é', '...', '0x', '1e', '%' }
+
+-- A generator of its own, so that what fails can be repeated.
+local function random_lines(seed)
+    local state = seed
+    local function random(n)
+        state = (state * 16807) % 2147483647
+        return state % n + 1
+    end
+    return function()
+        local words = {}
+        for k = 1, random(12) do words[k] = pieces[random(#pieces)] end
+        return table.concat(words, random(2) == 1 and ' ' or '')
+    end
+end
+
+local is_status = { ok = true, more = true, error = true }
+
+local function resident_pages()
+    local file = io.open '/proc/self/statm'
+    local pages = file and tonumber((file:read '*l':match '^%d+ (%d+)')) or 0
+    if file then file:close() end
+    return pages
+end
+
+describe('10 000 lines of random input', function()
+    it('leave the session alive and no larger', function()
+        local next_line, sink = random_lines(7), os.tmpname()
+        local out, print_before, hook = io.output(), _G.print, { debug.gethook() }
+        local function session_without_outside()
+            local session = repl.new()
+            for _, name in ipairs { 'os', 'io', 'debug', 'require', 'dofile', 'loadfile', 'jit',
+                'collectgarbage', '_G' } do
+                session.environment[name] = {}
+            end
+            return session
+        end
+        local function take(count)
+            local session = session_without_outside()
+            for k = 1, count do
+                local line = next_line()
+                debug.sethook(function() error('too long', 0) end, '', 20000)
+                local ok, status = pcall(session.step, session, line)
+                debug.sethook()
+                assert.is_true(ok and is_status[status], line)
+                local listed, words = pcall(session.complete, session, line)
+                assert.is_true(listed and type(words) == 'table', line)
+                if k % 10 == 0 then session.pending = nil end
+            end
+            collectgarbage()
+            collectgarbage()
+            return collectgarbage 'count', resident_pages()
+        end
+        io.output(sink)
+        _G.print = function() end
+        jit.off()
+        local ok, failure = pcall(function()
+            take(1000)
+            local kilobytes, pages = take(1000)
+            for _ = 1, 7 do take(1000) end
+            local after, pages_after = take(1000)
+            assert.is_true(after - kilobytes < 500, after - kilobytes)
+            assert.is_true(pages_after - pages < 4096, pages_after - pages)
+        end)
+        jit.on()
+        _G.print = print_before
+        io.output():close()
+        io.output(out)
+        os.remove(sink)
+        debug.sethook(unpack(hook))
+        if not ok then error(failure, 0) end
+    end)
+end)

@@ -1,0 +1,222 @@
+-- Sessions on a real terminal, through tmux: keys go in, the screen is read. Nothing waits longer
+-- than it must; what does not appear within the patience fails with the screen as it is.
+
+local host = require 'mare.host'
+local lfs = require 'lfs'
+local system = require 'bindings.system'
+
+local patience = 20         -- seconds, on a busy machine
+local has_tmux = os.execute 'command -v tmux >/dev/null 2>&1' == 0
+local folder, server
+local sessions = 0          -- each has a server of its own
+
+local function shell(command)
+    local pipe = assert(io.popen(command))
+    local text = pipe:read '*a'
+    pipe:close()
+    return text
+end
+
+local function tmux(command)
+    return shell(('tmux -L %s -f /dev/null %s 2>&1'):format(server, command))
+end
+
+local function quote(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function screen(options)
+    return tmux('capture-pane -p -t mare ' .. (options or ''))
+end
+
+-- Waits until the screen has the pattern; returns the screen and the seconds that took.
+local function see(pattern, options)
+    local started = system.now()
+    local shown
+    repeat
+        shown = screen(options)
+        if shown:find(pattern) then return shown, system.now() - started end
+        os.execute 'sleep 0.02'
+    until system.now() - started > patience
+    error(('no %q on the screen:\n%s'):format(pattern, shown), 2)
+end
+
+-- Keys by tmux's names: 'Tab', 'C-c', 'Up'.
+local function press(...)
+    for _, key in ipairs { ... } do tmux('send-keys -t mare ' .. key) end
+end
+
+local function type_in(text)
+    tmux('send-keys -t mare -l ' .. quote(text))
+end
+
+local function enter(text)
+    type_in(text)
+    press 'Enter'
+end
+
+local function start(environment)
+    local words = ('cd %s && MARE_HISTORY=%s/history LC_ALL=C.UTF-8 %s %s; echo "left $?"; read x')
+        :format(folder, folder, environment or '', quote(host.launcher))
+    tmux 'kill-server'
+    sessions = sessions + 1
+    server = folder:match '[^/]*$' .. '-' .. sessions
+    tmux('new-session -d -s mare -x 100 -y 40 ' .. quote(words))
+    see '\n> *\n'
+end
+
+local function leave()
+    press 'C-d'
+    see 'left 0'
+end
+
+local function prompt_after(text) return text .. '[^\n]*\n> *\n' end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(lfs.mkdir(folder))
+    server = 'none'
+end)
+
+after_each(function()
+    tmux 'kill-server'
+    for name in lfs.dir(folder) do os.remove(folder .. '/' .. name) end
+    lfs.rmdir(folder)
+end)
+
+local terminal_it = has_tmux and it or pending
+
+describe('a session on a terminal', function()
+    terminal_it('completes, edits, and keeps what was typed for the next', function()
+        start()
+        type_in 'mare.mem'
+        press 'Tab'
+        see '> mare%.memory'
+        press 'C-c'
+        see '> mare%.memory%^C\n>'
+        type_in 'mare.s'
+        press('Tab', 'Tab')
+        see 'scope +shallow_water +simulation'
+        press 'C-u'
+        type_in "mare.simulation 'sod' { precis"
+        press 'Tab'
+        see 'precision ='
+        press 'C-u'
+        enter 'for i = 1, 2 do'
+        see '\n>> *\n'
+        enter "    print('é', i * 21)"
+        enter 'end'
+        see 'é\t*%s*42'
+        press 'Up'
+        see 'for i = 1, 2 do.*for i = 1, 2 do'
+        press 'C-u'
+        enter 'kept = 6 * 7'
+        leave()
+        start()
+        press 'Up'
+        see '> kept = 6 %* 7'
+        press 'C-u'
+        leave()
+    end)
+
+    terminal_it('comes back from loops of every kind at once', function()
+        start()
+        local slowest = 0
+        for _, loop in ipairs { 'while true do end', 'repeat f = {} until false',
+            'while true do string.rep("x", 10):gsub("x", "y") end',
+            'while true do pcall(function() while true do end end) end',
+            'repeat print(("x"):rep(200)) until false' } do
+            press 'C-l'
+            enter(loop)
+            os.execute 'sleep 0.3'
+            press 'C-c'
+            local _, seconds = see(prompt_after 'interrupted')
+            slowest = math.max(slowest, seconds)
+        end
+        assert.is_true(slowest < 2, slowest)        -- some 0.1 s where nothing else runs
+        enter '6 * 7'
+        see '\n42\n'
+        leave()
+    end)
+
+    terminal_it('stops a simulation, which goes on', function()
+        start()
+        enter "sim = mare.simulation 'kelvin_helmholtz' { nx = 128, ny = 64, t_end = 1000 }"
+        see(prompt_after '1000 }')
+        enter 'sim:run()'
+        see 'step %d+'
+        press 'C-c'
+        local _, seconds = see(prompt_after 'interrupted')
+        assert.is_true(seconds < 3, seconds)
+        press 'C-l'
+        enter 'before = sim.steps'
+        enter 'sim:step(7).steps - before'
+        see '\n7\n'
+        enter 'sim:field "rho":range()'
+        see '0%.%d+%s+%d%.%d+'
+        leave()
+    end)
+
+    terminal_it('draws, in colours or without', function()
+        start 'COLORTERM=truecolor'
+        enter "sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 }"
+        enter 'sim:plot()'
+        see '▀▀▀▀'
+        assert.truthy(screen('-e'):find '\27%[38;2;%d+;%d+;%d+')
+        assert.is_nil(screen():find '\27_G')
+        enter '6 * 7'
+        see '\n42\n'
+        leave()
+        start 'NO_COLOR=1'
+        enter "mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 }:plot()"
+        see '@@@@@@'
+        assert.is_nil(screen('-e'):find '\27%[38')
+        leave()
+    end)
+
+    terminal_it('shows errors and survives them, out of memory too', function()
+        start 'MARE_MEMORY_LIMIT=64M'
+        enter 'mare.grid { nx = 0 }'
+        see(prompt_after 'nx = 0')
+        enter 'd = mare.device.open()'
+        enter "b = {} for k = 1, 9 do b[k] = d:buffer { size = 2^24, label = 'big' } end"
+        see "buffer 'big' of.*MARE_MEMORY_LIMIT%)"
+        enter 'b = nil'
+        enter "x = d:buffer { type = 'float', count = 8 }; x:fill(3)"
+        enter 'x'
+        see 'range 3 to 3'
+        leave()
+    end)
+
+    terminal_it('builds an edited kernel anew and points at what is wrong', function()
+        local function write(expression)
+            local file = assert(io.open(folder .. '/f.krn', 'w'))
+            file:write('MR_KERNEL void f(int n, MR_GLOBAL real *x)\n{\n    int i = mr_gid_x();\n',
+                '    if (i < n) x[i] = ', expression, ';\n}\n')
+            file:close()
+        end
+        write 'R(1.0)'
+        start()
+        enter "w = mare.watch 'f.krn'; x = w.device:buffer { type = 'float', count = 8 }"
+        enter "w:run('f', { n = 8, x = x, global = 8 })"
+        enter 'x'
+        see 'range 1 to 1'
+        write 'R(2.0'
+        enter "w:run('f', { n = 8, x = x, global = 8 })"
+        see 'x%[i%] = R%(2%.0;\n +%^'
+        write 'R(2.0)'
+        enter "w:run('f', { n = 8, x = x, global = 8 })"
+        see 'f%.krn: built anew'
+        enter 'x'
+        see 'range 2 to 2'
+        enter "w:time('f', { n = 8, x = x, global = 8 })"
+        see 'T_eff'
+        leave()
+    end)
+
+    terminal_it('takes plain lines where the terminal or libedit cannot do more', function()
+        start 'TERM=dumb'
+        enter '6 * 7'
+        see '\n42\n'
+        leave()
+    end)
+end)

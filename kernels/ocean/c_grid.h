@@ -19,10 +19,12 @@
 #define CELLS (W + 16)
 #define FACES (W + 16)
 #define ROOM (W + 32)
+#define AHEAD 0
 #else
 #define CELLS (W + 2)
 #define FACES (W + 1)
 #define ROOM (W + 2)
+#define AHEAD 1     /* rows are loaded one row before they are wanted */
 #endif
 
 typedef struct lanes { real at[ROOM]; } lanes;

@@ -21,9 +21,9 @@ end
 
 -- force(kind, i, j) at time t: of ocean/domain.h's FORCE_*.
 local function forces(sim, state, t)
-    local buffers, planes = state.domain.buffers, {}
-    if not buffers.forcing then return function() return 0 end end
-    local data, times = buffers.forcing:totable(), buffers.forcing_times:totable()
+    local share, planes = state.domain.forcing, {}
+    if sim.domain.forcing:kind() == 0 then return function() return 0 end end
+    local data, times = share.buffer:totable(), share.moments:totable()
     for k = 0, 5 do
         planes[k] = sim.domain.forcing:kind() == 1 and function() return data[k + 1] end
             or plane(state, data, k)
@@ -37,8 +37,8 @@ end
 -- Bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west corners, row(kind, j).
 -- fraction: of the step that is to come, at which its forces are.
 function reference.sea(sim, state, fraction)
-    local buffers, scheme, g = state.domain.buffers, sim.scheme, sim.grid
-    local bed, list, count = buffers.bed:totable(), buffers.rows:totable(), state.part.ny + 4
+    local share, scheme, g = state.domain, sim.scheme, sim.grid
+    local bed, list, count = share.bed:totable(), share.rows:totable(), state.part.ny + 4
     local function row(kind, j) return list[kind * count + j + halo + 1] end
     local centre = type(scheme.coriolis) == 'function' and plane(state, bed, 2)
     local dx, dy = g:cell_size(0)

@@ -7,78 +7,95 @@ local source = require 'mare.source'
 
 local c_grid = {}
 
--- W columns a work-item, GROUP work-items a group, strips of about `rows` rows; results do not
--- depend on it.
+-- W columns a work-item, GROUP work-items a group, strips of at most `rows` rows: the best of
+-- sweeps over these on an H200 (4096^2 cells) and on PoCL. Results do not depend on it.
 c_grid.shapes = {
     gpu = {
-        linear = { W = 4, GROUP = 64, rows = 32 }, nonlinear = { W = 2, GROUP = 64, rows = 32 },
-        rate = { W = 1, GROUP = 128, rows = 64 },
+        float = {
+            linear = { W = 4, GROUP = 64, rows = 64 }, nonlinear = { W = 2, GROUP = 64, rows = 32 },
+        },
+        double = {
+            linear = { W = 4, GROUP = 64, rows = 32 }, nonlinear = { W = 2, GROUP = 64, rows = 64 },
+        },
     },
     cpu = {
-        linear = { W = 128, GROUP = 1, rows = 64 }, nonlinear = { W = 128, GROUP = 1, rows = 64 },
-        rate = { W = 1, GROUP = 16, rows = 64 },
+        linear = { W = 256, GROUP = 1, rows = 64 }, nonlinear = { W = 256, GROUP = 1, rows = 64 },
     },
 }
+local measuring = {
+    gpu = { W = 1, GROUP = 128, rows = 512 }, cpu = { W = 1, GROUP = 16, rows = 512 },
+}
 
-local function shape_for(device)
-    return device.info.kind == 'cpu' and c_grid.shapes.cpu or c_grid.shapes.gpu
+local least_rows = 8            -- of a strip, which computes two more
+local groups_per_unit = 4       -- that a device wants at least, to be busy
+
+local function kind_of(device)
+    return device.info.kind == 'cpu' and 'cpu' or 'gpu'
 end
 
-local function work(shape, columns, rows)
-    local items = math.ceil(columns / shape.W)
-    local global = { math.ceil(items / shape.GROUP) * shape.GROUP, math.ceil(rows / shape.rows) }
-    return global, global[1] / shape.GROUP * global[2]
+-- How the steps of a scheme are cut on a device.
+function c_grid.cut(scheme, device, precision)
+    local shapes = c_grid.shapes[kind_of(device)]
+    return (shapes[precision] or shapes)[scheme.scheme]
 end
 
--- How many maxima the kernels of a part write at most: one a group.
-function c_grid.maxima(_, device, part)
-    local most = 0
-    for _, shape in pairs(shape_for(device)) do
-        local _, groups = work(shape, part.nx, part.ny)
-        most = math.max(most, groups)
+-- Work-items along x and strips along y, and groups in all: shorter strips where there is little
+-- to do.
+local function work(cut, device, columns, rows)
+    local across = math.ceil(columns / cut.W / cut.GROUP)
+    local wanted = groups_per_unit * device.info.compute_units / across
+    local strips = math.max(math.ceil(rows / cut.rows),
+        math.floor(math.min(rows / math.min(least_rows, cut.rows), wanted)))
+    return { across * cut.GROUP, strips }, across * strips
+end
+
+-- How many maxima the kernels of a part write at most: one a group. Steps write some only where the
+-- rates change with the flow.
+function c_grid.maxima(scheme, device, part)
+    local function groups(cut) return select(2, work(cut, device, part.nx, part.ny)) end
+    local most = groups(measuring[kind_of(device)])
+    if not scheme.nonlinear then return most end
+    for _, precision in ipairs { 'float', 'double' } do
+        most = math.max(most, groups(c_grid.cut(scheme, device, precision)))
     end
     return most
 end
 
--- { step, rate, shape } of a device; host: of ocean/domain.lua.
+-- { step, rate, cut } of a device; host: of ocean/domain.lua.
 function c_grid.kernels(scheme, device, precision, host)
-    local shape = shape_for(device)
-    local fast = device.info.kind == 'gpu' and precision == 'float'
-    local function load(name, kernel, cut)
+    local cut, fast = c_grid.cut(scheme, device, precision),
+        kind_of(device) == 'gpu' and precision == 'float'
+    local function load(file, shape)
         local defines = domain.defines(host)
-        defines.MARE_REAL, defines.W, defines.GROUP = precision, cut.W, cut.GROUP
+        defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
-        return device:program(source.program(('ocean/%s.krn'):format(name), {
-            math = fast and 'fast' or 'strict', defines = defines })):kernel(kernel)
+        return device:program(source.program(file, {
+            math = fast and 'fast' or 'strict', defines = defines }))
     end
-    local cut = shape[scheme.scheme]
     return {
-        step = load(scheme.scheme, scheme.scheme, cut), cut = cut,
-        rate = load('c_grid_rate', 'c_grid_rate', { W = 1, GROUP = shape.rate.GROUP }),
-        rate_cut = shape.rate,
+        cut = cut, step = load(('ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
+        rate = load('ocean/c_grid_rate.krn', measuring[kind_of(device)]):kernel 'c_grid_rate',
     }
-end
-
-local function bind(kernel, cut, values, more)
-    local arguments = { global = work(cut, values.nx, values.ny), group = { cut.GROUP, 1 } }
-    for _, arg in ipairs(kernel.args) do
-        arguments[arg.name] = more[arg.name]
-        if arguments[arg.name] == nil then arguments[arg.name] = values[arg.name] end
-    end
-    arguments.bytes = more.bytes
-    return kernel:bind(arguments)
 end
 
 -- A function that binds the step, given the buffers and numbers that differ between its launches,
 -- and the launch that measures the state. part: as of frame.bind.
 function c_grid.binder(kernels, part)
     local state = part.state
-    local values = domain.values(state)
-    values.nx, values.ny = state.layout.nx, state.layout.ny
-    values.stride, values.plane = state.layout.stride, state.layout.plane
+    local values, l, device = domain.values(state), state.layout, state.device
+    values.nx, values.ny, values.stride, values.plane = l.nx, l.ny, l.stride, l.plane
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
-    local measure = bind(kernels.rate, kernels.rate_cut, values, { src = state.now })
-    return function(more) return bind(kernels.step, kernels.cut, values, more) end, measure
+    local function bind(kernel, cut, more)
+        local arguments = { group = { cut.GROUP, 1 }, bytes = more.bytes,
+            global = work(cut, device, l.nx, l.ny) }
+        for _, arg in ipairs(kernel.args) do
+            local own = more[arg.name]
+            arguments[arg.name] = own == nil and values[arg.name] or own
+        end
+        return kernel:bind(arguments)
+    end
+    local measure = bind(kernels.rate, measuring[kind_of(device)], { src = state.now })
+    return function(more) return bind(kernels.step, kernels.cut, more) end, measure
 end
 
 -- Bytes that a launch cannot do without moving, where each cell has so many values.

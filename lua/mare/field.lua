@@ -13,7 +13,17 @@ local variables = require 'mare.variables'
 local field = {}
 
 local Field = {}
-Field.__index = Field
+local meta = { __methods = Field, __names = function() return field.names end }
+
+field.names = { 'name', 'data', 'nx', 'ny', 'count', 'type', 'device', 't', 'axes', 'title',
+    'label' }
+
+-- f[j * nx + i] is the number of cell (i, j).
+function meta.__index(self, key)
+    if type(key) ~= 'number' then return Field[key] end
+    local is_inside = key >= 0 and key < self.count and key % 1 == 0
+    return is_inside and self.data[key] or nil
+end
 
 -- Waits for the steps that are queued. engine: of simulation.new
 function field.of_simulation(engine, name)
@@ -29,7 +39,7 @@ function field.of_simulation(engine, name)
         device = table.concat(names, ', '), t = engine.now.t, axes = axes,
         title = labels.clock(picture.time_unit(engine.scheme), engine.now.t)(engine.now.t),
         label = labels.with_unit(variable.long_name or name, variable.units),
-    }, Field)
+    }, meta)
 end
 
 -- The value of cell (i, j), counted from 0 from the west and the south.
@@ -102,7 +112,7 @@ end
 
 local corner = { columns = 6, rows = 4 }
 
-function Field:__tostring()
+function meta:__tostring()
     local low, high = self:range()
     local lines = { ('%s (%s): %d x %d of %s from %s, %s'):format(self.name, self.label, self.nx,
         self.ny, self.type, self.device, self.title),
@@ -117,5 +127,7 @@ function Field:__tostring()
     end
     return table.concat(lines, '\n')
 end
+
+for name in pairs(Field) do field.names[#field.names + 1] = name end
 
 return field

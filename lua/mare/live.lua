@@ -13,6 +13,7 @@ local host = require 'mare.host'
 local picture = require 'mare.picture'
 local run = require 'mare.run'
 local scenario = require 'mare.scenario'
+local screen = require 'mare.repl.screen'
 
 local methods = {}
 
@@ -24,7 +25,8 @@ local run_options = {
     every_steps = 'number', times = 'string', region = 'string', stride = 'number',
     deflate = 'number', quantize = 'number', variables = 'string', image = 'string',
     checkpoint = 'string', checkpoint_every = 'number', keep = 'number', wall_limit = 'string',
-    json_log = 'string', show = 'string', show_every = 'number',
+    json_log = 'string', film = 'string', film_every = 'number', frames = 'number',
+    film_width = 'number', show = 'string', show_every = 'number',
 }
 
 -- The given options before those of the set-up. A picture is drawn only when it is asked for.
@@ -56,6 +58,7 @@ local function add_pictures(self, desc, o)
     local calls = {}
     for _, call in ipairs(desc.every or {}) do calls[#calls + 1] = call end
     self:field(o.show)              -- compiles what it takes before the steps begin
+    screen.pictures()
     calls[#calls + 1] = { every, function() self:plot(o.show) end }
     desc.every = calls
 end
@@ -130,11 +133,7 @@ function methods.save(self, path, given)
             tostring(path))
     end
     o[names[kind]] = path
-    if kind == 'png' then
-        picture.draw(self.desc, self.engine, path)
-    else
-        march(self, o, true)
-    end
+    march(self, o, true)
     return self
 end
 

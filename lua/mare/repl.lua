@@ -62,8 +62,8 @@ end
 -- A chunk that returns the values of an expression, or one that runs a statement.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
-    local chunk = loadstring('return ' .. text, '=input')
-    if chunk then return chunk end
+    local chunk, problem = loadstring('return ' .. text, '=input')
+    if chunk or problem:find 'not enough memory' then return chunk, problem end
     return loadstring(without_local(text), '=input')
 end
 
@@ -103,7 +103,11 @@ local function show(...)
 end
 
 local function finish(self, ok, ...)
-    if not ok then return 'error', describe((...)) end
+    if not ok then
+        local text = describe((...))
+        if text:find 'not enough memory' then collectgarbage() end
+        return 'error', text
+    end
     if select('#', ...) == 0 then return 'ok', '' end
     local text = show(...)
     if (...) ~= nil then remember(self, (...)) end

@@ -117,9 +117,12 @@ function Scenario:resume(sim)
     if coroutine.status(self.thread) == 'dead' then
         errors.argument("scenario '%s' has come to its end already", self.name)
     end
-    local kind, value
-    repeat kind, value = go_on(self.thread, sim) until kind == 'end'
-    return value
+    local run, result = require 'mare.run', sim
+    while true do
+        local kind, value = go_on(self.thread, result)
+        if kind == 'end' then return value end
+        result = kind == 'run' and run.new(value) or nil
+    end
 end
 
 return scenario

@@ -60,6 +60,7 @@ local function hostile()
         __concat = raise })
     return {
         cycle = cycle, deep = deep, wide = wide, everything = everything,
+        endless = setmetatable({}, { __index = function() while true do end end }),
         wrong = setmetatable({}, { __tostring = function() return 7 end, __names = 'no list' }),
         hidden = setmetatable({ 1 }, { __metatable = 'locked' }), text = ('\0\27[31m'):rep(1e5),
         keys = { [0 / 1] = 1, [1.5] = 2, [true] = 3, [{}] = 4, ['a b'] = 5, [-1] = 6 },

@@ -53,9 +53,9 @@ local function enter(text)
     press 'Enter'
 end
 
-local function start(environment)
-    local words = ('cd %s && MARE_HISTORY=%s/history LC_ALL=C.UTF-8 %s %s; echo "left $?"; read x')
-        :format(folder, folder, environment or '', quote(host.launcher))
+local function start(environment, script)
+    local words = ('cd %s && MARE_HISTORY=%s/history LC_ALL=C.UTF-8 %s %s %s; echo "left $?"; '
+        .. 'read x'):format(folder, folder, environment or '', quote(host.launcher), script or '')
     tmux 'kill-server'
     sessions = sessions + 1
     server = folder:match '[^/]*$' .. '-' .. sessions
@@ -218,5 +218,51 @@ describe('a session on a terminal', function()
         enter '6 * 7'
         see '\n42\n'
         leave()
+        local without = folder .. '/without.lua'
+        local file = assert(io.open(without, 'w'))
+        file:write [[
+            package.loaded['bindings.editline'] = { open = function() error('no libedit', 0) end }
+            os.exit(require('mare.repl.talk')())]]
+        file:close()
+        start('', without)
+        see 'plain lines without history and completion: no libedit'
+        enter '6 * 7'
+        see '\n42\n'
+        leave()
+    end)
+end)
+
+describe('a session in a pipe', function()
+    it('begins at once, and without a device', function()
+        local best = math.huge
+        for _ = 1, 5 do
+            local started = system.now()
+            shell(quote(host.launcher) .. ' < /dev/null')
+            best = math.min(best, system.now() - started)
+        end
+        assert.is_true(best < 0.2, best)        -- 0.015 s where nothing else runs
+        local shown = shell(([[
+            printf 'maps = io.open("/proc/self/maps"):read "*a"
+            maps:find "libmare" and "mare"
+            (maps:find "libOpenCL" or maps:find "libcuda" or maps:find "pocl") and "a driver"
+            ' | %s]]):format(quote(host.launcher)))
+        assert.truthy(shown:find '> "mare"\n> nil\n', shown)
+    end)
+
+    it('survives a host without memory', function()
+        local shown = shell(([[ulimit -v 700000
+            printf 'for k = 1, 1e9 do t = { t, ("x"):rep(1e6) .. k } end
+            t = nil
+            6 * 7' | %s 2>&1]]):format(quote(host.launcher)))
+        assert.truthy(shown:find 'not enough memory' and shown:find '> 42', shown)
+    end)
+
+    it('ends at SIGTERM, and with its input', function()
+        local shown = shell(([[
+            { echo 'print "ready"'; sleep 5; } | %s > %s/log 2>&1 & pid=$!
+            until grep -q ready %s/log; do sleep 0.02; done
+            kill -TERM $pid; wait $pid; echo "status $?"]]):format(quote(host.launcher), folder,
+            folder))
+        assert.equal('status 0\n', shown)
     end)
 end)

@@ -1,6 +1,7 @@
 -- complete.lua - what could stand where somebody is typing: names that are known in the session,
--- fields and methods of live objects, options of a scenario, devices, variables, files. Nothing is
--- called and no device opened. A metatable may offer __names(object) -> fields it has beyond
+-- fields and methods of live objects, options of a scenario, devices, variables, files. No device
+-- is opened, and nothing called that is not Mare's own: it might never return, and Ctrl-C is but a
+-- key here. A metatable may offer __names(object) -> fields it has beyond
 -- those of its table and of a table in __index, and __words(object, method) -> texts that the
 -- method takes.
 
@@ -50,9 +51,20 @@ function complete.names(value)
     return list
 end
 
+-- value[key], as far as tables lead to it, or functions of a metatable that has __names.
 local function get(value, key)
-    local ok, result = pcall(function() return value[key] end)
-    if ok then return result end
+    for _ = 1, 10 do
+        local own = type(value) == 'table' and rawget(value, key)
+        if own ~= nil and own ~= false then return own end
+        local meta = meta_of(value)
+        local index = rawget(meta, '__index')
+        if type(index) == 'function' and rawget(meta, '__names') then
+            local ok, result = pcall(index, value, key)
+            return ok and result or nil
+        end
+        if type(index) ~= 'table' then return nil end
+        value = index
+    end
 end
 
 -- The value of 'a.b.c', nil where there is none.

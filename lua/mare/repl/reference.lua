@@ -175,7 +175,9 @@ local object_files = { 'mare.field', 'mare.draw', 'mare.watch' }
 
 local function add_objects(list)
     for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end
-    local methods = require('mare.live').methods
+    local methods, path = require('mare.live').methods, path_of 'mare.live'
+    add(list, { name = 'sim', kind = 'type', text = head_of(path), signature = 'sim',
+        value = methods, where = short(path) })
     for _, name in ipairs(sorted(methods)) do
         local entry = reference.of_function(methods[name], 'sim:' .. name)
         entry.kind = 'method'

@@ -69,7 +69,11 @@ end
 local function take(self, line)
     local session = self.session
     local text = session.pending and session.pending .. '\n' .. line or line
-    local status, shown = session:step(line)
+    local ok, status, shown = host.call(function() return session:step(line) end, tostring)
+    if not ok then
+        collectgarbage()        -- there was no room even for the message
+        status, shown = 'error', tostring(status)
+    end
     local came, by_key = host.interrupted(true)
     if came then status, shown = 'error', 'interrupted' end
     if status ~= 'more' and text:find '%S' then

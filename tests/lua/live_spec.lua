@@ -1,0 +1,149 @@
+-- Simulations to work with by hand: the same bits as a run of the scenario, whatever the pieces.
+
+local lfs = require 'lfs'
+local mare = require 'mare'
+local scenario = require 'mare.scenario'
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local folder
+
+local function kelvin_helmholtz(values)
+    local all = { nx = 32, ny = 16, device = device, t_end = 0.1, quiet = true }
+    for key, value in pairs(values or {}) do all[key] = value end
+    return mare.simulation 'kelvin_helmholtz'(all)
+end
+
+local function numbers(sim, name)
+    local data, values = sim:field(name or 'rho'), {}
+    for k = 0, sim.grid.cells - 1 do values[k + 1] = data[k] end
+    return values
+end
+
+local function fails(expected, f, ...)
+    local ok, failure = pcall(f, ...)
+    assert.is_false(ok)
+    assert.truthy(tostring(failure):find(expected, 1, true), tostring(failure))
+end
+
+before_each(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    assert(lfs.mkdir(folder))
+end)
+
+after_each(function()
+    for name in lfs.dir(folder) do os.remove(folder .. '/' .. name) end
+    lfs.rmdir(folder)
+end)
+
+describe('a simulation by hand', function()
+    it('has the bits of the scenario', function()
+        local options, source = mare.options, mare.options.source
+        options.source = { nx = 32, ny = 16, device = device, t_end = 0.1, quiet = true,
+            image = folder .. '/kh.png' }
+        local result = dofile(require('mare.host').root .. '/scenarios/kelvin_helmholtz.lua')
+        options.source = source
+        local sim = kelvin_helmholtz():run()
+        assert.same(numbers(result.sim), numbers(sim))
+        assert.equal(result.sim.now.steps, sim.steps)
+        -- the last steps to a time are cut to hit it, so that pieces end before these
+        local pieces = kelvin_helmholtz():step(2):step():step(2)
+        assert.equal(5, pieces.steps)
+        assert.same(numbers(sim), numbers(pieces:run()))
+        assert.same(numbers(sim), numbers(pieces:reset():run()))
+    end)
+
+    it('takes another Courant number between steps', function()
+        local sim = kelvin_helmholtz()
+        sim:step(1)
+        local before = sim.t
+        sim:step(1)
+        local first = sim.t - before
+        sim.cfl = 0.225
+        before = sim.t
+        sim:step(1)
+        assert.equal(0.225, sim.cfl)
+        assert.is_true(math.abs((sim.t - before) / first - 0.5) < 0.05)
+        fails('from 0.001 to 1', function() sim.cfl = 2 end)
+        fails("'t' cannot be set", function() sim.t = 0 end)
+    end)
+
+    it('saves, and goes on from what it saved', function()
+        local sim = kelvin_helmholtz():step(10)
+        sim:save(folder .. '/kh.nc', { variables = 'u' }):save(folder .. '/kh.ck')
+        sim:save(folder .. '/kh.png')
+        local file = require('bindings.netcdf').open(folder .. '/kh.nc')
+        local time = file:get('time', { 0 }, { file:dimensions().time })[0]
+        assert.equal(1, file:dimensions().time)
+        assert.truthy(file:variable 'u')
+        file:close()
+        assert.equal(sim.t, time)
+        local later = kelvin_helmholtz { restart = folder .. '/kh.ck' }
+        assert.equal(10, later.steps)
+        assert.same(numbers(sim:run()), numbers(later:run()))
+        fails('must end in .nc, .ck or .png', sim.save, sim, 'x.txt')
+        fails("unknown field 'colour'", sim.run, sim, { colour = 'red' })
+        fails('a whole number of at least 1', sim.step, sim, 0)
+    end)
+
+    it('writes while it runs what it is asked for', function()
+        local sim = kelvin_helmholtz()
+        sim:run { t_end = 0.06, out = folder .. '/kh.nc', every = 0.02, quiet = true }
+        local file = require('bindings.netcdf').open(folder .. '/kh.nc')
+        assert.equal(4, file:dimensions().time)
+        file:close()
+        assert.equal(0.06, sim.t)
+        assert.is_nil(lfs.attributes 'kelvin_helmholtz.png')
+    end)
+
+    it('lets the scenario do the rest', function()
+        local sod = mare.simulation 'sod' { nx = 50, device = device, quiet = true }
+        local result = sod:step(3):finish()
+        assert.is_true(result.error.rho > 0 and result.error.rho < 0.02)
+        fails('come to its end', sod.finish, sod)
+        local bump = mare.simulation 'bump' { nx = 16, reference = 32, device = device,
+            quiet = true }
+        assert.equal('number', type(bump:finish().order))
+    end)
+
+    it('is refused where there is none', function()
+        fails("no scenario 'nothing' (there are: bump", mare.simulation 'nothing', {})
+        fails('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })
+        fails('option --nx', mare.simulation 'sod', { nx = 1 })
+        fails("unknown option 'colour'", mare.simulation 'sod', { colour = 'red' })
+        fails('a table of options', mare.simulation 'sod', 7)
+        fails('no scenario file', function()
+            mare.live { grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler {}, boundaries = 'periodic',
+                initial = function() return 1, 0, 0, 1 end, options = { device = device } }:finish()
+        end)
+    end)
+
+    it('is made from every scenario that runs one', function()
+        for _, name in ipairs(scenario.names()) do
+            local options = scenario.options(name)
+            assert.is_true(#options > 0, name)
+            assert.equal('string', type(options.title), name)
+        end
+    end)
+end)
+
+describe('a field', function()
+    it('keeps its numbers while the simulation goes on', function()
+        local sim = kelvin_helmholtz()
+        local rho = sim:field 'rho'
+        local before = rho:totable()
+        sim:step(10)
+        assert.same(before, rho:totable())
+        assert.equal(32 * 16, #before)
+        assert.equal(before[3 * 32 + 5 + 1], rho:at(5, 3))
+        assert.equal(before[3 * 32 + 5 + 1], rho:row(3)[6])
+        assert.equal(before[3 * 32 + 5 + 1], rho:column(5)[4])
+        local low, high = rho:range()
+        assert.is_true(low >= 1 and high <= 2 and low < high)
+        fails('there are 32 x 16', rho.at, rho, 32, 0)
+        fails("no variable 'q' (there are: rho", sim.field, sim, 'q')
+        rho:save(folder .. '/rho.png')
+        assert.truthy(lfs.attributes(folder .. '/rho.png'))
+    end)
+end)

@@ -21,7 +21,7 @@ local function scan(C, set, origins, extents)
     local start, mask = ffi.new 'uint64_t[3]', ffi.new 'unsigned[1]'
     local address, size = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
     for _, origin in ipairs(origins) do
-        for d = 1, 3 do start[d - 1] = origin[d] end
+        for d = 1, #origin do start[d - 1] = origin[d] end
         if C.H5Dget_chunk_info_by_coord(set, start, mask, address, size) < 0 then return false end
         local offset = tonumber(address[0])
         if offset < unknown then extents[#extents + 1] = { offset, tonumber(size[0]) } end
@@ -29,7 +29,8 @@ local function scan(C, set, origins, extents)
     return true
 end
 
--- Appends { offset, bytes } to extents for the chunks of rank 3 that start at these origins.
+-- Appends { offset, bytes } to extents for the chunks that start at these origins, of 3 numbers at
+-- most.
 function M.chunks(path, variables, origins, extents)
     local C = netcdf.library()
     local file = C.H5Fopen(path, 0, 0)

@@ -27,6 +27,7 @@ ffi.cdef [[
     int nc_def_var_chunking(int id, int var, int storage, const size_t *sizes);
     int nc_def_var_deflate(int id, int var, int shuffle, int deflate, int level);
     int nc_def_var_quantize(int id, int var, int mode, int digits);
+    int nc_def_var_fill(int id, int var, int no_fill, const void *value);
     int nc_put_att_text(int id, int var, const char *name, size_t length, const char *text);
     int nc_put_att_double(int id, int var, const char *name, int type, size_t n,
                           const double *values);
@@ -231,6 +232,14 @@ local function var_id(file, name)
         file.vars[name] = id
     end
     return id
+end
+
+-- The value of a variable that stands for a missing one, its _FillValue; before
+-- end_definitions(). Nothing is filled in with it.
+function File:define_missing(name, value)
+    local data = ffi.new(c_type[type_code[self:variable(name).type]] .. '[1]', value)
+    local status = C.nc_def_var_fill(self.id, var_id(self, name), 0, data)
+    self:check(status, 'variable ' .. name .. ': _FillValue')
 end
 
 local function is_int(values)

@@ -94,7 +94,7 @@ local function missing_values(attributes)
     local list = {}
     for _, name in ipairs { '_FillValue', 'missing_value' } do
         local value = attributes[name]
-        if type(value) == 'number' then list[value] = true end
+        if type(value) == 'number' and value == value then list[value] = true end
     end
     return next(list) and list
 end

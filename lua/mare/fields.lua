@@ -3,7 +3,9 @@
 -- holds nx * ny numbers, x fastest, south first, in the simulation's precision, and is reused once
 -- the state has moved on.
 
+local errors = require 'bindings.errors'
 local snapshot = require 'mare.snapshot'
+local variables = require 'mare.variables'
 
 local fields = {}
 
@@ -24,10 +26,19 @@ local function unknowns(self)
     return g
 end
 
--- A pointer to the array of a variable; valid until the next step.
-function fields.field(self, name)
+-- A pointer to the array of an unknown as it is stored; valid until the next step.
+function fields.stored(self, name)
     for k, unknown in ipairs(self.scheme.fields) do
         if unknown == name then return unknowns(self)[k].data end
+    end
+    errors.argument("no unknown '%s' (there are: %s)", tostring(name),
+        table.concat(self.scheme.fields, ', '))
+end
+
+-- A pointer to the array of a variable as files hold it; valid until the next step.
+function fields.field(self, name)
+    if not variables.derivation(self, (variables.find(self.scheme, name))) then
+        return fields.stored(self, name)
     end
     local derived = self.derived or {}
     self.derived = derived

@@ -96,7 +96,8 @@ end
 
 -- list: { { name =, variable = }, ... }, as a scheme's `integrals`
 function integrals.new(sim, list)
-    local self = setmetatable({ sim = sim, list = list, chain = {}, buffers = {} }, Integrals)
+    local self = setmetatable({ sim = sim, list = list, chain = {}, buffers = {},
+        of_state = {} }, Integrals)
     local names, first = derived(sim.scheme, list), sim.members[1].device
     self.shot = names[1] and snapshot.new(sim, { variables = names, slots = 0 })
     self.host = first:host { type = 'double', count = #list * sim.grid.ny, label = 'integrals' }

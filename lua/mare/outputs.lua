@@ -14,6 +14,7 @@ local image = require 'mare.output.image'
 local journal = require 'mare.journal'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
+local memory = require 'bindings.memory'
 local options = require 'mare.options'
 local picture = require 'mare.picture'
 local schedule = require 'mare.schedule'
@@ -31,7 +32,8 @@ local slots = 2             -- of a file: one is filled while the other is writt
 
 -- Variables as the writer describes them. wanted: an array of names, or a text with names to add
 -- to the unknowns.
-local function describe_variables(scheme, wanted, precision)
+local function describe_variables(desc, wanted, precision)
+    local scheme, land = desc.scheme, desc.domain and desc.domain:has_land()
     local known, listed, list, names = {}, {}, {}, {}
     for k, v in ipairs(scheme.variables) do
         known[v.name], names[k] = v, v.name
@@ -44,7 +46,8 @@ local function describe_variables(scheme, wanted, precision)
         if listed[name] then return end
         listed[name] = true
         list[#list + 1] = { name = name, type = precision, long_name = v.long_name,
-            units = v.units, standard_name = v.standard_name }
+            units = v.units, missing = land and v.kernel and 0 / 0 or nil,
+            standard_name = desc.grid.spherical and v.on_sphere or v.standard_name }
     end
     local is_list = type(wanted) == 'table'
     for _, name in ipairs(is_list and wanted or scheme.fields) do add(name) end
@@ -128,17 +131,38 @@ local function spec_of(desc, wanted, common)
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. table.concat(options.source, ' '),
-        variables = describe_variables(desc.scheme, wanted.variables, o.precision),
+        variables = describe_variables(desc, wanted.variables, o.precision),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
         owner = o.checkpoint and common.run_id or nil,
     }
 end
 
+-- What does not change, at the cells of a file: described, and the arrays, which must live until
+-- the file is open.
+local function describe_statics(desc, cells)
+    local list, arrays = {}, {}
+    local precision = desc.options.precision or 'float'
+    for k, v in ipairs(desc.domain and desc.scheme:statics(desc.domain) or {}) do
+        arrays[k] = memory.array(precision, cells.nx * cells.ny)
+        for n = 0, cells.nx * cells.ny - 1 do
+            arrays[k][n] = v.at(cells.i0 + n % cells.nx * cells.step,
+                cells.j0 + math.floor(n / cells.nx) * cells.step)
+        end
+        list[k] = { name = v.name, type = precision, units = v.units, long_name = v.long_name,
+            standard_name = v.standard_name, address = worker.address(arrays[k]),
+            missing = desc.domain:has_land() and 0 / 0 or nil }
+    end
+    return list, arrays
+end
+
 local function new_output(desc, wanted, common)
     errors.fields('output', wanted, wanted_fields)
+    local spec = spec_of(desc, wanted, common)
+    local statics, arrays = describe_statics(desc, spec.sample)
+    spec.statics = statics
     return {
-        spec = spec_of(desc, wanted, common), busy = {},
+        spec = spec, busy = {}, arrays = arrays,
         schedule = schedule.new { every = wanted.every, steps = wanted.steps,
             times = numbers('times', wanted.times), t_end = desc.options.t_end },
     }

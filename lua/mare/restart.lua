@@ -25,6 +25,7 @@ local function identity(desc)
         { 'the precision', precision },
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
         { 'the boundaries', literal.encode(names) },
+        { 'the bed', desc.domain and desc.domain:checksum() or 'none' },
     }
 end
 

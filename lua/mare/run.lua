@@ -30,7 +30,7 @@ local function new_simulation(desc, devices, found)
     local h = found and found.header
     return simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
-        initial = desc.initial, options = desc.options, devices = devices,
+        initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
             last = h.last },
     }
@@ -101,7 +101,7 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
-    gauges = 'table', series = 'table',
+    gauges = 'table', series = 'table', domain = 'table',
 }
 
 local function check(desc)
@@ -113,6 +113,11 @@ local function check(desc)
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
     desc.boundaries = exchange.boundaries(desc.boundaries)
+    exchange.check_open(desc.boundaries, desc.scheme)
+    if desc.scheme.domain then
+        desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
+            desc.options.precision or 'float')
+    end
 end
 
 -- The devices, open, and the checkpoint to go on from, if any.

@@ -144,7 +144,7 @@ end
 
 local allowed = {
     grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
-    restart = 'table', options = 'table',
+    restart = 'table', options = 'table', domain = 'table',
 }
 
 -- Whether it is what `maker` makes, told by a method.
@@ -157,6 +157,7 @@ end
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones, or options.device,
+--   domain = scheme:domain(...), if it was made already
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
 -- Or the name of a scenario, which makes it one to work with by hand, with options: see live.lua.
@@ -182,7 +183,8 @@ function simulation.new(desc)
     end
     exchange.check_open(self.boundaries, self.scheme)
     if self.scheme.domain then
-        self.domain = self.scheme:domain(self.grid, self.boundaries, self.precision)
+        self.domain = desc.domain
+            or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
     local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
     self.devices = desc.devices or devices.open(o.device)
@@ -375,7 +377,7 @@ function Simulation:read()
     return now
 end
 
-Simulation.field = fields.field
+Simulation.field, Simulation.stored = fields.field, fields.stored
 Simulation.invalid = fields.invalid
 
 -- Why there is no next step, in words, and the cell if it is one's fault.

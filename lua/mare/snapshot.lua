@@ -21,12 +21,16 @@ local function overlap(first, step, count, low, length)
 end
 
 local function kernel_of(self, device, v)
-    local cache = self.programs[device] or {}
+    local cache, sim = self.programs[device] or {}, self.sim
     self.programs[device] = cache
-    local file = v.kernel and self.sim.scheme.derive or 'sample.krn'
-    cache[file] = cache[file] or device:program(source.program(file, {
-        defines = { MARE_REAL = self.sim.precision } }))
-    return cache[file]:kernel(v.kernel or 'sample')
+    local name = variables.derivation(sim, v)
+    local file = name and sim.scheme.derive or 'sample.krn'
+    if not cache[file] then
+        local defines = name and sim.domain and sim.domain:defines() or {}
+        defines.MARE_REAL = sim.precision
+        cache[file] = device:program(source.program(file, { defines = defines }))
+    end
+    return cache[file]:kernel(name or 'sample')
 end
 
 local function bind(kernel, values, columns, rows)
@@ -40,17 +44,18 @@ local function bind_part(self, piece, i, j)
     local s, c = piece.state, self.cells
     for n, name in ipairs(self.names) do
         local v, k = variables.find(self.sim.scheme, name)
+        local kernel = variables.derivation(self.sim, v)
         local values = {
-            src = s.now, step = c.step, stride = s.layout.stride, plane = s.layout.plane,
-            origin = s.layout:offset(v.kernel and 0 or k - 1, i, j), out = piece.staging,
+            src = s.now, south = j, step = c.step, stride = s.layout.stride, plane = s.layout.plane,
+            origin = s.layout:offset(kernel and 0 or k - 1, i, j), out = piece.staging,
             first = (n - 1) * piece.columns * piece.rows, columns = piece.columns,
             rows = piece.rows,
         }
-        for key, value in pairs(self.sim.scheme:derive_values(self.sim.grid)) do
+        for key, value in pairs(self.sim.scheme:derive_values(self.sim.grid, s)) do
             values[key] = value
         end
         piece.launches[n] = bind(kernel_of(self, s.device, v), values, piece.columns, piece.rows)
-        self.wants_ghosts = self.wants_ghosts or v.ghosts
+        self.wants_ghosts = self.wants_ghosts or kernel and v.ghosts
     end
 end
 

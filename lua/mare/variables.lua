@@ -16,4 +16,10 @@ function variables.find(scheme, name, who)
         table.concat(names, ', '))
 end
 
+-- The kernel that derives a variable; nil where it is an unknown that is shown as it is stored.
+function variables.derivation(sim, v)
+    if sim.domain and sim.scheme:shows(v, sim.domain) then return nil end
+    return v.kernel
+end
+
 return variables

@@ -94,7 +94,7 @@ local steppers = {
 }
 
 local function text_of(sim, name)
-    local field, list = sim:field(name), {}
+    local field, list = sim:stored(name), {}
     for k = 0, sim.grid.cells - 1 do list[k + 1] = ('%.9g'):format(field[k]) end
     return table.concat(list, ' ')
 end

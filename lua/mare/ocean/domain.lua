@@ -11,6 +11,7 @@ local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local rows = require 'mare.ocean.rows'
 local series = require 'mare.ocean.series'
+local zlib = require 'bindings.zlib'
 
 local domain = {}
 
@@ -48,6 +49,21 @@ function domain.new(scheme, grid, boundaries, precision)
     self.forcing = forcing.new(scheme, grid, boundaries)
     self.open = open.new(scheme, self.bed)
     return setmetatable(self, Domain)
+end
+
+function Domain:has_land()
+    return self.bed.water < self.grid.cells
+end
+
+-- Tells beds apart.
+function Domain:checksum()
+    local count = (self.grid.nx + 4) * (self.grid.ny + 4)
+    local bytes, crc = count * (self.precision == 'double' and 8 or 4), 0
+    for _, plane in ipairs { self.bed.depth, self.bed.corner or self.bed.depth,
+        self.coriolis or self.bed.depth } do
+        crc = zlib.crc32(crc, plane, bytes)
+    end
+    return string.format('%08x', crc)
 end
 
 -- The next time after t at which the devices must get something new.
@@ -143,6 +159,7 @@ function domain.defines(self)
     return {
         METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing:kind(),
         CORIOLIS = rotation[type(scheme.coriolis)],
+        STAGGERED = scheme.staggered and 1 or 0,
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,
     }

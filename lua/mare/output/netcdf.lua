@@ -14,6 +14,8 @@
 --           { name = 'rho', type = 'float', long_name = 'mass density', units = 'kg m-3',
 --             standard_name = 'air_density' },                       -- standard_name only if CF's
 --       },
+--                                              -- missing = _FillValue, if there is any
+--       statics = { { name = 'depth', data = cdata, ... } },         -- likewise, without time
 --       title = 'Kelvin-Helmholtz instability',
 --       source = 'Mare 0.1.0',                -- program and version
 --       command = 'mare kelvin_helmholtz.lua --nx 64',               -- becomes 'history'
@@ -96,11 +98,18 @@ local function axes_of(spec)
     return axes[spec.grid.coordinates or 'cartesian']
 end
 
+local function all_variables(spec)
+    local list = {}
+    for _, v in ipairs(spec.variables) do list[#list + 1] = v end
+    for _, v in ipairs(spec.statics or {}) do list[#list + 1] = v end
+    return list
+end
+
 local function check_variables(spec)
     if #spec.variables == 0 then fail(spec, 'no variables to write') end
     local names = axes_of(spec)
     local seen = { time = true, [names.y.name] = true, [names.x.name] = true }
-    for i, v in ipairs(spec.variables) do
+    for i, v in ipairs(all_variables(spec)) do
         if type(v.name) ~= 'string' or not v.name:find '^[%a][%w_]*$' then
             fail(spec, 'variable %d: name %s, must be letters, digits and _', i, tostring(v.name))
         end
@@ -129,7 +138,7 @@ local function record_bytes(spec)
     local g, bytes = sample_of(spec), 0
     local rows = chunk(g.ny) * math.ceil(g.ny / max_chunk)
     local cells = rows * chunk(g.nx) * math.ceil(g.nx / max_chunk)
-    for _, v in ipairs(spec.variables) do
+    for _, v in ipairs(all_variables(spec)) do
         bytes = bytes + cells * (v.type == 'double' and 8 or 4)
     end
     return bytes + math.ceil(bytes / 64) + 65536
@@ -182,15 +191,22 @@ local function define_axes(file, spec, dims)
     define_axis(file, names.x, dims.x, space)
 end
 
+local function define_variable(file, spec, v, order, chunks)
+    file:define_variable(v.name, v.type, order, { chunks = chunks, deflate = spec.deflate,
+        shuffle = spec.shuffle, quantize = spec.quantize })
+    if v.missing then file:define_missing(v.name, v.missing) end
+    put_attributes(file, v.name, { units = v.units or '1', long_name = v.long_name or v.name,
+        standard_name = v.standard_name })
+end
+
 local function define_variables(file, spec, dims)
-    local order = { dims.time, dims.y, dims.x }
     local g = sample_of(spec)
-    local storage = { chunks = { 1, chunk(g.ny), chunk(g.nx) }, deflate = spec.deflate,
-        shuffle = spec.shuffle, quantize = spec.quantize }
+    local chunks = { chunk(g.ny), chunk(g.nx) }
     for _, v in ipairs(spec.variables) do
-        file:define_variable(v.name, v.type, order, storage)
-        put_attributes(file, v.name, { units = v.units or '1', long_name = v.long_name or v.name,
-            standard_name = v.standard_name })
+        define_variable(file, spec, v, { dims.time, dims.y, dims.x }, { 1, unpack(chunks) })
+    end
+    for _, v in ipairs(spec.statics or {}) do
+        define_variable(file, spec, v, { dims.y, dims.x }, chunks)
     end
 end
 
@@ -234,6 +250,9 @@ local function define(file, spec)
     file:end_definitions()
     put_centres(file, names.y.name, g.ny, grid.y, grid.ny, g.j0, g.step)
     put_centres(file, names.x.name, g.nx, grid.x, grid.nx, g.i0, g.step)
+    for _, v in ipairs(spec.statics or {}) do
+        file:put(v.name, { 0, 0 }, { g.ny, g.nx }, v.data)
+    end
     file:sync()
 end
 
@@ -299,15 +318,23 @@ local function shape_of(spec)
         storage = { spec.deflate or 0, spec.shuffle or false, spec.quantize or 0 } }
 end
 
--- Where the chunks of records first .. last - 1 begin.
+-- Where the chunks of records first .. last - 1 begin; without them those of what has no time.
 local function chunk_origins(spec, first, last)
     local g, origins = sample_of(spec), {}
-    for record = first, last - 1 do
+    for record = first or 0, (last or 1) - 1 do
         for y = 0, g.ny - 1, chunk(g.ny) do
-            for x = 0, g.nx - 1, chunk(g.nx) do origins[#origins + 1] = { record, y, x } end
+            for x = 0, g.nx - 1, chunk(g.nx) do
+                origins[#origins + 1] = first and { record, y, x } or { y, x }
+            end
         end
     end
     return origins
+end
+
+local function paths(variables)
+    local names = {}
+    for k, v in ipairs(variables or {}) do names[k] = '/' .. v.name end
+    return names
 end
 
 -- Everything but `extents` of the first `size` bytes, as { offset, bytes } in order.
@@ -333,12 +360,16 @@ local function read_pieces(path, pieces)
 end
 
 local function seal(self)
-    local name, names = self.temporary.name, {}
-    for k, v in ipairs(self.spec.variables) do names[k] = '/' .. v.name end
+    local name, spec = self.temporary.name, self.spec
     self.file:close()
     self.file = nil
     files.sync(name)
-    hdf5.chunks(name, names, chunk_origins(self.spec, self.counted, self.steps), self.data)
+    hdf5.chunks(name, paths(spec.variables), chunk_origins(spec, self.counted, self.steps),
+        self.data)
+    if not self.sealed then
+        hdf5.chunks(name, paths(spec.statics), chunk_origins(spec), self.data)
+    end
+    self.sealed = true
     local size = files.size(name)
     local pieces = others(self.data, size)
     self.position = {
@@ -408,6 +439,7 @@ function output.resume(spec, position)
     local self = new_writer(spec)
     self.steps, self.last = position.steps, position.last
     self.data, self.counted = others(position.pieces, position.size), position.steps
+    self.sealed = true
     guarded(self, function()
         self.temporary:reserve(position.size + self.record_bytes)
         restore(position, self.temporary)

@@ -16,6 +16,7 @@ local handlers = {}
 function handlers.open(m)
     local module = m.spec.figure and film or netcdf
     local open = m.position and module.resume or module.writer
+    for _, v in ipairs(m.spec.statics or {}) do v.data = worker.pointer(v.type, v.address) end
     writers[m.id] = open(m.spec, m.position)
 end
 

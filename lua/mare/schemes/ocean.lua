@@ -28,9 +28,25 @@ ocean.frictions = {
 
 local variables = {
     { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
-        standard_name = 'sea_surface_height_above_geoid' },
-    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
-    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
+        standard_name = 'sea_surface_height_above_geoid', kernel = 'derive_eta' },
+    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x', kernel = 'derive_hu',
+        ghosts = true },
+    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y', kernel = 'derive_hv',
+        ghosts = true },
+    { name = 'h', units = 'm', long_name = 'depth of the water', kernel = 'derive_h',
+        standard_name = 'sea_floor_depth_below_sea_surface' },
+    { name = 'u', units = 'm s-1', long_name = 'velocity along x, mean over the depth',
+        standard_name = 'barotropic_sea_water_x_velocity', kernel = 'derive_u', ghosts = true,
+        on_sphere = 'barotropic_eastward_sea_water_velocity' },
+    { name = 'v', units = 'm s-1', long_name = 'velocity along y, mean over the depth',
+        standard_name = 'barotropic_sea_water_y_velocity', kernel = 'derive_v', ghosts = true,
+        on_sphere = 'barotropic_northward_sea_water_velocity' },
+    { name = 'speed', units = 'm s-1', long_name = 'magnitude of that velocity',
+        standard_name = 'sea_water_speed', kernel = 'derive_speed', ghosts = true },
+    { name = 'vorticity', units = 's-1', long_name = 'vorticity of that velocity',
+        standard_name = 'ocean_relative_vorticity', kernel = 'derive_vorticity', ghosts = true },
+    { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy', ghosts = true,
+        long_name = 'energy of a column of water, by density' },
 }
 
 local integrals = {
@@ -40,6 +56,8 @@ local integrals = {
         long_name = 'momentum along x, by density' },
     { name = 'momentum_y', variable = 'hv', units = 'm4 s-1',
         long_name = 'momentum along y, by density' },
+    { name = 'total_energy', variable = 'energy', units = 'm5 s-2',
+        long_name = 'kinetic energy and potential energy above still water, by density' },
 }
 
 -- What a scenario with this scheme lets its user choose.
@@ -50,6 +68,8 @@ ocean.options = {
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
     { name = 'rk', default = 2, range = { 2, 3 }, help = 'stages of a step of finite volumes' },
+    { name = 'variables', type = 'string',
+        help = 'more for --out, of h,u,v,speed,vorticity,energy' },
 }
 
 local common = {
@@ -106,7 +126,7 @@ function ocean.new(desc)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
         normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
-        integrals = integrals,
+        integrals = integrals, derive = 'ocean/derive.krn',
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
@@ -133,9 +153,27 @@ function Ocean.conserved(_, host, initial)
     return domain.sampler(host, initial)
 end
 
--- What the kernels that derive variables want to know.
-function Ocean.derive_values()
-    return {}
+-- Whether an unknown is stored as it is shown: at centres, and not on land.
+function Ocean:shows(variable, host)
+    local name = variable.name
+    if host:has_land() then return false end
+    return name == 'eta' or not self.staggered and (name == 'hu' or name == 'hv')
+end
+
+-- What the kernels that derive variables want to know of a part.
+function Ocean:derive_values(_, state)
+    local values = domain.values(state)
+    return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,
+        inv_dx = values.inv_dx, inv_dy = values.inv_dy, g = self.g, dry = self.dry or 0,
+        missing = 0 / 0 }
+end
+
+-- What lies beside the variables in a file, without a time: still water's depth.
+function Ocean.statics(_, host)
+    return { { name = 'depth', units = 'm', long_name = 'depth of still water, positive down',
+        standard_name = 'sea_floor_depth_below_geoid', at = function(i, j)
+            return host.bed:is_land(i, j) and 0 / 0 or host.bed:depth_at(i, j)
+        end } }
 end
 
 -- What describes the equations in a file's metadata.

@@ -19,6 +19,7 @@ clean "$home/bin/mare" -e '
     require("bindings.netcdf").load()
     require("bindings.cairo").load_font()
     require("bindings.gif").load()
+    require("bindings.editline").load()
     for _, name in ipairs { "lfs", "system", "term", "argparse", "dkjson" } do require(name) end
     for line in io.lines "/proc/self/maps" do
         local path = line:match "%s(/.*%.so.*)$"

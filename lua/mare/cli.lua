@@ -24,6 +24,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
              'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
              (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn)
+             In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
+             blocks|ascii (what the terminal can show, if it does not say so)
 ]]
 
 -- ---- failures ----

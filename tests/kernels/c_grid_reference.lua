@@ -35,8 +35,7 @@ local function forces(sim, state, t)
 end
 
 -- Bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west corners, row(kind, j).
--- fraction: of the step that is to come, at which its forces are.
-function reference.sea(sim, state, fraction)
+function reference.sea(sim, state)
     local share, scheme, g = state.domain, sim.scheme, sim.grid
     local bed, list, count = share.bed:totable(), share.rows:totable(), state.part.ny + 4
     local function row(kind, j) return list[kind * count + j + halo + 1] end
@@ -49,7 +48,7 @@ function reference.sea(sim, state, fraction)
         inv_area = function(j) return row(2, j) end,
         curvature = function(j) return row(6, j) end,
     }
-    local force = forces(sim, state, sim.now.t + fraction * sim.now.dt)
+    local force = forces(sim, state, sim.now.t)
     function sea.driven_x(h, i, j)
         return (force(0, i - 1, j) + force(0, i, j)) / 2
             - h * (force(2, i, j) - force(2, i - 1, j)) * row(0, j)
@@ -132,9 +131,10 @@ local function divergence(sea, hu, hv, i, j)
     return sea.inv_area(j) * (along + sea.south(j + 1) * hv(i, j + 1) - sea.south(j) * hv(i, j))
 end
 
--- The step of kernels/ocean/linear.krn: eta, hu and hv after dt as functions (i, j).
-function reference.linear(sea, q, dt)
-    local depth, new = sea.depth, {}
+-- The step of kernels/ocean/linear.krn: eta, hu and hv after dt as functions (i, j); `last` was dt
+-- of the step before, or 0.
+function reference.linear(sea, q, step, last)
+    local depth, new, dt = sea.depth, {}, (last + step) / 2
     function new.hu(i, j)
         local h = mean_of_open(depth, depth, i - 1, j, i, j)
         if not h then return 0 end
@@ -152,7 +152,7 @@ function reference.linear(sea, q, dt)
         return moved / resistance(sea, dt, h, q.hv(i, j), around_hv(new.hu, i, j))
     end
     function new.eta(i, j)
-        return q.eta(i, j) - dt * divergence(sea, new.hu, new.hv, i, j)
+        return q.eta(i, j) - step * divergence(sea, new.hu, new.hv, i, j)
     end
     return new
 end

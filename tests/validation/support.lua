@@ -218,6 +218,7 @@ function support.gate(key, value)
 end
 
 function support.at_most(limit, value, what)
+    support.show(what, value, limit)
     assert.is_true(value <= limit, ('%s: %.6g, at most %.6g'):format(what, value, limit))
 end
 

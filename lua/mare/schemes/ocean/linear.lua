@@ -21,7 +21,8 @@ function linear.setup(scheme)
     if scheme.viscosity > 0 then
         errors.argument('ocean: viscosity = %g, the linear scheme has none', scheme.viscosity)
     end
-    scheme.staggered, scheme.buffers, scheme.updated, scheme.read_only = true, 2, 3, 1
+    scheme.staggered, scheme.gradual = true, true
+    scheme.buffers, scheme.updated, scheme.read_only = 2, 3, 1
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
     scheme.levels = function(steps) return levels[steps % 2] end
 end

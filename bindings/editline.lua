@@ -2,7 +2,7 @@
 -- would bind Mare's). One editor a process:
 --
 --     local editor = editline.open { complete = function(text) return words, start end }
---     editor:read '> '        -- a line; or nil and 'interrupted' (Ctrl-C) or 'end'
+--     editor:read '> '        -- a line; or nil and 'interrupted' (Ctrl-C), 'signal' or 'end'
 --     editor:remember(text)   -- for the up arrow
 --
 -- libedit calls back into Lua for each key. An error must not fly through its frames, so signals
@@ -19,6 +19,7 @@ ffi.cdef [[
     typedef struct { int number; const char *text; } mare_edit_event;
     void *el_init(const char *program, void *in, void *out, void *err);
     void el_end(void *el);
+    int el_source(void *el, const char *path);
     int el_set(void *el, int op, ...);
     int el_wset(void *el, int op, ...);
     const char *el_gets(void *el, int *count);
@@ -53,6 +54,11 @@ local byte = ffi.new 'uint8_t[1]'
 
 -- The next byte; nil at the end of input. An interrupt is a key too.
 local function next_byte(self)
+    if terminal.ahead ~= '' then
+        local first = terminal.ahead:byte()
+        terminal.ahead = terminal.ahead:sub(2)
+        return first
+    end
     while true do
         local n = C.read(0, byte, 1)
         if n == 1 then return byte[0] end
@@ -180,6 +186,7 @@ local function set_up(self)
     local el = self.el
     E.el_set(el, SIGNAL, int(0))
     E.el_set(el, EDITOR, 'emacs')
+    E.el_source(el, nil)                        -- the user's ~/.editrc
     E.el_set(el, SETTY, '-d', '-isig', nil)
     E.el_set(el, PROMPT_ESC, callback(self, 'const char *(*)(void *, int)', function()
         return self.prompt
@@ -232,7 +239,8 @@ function Editor:read(prompt)
     host.hold(false)
     if self.cancelled or text == nil or count[0] <= 0 then io.stdout:write '\n' end
     if self.cancelled then return nil, 'interrupted' end
-    if text == nil or count[0] <= 0 or self.ended then return nil, 'end' end
+    if self.ended then return nil, 'signal' end
+    if text == nil or count[0] <= 0 then return nil, 'end' end
     return (ffi.string(text, count[0]):gsub('\n$', ''))
 end
 jit.off(Editor.read)        -- callbacks must not come from compiled code

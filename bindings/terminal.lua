@@ -24,7 +24,7 @@ local TIOCGWINSZ, TCSANOW, POLLIN = 0x5413, 0, 1
 local ICANON, ECHO, VMIN, VTIME = 2, 8, 6, 5
 local window = ffi.new 'mare_window'
 
-local M = {}
+local M = { ahead = '' }     -- ahead: typed before it was asked for, for who reads next
 
 -- Whether standard input, output (0, 1) is a terminal.
 function M.is(fd)

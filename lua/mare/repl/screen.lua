@@ -6,7 +6,7 @@ local terminal = require 'bindings.terminal'
 
 local screen = {}
 
-local patience = 200        -- milliseconds for an answer
+local patience = 1000       -- milliseconds for an answer; what comes later would look like typed
 
 local function set(name)
     local value = os.getenv(name)
@@ -61,7 +61,10 @@ function screen.pictures()
     if not screen.has_colour() then return 'ascii' end
     if not asked and terminal.is(0) then
         asked = true
-        protocol = screen.protocol_of(terminal.ask(question, '\27%[%?[%d;]*c', patience))
+        local answer = terminal.ask(question, '\27%[%?[%d;]*c', patience)
+        protocol = screen.protocol_of(answer)
+        terminal.ahead = terminal.ahead
+            .. answer:gsub('\27_G.-\27\\', ''):gsub('\27%[%?[%d;]*c', '')
     end
     return protocol or (screen.has_unicode() and 'blocks' or 'ascii')
 end

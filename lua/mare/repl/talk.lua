@@ -21,7 +21,7 @@ function Plain.read(_, prompt)
     if line then return line end
     local came, by_key = host.interrupted(true)
     io.stdout:write '\n'
-    return nil, by_key and came and 'interrupted' or 'end'
+    return nil, by_key and 'interrupted' or came and 'signal' or 'end'
 end
 
 function Plain.remember() end
@@ -98,13 +98,13 @@ return function()
     while true do
         local line, why = self.reader:read(prompt_of(session))
         if line then
-            if not take(self, line) then break end
+            if not take(self, line) then why = 'signal' end
         elseif why == 'interrupted' then
             session.pending = nil
-        else
-            break
+        end
+        if why == 'signal' or why == 'end' then
+            self.reader:close()
+            return why == 'end' and 0 or 130
         end
     end
-    self.reader:close()
-    return 0
 end

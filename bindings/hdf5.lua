@@ -6,7 +6,6 @@ local netcdf = require 'bindings.netcdf'
 
 ffi.cdef [[
     int64_t H5Fopen(const char *path, unsigned flags, int64_t access);
-    int H5Fclose(int64_t file);
     int64_t H5Dopen2(int64_t file, const char *name, int64_t access);
     int H5Dclose(int64_t set);
     int H5Dget_chunk_info_by_coord(int64_t set, const uint64_t *start, unsigned *mask,

@@ -10,7 +10,17 @@ local lock = require 'bindings.lock'
 ffi.cdef [[
     char *strerror(int number);
     int setenv(const char *name, const char *value, int overwrite);
+    int H5open(void);
     int H5dont_atexit(void);
+    extern int64_t H5P_CLS_FILE_CREATE_ID_g, H5P_CLS_FILE_ACCESS_ID_g;
+    int64_t H5Pcreate(int64_t class);
+    int H5Pclose(int64_t list);
+    int H5Pset_link_creation_order(int64_t list, unsigned flags);
+    int H5Pset_attr_creation_order(int64_t list, unsigned flags);
+    int H5Pset_attr_phase_change(int64_t list, unsigned most_compact, unsigned least_dense);
+    int H5Pset_libver_bounds(int64_t list, int low, int high);
+    int64_t H5Fcreate(const char *path, unsigned flags, int64_t create, int64_t access);
+    int H5Fclose(int64_t file);
     int H5Eset_auto2(int64_t stack, void *print, void *data);
     const char *nc_inq_libvers(void);
     const char *nc_strerror(int status);
@@ -68,14 +78,15 @@ for name, code in pairs(type_code) do type_name[code] = name end
 local File = {}
 File.__index = File
 
-local C
+local C, raw         -- with and without the lock
 
 -- Loads the library or raises an error that says what to install; names replaces the usual list.
 function netcdf.load(names)
     names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
     -- Files are written under names of their own, and may be read meanwhile.
     ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0)
-    C = lock.guard(foreign.load('NetCDF-C', names, 'libnetcdf-dev'))
+    raw = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
+    C = lock.guard(raw)
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.
     pcall(function() C.H5dont_atexit() end)
     -- It prints its errors unless told not to, by each thread; a state is used by one.
@@ -121,11 +132,35 @@ function netcdf.doubles(n)
     return ffi.new('double[?]', n)
 end
 
+local H5F_TRUNC, IN_ORDER, V18, V110, MOST = 2, 3, 1, 2, 65535
+
+-- An empty file whose global attributes stay together in the header of its root, however many they
+-- are. Left to itself HDF5 puts more than eight into a heap, and when one is changed later for
+-- which that has to grow, it (1.10.8) cannot close the file any more. NetCDF-C has no say in this.
+local function create_root(path)
+    C.H5open()
+    local create = C.H5Pcreate(raw.H5P_CLS_FILE_CREATE_ID_g)
+    local access = C.H5Pcreate(raw.H5P_CLS_FILE_ACCESS_ID_g)
+    C.H5Pset_link_creation_order(create, IN_ORDER)      -- what NetCDF-4 wants
+    C.H5Pset_attr_creation_order(create, IN_ORDER)
+    C.H5Pset_attr_phase_change(create, MOST, MOST - 1)
+    C.H5Pset_libver_bounds(access, V18, V110)
+    local file = C.H5Fcreate(path, H5F_TRUNC, create, access)
+    C.H5Pclose(create)
+    C.H5Pclose(access)
+    return file >= 0 and C.H5Fclose(file) >= 0
+end
+
 -- A new, empty NetCDF-4 file in define mode, over any existing one. Errors call it shown_as.
 function netcdf.create(path, shown_as)
     local id = ffi.new 'int[1]'
     shown_as = shown_as or path
     library()
+    if create_root(path) then
+        local file = netcdf.append(path, shown_as)
+        file:begin_definitions()
+        return file
+    end
     ffi.errno(0)
     check(C.nc_create(path, NC_CLOBBER + NC_NETCDF4, id), shown_as, 'create')
     local file = new(shown_as, id[0])

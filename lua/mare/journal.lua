@@ -12,15 +12,19 @@ local journal = {}
 local Journal = {}
 Journal.__index = Journal
 
+-- The file to add lines to; a line that a process could not finish ends here.
+local function open(path)
+    local file, reason = io.open(path, 'a')
+    if not file then errors.usage('option --json-log: %s', reason) end
+    local before = io.open(path, 'rb')
+    if before and before:seek('end', -1) and before:read(1) ~= '\n' then file:write '\n' end
+    if before then before:close() end
+    return file
+end
+
 -- path nil: a journal that writes nothing.
 function journal.open(path)
-    local self = setmetatable({ path = path }, Journal)
-    if path then
-        local file, reason = io.open(path, 'a')
-        if not file then errors.usage('option --json-log: %s', reason) end
-        self.file = file
-    end
-    return self
+    return setmetatable({ path = path, file = path and open(path) }, Journal)
 end
 
 local order = { keyorder = { 'event', 'time' } }

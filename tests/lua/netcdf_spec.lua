@@ -188,6 +188,33 @@ describe('the CF writer', function()
     end)
 end)
 
+describe('a file that is gone on with', function()
+    -- HDF5 1.10.8 crashed on closing files with such a history, see netcdf.create.
+    it('may get longer attributes each time', function()
+        for _, lines in ipairs { 128, 146, 164 } do
+            local many = { run_id = 'a1', scenario_text = ('a line of a scenario.\n'):rep(lines) }
+            for k = 1, 30 do many['number_' .. k] = k + 0.5 end
+            local described = spec { attributes = many, owner = 'a1',
+                command = 'mare ' .. ('x'):rep(190) }
+            local writer = output.writer(described)
+            write(writer, 1)
+            for k = 1, 8 do
+                local position = writer:seal()
+                writer:abort()
+                writer = output.resume(described, position)
+                writer:write(k, function(name) return data(name, k) end)
+            end
+            writer:close()
+            local file = netcdf.open(folder .. '/run.nc')
+            local found = file:attributes()
+            assert.equal(many.scenario_text, found.scenario_text)
+            assert.equal(9, select(2, found.history:gsub('mare x+', '')))
+            assert.equal(9, file:dimensions().time)
+            file:close()
+        end
+    end)
+end)
+
 describe('a failing run', function()
     it('keeps the existing file and removes its own', function()
         spit(folder .. '/run.nc', 'old')

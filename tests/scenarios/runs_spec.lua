@@ -5,6 +5,7 @@ local checkpoint = require 'mare.checkpoint'
 local ffi = require 'ffi'
 local files = require 'bindings.files'
 local host = require 'mare.host'
+local json = require 'dkjson'
 local lfs = require 'lfs'
 local literal = require 'mare.literal'
 local mare = require 'mare'
@@ -408,9 +409,9 @@ end)
 
 describe('a run that is killed', function()
     -- The process id of a run in the background.
-    local function start(values)
-        local pipe = io.popen(command('kelvin_helmholtz', values) .. ' >/dev/null 2>'
-            .. folder .. '/log & echo $!')
+    local function start(name, values)
+        local pipe = io.popen(command(name, values) .. ' >/dev/null 2>' .. folder
+            .. '/log & echo $!')
         local pid = tonumber(pipe:read '*l')
         pipe:close()
         return pid
@@ -421,43 +422,63 @@ describe('a run that is killed', function()
         return stat and not stat:find '%) Z'
     end
 
-    it('leaves a good checkpoint each time, and ends with the same file', function()
-        local values = { nx = 96, ny = 64, ['t-end'] = 2, every = 0.01, image = folder .. '/p.png',
-            variables = 'vorticity', deflate = 1 }
-        values.out = folder .. '/whole.nc'
-        assert.equal(0, status_of(command('kelvin_helmholtz', values)))
-        local expected = data_of(values.out)
-        os.remove(values.out)
-        values.out, values.checkpoint = folder .. '/run.nc', folder .. '/run.ck'
-        values['checkpoint-every'], values.restart = 0.017, 'latest'
-        math.randomseed(1)
-        local kills, progress = 0, 0
-        while kills < 20 do
-            local pid = start(values)
-            local old = slurp(values.checkpoint)
-            local deadline = system.now() + 20      -- it computes once there is a new checkpoint
-            local anywhere = kills % 3 == 2         -- also while it starts or copies its file
-            while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline
-                and not anywhere do
-                ffi.C.usleep(2000)
-            end
-            ffi.C.usleep(math.random(0, anywhere and 300000 or 60000))
-            if not alive(pid) then break end
-            ffi.C.kill(pid, 9)
-            kills = kills + 1
-            while alive(pid) do ffi.C.usleep(1000) end
-            local found = checkpoint.newest(values.checkpoint)
-            assert.same({}, found.passed_over)
-            assert.is_true(found.header.t >= progress)
-            progress = found.header.t
+    -- Kills a run at some moment: `anywhere`, also while it starts or copies its file, or once it
+    -- computes, which a new checkpoint shows. False where it had come to its end.
+    local function killed(name, values, anywhere)
+        local pid, old = start(name, values), slurp(values.checkpoint)
+        local deadline = system.now() + 20
+        while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline
+            and not anywhere do
+            ffi.C.usleep(2000)
         end
-        assert.equal(20, kills, slurp(folder .. '/log'))
-        assert.is_nil(lfs.attributes(values.out))
-        local status, text = status_of(command('kelvin_helmholtz', values))
-        assert.equal(0, status, text)
-        same_data(expected, values.out)
-        assert.equal('log p.png run.ck run.ck.1 run.nc', listing())
-    end)
+        ffi.C.usleep(math.random(0, anywhere and 300000 or 60000))
+        if not alive(pid) then return false end
+        ffi.C.kill(pid, 9)
+        while alive(pid) do ffi.C.usleep(1000) end
+        return true
+    end
+
+    local victims = {
+        { 'kelvin_helmholtz', nx = 96, ny = 64, ['t-end'] = 2, every = 0.01,
+            variables = 'vorticity', deflate = 1, ['series-every'] = 0.004, gap = 0.017 },
+        { 'dam_break', nx = 1600, ny = 32, every = 0.031, scheme = 'kurganov_petrova',
+            ['series-steps'] = 3, gap = 0.03 },
+    }
+    for _, victim in ipairs(victims) do
+        it('leaves a good checkpoint each time, and ends with the same files: ' .. victim[1],
+            function()
+                local name, values = victim[1], { image = folder .. '/p.png' }
+                for key, value in pairs(victim) do values[key] = value end
+                values[1], values.gap = nil, nil
+                values.out, values.series = folder .. '/whole.nc', folder .. '/whole.s.nc'
+                assert.equal(0, status_of(command(name, values)))
+                local expected, series = data_of(values.out), data_of(values.series)
+                os.remove(values.out)
+                os.remove(values.series)
+                values.out, values.checkpoint = folder .. '/run.nc', folder .. '/run.ck'
+                values.series, values['json-log'] = folder .. '/run.s.nc', folder .. '/run.json'
+                values.restart, values['checkpoint-every'] = 'latest', victim.gap
+                math.randomseed(1)
+                local kills, progress = 0, 0
+                while kills < 20 and killed(name, values, kills % 3 == 2) do
+                    kills = kills + 1
+                    local found = checkpoint.newest(values.checkpoint)
+                    assert.same({}, found.passed_over)
+                    assert.is_true(found.header.t >= progress)
+                    progress = found.header.t
+                end
+                assert.equal(20, kills, slurp(folder .. '/log'))
+                assert.is_nil(lfs.attributes(values.out))
+                local status, text = status_of(command(name, values))
+                assert.equal(0, status, text)
+                same_data(expected, values.out)
+                same_data(series, values.series)
+                assert.equal('log p.png run.ck run.ck.1 run.json run.nc run.s.nc', listing())
+                for line in io.lines(values['json-log']) do
+                    assert.truthy(json.decode(line), line)
+                end
+            end)
+    end
 
     for signal, name in pairs { [1] = 'SIGHUP', [2] = 'Ctrl-C', [15] = 'SIGTERM' } do
         it('by ' .. name .. ' takes a checkpoint first', function()

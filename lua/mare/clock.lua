@@ -9,7 +9,7 @@ local clock = {}
 local Clock = {}
 Clock.__index = Clock
 
-local slots = 9
+local slots = 10
 local time, step, cfl, count = 0, 1, 3, 4
 local rate, failed, hold, last = 5, 6, 7, 8
 
@@ -38,9 +38,9 @@ local function write(self, slot, ...)
 end
 
 -- Where a run starts: time, steps taken, Courant number, the largest signal rate where the maxima
--- do not tell, and dt of the last step.
-function Clock:start(t, steps, courant, signal_rate, last_step)
-    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0, last_step or 0)
+-- do not tell, dt of the last step, and the dt to take whatever the rate, if that is wanted.
+function Clock:start(t, steps, courant, signal_rate, last_step, fixed)
+    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0, last_step or 0, fixed or 0)
 end
 
 -- Steps end exactly there or, with `held`, before the first whose dt the target would change. The

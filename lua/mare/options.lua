@@ -321,6 +321,7 @@ M.simulation = {
     { name = 'steps', type = 'integer', range = { 0 }, help = 'steps to stop after, if earlier' },
     { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 },
       help = 'Courant number' },
+    { name = 'dt', type = 'number', range = { 1e-12 }, help = 'time step, instead of --cfl' },
     { name = 'precision', default = 'float', choices = { 'float', 'double' },
       help = 'of the arithmetic' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },

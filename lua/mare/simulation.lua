@@ -135,6 +135,13 @@ local function make_plans(self)
     self.plans = plans
 end
 
+local function check_step(dt)
+    if dt and not (type(dt) == 'number' and dt > 0 and dt < math.huge) then
+        errors.argument('simulation: dt = %s, must be a number above 0', tostring(dt))
+    end
+    return dt
+end
+
 local function check_first(first)
     if first ~= 'x' and first ~= 'y' then
         errors.argument("first = '%s', must be x or y", tostring(first))
@@ -159,7 +166,8 @@ end
 --   devices = open ones, or options.device,
 --   domain = scheme:domain(...), if it was made already
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
---   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x' } }
+--   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
+--     dt = fixed, nil: it follows from cfl } }
 -- Or the name of a scenario, which makes it one to work with by hand, with options: see live.lua.
 function simulation.new(desc)
     if type(desc) == 'string' then return require('mare.live').named(desc) end
@@ -173,7 +181,7 @@ function simulation.new(desc)
     end
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
-        cfl = o.cfl or 0.45, now = {}, version = 0,
+        cfl = o.cfl or 0.45, dt = check_step(o.dt), now = {}, version = 0,
         first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
         other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
         decompose = o.decompose or { 1, 1 },
@@ -205,7 +213,9 @@ end
 -- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known, last = dt of the
 -- last step, if there was one }
 function Simulation:start(at)
-    for _, c in ipairs(self.clocks) do c:start(at.t, at.steps, self.cfl, at.rate, at.last) end
+    for _, c in ipairs(self.clocks) do
+        c:start(at.t, at.steps, self.cfl, at.rate, at.last, self.dt)
+    end
     self:read()
 end
 
@@ -300,7 +310,9 @@ function Simulation:set(initial, start)
     self:share_maxima()
     self.version = self.version + 1
     self:aim(start.t)
-    if self.now.failed then
+    if self:is_too_slow() then
+        errors.usage('option --dt: %s', self:why_failed())
+    elseif self.now.failed then
         errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
     end
     go_back(self)
@@ -380,8 +392,18 @@ end
 Simulation.field, Simulation.stored = fields.field, fields.stored
 Simulation.invalid = fields.invalid
 
+-- Whether the signals of the state have become too fast for the dt that is wanted.
+function Simulation:is_too_slow()
+    local rate = self.now.rate
+    return self.dt ~= nil and rate < math.huge and rate * self.dt > 1
+end
+
 -- Why there is no next step, in words, and the cell if it is one's fault.
 function Simulation:why_failed()
+    if self:is_too_slow() then
+        return string.format('dt = %g is unstable: it must be at most %.6g in step %.0f', self.dt,
+            1 / self.now.rate, self.now.steps)
+    end
     local what, i, j = self:invalid()
     return what or 'signals faster than numbers can hold', i, j
 end

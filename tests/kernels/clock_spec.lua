@@ -8,13 +8,13 @@ local time, step, target, count, rate, failed, hold = 1, 2, 3, 5, 6, 7, 8
 local function new_clock(device, group)
     local defines = { MARE_REAL = 'float', GROUP = group }
     local clock = {
-        buffer = device:buffer { type = 'double', count = 8 },
+        buffer = device:buffer { type = 'double', count = 10 },
         maxima = device:buffer { type = 'float', count = 100 },
     }
     local launch = part.program(device, 'clock.krn', defines):kernel 'clock_tick':bind {
         clock = clock.buffer, maxima = clock.maxima, count = 100, global = group, group = group,
     }
-    clock.buffer:upload { 0, 0, 1, 0.5, 0, 0, 0, 0 }
+    clock.buffer:upload { 0, 0, 1, 0.5, 0, 0, 0, 0, 0, 0 }
 
     function clock.tick(largest)
         local maxima = {}

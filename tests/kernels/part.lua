@@ -45,7 +45,7 @@ function part.new(desc)
         return self.device:buffer { type = type, count = count }
     end
     self.now, self.other = buffer(self.precision, self.count), buffer(self.precision, self.count)
-    self.clock, self.maxima = buffer('double', 8), buffer(self.precision, 4096)
+    self.clock, self.maxima = buffer('double', 10), buffer(self.precision, 4096)
     self.maxima:fill(0)
     self.other:fill(0)
     self:upload(self.cells)

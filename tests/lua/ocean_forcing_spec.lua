@@ -148,3 +148,34 @@ describe('series', function()
         assert.equal(math.huge, series.next_time(times, 4))
     end)
 end)
+
+describe('a fixed dt', function()
+    local function basin(scheme, dt)
+        return mare.simulation {
+            grid = mare.grid { nx = 16, ny = 12, x = { 0, 16e3 }, y = { 0, 12e3 } },
+            scheme = mare.ocean { scheme = scheme, depth = 100 }, boundaries = 'reflective',
+            initial = function(x) return 0.01 * math.sin(x / 4e3), 0, 0 end,
+            options = { device = name, precision = 'double', dt = dt },
+        }
+    end
+
+    it('is taken, but for the last steps before a target', function()
+        local sim = basin('cdklm', 7)
+        sim:aim(100)
+        sim:step(1)
+        assert.equal(7, sim:read().t)
+        advance(sim, 100)
+        assert.equal(15, sim.now.steps)
+        sim:release()
+    end)
+
+    it('is refused where it is unstable, with the largest there may be', function()
+        local c = math.sqrt(9.81 * 100)
+        local text = message(basin, 'linear', 30)
+        local least = tonumber(text:match
+            '^option %-%-dt: dt = 30 is unstable: it must be at most ([%d.]+) in step 0$')
+        assert.near(1000 / c / math.sqrt(2), least, 1e-3)
+        assert.matches('^simulation: dt = 0, must be a number above 0', message(basin, 'linear', 0))
+        assert.matches('^simulation: dt = %-1, must be', message(basin, 'linear', -1))
+    end)
+end)

@@ -1,5 +1,6 @@
 /* clock.h - the clock buffer: 10 doubles, on the device from the first step to the last. */
 
+#ifndef CLOCK_TIME
 #define CLOCK_TIME 0    /* of the state */
 #define CLOCK_STEP 1    /* dt of the step to come; 0 at the target: then a step changes no bit */
 #define CLOCK_TARGET 2  /* the time to reach exactly */
@@ -15,3 +16,5 @@
 MR_FN double wanted_step(const MR_GLOBAL double *clock, double rate) {
     return clock[CLOCK_FIXED] > 0.0 ? clock[CLOCK_FIXED] : clock[CLOCK_CFL] / rate;
 }
+
+#endif

@@ -28,12 +28,6 @@ local function run_steps(sim, n)
     return sim
 end
 
-local function largest(sim, name)
-    local field, most = sim:field(name), 0
-    for k = 0, sim.grid.cells - 1 do most = math.max(most, math.abs(field[k])) end
-    return most
-end
-
 -- Amplitude and phase of the wave along an axis with one period in the domain.
 local function wave(sim, name, axis)
     local field, nx, ny, c, s = sim:field(name), sim.grid.nx, sim.grid.ny, 0, 0
@@ -83,13 +77,22 @@ for _, scheme in ipairs { 'linear', 'nonlinear' } do
                 ny = 20, boundaries = 'reflective', initial = function(x, y)
                     return 0.1 + 0.01 * math.sin(0.3 * x) * math.cos(0.5 * y), 0.02, -0.01
                 end }
-            local before = support.total(sim, 'eta')
+            local function volume()
+                local eta, sum = sim:field 'eta', 0
+                for k = 0, sim.grid.cells - 1 do
+                    if eta[k] == eta[k] then sum = sum + eta[k] end     -- NaN is land
+                end
+                return sum
+            end
+            local before = volume()
             run_steps(sim, 400)
-            support.at_most(1e-13, math.abs(support.total(sim, 'eta') / before - 1), 'drift')
-            assert.is_true(largest(sim, 'hu') > 1e-3)
-            local hu, hv = sim:field 'hu', sim:field 'hv'
-            for j = 0, 19 do assert.equal(0, hu[j * 48]) end
-            for i = 0, 47 do assert.equal(0, hv[i]) end
+            support.at_most(1e-13, math.abs(volume() / before - 1), 'drift')
+            local state = sim.states[1]
+            local layout, data = state.layout, state[state.present]:totable()
+            local function at(field, i, j) return data[layout:offset(field, i, j) + 1] end
+            for j = 0, 19 do assert.equal(0, at(1, 0, j)) end
+            for i = 0, 47 do assert.equal(0, at(2, i, 0)) end
+            assert.is_true(math.abs(at(1, 10, 2)) > 1e-6)
             sim:release()
         end)
 

@@ -22,6 +22,9 @@ c_grid.shapes = {
         linear = { W = 256, GROUP = 1, rows = 64 }, nonlinear = { W = 256, GROUP = 1, rows = 64 },
     },
 }
+-- Options of finite volumes, which a scenario may hand over with its own, whatever the scheme.
+c_grid.fields = { theta = 'any', rk = 'any' }
+
 local measuring = {
     gpu = { W = 1, GROUP = 128, rows = 512 }, cpu = { W = 1, GROUP = 16, rows = 512 },
 }

@@ -3,7 +3,7 @@
 local c_grid = require 'mare.schemes.ocean.c_grid'
 local errors = require 'bindings.errors'
 
-local linear = { fields = {} }
+local linear = { fields = c_grid.fields }
 
 local levels = { [0] = { 'now' }, { 'other' } }
 

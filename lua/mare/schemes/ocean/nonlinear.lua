@@ -4,7 +4,7 @@
 local c_grid = require 'mare.schemes.ocean.c_grid'
 local frame = require 'mare.schemes.frame'
 
-local nonlinear = { fields = { filter = 'any' } }
+local nonlinear = { fields = { filter = 'any', theta = 'any', rk = 'any' } }
 
 local period = 16       -- PERIOD of the kernel
 

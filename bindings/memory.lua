@@ -91,9 +91,10 @@ local function element_name(ctype)
     return tostring(ctype):gsub('const ', ''):match '^ctype<(.-)%s*[%[%*]'
 end
 
-local spelling = {}
+local spelling, is_number = {}, {}
 for name, ctype in pairs(mare.ctypes) do
     spelling[name] = element_name(ffi.typeof(ctype .. ' *'))
+    is_number[spelling[name]] = true
 end
 local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
 
@@ -133,6 +134,13 @@ function M.pointer(what, data, type_name)
     end
     check_type(what, data, type_name)
     return data, describe(data).is_array and ffi.sizeof(data) or nil
+end
+
+-- Type and number of the elements of a C array of numbers; nil for a pointer, which does not tell.
+function M.elements(data)
+    local known = describe(data)
+    if not (known.is_array and is_number[known.name]) then return nil end
+    return known.name, ffi.sizeof(data) / ffi.sizeof(known.name)
 end
 
 local arrays = {}

@@ -62,9 +62,9 @@ end
 -- A chunk that returns the values of an expression, or one that runs a statement.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
-    local chunk, problem = loadstring('return ' .. text, '=input')
+    local chunk, problem = load('return ' .. text, '=input', 't')
     if chunk or problem:find 'not enough memory' then return chunk, problem end
-    return loadstring(without_local(text), '=input')
+    return load(without_local(text), '=input', 't')        -- bytecode could do anything
 end
 
 -- ---- failures ----
@@ -120,7 +120,7 @@ function Session:step(line)
     local text = self.pending and self.pending .. '\n' .. line or line
     self.pending = nil
     local chunk, problem = compile(text)
-    if not chunk and problem:find "'<eof>'" then
+    if not chunk and problem:find "near '<eof>'$" then
         self.pending = text
         return 'more', ''
     end

@@ -106,6 +106,29 @@ describe('a simulation by hand', function()
         assert.equal('number', type(bump:finish().order))
     end)
 
+    it('stands what its functions raise', function()
+        local wants = 0
+        local desc = { grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+            scheme = mare.euler {}, boundaries = 'periodic', options = { device = device,
+            t_end = 0.1, quiet = true }, initial = function() return 1 + wants, 0, 0, 1 end,
+            every = { { 0.02, function(sim)
+                if wants == 0 and sim.now.t > 0.05 then error 'no more of this' end
+            end } } }
+        local sim = mare.live(desc)
+        fails('no more of this', sim.run, sim)
+        assert.equal(0.06, sim.t)
+        wants = 1
+        assert.equal(0.1, sim:run().t)
+        sim:reset()
+        assert.equal(2, sim:field 'rho':at(0, 0))
+        desc.initial = function() error 'no state' end
+        fails('no state', sim.reset, sim)
+        desc.initial = function() return 1, 0, 0, -1 end
+        fails('pressure -1', sim.reset, sim)
+        desc.initial = function() return 1, 0, 0, 1 end
+        assert.equal(3, sim:reset():step(3).steps)
+    end)
+
     it('is refused where there is none', function()
         fails("no scenario 'nothing' (there are: bump", mare.simulation 'nothing', {})
         fails('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })

@@ -46,6 +46,7 @@ local function objects()
 end
 
 local function hostile()
+    local pointer = require('bindings.memory').array('float', 1) + 0
     local cycle, deep, wide = {}, {}, {}
     cycle.itself, cycle[cycle] = cycle, cycle
     local inner = deep
@@ -65,7 +66,8 @@ local function hostile()
         hidden = setmetatable({ 1 }, { __metatable = 'locked' }), text = ('\0\27[31m'):rep(1e5),
         keys = { [0 / 1] = 1, [1.5] = 2, [true] = 3, [{}] = 4, ['a b'] = 5, [-1] = 6 },
         nan = 0 / 0, huge = math.huge, coroutine = coroutine.create(raise), f = raise, int = 12LL,
-        cdata = 1ULL, lines = ('line\n'):rep(1000), empty = {}, ffi = package.loaded.ffi,
+        cdata = 1ULL, array = require('bindings.memory').array('double', 1000),
+        pointer = pointer, lines = ('line\n'):rep(1000), empty = {}, ffi = package.loaded.ffi,
         loops = setmetatable({}, { __index = setmetatable({}, { __index = function(t, k)
             return t[k]
         end }) }),
@@ -112,9 +114,11 @@ describe('every object', function()
             kernel = "'saxpy'%(int32 n, float a, const float %*x, float %*y%)\nregisters",
             field = 'rho %(mass density%): 32 x 4 of float.*range 0%.125 to 1',
             sim = 'Shock tube sod: 32 x 4 cells of euler', named = 'nx = 400',
+            download = '100 of float\nrange 2 to 2',
             timing = 'f on .*: .* ms, .*T_eff', memory = 'in buffers', plan = "plan 'plan'",
         } do
-            assert.truthy(inspect.show(list[name]):find(expected), inspect.show(list[name]))
+            local shown = inspect.show(name == 'download' and list.buffer:download() or list[name])
+            assert.truthy(shown:find(expected), shown)
         end
         for name, field in pairs { device = 'buffer', sim = 'cfl', grid = 'nx', mare = 'euler' } do
             local names = table.concat(complete.names(list[name]), ' ')

@@ -54,8 +54,10 @@ describe('a session', function()
     it('survives errors of every kind', function()
         for line, text in pairs{
             ['1 +* 2'] = 'unexpected symbol',
+            ['end'] = 'expected near',
             ['error "oops"'] = 'oops',
             ['error(nil)'] = 'nil',
+            ['\27LJ\2\0'] = 'wrong mode',
             ['missing.field'] = "global 'missing'",
             ['mare.device.open "metal"'] = "device 'metal'",
             ['error(setmetatable({}, { __tostring = function() return "odd" end }))'] = 'odd',

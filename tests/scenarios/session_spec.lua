@@ -83,7 +83,9 @@ after_each(function()
     lfs.rmdir(folder)
 end)
 
-local terminal_it = has_tmux and it or pending
+local function terminal_it(name, f)
+    it(name, has_tmux and f or function() pending 'tmux is not installed' end)
+end
 
 describe('a session on a terminal', function()
     terminal_it('completes, edits, and keeps what was typed for the next', function()
@@ -307,6 +309,30 @@ describe('a session in a pipe', function()
             (maps:find "libOpenCL" or maps:find "libcuda" or maps:find "pocl") and "a driver"
             ' | %s]]):format(quote(host.launcher)))
         assert.truthy(shown:find '> "mare"\n> nil\n', shown)
+    end)
+
+    it('takes 10 000 lines of anything and grows no larger', function()
+        local file, state = assert(io.open(folder .. '/lines', 'w')), 11
+        -- nothing that opens what only the right word closes
+        local pieces = { '1', 'x', '_', '_1', '+', '..', '=', ')', '}', ']', '"', "'", ']]', '--',
+            'nil', 'local', 'return', 'end', 'then', '#', '\0', '\255', 'é', 'mare', '.grid', '.nx',
+            '.euler', 'help', 'print', 'error', 'pcall', 'setmetatable', '\27', ',', ';', '()' }
+        local pages = 'io.open("/proc/self/statm"):read "*l"'
+        for k = 1, 10000 do
+            local words = {}
+            for w = 1, 1 + k % 11 do
+                state = state * 16807 % 2147483647
+                words[w] = pieces[state % #pieces + 1]
+            end
+            file:write(table.concat(words, ' '), '\n')
+            if k == 2000 or k == 10000 then file:write('1)\n', pages, '\n') end
+        end
+        file:close()
+        local shown = shell(('%s < %s/lines 2>&1'):format(quote(host.launcher), folder))
+        local sizes = {}
+        for size in shown:gmatch '"%d+ (%d+) [^\n]*"' do sizes[#sizes + 1] = tonumber(size) end
+        assert.is_true(#sizes >= 2, shown:sub(-2000))
+        assert.is_true(sizes[#sizes] - sizes[1] < 1024, table.concat(sizes, ' '))   -- 4 MiB
     end)
 
     it('survives a host without memory', function()

@@ -3,6 +3,7 @@
 -- in it, each within limits.
 
 local handle = require 'bindings.handle'
+local memory = require 'bindings.memory'
 local size_of = require('mare.report').size
 
 local inspect = {}
@@ -186,6 +187,14 @@ local function table_text(t, depth, seen)
         .. '}'
 end
 
+-- ---- C data ----
+
+local function c_text(value, depth)
+    local ok, name, n = pcall(memory.elements, value)
+    if depth > 0 or not ok or not name then return tostring(value) end
+    return ('%.0f of %s\n%s'):format(n, name, inspect.numbers(value, n))
+end
+
 -- ---- everything ----
 
 local function has_words(value)
@@ -209,6 +218,7 @@ function show(value, depth, seen)
     local words = (kind == 'table' or kind == 'userdata') and has_words(value)
     if words then return in_its_words(value, words, depth) end
     if kind == 'table' then return table_text(value, depth, seen) end
+    if kind == 'cdata' then return c_text(value, depth) end
     local ok, text = pcall(tostring, value)
     return ok and text or ('<%s>'):format(kind)
 end

@@ -51,6 +51,19 @@ local function each_c_grid(precision, use)
     end
 end
 
+-- What surrounds an ocean, on centres and on faces.
+local function each_domain(precision, use)
+    for staggered = 0, 1 do
+        for _, name in ipairs { 'open', 'sponge', 'derive' } do
+            use(('ocean/%s.krn %s %d'):format(name, precision, staggered),
+                source.program(('ocean/%s.krn'):format(name), { defines = {
+                    MARE_REAL = precision, STAGGERED = staggered, METRIC = staggered,
+                    CORIOLIS = staggered + 1, FORCING = staggered + 1,
+                } }))
+        end
+    end
+end
+
 -- Calls use(title, program table) for all of them.
 local function each(use)
     use('all scalar types', types)
@@ -67,6 +80,7 @@ local function each(use)
             end
         end
         each_c_grid(precision, use)
+        each_domain(precision, use)
         for _, name in ipairs(shallow_water[precision]) do
             local scheme = water.new { scheme = name }
             for _, file in ipairs(scheme.stages and stages or sweeps) do

@@ -144,6 +144,19 @@ describe('a gridded variable', function()
         assert.near(7, field:at(0, 50, 50), 1e-12)
     end)
 
+    it('may be the depth of an ocean', function()
+        globe()
+        local grid = mare.grid { nx = 8, ny = 8, x = { 10, 50 }, y = { 20, 60 },
+            coordinates = 'longitude-latitude' }
+        local scheme = mare.ocean { scheme = 'linear',
+            depth = gridded.new { file = path, variable = 'packed' } }
+        local sides = { west = 'outflow', east = 'outflow', south = 'outflow', north = 'outflow' }
+        local bed = scheme:domain(grid, sides, 'double').bed
+        assert.near(100 + 42.5, bed:depth_at(0, 4), 1e-9)
+        assert.is_true(bed:is_land(7, 6))       -- nearest to the value that is missing
+        assert.is_false(bed:is_land(6, 6))
+    end)
+
     it('is refused where there is none', function()
         globe()
         assert.matches("no variable 'w10' over y and x %(there are: u10, v10, packed%)",

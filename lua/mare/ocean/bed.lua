@@ -1,8 +1,9 @@
 -- The bed of an ocean: depth of still water (m, positive down) in every cell of the grid and in two
 -- ghost cells around it, on the host. Finite-volume schemes have the bed at corners of cells, which
 -- the depth at a centre is the mean of, so that a face has one depth for both its sides; C-grid
--- schemes have it at centres. A depth is a number, a function(x, y) or { nx =, ny =, data = } with
--- one number for each cell, or each corner, x fastest, south first. NaN is land.
+-- schemes have it at centres. A depth is a number, a function(x, y), what mare.gridded makes of a
+-- file, or { nx =, ny =, data = } with one number for each cell, or each corner, x fastest, south
+-- first. NaN is land.
 
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -66,6 +67,8 @@ local function source_of(given, grid)
         return constant, constant
     elseif type(given) == 'function' then
         return from_function(given, grid)
+    elseif type(given) == 'table' and given.at then
+        return from_function(function(x, y) return given:at(0, x, y) end, grid)
     elseif type(given) == 'table' then
         return from_data(given, grid)
     end

@@ -235,6 +235,7 @@ function Editor:read(prompt)
     self.cancelled = false
     io.stdout:flush()
     host.hold(true)
+    host.interrupted(true)      -- of a line that is over
     local text = E.el_gets(self.el, count)
     host.hold(false)
     if self.cancelled or text == nil or count[0] <= 0 then io.stdout:write '\n' end

@@ -37,6 +37,8 @@ static volatile sig_atomic_t patience;          /* not yet seen to run on after 
 static volatile sig_atomic_t armed;             /* compiled code looks */
 static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
 static int grace;               /* less each time: a script may catch the error and run on */
+static int lives = 1;           /* signals that nobody need answer before one kills */
+static volatile sig_atomic_t unanswered;
 
 /* ---- signals ---- */
 
@@ -55,13 +57,18 @@ static void stop_script(lua_State *L, lua_Debug *frame) {
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
 }
 
-static void on_signal(int number) {
-    interrupted = number;
-    if (held) return;
+static void set_hook(void) {
     patience = 1;
     grace = armed ? TYPED_GRACE : GRACE;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
+}
+
+static void on_signal(int number) {
+    interrupted = number;
+    unanswered++;
+    if (unanswered >= lives) signal(number, SIG_DFL);
+    if (!held) set_hook();
 }
 
 static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {
@@ -69,8 +76,9 @@ static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {
 }
 
 static void watch_signals(void) {
-    struct sigaction action = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
+    struct sigaction action = { .sa_handler = on_signal };
     struct sigaction before;
+    unanswered = 0;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -78,23 +86,27 @@ static void watch_signals(void) {
     if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
 }
 
-/* host.stop_anywhere(): from now on the first signal stops compiled code too. */
+/* host.stop_anywhere([lives]): from now on the first signal stops compiled code too, and only after
+ * as many unanswered ones the next kills; 1 if not given. */
 static int host_stop_anywhere(lua_State *L) {
+    lives = (int)luaL_optinteger(L, 1, 1);
     luaJIT_profile_start(L, "li1000000000", ignore_sample, NULL);
     armed = 1;
-    return 0;
-}
-
-/* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
- * an error of the hook must not fly through that. */
-static int host_hold(lua_State *L) {
-    held = lua_toboolean(L, 1);
     return 0;
 }
 
 static void leave_alone(lua_State *L) {
     lua_sethook(L, NULL, 0, 0);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+}
+
+/* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
+ * an error of the hook must not fly through that. */
+static int host_hold(lua_State *L) {
+    held = lua_toboolean(L, 1);
+    if (held && interrupted) leave_alone(L);
+    if (!held && interrupted) set_hook();
+    return 0;
 }
 
 /* host.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */

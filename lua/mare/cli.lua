@@ -193,7 +193,7 @@ function commands.cache(action, extra)
 end
 
 local function session()
-    host.stop_anywhere()
+    host.stop_anywhere(10)      -- impatient fingers must not end it
     return require 'mare.repl.talk'()
 end
 

@@ -83,8 +83,9 @@ function methods.step(self, n)
 end
 
 -- sim:run { t_end =, steps =, out =, every =, ... }: on to the time or the number of steps, by
--- default that of the scenario, with the outputs that are asked for. show = 'rho' also draws that
--- in the terminal, ten times or every show_every of model time. Returns the simulation.
+-- default that of the scenario, with the outputs that are asked for; of a run that is interrupted
+-- none is left but checkpoints. show = 'rho' also draws that in the terminal, ten times or every
+-- show_every of model time, to which steps are cut. Returns the simulation.
 function methods.run(self, given)
     given = errors.fields('simulation: run', given or {}, run_options)
     march(self, given)
@@ -259,6 +260,8 @@ function Named:__tostring()
     end
     return table.concat(lines, '\n')
 end
+
+function Named.__help(self) return self.name end
 
 -- A scenario by its name or file: to be called with a table of options.
 function live.named(name)

@@ -197,6 +197,7 @@ describe('help', function()
         assert.truthy(help.text('Sixel'):find '.')
         assert.truthy(help.text('sanfte Welle'):find 'Nothing')
         assert.truthy(help.text('checkpoint'):find 'sim:save')
+        assert.truthy(help.text(mare.simulation 'sod'):find 'Shock tubes')
     end)
 end)
 

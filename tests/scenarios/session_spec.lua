@@ -41,7 +41,7 @@ end
 
 -- Keys by tmux's names: 'Tab', 'C-c', 'Up'.
 local function press(...)
-    for _, key in ipairs { ... } do tmux('send-keys -t mare ' .. key) end
+    tmux('send-keys -t mare ' .. table.concat({ ... }, ' '))
 end
 
 local function type_in(text)
@@ -130,10 +130,14 @@ describe('a session on a terminal', function()
             press 'C-l'
             enter(loop)
             os.execute 'sleep 0.3'
-            press 'C-c'
-            local _, seconds = see(prompt_after 'interrupted')
+            press('C-c', 'C-c', 'C-c')
+            local _, seconds = see 'interrupted\n>'
             slowest = math.max(slowest, seconds)
         end
+        enter 'for k = 1, 2 do'
+        see '\n>> *\n'
+        press 'C-c'
+        see '%^C\n> *\n'
         assert.is_true(slowest < 1, slowest)        -- 0.12 s with eight jobs on two cores
         enter '6 * 7'
         see '\n42\n'
@@ -146,8 +150,8 @@ describe('a session on a terminal', function()
         see(prompt_after '1000 }')
         enter 'sim:run()'
         see 'step %d+'
-        press 'C-c'
-        local _, seconds = see(prompt_after 'interrupted')
+        press('C-c', 'C-c')
+        local _, seconds = see 'interrupted\n>'
         assert.is_true(seconds < 2, seconds)        -- 0.15 s likewise
         press 'C-l'
         enter 'before = sim.steps'

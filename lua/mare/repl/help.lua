@@ -105,6 +105,7 @@ local function of_value(x)
     local kind = handle.kind(x)
     if kind then return show_with_members(reference.all()[kind]) end
     local meta = type(x) == 'table' and debug.getmetatable(x)
+    if type(meta) == 'table' and rawget(meta, '__help') then return of_text(meta.__help(x)) end
     local methods = type(meta) == 'table' and (rawget(meta, '__methods') or rawget(meta, '__index'))
     local path = type(methods) == 'table' and reference.file_of(methods)
     if path then

@@ -93,8 +93,8 @@ local function make_exchanges(self)
         self.exchanges.y[k] = of(scheme.levels and 'other' or stage.src, stage.fraction)
     end
     for _, which in ipairs(scheme.back or {}) do of(which) end
-    self.sponges = { x = edges.sponges(self.states, scheme.levels and 'other' or 'now'),
-        y = edges.sponges(self.states, 'now') }
+    self.after = { x = edges.after(self.states, scheme.levels and 'other' or 'now'),
+        y = edges.after(self.states, 'now') }
 end
 
 -- The kernels of one step that sweeps along `axis` first.
@@ -104,7 +104,7 @@ local function queue_step(self, axis)
         if exchanges[k] then exchanges[k]:run() end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
-    for k = 1, #self.sponges[axis] do self.sponges[axis][k]:run() end
+    for k = 1, #self.after[axis] do self.after[axis][k]:run() end
     self:share_maxima()
     for c = 1, #clocks do clocks[c].tick:run() end
 end
@@ -423,7 +423,7 @@ end
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
     for _, e in pairs(self.exchange_of) do e:release() end
-    release_launches(self.sponges)
+    release_launches(self.after)
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
     for _, s in ipairs(self.states) do

@@ -54,7 +54,7 @@ end
 -- What surrounds an ocean, on centres and on faces.
 local function each_domain(precision, use)
     for staggered = 0, 1 do
-        for _, name in ipairs { 'open', 'sponge', 'derive' } do
+        for _, name in ipairs { 'open', 'sponge', 'prescribe', 'derive' } do
             use(('ocean/%s.krn %s %d'):format(name, precision, staggered),
                 source.program(('ocean/%s.krn'):format(name), { defines = {
                     MARE_REAL = precision, STAGGERED = staggered, METRIC = staggered,

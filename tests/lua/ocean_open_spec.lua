@@ -197,6 +197,67 @@ describe('a tide', function()
     end)
 end)
 
+-- The mouth is a column of cells, land before them; its centre is where the tide is given.
+local function inner_channel(scheme, split)
+    local mouth, list, dx = 5, {}, length / 99.5
+    for j = 0, 4 do list[j + 1] = { mouth, j } end
+    return mare.simulation {
+        grid = mare.grid { nx = 105, ny = 5, x = { -5.5 * dx, length }, y = { 0, 5 * dx } },
+        scheme = mare.ocean { scheme = scheme, g = g,
+            depth = function(x) return x < dx / 2 and 0 / 0 or 50 end,
+            friction = { kind = 'linear', coefficient = drag },
+            tide = { cells = list, constituents = { { name = 'M2', amplitude = amplitude,
+                phase = { 0, 0, 0, 0, 0 } } } } },
+        boundaries = 'reflective', options = options { decompose = split },
+        initial = function(x)
+            local eta, u = tide(math.max(x, 0), 0)
+            return eta, u, 0
+        end,
+    }
+end
+
+describe('a tide in cells', function()
+    it('comes in where no side is', function()
+        local t = 0.8 * 2 * math.pi / omega
+        local sim = advance(inner_channel 'linear', t)
+        local split = advance(inner_channel('linear', { 3, 1 }), t)
+        local eta, other, worst = sim:stored 'eta', split:stored 'eta', 0
+        for i = 5, 104 do
+            local exact = tide((i - 5) * sim.grid.dx, t)
+            worst = math.max(worst, math.abs(eta[i] - exact))
+            assert.equal(eta[i], other[i])
+        end
+        assert.is_true(worst / amplitude < 5e-5)        -- measured 2.1e-5
+        assert.near((tide(0, t)), eta[5], 1e-15)
+        assert.is_true(sim:field('eta')[4] ~= sim:field('eta')[4])
+        sim:release()
+        split:release()
+    end)
+
+    it('is refused where it cannot be', function()
+        local function refused(more)
+            local given = { cells = { { 3, 2 } }, constituents = { { name = 'M2', amplitude = 1,
+                phase = 0 } } }
+            for key, value in pairs(more) do given[key] = value end
+            return message(mare.simulation, {
+                grid = mare.grid { nx = 20, ny = 16, x = { 0, 20 }, y = { 0, 16 } },
+                scheme = mare.ocean { scheme = given.scheme or 'linear',
+                    depth = function(x) return x < 8 and 0 / 0 or 10 end,
+                    tide = { cells = given.cells, constituents = given.constituents } },
+                boundaries = 'reflective', options = options(),
+                initial = function() return 0, 0, 0 end,
+            })
+        end
+        assert.equal('ocean: tide: cell (3, 2) has no water beside it', refused {})
+        assert.equal('ocean: tide: cell 1 is (20, 2), must be in 0 to 19, 0 to 15',
+            refused { cells = { { 20, 2 } } })
+        assert.equal('ocean: tide: cell (9, 2) is there twice',
+            refused { cells = { { 9, 2 }, { 9, 2 } } })
+        assert.equal('ocean: tide is for C-grid schemes, cdklm is none: give it at the sides',
+            refused { scheme = 'cdklm' })
+    end)
+end)
+
 -- ---- splits and restarts ----
 
 local function basin(scheme, more, restart, sphere)
@@ -210,8 +271,8 @@ local function basin(scheme, more, restart, sphere)
             or { nx = 26, ny = 22, x = { 0, 26e3 }, y = { 0, 22e3 } }),
         scheme = mare.ocean {
             scheme = scheme, depth = function(x, y) return 40 + x / 1e3 + y / 2e3 end,
-            coriolis = sphere and 'latitude' or { f = 1e-4, beta = 2e-11 }, friction = { kind = 'quadratic',
-                coefficient = 2.5e-3 },
+            coriolis = sphere and 'latitude' or { f = 1e-4, beta = 2e-11 },
+            friction = { kind = 'quadratic', coefficient = 2.5e-3 },
             wind = { times = { 0, 900, 2500 },
                 value = function(x, _, t) return x / 1e5, t / 1e4 end },
         },

@@ -200,6 +200,31 @@ local function set_centres(self, value)
     self.water = water
 end
 
+-- Gives cells of a tide that are land the mean depth of the water beside them.
+local function open_cells(self, cells)
+    local g, found = self.grid, {}
+    for k, cell in ipairs(cells) do
+        local i, j, sum, count = cell[1], cell[2], 0, 0
+        for _, near in ipairs { { i - 1, j }, { i + 1, j }, { i, j - 1 }, { i, j + 1 } } do
+            local a, b = g:wrapped(self.boundaries, near[1], near[2])
+            local inside = a >= 0 and a < g.nx and b >= 0 and b < g.ny
+            if inside and not self:is_land(a, b) then
+                sum, count = sum + self:depth_at(a, b), count + 1
+            end
+        end
+        if self:is_land(i, j) then
+            if count == 0 then
+                errors.argument('ocean: tide: cell (%d, %d) has no water beside it', i, j)
+            end
+            found[k] = sum / count
+        end
+    end
+    for k, depth in pairs(found) do
+        self.depth[self:index(cells[k][1], cells[k][2])] = depth
+        self.water = self.water + 1
+    end
+end
+
 -- options: { depth =, land = depth from which on it is land, minimum_depth = of the rest };
 -- boundaries: of exchange.boundaries. Raises what is wrong with a depth, and where.
 function bed.new(grid, boundaries, options, precision, staggered)
@@ -213,6 +238,7 @@ function bed.new(grid, boundaries, options, precision, staggered)
     }, Bed)
     local centre, corner = source_of(options.depth, grid)
     set_centres(self, centre)
+    if options.tide then open_cells(self, options.tide.cells) end
     set_ghosts(self)
     if not staggered then
         self.corner = memory.array(precision, count)

@@ -3,6 +3,7 @@
 -- part gets its share in prepare(). Kernels ask for it by the names in values().
 
 local bed = require 'mare.ocean.bed'
+local cells = require 'mare.ocean.cells'
 local errors = require 'bindings.errors'
 local edges = require 'mare.ocean.edges'
 local forcing = require 'mare.ocean.forcing'
@@ -43,6 +44,7 @@ end
 -- The host half. scheme: of schemes/ocean.lua; raises whatever of it does not fit the grid.
 function domain.new(scheme, grid, boundaries, precision)
     local self = { scheme = scheme, grid = grid, boundaries = boundaries, precision = precision }
+    self.cells = cells.new(scheme.tide, grid, scheme)
     self.bed = bed.new(grid, boundaries, scheme, precision, scheme.staggered)
     self.rows = rows.new(grid, boundaries, scheme.coriolis)
     self.coriolis = coriolis_plane(self, scheme.coriolis)
@@ -121,6 +123,7 @@ end
 local function release(share)
     for _, name in ipairs { 'bed', 'rows', 'forcing' } do share[name]:release() end
     edges.release(share.edges)
+    if share.cells then cells.release(share.cells) end
 end
 
 -- Gives a part its share: state.domain, which the state releases.
@@ -133,7 +136,7 @@ function domain.prepare(self, state)
     state.domain = {
         host = self, bed = new_bed(self, state), rows = row_buffer, release = release,
         forcing = self.forcing:records(state),
-        edges = edges.prepare(self.open, state),
+        edges = edges.prepare(self.open, state), cells = cells.prepare(self.cells, state),
     }
 end
 

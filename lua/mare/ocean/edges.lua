@@ -2,6 +2,7 @@
 -- launches of kernels/ocean/open.krn, which fills ghost cells, and sponge.krn. Both run over lines
 -- with their ghost cells, and look along their line only, so that parts agree on what they share.
 
+local cells = require 'mare.ocean.cells'
 local memory = require 'bindings.memory'
 local records = require 'mare.ocean.records'
 local source = require 'mare.source'
@@ -125,7 +126,7 @@ local function common(state, edge, which, clock)
     values.high = side.high and 1 or 0
     values.normal = scheme.normal[side.axis]
     values.staggered, values.total = scheme.staggered and 1 or 0, side.total and 1 or 0
-    values.known = side:known()
+    values.known, values.ramp = side:known(), side.ramp
     values.outer, values.outer_times = edge.records.buffer, edge.records.moments
     values.columns, values.constituents = side:columns(), #side.tide
     values.speeds, values.harmonics, values.fade = edge.speeds, edge.harmonics, edge.fade
@@ -151,9 +152,10 @@ local function loader(file, name)
 end
 
 -- Launches that fill the ghost cells of buffer `which` beyond open sides with what is there at
--- the step's time + fraction * dt.
+-- the step's time + fraction * dt, and set cells whose elevation is given.
 function edges.ghosts(states, which, fraction)
-    local launches, kernel = {}, loader('ocean/open.krn', 'open_side')
+    local launches = cells.launches(states, which, fraction)
+    local kernel = loader('ocean/open.krn', 'open_side')
     for _, s in ipairs(states) do
         for _, edge in ipairs(s.domain and s.domain.edges or {}) do
             if edge.at_edge then
@@ -168,9 +170,10 @@ function edges.ghosts(states, which, fraction)
     return launches
 end
 
--- Launches that relax buffer `which` in sponges.
-function edges.sponges(states, which)
-    local launches, kernel = {}, loader('ocean/sponge.krn', 'sponge')
+-- Launches that, after a step into buffer `which`, relax it in sponges and set such cells.
+function edges.after(states, which)
+    local launches = cells.launches(states, which, 1)
+    local kernel = loader('ocean/sponge.krn', 'sponge')
     for _, s in ipairs(states) do
         for _, edge in ipairs(s.domain and s.domain.edges or {}) do
             if edge.depths > 0 then

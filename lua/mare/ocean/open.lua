@@ -7,7 +7,8 @@
 --       what is known lies in a file: variables eta, hu and hv, or as these fields call them
 --
 -- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as series.new takes it, and
--- constituents of tides, see tide.lua. The device half is edges.lua.
+-- but for a sponge constituents of tides, see tide.lua, which grow to their full height in `ramp`
+-- seconds. The device half is edges.lua.
 
 local errors = require 'bindings.errors'
 local grid_module = require 'mare.grid'
@@ -27,11 +28,11 @@ open.kinds = {
     nesting = 'one of these two, with what a file knows',
 }
 
-local elevation = { kind = 'string', eta = 'any', constituents = 'table' }
-local flather = { kind = 'string', eta = 'any', constituents = 'table', hu = 'any', hv = 'any',
-    u = 'any', v = 'any' }
-local sponge = { width = 'number' }
-for name, rule in pairs(flather) do sponge[name] = rule end
+local elevation = { kind = 'string', eta = 'any', constituents = 'table', ramp = 'number' }
+local sponge = { kind = 'string', eta = 'any', hu = 'any', hv = 'any', u = 'any', v = 'any',
+    width = 'number' }
+local flather = { kind = 'string', eta = 'any', hu = 'any', hv = 'any', u = 'any', v = 'any',
+    constituents = 'table', ramp = 'number' }
 local nesting = {
     kind = 'string', file = 'string', through = { sponge = true, flather = true }, width = 'number',
     eta = 'string', hu = 'string', hv = 'string', start = 'string', position = 'function',
@@ -97,7 +98,7 @@ local function new_side(side, given, scheme, bed)
         side = side, kind = given.kind, grid = grid, bed = bed, scheme = scheme,
         boundaries = bed.boundaries,
         axis = (side == 'west' or side == 'east') and 'x' or 'y', what = side .. ' boundary',
-        high = side == 'east' or side == 'north', width = 0,
+        high = side == 'east' or side == 'north', width = 0, ramp = given.ramp or 0,
     }, Side)
     if given.kind == 'sponge' then self.width = check_width(self, given) end
     self.total = not scheme.staggered or scheme.nonlinear or false

@@ -75,7 +75,7 @@ ocean.options = {
 local common = {
     scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
     coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any', wind = 'any',
-    pressure = 'any',
+    pressure = 'any', tide = 'table',
 }
 
 local function number(what, value, low, high)
@@ -117,7 +117,8 @@ end
 -- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
 -- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
 -- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
--- ocean/series.lua, and what the scheme takes beside }
+-- ocean/series.lua, tide = cells whose elevation is given, see ocean/cells.lua, and what the scheme
+-- takes beside }
 function ocean.new(desc)
     if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
     local name = desc.scheme or 'cdklm'
@@ -132,7 +133,7 @@ function ocean.new(desc)
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
         viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),
         rho = number('rho', desc.rho or 1025, 1e-30, 1e30), wind = desc.wind,
-        pressure = desc.pressure,
+        pressure = desc.pressure, tide = desc.tide,
     }, Ocean)
     half.setup(scheme, desc)
     return scheme

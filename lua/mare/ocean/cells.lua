@@ -1,0 +1,114 @@
+-- Cells of an ocean whose elevation is that of a tide: an open boundary that need not follow a side
+-- of the grid. Beyond them there is land; where the bed has land in such a cell itself, its depth
+-- is the mean of the water beside it (bed.lua). For C-grid schemes, where such a cell has no
+-- velocity of its own.
+
+local errors = require 'bindings.errors'
+local source = require 'mare.source'
+local tide = require 'mare.ocean.tide'
+
+local cells = {}
+
+local halo = 2
+local fields = { cells = 'table', constituents = 'table', ramp = 'number' }
+
+-- Cells { { i, j }, ... } from 0, each in the grid and there once.
+local function check_cells(list, grid)
+    local seen = {}
+    for k, cell in ipairs(list) do
+        local i, j = cell[1], cell[2]
+        if not (type(i) == 'number' and type(j) == 'number' and i % 1 == 0 and j % 1 == 0
+            and i >= 0 and i < grid.nx and j >= 0 and j < grid.ny) then
+            errors.argument('ocean: tide: cell %d is (%s, %s), must be in 0 to %d, 0 to %d', k,
+                tostring(i), tostring(j), grid.nx - 1, grid.ny - 1)
+        end
+        local at = j * grid.nx + i
+        if seen[at] then errors.argument('ocean: tide: cell (%d, %d) is there twice', i, j) end
+        seen[at] = true
+    end
+end
+
+-- The host half: { list, waves, ramp, grid }; nil where nothing is given. given: { cells =
+-- { { i, j }, ... }, constituents = see tide.lua, whose arrays have one number a cell, ramp =
+-- seconds until they have grown to their full height }
+function cells.new(given, grid, scheme)
+    if not given then return nil end
+    errors.fields('ocean: tide', given, fields)
+    if not scheme.staggered then
+        errors.argument('ocean: tide is for C-grid schemes, %s is none: give it at the sides',
+            scheme.scheme)
+    end
+    if not given.cells or not given.constituents then
+        errors.argument 'ocean: tide: cells and constituents are wanted'
+    end
+    check_cells(given.cells, grid)
+    return { list = given.cells, ramp = given.ramp or 0, grid = grid,
+        waves = tide.new('tide', given.constituents, #given.cells) }
+end
+
+-- Those that a part sees, with its ghost cells: their elements, and their number in the list.
+local function seen_by(host, state)
+    local part, l, elements, numbers = state.part, state.layout, {}, {}
+    for k, cell in ipairs(host.list) do
+        local i, j = cell[1] - part.i0, cell[2] - part.j0
+        if i >= -halo and i < l.nx + halo and j >= -halo and j < l.ny + halo then
+            elements[#elements + 1], numbers[#numbers + 1] = l:offset(0, i, j), k
+        end
+    end
+    return elements, numbers
+end
+
+local function buffer(state, type, list)
+    local b = state.device:buffer { type = type, count = #list, label = 'tide' }
+    b:upload(list)
+    return b
+end
+
+-- What a part knows of them, nil if it sees none.
+function cells.prepare(host, state)
+    if not host then return nil end
+    local elements, numbers = seen_by(host, state)
+    if #elements == 0 or #host.waves == 0 then return nil end
+    local speeds, harmonics, g = {}, {}, host.grid
+    for w, wave in ipairs(host.waves) do
+        speeds[w] = wave.speed
+        for n, k in ipairs(numbers) do
+            local cell, at = host.list[k], 4 * (w - 1) * #numbers + n
+            harmonics[at], harmonics[at + #numbers] =
+                wave.elevation(k - 1, g:x_centre(cell[1]), g:y_centre(cell[2]))
+            harmonics[at + 2 * #numbers], harmonics[at + 3 * #numbers] = 0, 0
+        end
+    end
+    return {
+        count = #elements, constituents = #speeds, ramp = host.ramp,
+        elements = buffer(state, 'int64', elements), speeds = buffer(state, 'double', speeds),
+        harmonics = buffer(state, state.precision, harmonics),
+    }
+end
+
+function cells.release(share)
+    for _, name in ipairs { 'elements', 'speeds', 'harmonics' } do share[name]:release() end
+end
+
+-- Launches that set them in buffer `which` of all parts, at the step's time + fraction * dt.
+function cells.launches(states, which, fraction)
+    local launches = {}
+    for _, s in ipairs(states) do
+        local share = s.domain and s.domain.cells
+        if share then
+            local defines = s.domain.host:defines()
+            defines.MARE_REAL = s.precision
+            local kernel = s.device:program(source.program('ocean/prescribe.krn', {
+                defines = defines })):kernel 'prescribe'
+            launches[#launches + 1] = kernel:bind {
+                state = s[which], bed = s.domain.bed, clock = s.member.clock.buffer,
+                fraction = fraction, count = share.count, elements = share.elements,
+                ramp = share.ramp, speeds = share.speeds, harmonics = share.harmonics,
+                constituents = share.constituents, global = share.count,
+            }
+        end
+    end
+    return launches
+end
+
+return cells

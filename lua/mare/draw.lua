@@ -6,6 +6,7 @@ local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local image = require 'mare.output.image'
 local cells = require 'mare.output.cells'
+local memory = require 'bindings.memory'
 local pixels = require 'mare.output.pixels'
 local screen = require 'mare.repl.screen'
 
@@ -13,8 +14,6 @@ local draw = {}
 
 local Picture = {}
 Picture.__index = Picture
-
-local is_quiet = false
 
 -- Kitty and Sixel show the picture that a file would hold, as wide as the terminal allows.
 local function draw_pixels(self, how)
@@ -51,6 +50,7 @@ end
 function Picture:draw()
     io.write(self:text(), '\n')
     io.flush()
+    self.is_fresh = true
     return self
 end
 
@@ -74,57 +74,57 @@ function Picture:__tostring()
     return ("picture '%s'"):format(self.spec.title or '')
 end
 
-local function new(kind, spec)
-    local self = setmetatable({ kind = kind, spec = spec }, Picture)
-    if is_quiet then return self end
-    self.is_fresh = true
-    return self:draw()
-end
-
--- f() without drawing: for a picture that only goes to a file.
-function draw.quietly(f)
-    local before = is_quiet
-    is_quiet = true
-    local ok, result = pcall(f)
-    is_quiet = before
-    if not ok then error(result, 0) end
-    return result
-end
-
--- A heat map. spec: as image.field takes it, less path
+-- A heat map, not drawn yet. spec: as image.field takes it, less path
 function draw.field(spec)
     image.figure_spec(setmetatable({ path = 'plot' }, { __index = spec }))
-    return new('field', spec)
+    return setmetatable({ kind = 'field', spec = spec }, Picture)
 end
 
--- Curves. spec: as image.lines takes it, less path
+-- Curves, not drawn yet. spec: as image.lines takes it, less path
 function draw.lines(spec)
     image.lines_spec(setmetatable({ path = 'plot' }, { __index = spec }))
-    return new('lines', spec)
+    return setmetatable({ kind = 'lines', spec = spec }, Picture)
 end
 
 -- ---- mare.plot(x) ----
+
+local function merged(base, spec)
+    for key, value in pairs(spec or {}) do base[key] = value end
+    return base
+end
 
 local function curve(values, spec)
     local series = { x = {}, y = {} }
     for k, value in ipairs(values) do series.x[k], series.y[k] = k, tonumber(value) or 0 / 0 end
     if #series.x == 0 then errors.argument 'plot: no numbers in it' end
-    local full = { series = { series } }
-    for key, value in pairs(spec or {}) do full[key] = value end
-    return draw.lines(full)
+    return draw.lines(merged({ series = { series } }, spec))
 end
 
--- mare.plot(x [, spec]): x is a field, an array of numbers, a function of numbers from spec.from to
--- spec.to, a buffer, or { series = ... } or { data =, nx =, ny = } as image.lines and image.field
--- take them.
-function draw.show(x, spec)
-    if type(x) == 'table' and type(x.plot) == 'function' and not handle.kind(x) then
-        return x:plot(spec)
-    elseif handle.kind(x) == 'buffer' then
-        return curve(x:totable(), setmetatable(spec or {}, nil))
-    elseif type(x) == 'function' then
-        return draw.graph(x, spec or {})
-    elseif type(x) ~= 'table' then
+local function graph(f, spec)
+    local from, to, n = spec.from or 0, spec.to or 1, spec.points or 200
+    local series = { x = {}, y = {} }
+    for k = 1, n do
+        series.x[k] = from + (k - 1) / (n - 1) * (to - from)
+        series.y[k] = tonumber(f(series.x[k])) or 0 / 0
+    end
+    return draw.lines(merged({ series = { series } }, spec))
+end
+
+-- The numbers of a buffer or a C array as a Lua array, nil of anything else.
+local function numbers_of(x)
+    if handle.kind(x) == 'buffer' then return x:totable() end
+    local ok, name, n = pcall(memory.elements, x)
+    if not (ok and name) then return nil end
+    local values = {}
+    for k = 1, n do values[k] = tonumber(x[k - 1]) end
+    return values
+end
+
+local function picture_of(x, spec)
+    local numbers = numbers_of(x)
+    if numbers then return curve(numbers, spec) end
+    if type(x) == 'function' then return graph(x, spec or {}) end
+    if type(x) ~= 'table' then
         errors.argument('plot: a field, an array, a buffer or a function is wanted, not %s',
             type(x))
     end
@@ -133,16 +133,14 @@ function draw.show(x, spec)
     return curve(x, spec)
 end
 
--- The graph of a function between spec.from and spec.to, 0 and 1 if not given.
-function draw.graph(f, spec)
-    local from, to, n = spec.from or 0, spec.to or 1, spec.points or 200
-    local x, y = {}, {}
-    for k = 1, n do
-        x[k] = from + (k - 1) / (n - 1) * (to - from)
-        y[k] = tonumber(f(x[k])) or 0 / 0
+-- mare.plot(x [, spec]): x is a field, an array of numbers, a buffer, a function of numbers from
+-- spec.from to spec.to, or { series = ... } or { data =, nx =, ny = } as image.lines and
+-- image.field take them.
+function draw.show(x, spec)
+    if type(x) == 'table' and not handle.kind(x) and type(x.plot) == 'function' then
+        return x:plot(spec)
     end
-    return draw.lines { series = { { x = x, y = y } }, title = spec.title, xlabel = spec.xlabel,
-        ylabel = spec.ylabel }
+    return picture_of(x, spec):draw()
 end
 
 return draw

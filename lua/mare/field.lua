@@ -82,22 +82,21 @@ end
 
 local thin = 8      -- cells across which a field is a line
 
-local function profile(self)
+local function profile(self, spec)
     local along_x = self.ny <= self.nx
     local range = along_x and self.axes.x or self.axes.y
     local values = along_x and self:row() or self:column()
     local positions, width = {}, (range[2] - range[1]) / #values
     for k = 1, #values do positions[k] = range[1] + (k - 0.5) * width end
-    return draw.lines { title = self.name .. ', ' .. self.title, ylabel = self.label,
+    return draw.lines { title = spec.title or self.name .. ', ' .. self.title,
+        ylabel = spec.label or self.label, yrange = spec.range,
         xlabel = along_x and self.axes.xlabel or self.axes.ylabel,
         series = { { x = positions, y = values } } }
 end
 
--- Draws it in the terminal: colours, or a line where it is a few cells thin. spec: range, colours,
--- label and others as image.field takes them.
-function Field:plot(spec)
+local function picture_of(self, spec)
     if math.min(self.nx, self.ny) <= thin and math.max(self.nx, self.ny) > 2 * thin then
-        return profile(self)
+        return profile(self, spec or {})
     end
     local full = { data = self.data, title = self.name .. ', ' .. self.title, label = self.label }
     for key, value in pairs(self.axes) do full[key] = value end
@@ -105,9 +104,16 @@ function Field:plot(spec)
     return draw.field(full)
 end
 
--- Draws it into a PNG file.
+-- Draws it in the terminal: colours, or a line where it is a few cells thin. spec: range, colours,
+-- label and others as image.field takes them. Returns the picture.
+function Field:plot(spec)
+    return picture_of(self, spec):draw()
+end
+
+-- Draws it into a PNG file; spec as for plot.
 function Field:save(path, spec)
-    return draw.quietly(function() return self:plot(spec) end):save(path)
+    picture_of(self, spec):save(path)
+    return self
 end
 
 local corner = { columns = 6, rows = 4 }

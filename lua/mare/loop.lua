@@ -18,14 +18,17 @@ local loop = {}
 local batch_seconds = 0.2       -- of queued work: as late as Ctrl-C and the progress line may be
 local max_batch = 4096          -- steps
 
+local copy_rates = {}           -- by the device's name: a session runs often
+
 -- Bytes per second that all devices together copy, nil if one cannot tell.
 local function copy_rate(sim)
     local total, seen = 0, {}
     for _, member in ipairs(sim.members) do
         local name = member.device.name
         if not seen[name] then
-            local rate = bandwidth.measure(member.device)
+            local rate = copy_rates[name] or bandwidth.measure(member.device)
             if not rate then return nil end
+            copy_rates[name] = rate
             total, seen[name] = total + rate, true
         end
     end

@@ -5,7 +5,7 @@ local host = require 'mare.host'
 local lfs = require 'lfs'
 local system = require 'bindings.system'
 
-local patience = 20         -- seconds, on a busy machine
+local patience = 120        -- seconds: kernels may have to be compiled on a busy machine
 local has_tmux = os.execute 'command -v tmux >/dev/null 2>&1' == 0
 local folder, server
 local sessions = 0          -- each has a server of its own

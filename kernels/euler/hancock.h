@@ -11,12 +11,15 @@ MR_FN flow difference(flow a, flow b) {
     return d;
 }
 
-MR_FN flow slope_of(flow a, flow b) {
+/* Half the slope of w. That of density and pressure is bounded by half of themselves, so that they
+ * stay positive at both faces: h <= q / 2 and lambda (|u| + c) <= 1/2 leave more than nothing of
+ * q (1 - lambda u_x) - (1 + lambda |u|) h. */
+MR_FN flow slope_of(flow w, flow a, flow b) {
     flow h;
-    h.rho = half_slope(a.rho, b.rho);
+    h.rho = half_slope_within(a.rho, b.rho, R(2.0) * w.rho);
     h.un = half_slope(a.un, b.un);
     h.ut = half_slope(a.ut, b.ut);
-    h.p = half_slope(a.p, b.p);
+    h.p = half_slope_within(a.p, b.p, R(2.0) * w.p);
     return h;
 }
 
@@ -35,19 +38,14 @@ MR_FN face face_of(flow w) { return w; }
 /* The states of cell w at its low and high face, half a step later, from the differences to the
  * lower and to the higher neighbour. Its change is that of W_t + A(W) W_x = 0:
  *   rho_t = -u rho_x - rho u_x, u_t = -u u_x - p_x / rho, v_t = -u v_x, p_t = -u p_x - gamma p u_x
- * Where a face would lack positive density or pressure, slope and change are dropped, which is what
- * first order would use (Berthon 2006 limits likewise). */
+ * of which what u carries joins the slope: a face is the rest -+ (1 +- lambda u) slope. */
 MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
     flow *low, flow *high) {
-    flow h = slope_of(below, above), change;
-    change.rho = mr_fma(w.un, h.rho, w.rho * h.un);
-    change.un = mr_fma(w.un, h.un, h.p * mr_rcp(w.rho));
-    change.ut = w.un * h.ut;
-    change.p = mr_fma(w.un, h.p, gamma * w.p * h.un);
-    int positive = (mr_fma(-lambda, change.rho, w.rho) > mr_abs(h.rho))
-        & (mr_fma(-lambda, change.p, w.p) > mr_abs(h.p));
-    real slope = mr_select(positive, R(1.0), R(0.0));
-    w = shifted(w, mr_select(positive, -lambda, R(0.0)), change);
-    *low = shifted(w, -slope, h);
-    *high = shifted(w, slope, h);
+    flow h = slope_of(w, below, above), rest = w;
+    real squeeze = lambda * h.un;
+    rest.rho = mr_fma(-w.rho, squeeze, w.rho);
+    rest.un = mr_fma(-(lambda * mr_rcp(w.rho)), h.p, w.un);
+    rest.p = mr_fma(-(gamma * w.p), squeeze, w.p);
+    *low = shifted(rest, -mr_fma(lambda, w.un, R(1.0)), h);
+    *high = shifted(rest, mr_fma(-lambda, w.un, R(1.0)), h);
 }

@@ -1,21 +1,30 @@
 /* HLL flux (Harten, Lax and van Leer 1983; Toro 2009, 10.3) with the outer speeds of Davis (1988).
  * It smears contacts. */
 
-/* wl fl + wr fr - jump (qr - ql), with wl = sr / (sr - sl), wr = -sl / (sr - sl). */
-MR_FN real hll(real fl, real fr, real ql, real qr, real wl, real wr, real jump) {
-    return mr_fma(-jump, qr - ql, wl * fl + wr * fr);
+/* weight (F(w) - s q(w)): what comes over the face from state w through its outer wave s. */
+MR_FN cell carried(flow w, real s, real weight, real gamma) {
+    cell f;
+    real relative = w.un - s, pressure = weight * w.p;
+    f.rho = weight * relative * w.rho;
+    f.mn = mr_fma(f.rho, w.un, pressure);
+    f.mt = f.rho * w.ut;
+    f.energy = mr_fma(pressure, mr_fma(R(2.0) * mr_rcp(gamma - R(1.0)), relative, w.un),
+        mr_fma(f.mt, w.ut, f.mn * w.un));
+    return f;
 }
 
+/* (sr F(l) - sl F(r) + sl sr (q(r) - q(l))) / (sr - sl), as a sum over the two sides. */
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
-    real sl = mr_min(R(0.0), mr_min(l.un - cl, r.un - cr));
-    real sr = mr_max(R(0.0), mr_max(l.un + cl, r.un + cr));
-    real width = mr_rcp(sr - sl), wl = sr * width, wr = -sl * width, jump = -(sl * sr) * width;
-    real el = energy_of(l, gamma), er = energy_of(r, gamma);
-    cell fl = physical_flux(l, el), fr = physical_flux(r, er), f;
-    f.rho = hll(fl.rho, fr.rho, l.rho, r.rho, wl, wr, jump);
-    f.mn = hll(fl.mn, fr.mn, fl.rho, fr.rho, wl, wr, jump);
-    f.mt = hll(fl.mt, fr.mt, l.rho * l.ut, r.rho * r.ut, wl, wr, jump);
-    f.energy = hll(fl.energy, fr.energy, el, er, wl, wr, jump);
+    real cl = sound(l), cr = sound(r), scale = mr_sqrt(gamma);
+    real sl = mr_min(mr_fma(-scale, cl, l.un), mr_fma(-scale, cr, r.un));
+    real sr = mr_max(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
+    sl = mr_min(R(0.0), sl);
+    sr = mr_max(R(0.0), sr);
+    real width = mr_rcp(sr - sl);
+    cell a = carried(l, sl, sr * width, gamma), b = carried(r, sr, -sl * width, gamma), f;
+    f.rho = a.rho + b.rho;
+    f.mn = a.mn + b.mn;
+    f.mt = a.mt + b.mt;
+    f.energy = a.energy + b.energy;
     return f;
 }

@@ -8,29 +8,31 @@
  * the flux of w itself, which serves the supersonic case. */
 MR_FN cell star_flux(flow w, real s, real a, real contact, real gamma) {
     cell f;
-    real inverse = mr_rcp(s - contact);
-    real p = mr_fma(a, contact - w.un, w.p);
-    real work = mr_fma(p, contact, -(w.p * w.un));
-    real energy = inverse * mr_fma(energy_of(w, gamma), s - w.un, work);
+    real inverse = mr_rcp(s - contact), change = contact - w.un, twice = change + change;
+    real p = mr_fma(a, change, w.p), square = mr_fma(w.un, w.un, w.ut * w.ut);
+    real heat = mr_fma(R(2.0) * mr_rcp(gamma - R(1.0)), s - w.un, twice);
+    real energy = inverse * mr_fma(w.p, heat, a * mr_fma(twice, contact, square));
     f.rho = a * inverse * contact;
     f.mn = mr_fma(f.rho, contact, p);
     f.mt = f.rho * w.ut;
-    f.energy = contact * (energy + p);
+    f.energy = contact * mr_fma(R(2.0), p, energy);
     return f;
 }
 
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
-    real sl = mr_min(l.un - cl, r.un - cr), sr = mr_max(l.un + cl, r.un + cr);
+    real cl = sound(l), cr = sound(r), scale = mr_sqrt(gamma);
+    real sl = mr_min(mr_fma(-scale, cl, l.un), mr_fma(-scale, cr, r.un));
+    real sr = mr_max(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
     real al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);
-    real contact = ((r.p - l.p) + (al * l.un - ar * r.un)) * mr_rcp(al - ar);
+    real push = mr_fma(al, l.un, -l.p) - mr_fma(ar, r.un, -r.p);
+    real contact = push * mr_rcp(al - ar);
     int left = contact >= R(0.0);
     flow w;
-    w.rho = mr_select(left, l.rho, r.rho);
+    w.rho = R(0.0);
     w.un = mr_select(left, l.un, r.un);
     w.ut = mr_select(left, l.ut, r.ut);
     w.p = mr_select(left, l.p, r.p);
     real s = mr_select(left, sl, sr), a = mr_select(left, al, ar);
-    int supersonic = mr_select(left, sl, -sr) >= R(0.0);
+    int supersonic = s * contact > R(0.0);
     return star_flux(w, s, a, mr_select(supersonic, w.un, contact), gamma);
 }

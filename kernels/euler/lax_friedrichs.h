@@ -8,8 +8,8 @@ MR_FN real lax(real fl, real fr, real ql, real qr, real s) {
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
     real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
     real s = mr_max(mr_abs(l.un) + cl, mr_abs(r.un) + cr);
-    real el = energy_of(l, gamma), er = energy_of(r, gamma);
-    cell fl = physical_flux(l, el), fr = physical_flux(r, er), f;
+    real el = twice_energy(l, gamma), er = twice_energy(r, gamma);
+    cell fl = physical_flux(l, gamma), fr = physical_flux(r, gamma), f;
     f.rho = lax(fl.rho, fr.rho, l.rho, r.rho, s);
     f.mn = lax(fl.mn, fr.mn, fl.rho, fr.rho, s);
     f.mt = lax(fl.mt, fr.mt, l.rho * l.ut, r.rho * r.ut, s);

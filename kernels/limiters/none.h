@@ -3,3 +3,5 @@
 MR_FN real half_slope(real a, real b) {
     return R(0.0);
 }
+
+#include "within.h"

@@ -6,3 +6,5 @@ MR_FN real half_slope(real a, real b) {
     real p = mr_abs(a), q = mr_abs(b);
     return sign * mr_max(mr_min(R(2.0) * p, q), mr_min(p, R(2.0) * q));
 }
+
+#include "within.h"

@@ -5,3 +5,5 @@ MR_FN real half_slope(real a, real b) {
     real product = a * b;
     return mr_select(product > R(0.0), product * mr_rcp(a + b), R(0.0));
 }
+
+#include "within.h"

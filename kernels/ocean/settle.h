@@ -72,7 +72,7 @@ MR_FN real signal_rate(cell q, real depth, real inv_dx, real inv_dy, sea s) {
     real h = mr_select(is_land(depth), R(0.0), q.eta + depth), c = mr_sqrt(s.g * h);
     real inverse = mr_rcp(mr_max(h, NONE));
     real x = (mr_abs(q.mn * inverse) + c) * inv_dx, y = (mr_abs(q.mt * inverse) + c) * inv_dy;
-    real rate = R(2.0) * max_or_nan(x, y);
+    real rate = R(2.0) * mr_max_nan(x, y);
 #if VISCOSITY
     rate = rate + R(2.0) * s.viscosity * (inv_dx * inv_dx + inv_dy * inv_dy);
 #endif

@@ -53,18 +53,34 @@ typedef unsigned long ulong;
 #define mr_gid_z() ((int)(blockIdx.z * blockDim.z + threadIdx.z))
 #define MR_BARRIER() __syncthreads()
 
-#define mr_min(a, b) fmin((real)(a), (real)(b))
-#define mr_max(a, b) fmax((real)(a), (real)(b))
+#define mr_min(a, b) mr_min_((real)(a), (real)(b))
+#define mr_max(a, b) mr_max_((real)(a), (real)(b))
+#define mr_max_nan(a, b) mr_max_nan_((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) mr_sqrt_((real)(a))
 #define mr_cbrt(a) cbrt((real)(a))
 #define mr_rcp(a) mr_rcp_((real)(a))
-#define mr_cbrt(a) cbrt((real)(a))
+#define mr_rsqrt(a) mr_rsqrt_((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-MR_FN double mr_rcp_(double a) { return 1.0 / a; }
+/* A comparison is a third of fmin. */
+MR_FN float mr_min_(float a, float b) { return fminf(a, b); }
+MR_FN float mr_max_(float a, float b) { return fmaxf(a, b); }
+MR_FN double mr_min_(double a, double b) { return a < b ? a : b; }
+MR_FN double mr_max_(double a, double b) { return a > b ? a : b; }
+
+MR_FN double mr_max_nan_(double a, double b) { return b > a || b != b ? b : a; }
+MR_FN float mr_max_nan_(float a, float b) {
+#if __CUDA_ARCH__ >= 800
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+    return a;
+#else
+    return b > a || b != b ? b : a;
+#endif
+}
+
 MR_FN double mr_sqrt_(double a) { return sqrt(a); }
 #ifdef MR_FAST
 /* One instruction each, and none that a compiler may merge with its neighbours: left to divide as
@@ -81,9 +97,37 @@ MR_FN float mr_sqrt_(float a) {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
     return r;
 }
+
+MR_FN float mr_rsqrt_(float a) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+
+/* From the some 20 bits of an instruction, by a step of third order. */
+MR_FN double mr_rcp_(double a) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    double e = fma(-a, r, 1.0);
+    return fma(r, fma(e, e, e), r);
+}
+
+MR_FN double mr_rsqrt_(double a) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    double e = fma(-(a * r), r, 1.0);
+    return fma(r * e, fma(0.375, e, 0.5), r);
+}
 #else
+MR_FN double mr_rcp_(double a) { return 1.0 / a; }
+MR_FN double mr_rsqrt_(double a) { return rsqrt(a); }
 MR_FN float mr_rcp_(float a) { return 1.0f / a; }
 MR_FN float mr_sqrt_(float a) { return sqrtf(a); }
+MR_FN float mr_rsqrt_(float a) {
+    float r;
+    asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
 #endif
 
 #define MR_PRAGMA_(text) _Pragma(#text)
@@ -126,3 +170,37 @@ MR_FN void mr_store_lanes(real *to, const real *from, int n) {
         }
     }
 }
+
+/* Lanes of a warp, all of which must be here: the next lower one's value, and the next higher. */
+#define MR_SHUFFLE 1
+#define mr_shuffle_up(x) __shfl_up_sync(0xffffffffu, x, 1)
+#define mr_shuffle_down(x) __shfl_down_sync(0xffffffffu, x, 1)
+
+/* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
+ * mr_fetch_wait they are on their way, which only the work-item that asked may wait for. */
+MR_FN void mr_read_lanes(real *to, const real *from, int n) { mr_load_lanes(to, from, n); }
+
+#if __CUDA_ARCH__ >= 800
+MR_FN void mr_fetch_lanes(real *to, const real *from, int n) {
+    const int size = n * (int)sizeof(real), chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
+    uint local = (uint)__cvta_generic_to_shared(to);
+    MR_LANES(k, size / chunk) {
+        const char *source = (const char *)from + k * chunk;
+        if (chunk == 16)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                :: "r"(local + k * chunk), "l"(source) : "memory");
+        else if (chunk == 8)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                :: "r"(local + k * chunk), "l"(source) : "memory");
+        else
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                :: "r"(local + k * chunk), "l"(source) : "memory");
+    }
+}
+#define mr_fetch_close() asm volatile("cp.async.commit_group;" ::: "memory")
+#define mr_fetch_wait(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
+#else
+MR_FN void mr_fetch_lanes(real *to, const real *from, int n) { mr_store_lanes(to, from, n); }
+#define mr_fetch_close()
+#define mr_fetch_wait(n)
+#endif

@@ -57,19 +57,33 @@ typedef long mr_index;
 #define mr_min(a, b) ((a) < (b) ? (a) : (b))
 #define mr_max(a, b) ((a) > (b) ? (a) : (b))
 #else
-#define mr_min(a, b) fmin((real)(a), (real)(b))
-#define mr_max(a, b) fmax((real)(a), (real)(b))
+#define mr_min(a, b) MR_JOIN(mr_min_, MARE_REAL)((real)(a), (real)(b))
+#define mr_max(a, b) MR_JOIN(mr_max_, MARE_REAL)((real)(a), (real)(b))
+#define mr_min_float(a, b) fmin(a, b)
+#define mr_max_float(a, b) fmax(a, b)
+MR_FN double mr_min_double(double a, double b) { return a < b ? a : b; }
+MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
 #endif
+#define mr_max_nan(a, b) MR_JOIN(mr_max_nan_, MARE_REAL)((real)(a), (real)(b))
+#ifdef __NV_CL_C_VERSION
+MR_FN float mr_max_nan_float(float a, float b) {
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
+    return a;
+}
+#else
+MR_FN float mr_max_nan_float(float a, float b) { return b > a || b != b ? b : a; }
+#endif
+/* comparisons with a NaN are false: a NaN in a stays */
+MR_FN double mr_max_nan_double(double a, double b) { return b > a || b != b ? b : a; }
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
 #define mr_cbrt(a) cbrt((real)(a))
 #define mr_rcp(a) MR_JOIN(mr_rcp_, MARE_REAL)((real)(a))
-#define mr_cbrt(a) cbrt((real)(a))
+#define mr_rsqrt(a) MR_JOIN(mr_rsqrt_, MARE_REAL)((real)(a))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-#define mr_rcp_double(a) (1.0 / (a))
 #define mr_sqrt_double(a) sqrt(a)
 #if defined(MR_FAST) && defined(__NV_CL_C_VERSION)
 /* See cuda.h. */
@@ -84,9 +98,37 @@ MR_FN float mr_sqrt_float(float a) {
     asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
     return r;
 }
+
+MR_FN float mr_rsqrt_float(float a) {
+    float r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return r;
+}
+
+MR_FN double mr_rcp_double(double a) {
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    double e = fma(-a, r, 1.0);
+    return fma(r, fma(e, e, e), r);
+}
+
+MR_FN double mr_rsqrt_double(double a) {
+    double r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
+    double e = fma(-(a * r), r, 1.0);
+    return fma(r * e, fma(0.375, e, 0.5), r);
+}
 #else
+#define mr_rcp_double(a) (1.0 / (a))
 #define mr_rcp_float(a) (1.0f / (a))
 #define mr_sqrt_float(a) sqrt(a)
+#ifdef MR_CPU
+#define mr_rsqrt_double(a) (1.0 / sqrt(a))
+#define mr_rsqrt_float(a) (1.0f / sqrt(a))
+#else
+#define mr_rsqrt_double(a) rsqrt(a)
+#define mr_rsqrt_float(a) rsqrt(a)
+#endif
 #endif
 
 #define MR_PRAGMA_(text) _Pragma(#text)
@@ -132,3 +174,62 @@ MR_FN void mr_store_lanes(__global real *to, const real *from, int n) {
         }
     }
 }
+
+/* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
+ * mr_fetch_wait they are on their way, which only the work-item that asked may wait for. */
+MR_FN void mr_read_lanes(real *to, const __local real *from, int n) {
+    MR_LANES(l, n) {
+        if (MR_WIDE_ && n % 4 == 0) {
+            if (l % 4 == 0) vstore4(*(const __local mr_quad *)(from + l), 0, to + l);
+        } else if (MR_WIDE_ && n % 2 == 0) {
+            if (l % 2 == 0) vstore2(*(const __local mr_pair *)(from + l), 0, to + l);
+        } else {
+            to[l] = from[l];
+        }
+    }
+}
+
+#ifdef __NV_CL_C_VERSION
+/* NVIDIA's OpenCL has no sub-groups, but takes PTX. */
+#define MR_SHUFFLE 1
+MR_FN uint mr_shuffle_bits_up(uint x) {
+    uint y;
+    asm volatile("shfl.sync.up.b32 %0, %1, 1, 0, 0xffffffff;" : "=r"(y) : "r"(x));
+    return y;
+}
+MR_FN uint mr_shuffle_bits_down(uint x) {
+    uint y;
+    asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, 0xffffffff;" : "=r"(y) : "r"(x));
+    return y;
+}
+#define MR_HALVES_float(f, a) as_float(f(as_uint(a)))
+#define MR_HALVES_double(f, a) as_double((uint2)(f(as_uint2(a).x), f(as_uint2(a).y)))
+#define MR_HALVES MR_JOIN(MR_HALVES_, MARE_REAL)
+#define mr_shuffle_up(x) MR_HALVES(mr_shuffle_bits_up, x)
+#define mr_shuffle_down(x) MR_HALVES(mr_shuffle_bits_down, x)
+
+MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
+    const int size = n * (int)sizeof(real), chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
+    uint local_address = (uint)(size_t)to;
+    MR_LANES(k, size / chunk) {
+        const __global char *source = (const __global char *)from + k * chunk;
+        if (chunk == 16)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                :: "r"(local_address + k * chunk), "l"(source) : "memory");
+        else if (chunk == 8)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                :: "r"(local_address + k * chunk), "l"(source) : "memory");
+        else
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                :: "r"(local_address + k * chunk), "l"(source) : "memory");
+    }
+}
+#define mr_fetch_close() asm volatile("cp.async.commit_group;" ::: "memory")
+#define mr_fetch_wait(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
+#else
+MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
+    MR_LANES(l, n) to[l] = from[l];
+}
+#define mr_fetch_close()
+#define mr_fetch_wait(n)
+#endif

@@ -9,6 +9,7 @@
 
 typedef struct cell { real h, mn, mt; } cell;       /* depth, depth times velocity */
 typedef struct flow { real h, un, ut; } flow;       /* depth, velocity */
+typedef struct signals { real n, t; } signals;        /* speeds along the sweep, across it */
 
 MR_FN flow primitive(cell q, real g) {
     flow w;
@@ -30,15 +31,10 @@ MR_FN flow difference(flow a, flow b) {
 /* Of small waves. NaN where the depth is negative or no number. */
 MR_FN real wave_speed(flow w, real g) { return mr_sqrt(g * w.h); }
 
-/* How fast signals cross cells, in cells per time: dt times it is the Courant number. A stage along
- * BOTH_AXES takes from a cell through four faces what a sweep takes through two. */
-MR_FN real signal_rate(flow w, real g, real inv_dn, real inv_dt) {
+MR_FN signals signals_in(flow w, real g) {
     real c = wave_speed(w, g);
-    real rate = mr_max((mr_abs(w.un) + c) * inv_dn, (mr_abs(w.ut) + c) * inv_dt);
-#ifdef BOTH_AXES
-    rate = R(2.0) * rate;
-#endif
-    return rate;
+    signals s = { mr_abs(w.un) + c, mr_abs(w.ut) + c };
+    return s;
 }
 
 MR_FN cell physical_flux(flow w, real g) {

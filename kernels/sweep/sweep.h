@@ -12,7 +12,8 @@
  *   flux                (high face of the lower cell, low face of the higher, lambda, physics)
  *   update              (cell, flux through the low face, through the high face, lambda)
  *   fall                what gravity towards -y does to a cell
- *   signal_rate         (flow, physics, one over the cell's size along the sweep, and across)
+ *   signals             how fast they travel along the sweep (n) and across it (t):
+ *                       signals_in(flow, physics); NaN where it is no state
  *   cells, flows, faces ROOM of them each, with get_ and set_ for lane l; cells have field[FIELDS]
  *
  * lambda is dt / dn, `physics` the number that the equation has: gamma, or g.
@@ -70,10 +71,21 @@ MR_FN void take_strip(sweep *s, int low, int high) {
     s->end = s->first + rows < high ? s->first + rows : high;
 }
 
+/* How fast signals cross cells, in cells per time: dt times it is the Courant number. A stage along
+ * BOTH_AXES takes from a cell through four faces what a sweep takes through two. */
+MR_FN real signal_rate(signals f, real inv_dn, real inv_dt) {
+    real rate = mr_max(f.n * inv_dn, f.t * inv_dt);
+#ifdef BOTH_AXES
+    rate = R(2.0) * rate;
+#endif
+    return rate;
+}
+
 /* The signal rate of lane l, 0 where it lies beyond the domain. */
 MR_FN real lane_rate(const cells *q, int l, sweep s) {
     flow w = primitive(get_cell(q, l), s.physics);
-    return mr_select(l < s.columns, signal_rate(w, s.physics, s.inv_dn, s.inv_dt), R(0.0));
+    return mr_select(l < s.columns,
+        signal_rate(signals_in(w, s.physics), s.inv_dn, s.inv_dt), R(0.0));
 }
 
 /* Called by all work-items at the end of a last sweep, each with its largest signal rate. */

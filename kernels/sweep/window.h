@@ -2,6 +2,13 @@
  * north with what it needs of the last rows in private memory: row j completes the faces of row
  * j - 1 and the flux between rows j - 2 and j - 1. sweep.h comes before. */
 
+/* g dt of interior rows and of the ghost rows to the south and north. */
+typedef struct kicks { real interior, south, north; } kicks;
+
+MR_FN real kick_of(kicks g, int j, int ny) {
+    return mr_select(j < 0, g.south, mr_select(j < ny, g.interior, g.north));
+}
+
 /* What the rows up to j - 1 leave for row j. */
 typedef struct window {
     cells ahead;            /* row j, loaded one row early */

@@ -57,6 +57,7 @@ local function bind_sweeps(self)
         s.sweeps = self.scheme:bind(s.member.kernels, {
             state = s, grid = self.grid, boundaries = self.boundaries,
             clock = s.member.clock.buffer, maxima = s.member.maxima, slot = s.slot,
+            first = self.first, levels = self.levels,
         })
     end
 end
@@ -88,9 +89,11 @@ local function make_exchanges(self)
         return exchange_of[which]
     end
     self.exchanges, self.exchange_of = { x = {}, y = {} }, exchange_of
-    for k, stage in ipairs(scheme.stages or { { src = 'now' } }) do
-        self.exchanges.x[k] = of(stage.src, stage.fraction)
-        self.exchanges.y[k] = of(scheme.levels and 'other' or stage.src, stage.fraction)
+    for axis, exchanges in pairs(self.exchanges) do
+        local odd = self.levels and axis ~= self.first
+        for k, stage in ipairs(scheme.stages or { { src = 'now' } }) do
+            exchanges[k] = of(odd and 'other' or stage.src, stage.fraction)
+        end
     end
     for _, which in ipairs(scheme.back or {}) do of(which) end
     self.after = { x = edges.after(self.states, scheme.levels and 'other' or 'now'),
@@ -196,6 +199,8 @@ function simulation.new(desc)
     end
     local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
     self.devices = desc.devices or devices.open(o.device)
+    self.levels = self.scheme.levels
+        or self.scheme.levels_on and self.scheme:levels_on(self.devices)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_states(self, parts)
@@ -227,7 +232,7 @@ local one_level = { 'now' }
 
 -- The buffers that hold what the next step depends on, the state first.
 local function levels(self, steps)
-    return self.scheme.levels and self.scheme.levels(steps) or one_level
+    return self.levels and self.levels(steps) or one_level
 end
 
 -- Elements of one level of all fields.

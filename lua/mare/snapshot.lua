@@ -138,7 +138,7 @@ function Snapshot:compute()
     for _, piece in ipairs(self.pieces) do
         local s, launches = piece.state, piece.launches
         for n = 1, #launches do
-            if self.sim.scheme.levels then launches[n]:set('src', s[s.present]) end
+            if self.sim.levels then launches[n]:set('src', s[s.present]) end
             launches[n]:run()
         end
     end

@@ -10,6 +10,10 @@ local water = require 'mare.schemes.shallow_water'
 local sm = 'cuda:sm_90'
 local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
 local stages = { 'sweep/stage.krn' }
+local marches = {       -- of the widest accesses and the narrowest
+    { W = 4, 'mc', 'hllc', 'float' }, { W = 2, 'van_leer', 'hll', 'double' },
+    { W = 1, 'minmod', 'lax_friedrichs', 'float' },
+}
 local others = {
     'clock.krn', 'colour.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
     'euler/derive.krn', 'shallow_water/derive.krn',
@@ -64,9 +68,21 @@ local function each_domain(precision, use)
     end
 end
 
--- Calls use(title, program table) for all of them.
-local function each(use)
+local function march(defines, team)
+    defines.GROUP, defines.TEAM, defines.DEPTH, defines.GRAVITY = 64, team, 4, 1
+    return source.program('sweep/march.krn', { defines = defines, math = 'fast' })
+end
+
+-- Calls use(title, program table) for all of them; `team` lanes shuffle.
+local function each(team, use)
     use('all scalar types', types)
+    for _, v in ipairs(marches) do
+        local defines = part.defines(v[3], { W = v.W }, v[2], v[1])
+        use(('sweep/march.krn %s W %d'):format(v[3], v.W), march(defines, team))
+    end
+    local waf = { MARE_REAL = 'float', W = 2 }
+    for define, value in pairs(water.new { scheme = 'waf' }.defines) do waf[define] = value end
+    use('sweep/march.krn waf', march(waf, team))
     for _, precision in ipairs { 'float', 'double' } do
         for _, file in ipairs(others) do
             local defines = { W = 4, GROUP = 64, MARE_REAL = precision }
@@ -99,7 +115,7 @@ local function has_nvrtc()
 end
 
 local function for_target()
-    each(function(title, program)
+    each(32, function(title, program)
         it('compile: ' .. title, function()
             if not has_nvrtc() then return pending 'there is no NVRTC here' end
             assert.is_true(device.check(sm, program) > 0)
@@ -111,7 +127,7 @@ if not os.getenv 'MARE_TEST_DEVICE' then describe('kernels for ' .. sm, for_targ
 
 for _, d in ipairs(part.devices()) do
     describe('kernels on ' .. d.name, function()
-        each(function(title, program)
+        each(d.info.vendor:find 'NVIDIA' and 32 or 64, function(title, program)
             it('compile: ' .. title, function()
                 local p = d:program(program)
                 assert.equal('', p.log)

@@ -99,19 +99,25 @@ end
 
 local columns = { sweep_x_first = 0, sweep_x_last = 0, sweep_y_first = 34, sweep_y_last = 0 }
 
+-- What the kernels ask for, but for buffers of the state; `values` come before all else.
+function Part:arguments(values)
+    local all = {
+        clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
+        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0,
+    }
+    for key, value in pairs(values or {}) do all[key] = value end
+    return all
+end
+
 -- Runs one sweep by its kernel's name; `values` are further arguments.
 function Part:sweep(name, shape, flux, limiter, values)
     local first = name:find '_first$'
     local file = ('sweep/%s.krn'):format(name:match '^sweep_%a')
     local defines = part.defines(self.precision, shape, flux, limiter)
     local kernel = part.program(self.device, file, defines):kernel(name)
-    local all = {
-        src = first and self.now or self.other, dst = first and self.other or self.now,
-        clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
-        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0,
-    }
-    for key, value in pairs(values or {}) do all[key] = value end
+    local all = self:arguments(values)
+    all.src, all.dst = first and self.now or self.other, first and self.other or self.now
     local items = math.ceil((self.nx + columns[name]) / shape.W)
     local bound = { global = { items, shape.strips }, group = { shape.GROUP, 1 } }
     for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
@@ -123,6 +129,25 @@ function Part:advance(order, dt, shape, flux, limiter, values)
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     self:sweep(('sweep_%s_first'):format(order:sub(1, 1)), shape, flux, limiter, values)
     self:sweep(('sweep_%s_last'):format(order:sub(2, 2)), shape, flux, limiter, values)
+end
+
+-- The same in one pass, from the present state to the other buffer, which becomes the present one.
+-- shape: { W, GROUP, DEPTH, strips }; a group is a team.
+function Part:march(order, dt, shape, flux, limiter, values)
+    local defines = part.defines(self.precision, shape, flux, limiter)
+    local own = (shape.GROUP - 2 * math.ceil(2 / shape.W)) * shape.W
+    defines.TEAM, defines.DEPTH = shape.GROUP, shape.DEPTH
+    defines.GRAVITY = values and values.gravity and 1 or 0
+    self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
+    local kernel = part.program(self.device, 'sweep/march.krn', defines)
+        :kernel('march_' .. order:sub(1, 1))
+    local all = self:arguments(values)
+    all.src, all.dst = self.now, self.other
+    local bound = { group = { shape.GROUP, 1 },
+        global = { math.ceil(self.nx / own) * shape.GROUP, shape.strips } }
+    for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
+    kernel:bind(bound):run()
+    self.now, self.other = self.other, self.now
 end
 
 -- The largest of the maxima, or a NaN among them.

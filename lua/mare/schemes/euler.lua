@@ -71,10 +71,10 @@ local function number(what, value, low, high)
 end
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
--- 1.3 }
+-- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil }
 function euler.new(desc)
     errors.fields('euler', desc, { gamma = 'any', gravity = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any' })
+        limiter = 'any', theta = 'any', passes = 'any' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
     local simple = scheme == 'lax_friedrichs'
     local flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes)
@@ -88,12 +88,14 @@ function euler.new(desc)
         defines = frame.defines(limiter, theta, {
             EQUATION = 'euler/equation', FLUX = frame.header('euler', flux),
         }),
+        passes = desc.passes and number('passes', desc.passes, 1, 2),
         gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100),
         gravity = number('gravity', desc.gravity or 0, 0, 1e30),
     }, Euler)
 end
 
 Euler.maxima, Euler.kernels, Euler.bind = frame.maxima, frame.kernels, frame.bind
+Euler.levels_on = frame.levels
 
 -- Density, velocity and pressure to the unknowns.
 function Euler:conserved(rho, u, v, p)

@@ -1,8 +1,9 @@
 -- What the schemes that march in the frame of kernels/sweep/ have in common: they are its kernels
--- with the equation's header put in. A step sweeps along one axis after the other, or consists of
--- the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along both axes at once; see
--- stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and values(state, boundaries), which are
--- arguments of its own.
+-- with the equation's header put in. A step sweeps along one axis after the other, in two passes
+-- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn), which gives the same bits; or it
+-- consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along both axes at
+-- once; see stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and values(state, boundaries),
+-- which are arguments of its own.
 
 local errors = require 'bindings.errors'
 local layout = require 'mare.layout'
@@ -40,6 +41,21 @@ local cpu = {
     y = { W = 128, GROUP = 1, rows = 64 },
     stage = { W = 120, GROUP = 1, rows = 32 },
     rate = { W = 64, GROUP = 1, rows = 64 },
+}
+
+-- The same for march.krn: by the number of columns that there are at least, W columns a work-item,
+-- GROUP work-items a group and as many groups in all as fill a compute unit with `resident`. The
+-- best of sweeps on an H200.
+local marches = {
+    float = {
+        { columns = 1500, W = 4, GROUP = 64, DEPTH = 4, resident = 4 },
+        { columns = 700, W = 2, GROUP = 64, DEPTH = 4, resident = 4 },
+        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6 },
+    },
+    double = {
+        { columns = 1500, W = 2, GROUP = 64, DEPTH = 4, resident = 4 },
+        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6 },
+    },
 }
 
 local function shape_for(device, precision)
@@ -91,6 +107,31 @@ local function work(shape, columns, rows)
     return global, math.ceil(global[1] / shape.GROUP) * global[2]
 end
 
+-- Lanes that look at one another: those of a warp where the device shuffles, else of a group.
+local function team_of(device, shape)
+    return device.info.vendor:find 'NVIDIA' and 32 or shape.GROUP
+end
+
+local least_rows = 6        -- of a strip: four more are computed
+
+-- How march.krn is cut for a part: the columns of a work-item divide those of the part.
+local function march_shape(device, precision, part)
+    local choice
+    for _, shape in ipairs(marches[precision]) do
+        choice = choice or part.nx >= shape.columns and shape or nil
+    end
+    local W = choice.W
+    while part.nx % W > 0 do W = W / 2 end
+    local team = team_of(device, choice)
+    local own = (team - 2 * math.ceil(2 / W)) * W
+    local items = math.ceil(part.nx / own) * team
+    local groups = math.ceil(items / choice.GROUP)
+    local room = choice.resident * device.info.compute_units
+    local strips = math.min(math.floor(room / groups), math.floor(part.ny / least_rows))
+    return { W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
+        global = { items, math.max(1, strips) }, groups = groups * math.max(1, strips) }
+end
+
 -- How many maxima the kernels of a part write at most: one a group.
 function frame.maxima(_, device, part)
     local most = 0
@@ -99,8 +140,22 @@ function frame.maxima(_, device, part)
             local _, groups = work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
+        most = math.max(most, march_shape(device, precision, part).groups)
     end
     return most
+end
+
+local levels = { [0] = { 'now' }, { 'other' } }
+
+-- Where the state is after so many steps, if a step leads from one buffer to another: see
+-- state.lua. In one pass it does. A scheme's `passes` tell how many, if not the devices.
+function frame.levels(scheme, devices)
+    if scheme.stages then return nil end
+    local passes = scheme.passes or 1
+    for _, device in ipairs(devices) do
+        if not scheme.passes and device.info.kind ~= 'gpu' then passes = 2 end
+    end
+    return passes == 1 and function(steps) return levels[steps % 2] end or nil
 end
 
 -- The files that a scheme's kernels come from.
@@ -109,32 +164,35 @@ function frame.files(scheme)
     return scheme.stages and { 'sweep/max_rate.krn', stage } or { 'sweep/max_rate.krn', x, y }
 end
 
--- The kernels on a device, shared by all its parts.
+-- The kernels on a device, shared by all its parts; `march` compiles those that it is asked for.
 function frame.kernels(scheme, device, precision)
     local shape = shape_for(device, precision)
-    local fast = device.info.kind == 'gpu' and precision == 'float'
     local function load(file, cut)
-        local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP }
+        local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
+            DEPTH = cut.DEPTH, GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return device:program(source.program(file, {
-            math = fast and 'fast' or 'strict', defines = defines }))
+            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines }))
     end
-    local files = frame.files(scheme)
-    local kernels = { shape = shape, rate = load(files[1], shape.rate):kernel 'max_rate' }
-    if scheme.stages then
-        kernels.stage = load(files[2], shape.stage):kernel 'stage'
-    else
-        local x, y = load(files[2], shape.x), load(files[3], shape.y)
-        kernels.x_first, kernels.x_last = x:kernel 'sweep_x_first', x:kernel 'sweep_x_last'
-        kernels.y_first, kernels.y_last = y:kernel 'sweep_y_first', y:kernel 'sweep_y_last'
+    local kernels = { shape = shape,
+        rate = load('sweep/max_rate.krn', shape.rate):kernel 'max_rate' }
+    function kernels.march(cut)
+        local program = load('sweep/march.krn', cut)
+        return program:kernel 'march_x', program:kernel 'march_y'
     end
+    function kernels.sweeps()
+        local x, y = load('sweep/sweep_x.krn', shape.x), load('sweep/sweep_y.krn', shape.y)
+        return x:kernel 'sweep_x_first', x:kernel 'sweep_x_last', y:kernel 'sweep_y_first',
+            y:kernel 'sweep_y_last'
+    end
+    function kernels.stage() return load('sweep/stage.krn', shape.stage):kernel 'stage' end
     return kernels
 end
 
 -- Binds what the kernel asks for, over so many columns and rows.
 local function bind(kernel, values, shape, columns, rows)
-    local arguments = { global = work(shape, columns, rows), group = { shape.GROUP, 1 } }
-    arguments.bytes = values.bytes
+    local arguments = { group = { shape.GROUP, 1 }, bytes = values.bytes,
+        global = shape.global or work(shape, columns, rows) }
     for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
     return kernel:bind(arguments)
 end
@@ -143,30 +201,43 @@ end
 local function bind_sweeps(kernels, values, state)
     local nx, ny, halo = values.nx, values.ny, state.layout.halo
     local x, y = kernels.shape.x, kernels.shape.y
+    local x_first, x_last, y_first, y_last = kernels.sweeps()
     values.src, values.dst = state.now, state.other
-    local x_first = bind(kernels.x_first, values, x, nx, ny + 2 * halo)
-    local y_first = bind(kernels.y_first, values, y, layout.pad + nx + halo, ny)
+    local first = bind(x_first, values, x, nx, ny + 2 * halo)
+    local first_along_y = bind(y_first, values, y, layout.pad + nx + halo, ny)
     values.src, values.dst = state.other, state.now
     return {
-        x = { x_first, bind(kernels.y_last, values, y, nx, ny) },
-        y = { y_first, bind(kernels.x_last, values, x, nx, ny) },
+        x = { first, bind(y_last, values, y, nx, ny) },
+        y = { first_along_y, bind(x_last, values, x, nx, ny) },
     }
 end
 
+-- Steps that sweep along `first` first are the even ones: from `now` to `other`.
+local function bind_march(kernels, values, state, first)
+    local shape = march_shape(state.device, state.precision, state.part)
+    local x, y = kernels.march(shape)
+    local function launch(kernel, axis)
+        values.src, values.dst = state.now, state.other
+        if axis ~= first then values.src, values.dst = state.other, state.now end
+        return { bind(kernel, values, shape) }
+    end
+    return { x = launch(x, 'x'), y = launch(y, 'y') }
+end
+
 local function bind_stages(kernels, values, state, stages)
-    local launches, bytes = {}, values.bytes
+    local launches, bytes, kernel = {}, values.bytes, kernels.stage()
     for k, stage in ipairs(stages) do
         values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]
         values.keep, values.is_last = stage.keep, k == #stages and 1 or 0
         values.bytes = stage.keep > 0 and 1.5 * bytes or bytes
-        launches[k] = bind(kernels.stage, values, kernels.shape.stage, values.nx, values.ny)
+        launches[k] = bind(kernel, values, kernels.shape.stage, values.nx, values.ny)
     end
     return { x = launches, y = launches }
 end
 
 -- The launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
 -- `measure` writes the maxima of the state as it is. part: { state, grid, boundaries, clock,
--- maxima, slot }
+-- maxima, slot, first = axis of even steps, levels = of frame.levels }
 function frame.bind(scheme, kernels, part)
     local state = part.state
     local nx, ny = state.layout.nx, state.layout.ny
@@ -179,6 +250,7 @@ function frame.bind(scheme, kernels, part)
     local measure = bind(kernels.rate, values, kernels.shape.rate, nx, ny)
     values.bytes = 2 * values.bytes             -- a sweep also writes each field
     local launches = scheme.stages and bind_stages(kernels, values, state, scheme.stages)
+        or part.levels and bind_march(kernels, values, state, part.first)
         or bind_sweeps(kernels, values, state)
     launches.measure = measure
     return launches

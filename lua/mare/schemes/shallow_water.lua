@@ -97,10 +97,10 @@ local function number(what, value, low, high)
 end
 
 -- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
--- theta = 1.3 }
+-- theta = 1.3, passes = as of mare.euler }
 function water.new(desc)
     errors.fields('shallow_water', desc, { g = 'any', depth = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any' })
+        limiter = 'any', theta = 'any', passes = 'any' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', water.schemes)
     local flux = choose('flux', desc.flux or 'hllc', water.fluxes)
     local limiter = choose('limiter', desc.limiter or 'mc', water.limiters)
@@ -118,6 +118,7 @@ function water.new(desc)
         units = { length = 'm', time = 's' },
         variables = variables, integrals = integrals, derive = 'shallow_water/derive.krn',
         flux = flux, limiter = limiter, theta = theta, defines = defines,
+        passes = desc.passes and number('passes', desc.passes, 1, 2),
         stages = part.stages, buffers = math.max(2, passes),
         g = number('g', desc.g or 9.81, 1e-30, 1e30),
         depth = number('depth', desc.depth or 0, -1e30, 1e30),
@@ -125,6 +126,7 @@ function water.new(desc)
 end
 
 Water.maxima, Water.kernels, Water.bind = frame.maxima, frame.kernels, frame.bind
+Water.levels_on = frame.levels
 
 -- Depth and velocity to the unknowns.
 function Water.conserved(_, h, u, v)

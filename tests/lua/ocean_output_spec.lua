@@ -134,7 +134,8 @@ local function run(path, more)
             south = 'reflective', north = 'reflective' },
         grid = mare.grid { nx = nx, ny = ny, x = { 0, 12 }, y = { 0, 8 },
             coordinates = more.coordinates },
-        scheme = mare.ocean { scheme = o.scheme, depth = more.depth or depth },
+        scheme = mare.ocean { scheme = o.scheme, depth = more.depth or depth,
+            coriolis = { f = 1e-4 } },
         initial = function(x, y) return eta(x, y), 0, 0 end,
     }
 end
@@ -165,7 +166,12 @@ describe('a file of an ocean', function()
         assert.equal('m2 s-1', attribute('hu', 'units'))
         local fill = attribute('eta', '_FillValue')
         assert.is_true(fill ~= fill)
-        assert.equal('flather', file:attributes().boundary_west)
+        local all = file:attributes()
+        assert.equal('flather', all.boundary_west)
+        assert.equal(1e-4, all.coriolis_f)
+        assert.equal('by row', all.coriolis)
+        assert.equal('minmod', all.limiter)
+        assert.equal(2, all.rk)
         local found = file:get('eta', { 1, 2, 3 }, { 1, 1, 1 })[0]
         assert.is_true(found ~= found)
         file:close()

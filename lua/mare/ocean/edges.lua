@@ -20,9 +20,9 @@ end
 -- Cells d from the side, first and number, that lie in the part and in the sponge.
 local function depths_of(side, part)
     local x = side.axis == 'x'
-    local low, cells = x and part.i0 or part.j0, x and part.nx or part.ny
-    local first = side.high and (x and side.grid.nx or side.grid.ny) - low - cells or low
-    return first, math.max(0, math.min(cells, side.width - first))
+    local low, count = x and part.i0 or part.j0, x and part.nx or part.ny
+    local first = side.high and (x and side.grid.nx or side.grid.ny) - low - count or low
+    return first, math.max(0, math.min(count, side.width - first))
 end
 
 local function outer_records(side, state)

@@ -177,12 +177,22 @@ function Ocean.statics(_, host)
         end } }
 end
 
+local rotations = { ['nil'] = 'none', table = 'by row', ['function'] = 'by place' }
+
 -- What describes the equations in a file's metadata.
 function Ocean:parameters()
-    local friction = self.friction or {}
-    return { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,
+    local friction, rotation = self.friction or {}, self.coriolis
+    local list = { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,
         viscosity = self.viscosity, rho = self.rho, friction = friction.kind,
-        friction_coefficient = friction.coefficient }
+        friction_coefficient = friction.coefficient,
+        coriolis = rotations[type(rotation)] or rotation }
+    for name, value in pairs(type(rotation) == 'table' and rotation or {}) do
+        list['coriolis_' .. name] = value
+    end
+    for _, name in ipairs { 'limiter', 'theta', 'rk', 'dry', 'filter' } do
+        list[name] = self[name]
+    end
+    return list
 end
 
 return ocean

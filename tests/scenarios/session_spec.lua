@@ -347,6 +347,33 @@ describe('a session in a pipe', function()
         assert.truthy(shown:find 'not enough memory' and shown:find '> 42', shown)
     end)
 
+    it('survives a kernel that faults, and opens the device again', function()
+        local fake = host.launcher:match '^(.*)/' .. '/tests/fake_cuda'
+        if not lfs.attributes(fake) then pending 'no fake library' end
+        local file = assert(io.open(folder .. '/lines', 'w'))
+        file:write [[
+            d = mare.device.open 'cuda:0'
+            x = d:buffer { type = 'float', count = 8, label = 'x' }
+            w = mare.watch('extern "C" __global__ void f(int n, float a, const float *x, '
+                .. 'float *y) {}', { device = d, language = 'cuda' })
+            w:run('f', { n = 8, a = 1, x = x, y = x, global = 8, group = 8 })
+            d
+            x
+            for _, object in ipairs { x, w.program, d } do object:release() end
+            w, d = nil, mare.device.open 'cuda:0'
+            y = d:buffer { type = 'float', count = 8, label = 'y' }
+            y:fill(7)
+            y
+        ]]
+        file:close()
+        local shown = shell(('LD_LIBRARY_PATH=%s CUDA_HOME= CUDA_PATH= MARE_CACHE=off '
+            .. 'MARE_FAKE_FAIL=cuLaunchKernel:1:700 %s < %s/lines 2>&1'):format(fake,
+            quote(host.launcher), folder))
+        assert.truthy(shown:find "kernel 'f' .*%(700%)", shown)
+        assert.truthy(shown:find "buffer 'x': .*lost", shown)
+        assert.truthy(shown:find "buffer 'y': 8 of float on cuda:0.*range 7 to 7", shown)
+    end)
+
     it('ends at SIGTERM, and with its input', function()
         local shown = shell(([[
             { echo 'print "ready"'; sleep 5; } | %s > %s/log 2>&1 & pid=$!

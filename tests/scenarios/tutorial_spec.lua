@@ -41,6 +41,9 @@ describe('the tutorial', function()
             'range 6 to 6.*T_eff', '\n%-?%d%.%d+' } do
             assert.truthy(shown[k]:find(expected), k .. '\n' .. shown[k])
         end
+        assert.equal('ok', (session:step 'examples()'))
+        assert.equal('ok', (session:step 'examples(1)'))
+        assert.matches('examples: 1 to 10, not 11', (select(2, session:step 'examples(11)')))
         for _, name in ipairs { 'vorticity.png', 'kh.nc', 'kh.ck' } do
             assert.truthy(lfs.attributes(folder .. '/' .. name), name)
         end

@@ -179,3 +179,63 @@ describe('a fixed dt', function()
         assert.matches('^simulation: dt = %-1, must be', message(basin, 'linear', -1))
     end)
 end)
+
+-- VALIDATION 2.3: what a steady wind does to water at rest on a turning earth, far from any side.
+describe('a wind that begins', function()
+    local f, depth, tau = 1e-4, 50, 0.1
+
+    local function largest_error(scheme, cfl)
+        local sim = mare.simulation {
+            grid = mare.grid { nx = 8, ny = 8, x = { 0, 8e4 }, y = { 0, 8e4 } },
+            scheme = mare.ocean { scheme = scheme, depth = depth, rho = rho, wind = { tau, 0 },
+                coriolis = { f = f } },
+            boundaries = 'periodic', initial = function() return 0, 0, 0 end,
+            options = { device = name, precision = 'double', cfl = cfl },
+        }
+        local scale, worst = tau / (rho * f), 0
+        for k = 1, 4 do
+            local t = 2e4 * k
+            advance(sim, t)
+            local hu, hv = sim:field('hu')[27], sim:field('hv')[27]
+            worst = math.max(worst, math.abs(hu / scale - math.sin(f * t)),
+                math.abs(hv / scale - (math.cos(f * t) - 1)))
+        end
+        sim:release()
+        return worst
+    end
+
+    -- Measured with the smaller step; the linear scheme is of first order in time, its transports
+    -- are half a step behind each other.
+    local measured = { linear = 2.9e-3, nonlinear = 2.0e-5, cdklm = 2.7e-5 }
+
+    for scheme, error_then in pairs(measured) do
+        it('turns the water as Ekman says, ' .. scheme, function()
+            local coarse, fine = largest_error(scheme, 0.4), largest_error(scheme, 0.2)
+            local order = math.log(coarse / fine) / math.log(2)
+            assert.is_true(fine < 1.2 * error_then)
+            assert.near(scheme == 'linear' and 1 or 2, order, 0.15)
+        end)
+    end
+end)
+
+describe('air pressure', function()
+    local function p(x, y) return 1000 * math.exp(-((x - 4e4) ^ 2 + (y - 3e4) ^ 2) / 4e8) end
+
+    -- Measured: 8e-16, 6e-16 and 1.4e-2 m2/s, of 50 m of water under 1000 Pa.
+    for scheme, most in pairs { linear = 5e-15, nonlinear = 5e-15, cdklm = 2e-2 } do
+        it('is borne by the surface below, ' .. scheme, function()
+            local sim = mare.simulation {
+                grid = mare.grid { nx = 40, ny = 30, x = { 0, 8e4 }, y = { 0, 6e4 } },
+                scheme = mare.ocean { scheme = scheme, depth = 50, rho = rho, pressure = p },
+                boundaries = 'reflective',
+                initial = function(x, y) return -p(x, y) / rho / 9.81, 0, 0 end,
+                options = { device = name, precision = 'double', cfl = 0.4 },
+            }
+            advance(sim, 5000)
+            local hu, worst = sim:field 'hu', 0
+            for k = 0, sim.grid.cells - 1 do worst = math.max(worst, math.abs(hu[k])) end
+            assert.is_true(worst < most)
+            sim:release()
+        end)
+    end
+end)

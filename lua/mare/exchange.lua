@@ -130,7 +130,7 @@ local function launch_of(self, axis, to, copies, kernel)
         low_across = low.across, low_plane = low.plane,
         high_kind = high.kind, high = high.buffer, high_origin = high.origin,
         high_along = high.along, high_across = high.across, high_plane = high.plane,
-        global = { e.lines, 2 },
+        global = { e.lines, 2 * layout.fields },
     }
 end
 

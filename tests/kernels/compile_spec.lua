@@ -47,7 +47,7 @@ local function each_c_grid(precision, use)
                 MARE_REAL = precision, GROUP = 64, W = name == 'c_grid_rate' and 1 or v[1],
                 METRIC = v[2], CORIOLIS = v[3], FRICTION = v[4], FORCING = v[5],
                 VISCOSITY = name == 'nonlinear' and v[6] or 0,
-                NONLINEAR = name == 'nonlinear' and 1 or 0,
+                NONLINEAR = name == 'nonlinear' and 1 or 0, OLD_AHEAD = k % 2,
             }
             use(('ocean/%s.krn %s %d'):format(name, precision, k),
                 source.program(('ocean/%s.krn'):format(name), { defines = defines }))

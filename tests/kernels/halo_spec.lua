@@ -31,7 +31,7 @@ local function fill(p, axis, low_kind, high_kind, staggered)
         low_along = along, low_across = across, low_plane = p.plane,
         high_kind = high_kind, high = p.now, high_origin = origin,
         high_along = along, high_across = across, high_plane = p.plane,
-        global = { lines, 2 }, group = { 1, 1 },
+        global = { lines, 2 * 4 }, group = { 1, 1 },
     }:run()
 end
 

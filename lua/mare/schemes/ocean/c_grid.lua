@@ -7,15 +7,19 @@ local source = require 'mare.source'
 
 local c_grid = {}
 
--- W columns a work-item, GROUP work-items a group, strips of at most `rows` rows: the best of
--- sweeps over these on an H200 (4096^2 cells) and on PoCL. Results do not depend on it.
+-- W columns a work-item, GROUP work-items a group, and `resident` groups a compute unit, which an
+-- H200 has room for at a time: then all strips run at once and end together, where a few more
+-- would cost a fifth. The best of sweeps there (4096^2 cells) and on PoCL, where strips have `rows`
+-- rows. Results do not depend on it.
 c_grid.shapes = {
     gpu = {
         float = {
-            linear = { W = 4, GROUP = 64, rows = 64 }, nonlinear = { W = 2, GROUP = 64, rows = 32 },
+            linear = { W = 4, GROUP = 128, resident = 4 },
+            nonlinear = { W = 4, GROUP = 64, resident = 6, old_ahead = true },
         },
         double = {
-            linear = { W = 4, GROUP = 64, rows = 32 }, nonlinear = { W = 2, GROUP = 64, rows = 64 },
+            linear = { W = 4, GROUP = 64, resident = 4 },
+            nonlinear = { W = 4, GROUP = 64, resident = 4 },
         },
     },
     cpu = {
@@ -30,7 +34,6 @@ local measuring = {
 }
 
 local least_rows = 8            -- of a strip, which computes two more
-local groups_per_unit = 4       -- that a device wants at least, to be busy
 
 local function kind_of(device)
     return device.info.kind == 'cpu' and 'cpu' or 'gpu'
@@ -42,13 +45,12 @@ function c_grid.cut(scheme, device, precision)
     return (shapes[precision] or shapes)[scheme.scheme]
 end
 
--- Work-items along x and strips along y, and groups in all: shorter strips where there is little
--- to do.
+-- Work-items along x and strips along y, and groups in all.
 local function work(cut, device, columns, rows)
     local across = math.ceil(columns / cut.W / cut.GROUP)
-    local wanted = groups_per_unit * device.info.compute_units / across
-    local strips = math.max(math.ceil(rows / cut.rows),
-        math.floor(math.min(rows / math.min(least_rows, cut.rows), wanted)))
+    local strips = cut.rows and math.ceil(rows / cut.rows)
+        or math.max(1, math.min(math.floor(cut.resident * device.info.compute_units / across),
+            math.floor(rows / least_rows)))
     return { across * cut.GROUP, strips }, across * strips
 end
 
@@ -72,6 +74,7 @@ function c_grid.kernels(scheme, device, precision, host)
         local defines = domain.defines(host)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
+        defines.OLD_AHEAD = shape.old_ahead and 1 or 0
         return device:program(source.program(file, {
             math = fast and 'fast' or 'strict', defines = defines }))
     end

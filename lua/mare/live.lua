@@ -208,6 +208,13 @@ function Live.__words(self, method)
     return (method == 'plot' or method == 'field') and variables_of(self) or nil
 end
 
+function Live.__options(_, method)
+    if method ~= 'run' and method ~= 'save' then return nil end
+    local names = {}
+    for name in pairs(run_options) do names[#names + 1] = name end
+    return names
+end
+
 function Live:__tostring()
     local e, names = self.engine, {}
     for k, d in ipairs(e.devices) do names[k] = d.name end

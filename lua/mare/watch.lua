@@ -170,6 +170,14 @@ function Watched:time(name, arguments)
         rate = bytes / (1e-3 * ms), copy_rate = self.copy_rate, info = kernel.info }, Timing)
 end
 
+-- For sessions: the kernels, which these methods take by name.
+function Watched:__words(method)
+    if method ~= 'run' and method ~= 'time' and method ~= 'kernel' then return nil end
+    local names, text = {}, self.path and everything(self.path, {}) or self.source
+    for name in text:gmatch 'void%s+([%w_]+)%s*%(' do names[#names + 1] = name end
+    return names
+end
+
 function Watched:__tostring()
     return ('%s on %s, built %d time%s'):format(self.path or 'kernels of a text', self.device.name,
         self.builds, self.builds == 1 and '' or 's')

@@ -2,8 +2,8 @@
 -- fields and methods of live objects, options of a scenario, devices, variables, files. No device
 -- is opened, and nothing called that is not Mare's own: it might never return, and Ctrl-C is but a
 -- key here. A metatable may offer __names(object) -> fields it has beyond
--- those of its table and of a table in __index, and __words(object, method) -> texts that the
--- method takes.
+-- those of its table and of a table in __index, __words(object, method) -> texts that the method
+-- takes, and __options(object, method) -> fields of the table that it takes.
 
 local lfs = require 'lfs'
 
@@ -129,6 +129,20 @@ local function scenario_option(_, text)
     return starting(names, word), word
 end
 
+-- sim:run { t_
+local function method_option(environment, text)
+    local path, method, inside =
+        text:match '([%a_][%w_%.]*)%s*:%s*([%w_]+)%s*%(?[^%({}]*{([^{}]*)$'
+    local word = path and (inside:match '^%s*([%w_]*)$' or inside:match '[,;]%s*([%w_]*)$')
+    local value = word and value_of(environment, path)
+    local options = value ~= nil and value and rawget(meta_of(value), '__options')
+    local names = options and options(value, method)
+    if not names then return end
+    for k, name in ipairs(names) do names[k] = name .. ' = ' end
+    table.sort(names)
+    return starting(names, word), word
+end
+
 -- ---- within a text ----
 
 -- The text that is open at the end and what stands before it.
@@ -217,7 +231,8 @@ end
 
 -- The words that could stand at the end of `text`, and where in it they begin.
 function complete.at(environment, text)
-    for _, source in ipairs { within_text, scenario_option, members, globals } do
+    for _, source in ipairs { within_text, scenario_option, method_option, members,
+        globals } do
         local ok, words, word = pcall(source, environment, text)
         if ok and words then return words, #text - #word + 1 end
     end

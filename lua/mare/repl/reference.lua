@@ -191,48 +191,45 @@ local function c_comment(text)
     return (text:gsub('\n%s*%*%s?', '\n'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 
+-- The end of the declaration that begins at `at`: its semicolon, after the braces if it has any.
+local function end_of_declaration(text, at)
+    local stop, open = text:find(';', at, true) or #text, text:find('{', at, true)
+    if not open or open > stop then return stop end
+    local _, close = text:find('%b{}', open)
+    return text:find(';', close, true)
+end
+
+local function name_of_declaration(declaration)
+    local flat = declaration:gsub('/%*.-%*/', ''):gsub('%s+', ' ')
+    return flat:match '(mare_[%w_]+)%s*%(' or flat:match '(mare_[%w_]+);$'
+        or flat:match '^enum { ([%u_]+)'
+end
+
 -- The interface is one text of comments and declarations, in sections with headings. A comment
--- belongs to what follows it, one at the end of a line to that line; what has none of its own is
--- told by its section.
+-- belongs to the declaration after it, or on the same line, to that; all have the section's too.
 local function add_c(list)
     local file = assert(io.open(host.header, 'r'))
-    local text = file:read('*a'):match '/%* cdef:begin %*/(.-)/%* cdef:end %*/'
+    local text = file:read('*a'):match '/%* cdef:begin %*/(.-)%s*/%* cdef:end %*/'
     file:close()
-    local section, above = '', ''
-    local at = 1
-    local function declare(declaration, comment)
-        local flat = declaration:gsub('/%*.-%*/', ''):gsub('%s+', ' '):gsub('^ ', '')
-        local name = flat:match '(mare_[%w_]+)%s*%(' or flat:match '(mare_[%w_]+);$'
-            or flat:match '^enum { ([%u_]+)'
-        if not name then return end
-        local words = comment ~= '' and comment or above
-        add(list, { name = name, kind = 'C', where = 'core/mare.h',
-            signature = declaration:gsub('^%s+', ''),
-            text = (words ~= '' and words .. '\n' or '') .. 'Of: ' .. section })
-    end
+    local section, above, at = '', '', text:match '^%s*()'
     while at <= #text do
-        at = text:match('^%s*()', at)
         local comment, after = text:match('^/%*(.-)%*/()', at)
-        if comment then
-            local heading, rest = comment:match '^ %-%-%-%- (.-) %-%-%-%-(.*)$'
-            if heading then
-                section, above = heading .. '. ' .. c_comment(rest), ''
-            else
-                above = c_comment(comment)
-            end
-            at = after
-        elseif at <= #text then
-            local stop = text:find(';', at, true)
-            local open = text:find('{', at, true)
-            if open and stop and open < stop then
-                local _, close = text:find('%b{}', open)
-                stop = text:find(';', close, true)
-            end
-            local trailing, beyond = text:match('^[ ]*/%*([^\n]-)%*/()', (stop or #text) + 1)
-            declare(text:sub(at, stop or #text), trailing and c_comment(trailing) or '')
-            above = ''
-            at = beyond or (stop or #text) + 1
+        local heading, rest = (comment or ''):match '^ %-%-%-%- (.-) %-%-%-%-(.*)$'
+        if heading then
+            section, above = heading .. '. ' .. c_comment(rest), ''
+        elseif comment then
+            above = c_comment(comment)
+        else
+            local stop = end_of_declaration(text, at)
+            local beside, beyond = text:match('^ */%*([^\n]-)%*/()', stop + 1)
+            local words = beside and c_comment(beside) or above
+            local name = name_of_declaration(text:sub(at, stop))
+            add(list, name and { name = name, kind = 'C', where = 'core/mare.h',
+                signature = text:sub(at, stop),
+                text = (words ~= '' and words .. '\n' or '') .. 'Of: ' .. section })
+            above, after = '', beyond or stop + 1
         end
+        at = text:match('^%s*()', after)
     end
 end
 
@@ -244,13 +241,13 @@ local function add_word(list, name, entry)
     add(list, own)
 end
 
--- The table of words in the page about kernels.
+-- The table of words in the page about kernels; some are told of in the meaning of others.
 local function add_kernel_words(list)
     for words, meaning in source.read 'README.md':gmatch '\n| (`[^|]*`[^|]*) | ([^|\n]*) |' do
+        local entry = { kind = 'kernel word', text = meaning, signature = words:gsub('`', ''),
+            where = 'the README.md of kernels' }
         for word in words:gmatch '%f[%w_][%a_][%w_]*' do
             if word:find '^[Mm][Rr]_%w' or word == 'real' or word == 'R' then
-                local entry = { kind = 'kernel word', text = meaning,
-                    signature = words:gsub('`', ''), where = 'the README.md of kernels' }
                 add_word(list, word, entry)
                 if meaning:find 'also `_y _z`' then
                     add_word(list, word:gsub('_x$', '_y'), entry)
@@ -258,6 +255,7 @@ local function add_kernel_words(list)
                 end
             end
         end
+        for word in meaning:gmatch '%f[%w_][Mm][Rr]_%w[%w_]*' do add_word(list, word, entry) end
     end
 end
 

@@ -144,8 +144,8 @@ describe('the collector', function()
             d:buffer{ size = 2^20, label = 'temporary' }
             if i % 100 == 0 then most = math.max(most, device.live_objects()) end
         end
-        -- those of 256 MiB, and what other specs left
-        assert.is_true(most < 600, 'live objects: ' .. most)
+        -- those of 1 GiB, if time did not collect them before, and what other specs left
+        assert.is_true(most < 1300, 'live objects: ' .. most)
     end)
 
     it('is asked when memory is short', function()

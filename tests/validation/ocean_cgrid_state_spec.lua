@@ -8,13 +8,15 @@ local support = require 'tests.validation.support'
 
 local g, pi = 9.81, math.pi
 
--- desc: as of support.simulation, with `dx` instead of x and y; scheme, depth, f, filter
+-- desc: as of support.simulation, with `dx` or x and y; scheme, depth, f, filter
 local function simulate(desc)
     local dx = desc.dx
     return support.simulation {
-        nx = desc.nx, ny = desc.ny, x = { 0, desc.nx * dx }, y = { 0, desc.ny * dx },
+        nx = desc.nx, ny = desc.ny, x = desc.x or { 0, desc.nx * dx },
+        y = desc.y or { 0, desc.ny * dx },
         scheme = ocean.new { scheme = desc.scheme, depth = desc.depth, g = g,
-            coriolis = { f = desc.f or 0 }, filter = desc.filter },
+            coriolis = desc.f == 'latitude' and desc.f or { f = desc.f or 0 }, filter = desc.filter },
+        coordinates = desc.coordinates,
         boundaries = desc.boundaries or 'periodic', precision = desc.precision or 'double',
         cfl = desc.cfl or 0.8, initial = desc.initial, decompose = desc.split,
     }
@@ -96,9 +98,31 @@ for _, scheme in ipairs { 'linear', 'nonlinear' } do
             sim:release()
         end)
 
-        it('a lake at rest stays at rest, whatever its bed and its level', function()
+        it('volume stays on a sphere, where cells differ in area', function()
+            local sim = simulate { scheme = scheme, depth = 1000, f = 1e-4, dx = 1, nx = 40,
+                ny = 60, coordinates = 'longitude-latitude', boundaries = { west = 'periodic',
+                    east = 'periodic', south = 'reflective', north = 'reflective' },
+                initial = function(x, y)
+                    return math.sin(0.3 * x) * math.cos(0.1 * y) + 0.5, 0.1, 0.1 * math.sin(y)
+                end }
+            local function volume()
+                local eta, sum, size = sim:field 'eta', 0, 0
+                for k = 0, sim.grid.cells - 1 do
+                    local part = eta[k] * sim.grid:cell_area(math.floor(k / 40))
+                    sum, size = sum + part, size + math.abs(part)
+                end
+                return sum, size
+            end
+            local before, size = volume()
+            run_steps(sim, 300)
+            support.at_most(1e-13, math.abs(volume() - before) / size, 'drift')
+            sim:release()
+        end)
+
+        it('a lake at rest stays at rest, whatever its bed, its level and its grid', function()
             for _, level in ipairs { 0, 0.37 } do
                 local sim = simulate { scheme = scheme, f = 0.01, dx = 1, nx = 31, ny = 22,
+                    coordinates = level > 0 and 'longitude-latitude' or nil,
                     precision = 'float', depth = function(x, y)
                         local draw = random.uniform(7, math.floor(x) + 64 * math.floor(y))
                         return draw < 0.2 and 0 or 1 + 100 * draw
@@ -191,6 +215,33 @@ describe('C-grid, nonlinear:', function()
         end
     end)
 
+    -- Williamson et al. (1992), case 2, between walls: rotation, curvature and slope in balance.
+    it('a zonal flow around a sphere is steady, to second order', function()
+        local radius, spin, speed, days = 6371000, 7.2921e-5, 20, 1
+        local function drift(ny)
+            local sim = simulate { scheme = 'nonlinear', depth = 3000, f = 'latitude', nx = 8,
+                ny = ny, coordinates = 'longitude-latitude', x = { 0, 360 }, y = { -60, 60 },
+                boundaries = { west = 'periodic', east = 'periodic', south = 'reflective',
+                    north = 'reflective' },
+                initial = function(_, y)
+                    local latitude = math.rad(y)
+                    return -(radius * spin * speed + speed ^ 2 / 2) * math.sin(latitude) ^ 2 / g,
+                        speed * math.cos(latitude), 0
+                end }
+            support.run_to(sim, days * 86400)
+            local u, worst = sim:field 'u', 0
+            for j = 0, ny - 1 do
+                local wanted = speed * math.cos(math.rad(sim.grid:y_centre(j)))
+                worst = math.max(worst, math.abs(u[8 * j] - wanted) / speed)
+            end
+            sim:release()
+            return worst
+        end
+        local coarse, fine = drift(20), drift(40)
+        support.at_most(2e-3, fine, 'drift of the flow in a day')
+        support.at_least(1.8, math.log(coarse / fine) / math.log(2), 'its order')
+    end)
+
     it('uneven output times are hit exactly and upset nothing', function()
         local function energy(sim)
             local s, sum = support.state(sim), 0
@@ -279,6 +330,36 @@ describe('C-grid, linear:', function()
         end
         support.at_most(0.02, worst / a, 'largest error of the mean surface')
         support.at_most(0.01, math.abs(kinetic / lost - 1 / 3), 'kinetic energy gained less 1/3')
+    end)
+
+    it('rotation over a rough bed does no work', function()
+        local n = 32
+        local function depth(x, y)
+            return 5 + 90 * random.uniform(9, math.floor(x) + n * math.floor(y))
+        end
+        local sim = simulate { scheme = 'linear', depth = depth, f = 5, dx = 1, nx = n, ny = n,
+            cfl = 0.5, boundaries = 'reflective', initial = function(x, y)
+                return random.uniform(4, math.floor(x) + n * math.floor(y)) - 0.5, 0, 0
+            end }
+        local function potential()
+            local eta, sum = sim:field 'eta', 0
+            for k = 0, n * n - 1 do sum = sum + eta[k] ^ 2 end
+            return sum
+        end
+        local function mean_over(steps)
+            local sum = 0
+            for _ = 1, steps do
+                sim:step(10)
+                sim:read()
+                sum = sum + potential()
+            end
+            return sum / steps
+        end
+        sim:aim(math.huge)
+        local before = mean_over(50)
+        run_steps(sim, 10000)
+        support.at_most(0.03, math.abs(mean_over(50) / before - 1), 'change of mean energy')
+        sim:release()
     end)
 
     it('refuses viscosity', function()

@@ -33,7 +33,7 @@ local function keep(_, ...)
     return ...
 end
 
--- desc: nx, ny, x, y and boundaries as in mare.grid and mare.simulation; flux, limiter, gamma,
+-- desc: nx, ny, x, y, coordinates and boundaries as in mare.grid and mare.simulation; flux, limiter, gamma,
 -- gravity; precision, first, cfl, decompose; initial(x, y) gives density, velocity, pressure, or
 -- `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1. Another equation's scheme
 -- comes as `scheme`.
@@ -44,7 +44,8 @@ function support.simulation(desc)
     }
     if desc.conserved then scheme.conserved = keep end
     return simulation.new {
-        grid = grid.new { nx = desc.nx, ny = desc.ny, x = desc.x, y = desc.y }, scheme = scheme,
+        grid = grid.new { nx = desc.nx, ny = desc.ny, x = desc.x, y = desc.y,
+            coordinates = desc.coordinates }, scheme = scheme,
         boundaries = desc.boundaries or 'periodic', initial = desc.conserved or desc.initial,
         devices = support.devices(), options = desc,
     }

@@ -132,19 +132,21 @@ function Part:advance(order, dt, shape, flux, limiter, values)
 end
 
 -- The same in one pass, from the present state to the other buffer, which becomes the present one.
--- shape: { W, GROUP, DEPTH, strips }; a group is a team.
+-- shape: { W, GROUP, DEPTH, strips }; a group is a team, unless lanes can shuffle.
 function Part:march(order, dt, shape, flux, limiter, values)
     local defines = part.defines(self.precision, shape, flux, limiter)
-    local own = (shape.GROUP - 2 * math.ceil(2 / shape.W)) * shape.W
-    defines.TEAM, defines.DEPTH = shape.GROUP, shape.DEPTH
+    local shuffles = self.device.info.vendor:find 'NVIDIA'
+    local team, group = shuffles and 32 or shape.GROUP, shuffles and 64 or shape.GROUP
+    local own = (team - 2 * math.ceil(2 / shape.W)) * shape.W
+    defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
     defines.GRAVITY = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     local kernel = part.program(self.device, 'sweep/march.krn', defines)
         :kernel('march_' .. order:sub(1, 1))
     local all = self:arguments(values)
     all.src, all.dst = self.now, self.other
-    local bound = { group = { shape.GROUP, 1 },
-        global = { math.ceil(self.nx / own) * shape.GROUP, shape.strips } }
+    local bound = { group = { group, 1 },
+        global = { math.ceil(self.nx / own) * team, shape.strips } }
     for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
     kernel:bind(bound):run()
     self.now, self.other = self.other, self.now

@@ -18,6 +18,7 @@ local function unknowns(self)
     local g = self.gathered or { version = -1 }
     self.gathered = g
     if g.version == self.version then return g end
+    self:find_state()
     for k = 1, #self.scheme.fields do
         g[k] = g[k] or new_array(self)
         for _, s in ipairs(self.states) do s:download(k - 1, g[k], self.grid.nx) end

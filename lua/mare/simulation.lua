@@ -249,6 +249,7 @@ end
 -- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
 -- everything that the next step depends on. Waits.
 function Simulation:save(host)
+    self:find_state()
     local width, height = padded(self)
     for k, which in ipairs(levels(self, self.now.steps)) do
         for _, s in ipairs(self.states) do
@@ -272,6 +273,7 @@ end
 
 -- Fills the ghost cells of the state.
 function Simulation:fill_ghosts()
+    self:find_state()
     self.exchange_of[self.states[1].present]:run()
 end
 
@@ -353,7 +355,7 @@ end
 function Simulation:step(n)
     local plans = self.plans
     local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
-    self.version = self.version + 1
+    self.version, self.unread = self.version + 1, true
     if along_y and n > 0 then
         plans.y:run()
         n = n - 1
@@ -384,8 +386,15 @@ local function read_clocks(self)
     return now
 end
 
+-- Where the state is depends on how many of the steps queued were taken: reads where that is not
+-- known.
+function Simulation:find_state()
+    if self.levels and self.unread then self:read() end
+end
+
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
 function Simulation:read()
+    self.unread = false
     local now = read_clocks(self)
     if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
         approach(self)

@@ -134,6 +134,7 @@ end
 
 -- Queues the kernels only: the values of each piece are in its `staging` then.
 function Snapshot:compute()
+    self.sim:find_state()
     if self.wants_ghosts then self.sim:fill_ghosts() end
     for _, piece in ipairs(self.pieces) do
         local s, launches = piece.state, piece.launches

@@ -44,6 +44,20 @@ describe('passes over the state', function()
         end)
     end
 
+    it('show the state at any time, whether it was read or not', function()
+        local two, one = new(schemes.euler(2), 'x'), new(schemes.euler(1), 'x')
+        for _, sim in ipairs { two, one } do
+            sim:aim(math.huge)
+            sim:step(1)
+        end
+        assert.equal(two:field('vorticity')[99], one:field('vorticity')[99])
+        for _, sim in ipairs { two, one } do
+            sim:read()
+            sim:step(2)
+        end
+        assert.is_nil(support.bits_differ(support.state(two), support.state(one)))
+    end)
+
     it('may be one after a checkpoint of an odd step', function()
         local sim = support.run_steps(new(schemes.euler(1), 'x'), 3)
         local host = sim.devices[1]:host { type = 'float', count = sim:saved_count() }

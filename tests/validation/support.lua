@@ -33,10 +33,10 @@ local function keep(_, ...)
     return ...
 end
 
--- desc: nx, ny, x, y, coordinates and boundaries as in mare.grid and mare.simulation; flux, limiter, gamma,
--- gravity; precision, first, cfl, decompose; initial(x, y) gives density, velocity, pressure, or
--- `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1. Another equation's scheme
--- comes as `scheme`.
+-- desc: nx, ny, x, y, coordinates and boundaries as in mare.grid and mare.simulation; flux,
+-- limiter, gamma, gravity; precision, first, cfl, decompose; initial(x, y) gives density, velocity,
+-- pressure, or `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1. Another
+-- equation's scheme comes as `scheme`.
 function support.simulation(desc)
     local scheme = desc.scheme or euler.new {
         gamma = desc.gamma, gravity = desc.gravity, flux = desc.flux, limiter = desc.limiter,

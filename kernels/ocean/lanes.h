@@ -3,13 +3,18 @@
  * the arrays become registers; on a CPU they stay in the first-level cache and the loops become
  * vector instructions. */
 
+#ifdef TEAM
+#define MARGIN 0                    /* neighbours know */
+#define ROOM (W + 1)
+#else
 #define MARGIN 4                    /* two columns are needed, four keep vectors whole */
-#define LANES (W + 2 * MARGIN)
 #define ROOM (LANES + 16)           /* the outer lanes look beyond */
+#endif
+#define LANES (W + 2 * MARGIN)
 
 typedef struct lane { real at[ROOM]; } lane;
 typedef struct cells { lane eta, mn, mt; } cells;
-typedef struct flows { lane eta, un, ut, h, tilt, reach; } flows;
+typedef struct flows { lane eta, un, ut, h, tilt; } flows;
 typedef struct gaps { lane eta, un, ut; } gaps;
 typedef struct faces { lane eta, un, ut, bed; } faces;
 
@@ -25,8 +30,7 @@ MR_FN void set_cell(cells *row, int l, cell q) {
 }
 
 MR_FN flow get_flow(const flows *row, int l) {
-    flow w = { row->eta.at[l], row->un.at[l], row->ut.at[l], row->h.at[l], row->tilt.at[l],
-        row->reach.at[l] };
+    flow w = { row->eta.at[l], row->un.at[l], row->ut.at[l], row->h.at[l], row->tilt.at[l] };
     return w;
 }
 
@@ -36,7 +40,6 @@ MR_FN void set_flow(flows *row, int l, flow w) {
     row->ut.at[l] = w.ut;
     row->h.at[l] = w.h;
     row->tilt.at[l] = w.tilt;
-    row->reach.at[l] = w.reach;
 }
 
 MR_FN gap get_gap(const gaps *row, int l) {
@@ -64,7 +67,7 @@ MR_FN void set_face(faces *row, int l, face f) {
 
 /* All lanes of a wide array that are looked at; from points at the first own column. */
 MR_FN void load_wide(lane *to, const MR_GLOBAL real *from) {
-#ifdef MR_CPU
+#if defined(TEAM) || defined(MR_CPU)
     mr_load_lanes(to->at, from - MARGIN, LANES);
 #else
     mr_load_lanes(to->at + MARGIN - 2, from - 2, 2);

@@ -50,29 +50,38 @@ MR_FN cell forward(cell q, cell x, cell y, cell force, real depth, real dt, sea 
     return next;
 }
 
-/* keep * old + (1 - keep) * next; rounding does not take eta below the bed's. Water less deep than
- * dry loses its momentum with its depth (Kurganov and Petrova 2007, in another form). */
-MR_FN cell settle(cell next, cell old, real keep, real bed, sea s) {
+/* keep * old + (1 - keep) * next */
+MR_FN cell blend(cell old, cell next, real keep) {
     next.eta = mr_fma(keep, old.eta - next.eta, next.eta);
     next.mn = mr_fma(keep, old.mn - next.mn, next.mn);
     next.mt = mr_fma(keep, old.mt - next.mt, next.mt);
-    next.eta = mr_select(next.eta < bed, bed, next.eta);
-    real h = next.eta - bed;
-    if (h < s.dry) {
-        real square = h * h, kept = R(2.0) * square * mr_rcp(mr_fma(s.dry, s.dry, square));
-        next.mn = next.mn * kept;
-        next.mt = next.mt * kept;
-    }
     return next;
+}
+
+/* Elevation of the bed; land for ever has the cell's own, so that it is dry. */
+MR_FN real bed_under(real eta, real depth) {
+#if LAND_CELLS
+    return mr_select(is_land(depth), eta, -depth);
+#else
+    return -depth;
+#endif
+}
+
+/* Water less deep than dry loses its momentum with its depth (Kurganov and Petrova 2007, in another
+ * form). */
+MR_FN cell calmed(cell q, real h, real dry) {
+    real square = h * h, kept = R(2.0) * square * mr_rcp(mr_fma(dry, dry, square));
+    q.mn = mr_select(h < dry, q.mn * kept, q.mn);
+    q.mt = mr_select(h < dry, q.mt * kept, q.mt);
+    return q;
 }
 
 /* Twice max((|u| + c) / dx, (|v| + c) / dy), since a stage takes water from a cell through four
  * faces, and what eddies need beside. */
-MR_FN real signal_rate(cell q, real depth, real inv_dx, real inv_dy, sea s) {
-    real h = mr_select(is_land(depth), R(0.0), q.eta + depth), c = mr_sqrt(s.g * h);
-    real inverse = mr_rcp(mr_max(h, NONE));
-    real x = (mr_abs(q.mn * inverse) + c) * inv_dx, y = (mr_abs(q.mt * inverse) + c) * inv_dy;
-    real rate = R(2.0) * mr_max_nan(x, y);
+MR_FN real signal_rate(cell q, real h, real inv_dx, real inv_dy, sea s) {
+    real c = mr_sqrt(s.g * h), inverse = mr_rcp(mr_max(h, NONE));
+    real x = mr_fma(mr_abs(q.mn), inverse, c) * inv_dx;
+    real y = mr_fma(mr_abs(q.mt), inverse, c) * inv_dy, rate = R(2.0) * mr_max_nan(x, y);
 #if VISCOSITY
     rate = rate + R(2.0) * s.viscosity * (inv_dx * inv_dx + inv_dy * inv_dy);
 #endif

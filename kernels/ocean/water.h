@@ -3,7 +3,7 @@
  *
  * eta is the elevation of the surface above still water, and never leaves that form: depths of the
  * sea bed, thousands of metres beside a surface of centimetres, are added only where a product
- * wants them. A dry cell has eta at its bed.
+ * wants them. A dry cell has eta at its bed, land for ever -LAND.
  *
  * Lakes at rest and geostrophic flow are steady by construction. Momentum changes by what pressure
  * differs from that of the cell's own surface: through a jump at a face, and through the part of
@@ -17,9 +17,8 @@
 #define TILTED (BALANCED && CORIOLIS)   /* rotation is part of the reconstruction */
 #define DEEP R(1e30)
 
-/* eta, velocities, depth; tilt: half of what a surface that rotation holds rises across the cell;
- * reach: how far a neighbour may see it rise above its own surface, 0 where it is dry. */
-typedef struct flow { real eta, un, ut, h, tilt, reach; } flow;
+/* eta, velocities, depth; tilt: half of what a surface that rotation holds rises across the cell */
+typedef struct flow { real eta, un, ut, h, tilt; } flow;
 
 /* What neighbours differ by, eta beyond what rotation holds. */
 typedef struct gap { real eta, un, ut; } gap;
@@ -31,24 +30,29 @@ typedef struct face { real eta, un, ut, bed; } face;
  * jump of pressure, of which the cell on the low side feels low, the other high. */
 typedef struct flux { real mass, mn, mt, jump, low, high; } flux;
 
-/* Between two cells. A dry cell above its neighbour is a shore: the surface ends there, and is
- * taken to go on as if the shore were a wall. */
+/* Between two cells. A dry cell is taken for water at its bed: where that lies higher, the limiter
+ * leaves its neighbour the slope that this has on the other side, or none. Land is a wall. */
 MR_FN gap difference(flow a, flow b) {
     gap d;
     real rise = b.eta - a.eta;
 #if TILTED
     rise = rise - (a.tilt + b.tilt);
 #endif
-    d.eta = mr_min(mr_max(rise, -a.reach), b.reach);
+    d.eta = rise;
     d.un = b.un - a.un;
     d.ut = b.ut - a.ut;
+#if LAND_CELLS
+    int wall = mr_abs(rise) > R(1e29);
+    d.eta = mr_select(wall, R(0.0), d.eta);
+    d.ut = mr_select(wall, R(0.0), d.ut);
+#endif
     return d;
 }
 
 /* The cell at both faces, whose beds lie so deep: one as much deeper than the centre's as the other
  * is shallower. Returns half of what the surface rises beyond what rotation holds. Where water and
- * bed come close the cell is flat, and its water sees no bed deeper than that of its centre: then no
- * face holds more than the cell has. */
+ * bed come close the cell is flat, and its water sees no bed deeper than that of its centre: then
+ * no face holds more than the cell has. */
 MR_FN real reconstruct(flow w, gap below, gap above, real low_depth, real high_depth, real dry,
     face *low, face *high) {
     real excess = half_slope(below.eta, above.eta), rise = excess;

@@ -6,6 +6,7 @@
 local ocean = require 'mare.schemes.ocean'
 local random = require 'mare.random'
 local support = require 'tests.validation.support'
+local volumes = require 'mare.schemes.ocean.volumes'
 
 local nx, ny, g, cfl = 37, 22, 9.81, 0.45
 
@@ -123,7 +124,19 @@ for _, name in ipairs { 'cdklm', 'kurganov_petrova' } do
             local state = support.state(support.run_steps(simulate(desc), 40))
             desc.turned = true
             local other = support.state(support.run_steps(simulate(desc), 40))
-            assert.is_nil(support.difference(state, support.transposed(other)))
+            assert.is_nil(support.bits_differ(state, support.transposed(other)))
+        end)
+
+        it('teams of work-items have the bits of single ones', function()
+            local desc = { scheme = name, land = true }
+            local state = support.state(support.run_steps(simulate(desc), 8))
+            local shape = volumes.shapes.cpu.stage
+            volumes.shapes.cpu.stage = { W = 2, GROUP = 16, TEAM = 32, RING = 4, UNROLL = 1,
+                rows = 9 }
+            local ok, team = pcall(simulate, desc)
+            volumes.shapes.cpu.stage = shape
+            assert.is_true(ok, tostring(team))
+            assert.is_nil(support.bits_differ(state, support.state(support.run_steps(team, 8))))
         end)
 
         it('every decomposition has the bits of one part', function()

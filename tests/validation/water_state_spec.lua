@@ -126,6 +126,17 @@ for _, name in ipairs(names) do
 end
 
 describe('shallow water', function()
+    it('takes no state with a transport that is no number', function()
+        for _, uv in ipairs { { 0 / 0, 1 }, { 1, 0 / 0 }, { math.huge, 1 } } do
+            local ok, failure = pcall(simulate, { scheme = 'hll', initial = function(x, y)
+                local bad = math.floor(x) == 3 and math.floor(y) == 2
+                return 1, bad and uv[1] or 0, bad and uv[2] or 0
+            end })
+            assert.is_false(ok)
+            assert.matches('the initial state is invalid', failure.message)
+        end
+    end)
+
     it('shear at rest: sharp with hllc, smeared by hll', function()
         local function width(flux)
             local sim = support.simulation {

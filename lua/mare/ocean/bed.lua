@@ -161,8 +161,8 @@ local function corner_depth(self, value, i, j)
     return least and math.max(depth, least) or depth
 end
 
--- Corners of the grid, then those of ghost cells; centres are their means, in this precision and to
--- the same bits where x and y change places.
+-- Corners of the grid, then those of ghost cells; centres are their means, in this precision and
+-- to the same bits where x and y change places.
 local function set_corners(self, value)
     local g, depth, corner = self.grid, self.depth, self.corner
     local known = memory.array(self.precision, (g.nx + 1) * (g.ny + 1))

@@ -23,21 +23,54 @@ local methods = {
     },
 }
 
--- W columns a work-item, GROUP work-items a group, strips of about `rows` rows; results do not
--- depend on it.
+-- W columns a work-item, GROUP work-items a group, `resident` groups at a time on a compute unit of
+-- an H200, or strips of `rows` rows; TEAM, RING, UNROLL: see the kernel. Results depend on none of
+-- it. The best of sweeps over these on an H200 (4096^2 cells) and on PoCL.
 volumes.shapes = {
-    float = { stage = { W = 4, GROUP = 64, rows = 64 }, rate = { W = 1, GROUP = 128, rows = 64 } },
-    double = { stage = { W = 2, GROUP = 64, rows = 64 }, rate = { W = 1, GROUP = 128, rows = 64 } },
-    cpu = { stage = { W = 120, GROUP = 1, rows = 32 }, rate = { W = 64, GROUP = 1, rows = 64 } },
+    float = {
+        stage = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
+        rate = { W = 1, GROUP = 128, rows = 64 },
+    },
+    double = {
+        stage = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 1, resident = 9 },
+        rate = { W = 1, GROUP = 128, rows = 64 },
+    },
+    cpu = {
+        stage = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
+        rate = { W = 64, GROUP = 1, rows = 64 },
+    },
 }
 
 local function shape_for(device, precision)
     return volumes.shapes[device.info.kind == 'cpu' and 'cpu' or precision]
 end
 
-local function work(cut, columns, rows)
-    local global = { math.ceil(columns / cut.W), math.ceil(rows / cut.rows) }
-    return global, math.ceil(global[1] / cut.GROUP) * global[2]
+local least_rows, most_rows = 4, 140    -- of a strip: longer ones are slower
+
+-- How many strips of rows keep a GPU evenly busy: its groups run in waves of so many at a time,
+-- each of which takes as long as a strip has rows, and some more.
+local function strips_of(device, cut, groups, rows)
+    if not cut.resident then return math.ceil(rows / cut.rows) end
+    local slots, best, least = device.info.compute_units * cut.resident, 1, math.huge
+    for strips = math.ceil(rows / most_rows), math.ceil(rows / least_rows) do
+        local waves = math.ceil(groups * strips / slots)
+        local cost = waves * (math.ceil(rows / strips) + 8)
+        if cost < least then best, least = strips, cost end
+    end
+    return best
+end
+
+-- Work-items for so many columns and rows, and how many groups they make. Of a team only those help
+-- that have two columns to spare: EDGE of the kernel.
+local function work(device, cut, columns, rows)
+    local items = math.ceil(columns / cut.W)
+    if cut.TEAM then
+        local edge = math.floor((cut.W + 1) / cut.W)
+        items = math.ceil(items / (cut.TEAM - 2 * edge)) * cut.TEAM
+    end
+    local groups = math.ceil(items / cut.GROUP)
+    local strips = strips_of(device, cut, groups, rows)
+    return { items, strips }, groups * strips
 end
 
 -- How many maxima the kernels of a part write at most: one a group.
@@ -45,7 +78,7 @@ local function maxima(_, device, part)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do
         for _, cut in pairs(shape_for(device, precision)) do
-            local _, groups = work(cut, part.nx, part.ny)
+            local _, groups = work(device, cut, part.nx, part.ny)
             most = math.max(most, groups)
         end
     end
@@ -54,15 +87,20 @@ end
 
 -- host: of ocean/domain.lua.
 local function kernels(scheme, device, precision, host)
-    local shape = shape_for(device, precision)
-    local fast = device.info.kind == 'gpu' and precision == 'float'
+    local shape, walls = shape_for(device, precision), 0
+    for _, kind in pairs(host.boundaries) do
+        if kind == 'reflective' then walls = 1 end
+    end
     local function load(file, cut)
         local defines = domain.defines(host)
         for name, value in pairs(scheme.defines) do defines[name] = value end
-        defines.MARE_REAL, defines.W, defines.GROUP = precision, cut.W, cut.GROUP
+        for _, name in ipairs { 'W', 'GROUP', 'TEAM', 'RING', 'UNROLL' } do
+            defines[name] = cut[name]
+        end
+        defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
         return device:program(source.program(file, {
-            math = fast and 'fast' or 'strict', defines = defines }))
+            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines }))
     end
     return {
         shape = shape, stage = load('ocean/volumes.krn', shape.stage):kernel 'stage',
@@ -70,8 +108,8 @@ local function kernels(scheme, device, precision, host)
     }
 end
 
-local function launch(kernel, values, cut)
-    local arguments = { global = work(cut, values.nx, values.ny), group = { cut.GROUP, 1 },
+local function launch(device, kernel, values, cut)
+    local arguments = { global = work(device, cut, values.nx, values.ny), group = { cut.GROUP, 1 },
         bytes = values.bytes }
     for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
     return kernel:bind(arguments)
@@ -100,10 +138,11 @@ local function bind(scheme, made, part)
         values.keep, values.fraction, values.is_last = stage.keep, stage.fraction,
             k == #stages and 1 or 0
         values.bytes = field * (stage.keep > 0 and 11 or 8)
-        launches[k] = launch(made.stage, values, made.shape.stage)
+        launches[k] = launch(state.device, made.stage, values, made.shape.stage)
     end
     values.src, values.bytes = state.now, 4 * field
-    return { x = launches, y = launches, measure = launch(made.rate, values, made.shape.rate) }
+    local measure = launch(state.device, made.rate, values, made.shape.rate)
+    return { x = launches, y = launches, measure = measure }
 end
 
 -- balanced: 1 where slopes are of what rotation does not hold of the surface.

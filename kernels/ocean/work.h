@@ -1,0 +1,19 @@
+/* work.h - what a work-item of volumes.krn knows of its part of the grid. */
+
+#define WALL_WEST 1
+#define WALL_EAST 2
+#define WALL_SOUTH 4
+#define WALL_NORTH 8
+
+/* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`;
+ * beyond walls the ghost cells are mirrored. */
+typedef struct work {
+    int columns, nx, ny, first, end, walls, stride, row_count;
+    int west, east;         /* lanes below and from which on cells are behind a wall */
+    mr_index plane;
+    const MR_GLOBAL real *bed, *rows, *forcing;
+    MR_LOCAL_PTR real *board, *room;    /* to talk to neighbours; for lines on their way */
+    real weight;            /* of the later forcing */
+    real dt, dx, dy, inv_dx, inv_dy;
+    sea sea;
+} work;

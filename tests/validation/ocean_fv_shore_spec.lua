@@ -1,0 +1,173 @@
+-- The finite-volume ocean schemes against exact solutions where water comes and goes: dam breaks
+-- onto wet and dry beds, and Thacker's bowls (1981; numbers of SWASHES, 4.2), with and without the
+-- earth's rotation, in which a shore moves over a parabolic bed. Where nothing turns,
+-- kurganov_petrova is cdklm.
+
+local dam_break = require 'mare.exact.dam_break'
+local ocean = require 'mare.schemes.ocean'
+local support = require 'tests.validation.support'
+
+local g = 9.81
+
+-- Depth of the water in cell (i, j).
+local function depth_of(sim, eta, i, j)
+    return tonumber(eta[j * sim.grid.nx + i]) + sim.domain.bed:depth_at(i, j)
+end
+
+-- Relative L1 error of the depth, the least depth, and all water, cells being 1 wide.
+local function compare(sim, exact)
+    local eta, error, sum, least, volume = sim:field 'eta', 0, 0, math.huge, 0
+    for j = 0, sim.grid.ny - 1 do
+        for i = 0, sim.grid.nx - 1 do
+            local h = depth_of(sim, eta, i, j)
+            local wanted = exact(sim.grid:x_centre(i), sim.grid:y_centre(j))
+            error, sum = error + math.abs(h - wanted), sum + wanted
+            least, volume = math.min(least, h), volume + h
+        end
+    end
+    return error / sum, least, volume
+end
+
+-- ---- dam breaks: 10 m, 6 s, 5 mm of water onto 1 mm or none, a bed that slopes for neither ----
+
+local function break_dam(n, ahead)
+    local still = 0.002
+    local sim = support.simulation {
+        nx = n, ny = 4, x = { 0, 10 }, y = { 0, 40 / n }, boundaries = 'outflow',
+        precision = 'double', scheme = ocean.new { depth = still, dry = 1e-7 },
+        initial = function(x) return (x < 5 and 0.005 or ahead) - still, 0, 0 end,
+    }
+    support.run_to(sim, 6)
+    local solution = dam_break.solve(0.005, ahead, g)
+    local error, least = compare(sim, function(x) return (solution:sample((x - 5) / 6)) end)
+    support.at_least(0, least, 'depth')
+    sim:release()
+    return error
+end
+
+describe('ocean, dam break', function()
+    for kind, ahead in pairs { wet = 0.001, dry = 0 } do
+        it(('onto a %s bed'):format(kind), function()
+            local coarse, fine = break_dam(100, ahead), break_dam(200, ahead)
+            support.gate(('ocean/dam/%s/100'):format(kind), coarse)
+            support.gate(('ocean/dam/%s/200'):format(kind), fine)
+            support.at_least(0.8, math.log(coarse / fine) / math.log(2), 'order')
+        end)
+    end
+end)
+
+-- ---- bowls: depth h0 (1 - r^2 / a^2) ----
+
+-- A plane surface that goes to and fro in a canal (SWASHES 4.2.1).
+local function canal()
+    local h0, a, b = 0.5, 1, 0.5
+    local omega = math.sqrt(2 * g * h0) / a
+    return {
+        period = 2 * math.pi / omega, width = 4, h0 = h0, a = a, canal = true, dry = 1e-6,
+        state = function(t)
+            return function(x)
+                local rise = -b * h0 / a * (2 * x / a * math.cos(omega * t)
+                    + b / a * math.cos(omega * t) ^ 2)
+                return rise, b * omega * math.sin(omega * t), 0
+            end
+        end,
+    }
+end
+
+-- A plane surface that goes around in a bowl, f = 0: SWASHES 4.2.2.
+local function plane(f)
+    local h0, a, b = 0.1, 1, 0.5
+    local omega = 0.5 * (-f + math.sqrt(f * f + 8 * g * h0 / a ^ 2))
+    return {
+        period = 2 * math.pi / omega, width = 4, h0 = h0, a = a, f = f, dry = 1e-6,
+        state = function(t)
+            local c, s = math.cos(omega * t), math.sin(omega * t)
+            return function(x, y)
+                return b * h0 / a ^ 2 * (2 * x * c + 2 * y * s - b), -b * omega * s, b * omega * c
+            end
+        end,
+    }
+end
+
+-- A curved surface that heaves in a bowl.
+local function heave(f)
+    local h0, a, r0 = 0.1, 1, 0.8
+    local omega = math.sqrt(f * f + 8 * g * h0 / a ^ 2)
+    local A = (a ^ 4 - r0 ^ 4) / (a ^ 4 + r0 ^ 4)
+    return {
+        period = 2 * math.pi / omega, width = 4, h0 = h0, a = a, f = f, dry = 1e-6,
+        state = function(t)
+            local k = 1 - A * math.cos(omega * t)
+            local root = math.sqrt(1 - A * A)
+            local radial = 0.5 * omega * A * math.sin(omega * t) / k
+            local turn = 0.5 * f * (root / k - 1)      -- anticlockwise
+            if f == 0 then turn = 0 end
+            return function(x, y)
+                local rr = (x * x + y * y) / a ^ 2
+                local eta = h0 * (root / k - 1 - rr * ((1 - A * A) / k ^ 2 - 1))
+                return eta, radial * x - turn * y, radial * y + turn * x
+            end
+        end,
+    }
+end
+
+local function bowl(case, n, precision)
+    local half = 0.5 * case.width
+    local rows = case.canal and 4 or n
+    local function depth(x, y)
+        return case.h0 * (1 - (x * x + (case.canal and 0 or y * y)) / case.a ^ 2)
+    end
+    local state = case.state(0)
+    return support.simulation {
+        nx = n, ny = rows, x = { -half, half }, y = { -half * rows / n, half * rows / n },
+        precision = precision or 'double', boundaries = 'reflective',
+        scheme = ocean.new { depth = depth, dry = case.dry,
+            coriolis = case.f and case.f ~= 0 and { f = case.f } or nil },
+        -- dry cells are still: the solution goes on to move beyond the shore
+        initial = function(x, y)
+            local eta, u, v = state(x, y)
+            if eta + depth(x, y) <= 0 then return -depth(x, y), 0, 0 end
+            return eta, u, v
+        end,
+    }, depth
+end
+
+-- Errors after so many periods; mass must not change, nor a depth be negative.
+local function swing(case, n, periods, precision)
+    local sim, depth = bowl(case, n, precision)
+    local _, _, before = compare(sim, function() return 1 end)
+    support.run_to(sim, periods * case.period)
+    local state = case.state(periods * case.period)
+    local error, least, after = compare(sim, function(x, y)
+        return math.max(0, (state(x, y)) + depth(x, y))
+    end)
+    support.at_least(0, least, 'depth')
+    support.at_most(precision == 'float' and 3e-6 or 1e-13, math.abs(after / before - 1), 'mass')
+    sim:release()
+    return error
+end
+
+describe("Thacker's bowl:", function()
+    it('a canal, three periods', function()
+        local coarse, fine = swing(canal(), 100, 3), swing(canal(), 200, 3)
+        support.gate('ocean/canal/100', coarse)
+        support.gate('ocean/canal/200', fine)
+        support.at_least(1.5, math.log(coarse / fine) / math.log(2), 'order')
+    end)
+
+    for title, case in pairs { ['goes around'] = plane, heaves = heave } do
+        it(('water that %s, three periods, 100 cells across'):format(title), function()
+            local error = swing(case(0), 200, 3)
+            support.gate(('ocean/bowl/%s'):format(title), error)
+            support.at_most(0.02, error, 'relative error of the depth')
+        end)
+
+        it(('water that %s while the earth turns'):format(title), function()
+            support.gate(('ocean/bowl/%s, f = 1'):format(title), swing(case(1), 100, 1))
+        end)
+    end
+
+    it('keeps mass in float', function()
+        swing(canal(), 100, 1, 'float')
+    end)
+end)

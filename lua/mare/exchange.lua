@@ -157,11 +157,12 @@ function exchange.new(states, boundaries, scheme, which, fraction)
         self.axes[k] = { copies = copies, launches = launches }
     end
     self.open = edges.ghosts(states, self.which, fraction or 0)
+    self.shown = edges.ghosts(states, self.which, 0, true)
     return self
 end
 
--- Queues everything; only a copy between devices waits.
-function Exchange:run()
+-- Queues everything; only a copy between devices waits. is_shown: for output, not for a step.
+function Exchange:run(is_shown)
     for a = 1, 2 do
         local axis = self.axes[a]
         for k = 1, #axis.copies do
@@ -170,7 +171,8 @@ function Exchange:run()
         end
         for k = 1, #axis.launches do axis.launches[k]:run() end
     end
-    for k = 1, #self.open do self.open[k]:run() end
+    local open_sides = is_shown and self.shown or self.open
+    for k = 1, #open_sides do open_sides[k]:run() end
 end
 
 function Exchange:release()
@@ -178,7 +180,9 @@ function Exchange:release()
         for _, launch in ipairs(axis.launches) do launch:release() end
         for _, c in ipairs(axis.copies) do c.to:release() end
     end
-    for _, launch in ipairs(self.open) do launch:release() end
+    for _, list in ipairs { self.open, self.shown } do
+        for _, launch in ipairs(list) do launch:release() end
+    end
 end
 
 return exchange

@@ -274,7 +274,7 @@ end
 -- Fills the ghost cells of the state.
 function Simulation:fill_ghosts()
     self:find_state()
-    self.exchange_of[self.states[1].present]:run()
+    self.exchange_of[self.states[1].present]:run(true)
 end
 
 -- The unknowns of a cell from a script's function, which is tried once: what it forgets to return

@@ -168,16 +168,24 @@ describe('a run that goes on from a checkpoint', function()
         end)
     end
 
-    -- Schemes that no scenario shows yet, with their own ways to keep a state between steps.
+    -- Schemes with their own ways to keep a state between steps, under a wind and beside a sea that
+    -- change at times of their own.
     for k, scheme in ipairs { 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' } do
         it('equals one that was not stopped: the ocean by ' .. scheme, function()
             local function go(options)
                 options.quiet, options.device, options.precision = true, device, 'float'
                 options.every_steps, options.variables = 5, 'eta,hu,hv'
                 return mare.run {
-                    title = 'sea', boundaries = 'reflective', options = options,
+                    title = 'sea', options = options, boundaries = { north = 'reflective',
+                        south = 'reflective', west = { kind = 'sponge', width = 6,
+                            eta = { times = { 0, 170, 400 }, series = { 0, 0.3, -0.2 } } },
+                        east = { kind = 'elevation', constituents = { { name = 'M2', phase = 20,
+                            amplitude = function(_, y) return y / 1e5 end } } } },
                     grid = mare.grid { nx = 33, ny = 22, x = { 0, 33e3 }, y = { 0, 22e3 } },
-                    scheme = mare.ocean { scheme = scheme, coriolis = { f = 1e-4 }, depth = 50 },
+                    scheme = mare.ocean { scheme = scheme, coriolis = { f = 1e-4 }, depth = 50,
+                        wind = { times = { 0, 90, 300 }, value = function(x, _, t)
+                            return x / 1e4, t / 1e3
+                        end } },
                     initial = function(x, y)
                         return math.exp(-((x - 9e3) ^ 2 + (y - 8e3) ^ 2) / 2e7), 0, 0
                     end,

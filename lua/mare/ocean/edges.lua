@@ -152,9 +152,10 @@ local function loader(file, name)
 end
 
 -- Launches that fill the ghost cells of buffer `which` beyond open sides with what is there at
--- the step's time + fraction * dt, and set cells whose elevation is given.
-function edges.ghosts(states, which, fraction)
-    local launches = cells.launches(states, which, fraction)
+-- the step's time + fraction * dt, and set cells whose elevation is given. Where ghost cells are
+-- wanted for output only, nothing else may change: is_shown = true.
+function edges.ghosts(states, which, fraction, is_shown)
+    local launches = is_shown and {} or cells.launches(states, which, fraction)
     local kernel = loader('ocean/open.krn', 'open_side')
     for _, s in ipairs(states) do
         for _, edge in ipairs(s.domain and s.domain.edges or {}) do
@@ -163,6 +164,7 @@ function edges.ghosts(states, which, fraction)
                 local x = edge.side.axis == 'x'
                 values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
                 values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
+                values.is_shown = is_shown and 1 or 0
                 launches[#launches + 1] = bind(kernel(s), values, { values.lines })
             end
         end

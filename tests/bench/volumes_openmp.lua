@@ -1,0 +1,26 @@
+-- volumes_openmp.lua - the cdklm ocean scheme on the processor against the same in C
+-- (volumes_openmp.c): a periodic f-plane.
+--     mare tests/bench/volumes_openmp.lua [DEVICE [N [ROUNDS]]]
+
+local devices = require 'bindings.device'
+local grid = require 'mare.grid'
+local ocean = require 'mare.schemes.ocean'
+local openmp = require 'tests.bench.openmp'
+local simulation = require 'mare.simulation'
+
+local n = tonumber(arg[2]) or 1024
+local size = 200 * n
+
+local sim = simulation.new {
+    grid = grid.new { nx = n, ny = n, x = { 0, size }, y = { 0, size } },
+    scheme = ocean.new { scheme = 'cdklm', depth = 60, coriolis = { f = 1e-3 } },
+    initial = function(x, y)
+        return math.exp(-10 * ((x / size - 0.5) ^ 2 + (y / size - 0.5) ^ 2)), 0, 0
+    end,
+    boundaries = 'periodic', devices = { devices.open(arg[1] or 'opencl:0') },
+}
+sim:aim(math.huge)
+openmp.compare {
+    title = 'cdklm', source = 'volumes_openmp.c', sim = sim, steps = 8,
+    rounds = tonumber(arg[3]) or 5, values = { benchmark = 'volumes_openmp', scheme = 'cdklm' },
+}

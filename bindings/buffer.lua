@@ -37,6 +37,19 @@ function M.create(device, options)
     })
 end
 
+-- The object of a buffer that somebody else made. adopt_device: of device.lua
+function M.adopt(pointer, adopt_device)
+    C.mare_buffer_retain(pointer)
+    out[0] = pointer
+    local type_name = mare.type_names[C.mare_buffer_type(pointer)]
+    local element = tonumber(C.mare_type_size(C.mare_buffer_type(pointer)))
+    local size = tonumber(C.mare_buffer_size(pointer))
+    return class.wrap(out, {
+        label = ffi.string(C.mare_buffer_label(pointer)), type = type_name, element = element,
+        size = size, count = size / element, device = adopt_device(C.mare_buffer_device(pointer)),
+    })
+end
+
 -- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.
 function buffer:view(offset, count)
     offset = whole(offset, 'buffer:view: offset') * self.element

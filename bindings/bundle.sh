@@ -119,7 +119,7 @@ while read -r name path; do system[$name]=$path; done \
     < <(ldd "${libraries[@]}" | awk '$2 == "=>" { print $1, $3 }')
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
-cp "$build"/{libmare,peer_cuda,peer_opencl}.so "$out/lib/"
+cp "$build"/{libmare.so.0,peer_cuda.so,peer_opencl.so} "$out/lib/"
 add_program "$build/mare" "$out/bin/mare"
 for program; do add_program "$program" "$out/libexec/${program##*/}"; done
 

@@ -53,13 +53,8 @@ end
 -- In the launcher nobody else uses CUDA on this thread.
 if require('mare.host').launcher then C.mare_thread_claim(1) end
 
--- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
-function M.open(name)
-    name = name or os.getenv 'MARE_DEVICE' or 'auto'
-    if type(name) ~= 'string' then
-        errors.argument('device.open: a name is wanted, not %s', type(name))
-    end
-    mare.create(C.mare_device_open, name, out)
+-- The object of the device in out[0].
+local function wrap()
     local self = class.wrap(out, {})
     self.info = read_info(self.handle)
     self.name = self.info.name
@@ -67,6 +62,26 @@ function M.open(name)
     opened[self] = true
     profile.opened(self)
     return self
+end
+
+-- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
+function M.open(name)
+    name = name or os.getenv 'MARE_DEVICE' or 'auto'
+    if type(name) ~= 'string' then
+        errors.argument('device.open: a name is wanted, not %s', type(name))
+    end
+    mare.create(C.mare_device_open, name, out)
+    return wrap()
+end
+
+-- The object of a device that somebody else has opened; the same one while it is in use.
+function M.adopt(pointer)
+    for d in pairs(opened) do
+        if d.handle == pointer then return d end
+    end
+    C.mare_device_retain(pointer)
+    out[0] = pointer
+    return wrap()
 end
 
 local release = device.release

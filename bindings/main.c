@@ -11,11 +11,10 @@
  * and 0.204 s with it, the best of 96 each, on two busy cores): there a compiled loop that does not
  * ask runs until the second signal, which kills.
  */
-#include "../core/mare.h"
+#include "engine.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -135,78 +134,22 @@ static int host_interrupted(lua_State *L) {
     return 2;
 }
 
-/* ---- where Mare lives ---- */
-
-static int is_file(const char *folder, const char *name) {
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    return length < (int)sizeof path && access(path, R_OK) == 0;
+static void add_function(lua_State *L, const char *name, lua_CFunction f) {
+    lua_pushcfunction(L, f);
+    lua_setfield(L, -2, name);
 }
 
-/* Pushes the real path of folder/name if Mare's Lua lies there. */
-static int push_root(lua_State *L, const char *folder, const char *name) {
-    char path[PATH_MAX], real[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (length >= (int)sizeof path || !realpath(path, real)) return 0;
-    if (!is_file(real, "lua/mare/init.lua")) return 0;
-    lua_pushstring(L, real);
-    return 1;
-}
-
-/* Pushes the root: of a bundle, the source tree that holds the build folder, or the one this
- * launcher was built from. */
-static void push_any_root(lua_State *L, const char *folder) {
-    if (push_root(L, folder, "../share/mare")) return;
-    if (push_root(L, folder, "..")) return;
-    if (push_root(L, MARE_SOURCE_DIR, ".")) return;
-    luaL_error(L, "no lua/mare/init.lua in %s/../share/mare, %s/.. or " MARE_SOURCE_DIR, folder,
-               folder);
-}
-
-static void push_host(lua_State *L) {
+/* Fills mare.host, which is on top. */
+static void fill_host(lua_State *L) {
     char exe[PATH_MAX] = "";
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0)
         luaL_error(L, "/proc/self/exe: %s", strerror(errno));
-    lua_newtable(L);
     lua_pushstring(L, exe);
     lua_setfield(L, -2, "launcher");
-    const char *folder = dirname(exe);
-    push_any_root(L, folder);
-    lua_pushfstring(L, "%s/core/mare.h", lua_tostring(L, -1));
-    lua_setfield(L, -3, "header");
-    lua_setfield(L, -2, "root");
-    int beside = is_file(folder, "libmare.so");
-    lua_pushfstring(L, beside ? "%s/libmare.so" : "%s/../lib/libmare.so", folder);
-    lua_setfield(L, -2, "library");
-    lua_pushliteral(L, MARE_VERSION);
-    lua_setfield(L, -2, "version");
-    lua_pushcfunction(L, host_interrupted);
-    lua_setfield(L, -2, "interrupted");
-    lua_pushcfunction(L, host_hold);
-    lua_setfield(L, -2, "hold");
-    lua_pushcfunction(L, host_call);
-    lua_setfield(L, -2, "call");
-    lua_pushcfunction(L, host_stop_anywhere);
-    lua_setfield(L, -2, "stop_anywhere");
-}
-
-/* package[field] = the value on top .. package[field] */
-static void prepend_path(lua_State *L, const char *field) {
-    lua_getglobal(L, "package");
-    lua_insert(L, -2);
-    lua_getfield(L, -2, field);
-    lua_concat(L, 2);
-    lua_setfield(L, -2, field);
-    lua_pop(L, 1);
-}
-
-static void set_paths(lua_State *L, const char *root) {
-    lua_pushfstring(L, "%s/?.lua;%s/lua/?.lua;%s/lua/?/init.lua;", root, root, root);
-    lua_pushfstring(L, "%s/vendor/?.lua;%s/vendor/?/init.lua;", root, root);
-    lua_concat(L, 2);
-    prepend_path(L, "path");
-    lua_pushfstring(L, "%s/vendor/?.so;", root);
-    prepend_path(L, "cpath");
+    add_function(L, "interrupted", host_interrupted);
+    add_function(L, "hold", host_hold);
+    add_function(L, "call", host_call);
+    add_function(L, "stop_anywhere", host_stop_anywhere);
 }
 
 /* ---- run ---- */
@@ -215,13 +158,8 @@ static void set_paths(lua_State *L, const char *root) {
 static int run(lua_State *L) {
     int count = lua_gettop(L);
     luaL_openlibs(L);
-    push_host(L);
-    lua_getfield(L, -1, "root");
-    set_paths(L, lua_tostring(L, -1));
-    lua_pop(L, 1);
-    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
-    lua_insert(L, -2);
-    lua_setfield(L, -2, "mare.host");
+    mare_home_push(L, NULL);
+    fill_host(L);
     lua_pop(L, 1);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "mare.cli");

@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
+local host = require 'mare.host'
 local now = require('bindings.system').now
 
 local C = mare.C
@@ -122,12 +123,24 @@ local function check_type(what, cdata, type_name)
     end
 end
 
+-- Memory of the program that embeds Mare: where it is, and how many bytes.
+local function lent(what, data, type_name)
+    local address, size, element = host.array(data)
+    if type_name ~= 'bytes' and element ~= 'bytes' and element ~= type_name then
+        errors.argument('%s: the elements are %s, the data are %s', what, type_name, element)
+    end
+    return ffi.cast('char *', address), size
+end
+
 -- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does
 -- not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
         check_type(what, data.data, type_name)
         return data.data, data.size
+    end
+    if type(data) == 'userdata' and host.array and host.array(data) then
+        return lent(what, data, type_name)
     end
     if type(data) ~= 'cdata' then
         errors.argument('%s: an array, cdata or host memory is wanted, not %s', what, type(data))

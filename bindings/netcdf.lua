@@ -5,6 +5,7 @@
 
 local ffi = require 'ffi'
 local foreign = require 'bindings.foreign'
+local host = require 'mare.host'
 local lock = require 'bindings.lock'
 
 ffi.cdef [[
@@ -83,8 +84,9 @@ local C, raw         -- with and without the lock
 -- Loads the library or raises an error that says what to install; names replaces the usual list.
 function netcdf.load(names)
     names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
-    -- Files are written under names of their own, and may be read meanwhile.
-    ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0)
+    -- Files are written under names of their own, and may be read meanwhile. The environment of a
+    -- program that embeds Mare is its own affair.
+    if not host.embedded then ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0) end
     raw = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
     C = lock.guard(raw)
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.

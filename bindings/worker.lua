@@ -116,8 +116,8 @@ local function settings(module, fd)
         if host[key] then known[#known + 1] = string.format('%s = %q', key, host[key]) end
     end
     return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, host = { %s,
-        lock = %.0f, interrupted = function() return false end } }]], module, fd, package.path,
-        package.cpath, table.concat(known, ', '), host.lock)
+        lock = %.0f, embedded = %s, interrupted = function() return false end } }]], module, fd,
+        package.path, package.cpath, table.concat(known, ', '), host.lock, host.embedded == true)
 end
 
 local function new_state(module, fd)

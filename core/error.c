@@ -33,6 +33,10 @@ mare_status mr_fail(mare_status status, const char *format, ...) {
     return status;
 }
 
+mare_status mare_error_set(mare_status status, const char *text) {
+    return mr_fail(status, "%s", text ? text : "");
+}
+
 mare_status mr_annotate(mare_status status, const char *format, ...) {
     mr_text text = { 0 };
     va_list arguments;
@@ -60,6 +64,9 @@ const char *mare_status_name(mare_status status) {
     case MARE_ERROR_DEVICE: return "MARE_ERROR_DEVICE";
     case MARE_ERROR_LOST: return "MARE_ERROR_LOST";
     case MARE_ERROR_IO: return "MARE_ERROR_IO";
+    case MARE_ERROR_SCRIPT: return "MARE_ERROR_SCRIPT";
+    case MARE_ERROR_STATE: return "MARE_ERROR_STATE";
+    case MARE_ERROR_INTERRUPTED: return "MARE_ERROR_INTERRUPTED";
     }
     return "unknown status";
 }

@@ -67,7 +67,10 @@ typedef enum mare_status {
     MARE_ERROR_DEVICE,              /* a vendor call failed */
     /* the device faulted; its objects are dead and can only be released */
     MARE_ERROR_LOST,
-    MARE_ERROR_IO                   /* a file could not be read or written */
+    MARE_ERROR_IO,                  /* a file could not be read or written */
+    MARE_ERROR_SCRIPT,              /* a Lua script raised an error of its own */
+    MARE_ERROR_STATE,               /* a simulation has come to an invalid state */
+    MARE_ERROR_INTERRUPTED          /* somebody asked for it to end */
 } mare_status;
 
 /* MARE_API_VERSION of the library that was loaded */
@@ -76,6 +79,9 @@ const char *mare_version(void);                 /* "0.1.0" */
 const char *mare_status_name(mare_status status);   /* "MARE_ERROR_ARGUMENT" */
 /* this thread's last failure, valid until its next mare_ call; "" if none */
 const char *mare_error_message(void);
+/* Sets that message, for libraries and host functions that fail in the manner of this one. Returns
+ * `status`. */
+mare_status mare_error_set(mare_status status, const char *message);
 
 /* ---- element types ---- */
 

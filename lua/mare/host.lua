@@ -18,7 +18,7 @@ end
 return {
     root = root,
     header = root .. '/core/mare.h',
-    library = first{ root .. '/build/libmare.so', root .. '/../../lib/libmare.so' },
+    library = first{ root .. '/build/libmare.so', root .. '/../../lib/libmare.so.0' },
     interrupted = function() return false end,
     hold = function() end,
     call = xpcall,

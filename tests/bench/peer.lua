@@ -12,7 +12,7 @@ function peer.open(device)
     local file = assert(io.open(host.root .. '/tests/bench/peer.h'))
     ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
     file:close()
-    local library = ffi.load((host.library:gsub('libmare%.so$', 'peer_' .. backend .. '.so')))
+    local library = ffi.load((host.library:gsub('libmare%.so[%d.]*$', 'peer_' .. backend .. '.so')))
     local failed = library.peer_open(tonumber(index))
     if failed ~= nil then error('peer: ' .. ffi.string(failed)) end
     return library

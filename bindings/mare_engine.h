@@ -1,0 +1,229 @@
+/* mare_engine.h - a Lua engine with all of Mare in it, hosted by a C or C++ program.
+ *
+ *   mare_engine *engine;
+ *   mare_engine_create(NULL, &engine);
+ *   mare_engine_run(engine, "function twice(x) return 2 * x end", "host");
+ *   mare_value x = mare_value_number(21), y;
+ *   mare_engine_call(engine, "twice", &x, 1);
+ *   mare_engine_result(engine, 0, &y);             // y.number == 42
+ *   mare_engine_destroy(engine);
+ *
+ * Conventions are those of mare.h: a status, a message for the calling thread, the result last.
+ *   Errors    A script that fails is an error value like any other: MARE_ERROR_SCRIPT, or the
+ *             status of the call of Mare that failed. The engine can go on.
+ *   Threads   An engine belongs to the thread that created it; a call from another one is
+ *             MARE_ERROR_ARGUMENT and does nothing. Only mare_engine_interrupt and
+ *             mare_engine_log_next may be called from anywhere. Any number of engines may live in
+ *             as many threads, or in one. A host function must not call the engine that calls it.
+ *   Manners   Signals, locale, standard streams and environment of the process stay as they are,
+ *             and nothing exits: what a script prints goes to the log, os.exit() ends the script.
+ *   Strings   Names and texts that go in are copied; what comes out is said to be valid until the
+ *             next call, which is the next one on that engine.
+ */
+#ifndef MARE_ENGINE_H
+#define MARE_ENGINE_H
+
+#include "mare.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/* ---- values ---- */
+
+typedef enum mare_value_kind {
+    MARE_VALUE_NIL = 0,
+    MARE_VALUE_BOOLEAN,             /* number: 0 or 1 */
+    MARE_VALUE_NUMBER,
+    MARE_VALUE_STRING,              /* data: `count` bytes, and a NUL */
+    MARE_VALUE_ARRAY,               /* data: `count` elements of `type` */
+    MARE_VALUE_BUFFER,              /* buffer: on a device, not retained */
+    MARE_VALUE_OTHER                /* a table, a function, ...; data: its tostring() */
+} mare_value_kind;
+
+/* What passes between a host and Lua. An array is the memory of its owner, not a copy: a script
+ * reads and writes the host's as a[0] .. a[#a - 1], bounds are checked, and a device's
+ * buffer:upload and :download take it. One given to mare_engine_call is the script's until that
+ * call returns, one given to mare_engine_set until the name is set anew; after that a script that
+ * has kept it gets an error. An array of Lua numbers comes out as doubles. */
+typedef struct mare_value {
+    uint32_t kind;                  /* mare_value_kind */
+    uint32_t type;                  /* mare_type of an array's elements */
+    double number;
+    const void *data;
+    uint64_t count;
+    mare_buffer *buffer;
+} mare_value;
+
+/* ---- engines ---- */
+
+/* One Lua state with Mare's modules, and what a host gave it. */
+typedef struct mare_engine mare_engine;
+
+/* Takes a line of the log, without its end; it may not call the engine. Runs on its thread. */
+typedef void mare_engine_log(void *context, uint32_t level, const char *text);
+
+enum {
+    /* Scripts see the language, math, string, table, bit, coroutine and what the host gives them:
+     * no files, processes, foreign functions or modules. Kernels are native code, so that there is
+     * no `mare` either; scenarios that the host opens are its own affair. */
+    MARE_ENGINE_SANDBOX = 1,
+    /* Scripts run as machine code, which is several times faster; but a loop of theirs that calls
+     * nothing of Mare's can then not be interrupted. Mare's own Lua is compiled in any case. */
+    MARE_ENGINE_COMPILED = 2
+};
+
+/* How an engine is to be; all zero is a good one. */
+typedef struct mare_engine_desc {
+    const char *label;              /* shown in errors; "engine" if NULL */
+    const char *root;               /* folder of Mare's Lua; NULL: the one of this library */
+    const char *path;               /* more places for require, as in Lua's package.path */
+    /* most bytes that Lua's heap may take, and 256 KiB to go on when it is full; 0: no limit */
+    uint64_t memory;
+    uint32_t flags;                 /* MARE_ENGINE_* */
+    mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */
+    void *log_context;
+} mare_engine_desc;
+
+/* desc may be NULL. MARE_ERROR_UNAVAILABLE where Mare's Lua is not found. */
+mare_status mare_engine_create(const mare_engine_desc *desc, mare_engine **out);
+/* Its scenarios must have been closed. NULL is fine. */
+mare_status mare_engine_destroy(mare_engine *engine);
+
+/* ---- scripts ---- */
+
+/* Runs a Lua text; `name` stands for it in messages. What it returns are the results. */
+mare_status mare_engine_run(mare_engine *engine, const char *text, const char *name);
+/* MARE_ERROR_IO where the file cannot be read. */
+mare_status mare_engine_run_file(mare_engine *engine, const char *path);
+/* Calls a global function, or one in tables as "flow.inlet.speed". */
+mare_status mare_engine_call(mare_engine *engine, const char *function,
+                             const mare_value *arguments, uint64_t argument_count);
+/* How many values the last run or call has returned. */
+uint64_t mare_engine_result_count(const mare_engine *engine);
+/* One of them, from 0, valid until the next run, call, get or step. */
+mare_status mare_engine_result(const mare_engine *engine, uint64_t index, mare_value *out);
+/* Sets a global variable, or a field of a table as "flow.depth". */
+mare_status mare_engine_set(mare_engine *engine, const char *name, const mare_value *value);
+/* Reads one, nil where there is none; valid like a result. */
+mare_status mare_engine_get(mare_engine *engine, const char *name, mare_value *out);
+
+/* A function of the host that scripts call. It gives at most `room` results and their number in
+ * *count, 0 before; their memory must last until it is called again. To fail it returns
+ * mare_error_set(status, message), which the script gets as an error. No exception, longjmp or
+ * thread exit may pass through it. */
+typedef mare_status mare_function(void *context, const mare_value *arguments,
+                                  uint64_t argument_count, mare_value *results, uint64_t room,
+                                  uint64_t *count);
+/* Makes it a global, or a field of a table, of that name. */
+mare_status mare_engine_register(mare_engine *engine, const char *name, mare_function *function,
+                                 void *context);
+
+/* From any thread: what the engine runs now, else the next thing that it is asked to run, ends with
+ * MARE_ERROR_INTERRUPTED; a scenario first comes to the end of a batch of steps. C code that a
+ * script calls is not interrupted. */
+void mare_engine_interrupt(mare_engine *engine);
+/* Where in Lua the last failure came from; "" if it did not; valid until the next call. */
+const char *mare_engine_traceback(const mare_engine *engine);
+/* Bytes of Lua's heap. */
+uint64_t mare_engine_memory(const mare_engine *engine);
+/* From any thread: takes the oldest line of the log, cut to `size` bytes with its NUL; 0 when there
+ * is none. Of lines that nobody takes the last 256 are kept. What scripts print is MARE_LOG_INFO,
+ * what they write to io.stderr MARE_LOG_WARN. */
+int mare_engine_log_next(mare_engine *engine, uint32_t *level, char *text, uint64_t size);
+/* The lua_State, for hosts that speak to it themselves: on its thread, leaving its stack as it was.
+ * NULL on another thread. */
+void *mare_engine_lua(mare_engine *engine);
+
+/* ---- scenarios, stepped from the host's own loop ---- */
+
+/* A simulation that a scenario file has set up. */
+typedef struct mare_scenario mare_scenario;
+
+typedef struct mare_scenario_progress {
+    double t;                       /* model time */
+    double dt;                      /* of the next step */
+    double t_end;                   /* that the scenario asks for */
+    double fraction;                /* of t_end that is reached, 0 .. 1 */
+    double cells_per_second;        /* of the last step or run; 0 before */
+    uint64_t steps;                 /* taken so far */
+    uint32_t nx, ny;                /* cells of the whole grid */
+} mare_scenario_progress;
+
+/* A variable on the host: value (i, j) is element j * nx + i, x fastest, south first. */
+typedef struct mare_scenario_values {
+    const void *data;
+    uint32_t type;                  /* MARE_TYPE_FLOAT or MARE_TYPE_DOUBLE */
+    uint32_t nx, ny;
+} mare_scenario_values;
+
+/* Unknowns where they are, in the memory of a device: unknown k of cell (i, j) of the part is
+ * element offset + k * plane + j * stride + i. */
+typedef struct mare_scenario_part {
+    mare_buffer *buffer;            /* not retained */
+    uint32_t type;
+    uint32_t i0, j0, nx, ny;        /* the part of the grid that it holds */
+    uint32_t unknowns;
+    uint64_t offset, stride, plane; /* elements */
+} mare_scenario_part;
+
+/* Sets up a scenario of Mare by its name, or one by its file name. options: words as on the command
+ * line, "--nx=512", ended by NULL; or NULL. The run writes what they ask for, and is quiet. */
+mare_status mare_scenario_open(mare_engine *engine, const char *name, const char *const *options,
+                               mare_scenario **out);
+/* NULL is fine. */
+mare_status mare_scenario_close(mare_scenario *scenario);
+/* Takes so many steps, at least 1. */
+mare_status mare_scenario_step(mare_scenario *scenario, uint64_t steps);
+/* On to model time t exactly, with the output that the options ask for; infinity: the scenario's
+ * own end. */
+mare_status mare_scenario_run(mare_scenario *scenario, double t);
+mare_status mare_scenario_read(mare_scenario *scenario, mare_scenario_progress *out);
+/* A variable by name, as "rho"; waits for it. Valid until the next step, run or close. */
+mare_status mare_scenario_field(mare_scenario *scenario, const char *variable,
+                                mare_scenario_values *out);
+/* Parts count from 0; MARE_ERROR_ARGUMENT past the last one. Valid until the next step, run or
+ * close. What the host queues on it must end before that. */
+mare_status mare_scenario_state(mare_scenario *scenario, uint32_t part, mare_scenario_part *out);
+
+#pragma GCC visibility pop
+
+/* ---- shorthands ---- */
+
+static inline mare_value mare_value_number(double number) {
+    mare_value value = { MARE_VALUE_NUMBER, 0, 0.0, NULL, 0, NULL };
+    value.number = number;
+    return value;
+}
+
+static inline mare_value mare_value_bytes(const void *text, uint64_t size) {
+    mare_value value = { MARE_VALUE_STRING, 0, 0.0, NULL, 0, NULL };
+    value.data = text;
+    value.count = size;
+    return value;
+}
+
+static inline mare_value mare_value_string(const char *text) {
+    uint64_t size = 0;
+    while (text && text[size]) size++;
+    return mare_value_bytes(text, size);
+}
+
+static inline mare_value mare_value_array(uint32_t type, void *data, uint64_t count) {
+    mare_value value = mare_value_bytes(data, count);
+    value.kind = MARE_VALUE_ARRAY;
+    value.type = type;
+    return value;
+}
+
+static inline mare_value mare_value_buffer(mare_buffer *buffer) {
+    mare_value value = { MARE_VALUE_BUFFER, 0, 0.0, NULL, 0, NULL };
+    value.buffer = buffer;
+    return value;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

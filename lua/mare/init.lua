@@ -7,6 +7,7 @@ local parts = {
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
     gridded = 'mare.ocean.gridded',
+    harmonics = 'mare.harmonics',
     image = 'mare.output.image',
     live = 'mare.live',
     ocean = 'mare.schemes.ocean',
@@ -18,6 +19,7 @@ local parts = {
     shallow_water = 'mare.schemes.shallow_water',
     simulation = 'mare.simulation',
     source = 'mare.source',
+    tides = 'mare.tides',
     weather = 'mare.ocean.weather',
 }
 

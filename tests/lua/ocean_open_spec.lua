@@ -427,7 +427,7 @@ describe('open sides refuse', function()
             refused('east', { kind = 'flather', width = 3 }))
         local wave = { name = 'M9', amplitude = 1, phase = 0 }
         assert.matches("^ocean: east boundary: constituent 'M9' wants its speed in degrees an hour "
-            .. '%(known: K1, K2, M2', refused('east', { kind = 'elevation',
+            .. '%(known: SSA, MM, MSF', refused('east', { kind = 'elevation',
             constituents = { wave } }))
         wave.name = 'M2'
         assert.matches('a tide wants its current_amplitude', refused('east', { kind = 'flather',

@@ -4,32 +4,20 @@
 -- the moon's orbit, and the time that the run begins at, come in.
 
 local errors = require 'bindings.errors'
+local tides = require 'mare.tides'
 
 local tide = {}
-
--- Degrees an hour (Doodson 1921).
-tide.speeds = {
-    M2 = 28.9841042, S2 = 30, N2 = 28.4397295, K2 = 30.0821373, K1 = 15.0410686, O1 = 13.9430356,
-    P1 = 14.9589314, Q1 = 13.3986609, M4 = 57.9682084, MS4 = 58.9841042,
-}
 
 local fields = {
     name = 'string', speed = 'number', amplitude = 'any', phase = 'any', factor = 'number',
     argument = 'number', current_amplitude = 'any', current_phase = 'any',
 }
 
-local function names()
-    local list = {}
-    for name in pairs(tide.speeds) do list[#list + 1] = name end
-    table.sort(list)
-    return table.concat(list, ', ')
-end
-
 local function speed_of(what, given)
-    local speed = given.speed or tide.speeds[given.name]
+    local speed = given.speed or tides.speeds[given.name]
     if speed then return math.rad(speed) / 3600 end
     errors.argument("ocean: %s: constituent '%s' wants its speed in degrees an hour (known: %s)",
-        what, tostring(given.name), names())
+        what, tostring(given.name), table.concat(tides.names(), ', '))
 end
 
 -- A number, function(x, y) or one number a cell of the side, as a function (line, x, y).

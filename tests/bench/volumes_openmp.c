@@ -131,7 +131,8 @@ static void along_x(desk *d, row w, int j, float tilt) {
     for (int i = -1; i <= n; i++) {
         face low, high;
         excess[i] = reconstruct(x_flow(w, i - 1, tilt), x_flow(w, i, tilt),
-            x_flow(w, i + 1, tilt), 0.5f * (a[i] + b[i]), 0.5f * (a[i + 1] + b[i + 1]), &low, &high);
+            x_flow(w, i + 1, tilt), 0.5f * (a[i] + b[i]), 0.5f * (a[i + 1] + b[i + 1]),
+            &low, &high);
         set_face(west, i, low);
         set_face(east, i, high);
     }

@@ -2,6 +2,7 @@
 -- named, for CUDA without a device.
 
 local device = require 'bindings.device'
+local frame = require 'mare.schemes.frame'
 local part = require 'tests.kernels.part'
 local source = require 'mare.source'
 
@@ -55,6 +56,29 @@ local function each_c_grid(precision, use)
     end
 end
 
+-- The finite volumes: teams of lanes, or none.
+local volumes = {   -- W, RING, METRIC, CORIOLIS, FRICTION, FORCING, VISCOSITY, LAND_CELLS, WALLS
+    { 2, 5, 0, 0, 0, 0, 0, 0, 0 }, { 4, 5, 1, 2, 3, 2, 1, 1, 1 }, { 4, nil, 0, 1, 2, 1, 0, 1, 1 },
+}
+
+local function each_volumes(precision, team, use)
+    for k, v in ipairs(volumes) do
+        local defines = frame.defines('minmod', 1.3, {})
+        for n, name in ipairs { 'W', 'RING', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING',
+            'VISCOSITY', 'LAND_CELLS', 'WALLS' } do
+            defines[name] = v[n]
+        end
+        defines.MARE_REAL, defines.GROUP, defines.UNROLL = precision, team, 1
+        defines.BALANCED, defines.TEAM = k % 2, v[2] and team
+        -- the largest is for those whose lanes shuffle: others take half a minute over it
+        local names = team == 64 and k == 2 and { 'volume_rate' } or { 'volumes', 'volume_rate' }
+        for _, name in ipairs(names) do
+            use(('ocean/%s.krn %s %d'):format(name, precision, k),
+                source.program(('ocean/%s.krn'):format(name), { defines = defines }))
+        end
+    end
+end
+
 -- What surrounds an ocean, on centres and on faces.
 local function each_domain(precision, use)
     for staggered = 0, 1 do
@@ -96,6 +120,7 @@ local function each(team, use)
             end
         end
         each_c_grid(precision, use)
+        each_volumes(precision, team, use)
         each_domain(precision, use)
         for _, name in ipairs(shallow_water[precision]) do
             local scheme = water.new { scheme = name }

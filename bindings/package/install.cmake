@@ -1,0 +1,77 @@
+# install.cmake - what `cmake --install` and CPack put where: the libraries with their headers,
+# pkg-config and CMake files, the launcher, Mare's Lua under share/mare, `require 'mare'` for a
+# stock LuaJIT, manual pages, notices and examples.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package ${CMAKE_SOURCE_DIR}/bindings/package)
+set(generated ${CMAKE_BINARY_DIR}/generated)
+
+# The static library is for programs that compute without Lua: LuaJIT's FFI reaches libmare as a
+# shared one.
+add_library(mare_static STATIC)
+target_link_libraries(mare_static PUBLIC mare_core)
+set_target_properties(mare_static PROPERTIES OUTPUT_NAME mare
+    ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+
+file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+set_target_properties(mare PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+set_target_properties(mare_engine PROPERTIES INSTALL_RPATH $ORIGIN)
+
+install(TARGETS mare RUNTIME)
+install(TARGETS mare_shared mare_engine mare_static)
+install(FILES core/mare.h bindings/mare_engine.h TYPE INCLUDE)
+
+set(home ${CMAKE_INSTALL_DATADIR}/mare)
+install(FILES core/mare.h DESTINATION ${home}/core)
+install(DIRECTORY bindings DESTINATION ${home} FILES_MATCHING PATTERN *.lua
+    PATTERN package EXCLUDE PATTERN examples EXCLUDE)
+install(DIRECTORY lua DESTINATION ${home} FILES_MATCHING PATTERN *.lua)
+install(DIRECTORY kernels DESTINATION ${home})
+install(DIRECTORY scenarios DESTINATION ${home} PATTERN run EXCLUDE PATTERN *.sh EXCLUDE)
+
+file(RELATIVE_PATH lua_to_prefix ${CMAKE_INSTALL_FULL_DATADIR}/lua/5.1 ${CMAKE_INSTALL_PREFIX})
+configure_file(${package}/mare.lua.in ${generated}/mare.lua @ONLY)
+install(FILES ${generated}/mare.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/lua/5.1)
+
+file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+foreach(name mare mare_engine)
+    configure_file(${package}/${name}.pc.in ${generated}/${name}.pc @ONLY)
+    install(FILES ${generated}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+
+set(config ${CMAKE_INSTALL_LIBDIR}/cmake/mare)
+configure_package_config_file(${package}/mare-config.cmake.in ${generated}/mare-config.cmake
+    INSTALL_DESTINATION ${config} PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${generated}/mare-config-version.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${generated}/mare-config.cmake ${generated}/mare-config-version.cmake
+    DESTINATION ${config})
+
+install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
+install(DIRECTORY bindings/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
+
+# ---- a Debian package: cpack -G DEB --config build/CPackConfig.cmake ----
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME mare)
+set(CPACK_PACKAGE_CONTACT "The Mare developers <mare@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "scriptable engine for GPUs and flow simulations")
+set(CPACK_PACKAGE_DESCRIPTION "Mare runs kernels and finite-volume simulations on CUDA and OpenCL
+ devices, scripted in Lua: as a program, in an interactive session, or embedded in C and C++.")
+set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+# What is loaded at run time: NetCDF has another name in each release.
+string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-filesystem, lua-dkjson, "
+    "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, fonts-dejavu-core")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
+    "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd, luajit, ffmpeg")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libluajit-5.1-dev, pkg-config")
+include(CPack)

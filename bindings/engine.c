@@ -21,7 +21,6 @@ enum { PERIOD = 10000 };                    /* VM instructions between two looks
 enum { PATIENCE = 100000000 };              /* to put files in order after having asked */
 
 static const char engine_key;               /* in the registry: its engine */
-static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;     /* see bindings/lock.lua */
 
 mare_engine *engine_of(lua_State *L) {
     lua_pushlightuserdata(L, (void *)(uintptr_t)&engine_key);
@@ -277,8 +276,6 @@ static void fill_host(lua_State *L, const mare_engine *engine) {
     add_function(L, "array", engine_host_array);
     lua_getglobal(L, "xpcall");
     lua_setfield(L, -2, "call");
-    lua_pushnumber(L, (double)(uintptr_t)&library_lock);
-    lua_setfield(L, -2, "lock");
     lua_pushboolean(L, 1);
     lua_setfield(L, -2, "embedded");
     lua_pushboolean(L, (engine->flags & MARE_ENGINE_COMPILED) != 0);

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;     /* see bindings/lock.lua */
+
 /* Pushes the real path of folder/name if Mare's Lua lies there. */
 static int push_root(lua_State *L, const char *folder, const char *name) {
     char path[PATH_MAX], real[PATH_MAX], file[PATH_MAX + 32];
@@ -71,6 +73,8 @@ void mare_home_push(lua_State *L, const char *root) {
     lua_newtable(L);
     set_string(L, "library", library);
     set_string(L, "version", mare_version());
+    lua_pushnumber(L, (double)(uintptr_t)&library_lock);
+    lua_setfield(L, -2, "lock");
     if (!root) push_any_root(L, dirname(folder));
     else if (!push_root(L, root, "."))
         luaL_error(L, "root '%s': no lua/mare/init.lua there", root);

@@ -1,5 +1,6 @@
--- One lock for libraries that stand no two threads, shared by all states of the process: the first
--- state makes it, workers get its address with the rest of `host`.
+-- One lock for libraries that stand no two threads, shared by all states of the process: the
+-- launcher and the engine have it, for a stock LuaJIT the first state makes it; workers get its
+-- address with the rest of `host`.
 
 local ffi = require 'ffi'
 local host = require 'mare.host'

@@ -30,6 +30,8 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
+/* cdef:begin */
+
 /* ---- values ---- */
 
 typedef enum mare_value_kind {
@@ -186,6 +188,8 @@ mare_status mare_scenario_field(mare_scenario *scenario, const char *variable,
 /* Parts count from 0; MARE_ERROR_ARGUMENT past the last one. Valid until the next step, run or
  * close. What the host queues on it must end before that. */
 mare_status mare_scenario_state(mare_scenario *scenario, uint32_t part, mare_scenario_part *out);
+
+/* cdef:end */
 
 #pragma GCC visibility pop
 

@@ -26,6 +26,7 @@ set(home ${CMAKE_INSTALL_DATADIR}/mare)
 install(FILES core/mare.h DESTINATION ${home}/core)
 install(DIRECTORY bindings DESTINATION ${home} FILES_MATCHING PATTERN *.lua
     PATTERN package EXCLUDE PATTERN examples EXCLUDE)
+install(FILES bindings/mare_engine.h DESTINATION ${home}/bindings)
 install(DIRECTORY lua DESTINATION ${home} FILES_MATCHING PATTERN *.lua)
 install(DIRECTORY kernels DESTINATION ${home})
 install(DIRECTORY scenarios DESTINATION ${home} PATTERN run EXCLUDE PATTERN *.sh EXCLUDE)
@@ -48,6 +49,17 @@ write_basic_package_version_file(${generated}/mare-config-version.cmake
 install(FILES ${generated}/mare-config.cmake ${generated}/mare-config-version.cmake
     DESTINATION ${config})
 
+# The reference manual, from the comments of the headers and of the Lua modules.
+set(manual ${CMAKE_BINARY_DIR}/manual)
+file(GLOB_RECURSE commented CONFIGURE_DEPENDS lua/*.lua bindings/*.lua scenarios/*.lua)
+add_custom_command(OUTPUT ${manual}/mare.html
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${manual}
+    COMMAND mare -e "require('mare.manual').write(...)" ${manual}
+    DEPENDS mare ${commented} core/mare.h bindings/mare_engine.h kernels/README.md VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual}/mare.html)
+install(FILES ${manual}/mare.html DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
+install(FILES ${manual}/mare.3 ${manual}/mare_engine.3 ${manual}/mare_lua.3
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
 install(DIRECTORY bindings/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)

@@ -123,6 +123,7 @@ function Harmonics:result()
     return found
 end
 
+-- Gives its memory back.
 function Harmonics:release()
     for _, piece in ipairs(self.pieces) do
         piece.launch:release()

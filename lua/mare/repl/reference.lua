@@ -205,10 +205,10 @@ local function name_of_declaration(declaration)
         or flat:match '^enum { ([%u_]+)'
 end
 
--- The interface is one text of comments and declarations, in sections with headings. A comment
+-- An interface is one text of comments and declarations, in sections with headings. A comment
 -- belongs to the declaration after it, or on the same line, to that; all have the section's too.
-local function add_c(list)
-    local file = assert(io.open(host.header, 'r'))
+local function add_header(list, path)
+    local file = assert(io.open(path, 'r'))
     local text = file:read('*a'):match '/%* cdef:begin %*/(.-)%s*/%* cdef:end %*/'
     file:close()
     local section, above, at = '', '', text:match '^%s*()'
@@ -224,13 +224,18 @@ local function add_c(list)
             local beside, beyond = text:match('^ */%*([^\n]-)%*/()', stop + 1)
             local words = beside and c_comment(beside) or above
             local name = name_of_declaration(text:sub(at, stop))
-            add(list, name and { name = name, kind = 'C', where = 'core/mare.h',
+            add(list, name and { name = name, kind = 'C', where = short(path),
                 signature = text:sub(at, stop),
                 text = (words ~= '' and words .. '\n' or '') .. 'Of: ' .. section })
             above, after = '', beyond or stop + 1
         end
         at = text:match('^%s*()', after)
     end
+end
+
+local function add_c(list)
+    add_header(list, host.header)
+    add_header(list, host.root .. '/bindings/mare_engine.h')
 end
 
 -- ---- kernels, scenarios, the session ----

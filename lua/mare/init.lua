@@ -2,10 +2,13 @@
 -- first used. A part with new() is called like a function: mare.grid { nx = 8, ... }.
 
 local parts = {
+    basin = 'mare.ocean.basin',
+    cotidal = 'mare.cotidal',
     dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
+    gauges = 'mare.gauges',
     gridded = 'mare.ocean.gridded',
     harmonics = 'mare.harmonics',
     image = 'mare.output.image',

@@ -168,6 +168,20 @@ function Figure:contours(canvas, data, wanted, range, is_ground, period)
     end)
 end
 
+-- list: { { x =, y = in units of the axes, colour =, size = in em (0.3) }, ... }
+function Figure:marks(canvas, list)
+    local box, spec, em = self.box, self.spec, self.em
+    clipped(self, canvas, function()
+        for _, mark in ipairs(list) do
+            local x = box.x + (mark.x - spec.x[1]) / (spec.x[2] - spec.x[1]) * box.width
+            local y = box.y + (spec.y[2] - mark.y) / (spec.y[2] - spec.y[1]) * box.height
+            local size = (mark.size or 0.3) * em
+            canvas:disc(x, y, size + 0.1 * em, axes.paper)
+            canvas:disc(x, y, size, mark.colour)
+        end
+    end)
+end
+
 -- u, v: of arrow_cells(). One arrow is explained below the box, over an earlier one.
 function Figure:arrows(canvas, u, v, unit, reference)
     local cells, em, box = self:arrow_cells(), self.em, self.box

@@ -1,0 +1,55 @@
+-- Tide gauges from a table of comma-separated values, with a head line: name, lat, lon (degrees),
+-- and NAME_amplitude_m, NAME_phase_deg for each constituent.
+
+local errors = require 'bindings.errors'
+
+local gauges = {}
+
+local function split(line)
+    local list = {}
+    for word in (line:gsub('\r$', '') .. ','):gmatch '(.-),' do list[#list + 1] = word end
+    return list
+end
+
+local function fail(path, line, message, ...)
+    errors.usage('%s: line %d: ' .. message, path, line, ...)
+end
+
+local function parse(path, line, number, columns)
+    local words, gauge = split(line), { constituents = {} }
+    if #words ~= #columns then fail(path, number, '%d values, not %d', #words, #columns) end
+    for k, column in ipairs(columns) do
+        local name, what = column:match '^(%w+)_(%a+)_%a+$'
+        local value = tonumber(words[k])
+        if what == 'amplitude' or what == 'phase' then
+            local wave = gauge.constituents[name] or {}
+            gauge.constituents[name], wave[what] = wave, value
+        elseif column == 'lat' or column == 'lon' then
+            if not value then fail(path, number, "%s is '%s', no number", column, words[k]) end
+            gauge[column == 'lat' and 'y' or 'x'] = value
+        else
+            gauge[column] = words[k]
+        end
+    end
+    return gauge
+end
+
+-- { { name =, x = degrees east, y = degrees north, constituents = { M2 = { amplitude = m, phase =
+-- degrees behind Greenwich }, ... } }, ... }
+function gauges.read(path)
+    local file = io.open(path)
+    if not file then errors.usage('%s: there is no such file', path) end
+    local columns, list, number, seen = split(file:read '*l' or ''), {}, 1, {}
+    for _, name in ipairs(columns) do seen[name] = true end
+    for _, name in ipairs { 'name', 'lat', 'lon' } do
+        if not seen[name] then fail(path, 1, "no column '%s'", name) end
+    end
+    for line in file:lines() do
+        number = number + 1
+        list[#list + 1] = parse(path, line, number, columns)
+    end
+    file:close()
+    return list
+end
+
+return gauges

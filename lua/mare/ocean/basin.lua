@@ -1,0 +1,189 @@
+-- A sea from a NetCDF file of depths over latitude and longitude, positive down: a grid, depths
+-- with NaN for land and, where the file has it, the tide on an open boundary of any shape, in the
+-- layout of COHERENS' shelf models: obc_j, obc_i name the cells just beyond the model area (from 0;
+-- they may lie one cell outside the grid), obc_interior_j, _i the water behind each,
+-- constituent_name what obc_amplitude (m) and obc_phase (degrees behind Greenwich) are of.
+
+local dataset = require 'mare.dataset'
+local errors = require 'bindings.errors'
+local grid = require 'mare.grid'
+local memory = require 'bindings.memory'
+
+local basin = {}
+
+local Basin = {}
+Basin.__index = Basin
+
+local function fail(self, ...)
+    errors.usage('%s: %s', self.path, string.format(...))
+end
+
+-- ---- what the file has ----
+
+local function read(self, name)
+    local ok, data, n, shape = pcall(self.set.file.get, self.set.file, name)
+    if not ok then fail(self, "variable '%s' is missing, or cannot be read: %s", name, data) end
+    return data, n, shape
+end
+
+local metres = { m = true, metre = true, metres = true, meter = true, meters = true }
+
+-- Depths of the file's own cells, NaN on land.
+local function read_depths(self, name)
+    local field = self.set:field(name)
+    if field.rank ~= 2 then
+        fail(self, "variable '%s' depends on time, (lat, lon) is wanted", name)
+    end
+    if not metres[tostring(field.unit)] then
+        fail(self, "variable '%s' has units '%s', must be m", name, tostring(field.unit))
+    end
+    if field.coordinates ~= 'longitude-latitude' then
+        fail(self, "variable '%s' is over '%s', must be over degrees_north and degrees_east", name,
+            tostring(field.length_unit))
+    end
+    local data = self.set:read(field, 1)
+    local up = field.attributes.positive == 'up'
+    local mask = self.set.fields.land_mask and self.set:read(self.set:field 'land_mask', 1)
+    self.nx, self.ny, self.x, self.y = field.nx, field.ny, field.x, field.y
+    self.depths = memory.array('double', self.nx * self.ny)
+    for k = 0, self.nx * self.ny - 1 do
+        local depth = tonumber(data[k]) * (up and -1 or 1)
+        local wet = depth > 0 and not (mask and mask[k] ~= 0)
+        self.depths[k] = wet and depth or 0 / 0
+    end
+end
+
+-- Names from an array of characters.
+local function read_names(self)
+    local data, n, shape = read(self, 'constituent_name')
+    local names, length = {}, shape[2] or n
+    for k = 0, n / length - 1 do
+        local bytes = {}
+        for c = 0, length - 1 do
+            local byte = tonumber(data[k * length + c])
+            if byte > 32 then bytes[#bytes + 1] = string.char(byte) end
+        end
+        names[k + 1] = table.concat(bytes)
+    end
+    return names
+end
+
+-- self.open = { { i, j, interior_i, interior_j, NAME = { amplitude, phase }, ... }, ... }
+local function read_boundary(self)
+    if not self.set.file:dimensions().obc then return end
+    local names, list = read_names(self), {}
+    local amplitude, phase = read(self, 'obc_amplitude'), read(self, 'obc_phase')
+    local index, n = {}, nil
+    for k, name in ipairs { 'obc_i', 'obc_j', 'obc_interior_i', 'obc_interior_j' } do
+        index[k], n = read(self, name)
+    end
+    for k = 0, n - 1 do
+        local cell = {}
+        for c = 1, 4 do cell[c] = tonumber(index[c][k]) end
+        for c, name in ipairs(names) do
+            local at = k * #names + c - 1
+            cell[name] = { tonumber(amplitude[at]), tonumber(phase[at]) }
+        end
+        list[k + 1] = cell
+    end
+    self.open, self.names = list, names
+end
+
+-- ---- the grid ----
+
+-- Rows and columns added where open cells lie outside.
+local function extend(self)
+    local west, south, east, north = 0, 0, self.nx - 1, self.ny - 1
+    for _, cell in ipairs(self.open or {}) do
+        west, east = math.min(west, cell[1]), math.max(east, cell[1])
+        south, north = math.min(south, cell[2]), math.max(north, cell[2])
+    end
+    local nx, ny = east - west + 1, north - south + 1
+    local depths = memory.array('double', nx * ny)
+    for j = 0, ny - 1 do
+        for i = 0, nx - 1 do
+            local a, b = i + west, j + south
+            local inside = a >= 0 and a < self.nx and b >= 0 and b < self.ny
+            depths[j * nx + i] = inside and self.depths[b * self.nx + a] or 0 / 0
+        end
+    end
+    for _, cell in ipairs(self.open or {}) do
+        local behind = self.depths[cell[4] * self.nx + cell[3]]
+        cell[1], cell[2] = cell[1] - west, cell[2] - south
+        depths[cell[2] * nx + cell[1]] = behind
+    end
+    local dx, dy = (self.x[2] - self.x[1]) / self.nx, (self.y[2] - self.y[1]) / self.ny
+    self.x = { self.x[1] + west * dx, self.x[1] + (east + 1) * dx }
+    self.y = { self.y[1] + south * dy, self.y[1] + (north + 1) * dy }
+    self.nx, self.ny, self.depths = nx, ny, depths
+end
+
+local fields = { file = 'string', variable = 'string' }
+
+-- { file =, variable = of depths ('depth') }. Returns { grid = of mare.grid, depth = { nx, ny, data
+-- } as mare.ocean takes it, open = open cells { i, j, ..., NAME = { amplitude, phase } } or nil,
+-- names = of their constituents }.
+function basin.new(desc)
+    errors.fields('basin', desc, fields)
+    local self = setmetatable({ path = desc.file, set = dataset.open(desc.file) }, Basin)
+    local ok, failure = pcall(function()
+        read_depths(self, desc.variable or 'depth')
+        read_boundary(self)
+    end)
+    self.set:close()
+    if not ok then error(failure, 0) end
+    extend(self)
+    self.grid = grid.new { nx = self.nx, ny = self.ny, x = self.x, y = self.y,
+        coordinates = 'longitude-latitude' }
+    self.depth = { nx = self.nx, ny = self.ny, data = self.depths }
+    return self
+end
+
+function Basin:is_water(i, j)
+    local depth = self.depths[j * self.nx + i]
+    return depth == depth
+end
+
+-- What mare.ocean takes as tide: of the constituents named, which come up within `ramp`
+-- seconds; arguments: { NAME = of tides.argument } or nil.
+function Basin:tide(names, ramp, arguments)
+    local cells, constituents = {}, {}
+    for k, cell in ipairs(self.open) do cells[k] = { cell[1], cell[2] } end
+    for n, name in ipairs(names) do
+        if not self.open[1][name] then
+            fail(self, "no constituent '%s' (there are: %s)", name, table.concat(self.names, ', '))
+        end
+        local given = arguments and arguments[name] or {}
+        local amplitude, phase = {}, {}
+        for k, cell in ipairs(self.open) do amplitude[k], phase[k] = unpack(cell[name]) end
+        constituents[n] = { name = name, amplitude = amplitude, phase = phase,
+            factor = given.factor, argument = given.argument }
+    end
+    return { cells = cells, constituents = constituents, ramp = ramp }
+end
+
+-- Depths of a chart count from its datum, about the lowest tide, which lies below the mean level by
+-- more than the amplitude of M2: adds `share` of that (an array, m, of one a cell) to all.
+function Basin:lower_datum(amplitude, share)
+    for k = 0, self.nx * self.ny - 1 do
+        self.depths[k] = self.depths[k] + share * amplitude[k]
+    end
+end
+
+-- The cell of water whose centre is nearest to a place (degrees), and how far that is (km), within
+-- `reach` cells; nil where there is none.
+function Basin:nearest_water(x, y, reach)
+    local g, best, at = self.grid, math.huge, nil
+    local i0, j0 = g:cell(x, y)
+    for j = math.max(0, j0 - reach), math.min(g.ny - 1, j0 + reach) do
+        for i = math.max(0, i0 - reach), math.min(g.nx - 1, i0 + reach) do
+            local dx, dy = g:cell_size(y)
+            local distance = math.sqrt(((g:x_centre(i) - x) / g.dx * dx) ^ 2
+                + ((g:y_centre(j) - y) / g.dy * dy) ^ 2) / 1000
+            if self:is_water(i, j) and distance < best then best, at = distance, { i, j } end
+        end
+    end
+    return at, at and best
+end
+
+return basin

@@ -1,0 +1,94 @@
+-- The tide of the north-west European shelf, from its open boundary, against gauges: harmonic
+-- constants of every cell, a cotidal chart and a table of amplitudes and phases, observed and
+-- computed. Depths are those of a chart; --datum adds that share of the amplitude of M2, of a run
+-- before, to make them depths below the mean level.
+
+local mare = require 'mare'
+
+local o = mare.options {
+    title = 'North Sea',
+    help = 'The tide of the European shelf, against gauges.',
+    mare.options.simulation, mare.ocean.options,
+    { name = 'grid', type = 'path', help = 'NetCDF file of depths and tides on the open boundary, '
+        .. 'in the layout of nw_shelf_tidal_model.nc' },
+    { name = 'stations', type = 'path', help = 'table of gauges with their constituents' },
+    { name = 'constituents', default = 'M2', help = 'of the tide, as M2,S2' },
+    { name = 'days', type = 'number', default = 4.14, range = { 0.1 }, help = 'to compute' },
+    { name = 'spin-up', type = 'number', default = 3.62, range = { 0 },
+        help = 'of these, before the analysis', unit = 'd' },
+    { name = 'friction', default = 0.0028, range = { 0, 1 }, help = 'quadratic, coefficient' },
+    { name = 'least-depth', type = 'number', default = 4, range = { 0.1 }, unit = 'm',
+        help = 'shallower water is made so deep' },
+    { name = 'datum', default = 1.2, range = { 0, 3 },
+        help = 'of the amplitude of M2, added to all depths; 0: depths are right' },
+    { name = 'date', type = 'string', help = 'of t = 0, as 2011-03-11; without it phases are '
+        .. 'Greenwich lags with the moon at its mean' },
+    { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
+    { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
+    { name = 'scheme', default = 'linear' }, { name = 'cfl', default = 0.8 },
+    { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
+}
+if not o.grid then error('north_sea: --grid FILE is wanted', 0) end
+if o.t_end == 0 then o.t_end = 86400 * o.days end
+local names = {}
+for name in o.constituents:gmatch '[^,%s]+' do names[#names + 1] = name end
+local basin = mare.basin { file = o.grid }
+local stations = o.stations and mare.gauges.read(o.stations) or {}
+local arguments
+for _, name in ipairs(o.date and names or {}) do
+    arguments = arguments or {}
+    arguments[name] = mare.tides.argument(name, o.date, o.t_end / 2)
+end
+
+local function analysis_of(list)
+    return mare.harmonics { constituents = list, from = 86400 * o.spin_up, arguments = arguments }
+end
+
+-- What is simulated with these constituents.
+local function setup(list)
+    return {
+        options = o, grid = basin.grid, boundaries = 'reflective',
+        initial = function() return 0, 0, 0 end,
+        scheme = mare.ocean {
+            scheme = o.scheme, depth = basin.depth, minimum_depth = o.least_depth,
+            coriolis = 'latitude', friction = { kind = 'quadratic', coefficient = o.friction },
+            tide = basin:tide(list, 86400, arguments),
+        },
+    }
+end
+
+local function sampling(analysis)
+    return { { 20, function(sim) analysis:take(sim) end } }
+end
+
+if o.datum > 0 then
+    local sim, first = mare.simulation(setup { 'M2' }), analysis_of { 'M2' }
+    mare.run.loop(sim, { t_end = o.t_end, quiet = o.quiet, every_steps = sampling(first) })
+    basin:lower_datum(first:result().M2.amplitude, o.datum)
+    first:release()
+    sim:release()
+end
+local analysis = analysis_of(names)
+local run = setup(names)
+run.title, run.every_steps = 'North Sea', sampling(analysis)
+run.epoch = o.date and o.date .. ' 00:00:00'
+run.picture = { variable = 'eta', label = 'elevation (m)', colours = 'diverging' }
+local result = { sim = mare.run(run), basin = basin, scores = {} }
+result.found = analysis:result()
+result.amphidromes = mare.cotidal.amphidromes(basin.grid, result.found[names[1]])
+if o.analysis then
+    mare.cotidal.write(o.analysis, basin, result.found, names, 'North Sea: tides')
+end
+if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
+for k, name in ipairs(stations[1] and names or {}) do
+    local list = mare.cotidal.compare(basin, result.found, name, stations)
+    local s = mare.cotidal.score(list)
+    result.scores[name] = s
+    if not o.quiet then
+        if k == 1 then print(mare.cotidal.table(list)) end
+        print(string.format('%s at %d gauges: vector error median %.3f m, rms %.3f m; amplitude '
+            .. 'ratio %.3f; phase median %.1f degrees', name, s.count, s.median, s.rms, s.ratio,
+            s.phase))
+    end
+end
+return result

@@ -79,6 +79,7 @@ end
 function Harmonics:take(sim)
     if sim.now.t < self.from then return end
     if not self.sim then attach(self, sim) end
+    sim:find_state()
     for _, lane in ipairs(self.lanes) do lane.launch:run() end
     for _, piece in ipairs(self.pieces) do
         piece.launch:set('src', piece.state[piece.state.present])

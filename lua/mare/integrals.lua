@@ -118,9 +118,10 @@ end
 
 -- Queues everything; the last values must have been fetched.
 function Integrals:take()
+    self.sim:find_state()
     if self.shot then self.shot:compute() end
     for n = 1, #self.list do
-        for _, link in ipairs(self.chain) do sum_rows(link, n, self.sim.scheme.levels) end
+        for _, link in ipairs(self.chain) do sum_rows(link, n, self.sim.levels) end
     end
     for _, link in ipairs(self.chain) do
         local band = link.band

@@ -35,7 +35,7 @@ end
 local function spoil(i, j, value)
     return function(sim)
         local s = sim.states[1]
-        s.now:upload({ value }, { offset = s.layout:offset(0, i, j) })
+        s[s.present]:upload({ value }, { offset = s.layout:offset(0, i, j) })
     end
 end
 

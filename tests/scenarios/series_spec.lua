@@ -188,7 +188,7 @@ describe('a time series', function()
     it('is left as it was where the state became invalid', function()
         local function spoil(sim)
             local s = sim.states[1]
-            s.now:upload({ 0 / 0 }, { offset = s.layout:offset(0, 3, 3) })
+            s[s.present]:upload({ 0 / 0 }, { offset = s.layout:offset(0, 3, 3) })
         end
         local ok, failure = pcall(gas, { series_every = 0.02 }, { at = { { 0.1, spoil } } })
         assert.is_false(ok)

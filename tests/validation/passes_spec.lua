@@ -32,6 +32,7 @@ local function sums(sim)
     for _ = 1, 2 do     -- bound in one state, taken in another
         list:take()
         list:fetch(values)
+        sim:read()
         sim:step(1)
     end
     list:release()

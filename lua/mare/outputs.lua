@@ -15,6 +15,7 @@ local journal = require 'mare.journal'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
 local memory = require 'bindings.memory'
+local numbers = require 'mare.numbers'
 local options = require 'mare.options'
 local picture = require 'mare.picture'
 local schedule = require 'mare.schedule'
@@ -55,23 +56,10 @@ local function describe_variables(desc, wanted, precision)
     return list
 end
 
--- "0.1,0.2" -> { 0.1, 0.2 }, of `count` numbers where that is given.
-local function numbers(name, value, count)
-    if type(value) ~= 'string' then return value end
-    local list = {}
-    for word in value:gmatch '[^,%s]+' do list[#list + 1] = tonumber(word) or false end
-    for _, number in ipairs(list) do
-        if not number then errors.usage("option --%s: '%s' (allowed: numbers)", name, value) end
-    end
-    if #list ~= (count or math.max(#list, 1)) then
-        errors.usage("option --%s: '%s' (allowed: %s numbers)", name, value, count or 'some')
-    end
-    return list
-end
-
 -- The cells of a region { west, east, south, north }, every step-th of them.
 local function sample(grid, region, step)
-    local r = numbers('region', region, 4) or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
+    local r = region and numbers('region', region, 4)
+        or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
     step = step or 1
     if not (r[1] < r[2] and r[3] < r[4]) then
         errors.usage('option --region: %g,%g,%g,%g (allowed: west,east,south,north)', unpack(r))
@@ -164,7 +152,7 @@ local function new_output(desc, wanted, common)
     return {
         spec = spec, busy = {}, arrays = arrays,
         schedule = schedule.new { every = wanted.every, steps = wanted.steps,
-            times = numbers('times', wanted.times), t_end = desc.options.t_end },
+            times = wanted.times and numbers('times', wanted.times), t_end = desc.options.t_end },
     }
 end
 

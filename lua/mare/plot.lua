@@ -8,11 +8,14 @@ local figure = require 'mare.output.figure'
 local film = require 'mare.output.film'
 local image = require 'mare.output.image'
 local labels = require 'mare.output.labels'
+local numbers = require 'mare.numbers'
 local options = require 'mare.options'
 local raster = require 'mare.output.raster'
 local system = require 'bindings.system'
 
 local plot = {}
+
+local most_lines = 200       -- more would hide the picture
 
 local declared = {
     title = 'Options',
@@ -25,7 +28,8 @@ local declared = {
     { name = 'range', type = 'string',
       help = 'of the colours, as 0.9,2.1; default: of the values at all these times' },
     { name = 'colours', default = 'viridis', choices = colours.names(), help = 'colour map' },
-    { name = 'contours', type = 'string', help = 'lines: how many, or levels as 0.5,1,1.5' },
+    { name = 'contours', type = 'string', help = 'lines: how many (1 to 200), or '
+      .. 'levels as 0.5,1,1.5' },
     { name = 'contours-of', type = 'string',
       help = 'another variable that they show; of angles (degrees), as phases' },
     { name = 'vectors', type = 'string', help = 'two variables, as u,v: arrows' },
@@ -34,19 +38,10 @@ local declared = {
 
 -- ---- what is asked for ----
 
-local function numbers(name, text)
-    local list = {}
-    for word in text:gmatch '[^,%s]+' do
-        list[#list + 1] = tonumber(word)
-            or errors.usage("option --%s: '%s' (allowed: numbers)", name, text)
-    end
-    return list
-end
-
 local function range_of(o)
     if not o.range then return nil end
-    local range = numbers('range', o.range)
-    if #range ~= 2 or range[1] >= range[2] then
+    local range = numbers('range', o.range, 2)
+    if range[1] >= range[2] then
         errors.usage("option --range: '%s' (allowed: low,high)", o.range)
     end
     return range
@@ -55,8 +50,12 @@ end
 local function levels_of(o)
     if not o.contours then return nil end
     local list = numbers('contours', o.contours)
-    local count = #list == 1 and o.contours:match '^%s*(%d+)%s*$'
-    return count and math.max(1, tonumber(count)) or list
+    local is_count = #list == 1 and o.contours:match '^%s*%d+%s*$'
+    local count = is_count and list[1] or #list
+    if count < 1 or count > most_lines then
+        errors.usage("option --contours: '%s' (allowed: 1 to %d lines)", o.contours, most_lines)
+    end
+    return is_count and count or list
 end
 
 local function nearest(times, wanted)

@@ -1,0 +1,31 @@
+-- Lists of numbers that options take, such as 0.1,0.2: the whole text, and each of them finite.
+
+local errors = require 'bindings.errors'
+
+-- The texts between commas and blanks; of an array that a script gives, its values.
+local function words_of(value)
+    local words = {}
+    if type(value) ~= 'table' then
+        for word in tostring(value):gmatch '[^,%s]+' do words[#words + 1] = word end
+        return words, tostring(value)
+    end
+    for k, one in ipairs(value) do words[k] = tostring(one) end
+    return words, table.concat(words, ',')
+end
+
+-- name: of the option; value: as it was given; count: how many there must be, nil: one or more.
+-- Returns a new array; refuses anything else.
+return function(name, value, count)
+    local words, text = words_of(value)
+    local list = {}
+    for k, word in ipairs(words) do
+        local number = tonumber(type(value) == 'table' and value[k] or word)
+        list[k] = number and number - number == 0 and number or nil
+        if not list[k] then break end
+    end
+    if #list ~= #words or #list ~= (count or math.max(#list, 1)) then
+        errors.usage("option --%s: '%s' (allowed: %snumbers)", name, text,
+            count and count .. ' ' or '')
+    end
+    return list
+end

@@ -195,11 +195,13 @@ static void fill_standard_descriptors(void) {
     }
 }
 
-/* The one check of everything printed: a full disk or a closed pipe. */
+/* The one check of everything printed: a full disk, or a closed pipe, of which nobody wants to hear
+ * (`mare --help | head -n 1`): the status is that of a program that SIGPIPE ended. */
 static int finish_output(int status) {
     errno = 0;
     int failed = ferror(stdout) | fflush(stdout);
     if (!failed) return status;
+    if (errno == EPIPE) return status == EXIT_SUCCESS ? 128 + SIGPIPE : status;
     fprintf(stderr, "mare: standard output: %s\n", errno ? strerror(errno) : "write failed");
     return status == EXIT_SUCCESS ? EXIT_FAILURE : status;
 }

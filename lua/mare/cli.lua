@@ -26,7 +26,29 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
              (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn)
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
              blocks|ascii (what the terminal can show, if it does not say so)
+
+Ctrl-C and SIGTERM end a run after the steps that are under way. A script that computes in a Lua
+loop of its own may not notice the first; the second ends it at once.
 ]]
+
+-- What `mare COMMAND --help` adds to its line of the usage.
+local details = {
+    info = [[
+Dimensions, variables with their ranges, what made it and with which options; of a checkpoint its
+time, step and outputs, after its checksum.]],
+    rerun = [[
+The options are those of the scenario and win over those in the file, which stays as it is.
+`mare rerun FILE.nc --help` lists them.]],
+    doctor = 'With --json the same as data, for programs and for reports of errors.',
+    cache = [[
+ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
+which MARE_CACHE sets.]],
+}
+
+local function show_help(name)
+    print('Usage:' .. usage:match('\n      ( mare ' .. name .. ' .-)\n') .. '\n\n' .. details[name])
+    return 0
+end
 
 -- ---- failures ----
 
@@ -224,6 +246,8 @@ function M.main(first, ...)
         return bad_usage("unknown option '%s'", first)
     end
     if not command then return run_file(first, { ... }) end
+    local is_help = ... == '--help' or ... == '-h'
+    if is_help and details[first] then return show_help(first) end
     local ok, result = xpcall(command, describe, ...)
     return ok and result or status_of(result)
 end

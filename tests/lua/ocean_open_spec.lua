@@ -121,7 +121,7 @@ local function sine(a)
     return { math.sin(a[1]) * math.cosh(a[2]), math.cos(a[1]) * math.sinh(a[2]) }
 end
 
-local omega, length, amplitude, drag = math.rad(28.9841042) / 3600, 100000, 1e-3, 5e-5
+local omega, length, amplitude, drag = math.rad(mare.tides.speeds.M2) / 3600, 100000, 1e-3, 5e-5
 
 -- Elevation and velocity s from the mouth at time t: with the closed end at `length`,
 -- eta = Re(a cos k(L - s) / cos kL exp(i w t)), k^2 = (w^2 - i w r) / (g H).

@@ -155,10 +155,12 @@ function Saver:last(sim)
     return take(self, sim)
 end
 
--- Takes one, unless the last has been taken, and waits until it is on the disk. Returns its path,
--- time and step.
+-- Takes one, unless the last or one of this step has been taken, and waits until it is on the disk.
+-- Returns its path, time and step.
 function Saver:finish(sim)
-    local failure = not self.ended and take(self, sim)
+    local failure = settle(self, true)
+    local is_taken = self.good and self.good == self.pending and self.good.step == sim.now.steps
+    if not (self.ended or is_taken) then failure = take(self, sim) or failure end
     settle(self, true)
     failure = self.failure or failure
     if failure then errors.raise('MARE_ERROR_IO', '%s', failure) end

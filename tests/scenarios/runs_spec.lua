@@ -224,6 +224,13 @@ describe('a run that goes on from a checkpoint', function()
         assert.equal(0.2, checkpoint.newest(folder .. '/run.ck').header.t)
     end)
 
+    it('has one checkpoint of the end, where one was due then too', function()
+        run('kelvin_helmholtz', { nx = 48, ny = 32, t_end = 0.1, checkpoint_every = 0.05,
+            every = 0.05, out = folder .. '/run.nc', checkpoint = folder .. '/run.ck' })
+        assert.equal(0.1, checkpoint.read(folder .. '/run.ck').header.t)
+        assert.equal(0.05, checkpoint.read(folder .. '/run.ck.1').header.t)
+    end)
+
     it('refuses another grid, other equations and other variables', function()
         local base = { nx = 48, ny = 32, steps = 4, checkpoint = folder .. '/run.ck',
             out = folder .. '/run.nc' }

@@ -229,6 +229,14 @@ function files.size(path)
     return found and found.kind == S_IFREG and found.size or nil
 end
 
+-- Why a path is no file that could be read, in words; nil if it is one.
+function files.unreadable(path)
+    local found = status(path)
+    if not found then return 'there is no such file' end
+    if found.kind == S_IFDIR then return 'is a folder, a file is needed' end
+    if found.kind ~= S_IFREG then return 'is not an ordinary file' end
+end
+
 -- The one name of a file, there or not: absolute, without links. Nil where its folder is missing.
 function files.resolve(path)
     path = files.follow(path)

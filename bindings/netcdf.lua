@@ -107,12 +107,15 @@ function netcdf.version()
     return (ffi.string(library().nc_inq_libvers()):gsub('%s*%$$', ''))
 end
 
--- HDF5 failures all look alike in NetCDF's codes; the errno that the system call left says more.
+-- HDF5 failures all look alike in NetCDF's codes. What the disk refused errno tells; any other
+-- value is of a call that has nothing to do with it.
+local of_disk = { [5] = true, [27] = true, [28] = true, [122] = true }     -- IO FBIG NOSPC DQUOT
+
 local function check(status, path, what)
     if status == 0 then return end
-    local reason = ffi.string(C.nc_strerror(status))
     local number = ffi.errno()
-    if status == NC_EHDFERR and number ~= 0 then
+    local reason = ffi.string(C.nc_strerror(status))
+    if status == NC_EHDFERR and of_disk[number] then
         reason = reason .. ' (' .. ffi.string(ffi.C.strerror(number)) .. ')'
     end
     error(string.format('%s: %s: %s', path, what, reason), 0)

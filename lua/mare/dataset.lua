@@ -15,7 +15,8 @@ local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 
 
 -- { path, title } of what lies there; a refusal where nothing does.
 function dataset.open(path)
-    if not files.size(path) then errors.usage('%s: there is no such file', path) end
+    local reason = files.unreadable(path)
+    if reason then errors.usage('%s: %s', path, reason) end
     local file = netcdf.open(path)
     local self = setmetatable({ path = path, file = file, fields = {}, names = {} }, Dataset)
     self.title = file:attributes().title

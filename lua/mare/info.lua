@@ -103,8 +103,10 @@ end
 
 -- Lines about a file; raises if it is neither.
 function info.lines(path)
-    if not files.size(path) then error(path .. ': there is no such file', 0) end
-    local found, reason = checkpoint.read(path)
+    local reason = files.unreadable(path)
+    if reason then error(path .. ': ' .. reason, 0) end
+    local found
+    found, reason = checkpoint.read(path)
     if found then return checkpoint_lines(found) end
     if reason ~= 'is no checkpoint' then error(path .. ': ' .. reason, 0) end
     return netcdf_lines(path)

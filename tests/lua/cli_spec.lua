@@ -136,6 +136,15 @@ describe('mare', function()
         check(0, '', { '-e', 'x = 1' }, '>&-')
     end)
 
+    it('tells what keeps it from a file, and from memory', function()
+        check(1, 'mare: /dev/null: is not an ordinary file', { 'info', '/dev/null' })
+        check(1, 'mare: /: is a folder, a file is needed', { 'info', '/' })
+        check(1, 'mare: /no/file: there is no such file', { 'info', '/no/file' })
+        check(2, '/: is a folder, a file is needed', { 'plot', '/' })
+        check(1, 'has 0.001 GiB (MARE_MEMORY_LIMIT=1M), 0.001 GiB of it free',
+            { 'kelvin_helmholtz', '--steps=1', '--quiet' }, '', 'MARE_MEMORY_LIMIT=1M')
+    end)
+
     it('says nothing where nobody reads on', function()
         assert.equal('1\n', (mare({ '-e', 'for i = 1, 1e5 do print(i) end' }, '| head -n 1')))
         local code = quote 'for i = 1, 1e5 do print(i) end'

@@ -142,6 +142,13 @@ describe('plotting a file', function()
         assert.equal(1, status)
         assert.truthy(text:find('text.nc: open: NetCDF: ', 1, true), text)
         assert.equal('text.nc', listing())
+        local whole = slurp 'a.nc'
+        file = io.open(folder .. '/a.nc', 'w')
+        file:write(whole:sub(1, 600), ('x'):rep(#whole - 600))
+        file:close()
+        status, text = plot 'a.nc'
+        assert.equal(1, status)
+        assert.truthy(text:find('a.nc: open: NetCDF: HDF error\n', 1, true), text)
     end)
 
     it('reads other files that follow CF', function()

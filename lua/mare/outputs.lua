@@ -73,11 +73,24 @@ local function sample(grid, region, step)
         ny = math.floor((j1 - j0) / step) + 1 }
 end
 
+-- The times that the command line lists: all of them come to pass, unless --steps ends the run.
+local function listed_times(o)
+    local times, t_end = o.times and numbers('times', o.times), o.t_end or math.huge
+    for _, t in ipairs(times or {}) do
+        if t < 0 or t > t_end then
+            errors.usage("option --times: '%.14g' (allowed: times from 0 to %.14g, the end)", t,
+                t_end)
+        end
+    end
+    return times
+end
+
 -- The file that the command line asks for.
 local function from_options(o)
     return o.out and {
-        path = o.out, every = o.every, steps = o.every_steps, times = o.times, region = o.region,
-        stride = o.stride, variables = o.variables, deflate = o.deflate, quantize = o.quantize,
+        path = o.out, every = o.every, steps = o.every_steps, times = listed_times(o),
+        region = o.region, stride = o.stride, variables = o.variables, deflate = o.deflate,
+        quantize = o.quantize,
     } or nil
 end
 

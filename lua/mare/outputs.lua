@@ -61,6 +61,12 @@ local function sample(grid, region, step)
     local r = region and numbers('region', region, 4)
         or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
     step = step or 1
+    local slack, x, y = 1e-6, grid.x, grid.y        -- of a cell, for edges that are rounded
+    if r[1] < x[1] - slack * grid.dx or r[2] > x[2] + slack * grid.dx
+        or r[3] < y[1] - slack * grid.dy or r[4] > y[2] + slack * grid.dy then
+        errors.usage('option --region: %g,%g,%g,%g (allowed: within %g,%g,%g,%g)', r[1], r[2],
+            r[3], r[4], x[1], x[2], y[1], y[2])
+    end
     if not (r[1] < r[2] and r[3] < r[4]) then
         errors.usage('option --region: %g,%g,%g,%g (allowed: west,east,south,north)', unpack(r))
     end

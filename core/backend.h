@@ -119,6 +119,16 @@ typedef struct mr_backend {
     /* may be called while it runs */
     void (*plan_destroy)(mr_native device, mr_native plan);
 
+    /* Optional, all or none: what the host has made. After disown the host's is as it was. */
+    mare_status (*device_adopt)(int index, void *context, mr_native *out);
+    mare_status (*stream_adopt)(mr_native device, void *queue, mr_native *out);
+    void (*stream_disown)(mr_native device, mr_native stream);
+    mare_status (*buffer_adopt)(mr_native device, uint64_t memory, uint64_t size, mr_native *out);
+    void (*buffer_disown)(mr_native device, mr_native buffer);
+    void *(*device_native)(mr_native device);
+    void *(*stream_native)(mr_native stream);
+    uint64_t (*buffer_native)(mr_native buffer);
+
     /* optional: see mare_thread_claim */
     void (*thread_claim)(bool claimed);
 } mr_backend;

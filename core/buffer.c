@@ -16,8 +16,8 @@ typedef unsigned long long ull; /* for %llu */
 
 /* ---- creation ---- */
 
-static mare_status check_desc(mare_device *device, const mare_buffer_desc *desc,
-                              const char *label) {
+mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *desc,
+                                 const char *label) {
     if (desc->size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': size is 0", label);
     if (desc->flags)
         return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': flags is %u, must be 0", label,
@@ -45,7 +45,7 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_buffer_create: device, desc and out are required");
     const char *label = desc->label ? desc->label : "buffer";
-    MR_TRY(check_desc(device, desc, label));
+    MR_TRY(mr_buffer_check_desc(device, desc, label));
     mare_buffer *buffer = mr_object_new(sizeof *buffer, "buffer", label);
     if (!buffer) return MARE_ERROR_MEMORY;
     buffer->device = device;

@@ -29,10 +29,18 @@ static mare_status add_default_stream(mare_device *device) {
     device->stream = mr_object_new(sizeof *device->stream, "stream", "default");
     if (!device->stream) return MARE_ERROR_MEMORY;
     device->stream->is_default = true;
-    return mr_stream_open(device, device->stream, 0);
+    return mr_stream_open(device, device->stream, 0, NULL);
 }
 
-static mare_status open_device(const mr_backend *backend, int index, mare_device **out) {
+static mare_status open_native(mare_device *device, int index, void *context) {
+    const mr_backend *backend = device->backend;
+    if (!context) return backend->device_open(index, &device->native);
+    if (backend->device_adopt) return backend->device_adopt(index, context, &device->native);
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no contexts of a host", backend->name);
+}
+
+static mare_status open_device(const mr_backend *backend, int index, void *context,
+                               mare_device **out) {
     char name[32];
     snprintf(name, sizeof name, "%s:%d", backend->name, index);
     mare_device *device = mr_object_new(sizeof *device, "device", name);
@@ -42,7 +50,7 @@ static mare_status open_device(const mr_backend *backend, int index, mare_device
     mare_status status = backend->device_info(index, &device->info);
     memcpy(device->info.name, name, sizeof name);
     if (status == MARE_OK) status = mr_pool_open(device);
-    if (status == MARE_OK) status = backend->device_open(index, &device->native);
+    if (status == MARE_OK) status = open_native(device, index, context);
     if (status == MARE_OK) status = add_default_stream(device);
     if (status != MARE_OK) {
         mr_device_note(device, status);
@@ -56,11 +64,15 @@ static mare_status open_device(const mr_backend *backend, int index, mare_device
 
 mare_status mare_device_open(const char *name, mare_device **out) {
     if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_open: out is NULL");
+    return mr_device_open(name, NULL, out);
+}
+
+mare_status mr_device_open(const char *name, void *context, mare_device **out) {
     *out = NULL;
     const mr_backend *backend = NULL;
     int index = 0;
     MR_TRY(mr_registry_resolve(name, &backend, &index));
-    return open_device(backend, index, out);
+    return open_device(backend, index, context, out);
 }
 
 void mare_device_retain(mare_device *device) {

@@ -127,7 +127,7 @@ struct mare_stream {
     mr_object object;
     mare_device *device;
     mr_native native;
-    bool is_default;
+    bool is_default, is_adopted;
     uint32_t slot;                  /* MR_STREAM_SLOTS: none was free */
     uint64_t serial;                /* never used twice */
     _Atomic(mare_plan *) recording; /* the plan that takes what is queued here; NULL: none */
@@ -230,8 +230,15 @@ mare_status mr_device_note(mare_device *device, mare_status status);
             return mr_device_note(device, mr_annotate(mr_status_, __VA_ARGS__));           \
     } while (0)
 
+/* device.c: in the host's context, unless that is NULL */
+mare_status mr_device_open(const char *name, void *context, mare_device **out);
+
+/* buffer.c: refuses a descriptor of no possible buffer */
+mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *desc,
+                                 const char *label);
+
 /* stream.c: what default streams and others have in common; the device is not retained */
-mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority);
+mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority, void *queue);
 void mr_stream_close(mare_stream *stream);
 
 /* pool.c: the memory of buffers */

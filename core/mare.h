@@ -448,6 +448,29 @@ mare_status mare_profile_end(mare_device *device);      /* waits for what is que
 /* Takes the next record; *found is 0 when there is none. */
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found);
 
+/* ---- what the host has already ----
+ * A host that speaks to the vendor itself can let Mare work in its context, on its queues and in
+ * its memory, and use those of Mare. Natives are CUcontext, CUstream and CUdeviceptr on CUDA,
+ * cl_context, cl_command_queue and cl_mem on OpenCL; elsewhere these calls are
+ * MARE_ERROR_UNAVAILABLE. On OpenCL Mare retains what it is given. On CUDA it is the host's: it
+ * must last until Mare's object is released and the work queued on it has ended. Mare orders its
+ * own work; what the host queues itself is ordered by the queue that both use, or by the host. */
+
+/* Opens a device within the host's context: on OpenCL one that has the device, on CUDA the device's
+ * primary one, current or not, which is that of the CUDA runtime. Others are refused. */
+mare_status mare_device_adopt(const char *name, void *context, mare_device **out);
+/* A stream that is the host's queue, in order and of this device's context. label may be NULL. */
+mare_status mare_stream_adopt(mare_device *device, void *queue, const char *label,
+                              mare_stream **out);
+/* A buffer that is the host's memory, at least desc->size bytes of this device's context. */
+mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_buffer_desc *desc,
+                              mare_buffer **out);
+/* The natives of Mare's objects, valid as long as these. */
+mare_status mare_device_native(mare_device *device, void **context);
+mare_status mare_stream_native(mare_stream *stream, void **queue);
+/* offset: of a view in its memory, bytes; to be added to a CUdeviceptr */
+mare_status mare_buffer_native(mare_buffer *buffer, uint64_t *memory, uint64_t *offset);
+
 /* ---- reports ---- */
 
 /* Handles not yet released, of all kinds, default streams included, in this process. */

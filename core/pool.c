@@ -194,6 +194,10 @@ mare_status mr_pool_take(mare_buffer *buffer) {
 void mr_pool_give(mare_buffer *buffer) {
     mare_device *device = buffer->device;
     mr_block *block = buffer->block;
+    if (!block) {
+        device->backend->buffer_disown(device->native, buffer->native);
+        return;
+    }
     uint64_t streams = atomic_load(&buffer->streams);
     block->streams = streams ? streams : buffer->pending;
     bool kept = block->size_class != UNKEPT && mr_order_covers(block->streams) &&

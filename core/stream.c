@@ -3,21 +3,31 @@
 
 /* ---- streams ---- */
 
-mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority) {
+static void end(const mare_stream *stream) {
+    const mare_device *device = stream->device;
+    const mr_backend *backend = device->backend;
+    (stream->is_adopted ? backend->stream_disown : backend->stream_destroy)(device->native,
+                                                                             stream->native);
+}
+
+mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority, void *queue) {
+    const mr_backend *backend = device->backend;
     static atomic_ullong serials;
     stream->device = device;
     stream->serial = atomic_fetch_add(&serials, 1) + 1;
     MR_TRY(mr_device_alive(device));
-    MR_TRY(device->backend->stream_create(device->native, priority, &stream->native));
+    stream->is_adopted = queue != NULL;
+    MR_TRY(queue ? backend->stream_adopt(device->native, queue, &stream->native)
+                 : backend->stream_create(device->native, priority, &stream->native));
     mare_status status = mr_order_add(stream);
-    if (status != MARE_OK) device->backend->stream_destroy(device->native, stream->native);
+    if (status != MARE_OK) end(stream);
     if (status != MARE_OK) stream->native = (mr_native){ 0 };
     return status;
 }
 
 void mr_stream_close(mare_stream *stream) {
     mr_order_remove(stream);
-    stream->device->backend->stream_destroy(stream->device->native, stream->native);
+    end(stream);
 }
 
 mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
@@ -33,7 +43,7 @@ mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc
                        desc->priority);
     mare_stream *stream = mr_object_new(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
-    mare_status status = mr_stream_open(device, stream, desc->priority);
+    mare_status status = mr_stream_open(device, stream, desc->priority, NULL);
     if (status != MARE_OK) {
         mr_object_delete(&stream->object);
         return mr_device_note(device, mr_annotate(status, "stream '%s'", label));

@@ -55,6 +55,17 @@ if "$prefix/bin/mare" -e "require('mare').device.open 'auto'" 2>/dev/null; then
 else
     echo "skipped: no device for the examples that compute"
 fi
+# Where the SDK is; without a driver the stub that it comes with stands in for linking.
+cuda=${CUDA_HOME:-/usr/local/cuda}
+if [ -f "$cuda/include/cuda.h" ]; then
+    flags mare
+    cc -std=c99 -Wall -Wextra -Werror "$examples/own_cuda.c" -isystem "$cuda/include" \
+        "${flags[@]}" -L"$cuda/lib64/stubs" -lcuda -o own_cuda || fail "own_cuda.c"
+    status=0
+    ./own_cuda >own_cuda.txt 2>&1 || status=$?
+    if [ $status = 0 ]; then expect own_cuda 'x[999] = 999' "$(cat own_cuda.txt)"
+    elif [ $status != 77 ] && [ $status != 127 ]; then fail "own_cuda: $(cat own_cuda.txt)"; fi
+fi
 unset LD_LIBRARY_PATH
 
 mkdir project

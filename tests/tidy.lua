@@ -87,7 +87,8 @@ end, {
 })
 
 line_rule('vendor calls stay in their back end', 'code', function(line, path)
-    if under(path, 'tests') or not is_c(path) then return end
+    local is_host = under(path, 'tests') or under(path, 'bindings/examples')
+    if is_host or not is_c(path) then return end
     local function calls(pattern, home)
         local name = line:match('%f[%w_](' .. pattern .. '%u%w+)%s*%(')
         return name and not path:find('^core/backends/' .. home) and name

@@ -219,7 +219,7 @@ static mare_status describe(int index, struct mr_cuda_device *out) {
     return MARE_OK;
 }
 
-static mare_status device_open(int index, mr_native *out) {
+mare_status mr_cuda_device_open(int index, mr_native *out) {
     struct mr_cuda_device found = { 0 };
     MR_TRY(load());
     MR_TRY(describe(index, &found));
@@ -235,7 +235,7 @@ static mare_status device_open(int index, mr_native *out) {
     return MARE_OK;
 }
 
-static void device_close(mr_native native, bool is_lost) {
+void mr_cuda_device_close(mr_native native, bool is_lost) {
     struct mr_cuda_device *device = native.ptr;
     mr_cuda_context_close(device, is_lost);
     free(device);
@@ -384,8 +384,8 @@ const mr_backend mr_backend_cuda = {
     .runs_kernels = true,
     .probe = probe,
     .device_info = device_info,
-    .device_open = device_open,
-    .device_close = device_close,
+    .device_open = mr_cuda_device_open,
+    .device_close = mr_cuda_device_close,
     .device_memory = device_memory,
     .device_wait = device_wait,
     .buffer_alloc = mr_cuda_buffer_alloc,
@@ -418,6 +418,14 @@ const mr_backend mr_backend_cuda = {
     .launch_create = mr_cuda_launch_create,
     .launch_destroy = mr_cuda_launch_destroy,
     .launch_run = mr_cuda_launch_run,
+    .device_adopt = mr_cuda_device_adopt,
+    .stream_adopt = mr_cuda_stream_adopt,
+    .stream_disown = mr_cuda_stream_disown,
+    .buffer_adopt = mr_cuda_buffer_adopt,
+    .buffer_disown = mr_cuda_buffer_disown,
+    .device_native = mr_cuda_device_native,
+    .stream_native = mr_cuda_stream_native,
+    .buffer_native = mr_cuda_buffer_native,
     .plan_build = mr_cuda_plan_build,
     .plan_run = mr_cuda_plan_run,
     .plan_destroy = mr_cuda_plan_destroy,

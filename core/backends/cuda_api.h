@@ -94,6 +94,21 @@ bool mr_cuda_enter_release(mr_native device, bool *pushed);
 bool mr_cuda_enter_idle(mr_native device, bool *pushed);
 void mr_cuda_thread_claim(bool claimed);
 
+/* ---- cuda.c ---- */
+mare_status mr_cuda_device_open(int index, mr_native *out);
+void mr_cuda_device_close(mr_native device, bool is_lost);
+
+/* ---- cuda_foreign.c ---- */
+mare_status mr_cuda_device_adopt(int index, void *context, mr_native *out);
+mare_status mr_cuda_stream_adopt(mr_native device, void *queue, mr_native *out);
+void mr_cuda_stream_disown(mr_native device, mr_native stream);
+mare_status mr_cuda_buffer_adopt(mr_native device, uint64_t memory, uint64_t size,
+                                 mr_native *out);
+void mr_cuda_buffer_disown(mr_native device, mr_native buffer);
+void *mr_cuda_device_native(mr_native device);
+void *mr_cuda_stream_native(mr_native stream);
+uint64_t mr_cuda_buffer_native(mr_native buffer);
+
 /* ---- cuda_memory.c ---- */
 mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out);
 void mr_cuda_buffer_free(mr_native device, mr_native buffer);

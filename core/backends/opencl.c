@@ -46,33 +46,40 @@ static void device_close(mr_native native, bool is_lost) {
     mr_opencl_device *device = native.ptr;
     if (!device) return;
     if (device->service) mr_cl.clReleaseCommandQueue(device->service);
-    if (device->context) release_context(device->entry, is_lost);
+    if (device->is_adopted) mr_cl.clReleaseContext(device->context);
+    else if (device->context) release_context(device->entry, is_lost);
     pthread_mutex_destroy(&device->lock);
     free(device);
 }
 
-static mare_status make_service(mr_opencl_device *device) {
+static mare_status make_service(mr_opencl_device *device, struct mr_cl_context *context) {
     int32_t code = 0;
-    MR_TRY(retain_context(device->entry));
-    device->context = device->entry->context;
+    if (context) MR_CL_TRY(clRetainContext, (context), "the host's");
+    else MR_TRY(retain_context(device->entry));
+    device->is_adopted = context != NULL;
+    device->context = context ? context : device->entry->context;
     device->service = mr_cl.clCreateCommandQueue(device->context, device->entry->id, 0, &code);
     if (!device->service) return mr_opencl_fail(code, "clCreateCommandQueue", "no properties");
     return MARE_OK;
 }
 
-static mare_status device_open(int index, mr_native *out) {
+mare_status mr_opencl_device_open(int index, struct mr_cl_context *context, mr_native *out) {
     mr_opencl_entry *entry = mr_opencl_device_entry(index);
     if (!entry) return mr_fail(MARE_ERROR_UNAVAILABLE, "there is no OpenCL device %d", index);
     mr_opencl_device *device = calloc(1, sizeof *device);
     if (!device) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a device");
     device->entry = entry;
     pthread_mutex_init(&device->lock, NULL);
-    mare_status status = make_service(device);
+    mare_status status = make_service(device, context);
     if (status != MARE_OK)
         device_close((mr_native){ .ptr = device }, false);
     else
         out->ptr = device;
     return status;
+}
+
+static mare_status device_open(int index, mr_native *out) {
+    return mr_opencl_device_open(index, NULL, out);
 }
 
 /* OpenCL tells how much there is, not how much is free. */
@@ -102,27 +109,31 @@ static void free_buffer(mr_opencl_buffer *buffer) {
     free(buffer);
 }
 
+mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out) {
+    static atomic_ullong serials;
+    mr_opencl_buffer *buffer = calloc(1, sizeof *buffer);
+    if (!buffer) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a buffer");
+    buffer->mem = mem;
+    buffer->size = size;
+    buffer->serial = atomic_fetch_add(&serials, 1) + 1;
+    *out = buffer;
+    return MARE_OK;
+}
+
 static mare_status make_buffer(mr_opencl_device *device, uint64_t size, uint64_t flags,
                                mr_opencl_buffer **out) {
-    static atomic_ullong serials;
     const mare_device_info *info = &device->entry->info;
     if (size > info->max_buffer)
         return mr_fail(MARE_ERROR_MEMORY,
                        "%" PRIu64 " bytes are more than one buffer of %s may have: %" PRIu64
                        " (CL_DEVICE_MAX_MEM_ALLOC_SIZE)",
                        size, info->model, info->max_buffer);
-    mr_opencl_buffer *buffer = calloc(1, sizeof *buffer);
-    if (!buffer) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a buffer");
     int32_t code = 0;
-    buffer->size = size;
-    buffer->serial = atomic_fetch_add(&serials, 1) + 1;
-    buffer->mem = mr_cl.clCreateBuffer(device->context, flags, size, NULL, &code);
-    if (!buffer->mem) {
-        free_buffer(buffer);
-        return mr_opencl_fail(code, "clCreateBuffer", "%" PRIu64 " bytes", size);
-    }
-    *out = buffer;
-    return MARE_OK;
+    struct mr_cl_mem *mem = mr_cl.clCreateBuffer(device->context, flags, size, NULL, &code);
+    if (!mem) return mr_opencl_fail(code, "clCreateBuffer", "%" PRIu64 " bytes", size);
+    mare_status status = mr_opencl_buffer_wrap(mem, size, out);
+    if (status != MARE_OK) mr_cl.clReleaseMemObject(mem);
+    return status;
 }
 
 static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer *buffer) {
@@ -238,4 +249,12 @@ const mr_backend mr_backend_opencl = {
     .launch_create = mr_opencl_launch_create,
     .launch_destroy = mr_opencl_launch_destroy,
     .launch_run = mr_opencl_launch_run,
+    .device_adopt = mr_opencl_device_adopt,
+    .stream_adopt = mr_opencl_stream_adopt,
+    .stream_disown = mr_opencl_stream_destroy,
+    .buffer_adopt = mr_opencl_buffer_adopt,
+    .buffer_disown = mr_opencl_buffer_disown,
+    .device_native = mr_opencl_device_native,
+    .stream_native = mr_opencl_stream_native,
+    .buffer_native = mr_opencl_buffer_native,
 };

@@ -72,6 +72,7 @@ mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
 typedef struct mr_opencl_device {
     mr_opencl_entry *entry;
     struct mr_cl_context *context;
+    bool is_adopted;             /* the context is the host's, retained */
     struct mr_cl_queue *service; /* first touches, mappings, and waiting for streams that went */
     pthread_mutex_t lock;        /* of the list of queues */
     struct mr_opencl_stream *streams;
@@ -136,6 +137,23 @@ static inline mare_status mr_opencl_end(const mr_opencl_command *command) {
     if (command->event) mr_opencl_keep(command);
     return MARE_OK;
 }
+
+/* opencl_stream.c: takes the queue over, unless it fails */
+mare_status mr_opencl_stream_wrap(mr_opencl_device *device, struct mr_cl_queue *queue,
+                                  mr_native *out);
+/* opencl.c: likewise memory; and a device, in its own context where that is NULL */
+mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out);
+mare_status mr_opencl_device_open(int index, struct mr_cl_context *context, mr_native *out);
+
+/* opencl_foreign.c: what the host has made */
+mare_status mr_opencl_device_adopt(int index, void *context, mr_native *out);
+mare_status mr_opencl_stream_adopt(mr_native device, void *queue, mr_native *out);
+mare_status mr_opencl_buffer_adopt(mr_native device, uint64_t memory, uint64_t size,
+                                   mr_native *out);
+void mr_opencl_buffer_disown(mr_native device, mr_native buffer);
+void *mr_opencl_device_native(mr_native device);
+void *mr_opencl_stream_native(mr_native stream);
+uint64_t mr_opencl_buffer_native(mr_native buffer);
 
 /* ---- the other files: entries of the back end's table ---- */
 

@@ -29,24 +29,27 @@ static mare_status make_queue(const mr_opencl_device *device, int priority,
     return mr_opencl_fail(code, "clCreateCommandQueueWithProperties", "priority %d", priority);
 }
 
-mare_status mr_opencl_stream_create(mr_native native, int priority, mr_native *out) {
-    mr_opencl_device *device = native.ptr;
+mare_status mr_opencl_stream_wrap(mr_opencl_device *device, struct mr_cl_queue *queue,
+                                  mr_native *out) {
     mr_opencl_stream *stream = calloc(1, sizeof *stream);
     if (!stream) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a stream");
     pthread_mutex_init(&stream->lock, NULL);
+    stream->queue = queue;
     stream->span = UINT64_MAX / 2; /* no record is expected */
-    mare_status status = make_queue(device, priority, &stream->queue);
-    if (status != MARE_OK) {
-        pthread_mutex_destroy(&stream->lock);
-        free(stream);
-        return status;
-    }
     pthread_mutex_lock(&device->lock);
     stream->next = device->streams;
     device->streams = stream;
     pthread_mutex_unlock(&device->lock);
     out->ptr = stream;
     return MARE_OK;
+}
+
+mare_status mr_opencl_stream_create(mr_native native, int priority, mr_native *out) {
+    struct mr_cl_queue *queue = NULL;
+    MR_TRY(make_queue(native.ptr, priority, &queue));
+    mare_status status = mr_opencl_stream_wrap(native.ptr, queue, out);
+    if (status != MARE_OK) mr_cl.clReleaseCommandQueue(queue);
+    return status;
 }
 
 /* The work of a stream that goes is still waited for by device_wait: the service queue stands

@@ -36,6 +36,7 @@ struct mr_cl_context {
 };
 struct mr_cl_queue {
     int refs;
+    struct mr_cl_context *context;
 };
 struct mr_cl_event {
     int refs;
@@ -47,6 +48,7 @@ struct mr_cl_mem {
     struct mr_cl_mem *parent;
     size_t size;
     unsigned char *data;
+    struct mr_cl_context *context;
 };
 struct mr_cl_program {
     int refs;
@@ -245,7 +247,7 @@ struct mr_cl_context *clCreateContext(const intptr_t *properties, uint32_t count
         return injected(#name);                                                                    \
     }
 int32_t clReleaseContext(struct mr_cl_context *it) {
-    contexts--;
+    if (it->refs == 1) contexts--;
     if (dropped(&it->refs)) free(it);
     return injected("clReleaseContext");
 }
@@ -254,17 +256,52 @@ RELEASE(clReleaseEvent, mr_cl_event)
 
 struct mr_cl_queue *clCreateCommandQueue(struct mr_cl_context *context, struct mr_cl_device *device,
                                          uint64_t properties, int32_t *code) {
-    (void)context, (void)device, (void)properties;
-    return object_fails("clCreateCommandQueue", code) ? NULL : object(sizeof(struct mr_cl_queue));
+    (void)device, (void)properties;
+    if (object_fails("clCreateCommandQueue", code)) return NULL;
+    struct mr_cl_queue *queue = object(sizeof *queue);
+    queue->context = context;
+    return queue;
 }
 
 struct mr_cl_queue *clCreateCommandQueueWithProperties(struct mr_cl_context *context,
                                                        struct mr_cl_device *device,
                                                        const uint64_t *properties, int32_t *code) {
-    (void)context, (void)device, (void)properties;
+    (void)device, (void)properties;
     if (object_fails("clCreateCommandQueueWithProperties", code)) return NULL;
-    return object(sizeof(struct mr_cl_queue));
+    struct mr_cl_queue *queue = object(sizeof *queue);
+    queue->context = context;
+    return queue;
 }
+
+/* What a host's objects are asked before they are shared, and the references to them. */
+int32_t clGetContextInfo(struct mr_cl_context *context, uint32_t name, size_t size, void *out,
+                         size_t *needed) {
+    struct mr_cl_device *device = &the_device;
+    (void)context, (void)name;
+    RETURN_IF_INJECTED(clGetContextInfo);
+    return answer(&device, sizeof device, size, out, needed);
+}
+
+int32_t clGetCommandQueueInfo(struct mr_cl_queue *queue, uint32_t name, size_t size, void *out,
+                              size_t *needed) {
+    struct mr_cl_device *device = &the_device;
+    const uint64_t properties = MR_CL_QUEUE_PROFILING_ENABLE;
+    RETURN_IF_INJECTED(clGetCommandQueueInfo);
+    if (name == MR_CL_QUEUE_CONTEXT)
+        return answer(&queue->context, sizeof queue->context, size, out, needed);
+    if (name == MR_CL_QUEUE_DEVICE) return answer(&device, sizeof device, size, out, needed);
+    return answer(&properties, sizeof properties, size, out, needed);
+}
+
+#define RETAIN(name, type)                                                                         \
+    int32_t name(struct type *it) {                                                                \
+        RETURN_IF_INJECTED(name);                                                                  \
+        it->refs++;                                                                                \
+        return 0;                                                                                  \
+    }
+RETAIN(clRetainContext, mr_cl_context)
+RETAIN(clRetainCommandQueue, mr_cl_queue)
+RETAIN(clRetainMemObject, mr_cl_mem)
 
 int32_t clFlush(struct mr_cl_queue *queue) {
     (void)queue;
@@ -289,9 +326,10 @@ static int32_t done(struct mr_cl_event **event) {
 
 struct mr_cl_mem *clCreateBuffer(struct mr_cl_context *context, uint64_t flags, size_t size,
                                  void *host, int32_t *code) {
-    (void)context, (void)flags, (void)host;
+    (void)flags, (void)host;
     if (object_fails("clCreateBuffer", code)) return NULL;
     struct mr_cl_mem *mem = object(sizeof *mem);
+    mem->context = context;
     mem->size = size;
     mem->data = malloc(size);
     return mem;
@@ -306,7 +344,7 @@ struct mr_cl_mem *clCreateSubBuffer(struct mr_cl_mem *parent, uint64_t flags, ui
     if (region[0] + region[1] > parent->size) *code = MR_CL_INVALID_VALUE;
     if (*code != 0) return NULL;
     struct mr_cl_mem *mem = object(sizeof *mem);
-    *mem = (struct mr_cl_mem){ 1, parent, region[1], parent->data + region[0] };
+    *mem = (struct mr_cl_mem){ 1, parent, region[1], parent->data + region[0], parent->context };
     parent->refs++;
     return mem;
 }
@@ -318,6 +356,13 @@ static void drop_mem(struct mr_cl_mem *mem) {
     else
         free(mem->data);
     free(mem);
+}
+
+int32_t clGetMemObjectInfo(struct mr_cl_mem *mem, uint32_t name, size_t size, void *out,
+                           size_t *needed) {
+    RETURN_IF_INJECTED(clGetMemObjectInfo);
+    if (name == MR_CL_MEM_SIZE) return answer(&mem->size, sizeof mem->size, size, out, needed);
+    return answer(&mem->context, sizeof mem->context, size, out, needed);
 }
 
 int32_t clReleaseMemObject(struct mr_cl_mem *mem) {

@@ -47,6 +47,9 @@ struct session {
     mare_buffer *x, *y, *view, *wide;
     mare_host *host;
     mare_stream *stream;
+    mare_device *adopted;
+    mare_stream *adopted_stream;
+    mare_buffer *adopted_buffer;
     mare_event *start, *stop;
     mare_program *program;
     mare_kernel *kernel, *widths;
@@ -82,7 +85,32 @@ static mare_status create_all(struct session *s) {
     return mare_event_create(s->device, &s->stop);
 }
 
+/* The same context, stream and memory, as a host would hand them over. */
+static mare_status share(struct session *s) {
+    const mare_buffer_desc floats = { .size = N * sizeof(float), .type = MARE_TYPE_FLOAT };
+    const float value = 4;
+    float data[N];
+    void *context, *queue;
+    uint64_t memory, offset;
+    mare_device *none;
+    STEP(mare_device_native(s->device, &context));
+    STEP(mare_stream_native(s->stream, &queue));
+    STEP(mare_buffer_native(s->x, &memory, &offset));
+    STEP(mare_device_adopt("cuda:0", context, &s->adopted));
+    STEP(mare_stream_adopt(s->adopted, queue, NULL, &s->adopted_stream));
+    STEP(mare_buffer_adopt(s->adopted, memory, &floats, &s->adopted_buffer));
+    STEP(mare_buffer_fill(s->adopted_buffer, 0, sizeof data, &value, 4, s->adopted_stream));
+    STEP(mare_stream_wait(s->adopted_stream));
+    STEP(mare_buffer_download(s->x, 0, data, sizeof data, NULL));
+    MUST(data[N - 1] == value);
+    MUST(mare_device_adopt("cuda:0", data, &none) != MARE_OK && !none);
+    return MARE_OK;
+}
+
 static void release_all(struct session *s) {
+    mare_buffer_release(s->adopted_buffer);
+    mare_stream_release(s->adopted_stream);
+    mare_device_release(s->adopted);
     mare_plan_release(s->plan);
     mare_launch_release(s->launch);
     mare_kernel_release(s->widths);
@@ -318,7 +346,8 @@ static mare_status run_session(struct session *s) {
     STEP(release_busy(s));
     STEP(time_events(s));
     STEP(run_kernels(s));
-    return run_plan(s);
+    STEP(run_plan(s));
+    return share(s);
 }
 
 static int session(void) {

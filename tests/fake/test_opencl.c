@@ -24,6 +24,9 @@ typedef struct story {
     mare_program *program;
     mare_kernel *kernel;
     mare_launch *launch;
+    mare_device *adopted;           /* the same context, queue and memory as a host's */
+    mare_stream *adopted_stream;
+    mare_buffer *adopted_buffer;
     float out[N];
     double ms;
     mare_kernel_info info;
@@ -97,7 +100,22 @@ static mare_status finish_story(story *s) {
     return mare_buffer_download(s->y, 0, s->out, sizeof s->out, NULL);
 }
 
+static mare_status share(story *s) {
+    void *context, *queue;
+    uint64_t memory, offset;
+    const mare_buffer_desc desc = { .size = N * sizeof(float) };
+    MR_TRY(mare_device_native(s->device, &context));
+    MR_TRY(mare_stream_native(s->stream, &queue));
+    MR_TRY(mare_buffer_native(s->y, &memory, &offset));
+    MR_TRY(mare_device_adopt("opencl:0", context, &s->adopted));
+    MR_TRY(mare_stream_adopt(s->adopted, queue, NULL, &s->adopted_stream));
+    return mare_buffer_adopt(s->adopted, memory, &desc, &s->adopted_buffer);
+}
+
 static void close_story(story *s) {
+    mare_buffer_release(s->adopted_buffer);
+    mare_stream_release(s->adopted_stream);
+    mare_device_release(s->adopted);
     mare_launch_release(s->launch);
     mare_kernel_release(s->kernel);
     mare_program_release(s->program);
@@ -116,6 +134,7 @@ static mare_status tell_story(story *s) {
     MR_TRY(open_story(s));
     MR_TRY(move_data(s));
     MR_TRY(run_kernel(s));
+    MR_TRY(share(s));
     return finish_story(s);
 }
 

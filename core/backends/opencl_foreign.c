@@ -1,0 +1,95 @@
+/* opencl_foreign.c - the OpenCL back end: contexts, queues and memory of the host. Each is asked
+ * whether it fits, retained, and let go like one of Mare's own. */
+#include "opencl.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { MAX_DEVICES = 64 };
+
+static mare_status need_calls(void) {
+    if (mr_cl.clRetainContext && mr_cl.clGetContextInfo && mr_cl.clRetainCommandQueue &&
+        mr_cl.clGetCommandQueueInfo && mr_cl.clRetainMemObject && mr_cl.clGetMemObjectInfo)
+        return MARE_OK;
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "this OpenCL library cannot share objects of a host");
+}
+
+mare_status mr_opencl_device_adopt(int index, void *context, mr_native *out) {
+    const mr_opencl_entry *entry = mr_opencl_device_entry(index);
+    struct mr_cl_device *ids[MAX_DEVICES];
+    size_t size = 0, i = 0;
+    MR_TRY(need_calls());
+    MR_CL_TRY(clGetContextInfo, (context, MR_CL_CONTEXT_DEVICES, sizeof ids, ids, &size),
+              "its devices");
+    while (entry && i < size / sizeof *ids && ids[i] != entry->id) i++;
+    if (entry && i == size / sizeof *ids)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the context of the host has not the device %s",
+                       entry->info.model);
+    return mr_opencl_device_open(index, context, out);
+}
+
+mare_status mr_opencl_stream_adopt(mr_native native, void *queue, mr_native *out) {
+    const mr_opencl_device *device = native.ptr;
+    struct mr_cl_context *context = NULL;
+    struct mr_cl_device *id = NULL;
+    uint64_t properties = 0;
+    MR_TRY(need_calls());
+    MR_CL_TRY(clGetCommandQueueInfo,
+              (queue, MR_CL_QUEUE_CONTEXT, sizeof context, &context, NULL), "its context");
+    MR_CL_TRY(clGetCommandQueueInfo, (queue, MR_CL_QUEUE_DEVICE, sizeof id, &id, NULL),
+              "its device");
+    MR_CL_TRY(clGetCommandQueueInfo,
+              (queue, MR_CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL),
+              "its properties");
+    if (context != device->context || id != device->entry->id)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the queue of the host is of another context or device "
+                                            "(mare_device_adopt opens one in the host's context)");
+    if (properties & MR_CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the queue of the host is out of order");
+    MR_CL_TRY(clRetainCommandQueue, (queue), "the host's");
+    mare_status status = mr_opencl_stream_wrap(native.ptr, queue, out);
+    if (status != MARE_OK) mr_cl.clReleaseCommandQueue(queue);
+    return status;
+}
+
+mare_status mr_opencl_buffer_adopt(mr_native native, uint64_t memory, uint64_t size,
+                                   mr_native *out) {
+    const mr_opencl_device *device = native.ptr;
+    struct mr_cl_mem *mem = (struct mr_cl_mem *)(uintptr_t)memory;
+    struct mr_cl_context *context = NULL;
+    size_t there = 0;
+    mr_opencl_buffer *buffer = NULL;
+    MR_TRY(need_calls());
+    MR_CL_TRY(clGetMemObjectInfo, (mem, MR_CL_MEM_CONTEXT, sizeof context, &context, NULL),
+              "its context");
+    MR_CL_TRY(clGetMemObjectInfo, (mem, MR_CL_MEM_SIZE, sizeof there, &there, NULL), "its size");
+    if (context != device->context)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the memory of the host is of another context");
+    if (there < size)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the memory of the host has %zu bytes, not %" PRIu64,
+                       there, size);
+    MR_CL_TRY(clRetainMemObject, (mem), "the host's");
+    mare_status status = mr_opencl_buffer_wrap(mem, size, &buffer);
+    if (status != MARE_OK) mr_cl.clReleaseMemObject(mem);
+    else out->ptr = buffer;
+    return status;
+}
+
+void mr_opencl_buffer_disown(mr_native device, mr_native native) {
+    (void)device;
+    mr_opencl_buffer *buffer = native.ptr;
+    mr_cl.clReleaseMemObject(buffer->mem);
+    free(buffer);
+}
+
+void *mr_opencl_device_native(mr_native device) {
+    return ((const mr_opencl_device *)device.ptr)->context;
+}
+
+void *mr_opencl_stream_native(mr_native stream) {
+    return ((const mr_opencl_stream *)stream.ptr)->queue;
+}
+
+uint64_t mr_opencl_buffer_native(mr_native buffer) {
+    return (uintptr_t)((const mr_opencl_buffer *)buffer.ptr)->mem;
+}

@@ -14,15 +14,17 @@ local magic = 'Mare checkpoint 1 '
 local crc_bytes = 8             -- as hexadecimal digits
 local most_kept = 99
 
-local function name_of(path, k)
+-- The name of the k-th newest of a family, from 0.
+function checkpoint.name(path, k)
     return k == 0 and path or path .. '.' .. k
 end
 
 local function rotate(path, keep)
-    for k = keep - 1, 2, -1 do os.rename(name_of(path, k - 1), name_of(path, k)) end
+    local name = checkpoint.name
+    for k = keep - 1, 2, -1 do os.rename(name(path, k - 1), name(path, k)) end
     if keep < 2 or not files.size(path) then return end
     -- Some file systems have no links; then FILE is missing for a moment, and FILE.1 is found.
-    if not pcall(files.link, path, name_of(path, 1)) then os.rename(path, name_of(path, 1)) end
+    if not pcall(files.link, path, name(path, 1)) then os.rename(path, name(path, 1)) end
 end
 
 -- data: `size` bytes at a pointer. keep: how many there are afterwards, at most.
@@ -77,7 +79,7 @@ function checkpoint.newest(path)
     local passed_over, any = {}, false
     path = files.follow(path)
     for k = 0, most_kept do
-        local name = name_of(path, k)
+        local name = checkpoint.name(path, k)
         if files.size(name) then
             any = true
             local found, reason = checkpoint.read(name)

@@ -6,6 +6,7 @@
 
 local bit = require 'bit'
 local camera = require 'mare.camera'
+local checkpoint = require 'mare.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.exchange'
@@ -279,6 +280,9 @@ local function check_paths(desc)
     add('option --series', o.series or (desc.series or {}).path)
     add('option --film', o.film)
     add('option --checkpoint', o.checkpoint)
+    for k = 1, o.checkpoint and (o.keep or 2) - 1 or 0 do
+        add('an older checkpoint', checkpoint.name(files.follow(o.checkpoint), k))
+    end
     for k, wanted in ipairs(desc.outputs or {}) do
         add('output ' .. k .. ' of the script', wanted.path)
     end

@@ -297,7 +297,7 @@ function outputs.new(desc, devices, earlier, run_id)
     for _, name in ipairs { 'out', 'image', 'checkpoint' } do
         if o[name] then errors.option(name, files.check, o[name]) end
     end
-    if o.image then image.check(o.image) end
+    if o.image then errors.option('image', image.check, o.image) end
     local self = setmetatable({
         desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
         journal = journal.open(nil),

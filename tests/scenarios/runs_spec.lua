@@ -363,6 +363,7 @@ describe('outputs', function()
         refused({ out = '/proc/run.nc' }, '/proc/run%.nc: cannot write into its folder')
         refused({ image = folder .. '/../' .. folder:match '[^/]+$' .. '/run.nc' },
             'option %-%-out and option %-%-image are one file: .*run%.nc')
+        refused({ image = folder .. '/p.jpg' }, '%-%-image: .*p%.jpg: a picture ends in %.png')
         refused({ checkpoint = folder .. '/c', image = folder .. '/c.2', keep = 3 },
             'option %-%-image and an older checkpoint are one file')
         refused({ checkpoint = folder .. '/run.nc' }, '%-%-out and option %-%-checkpoint are one')

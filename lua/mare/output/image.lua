@@ -190,6 +190,7 @@ end
 function image.check(path)
     cairo.version()
     files.check(path)
+    if not path:lower():find '%.png$' then error(path .. ': a picture ends in .png', 0) end
 end
 
 return image

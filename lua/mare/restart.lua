@@ -57,6 +57,18 @@ function restart.find(desc)
     return found
 end
 
+-- Refuses a checkpoint from beyond the end of the run. Returns whether it is at the end.
+function restart.is_at_end(found, o)
+    local h = found.header
+    for _, limit in ipairs { { 't = %.14g', h.t, o.t_end }, { 'step %.0f', h.steps, o.steps } } do
+        local text, now, last = unpack(limit)
+        if last and now > last then
+            errors.usage('%s is at ' .. text .. ', the run ends at ' .. text, found.path, now, last)
+        end
+    end
+    return h.t == o.t_end or h.steps == o.steps
+end
+
 -- ---- taking checkpoints ----
 
 local units = { [''] = 1, s = 1, m = 60, h = 3600, d = 86400 }

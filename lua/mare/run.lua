@@ -16,14 +16,15 @@ local system = require 'bindings.system'
 
 local run = { loop = loop.run }
 
-local function say_where(found, quiet, log)
+local function say_where(found, o, log)
+    local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
     for _, reason in ipairs(found.passed_over) do
         io.stderr:write('mare: warning: passed over ', reason, '\n')
         log:write('warning', { message = 'passed over ' .. reason })
     end
-    if quiet then return end
-    io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f\n', found.path,
-        found.header.t, found.header.steps))
+    if o.quiet then return end
+    io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f%s\n', found.path,
+        found.header.t, found.header.steps, left))
 end
 
 local function new_simulation(desc, devices, found)
@@ -63,7 +64,7 @@ local function execute(job)
     local o, log = desc.options, journal.open(desc.options.json_log)
     job.log = log
     log:start(desc, found, files:parameters())
-    if found then say_where(found, o.quiet, log) end
+    if found then say_where(found, o, log) end
     local saver = restart.saver(desc, files, system.now, log, found, samples)
     local sim = job.sim or new_simulation(desc, job.devices, found)
     job.sim = sim
@@ -143,6 +144,7 @@ function run.new(desc, sim)
     local o, started = desc.options, system.now()
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
+    if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)
     local files = outputs.new(desc, devices, header.outputs, header.run_id)

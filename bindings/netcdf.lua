@@ -369,6 +369,12 @@ function File:get(variable, start, count)
     return data, n, count
 end
 
+-- A part of a variable of type char as a text, without the zeros or blanks that fill it up.
+function File:text(variable, start, count)
+    local data, n = self:get(variable, start, count)
+    return (ffi.string(data, n):gsub('[%z ]+$', ''))
+end
+
 local function dimension(file, dim)
     local name, length = ffi.new('char[?]', max_name), ffi.new 'size_t[1]'
     file:check(C.nc_inq_dim(file.id, dim, name, length), 'dimension')

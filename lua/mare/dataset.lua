@@ -1,6 +1,7 @@
 -- Fields in NetCDF files, Mare's own and others that follow CF: variables over (y, x), or with one
 -- more dimension in front, which is taken for time. Values that are packed are unpacked, those that
--- are missing become NaN, and rows come south first.
+-- are missing become NaN, and rows come south first. Curves: variables over time alone, and those
+-- of the stations of a collection of time series.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -18,14 +19,22 @@ function dataset.open(path)
     local reason = files.unreadable(path)
     if reason then errors.usage('%s: %s', path, reason) end
     local file = netcdf.open(path)
-    local self = setmetatable({ path = path, file = file, fields = {}, names = {} }, Dataset)
-    self.title = file:attributes().title
-    local known = file:dimensions()
+    local self = setmetatable({ path = path, file = file, fields = {}, names = {}, curves = {},
+        curve_names = {} }, Dataset)
+    local attributes = file:attributes()
+    self.title = attributes.title
+    local of_stations = attributes.featureType == 'timeSeries'
+    local known, stations = file:dimensions(), 0
     for _, v in ipairs(file:variables()) do
         local rank = #v.dimensions
         local is_bounds = known[v.name] or v.dimensions[rank] == 'nv' or v.type == 'char'
             or v.type == 'string'
-        if (rank == 2 or rank == 3) and not is_bounds then
+        local is_curve = v.dimensions[1] == 'time' and (rank == 1 or rank == 2 and of_stations)
+        if is_curve and not is_bounds then
+            self.curves[v.name] = v
+            if rank == 2 then stations = stations + 1 end       -- these come first
+            table.insert(self.curve_names, rank == 2 and stations or #self.curve_names + 1, v.name)
+        elseif (rank == 2 or rank == 3) and not is_bounds then
             self.fields[v.name] = v
             self.names[#self.names + 1] = v.name
         end
@@ -71,7 +80,7 @@ function Dataset:field(name)
     local v = self.fields[name]
     if not v then
         errors.usage("%s: no variable '%s' over y and x (there are: %s)", self.path, name,
-            table.concat(self.names, ', '))
+            table.concat(#self.names > 0 and self.names or self.curve_names, ', '))
     end
     local rank, attributes = #v.shape, self.file:attributes(name)
     local nx, ny = v.shape[rank], v.shape[rank - 1]
@@ -118,6 +127,40 @@ function Dataset:read(field, k)
         end
     end
     return out
+end
+
+-- Names of the stations, in their order; their numbers where the file has none.
+local function station_names(self, n)
+    local names = {}
+    for k = 1, n do names[k] = 'station ' .. k end
+    for _, v in ipairs(self.file:variables()) do
+        local is_name = v.type == 'char' and #v.shape == 2 and v.shape[1] == n
+            and self.file:attributes(v.name).cf_role == 'timeseries_id'
+        for k = 1, is_name and n or 0 do
+            names[k] = self.file:text(v.name, { k - 1, 0 }, { 1, v.shape[2] })
+        end
+    end
+    return names
+end
+
+-- { label, unit, times, time_unit, series = { { label, values } } } of a variable over time.
+function Dataset:curve(name)
+    local v, attributes = self.curves[name], self.file:attributes(name)
+    local times, of_time = coordinate(self, 'time', v.shape[1])
+    local n, missing = v.shape[2] or 1, missing_values(attributes) or {}
+    local labels = v.shape[2] and station_names(self, n) or { '' }
+    local data, series = self.file:get(name), {}
+    for s = 1, n do
+        local values = {}
+        for k = 1, #times do
+            local value = tonumber(data[(k - 1) * n + s - 1])
+            values[k] = missing[value] and 0 / 0
+                or value * (attributes.scale_factor or 1) + (attributes.add_offset or 0)
+        end
+        series[s] = { label = labels[s], values = values }
+    end
+    return { label = attributes.long_name or name, unit = attributes.units, times = times,
+        time_unit = time_unit(of_time), series = series }
 end
 
 function Dataset:close()

@@ -206,14 +206,36 @@ local function make_film(job, o)
     return { o.film }
 end
 
--- words: of the command line behind FILE
-function plot.run(path, words)
-    options.source, options.program = words, 'mare plot FILE.nc'
-    local o = options { title = 'Pictures and films of a NetCDF file', declared }
-    local range, data = range_of(o), dataset.open(path)
-    local name = o.var or data.names[1]
-        or errors.usage('%s: has no variable over y and x', path)
-    local field = data:field(name)
+local function picture_path(path)
+    return (path:gsub('%.nc%d?$', '')) .. '.png'
+end
+
+-- The picture of a variable over time: a line for each station.
+local function draw_curves(data, name, o, range)
+    for _, option in ipairs { 'film', 'contours', 'contours_of', 'vectors' } do
+        if o[option] then
+            errors.usage('option --%s: %s is of time alone', option:gsub('_', '-'), name)
+        end
+    end
+    if o.times ~= 'last' then errors.usage('option --times: %s is drawn over time', name) end
+    local curve, series = data:curve(name), {}
+    if #curve.times == 0 then errors.usage('%s: has no times yet', data.path) end
+    local unit, factor = labels.time_unit(curve.time_unit, curve.times[#curve.times])
+    local times = {}
+    for k, t in ipairs(curve.times) do times[k] = t * factor end
+    for k, one in ipairs(curve.series) do
+        series[k] = { x = times, y = one.values, label = one.label }
+    end
+    local out = o.out or picture_path(data.path)
+    errors.option('out', image.check, out)
+    image.lines { path = out, title = data.title, series = series, yrange = range, width = o.width,
+        xlabel = labels.with_unit('t', unit), ylabel = labels.with_unit(curve.label, curve.unit) }
+    return { out }
+end
+
+-- Pictures, or a film, of a variable over y and x.
+local function draw_field(data, name, o, range)
+    local path, field = data.path, data:field(name)
     local times, records = field.times, records_of(field, o, path)
     if o.film and not times then errors.usage('option --film: %s has no times', name) end
     if o.film then errors.option('film', film.check, o.film) end
@@ -228,9 +250,22 @@ function plot.run(path, words)
     }
     local written = o.film and make_film(job, o) or {}
     if o.out or not o.film then
-        local out = o.out or path:gsub('%.nc%d?$', '') .. '.png'
-        for _, one in ipairs(draw_images(job, o, out)) do written[#written + 1] = one end
+        for _, one in ipairs(draw_images(job, o, o.out or picture_path(path))) do
+            written[#written + 1] = one
+        end
     end
+    return written
+end
+
+-- words: of the command line behind FILE
+function plot.run(path, words)
+    options.source, options.program = words, 'mare plot FILE.nc'
+    local o = options { title = 'Pictures and films of a NetCDF file', declared }
+    local range, data = range_of(o), dataset.open(path)
+    local name = o.var or data.names[1] or data.curve_names[1]
+        or errors.usage('%s: has no variable over y and x, or over time', path)
+    local draw = data.curves[name] and draw_curves or draw_field
+    local written = draw(data, name, o, range)
     data:close()
     print('wrote ' .. table.concat(written, ', '))
 end

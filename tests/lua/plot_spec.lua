@@ -6,6 +6,7 @@ local image = require 'mare.output.image'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
 local output = require 'mare.output.netcdf'
+local series = require 'mare.output.series'
 
 local folder, path
 
@@ -183,6 +184,37 @@ describe('plotting a file', function()
         local status, text = plot 'other.nc --film a.gif'
         assert.equal(2, status)
         assert.truthy(text:find('option --film: depth has no times', 1, true), text)
+    end)
+
+    it('draws the lines of a file of time series', function()
+        local what = { integrals = { { name = 'mass', units = 'kg' } },
+            variables = { { name = 'eta', long_name = 'elevation', units = 'm' } },
+            gauges = { { name = 'Wick', x = 1, y = 0 }, { name = 'Immingham', x = 2, y = 0 } } }
+        local arrays = { time = { 0, 3600, 7200 }, mass = { 5, 4, 3 },
+            gauges = { Wick = { eta = { 1, 2, 3 } }, Immingham = { eta = { 0, -1, 0.5 } } } }
+        series.write({ path = folder .. '/s.nc', title = 'Tide', grid = { nx = nx, ny = ny },
+            space_units = 'm', time_units = 's' }, what, arrays)
+        local hours = { 0, 1, 2 }
+        local function lines(label, list)
+            image.lines { path = folder .. '/expected.png', title = 'Tide', xlabel = 't (h)',
+                ylabel = label, width = 400, series = list }
+            return slurp 'expected.png'
+        end
+        drawn 's.nc --width 400'
+        assert.is_true(slurp 's.png' == lines('elevation (m)', {
+            { x = hours, y = { 1, 2, 3 }, label = 'Wick' },
+            { x = hours, y = { 0, -1, 0.5 }, label = 'Immingham' } }))
+        drawn 's.nc --width 400 --var mass --out m.png'
+        assert.is_true(slurp 'm.png' == lines('mass (kg)', { { x = hours, y = { 5, 4, 3 } } }))
+        for words, message in pairs {
+            ['s.nc --film a.gif'] = 'option --film: eta is of time alone',
+            ['s.nc --times 1'] = 'option --times: eta is drawn over time',
+            ['s.nc --var h'] = "s.nc: no variable 'h' over y and x (there are: eta, mass)",
+        } do
+            local status, text = plot(words)
+            assert.equal(2, status)
+            assert.truthy(text:find(message, 1, true), text)
+        end
     end)
 
     it('tells its options', function()

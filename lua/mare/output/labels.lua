@@ -55,16 +55,19 @@ local function decimals(step)
     return math.max(0, math.min(6, 1 - math.floor(math.log10(step))))
 end
 
+-- The unit that times up to `last` are told in, and what one of the unit given is in it.
+function labels.time_unit(unit, last)
+    for _, entry in ipairs(unit == 's' and long or {}) do
+        if last >= entry[3] then return entry[1], 1 / entry[2] end
+    end
+    return unit, 1
+end
+
 -- A function that writes times. last, step: the longest of them and the time between two, which
 -- decide how; without a step as briefly as each can be. unit: 's', another one or '1'
 function labels.clock(unit, last, step)
-    local factor = 1
-    for _, entry in ipairs(unit == 's' and long or {}) do
-        if last >= entry[3] then
-            unit, factor = entry[1], 1 / entry[2]
-            break
-        end
-    end
+    local factor
+    unit, factor = labels.time_unit(unit, last)
     local format = step and string.format('%%.%df', math.min(3, decimals(step * factor))) or '%.4g'
     local suffix = unit and unit ~= '1' and ' ' .. unit or ''
     return function(t) return 't = ' .. string.format(format, t * factor) .. suffix end

@@ -51,10 +51,12 @@ local function draw_series(canvas, box, spec, one, em)
     end
 end
 
--- One row above the box: sample and name of every series that has one.
-local function legend(canvas, x, base, series, em)
+-- One row above the box: sample and name of every series that has one, as far as there is room.
+local function legend(canvas, x, right, base, series, em)
     local y = base - 0.36 * em
     for _, one in ipairs(series) do
+        local width = 2.3 * em + canvas:measure(one.label, em)
+        if x + width > right then break end
         if one.label ~= '' then
             if one.style == 'line' then
                 canvas:line(x, y, x + 1.8 * em, y, 0.16 * em, one.colour)
@@ -62,7 +64,7 @@ local function legend(canvas, x, base, series, em)
                 canvas:disc(x + 0.9 * em, y, 0.22 * em, one.colour)
             end
             canvas:text(x + 2.3 * em, base, one.label, em, axes.ink, 0)
-            x = x + 4 * em + canvas:measure(one.label, em)
+            x = x + width + 1.7 * em
         end
     end
 end
@@ -109,7 +111,7 @@ function lines.canvas(spec)
     axes.y_axis(canvas, box, spec.yrange, plot.y_marks, plot.y_power, spec.ylabel, em, line)
     axes.title(canvas, box.x, width - 0.5 * em, 1.75 * em, spec.title, em)
     if plot.legend then
-        legend(canvas, box.x, (spec.title ~= '' and 3.5 or 1.75) * em, spec.series, em)
+        legend(canvas, box.x, width, (spec.title ~= '' and 3.5 or 1.75) * em, spec.series, em)
     end
     return canvas
 end

@@ -2,9 +2,10 @@
  *
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
- * and renamed, so that a reader sees all or nothing; one that is damaged is deleted. Whatever goes
- * wrong here is a miss. A hit sets the file's time, and when the folder outgrows its limit the
- * longest unused go. Who compiles holds a lock on one byte of the file .lock, chosen by the key.
+ * and renamed, so that a reader sees all or nothing; one that is damaged is deleted, one that could
+ * not be read stays. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
+ * folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte of the
+ * file .lock, chosen by the key.
  */
 #include "internal.h"
 
@@ -100,39 +101,47 @@ static int open_folder(bool create) {
 
 /* ---- reading ---- */
 
-static bool read_all(int fd, void *out, size_t size) {
+/* FAILED tells nothing of the file: no memory, or the system did not read. */
+typedef enum outcome { GOOD, DAMAGED, FAILED } outcome;
+
+static outcome read_all(int fd, void *out, size_t size) {
     char *at = out;
     while (size) {
         ssize_t got = read(fd, at, size);
         if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return false;
+        if (got <= 0) return got < 0 ? FAILED : DAMAGED;
         at += got;
         size -= (size_t)got;
     }
-    return true;
+    return GOOD;
 }
 
-static bool read_header(int fd, header *out) {
+static outcome read_header(int fd, header *out) {
     struct stat status;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || !read_all(fd, out, sizeof *out))
-        return false;
+    if (fstat(fd, &status) != 0) return FAILED;
+    if (!S_ISREG(status.st_mode)) return DAMAGED;
+    outcome result = read_all(fd, out, sizeof *out);
+    if (result != GOOD) return result;
     uint64_t size = (uint64_t)status.st_size, total = 0;
-    if (memcmp(out->magic, magic, sizeof magic) != 0 || out->format != FORMAT) return false;
+    if (memcmp(out->magic, magic, sizeof magic) != 0 || out->format != FORMAT) return DAMAGED;
     out->program[sizeof out->program - 1] = out->device[sizeof out->device - 1] = '\0';
-    return !__builtin_add_overflow(out->key_size, out->binary_size, &total) &&
-           size - sizeof *out == total;
+    bool fits = !__builtin_add_overflow(out->key_size, out->binary_size, &total) &&
+                size - sizeof *out == total;
+    return fits ? GOOD : DAMAGED;
 }
 
-/* The key and the binary in one block; NULL if the file is not what it should be. */
-static char *read_entry(int fd, header *head) {
-    if (!read_header(fd, head)) return NULL;
+/* The key and the binary in one block, for the caller to free. */
+static outcome read_entry(int fd, header *head, char **out) {
+    outcome result = read_header(fd, head);
+    if (result != GOOD) return result;
     size_t size = (size_t)(head->key_size + head->binary_size);
     char *block = malloc(size ? size : 1);
-    if (!block) return NULL;
-    if (read_all(fd, block, size) && hash((unsigned char *)block, size, 0) == head->checksum)
-        return block;
-    free(block);
-    return NULL;
+    if (!block) return FAILED;
+    result = read_all(fd, block, size);
+    if (result == GOOD && hash((unsigned char *)block, size, 0) != head->checksum) result = DAMAGED;
+    if (result == GOOD) *out = block;
+    else free(block);
+    return result;
 }
 
 static bool take_binary(const header *head, const char *block, const char *key, size_t key_size,
@@ -154,8 +163,12 @@ bool mr_cache_load(const char *key, size_t key_size, mr_blob *out) {
     entry_name(key, key_size, name);
     if (folder >= 0) fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0) goto done;
-    char *block = read_entry(fd, &head);
-    if (block) found = take_binary(&head, block, key, key_size, out);
+    char *block = NULL;
+    outcome result = read_entry(fd, &head, &block);
+    if (result == GOOD) found = take_binary(&head, block, key, key_size, out);
+    else if (result == FAILED)
+        mr_log(MARE_LOG_WARN, "cache: %s/%s could not be read: %s", mare_cache_path(), name,
+               strerror(errno));
     else {
         (void)unlinkat(folder, name, 0);
         mr_log(MARE_LOG_WARN, "cache: %s/%s was damaged, removed", mare_cache_path(), name);
@@ -240,10 +253,11 @@ static void read_names(int folder, mare_cache_info *info) {
     header head;
     int fd = openat(folder, info->file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
-    if (read_header(fd, &head)) {
+    const outcome result = read_header(fd, &head);
+    if (result == GOOD) {
         memcpy(info->program, head.program, sizeof info->program);
         memcpy(info->device, head.device, sizeof info->device);
-    } else strcpy(info->program, "(damaged)");
+    } else strcpy(info->program, result == DAMAGED ? "(damaged)" : "(not read)");
     close(fd);
 }
 

@@ -12,6 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* So large that no allocator has it left from before. */
+enum { LARGE = 64 << 20 };
+
 static char folder[64];
 
 static void store(const char *key, const char *binary) {
@@ -126,6 +129,43 @@ static void deletes_damage(void) {
         CHECK(good ? i >= 40 && i < 296 : misses("key") && access(path, F_OK) != 0);
         if (!good) expect_warning(path, "was damaged, removed");
     }
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* Half as much memory as the entry needs, until `before` is put back. */
+static void lack_memory(struct rlimit *before) {
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    CHECK(file && fscanf(file, "%lu", &pages) == 1);
+    if (file) fclose(file);
+    CHECK(getrlimit(RLIMIT_AS, before) == 0);
+    struct rlimit small = *before;
+    small.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + LARGE / 2;
+    CHECK(setrlimit(RLIMIT_AS, &small) == 0);
+}
+
+/* No memory, and a file that the system refuses to read, say nothing against an entry. */
+static void keeps_what_it_cannot_read(void) {
+    char path[256], aside[300], *binary = malloc(LARGE);
+    struct rlimit before;
+    if (!CHECK(binary != NULL)) return;
+    memset(binary, 'b', LARGE - 1);
+    binary[LARGE - 1] = '\0';
+    store("key", binary);
+    newest(path);
+    lack_memory(&before);
+    CHECK(misses("key"));
+    CHECK(setrlimit(RLIMIT_AS, &before) == 0);
+    expect_warning(path, strerror(ENOMEM));
+    CHECK(holds("key", binary));
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    CHECK(rename(path, aside) == 0);
+    CHECK(symlink("/proc/self/mem", path) == 0); /* at 0 there is nothing mapped */
+    CHECK(misses("key"));
+    expect_warning(path, strerror(EIO));
+    CHECK(rename(aside, path) == 0);
+    CHECK(holds("key", binary));
+    free(binary);
     CHECK_OK(mare_cache_clear(NULL));
 }
 
@@ -307,6 +347,7 @@ int main(void) {
     keeps_and_lists();
     clears();
     deletes_damage();
+    keeps_what_it_cannot_read();
     survives_collisions();
     stays_small();
     locks_keys();

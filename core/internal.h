@@ -97,7 +97,8 @@ struct mare_device {
     const mr_backend *backend;
     mr_native native;
     mare_stream *stream;            /* default; does not retain the device */
-    struct mr_profile *profile;     /* NULL: never profiled */
+    _Atomic(struct mr_profile *) profile;   /* NULL: never profiled */
+    atomic_bool is_profiled;        /* now; changes under the profile's lock */
     atomic_bool is_lost;
     /* so far what every launch reads */
     mr_text fault;                  /* by which it was lost; set before is_lost */
@@ -277,8 +278,11 @@ mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);
 mare_status mr_order_op(const mr_op *op, const mare_stream *stream);
 
 /* profile.c */
-bool mr_profile_is_on(const mare_device *device);
-mare_status mr_profile_run(const mr_op *op, mare_stream *stream);   /* mr_op_run, timed */
+static inline bool mr_profile_is_on(const mare_device *device) {
+    return atomic_load_explicit(&device->is_profiled, memory_order_relaxed);
+}
+/* mr_op_run, timed if the profile is on */
+mare_status mr_profile_run(const mr_op *op, mare_stream *stream);
 void mr_profile_close(mare_device *device);
 
 /* region.c */

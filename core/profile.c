@@ -29,8 +29,7 @@ struct piece {
 struct lane { const mare_stream *stream; char label[64]; };
 
 struct mr_profile {
-    pthread_mutex_t lock;
-    bool is_running;
+    pthread_mutex_t lock;           /* of all that follows */
     mr_native origin;               /* the event at which time begins */
     mr_native start[PENDING], stop[PENDING];    /* of piece i in slot i % PENDING */
     struct piece *pieces;
@@ -81,34 +80,46 @@ void mr_profile_close(mare_device *device) {
     device->profile = NULL;
 }
 
+/* The device's, made by whichever thread is first and kept with its events until the device goes:
+ * another thread may still be in it. NULL: out of memory. */
+static struct mr_profile *find_profile(mare_device *device) {
+    static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&making);
+    struct mr_profile *profile = device->profile;
+    if (!profile && (profile = calloc(1, sizeof *profile))) {
+        pthread_mutex_init(&profile->lock, NULL);
+        device->profile = profile;
+    }
+    pthread_mutex_unlock(&making);
+    return profile;
+}
+
 static mare_status mark_origin(mare_device *device, struct mr_profile *profile) {
     const mr_backend *backend = device->backend;
-    MR_TRY(backend->event_create(device->native, &profile->origin));
+    if (!profile->origin.u64) MR_TRY(backend->event_create(device->native, &profile->origin));
     return backend->event_record(device->native, profile->origin, device->stream->native);
+}
+
+static mare_status begin(mare_device *device, struct mr_profile *profile) {
+    if (mr_profile_is_on(device))
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device %s is profiled already",
+                       device->info.name);
+    MR_TRY_WITH(mark_origin(device, profile), "device '%s': profile", device->info.name);
+    profile->count = profile->timed = profile->taken = 0;
+    profile->name_count = profile->lane_count = 0;
+    atomic_store(&device->is_profiled, true);
+    return MARE_OK;
 }
 
 mare_status mare_profile_begin(mare_device *device) {
     if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device is NULL");
-    if (device->profile && device->profile->is_running)
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device %s is profiled already",
-                       device->info.name);
-    struct mr_profile *profile = calloc(1, sizeof *profile);
-    if (!profile) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
-    pthread_mutex_init(&profile->lock, NULL);
     pthread_once(&nvtx.once, load_nvtx);
-    mare_status status = mark_origin(device, profile);
-    if (status != MARE_OK) {
-        destroy(device, profile);
-        return mr_annotate(status, "device '%s': profile", device->info.name);
-    }
-    mr_profile_close(device);
-    profile->is_running = true;
-    device->profile = profile;
-    return MARE_OK;
-}
-
-bool mr_profile_is_on(const mare_device *device) {
-    return device->profile && device->profile->is_running;
+    struct mr_profile *profile = find_profile(device);
+    if (!profile) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    pthread_mutex_lock(&profile->lock);
+    mare_status status = begin(device, profile);
+    pthread_mutex_unlock(&profile->lock);
+    return status;
 }
 
 /* ---- names and streams, once each ---- */
@@ -240,7 +251,9 @@ mare_status mr_profile_run(const mr_op *op, mare_stream *stream) {
     struct mr_profile *profile = stream->device->profile;
     pthread_mutex_lock(&profile->lock);
     if (nvtx.nvtxRangePushA) nvtx.nvtxRangePushA(what_of(op));
-    mare_status status = run_locked(op, stream);
+    mare_status status = mr_profile_is_on(stream->device)   /* until it was our turn */
+                             ? run_locked(op, stream)
+                             : mr_op_run(op, stream->native);
     if (nvtx.nvtxRangePop) nvtx.nvtxRangePop();
     pthread_mutex_unlock(&profile->lock);
     return status;
@@ -248,14 +261,9 @@ mare_status mr_profile_run(const mr_op *op, mare_stream *stream) {
 
 /* ---- results ---- */
 
-mare_status mare_profile_end(mare_device *device) {
-    if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device is NULL");
-    struct mr_profile *profile = device->profile;
-    if (!mr_profile_is_on(device))
-        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device %s is not profiled",
-                       device->info.name);
-    profile->is_running = false;
+static mare_status end(mare_device *device, struct mr_profile *profile) {
     mare_status status = MARE_OK;
+    atomic_store(&device->is_profiled, false);
     while (status == MARE_OK && profile->timed < profile->count)
         status = time_piece(device, profile);
     profile->count = profile->timed;
@@ -263,14 +271,21 @@ mare_status mare_profile_end(mare_device *device) {
                                                     device->info.name);
 }
 
-mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found) {
-    if (!device || !out || !found)
-        return mr_fail(MARE_ERROR_ARGUMENT,
-                       "mare_profile_next: device, out and found are required");
+mare_status mare_profile_end(mare_device *device) {
+    if (!device) return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device is NULL");
     struct mr_profile *profile = device->profile;
-    *found = profile && !profile->is_running && profile->taken < profile->count;
-    if (!*found) return MARE_OK;
-    const struct piece *piece = &profile->pieces[profile->taken++];
+    if (profile) pthread_mutex_lock(&profile->lock);
+    mare_status status =
+        mr_profile_is_on(device)
+            ? end(device, profile)
+            : mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_end: device %s is not profiled",
+                      device->info.name);
+    if (profile) pthread_mutex_unlock(&profile->lock);
+    return status;
+}
+
+static void describe(const struct mr_profile *profile, const struct piece *piece,
+                     mare_profile_record *out) {
     const struct name *name = &profile->names[piece->name];
     *out = (mare_profile_record){ .is_kernel = name->kernel != NULL,
                                   .stream_index = piece->stream,
@@ -281,5 +296,18 @@ mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int
                                   .bytes = piece->bytes };
     memcpy(out->name, name->text, sizeof out->name);
     memcpy(out->stream, profile->lanes[piece->stream].label, sizeof out->stream);
+}
+
+mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found) {
+    if (!device || !out || !found)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "mare_profile_next: device, out and found are required");
+    struct mr_profile *profile = device->profile;
+    *found = false;
+    if (!profile) return MARE_OK;
+    pthread_mutex_lock(&profile->lock);
+    *found = !mr_profile_is_on(device) && profile->taken < profile->count;
+    if (*found) describe(profile, &profile->pieces[profile->taken++], out);
+    pthread_mutex_unlock(&profile->lock);
     return MARE_OK;
 }

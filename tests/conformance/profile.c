@@ -1,7 +1,11 @@
 /* profile.c - times of what ran, in the order in which it was queued. */
 #include "devices.h"
 
-enum { COUNT = 1 << 18, BYTES = 4 * COUNT, MANY = 3000 };
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { COUNT = 1 << 18, BYTES = 4 * COUNT, MANY = 3000, ROUNDS = 40 };
 
 static const char source[] = "MR_KERNEL void scale(int n, float a, MR_GLOBAL float *x) {\n"
                              "    int i = mr_gid_x();\n"
@@ -98,12 +102,56 @@ static void records_many(mare_device *device, mare_buffer *x) {
     CHECK_OK(mare_profile_begin(device)); /* and left running when the device goes */
 }
 
+typedef struct worker {
+    mare_device *device;
+    mare_launch *launch;
+    atomic_bool stop;
+    mare_status status;
+} worker;
+
+static void *work(void *context) {
+    worker *mine = context;
+    mare_stream *stream = NULL;
+    mine->status = mare_stream_create(mine->device, NULL, &stream);
+    while (mine->status == MARE_OK && !atomic_load(&mine->stop)) {
+        mine->status = mare_launch_run(mine->launch, stream);
+        if (mine->status == MARE_OK) mine->status = mare_stream_wait(stream);
+    }
+    mare_stream_release(stream);
+    return NULL;
+}
+
+/* Profiles begin, end and are read while another thread works; times stay in order. */
+static void records_beside_threads(mare_device *device, mare_launch *launch) {
+    worker other = { .device = device, .launch = launch };
+    mare_profile_record record;
+    pthread_t thread;
+    int32_t found = 0;
+    if (!CHECK(pthread_create(&thread, NULL, work, &other) == 0)) return;
+    for (int i = 0; i < ROUNDS; i++) {
+        double before = 0;
+        CHECK_OK(mare_profile_begin(device));
+        usleep(500);
+        CHECK_OK(mare_profile_end(device));
+        CHECK_OK(mare_profile_next(device, &record, &found));
+        for (; found; before = record.start_ms) {
+            CHECK_TEXT(record.name, "scale");
+            CHECK(record.start_ms >= before && record.stop_ms >= record.start_ms);
+            CHECK_OK(mare_profile_next(device, &record, &found));
+        }
+    }
+    atomic_store(&other.stop, true);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK_NUMBER(other.status, MARE_OK);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
     mare_buffer *x = NULL;
     (void)info;
     CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ BYTES, MARE_TYPE_FLOAT, 0, "x" }, &x));
     mare_launch *launch = bind(device, x);
     records_in_order(device, x, launch);
+    records_beside_threads(device, launch);
     records_many(device, x);
     mare_launch_release(launch);
     mare_buffer_release(x);

@@ -17,7 +17,8 @@
 --
 -- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
 -- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
--- and both parts of a pair), choices = { ... }, unit. A boolean is a flag: --name when its
+-- and both parts of a pair), choices = { ... }, unit, needs = { names of options for files } of
+-- which a command line with this one must have one. A boolean is a flag: --name when its
 -- default is false, --no-name when it is true. Values come from options.source: an array of
 -- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from
 -- a REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
@@ -125,7 +126,7 @@ end
 
 local option_fields = {
     name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
-    range = 'table', choices = 'table',
+    range = 'table', choices = 'table', needs = 'table',
 }
 
 local function declare(list, declaration, group)
@@ -240,6 +241,18 @@ local function check_names(list, values)
     return values
 end
 
+-- Refuses options that nothing here would heed.
+local function check_needs(list, given, values)
+    for _, option in ipairs(list) do
+        local found = given[option.key] == nil or not option.needs
+        for _, name in ipairs(option.needs or {}) do found = found or values[name] end
+        if not found then
+            errors.usage('option --%s wants --%s FILE', option.name,
+                table.concat(option.needs, ' FILE or --'))
+        end
+    end
+end
+
 local function metadata(values, list)
     local out = {}
     for _, option in ipairs(list) do
@@ -287,6 +300,8 @@ local function evaluate(_, spec)
         if value == nil then value = option.default else value = read(option, value) end
         values[option.key] = value
     end
+    -- A session may name the file later.
+    if is_words then check_needs(list, given, values) end
     function methods:metadata() return metadata(self, list) end
     function methods.given(_, key) return given[key] ~= nil end
     function methods.words() return words(given, list) end
@@ -327,14 +342,19 @@ M.simulation = {
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
     device_list_option,
     { name = 'out', type = 'path', help = 'NetCDF file to write' },
-    { name = 'every', type = 'number', range = { 1e-12 }, help = 'time between outputs' },
-    { name = 'every-steps', type = 'integer', range = { 1 }, help = 'steps between outputs' },
-    { name = 'times', type = 'string', help = 'of outputs, as 0.1,0.25,1' },
-    { name = 'region', type = 'string', help = 'of --out, as west,east,south,north' },
-    { name = 'stride', type = 'integer', range = { 1 }, help = 'only every Nth cell into --out' },
-    { name = 'deflate', type = 'integer', range = { 0, 9 }, help = 'compression of --out' },
+    { name = 'every', type = 'number', range = { 1e-12 },
+      needs = { 'out' }, help = 'time between outputs' },
+    { name = 'every-steps', type = 'integer', range = { 1 },
+      needs = { 'out' }, help = 'steps between outputs' },
+    { name = 'times', type = 'string', needs = { 'out' }, help = 'of outputs, as 0.1,0.25,1' },
+    { name = 'region', type = 'string',
+      needs = { 'out' }, help = 'of --out, as west,east,south,north' },
+    { name = 'stride', type = 'integer', range = { 1 },
+      needs = { 'out' }, help = 'only every Nth cell into --out' },
+    { name = 'deflate', type = 'integer', range = { 0, 9 },
+      needs = { 'out' }, help = 'compression of --out' },
     { name = 'quantize', type = 'integer', range = { 1, 15 },
-      help = 'significant digits in --out, to compress better' },
+      needs = { 'out' }, help = 'significant digits in --out, to compress better' },
     { name = 'series', type = 'path',
       help = 'NetCDF file of integrals, and of values at gauges' },
     { name = 'series-every', type = 'number', range = { 1e-12 }, help = 'time between its rows' },
@@ -342,20 +362,23 @@ M.simulation = {
     { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
     { name = 'checkpoint', type = 'path', help = 'file to go on from, written at the end too' },
     { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
-      help = 'time between checkpoints' },
-    { name = 'keep', default = 2, range = { 1, 99 }, help = 'checkpoints: FILE, FILE.1, ...' },
+      needs = { 'checkpoint' }, help = 'time between checkpoints' },
+    { name = 'keep', default = 2, range = { 1, 99 },
+      needs = { 'checkpoint' }, help = 'checkpoints: FILE, FILE.1, ...' },
     { name = 'restart', type = 'path',
       help = "checkpoint to go on from; 'latest': --checkpoint's, if there is one" },
     { name = 'wall-limit', type = 'string',
+      needs = { 'checkpoint' },
       help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
     { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
     { name = 'film', type = 'path', help = 'film to make: FILE.gif, FILE.png (APNG) or, where '
       .. 'there is ffmpeg, FILE.mp4' },
     { name = 'frames', default = 100, range = { 1, 100000 },
-      help = 'of the film, evenly over the run, after the first' },
+      needs = { 'film' }, help = 'of the film, evenly over the run, after the first' },
     { name = 'film-every', type = 'number', range = { 1e-12 },
-      help = 'time between frames, instead' },
-    { name = 'film-width', default = 800, range = { 200, 8192 }, help = 'in pixels, about' },
+      needs = { 'film' }, help = 'time between frames, instead' },
+    { name = 'film-width', default = 800, range = { 200, 8192 },
+      needs = { 'film' }, help = 'in pixels, about' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'quiet', default = false, help = 'no progress line' },
     { name = 'json-log', type = 'path',

@@ -82,6 +82,21 @@ describe('options', function()
         end
     end)
 
+    it('refuses words that need another, which a session may give later', function()
+        for words, file in pairs { ['--every=1'] = 'out', ['--keep=3'] = 'checkpoint',
+            ['--frames=9'] = 'film' } do
+            assert.truthy(refusal(spec, { words }):find(words:match '^[^=]+' .. ' wants --' .. file,
+                1, true))
+            evaluate(spec, { words, '--' .. file .. '=f' })
+        end
+        assert.equal(1, evaluate(spec, { every = 1 }).every)
+        local either = { { name = 'a', default = 1, needs = { 'b', 'c' } },
+            { name = 'b', type = 'path' }, { name = 'c', type = 'path', default = 'x' } }
+        assert.equal(2, evaluate(either, { '--a=2' }).a)
+        either[3].default = nil
+        assert.truthy(refusal(either, { '--a=2' }):find('--a wants --b FILE or --c FILE', 1, true))
+    end)
+
     it('refuses wrong values of a table too', function()
         assert.equal("unknown option 'nz'", refusal(spec, { nz = 1 }))
         assert.truthy(refusal(spec, { nx = 'many' }):find("option --nx: 'many'", 1, true))

@@ -274,7 +274,7 @@ describe('a run that goes on from a checkpoint', function()
     it('needs a checkpoint for a limit of time, and stops in time', function()
         local status, text = status_of(command('kelvin_helmholtz', { ['wall-limit'] = '1h' }))
         assert.equal(2, status)
-        assert.truthy(text:find('want --checkpoint FILE', 1, true), text)
+        assert.truthy(text:find('--wall-limit wants --checkpoint FILE', 1, true), text)
         local values = { nx = 64, ny = 32, ['t-end'] = 1e6, ['wall-limit'] = '1.5s',
             checkpoint = folder .. '/run.ck', image = folder .. '/p.png',
             out = folder .. '/run.nc' }

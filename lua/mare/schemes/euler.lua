@@ -58,7 +58,7 @@ euler.options = {
     { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string',
+    { name = 'variables', type = 'string', needs = { 'out', 'series' },
         help = 'more for --out, of u,v,p,speed,mach,vorticity,schlieren' },
 }
 

@@ -68,7 +68,7 @@ ocean.options = {
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
     { name = 'rk', default = 2, range = { 2, 3 }, help = 'stages of a step of finite volumes' },
-    { name = 'variables', type = 'string',
+    { name = 'variables', type = 'string', needs = { 'out', 'series' },
         help = 'more for --out, of h,u,v,speed,vorticity,energy' },
 }
 

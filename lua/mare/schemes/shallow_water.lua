@@ -85,7 +85,8 @@ water.options = {
     { name = 'limiter', default = 'mc', choices = names_of(water.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string', help = 'more for --out, of eta,u,v,speed,energy' },
+    { name = 'variables', type = 'string', needs = { 'out', 'series' },
+      help = 'more for --out, of eta,u,v,speed,energy' },
 }
 
 local function choose(what, name, choices)

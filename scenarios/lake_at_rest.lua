@@ -47,7 +47,7 @@ local sim = mare.run {
 -- The largest of f(value, elevation of the bed) over the water and what it may flood.
 local bed = sim.domain.bed
 local function largest(variable, f)
-    local data, most = sim:field(variable), 0
+    local data, most = sim:stored(variable), 0
     for k = 0, sim.grid.cells - 1 do
         local i, j = k % o.nx, math.floor(k / o.nx)
         if not bed:is_land(i, j) then

@@ -67,7 +67,7 @@ local sim = mare.run {
     picture = { variable = 'eta', label = 'elevation (m)' },
 }
 
-local exact, eta = solutions[o.surface](sim.now.t), sim:field 'eta'
+local exact, eta = solutions[o.surface](sim.now.t), sim:stored 'eta'
 local error, water, volume, least = 0, 0, 0, math.huge
 for k = 0, sim.grid.cells - 1 do
     local i, j = k % o.nx, math.floor(k / o.nx)

@@ -35,7 +35,7 @@ local slots = 2             -- of a file: one is filled while the other is writt
 -- Variables as the writer describes them. wanted: an array of names, or a text with names to add
 -- to the unknowns.
 local function describe_variables(desc, wanted, precision)
-    local scheme, land = desc.scheme, desc.domain and desc.domain:has_land()
+    local scheme, land = desc.scheme, desc.domain and desc.domain:has_missing()
     local known, listed, list, names = {}, {}, {}, {}
     for k, v in ipairs(scheme.variables) do
         known[v.name], names[k] = v, v.name

@@ -4,7 +4,7 @@
 --       variable = 'eta',           -- default: the first unknown
 --       label = 'elevation (m)',    -- default: the variable's long name and units
 --       colours = 'diverging', range = { -0.05, 0.05 },       -- as image.field takes them
---       missing = { colour = 0xb4aca0, label = 'land' },
+--       missing = { colour = 0xb4aca0, label = 'land' },      -- default: the scheme's
 --       contours = 8 or { levels } or { variable = 'h', levels = 8 or { levels }, period = 360 },
 --       vectors = { 'u', 'v', reference = 0.5 },
 --   }
@@ -32,7 +32,7 @@ function picture.describe(given, scheme)
     given = errors.fields('picture', given or {}, allowed)
     local shown = find(scheme, given.variable or scheme.fields[1])
     local out = { variable = shown.name, colours = given.colours, range = given.range,
-        missing = given.missing,
+        missing = given.missing or scheme.missing,
         label = given.label or labels.with_unit(shown.long_name or shown.name, shown.units) }
     local lines, vectors = given.contours, given.vectors
     if lines then

@@ -2,6 +2,7 @@
 
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+local picture = require 'mare.picture'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local g = 9.81
@@ -136,7 +137,8 @@ local function run(path, more)
             coordinates = more.coordinates },
         scheme = mare.ocean { scheme = o.scheme, depth = more.depth or depth,
             coriolis = { f = 1e-4 } },
-        initial = function(x, y) return eta(x, y), 0, 0 end,
+        initial = more.initial or function(x, y) return eta(x, y), 0, 0 end,
+        gauges = more.gauges, series = more.series,
     }
 end
 
@@ -197,5 +199,36 @@ describe('a file of an ocean', function()
         assert.is_false(ok)
         assert.matches('^ocean: depth: all 12 x 8 cells are land', err.message)
         assert.is_nil(io.open(path))
+    end)
+
+    it('has no surface where a bed above still water is dry, nor have gauges there', function()
+        local sim = run(path, {
+            depth = function(x, y) return is_land(x, y) and -50 or 10 end,
+            initial = function() return 0.5, 0, 0 end, options = { variables = 'h,speed' },
+            gauges = { { name = 'hill', x = 4.5, y = 3.5 }, { name = 'sea', x = 8, y = 2 } },
+            series = { every = 0.1 },
+        })
+        local file, hill, values = netcdf.open(path), sim.series.gauges.hill.eta, {}
+        local fill = file:attributes('eta')._FillValue
+        for _, variable in ipairs { 'eta', 'h', 'speed', 'hu' } do
+            values[variable] = file:get(variable, { 1, 0, 0 }, { 1, ny, nx })
+        end
+        local dry = 0
+        for k = 0, nx * ny - 1 do
+            local above = sim.domain.bed:depth_at(k % nx, math.floor(k / nx)) <= 0
+            dry = dry + (above and 1 or 0)
+            assert.equal(above, values.eta[k] ~= values.eta[k])
+            assert.equal(above, values.speed[k] ~= values.speed[k])
+            assert.is_true(values.h[k] >= 0 and (not above or values.h[k] == 0))
+            assert.equal(values.hu[k], values.hu[k])
+        end
+        assert.is_true(fill ~= fill)
+        assert.is_true(dry >= 4)
+        assert.is_true(hill[1] ~= hill[1] and hill[2] ~= hill[2])
+        assert.near(0.5, sim.series.gauges.sea.eta[2], 1e-12)
+        assert.near(0.5, mare.image.range(sim:field 'eta', nx * ny)[2], 0.2)
+        assert.equal('land', picture.describe({}, sim.scheme).missing.label)
+        file:close()
+        sim:release()
     end)
 end)

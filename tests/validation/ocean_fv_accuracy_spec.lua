@@ -174,7 +174,7 @@ local function steady_errors(sim, q, exact)
     for i = 0, sim.grid.nx - 1 do
         discharge = discharge + math.abs(tonumber(hu[i]) / q - 1) / sim.grid.nx
     end
-    local eta = sim:field 'eta'
+    local eta = sim:stored 'eta'
     for i = 0, sim.grid.nx - 1 do
         local h = exact(sim.grid:x_centre(i))
         error = error + math.abs(tonumber(eta[i]) + sim.domain.bed:depth_at(i, 0) - h)

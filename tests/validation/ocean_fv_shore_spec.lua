@@ -16,7 +16,7 @@ end
 
 -- Relative L1 error of the depth, the least depth, and all water, cells being 1 wide.
 local function compare(sim, exact)
-    local eta, error, sum, least, volume = sim:field 'eta', 0, 0, math.huge, 0
+    local eta, error, sum, least, volume = sim:stored 'eta', 0, 0, math.huge, 0
     for j = 0, sim.grid.ny - 1 do
         for i = 0, sim.grid.nx - 1 do
             local h = depth_of(sim, eta, i, j)

@@ -57,6 +57,11 @@ function Domain:has_land()
     return self.bed.water < self.grid.cells
 end
 
+-- Whether there are places without water, for ever or until they are flooded.
+function Domain:has_missing()
+    return self:has_land() or self.bed.above > 0
+end
+
 -- Tells beds apart.
 function Domain:checksum()
     local count = (self.grid.nx + 4) * (self.grid.ny + 4)

@@ -128,6 +128,7 @@ function ocean.new(desc)
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
         normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
         integrals = integrals, derive = 'ocean/derive.krn',
+        missing = { colour = 0xb4aca0, label = 'land' },
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
@@ -154,11 +155,12 @@ function Ocean.conserved(_, host, initial)
     return domain.sampler(host, initial)
 end
 
--- Whether an unknown is stored as it is shown: at centres, and not on land.
+-- Whether an unknown is stored as it is shown: at centres, and not missing anywhere.
 function Ocean:shows(variable, host)
     local name = variable.name
     if host:has_land() then return false end
-    return name == 'eta' or not self.staggered and (name == 'hu' or name == 'hv')
+    if name == 'eta' then return not host:has_missing() end
+    return not self.staggered and (name == 'hu' or name == 'hv')
 end
 
 -- What the kernels that derive variables want to know of a part.

@@ -38,6 +38,14 @@ describe('options', function()
         assert.is_false(o:given 'nx')
     end)
 
+    it('tells which of the shared ones change where steps end', function()
+        local ends = {}
+        for _, option in ipairs(options.declared { options.simulation }) do
+            if option.help:find 'steps end' then ends[#ends + 1] = option.name end
+        end
+        assert.same({ 'every', 'times', 'series-every', 'film', 'film-every' }, ends)
+    end)
+
     it('reads words', function()
         local o = evaluate(spec, {
             '--nx', '64', '--t-end=2e-1', '--gravity', '-9.81', '--decompose', '2x3', '--quiet',

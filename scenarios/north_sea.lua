@@ -1,7 +1,9 @@
 -- The tide of the north-west European shelf, from its open boundary, against gauges: harmonic
 -- constants of every cell, a cotidal chart and a table of amplitudes and phases, observed and
 -- computed. Depths are those of a chart; --datum adds that share of the amplitude of M2, of a run
--- before, to make them depths below the mean level.
+-- before, to make them depths below the mean level. The pull of the tide's own water and the floor
+-- that yields to it act as a gravity that is less by --loading: by 0.015 here (Irazoqui Apecechea
+-- and others 2017, Effects of self-attraction and loading at a regional scale).
 
 local mare = require 'mare'
 
@@ -11,15 +13,18 @@ local o = mare.options {
     mare.options.simulation, mare.ocean.options,
     { name = 'grid', type = 'path', help = 'NetCDF file of depths and tides on the open boundary, '
         .. 'in the layout of nw_shelf_tidal_model.nc' },
-    { name = 'stations', type = 'path', help = 'table of gauges with their constituents' },
+    { name = 'stations', type = 'path', help = 'table of gauges with their constituents; the '
+        .. 'shipped one if not given' },
     { name = 'constituents', default = 'M2', help = 'of the tide, as M2,S2' },
     { name = 'days', type = 'number', default = 4.14, range = { 0.1 }, help = 'to compute' },
     { name = 'spin-up', type = 'number', default = 3.62, range = { 0 },
         help = 'of these, before the analysis', unit = 'd' },
-    { name = 'friction', default = 0.0028, range = { 0, 1 }, help = 'quadratic, coefficient' },
-    { name = 'least-depth', type = 'number', default = 4, range = { 0.1 }, unit = 'm',
+    { name = 'loading', default = 0.015, range = { 0, 0.5 }, help = 'of gravity that the tide '
+        .. 'itself takes away, by its own pull and the load that it is' },
+    { name = 'friction', default = 0.0029, range = { 0, 1 }, help = 'quadratic, coefficient' },
+    { name = 'least-depth', type = 'number', default = 5, range = { 0.1 }, unit = 'm',
         help = 'shallower water is made so deep' },
-    { name = 'datum', default = 1.2, range = { 0, 3 },
+    { name = 'datum', default = 1.3, range = { 0, 3 },
         help = 'of the amplitude of M2, added to all depths; 0: depths are right' },
     { name = 'date', type = 'string', help = 'of t = 0, as 2011-03-11; without it phases are '
         .. 'Greenwich lags with the moon at its mean' },
@@ -33,7 +38,8 @@ if o.t_end == 0 then o.t_end = 86400 * o.days end
 local names = {}
 for name in o.constituents:gmatch '[^,%s]+' do names[#names + 1] = name end
 local basin = mare.basin { file = o.grid }
-local stations = o.stations and mare.gauges.read(o.stations) or {}
+local stations = mare.gauges.read(o.stations
+    or require('mare.host').root .. '/scenarios/data/tide_gauges.csv')
 local arguments
 for _, name in ipairs(o.date and names or {}) do
     arguments = arguments or {}
@@ -50,8 +56,9 @@ local function setup(list)
         options = o, grid = basin.grid, boundaries = 'reflective',
         initial = function() return 0, 0, 0 end,
         scheme = mare.ocean {
-            scheme = o.scheme, depth = basin.depth, minimum_depth = o.least_depth,
-            coriolis = 'latitude', friction = { kind = 'quadratic', coefficient = o.friction },
+            scheme = o.scheme, g = 9.815 * (1 - o.loading), depth = basin.depth,
+            minimum_depth = o.least_depth, coriolis = 'latitude',
+            friction = { kind = 'quadratic', coefficient = o.friction },
             tide = basin:tide(list, 86400, arguments),
         },
     }
@@ -80,7 +87,7 @@ if o.analysis then
     mare.cotidal.write(o.analysis, basin, result.found, names, 'North Sea: tides')
 end
 if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
-for k, name in ipairs(stations[1] and names or {}) do
+for k, name in ipairs(names) do
     local list = mare.cotidal.compare(basin, result.found, name, stations)
     local s = mare.cotidal.score(list)
     result.scores[name] = s

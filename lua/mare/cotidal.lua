@@ -25,8 +25,8 @@ local function turns(wave, a, b, c, d)
     return sum / 360
 end
 
--- Where in the square of cells (0 to 1 along x and y) the tide is least, of the bilinear A cos g and
--- A sin g.
+-- Where in the square of cells (0 to 1 along x and y) the tide is least, of the bilinear A cos g
+-- and A sin g.
 local function least(wave, a, b, c, d)
     local best, at = math.huge, nil
     local function part(k)

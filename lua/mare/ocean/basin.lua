@@ -170,6 +170,56 @@ function Basin:lower_datum(amplitude, share)
     end
 end
 
+local least_open = 4        -- cells of water side by side on a side of the grid: less is closed
+
+-- Runs of water along a side, whose cell k is cell(k).
+local function runs_along(self, cell, n)
+    local runs, run = {}, nil
+    for k = 0, n do
+        local i, j = cell(math.min(k, n - 1))
+        if k < n and self:is_water(i, j) then
+            run = run or {}
+            run[#run + 1] = { i, j }
+        elseif run then
+            if #run >= least_open then runs[#runs + 1] = run end
+            run = nil
+        end
+    end
+    return runs
+end
+
+-- Knots of a run from number `first` on: shares of its cells, and second differences.
+local function put_knots(run, spacing, first, smoothness)
+    local pieces = math.max(1, math.floor((#run - 1) / spacing + 0.5))
+    for n, cell in ipairs(run) do
+        local at = (n - 1) / (#run - 1) * pieces
+        local k = math.min(math.floor(at), pieces - 1)
+        cell.shares = { [first + k] = 1 - (at - k), [first + k + 1] = at - k }
+    end
+    for k = 1, pieces - 1 do
+        smoothness[#smoothness + 1] = { [first + k - 1] = 1, [first + k] = -2, [first + k + 1] = 1 }
+    end
+    return first + pieces + 1
+end
+
+-- Where water lies on the western, southern and northern side: cells { i, j, shares = { [knot] =
+-- weight } }, of knots about every `spacing` cells; how many knots; and rows { [knot] = number } of
+-- what vanishes where a boundary is smooth.
+function Basin:edge(spacing)
+    local nx, ny, cells, next_knot, smoothness = self.nx, self.ny, {}, 1, {}
+    local sides = {
+        { function(k) return k, 0 end, nx }, { function(k) return 0, k + 1 end, ny - 2 },
+        { function(k) return k, ny - 1 end, nx },
+    }
+    for _, side in ipairs(sides) do
+        for _, run in ipairs(runs_along(self, side[1], side[2])) do
+            next_knot = put_knots(run, spacing, next_knot, smoothness)
+            for _, cell in ipairs(run) do cells[#cells + 1] = cell end
+        end
+    end
+    return cells, next_knot - 1, smoothness
+end
+
 -- The cell of water whose centre is nearest to a place (degrees), and how far that is (km), within
 -- `reach` cells; nil where there is none.
 function Basin:nearest_water(x, y, reach)

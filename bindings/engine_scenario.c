@@ -60,6 +60,8 @@ mare_status mare_scenario_open(mare_engine *engine, const char *name, const char
     *scenario = (mare_scenario){ engine, LUA_NOREF };
     mare_status status = serve(do_open, &(request){ .engine = engine, .scenario = scenario,
         .name = name, .options = options }, call);
+    if (status == MARE_OK && scenario->object == LUA_NOREF)     /* --help, or os.exit() */
+        status = engine_refuse(engine, call, "has no scenario: it ended without a simulation");
     if (status != MARE_OK) {
         free(scenario);
         return status;

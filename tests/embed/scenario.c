@@ -71,6 +71,8 @@ static void refuses_set_ups(void) {
                 MARE_ERROR_ARGUMENT, "salt");
     CHECK_FAILS(mare_scenario_open(engine, "sod", (const char *[]){ "--device=none", NULL }, &none),
                 MARE_ERROR_ARGUMENT, "none");
+    CHECK_FAILS(mare_scenario_open(engine, "sod", (const char *[]){ "--help", NULL }, &none),
+                MARE_ERROR_ARGUMENT, "without a simulation");
     CHECK_FAILS(mare_scenario_open(engine, NULL, NULL, &none), MARE_ERROR_ARGUMENT, "name");
 }
 

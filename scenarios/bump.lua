@@ -9,6 +9,7 @@ local o = mare.options {
     help = 'A smooth bump of water spreads; with --reference the order of the scheme.',
     mare.options.simulation, mare.shallow_water.options,
     { name = 'nx', default = 256, help = 'cells along x and along y' },
+    { name = 'ny', withdrawn = true },
     { name = 'image', default = 'bump.png' },
     { name = 't-end', default = 1 },
     { name = 'reference', default = 0, help = 'cells of a reference; 0: none' },

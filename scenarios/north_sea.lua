@@ -30,7 +30,10 @@ local o = mare.options {
         .. 'Greenwich lags with the moon at its mean' },
     { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
     { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
-    { name = 'scheme', default = 'linear' }, { name = 'cfl', default = 0.8 },
+    { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
+    { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
+    { name = 'ny', withdrawn = true }, { name = 'theta', withdrawn = true },
+    { name = 'rk', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
 }
 if not o.grid then error('north_sea: --grid FILE is wanted', 0) end

@@ -11,6 +11,7 @@ local o = mare.options {
     mare.options.simulation, mare.ocean.options,
     { name = 'scheme', default = 'linear' },
     { name = 'nx', default = 400, help = 'cells along each side of 20000 km' },
+    { name = 'ny', withdrawn = true },
     { name = 'cfl', default = 0.8 },
     { name = 'image', default = 'rossby_adjustment.png' },
     { name = 't-end', default = 20 * 2 * math.pi / 1.2e-4, unit = 's',

@@ -9,6 +9,7 @@ local o = mare.options {
     help = 'Water swings in a parabolic bowl; the moving shore against the exact solution.',
     mare.options.simulation, mare.ocean.options,
     { name = 'nx', default = 200, help = 'cells along x and along y' },
+    { name = 'ny', withdrawn = true },
     { name = 'image', default = 'thacker_bowl.png' },
     { name = 'surface', default = 'curved', choices = { 'curved', 'plane' },
         help = 'of the water' },

@@ -18,10 +18,11 @@
 -- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
 -- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
 -- and both parts of a pair), choices = { ... }, unit, needs = { names of options for files } of
--- which a command line with this one must have one. A boolean is a flag: --name when its
--- default is false, --no-name when it is true. Values come from options.source: an array of
--- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from
--- a REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
+-- which a command line with this one must have one. withdrawn = true: this scenario has no such
+-- option, though its groups do. A boolean is a flag: --name when its default is false, --no-name
+-- when it is true. Values come from options.source: an array of command-line words (the launcher
+-- sets it), or a table of values { nx = 64, quiet = true } from a REPL, a test or a host. A refusal
+-- is an error with status 'usage' (exit 2).
 
 local argparse = require 'argparse'
 local errors = require 'bindings.errors'
@@ -126,7 +127,7 @@ end
 
 local option_fields = {
     name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
-    range = 'table', choices = 'table', needs = 'table',
+    range = 'table', choices = 'table', needs = 'table', withdrawn = 'boolean',
 }
 
 local function declare(list, declaration, group)
@@ -148,11 +149,13 @@ local function collect(spec)
             declare(list, declaration, entry.title)
         end
     end
+    local kept = {}
     for _, option in ipairs(list) do
         option.type = option.type or infer(option)
         if option.default ~= nil then option.default = read(option, option.default) end
+        if not option.withdrawn then kept[#kept + 1] = option end
     end
-    return list
+    return kept
 end
 
 -- The options of a specification: { key, name, type, default, help, group, ... } in order.

@@ -105,6 +105,16 @@ describe('options', function()
         assert.truthy(refusal(either, { '--a=2' }):find('--a wants --b FILE or --c FILE', 1, true))
     end)
 
+    it('has no option that a scenario withdraws', function()
+        local fewer = { options.simulation, { name = 'ny', withdrawn = true } }
+        assert.equal("unknown option '--ny'", (refusal(fewer, { '--ny=8' }):gsub('\n.*', '')))
+        assert.equal("unknown option 'ny'", refusal(fewer, { ny = 8 }))
+        local o = evaluate(fewer, { nx = 8 })
+        assert.is_nil(o.ny)
+        for _, entry in ipairs(o:metadata()) do assert.is_not.equal('ny', entry.name) end
+        assert.equal(512, evaluate({ options.simulation }, {}).ny)
+    end)
+
     it('refuses wrong values of a table too', function()
         assert.equal("unknown option 'nz'", refusal(spec, { nz = 1 }))
         assert.truthy(refusal(spec, { nx = 'many' }):find("option --nx: 'many'", 1, true))

@@ -163,7 +163,7 @@ describe('a time series', function()
     end)
 
     it('takes its gauges from the command line, too', function()
-        local sim = trial.run('bump', { nx = 16, ny = 16, series = folder .. '/s.nc', steps = 2,
+        local sim = trial.run('bump', { nx = 16, series = folder .. '/s.nc', steps = 2,
             gauges = 'harbour:10,20;30,40', variables = 'eta', image = folder .. '/p.png' }).sim
         assert.equal(2, #sim.series.gauges.harbour.eta)
         assert.near(40.625, sim.series.gauges['2'].y, 1e-12)

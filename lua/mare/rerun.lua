@@ -12,6 +12,10 @@ local left_out = { out = true, image = true, film = true, series = true, checkpo
     checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true,
     json_log = true }
 
+local function warn(...)
+    io.stderr:write('mare: warning: ', string.format(...), '\n')
+end
+
 -- The option that a word sets, or nil.
 local function key_of(word)
     local name = word:match '^%-%-([%w-]+)'
@@ -43,8 +47,7 @@ local function words_of(path, attributes, changes)
         local names = same_devices(attributes.device)
         words[#words + 1] = names and '--device=' .. names
         if not names then
-            io.stderr:write('mare: warning: made on ', attributes.device,
-                ', which is not here: the last bits may differ\n')
+            warn('made on %s, which is not here: the last bits may differ', attributes.device)
         end
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
@@ -65,17 +68,63 @@ local function words_of(path, attributes, changes)
     return words
 end
 
+-- ---- files of several runs ----
+
+-- With these a run that goes on has the bits of one that was not stopped.
+local harmless = { restart = true, ['wall-limit'] = true, ['t-end'] = true, steps = true,
+    decompose = true, checkpoint = true, ['checkpoint-every'] = true, keep = true, image = true,
+    ['json-log'] = true, quiet = true }
+
+-- The commands of a history without their dates and what is harmless in them, options in order.
+local function commands_of(history)
+    local list = {}
+    for line in history:gmatch '[^\n]+' do
+        local options = {}
+        for option in line:gsub('^%S+ ', ''):gsub(' %-%-', '\n--'):gmatch '[^\n]+' do
+            if not harmless[option:match '^%-%-([%w-]+)'] then options[#options + 1] = option end
+        end
+        table.sort(options)
+        list[#list + 1] = table.concat(options, ' ')
+    end
+    return list
+end
+
+-- Says so where the file is not what its last command alone would make.
+local function check_history(path, attributes, first)
+    local commands, restart = commands_of(attributes.history or ''), nil
+    for k = 2, #commands do
+        if commands[k] ~= commands[1] then
+            return warn('%s was continued with other options, the last of which run again: the '
+                .. 'bits may differ (first: %s; then: %s)', path, commands[1], commands[k])
+        end
+    end
+    for _, word in ipairs(json.decode(attributes.arguments) or {}) do
+        restart = word:match '^%-%-restart=(.*)' or restart
+    end
+    if #commands < 2 and restart and (restart ~= 'latest' or first and first > 0) then
+        warn('the run of %s went on from a checkpoint, this one begins at t = 0: the bits are the '
+            .. 'same only where its options were, and its times may be others', path)
+    end
+end
+
+local function read(path)
+    local file = netcdf.open(path)
+    local attributes, first = file:attributes(), nil
+    if (file:dimensions().time or 0) > 0 then first = file:get('time', { 0 }, { 1 })[0] end
+    file:close()
+    return attributes, first
+end
+
 -- Name and text of the scenario, and the words to run it with.
 function rerun.prepare(path, changes)
-    local file = netcdf.open(path)
-    local attributes = file:attributes()
-    file:close()
+    local attributes, first = read(path)
     if not (attributes.scenario_text and attributes.arguments) then
         errors.usage('%s: does not tell what made it', path)
     end
+    check_history(path, attributes, first)
     local here = 'Mare ' .. device.version
     if attributes.source ~= here then
-        io.stderr:write('mare: warning: made by ', attributes.source, ', this is ', here, '\n')
+        warn('made by %s, this is %s', attributes.source, here)
     end
     return attributes.scenario, attributes.scenario_text, words_of(path, attributes, changes)
 end

@@ -431,6 +431,25 @@ describe('outputs', function()
         assert.equal(0, status, text)
         assert.same({ 0, 0.03, 0.05 }, times_of(other))
     end)
+
+    it('of several commands warn that they do not run again bit for bit', function()
+        local values = { nx = 48, ny = 32, steps = 3, every = 0.01, out = folder .. '/run.nc',
+            checkpoint = folder .. '/run.ck', image = folder .. '/p.png' }
+        local function warning_after(changes)
+            for key, value in pairs(changes) do values[key] = value end
+            assert.equal(0, status_of(command('kelvin_helmholtz', values)))
+            local status, text = status_of(("'%s' rerun '%s' --quiet --out '%s'"):format(
+                host.launcher, values.out, folder .. '/again.nc'))
+            assert.equal(0, status, text)
+            return text:match 'warning: ([^\n]*)'
+        end
+        assert.is_nil(warning_after {})
+        assert.is_nil(warning_after { steps = 5, restart = folder .. '/run.ck' })
+        assert.matches('run%.nc was continued with other options.*%-%-cfl=0%.3', warning_after {
+            steps = 7, cfl = 0.3 })
+        assert.matches('went on from a checkpoint, this one begins at t = 0', warning_after {
+            steps = 9, out = folder .. '/rest.nc' })
+    end)
 end)
 
 describe('a run that is killed', function()

@@ -2,6 +2,7 @@
 
 local checkpoint = require 'mare.checkpoint'
 local files = require 'bindings.files'
+local identity = require 'mare.identity'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
 local netcdf = require 'bindings.netcdf'
@@ -34,8 +35,23 @@ local function range(file, variable)
     return low, high
 end
 
+-- The texts of a variable of type char.
+local function texts_of(file, v)
+    local list, shape = {}, v.shape
+    local longest = shape[#shape]
+    for k = 1, #shape == 2 and shape[1] or 1 do
+        local start = #shape == 2 and { k - 1, 0 } or nil
+        list[k] = file:text(v.name, start, start and { 1, longest })
+    end
+    return table.concat(list, ', ')
+end
+
 local function variable_line(file, v)
     local attributes = file:attributes(v.name)
+    if v.type == 'char' then
+        return string.format('  %-12s %-6s %s  %s', v.name, v.type, texts_of(file, v),
+            attributes.long_name or '')
+    end
     local low, high = range(file, v)
     local units = attributes.units and attributes.units ~= '1' and ' ' .. attributes.units or ''
     local values = low <= high and string.format('%.6g to %.6g%s', low, high, units) or 'empty'
@@ -92,7 +108,7 @@ local function checkpoint_lines(found)
         string.format('t = %s, step %.0f, next dt = %s', literal.encode(h.t), h.steps,
             literal.encode(h.dt)),
     }
-    for _, entry in ipairs(h.identity) do lines[#lines + 1] = entry[1] .. ': ' .. entry[2] end
+    for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do
         local p = output.position
         lines[#lines + 1] = string.format('output: %s, %.0f records to t = %g', p.path, p.steps,

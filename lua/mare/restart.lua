@@ -4,9 +4,8 @@
 local checkpoint = require 'mare.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
-local exchange = require 'mare.exchange'
 local files = require 'bindings.files'
-local literal = require 'mare.literal'
+local identity = require 'mare.identity'
 local schedule = require 'mare.schedule'
 
 local restart = {}
@@ -14,27 +13,12 @@ local restart = {}
 local Saver = {}
 Saver.__index = Saver
 
--- What must be the same in the run that goes on; its name in a message, and its value as a text.
-local function identity(desc)
-    local g, o = desc.grid, desc.options
-    local precision, names = o.precision or 'float', {}
-    for side, kind in pairs(desc.boundaries) do names[side] = exchange.kind_name(kind) end
-    return {
-        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
-            g.coordinates, g.radius } },
-        { 'the precision', precision },
-        { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
-        { 'the boundaries', literal.encode(names) },
-        { 'the bed', desc.domain and desc.domain:checksum() or 'none' },
-    }
-end
-
 local function check(found, desc)
-    local before, now = found.header.identity, identity(desc)
-    for k, entry in ipairs(now) do
-        if not before[k] or before[k][2] ~= entry[2] then
-            errors.usage('%s: %s of the run differ: %s then, %s now', found.path, entry[1],
-                before[k] and before[k][2] or 'none', entry[2])
+    local before = found.header.identity
+    for k, entry in ipairs(identity.of(desc)) do
+        local difference = identity.difference(before[k], entry)
+        if difference then
+            errors.usage('%s: %s of the run differ: %s', found.path, entry[1], difference)
         end
     end
 end
@@ -106,7 +90,8 @@ local function header(self, sim)
     local clock = sim.now
     return {
         version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
-        title = self.desc.title, identity = identity(self.desc), t = clock.t, steps = clock.steps,
+        title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
+        steps = clock.steps,
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
         state = self.desc.state,
         series = self.series and self.series:save(),

@@ -194,6 +194,8 @@ describe('plotting a file', function()
             gauges = { Wick = { eta = { 1, 2, 3 } }, Immingham = { eta = { 0, -1, 0.5 } } } }
         series.write({ path = folder .. '/s.nc', title = 'Tide', grid = { nx = nx, ny = ny },
             space_units = 'm', time_units = 's' }, what, arrays)
+        local told = table.concat(require 'mare.info'.lines(folder .. '/s.nc'), '\n')
+        assert.matches('station_name char +Wick, Immingham  name of the gauge', told)
         local hours = { 0, 1, 2 }
         local function lines(label, list)
             image.lines { path = folder .. '/expected.png', title = 'Tide', xlabel = 't (h)',

@@ -300,7 +300,7 @@ function outputs.new(desc, devices, earlier, run_id)
     if o.image then errors.option('image', image.check, o.image) end
     local self = setmetatable({
         desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
-        journal = journal.open(nil),
+        journal = journal.open(nil), has_checkpoint = run_id ~= nil,
     }, Outputs)
     self.common = attributes(desc, devices, self.run_id)
     self.list[1] = from_options(o) and new_output(desc, from_options(o), self.common)
@@ -398,7 +398,7 @@ function Outputs:save(path, keep, header, data, size)
     header.run_id, header.outputs = self.run_id, {}
     for id, output in ipairs(self.list) do header.outputs[id] = { last = output.last } end
     self.saved = nil
-    self.underway = true
+    self.underway, self.has_checkpoint = true, true
     request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
         data = worker.address(data), size = size })
 end
@@ -430,6 +430,21 @@ function Outputs:close(sim)
         written[#written + 1] = self.image
     end
     return written
+end
+
+-- The run has failed. `path`: of another file that does not come to be, or nil. What is lost is
+-- said: all, unless a checkpoint refers to it.
+function Outputs:abandon(path)
+    self:abort()
+    if self.has_checkpoint then return end
+    local lost = {}
+    for _, output in ipairs(self.list) do
+        if output.last and not output.position then lost[#lost + 1] = output.spec.path end
+    end
+    lost[#lost + 1] = path
+    if not lost[1] then return end
+    io.stderr:write('mare: discarded what was written of ', table.concat(lost, ', '),
+        '; a checkpoint would have kept it, see --checkpoint and --checkpoint-every\n')
 end
 
 -- Ends the thread. Of files that were not closed, what a checkpoint refers to stays under its

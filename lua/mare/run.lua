@@ -52,13 +52,14 @@ local function rescue(job, message, i, j)
             message, i, j)
     end
     if samples and samples.path then
+        job.rescued = true
         try('the series until then is', failure.write_series, samples, job.describe, message)
     end
     return texts[1] and table.concat(texts, '; ')
 end
 
 -- The whole run, with its files open. job: { desc, devices, files, series, found, describe };
--- `log` and, where it is not there, `sim` are added. Returns the files written.
+-- `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
 local function execute(job)
     local desc, files, found, samples = job.desc, job.files, job.found, job.series
     local o, log = desc.options, journal.open(desc.options.json_log)
@@ -154,7 +155,8 @@ function run.new(desc, sim)
     local ok, result = pcall(execute, job)
     tell_end(job, started, not ok and result or nil, ok and result or nil)
     if not ok then
-        files:abort()
+        local lost = samples and samples.last and not job.rescued
+        files:abandon(lost and samples.path or nil)
         error(result, 0)
     end
     if not o.quiet and #result > 0 then print('wrote ' .. table.concat(result, ', ')) end

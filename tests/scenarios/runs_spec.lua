@@ -550,6 +550,28 @@ describe('a run that is killed', function()
     end
 end)
 
+describe('a run that fails', function()
+    it('says what it discards, and how to keep it', function()
+        spit(folder .. '/fails.lua', [[
+            local mare = require 'mare'
+            mare.run {
+                title = 'fails', grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler {}, boundaries = 'periodic',
+                initial = function() return 1, 0, 0, 1 end,
+                at = { { 0.1, function() error 'on purpose' end } },
+                options = mare.options { mare.options.simulation },
+            }]])
+        local values = { out = folder .. '/run.nc', series = folder .. '/run.s.nc' }
+        local status, text = status_of(command(folder .. '/fails.lua', values))
+        assert.equal(1, status)
+        assert.matches('discarded what was written of %S+run%.nc, %S+run%.s%.nc; a check', text)
+        assert.equal('fails.lua', listing())
+        values.checkpoint, values['checkpoint-every'] = folder .. '/run.ck', 0.01
+        text = select(2, status_of(command(folder .. '/fails.lua', values)))
+        assert.is_nil(text:find('discarded', 1, true))
+    end)
+end)
+
 describe('a symbolic link', function()
     it('stays; what it leads to is replaced, and found again', function()
         lfs.mkdir(folder .. '/there')

@@ -177,6 +177,22 @@ describe('an amphidrome', function()
     end)
 end)
 
+describe('the inversion of a tide', function()
+    it('writes constants for every open cell', function()
+        local path = folder .. '/boundary.csv'
+        local r = trial.run('tide_inversion', { spacing = 100, rounds = 1, periods = 2,
+            table = path })
+        local lines = 0
+        for line in io.lines(path) do
+            lines = lines + 1
+            if lines > 1 then assert.matches('^%d+,%d+,%d+%.%d+,%d+%.%d+$', line) end
+        end
+        assert.equal(#r.boundary.cells + 1, lines)
+        -- recorded: 0.309 and 0.341 m; without any tide 0.646
+        assert.is_true(r.fitted < 0.32 and r.left_out < 0.35, r.fitted .. ' ' .. r.left_out)
+    end)
+end)
+
 describe('the North Sea', function()
     it('is written, drawn and compared', function()
         local path = folder .. '/gauges.csv'

@@ -4,6 +4,7 @@
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
+local system = require 'bindings.system'
 
 local C, check = mare.C, mare.check
 local M = {}
@@ -13,13 +14,16 @@ local found = ffi.new 'int32_t[1]'
 local open = setmetatable({}, { __mode = 'k' })
 local profiled      -- devices, in the order of opening; nil: nobody profiles
 local records
+local begun         -- device -> when it was first profiled, seconds of the steady clock
+local since         -- device -> milliseconds from then to when its records began
 
 local function read_record(device)
+    local base = since[device]
     return {
         name = ffi.string(record_c.name), device = device.name, model = device.info.model,
         stream = ffi.string(record_c.stream), stream_index = tonumber(record_c.stream_index),
-        is_kernel = record_c.is_kernel ~= 0, start_ms = record_c.start_ms,
-        stop_ms = record_c.stop_ms, bytes = tonumber(record_c.bytes),
+        is_kernel = record_c.is_kernel ~= 0, start_ms = base + record_c.start_ms,
+        stop_ms = base + record_c.stop_ms, bytes = tonumber(record_c.bytes),
         registers = tonumber(record_c.registers), resident = tonumber(record_c.resident),
     }
 end
@@ -35,13 +39,20 @@ end
 
 local function start(device)
     check(C.mare_profile_begin(device.handle))
+    local now = system.now()
+    begun[device] = begun[device] or now
+    since[device] = 1000 * (now - begun[device])
+end
+
+local function add(device)
+    start(device)
     profiled[#profiled + 1] = device
 end
 
 -- Called with every device that was opened.
 function M.opened(device)
     open[device] = true
-    if profiled then start(device) end
+    if profiled then add(device) end
 end
 
 -- Called with every device that is about to be released.
@@ -50,7 +61,9 @@ function M.released(device)
     for index, other in ipairs(profiled or {}) do
         if other == device then
             table.remove(profiled, index)
-            return collect(device)
+            collect(device)
+            since[device] = nil
+            return
         end
     end
 end
@@ -58,8 +71,18 @@ end
 -- From now on every piece of work on the devices is timed.
 function M.begin()
     if profiled then errors.argument 'profile: it runs already' end
-    profiled, records = {}, {}
-    for device in pairs(open) do start(device) end
+    profiled, records, begun, since = {}, {}, {}, {}
+    for device in pairs(open) do add(device) end
+end
+
+-- f(device), which no profile sees: for what Mare itself wants to know of a device.
+function M.without(f, device)
+    if not (profiled and since[device]) then return f(device) end
+    collect(device)
+    local ok, result = pcall(f, device)
+    start(device)
+    if not ok then error(result, 0) end
+    return result
 end
 
 -- Array of { name, device, model, stream, stream_index, is_kernel, start_ms, stop_ms, bytes,

@@ -1,3 +1,4 @@
+local bandwidth = require 'mare.bandwidth'
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
 local host = require 'mare.host'
@@ -55,6 +56,25 @@ for _, info in ipairs(devices()) do
             scale:run()
             d:wait()
             assert.equal(6, #report.records)        -- and no more
+        end)
+
+        it('leaves out what Mare measures for itself', function()
+            local d = device.open(info.name)
+            local scale, x = bind(d, 1000)
+            local rate
+            local report = mare.profile(function()
+                scale:run()
+                rate = bandwidth.measure(d)
+                x:download()
+            end)
+            assert.is_true(rate == nil and info.name == 'null:0' or rate > 0)
+            local names, ends = {}, 0
+            for k, r in ipairs(report.records) do
+                names[k] = r.name
+                assert.is_true(r.start_ms >= ends)
+                ends = r.stop_ms
+            end
+            assert.same({ 'scale', 'download' }, names)
         end)
 
         it('writes a trace that its viewers read', function()

@@ -201,6 +201,13 @@ describe('help', function()
         assert.truthy(help.text():find 'mare%.grid')
         assert.truthy(help.text('grid'):find 'Cartesian')
         assert.truthy(help.text(mare.grid):find 'grid:cell')
+        local words = help.text 'buffer':gsub('%s+', ' ')       -- whole sentences, on 80 columns
+        assert.truthy(words:find('in bytes: width, height', 1, true))
+        for _, name in ipairs { 'buffer', 'sim' } do
+            for line in help.text(name):match '%)\n(.*)':gmatch '[^\n]+' do
+                assert.is_true(#line < 80, line)
+            end
+        end
         assert.truthy(help.text('Sixel'):find '.')
         assert.truthy(help.text('sanfte Welle'):find 'Nothing')
         assert.truthy(help.text('checkpoint'):find 'sim:save')

@@ -7,6 +7,7 @@ local screen = require 'mare.repl.screen'
 local help = {}
 
 local max_found = 25
+local least_room = 30       -- columns for words beside the names, however narrow the screen is
 
 -- The first sentence, on one line.
 local function first_sentence(text)
@@ -23,13 +24,29 @@ local function show(entry)
     return table.concat(lines, '\n')
 end
 
--- One line for each entry, names in a column.
+-- The words of a text in lines of at most `width` bytes, those after the first with an indent.
+local function wrapped(text, width, indent)
+    local lines, line = {}, ''
+    for word in text:gmatch '%S+' do
+        if line ~= '' and #line + 1 + #word > width then
+            lines[#lines + 1], line = line, word
+        else
+            line = line == '' and word or line .. ' ' .. word
+        end
+    end
+    lines[#lines + 1] = line
+    return table.concat(lines, '\n' .. (' '):rep(indent))
+end
+
+-- Names in a column, and beside it what each is, as wide as the screen.
 local function list(entries)
     local widest, lines = 0, {}
     for _, entry in ipairs(entries) do widest = math.max(widest, #entry.name) end
+    local indent = widest + 4
+    local room = math.max(least_room, (screen.size()) - 1 - indent)
     for k, entry in ipairs(entries) do
         lines[k] = ('  %s%s  %s'):format(entry.name, (' '):rep(widest - #entry.name),
-            first_sentence(entry.text):sub(1, 100))
+            wrapped(first_sentence(entry.text), room, indent))
     end
     return table.concat(lines, '\n')
 end

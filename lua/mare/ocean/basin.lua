@@ -139,6 +139,7 @@ function basin.new(desc)
     return self
 end
 
+-- Whether cell (i, j), counted from 0, has a depth.
 function Basin:is_water(i, j)
     local depth = self.depths[j * self.nx + i]
     return depth == depth

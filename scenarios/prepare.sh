@@ -38,6 +38,7 @@ need_for_running() {
     need libluajit-5.1-dev has_header luajit-2.1/luajit.h
     need lua-argparse has_module argparse
     need lua-dkjson has_module dkjson
+    need lua-filesystem has_module lfs
     need netcdf-bin has_library netcdf      # its run-time library has another name in each release
     need libcairo2 has_library cairo
     need libgif7 has_library gif

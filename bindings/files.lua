@@ -42,7 +42,8 @@ local files = {}
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
 local F_OFD_SETLK, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
-local EINTR, EEXIST, X_OK, W_OK, AT_FDCWD, STATX_TYPE_SIZE = 4, 17, 1, 2, -100, 0x201
+local EINTR, EAGAIN, EEXIST, X_OK, W_OK = 4, 11, 17, 1, 2
+local AT_FDCWD, STATX_TYPE_SIZE = -100, 0x201
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 local counter = 0
 
@@ -102,6 +103,23 @@ local function abandoned(path, owner)
         end
     end
     return found
+end
+
+-- The temporary that another process is writing for this file, or nil.
+function files.writer(path)
+    local folder, base = files.follow(path):match '^(.-)([^/]*)$'
+    local own = tostring(C.getpid())
+    for entry in lfs.dir(folder == '' and '.' or folder) do
+        local rest = entry:sub(1, #base) == base and entry:sub(#base + 1)
+        local pid = rest and rest:match '^%.%x-%.?(%d+)%-%d+%.part$'
+        local fd = pid and pid ~= own and C.open(folder .. entry, O_WRONLY + O_CLOEXEC) or -1
+        if fd >= 0 then
+            -- Where there are no locks nobody can tell.
+            local is_taken = not lock(fd) and ffi.errno() == EAGAIN
+            C.close(fd)
+            if is_taken then return folder .. entry end
+        end
+    end
 end
 
 -- To the disk, for good.

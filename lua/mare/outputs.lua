@@ -288,6 +288,27 @@ local function check_paths(desc)
     end
 end
 
+-- Refuses files that another run is writing: the last would win, and checkpoints would be mixed.
+local function check_writers(self)
+    local paths = { self.desc.options.checkpoint }
+    for _, output in ipairs(self.list) do paths[#paths + 1] = output.spec.path end
+    for _, path in ipairs(paths) do
+        local name = files.writer(path)
+        if name then errors.usage('%s: another run is writing it (%s)', path, name) end
+    end
+end
+
+-- Asks before its files are there, of which another run's may be the source, and again once others
+-- can see them. A checkpoint is marked as being written by an empty file for all of the run.
+local function start(self)
+    local path = self.desc.options.checkpoint
+    check_writers(self)
+    self.claim = path and files.temporary(path)
+    self.worker = worker.start 'mare.output.service'
+    open_files(self)
+    check_writers(self)
+end
+
 -- desc: as for run.new, boundaries of exchange.boundaries; earlier: the outputs of a checkpoint's
 -- header, run_id likewise
 function outputs.new(desc, devices, earlier, run_id)
@@ -310,8 +331,7 @@ function outputs.new(desc, devices, earlier, run_id)
     self.list[#self.list + 1] = new_film(desc, self.run_id)
     if #self.list == 0 and not o.checkpoint then return self end
     recall(self, earlier)
-    self.worker = worker.start 'mare.output.service'
-    local ok, failure = pcall(open_files, self)
+    local ok, failure = pcall(start, self)
     if not ok then
         self:abort()
         error(failure, 0)
@@ -451,7 +471,8 @@ end
 -- temporary name, the rest goes.
 function Outputs:abort()
     if self.worker then self.worker:stop() end
-    self.worker = nil
+    if self.claim then self.claim:discard() end
+    self.worker, self.claim = nil, nil
 end
 
 return outputs

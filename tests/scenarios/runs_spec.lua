@@ -550,6 +550,32 @@ describe('a run that is killed', function()
     end
 end)
 
+describe('a file that a run is writing', function()
+    it('is refused to a second run, which changes nothing', function()
+        spit(folder .. '/two.lua', [[
+            local mare = require 'mare'
+            mare.run {
+                title = 'two', grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler {}, boundaries = 'periodic',
+                initial = function() return 1, 0, 0, 1 end,
+                at = { { 0.1, function() os.execute(os.getenv 'SECOND') end } },
+                options = mare.options { mare.options.simulation },
+            }]])
+        for _, name in ipairs { 'out', 'checkpoint' } do
+            local run_one = command(folder .. '/two.lua', { [name] = folder .. '/a' })
+            local second = ('SECOND=true %s >%s/log 2>&1; ls %s/a* >>%s/log'):format(run_one,
+                folder, folder, folder)
+            local status, text = status_of(('SECOND="%s" %s'):format(second, run_one))
+            assert.equal(0, status, text)
+            local log = slurp(folder .. '/log')
+            assert.matches('/a: another run is writing it %(%S+/a%.%S+%.part%)', log)
+            assert.equal(1, select(2, log:gsub('\n%S+%.part', '')), log)
+            assert.equal('a log two.lua', listing())
+            os.remove(folder .. '/a')
+        end
+    end)
+end)
+
 describe('a run that fails', function()
     it('says what it discards, and how to keep it', function()
         spit(folder .. '/fails.lua', [[

@@ -306,6 +306,15 @@ local function go_back(self)
     end
 end
 
+-- Queues what tells the clocks' next tick about the state, which is in buffer `which`.
+local function measure(self, which)
+    for _, s in ipairs(self.states) do
+        if self.scheme.unwatched then s.sweeps.measure:set('src', s[which]) end
+        s.sweeps.measure:run()
+    end
+    self:share_maxima()
+end
+
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
 -- is no state that steps can be taken from.
 function Simulation:set(initial, start)
@@ -313,8 +322,7 @@ function Simulation:set(initial, start)
     start = start or { t = 0, steps = 0 }
     self:start(start)
     for _, s in ipairs(self.states) do s:fill(value) end
-    for _, s in ipairs(self.states) do s.sweeps.measure:run() end
-    self:share_maxima()
+    measure(self, levels(self, start.steps)[1])
     self.version = self.version + 1
     self:aim(start.t)
     if self:is_too_slow() then
@@ -333,13 +341,16 @@ function Simulation:share_maxima()
     end
 end
 
+local function is_held(self)
+    return self.held and self.stop == self.goal
+end
+
 -- Makes for the goal, or for where something that surrounds the equations is to be renewed before.
 local function approach(self)
     local t, domain = self.now.t, self.domain
     if domain then domain:update(self.states, t) end
     self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
-    local held = self.held and self.stop == self.goal
-    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, held) end
+    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, is_held(self)) end
 end
 
 -- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
@@ -392,10 +403,22 @@ function Simulation:find_state()
     if self.levels and self.unread then self:read() end
 end
 
+-- Looks at a state whose steps write no maxima (`unwatched`): an invalid one is to be noticed. The
+-- next dt is chosen once more, from what it was chosen from, and is the same.
+local function watch(self)
+    measure(self, self.states[1].present)
+    for k = 1, #self.clocks do
+        if self.goal then self.clocks[k]:aim(self.stop, is_held(self)) end
+    end
+    return read_clocks(self)
+end
+
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
 function Simulation:read()
+    local is_unseen = self.unread and self.scheme.unwatched
     self.unread = false
     local now = read_clocks(self)
+    if is_unseen and not now.failed then now = watch(self) end
     if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
         approach(self)
         now = read_clocks(self)

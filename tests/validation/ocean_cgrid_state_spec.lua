@@ -294,6 +294,43 @@ describe('C-grid, nonlinear:', function()
 end)
 
 describe('C-grid, linear:', function()
+    it('an invalid state is noticed at once, at the end too, and looking changes no bit', function()
+        for _, case in ipairs { { 7, split = { 1, 1 } }, { 8, split = { 2, 2 } } } do
+            local sim = simulate { scheme = 'linear', depth = 10, dx = 10, nx = 16, ny = 12,
+                split = case.split, initial = function(x) return 0.01 * math.sin(x), 0, 0 end }
+            run_steps(sim, case[1])
+            local s = sim.states[1]
+            s[s.present]:upload({ 0 / 0 }, { offset = s.layout:offset(0, 3, 4) })
+            sim:step(1)
+            sim:read()
+            assert.is_true(sim.now.failed)
+            assert.equal(case[1] + 1, sim.now.steps)
+            assert.matches('elevation %-?nan.* in cell %(%d, %d%)', (sim:why_failed()))
+            sim:release()
+        end
+        local sim = simulate { scheme = 'linear', depth = 10, dx = 10, nx = 16, ny = 12,
+            initial = function(x) return 0.01 * math.sin(x), 0, 0 end }
+        run_steps(sim, 4)
+        sim.states[1].now:upload({ 0 / 0 }, { offset = sim.states[1].layout:offset(2, 3, 4) })
+        sim:aim(sim.now.t + 0.5 * sim.now.dt)
+        sim:step(20)
+        assert.is_true(sim:read().failed)
+        sim:release()
+        local found = {}
+        for _, batch in ipairs { 1, 90 } do
+            sim = simulate { scheme = 'linear', depth = 10, dx = 10, nx = 16, ny = 12,
+                initial = function(x) return 0.01 * math.sin(x), 0, 0 end }
+            sim:aim(77.7)
+            while sim.now.t < 77.7 do
+                sim:step(batch)
+                sim:read()
+            end
+            found[#found + 1] = { sim.now.steps, tonumber(sim:field 'eta'[77]) }
+            sim:release()
+        end
+        assert.same(found[1], found[2])
+    end)
+
     it('a step of the surface adjusts to geostrophy', function()
         local n, H, f = 240, 100, 1e-4
         local c = math.sqrt(g * H)

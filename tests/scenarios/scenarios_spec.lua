@@ -212,6 +212,16 @@ describe('dam_break', function()
             assert.same(along_x.error, run('dam_break', values).error)
         end)
     end
+
+    it('is as near by a scheme of the ocean, of which it takes no other option', function()
+        local found = run('dam_break', { ocean = 'cdklm', bed = 'dry', nx = 100,
+            precision = 'double' }).error
+        near(7.715e-3, found.h, 1e-3)
+        near(5.814e-2, found.transport, 1e-3)
+        local ok, err = pcall(run, 'dam_break', { ocean = 'cdklm', flux = 'hll' })
+        assert.is_false(ok)
+        assert.matches('%-%-flux is of no use with %-%-ocean', tostring(err))
+    end)
 end)
 
 describe('bump', function()

@@ -1,6 +1,8 @@
 -- What lies over and beside the pixels of a picture: contour lines, arrows, labels.
 
 local arrows = require 'mare.output.arrows'
+local bit = require 'bit'
+local cairo = require 'bindings.cairo'
 local contours = require 'mare.output.contours'
 local labels = require 'mare.output.labels'
 local picture = require 'mare.picture'
@@ -93,6 +95,23 @@ describe('arrows', function()
         assert.equal(2, select(2, arrows.scale(u, v, 4, nil, 10)))
         assert.equal(0.7, select(2, arrows.scale(u, v, 4, 0.7, 10)))
         assert.is_nil(arrows.scale({ [0] = 0 }, { [0] = 0 }, 1, nil, 10))
+    end)
+
+    it('are more than their rim, however short', function()
+        local em = 14
+        for _, length in ipairs { 0.3, 0.6, 1.2, 2.3 } do
+            local canvas = cairo.canvas(60, 60, 0x808080)
+            arrows.draw(canvas, { u = { [0] = length * em }, v = { [0] = 0 }, nx = 1, ny = 1,
+                place = function() return 30, 30 end }, 1, em)
+            local pixels, stride = canvas:memory()
+            local dark, light = 0, 0
+            for k = 0, 60 * 60 - 1 do
+                local grey = bit.band(pixels[math.floor(k / 60) * stride + k % 60], 255)
+                dark, light = dark + math.max(0, 0x80 - grey), light + math.max(0, grey - 0x80)
+            end
+            canvas:release()
+            assert.is_true(light < 2 * dark, length .. ': ' .. dark .. ' ' .. light)
+        end
     end)
 
     it('stand on cells of the field', function()

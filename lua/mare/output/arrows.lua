@@ -25,20 +25,23 @@ local function largest(u, v, n)
     return math.sqrt(most)
 end
 
--- From (x, y) to (x + dx, y + dy), dark with a light rim, to be seen on every ground.
+-- From (x, y) to (x + dx, y + dy), dark with a light rim, to be seen on every ground. Shaft and rim
+-- of a short one are thinner, the rim more so, or it would be all that there is.
 local function arrow(canvas, x, y, dx, dy, em)
     local length = math.sqrt(dx * dx + dy * dy)
     local head = math.min(0.6 * em, 0.5 * length)
+    local part = head / (0.6 * em)
+    local shaft, light = 0.1 * em * math.max(0.8, part), 0.06 * em * part
     local ex, ey = dx / length, dy / length
     local nx, ny = x + dx - head * ex, y + dy - head * ey       -- where the head begins
     local function draw(rim, colour)
-        local half, tip = 0.34 * head + rim, 1.4 * rim
-        canvas:line(x - rim * ex, y - rim * ey, nx, ny, 0.1 * em + 2 * rim, colour)
+        local half, tip = math.max(0.34 * head, shaft) + rim, 1.4 * rim
+        canvas:line(x - rim * ex, y - rim * ey, nx, ny, shaft + 2 * rim, colour)
         canvas:polygon({ x + dx + tip * ex, y + dy + tip * ey,
             nx - half * ey - rim * ex, ny + half * ex - rim * ey,
             nx + half * ey - rim * ex, ny - half * ex - rim * ey }, colour)
     end
-    draw(0.06 * em, axes.paper)
+    draw(light, axes.paper)
     draw(0, axes.ink)
 end
 

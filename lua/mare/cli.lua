@@ -92,6 +92,9 @@ local function status_of(report)
     elseif status == 'usage' then
         io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
         return 2
+    elseif status == 'MARE_ERROR_IO' and not report.all then    -- no line of a script is to blame
+        io.stderr:write('mare: ', report.failure.message, '\n')
+        return 1
     end
     print_failure(report)
     return 1

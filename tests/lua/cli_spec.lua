@@ -145,6 +145,12 @@ describe('mare', function()
             { 'kelvin_helmholtz', '--steps=1', '--quiet' }, '', 'MARE_MEMORY_LIMIT=1M')
     end)
 
+    it('blames no line of a script for a disk', function()
+        local code = "require('bindings.errors').raise('MARE_ERROR_IO', 'a.nc: it is full')"
+        assert.equal('mare: a.nc: it is full\n', (mare { '-e', code }))
+        check(1, '(command line):1: a.nc', { '-e', code }, '', 'MARE_TRACEBACK=1')
+    end)
+
     it('says nothing where nobody reads on', function()
         assert.equal('1\n', (mare({ '-e', 'for i = 1, 1e5 do print(i) end' }, '| head -n 1')))
         local code = quote 'for i = 1, 1e5 do print(i) end'

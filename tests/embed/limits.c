@@ -31,8 +31,8 @@ static void stops_endless_scripts(uint32_t flags) {
         "while true do pcall(error) end",
         "local function f() while true do end end while true do xpcall(f, f) end",
         "coroutine.wrap(function() while true do end end)()",
-        "local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end })\n"
-        "while true do pcall(function() return t[1] end) end",
+        ("local t = setmetatable({}, { __index = function(t, k) return t[k + 1] end })\n"
+         "while true do pcall(function() return t[1] end) end"),
         "while true do local s = tostring({}) .. 'x' end",
     };
     mare_engine *engine;

@@ -60,7 +60,7 @@ end
 
 -- Least depth of a cell and all volume.
 local function water(sim)
-    local eta, least, volume = support.state(sim).eta, math.huge, 0
+    local eta, least, volume = sim:stored 'eta', math.huge, 0
     for j = 0, sim.grid.ny - 1 do
         for i = 0, sim.grid.nx - 1 do
             local depth = sim.domain.bed:depth_at(i, j)

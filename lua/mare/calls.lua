@@ -42,26 +42,8 @@ function calls.new(desc)
     return self
 end
 
--- The next time and step at which something is due.
-function Calls:next_time(t)
-    local time = math.huge
-    for _, call in ipairs(self.list) do time = math.min(time, call.schedule:next_time(t)) end
-    return time
-end
-
-function Calls:next_step(n)
-    local step = math.huge
-    for _, call in ipairs(self.list) do step = math.min(step, call.schedule:next_step(n)) end
-    return step
-end
-
--- Whether a run that goes that far is at t exactly because of a call.
-function Calls:hits(t)
-    for _, call in ipairs(self.list) do
-        if call.schedule:hits(t) then return true end
-    end
-    return false
-end
+Calls.next_time, Calls.next_step = schedule.several.next_time, schedule.several.next_step
+Calls.hits = schedule.several.hits
 
 function Calls:make(sim)
     for _, call in ipairs(self.list) do

@@ -358,26 +358,8 @@ end
 
 -- ---- snapshots ----
 
--- The next time and step at which something is due.
-function Outputs:next_time(t)
-    local time = math.huge
-    for _, output in ipairs(self.list) do time = math.min(time, output.schedule:next_time(t)) end
-    return time
-end
-
-function Outputs:next_step(n)
-    local step = math.huge
-    for _, output in ipairs(self.list) do step = math.min(step, output.schedule:next_step(n)) end
-    return step
-end
-
--- Whether a run that goes that far is at t exactly because of an output.
-function Outputs:hits(t)
-    for _, output in ipairs(self.list) do
-        if output.schedule:hits(t) then return true end
-    end
-    return false
-end
+Outputs.next_time, Outputs.next_step = schedule.several.next_time, schedule.several.next_step
+Outputs.hits = schedule.several.hits
 
 local function free_slot(self, output)
     self:poll()

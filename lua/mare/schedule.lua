@@ -85,4 +85,26 @@ function Schedule:wants_end()
     return #self.times == 0
 end
 
+-- The same of an object whose `list` holds things with a `schedule` each.
+schedule.several = {}
+
+function schedule.several:next_time(t)
+    local time = math.huge
+    for _, item in ipairs(self.list) do time = math.min(time, item.schedule:next_time(t)) end
+    return time
+end
+
+function schedule.several:next_step(n)
+    local step = math.huge
+    for _, item in ipairs(self.list) do step = math.min(step, item.schedule:next_step(n)) end
+    return step
+end
+
+function schedule.several:hits(t)
+    for _, item in ipairs(self.list) do
+        if item.schedule:hits(t) then return true end
+    end
+    return false
+end
+
 return schedule

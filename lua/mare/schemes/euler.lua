@@ -62,13 +62,7 @@ euler.options = {
         help = 'more for --out, of u,v,p,speed,mach,vorticity,schlieren' },
 }
 
-local function choose(what, name, choices)
-    return frame.choose('euler', what, name, choices)
-end
-
-local function number(what, value, low, high)
-    return frame.number('euler', what, value, low, high)
-end
+local choose, number = frame.checks 'euler'
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
 -- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil }

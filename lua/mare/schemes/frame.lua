@@ -6,6 +6,7 @@
 -- which are arguments of its own.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local layout = require 'mare.layout'
 local source = require 'mare.source'
 
@@ -69,21 +70,24 @@ function frame.names_of(choices)
     return names
 end
 
--- Checks of what a script hands to a scheme. A flux may also be a header of the user's: 'mine.h',
--- which becomes its whole name.
-function frame.choose(equations, what, name, choices)
-    if choices[name] then return name end
-    if what == 'flux' and type(name) == 'string' and name:find '%.h$' then
-        return require('bindings.files').resolve(name) or name
+-- Checks of what a script hands to a scheme of these equations: choose(what, name, choices) and
+-- number(what, value, low, high), which return what is right and raise what is not. A flux may also
+-- be a header of the user's: 'mine.h', which becomes its whole name.
+function frame.checks(equations)
+    local function choose(what, name, choices)
+        if choices[name] then return name end
+        if what == 'flux' and type(name) == 'string' and name:find '%.h$' then
+            return files.resolve(name) or name
+        end
+        errors.argument("%s: %s '%s' (there are: %s)", equations, what, tostring(name),
+            table.concat(frame.names_of(choices), ', '))
     end
-    errors.argument("%s: %s '%s' (there are: %s)", equations, what, tostring(name),
-        table.concat(frame.names_of(choices), ', '))
-end
-
-function frame.number(equations, what, value, low, high)
-    if type(value) == 'number' and value >= low and value <= high then return value end
-    errors.argument('%s: %s = %s, must be from %g to %g', equations, what, tostring(value), low,
-        high)
+    local function number(what, value, low, high)
+        if type(value) == 'number' and value >= low and value <= high then return value end
+        errors.argument('%s: %s = %s, must be from %g to %g', equations, what, tostring(value),
+            low, high)
+    end
+    return choose, number
 end
 
 -- The header of a choice, without its ending: in the folder, or the user's own.

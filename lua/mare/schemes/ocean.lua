@@ -78,14 +78,12 @@ local common = {
     pressure = 'any', tide = 'table',
 }
 
-local function number(what, value, low, high)
-    return frame.number('ocean', what, value, low, high)
-end
+local choose, number = frame.checks 'ocean'
 
 local function check_friction(given)
     if not given then return nil end
     errors.fields('ocean: friction', given, { kind = ocean.frictions, coefficient = 'number' })
-    frame.choose('ocean', 'friction', given.kind, ocean.frictions)
+    choose('friction', given.kind, ocean.frictions)
     return { kind = given.kind,
         coefficient = number('coefficient of friction', given.coefficient, 0, 1e30) }
 end
@@ -101,7 +99,7 @@ end
 
 -- The scheme's own half.
 local function find(name)
-    frame.choose('ocean', 'scheme', name, ocean.schemes)
+    choose('scheme', name, ocean.schemes)
     return require('mare.schemes.ocean.' .. name)
 end
 

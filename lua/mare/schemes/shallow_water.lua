@@ -89,13 +89,7 @@ water.options = {
       help = 'more for --out, of eta,u,v,speed,energy' },
 }
 
-local function choose(what, name, choices)
-    return frame.choose('shallow_water', what, name, choices)
-end
-
-local function number(what, value, low, high)
-    return frame.number('shallow_water', what, value, low, high)
-end
+local choose, number = frame.checks 'shallow_water'
 
 -- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
 -- theta = 1.3, passes = as of mare.euler }

@@ -4,6 +4,8 @@
 local c_grid = require 'mare.schemes.ocean.c_grid'
 local frame = require 'mare.schemes.frame'
 
+local _, number = frame.checks 'ocean'
+
 local nonlinear = { fields = { filter = 'any', theta = 'any', rk = 'any' } }
 
 local period = 16       -- PERIOD of the kernel
@@ -34,7 +36,7 @@ end
 -- filter: of every 16th step, a sixteenth of it a step, from 0 (none) to 1; 0.2 damps a wave of
 -- 125 steps a period by 3 % in 32 periods.
 function nonlinear.setup(scheme, desc)
-    scheme.filter = frame.number('ocean', 'filter', desc.filter or 0.2, 0, 1)
+    scheme.filter = number('filter', desc.filter or 0.2, 0, 1)
     scheme.nonlinear, scheme.staggered, scheme.gradual = true, true, true
     scheme.buffers, scheme.updated, scheme.read_only = 3, 3, 4
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind

@@ -5,6 +5,8 @@ local domain = require 'mare.ocean.domain'
 local frame = require 'mare.schemes.frame'
 local source = require 'mare.source'
 
+local choose, number = frame.checks 'ocean'
+
 local volumes = {}
 
 -- theta of the minmod limiter; rk = 2 or 3 stages; dry: depth (m) below which water is at rest.
@@ -147,10 +149,10 @@ end
 
 -- balanced: 1 where slopes are of what rotation does not hold of the surface.
 function volumes.setup(scheme, desc, balanced)
-    local limiter = frame.choose('ocean', 'limiter', desc.limiter or 'minmod', frame.limiters)
-    local theta = frame.number('ocean', 'theta', desc.theta or 1.3, 1, 2)
-    local rk = frame.choose('ocean', 'rk', desc.rk or 2, { [2] = true, [3] = true })
-    scheme.dry = frame.number('ocean', 'dry', desc.dry or 1e-5, 1e-12, 1e3)
+    local limiter = choose('limiter', desc.limiter or 'minmod', frame.limiters)
+    local theta = number('theta', desc.theta or 1.3, 1, 2)
+    local rk = choose('rk', desc.rk or 2, { [2] = true, [3] = true })
+    scheme.dry = number('dry', desc.dry or 1e-5, 1e-12, 1e3)
     scheme.limiter, scheme.theta, scheme.rk = limiter, limiter == 'minmod' and theta or nil, rk
     scheme.stages, scheme.buffers = methods[rk], rk
     scheme.updated, scheme.read_only = 3 * rk, 2 * rk

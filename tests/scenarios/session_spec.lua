@@ -163,7 +163,7 @@ describe('a session on a terminal', function()
     end)
 
     terminal_it('draws, in colours or without', function()
-        start 'COLORTERM=truecolor'
+        start 'COLORTERM=truecolor MARE_PICTURES=blocks'     -- newer tmux can Sixel
         enter "sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 }"
         enter 'sim:plot()'
         see '▀▀▀▀'

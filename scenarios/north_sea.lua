@@ -1,24 +1,34 @@
 -- The tide of the north-west European shelf, from its open boundary, against gauges: harmonic
 -- constants of every cell, a cotidal chart and a table of amplitudes and phases, observed and
--- computed. Depths are those of a chart; --datum adds that share of the amplitude of M2, of a run
--- before, to make them depths below the mean level. The pull of the tide's own water and the floor
--- that yields to it act as a gravity that is less by --loading: by 0.015 here (Irazoqui Apecechea
--- and others 2017, Effects of self-attraction and loading at a regional scale).
+-- computed. A window of it, finer cells and winds may be asked for; the tide on the edge of a
+-- window is the one that a run of the whole sea before finds there. Depths are those of a chart;
+-- --datum adds that share of the amplitude of M2, of a run before, to make them depths below the
+-- mean level. The pull of the tide's own water and the floor that yields to it act as a gravity
+-- that is less by --loading: by 0.015 here (Irazoqui Apecechea and others 2017, Effects of
+-- self-attraction and loading at a regional scale).
 
 local mare = require 'mare'
 
 local o = mare.options {
     title = 'North Sea',
-    help = 'The tide of the European shelf, against gauges.',
+    help = 'The tide of the European shelf, against gauges, and storms.',
     mare.options.simulation, mare.ocean.options,
     { name = 'grid', type = 'path', help = 'NetCDF file of depths and tides on the open boundary, '
-        .. 'in the layout of nw_shelf_tidal_model.nc' },
+        .. 'in the layout of nw_shelf_tidal_model.nc; the shipped depths if not given' },
+    { name = 'boundary', type = 'path', help = 'table of the tide on the open boundary of --grid' },
     { name = 'stations', type = 'path', help = 'table of gauges with their constituents; the '
         .. 'shipped one if not given' },
-    { name = 'constituents', default = 'M2', help = 'of the tide, as M2,S2' },
+    { name = 'constituents', default = 'M2', help = 'of the tide, as M2,S2, or none' },
     { name = 'days', type = 'number', default = 4.14, range = { 0.1 }, help = 'to compute' },
     { name = 'spin-up', type = 'number', default = 3.62, range = { 0 },
         help = 'of these, before the analysis', unit = 'd' },
+    { name = 'wind', default = 'none', choices = { 'none', 'climatology', 'storm' },
+        help = 'mean of a month, or a storm of 36 hours after the spin-up, from the Faeroes to '
+        .. 'Denmark' },
+    { name = 'month', default = 1, range = { 1, 12 }, help = 'of the climatology' },
+    { name = 'window', type = 'string', help = 'only this, as west,east,south,north in degrees' },
+    { name = 'refine', default = { 1, 1 }, range = { 1, 64 },
+        help = 'cells along x and y that each cell becomes' },
     { name = 'loading', default = 0.015, range = { 0, 0.5 }, help = 'of gravity that the tide '
         .. 'itself takes away, by its own pull and the load that it is' },
     { name = 'friction', default = 0.0029, range = { 0, 1 }, help = 'quadratic, coefficient' },
@@ -30,31 +40,41 @@ local o = mare.options {
         .. 'Greenwich lags with the moon at its mean' },
     { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
     { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
+    { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
     { name = 'ny', withdrawn = true }, { name = 'theta', withdrawn = true },
     { name = 'rk', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
 }
-if not o.grid then error('north_sea: --grid FILE is wanted', 0) end
+local data = require('mare.host').root .. '/scenarios/data/'
 if o.t_end == 0 then o.t_end = 86400 * o.days end
 local names = {}
-for name in o.constituents:gmatch '[^,%s]+' do names[#names + 1] = name end
-local basin = mare.basin { file = o.grid }
-local stations = mare.gauges.read(o.stations
-    or require('mare.host').root .. '/scenarios/data/tide_gauges.csv')
+for name in o.constituents:gmatch '[^,%s]+' do
+    if name ~= 'none' then names[#names + 1] = name end
+end
+local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc',
+    boundary = o.boundary }
+local box = o.window and mare.options.numbers('window', o.window, 4)
+if box then basin:check_window(box) end
+local stations = mare.gauges.read(o.stations or data .. 'tide_gauges.csv')
 local arguments
 for _, name in ipairs(o.date and names or {}) do
     arguments = arguments or {}
     arguments[name] = mare.tides.argument(name, o.date, o.t_end / 2)
 end
 
-local function analysis_of(list)
-    return mare.harmonics { constituents = list, from = 86400 * o.spin_up, arguments = arguments }
+local function wind()
+    if o.wind == 'storm' then
+        return mare.weather.storm { grid = basin.grid, from = { -12, 62 }, to = { 12, 57 },
+            begins = 86400 * o.spin_up }
+    end
+    return o.wind == 'climatology' and mare.weather.climatology { grid = basin.grid,
+        file = data .. 'north_sea_wind_climatology.nc', month = o.month } or nil
 end
 
 -- What is simulated with these constituents.
-local function setup(list)
+local function setup(list, stress)
     return {
         options = o, grid = basin.grid, boundaries = 'reflective',
         initial = function() return 0, 0, 0 end,
@@ -62,28 +82,42 @@ local function setup(list)
             scheme = o.scheme, g = 9.815 * (1 - o.loading), depth = basin.depth,
             minimum_depth = o.least_depth, coriolis = 'latitude',
             friction = { kind = 'quadratic', coefficient = o.friction },
-            tide = basin:tide(list, 86400, arguments),
+            tide = basin:tide(list, 86400, arguments), wind = stress,
         },
     }
 end
 
-local function sampling(analysis)
-    return { { 20, function(sim) analysis:take(sim) end } }
+local function analysis_of(list)
+    local analysis = mare.harmonics { constituents = list, from = 86400 * o.spin_up,
+        arguments = arguments }
+    return analysis, { { 20, function(sim) analysis:take(sim) end } }
 end
 
-if o.datum > 0 then
-    local sim, first = mare.simulation(setup { 'M2' }), analysis_of { 'M2' }
-    mare.run.loop(sim, { t_end = o.t_end, quiet = o.quiet, every_steps = sampling(first) })
-    basin:lower_datum(first:result().M2.amplitude, o.datum)
-    first:release()
+-- The tide of these constituents in every cell, of a run before the one that is wanted.
+local function tide_before(list)
+    local sim, analysis, sampling = mare.simulation(setup(list)), analysis_of(list)
+    mare.run.loop(sim, { t_end = 86400 * o.days, quiet = o.quiet, every_steps = sampling })
+    local found = analysis:result()
+    analysis:release()
     sim:release()
+    return found
 end
-local analysis = analysis_of(names)
-local run = setup(names)
-run.title, run.every_steps = 'North Sea', sampling(analysis)
+
+if o.datum > 0 and names[1] then
+    basin:lower_datum(tide_before({ 'M2' }).M2.amplitude, o.datum)
+end
+if box then basin = basin:window(box, names[1] and tide_before(names), names) end
+if o.refine[1] * o.refine[2] > 1 then basin = basin:refine(unpack(o.refine)) end
+local analysis, sampling = analysis_of(names)
+local run = setup(names, wind())
+run.title, run.every_steps = 'North Sea', names[1] and sampling or nil
 run.epoch = o.date and o.date .. ' 00:00:00'
-run.picture = { variable = 'eta', label = 'elevation (m)', colours = 'diverging' }
+run.gauges = (o.series and not o.gauges) and basin:place_gauges(stations) or nil
+run.picture = o.show == 'eta'
+    and { variable = 'eta', label = 'elevation (m)', colours = 'diverging' }
+    or { variable = 'speed', label = 'speed (m/s)', range = { 0, 1.5 }, vectors = { 'u', 'v' } }
 local result = { sim = mare.run(run), basin = basin, scores = {} }
+if not names[1] then return result end
 result.found = analysis:result()
 result.amphidromes = mare.cotidal.amphidromes(basin.grid, result.found[names[1]])
 if o.analysis then
@@ -92,9 +126,9 @@ end
 if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
 for k, name in ipairs(names) do
     local list = mare.cotidal.compare(basin, result.found, name, stations)
-    local s = mare.cotidal.score(list)
+    local s = list[1] and mare.cotidal.score(list)
     result.scores[name] = s
-    if not o.quiet then
+    if s and not o.quiet then
         if k == 1 then print(mare.cotidal.table(list)) end
         print(string.format('%s at %d gauges: vector error median %.3f m, rms %.3f m; amplitude '
             .. 'ratio %.3f; phase median %.1f degrees', name, s.count, s.median, s.rms, s.ratio,

@@ -15,6 +15,8 @@ local function fail(path, line, message, ...)
     errors.usage('%s: line %d: ' .. message, path, line, ...)
 end
 
+local numeric = { lat = 'y', lon = 'x', i = 1, j = 2 }
+
 local function parse(path, line, number, columns)
     local words, gauge = split(line), { constituents = {} }
     if #words ~= #columns then fail(path, number, '%d values, not %d', #words, #columns) end
@@ -24,9 +26,9 @@ local function parse(path, line, number, columns)
         if what == 'amplitude' or what == 'phase' then
             local wave = gauge.constituents[name] or {}
             gauge.constituents[name], wave[what] = wave, value
-        elseif column == 'lat' or column == 'lon' then
+        elseif numeric[column] then
             if not value then fail(path, number, "%s is '%s', no number", column, words[k]) end
-            gauge[column == 'lat' and 'y' or 'x'] = value
+            gauge[numeric[column]] = value
         else
             gauge[column] = words[k]
         end
@@ -34,14 +36,13 @@ local function parse(path, line, number, columns)
     return gauge
 end
 
--- { { name =, x = degrees east, y = degrees north, constituents = { M2 = { amplitude = m, phase =
--- degrees behind Greenwich }, ... } }, ... }
-function gauges.read(path)
+-- All lines, of a table that has these columns, and its columns.
+local function read(path, wanted)
     local file = io.open(path)
     if not file then errors.usage('%s: there is no such file', path) end
     local columns, list, number, seen = split(file:read '*l' or ''), {}, 1, {}
     for _, name in ipairs(columns) do seen[name] = true end
-    for _, name in ipairs { 'name', 'lat', 'lon' } do
+    for _, name in ipairs(wanted) do
         if not seen[name] then fail(path, 1, "no column '%s'", name) end
     end
     for line in file:lines() do
@@ -49,7 +50,33 @@ function gauges.read(path)
         list[#list + 1] = parse(path, line, number, columns)
     end
     file:close()
-    return list
+    return list, columns
+end
+
+-- { { name =, x = degrees east, y = degrees north, constituents = { M2 = { amplitude = m, phase =
+-- degrees behind Greenwich }, ... } }, ... }
+function gauges.read(path)
+    return (read(path, { 'name', 'lat', 'lon' }))
+end
+
+-- Of a table with columns i and j instead: { { i, j, NAME = { amplitude, phase }, ... }, ... }, and
+-- the names of the constituents, each of which every line must have.
+function gauges.cells(path)
+    local list, columns = read(path, { 'i', 'j' })
+    local names, cells = {}, {}
+    for _, column in ipairs(columns) do names[#names + 1] = column:match '^(%w+)_amplitude_m$' end
+    for k, line in ipairs(list) do
+        cells[k] = { line[1], line[2] }
+        for _, name in ipairs(names) do
+            local wave = line.constituents[name]
+            if not (wave.amplitude and wave.phase) then
+                fail(path, k + 1, 'amplitude or phase of %s is missing', name)
+            end
+            cells[k][name] = { wave.amplitude, wave.phase }
+        end
+    end
+    if not (cells[1] and names[1]) then fail(path, 1, 'no cells, or no NAME_amplitude_m') end
+    return cells, names
 end
 
 return gauges

@@ -318,6 +318,9 @@ M.script = nil              -- { name, text } of what the launcher runs
 -- apply(name, f, value): f(value), where a refusal of f is one of the option.
 M.apply = errors.option
 
+-- numbers(name, text, count): a list of so many numbers, which a text option holds.
+M.numbers = require 'mare.numbers'
+
 -- ---- shared groups ----
 
 local device_option = {

@@ -2,12 +2,15 @@
 -- with NaN for land and, where the file has it, the tide on an open boundary of any shape, in the
 -- layout of COHERENS' shelf models: obc_j, obc_i name the cells just beyond the model area (from 0;
 -- they may lie one cell outside the grid), obc_interior_j, _i the water behind each,
--- constituent_name what obc_amplitude (m) and obc_phase (degrees behind Greenwich) are of.
+-- constituent_name what obc_amplitude (m) and obc_phase (degrees behind Greenwich) are of. Instead,
+-- a table may hold the tide: i,j,NAME_amplitude_m,NAME_phase_deg, a line for each open cell.
 
 local dataset = require 'mare.dataset'
 local errors = require 'bindings.errors'
+local gauges = require 'mare.gauges'
 local grid = require 'mare.grid'
 local memory = require 'bindings.memory'
+local nest = require 'mare.ocean.nest'
 
 local basin = {}
 
@@ -89,6 +92,22 @@ local function read_boundary(self)
     self.open, self.names = list, names
 end
 
+-- The same from a table.
+local function read_table(self, path)
+    local list, names = gauges.cells(path)
+    for _, cell in ipairs(list) do
+        local i, j = cell[1], cell[2]
+        local inside = i >= 0 and i < self.nx and j >= 0 and j < self.ny
+        local depth = inside and self.depths[j * self.nx + i] or 0 / 0
+        if depth ~= depth then
+            errors.usage('%s: cell %d, %d is no water of %s, which has %d x %d cells', path, i, j,
+                self.path, self.nx, self.ny)
+        end
+        cell[3], cell[4] = i, j
+    end
+    self.open, self.names = list, names
+end
+
 -- ---- the grid ----
 
 -- Rows and columns added where open cells lie outside.
@@ -118,25 +137,54 @@ local function extend(self)
     self.nx, self.ny, self.depths = nx, ny, depths
 end
 
-local fields = { file = 'string', variable = 'string' }
+-- Adds what follows from the rest.
+local function complete(self)
+    self.grid = grid.new { nx = self.nx, ny = self.ny, x = self.x, y = self.y,
+        coordinates = 'longitude-latitude' }
+    self.depth = { nx = self.nx, ny = self.ny, data = self.depths }
+    self.divided = self.divided or 1
+    return setmetatable(self, Basin)
+end
 
--- { file =, variable = of depths ('depth') }. Returns { grid = of mare.grid, depth = { nx, ny, data
--- } as mare.ocean takes it, open = open cells { i, j, ..., NAME = { amplitude, phase } } or nil,
--- names = of their constituents }.
+local fields = { file = 'string', variable = 'string', boundary = 'string' }
+
+-- { file =, variable = of depths ('depth'), boundary = table of the tide on it, or nil }. Returns {
+-- grid = of mare.grid, depth = { nx, ny, data } as mare.ocean takes it, open = open cells { i, j,
+-- ..., NAME = { amplitude, phase } }, names = of their constituents }. Where nothing is known of a
+-- tide the water at the western, southern and northern side is open.
 function basin.new(desc)
     errors.fields('basin', desc, fields)
     local self = setmetatable({ path = desc.file, set = dataset.open(desc.file) }, Basin)
     local ok, failure = pcall(function()
         read_depths(self, desc.variable or 'depth')
-        read_boundary(self)
+        if desc.boundary then read_table(self, desc.boundary) else read_boundary(self) end
     end)
     self.set:close()
     if not ok then error(failure, 0) end
     extend(self)
-    self.grid = grid.new { nx = self.nx, ny = self.ny, x = self.x, y = self.y,
-        coordinates = 'longitude-latitude' }
-    self.depth = { nx = self.nx, ny = self.ny, data = self.depths }
-    return self
+    if not self.open then self.open, self.names = self:edge(1), {} end
+    return complete(self)
+end
+
+-- A basin of which each cell is along_x times along_y, with interpolated depths, shore and tide.
+function Basin:refine(along_x, along_y)
+    local finer = nest.refine(self, along_x, along_y)
+    finer.path, finer.names = self.path, self.names
+    finer.divided = self.divided * math.max(along_x, along_y)
+    return complete(finer)
+end
+
+-- The basin within { west, east, south, north } (degrees). On its edge it has the constituents
+-- `names` of `found`, of mare.harmonics in a run of this one.
+function Basin:window(box, found, names)
+    local window = nest.window(self, box, found, names)
+    window.path, window.divided = self.path, self.divided
+    return complete(window)
+end
+
+-- Refuses a window that is not within the basin.
+function Basin:check_window(box)
+    nest.check(self, box)
 end
 
 -- Whether cell (i, j), counted from 0, has a depth.
@@ -145,14 +193,18 @@ function Basin:is_water(i, j)
     return depth == depth
 end
 
--- What mare.ocean takes as tide: of the constituents named, which come up within `ramp`
--- seconds; arguments: { NAME = of tides.argument } or nil.
+local still = { name = 'M2', amplitude = 0, phase = 0 }
+
+-- What mare.ocean takes as tide: of the constituents named, which come up within `ramp` seconds; if
+-- none is, the surface stays level there. arguments: { NAME = of tides.argument } or nil.
 function Basin:tide(names, ramp, arguments)
     local cells, constituents = {}, {}
     for k, cell in ipairs(self.open) do cells[k] = { cell[1], cell[2] } end
+    if #names == 0 then constituents[1] = still end
     for n, name in ipairs(names) do
         if not self.open[1][name] then
-            fail(self, "no constituent '%s' (there are: %s)", name, table.concat(self.names, ', '))
+            fail(self, "no constituent '%s' on the open boundary (there are: %s)", name,
+                self.names[1] and table.concat(self.names, ', ') or 'none')
         end
         local given = arguments and arguments[name] or {}
         local amplitude, phase = {}, {}
@@ -222,10 +274,12 @@ function Basin:edge(spacing)
 end
 
 -- The cell of water whose centre is nearest to a place (degrees), and how far that is (km), within
--- `reach` cells; nil where there is none.
+-- `reach` cells of those that were divided; nil where there is none, or the place is not within.
 function Basin:nearest_water(x, y, reach)
     local g, best, at = self.grid, math.huge, nil
+    if x < g.x[1] or x > g.x[2] or y < g.y[1] or y > g.y[2] then return nil end
     local i0, j0 = g:cell(x, y)
+    reach = reach * self.divided
     for j = math.max(0, j0 - reach), math.min(g.ny - 1, j0 + reach) do
         for i = math.max(0, i0 - reach), math.min(g.nx - 1, i0 + reach) do
             local dx, dy = g:cell_size(y)
@@ -235,6 +289,21 @@ function Basin:nearest_water(x, y, reach)
         end
     end
     return at, at and best
+end
+
+-- Gauges as mare.run takes them, of a list of mare.gauges: where they are, or the nearest cell of
+-- water within `reach` cells (4) is; without those that have none, or are outside the grid.
+function Basin:place_gauges(list, reach)
+    local placed, g, taken = {}, self.grid, {}
+    for _, gauge in ipairs(list) do
+        local at = self:nearest_water(gauge.x, gauge.y, reach or 4)
+        if at and not taken[gauge.name] then
+            taken[gauge.name] = true
+            placed[#placed + 1] = { name = gauge.name, x = g:x_centre(at[1]),
+                y = g:y_centre(at[2]) }
+        end
+    end
+    return placed
 end
 
 return basin

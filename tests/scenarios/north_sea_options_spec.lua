@@ -1,0 +1,195 @@
+-- Windows, finer cells, winds and what else the North Sea may be asked for.
+
+local host = require 'mare.host'
+local mare = require 'mare'
+local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
+local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+
+local folder
+
+before_each(function() folder = trial.new_folder() end)
+after_each(function() trial.remove(folder) end)
+
+local function message(f, ...)
+    local ok, err = pcall(f, ...)
+    assert.is_false(ok)
+    return type(err) == 'table' and err.message or tostring(err)
+end
+
+local function new_basin()
+    return mare.basin { file = sea.write(folder .. '/sea.nc'),
+        boundary = sea.write_tide(folder .. '/tide.csv') }
+end
+
+describe('a basin with a table of its tide', function()
+    it('has it in the cells that this names', function()
+        local b = new_basin()
+        assert.same({ 'M2' }, b.names)
+        assert.equal(sea.ny, #b.open)
+        local tide = b:tide({ 'M2' }, 0)
+        assert.same({ 0, 3 }, tide.cells[4])
+        assert.equal(106, tide.constituents[1].phase[4])
+    end)
+
+    it('is refused where it has none there', function()
+        local path, file = folder .. '/tide.csv', sea.write(folder .. '/sea.nc')
+        local head = 'i,j,M2_amplitude_m,M2_phase_deg\n'
+        trial.spit(path, head .. '22,3,0.5,100\n')
+        assert.matches('tide.csv: cell 22, 3 is no water of .*sea.nc, which has 24 x 16 cells',
+            message(mare.basin, { file = file, boundary = path }))
+        trial.spit(path, head .. '2,3,0.5,\n')
+        assert.matches('tide.csv: line 2: amplitude or phase of M2 is missing',
+            message(mare.basin, { file = file, boundary = path }))
+        trial.spit(path, 'i,M2_amplitude_m\n')
+        assert.matches("tide.csv: line 1: no column 'j'",
+            message(mare.basin, { file = file, boundary = path }))
+        assert.matches("sea.nc: no constituent 'M2' on the open boundary %(there are: none%)",
+            message(function() mare.basin { file = file }:tide({ 'M2' }, 0) end))
+    end)
+end)
+
+describe('a refined basin', function()
+    it('has depths and shore between those of its cells', function()
+        local b = new_basin():refine(3, 2)
+        assert.same({ 72, 32 }, { b.nx, b.ny })
+        assert.near(0.025, b.grid.dy, 1e-12)
+        -- between the centres of cells (4, 2) and (5, 3)
+        assert.near(30 + 2 * 2.25 + 0.5 * (4 + 1 / 3), b.depths[5 * 72 + 14], 1e-5)
+        assert.is_true(b:is_water(18 * 3, 20))
+        assert.is_false(b:is_water(11 * 3 + 1, 14))     -- the middle of the island
+        assert.is_false(b:is_water(10 * 3, 14))         -- its western shore is where it was
+        assert.is_true(b:is_water(10 * 3 - 1, 14))
+        assert.is_true(b:is_water(10 * 3, 12))          -- its corners are cut off
+        assert.near(b.depths[12 * 72 + 29], b.depths[12 * 72 + 30], 2)
+    end)
+
+    it('has the tide in the cells beside the water, and its constants between', function()
+        local b = new_basin():refine(3, 2)
+        assert.equal(32, #b.open)
+        for _, cell in ipairs(b.open) do
+            local row = (cell[2] + 0.5) / 2 - 0.5
+            local lag = 100 + 2 * math.max(0, math.min(sea.ny - 1, row))
+            assert.equal(2, cell[1])
+            assert.is_true(b:is_water(2, cell[2]))
+            assert.is_false(b:is_water(1, cell[2]))
+            assert.near(0.5, cell.M2[1], 1e-4)
+            assert.near(lag, cell.M2[2], 0.01)
+        end
+        assert.matches('refined by 0, must be a whole number', message(b.refine, b, 0, 1))
+    end)
+end)
+
+describe('a window', function()
+    local function found_in(b)
+        local wave = { amplitude = {}, phase = {} }
+        for k = 0, b.nx * b.ny - 1 do wave.amplitude[k], wave.phase[k] = k / 100, 7 end
+        return { M2 = wave }
+    end
+
+    it('has the tide that was found on its edge', function()
+        local b = new_basin()
+        local w = b:window({ 0.3, 1.5, 50.1, 50.6 }, found_in(b), { 'M2' })
+        assert.same({ 12, 10 }, { w.nx, w.ny })
+        assert.near(0.3, w.x[1], 1e-9)
+        assert.near(50.6, w.y[2], 1e-9)
+        assert.equal(b.depths[5 * 24 + 4], w.depths[3 * 12 + 1])
+        assert.equal(2 * (12 + 8), #w.open)
+        for _, cell in ipairs(w.open) do
+            assert.near(((cell[2] + 2) * 24 + cell[1] + 3) / 100, cell.M2[1], 1e-12)
+        end
+    end)
+
+    it('is refused beyond its grid', function()
+        local b = new_basin()
+        for _, box in ipairs { { -1, 1.5, 50.1, 50.6 }, { 0.3, 0.7, 50.1, 50.6 } } do
+            assert.matches('sea.nc: window .* longitude is from 0 to 2.4 in this grid',
+                message(b.check_window, b, box))
+        end
+        assert.matches('latitude is from 50 to 50.8',
+            message(b.check_window, b, { 0, 1, 50, 57 }))
+    end)
+end)
+
+describe('wind', function()
+    it('may be the mean of a month', function()
+        local grid = new_basin().grid
+        local file = host.root .. '/scenarios/data/north_sea_wind_climatology.nc'
+        local stress = mare.weather.climatology { grid = grid, file = file, month = 1 }
+        local u, v, speed = {}, {}, {}
+        for name, list in pairs { eastward_wind = u, northward_wind = v, wind_speed = speed } do
+            list[1] = mare.gridded { file = file, variable = name, fill = true }:at(0, 1, 51)
+        end
+        local drag = speed[1] < 11 and 1.2e-3 or 4.9e-4 + 6.5e-5 * speed[1]
+        local x, y = stress(1, 51)
+        assert.near(1.225 * drag * speed[1] * u[1], x, 1e-12)
+        assert.near(1.225 * drag * speed[1] * v[1], y, 1e-12)
+        assert.same({ stress(-7, 51) }, { stress(-12, 51) })
+        assert.matches('of month 13', message(mare.weather.climatology,
+            { grid = grid, file = file, month = 13 }))
+    end)
+
+    it('may go around a centre that moves', function()
+        local grid = mare.grid { nx = 8, ny = 8, x = { -1e6, 1e6 }, y = { -1e6, 1e6 } }
+        local storm = mare.weather.storm { grid = grid, from = { -5e5, 0 }, to = { 5e5, 0 },
+            begins = 1000, lasts = 7200, speed = 20, radius = 2e5 }
+        assert.same({ 1000, 2800, 4600, 6400, 8200 }, storm.times)
+        local x, y = storm.value(2e5, 0, 4600)      -- east of it, at its height: 20 m/s
+        local speed = mare.weather.stress(20, 0)
+        assert.near(speed, math.sqrt(x * x + y * y), 1e-9)
+        assert.near(-20, math.deg(math.atan2(y, -x)) - 90, 1e-9)
+        assert.near(0, (storm.value(0, 0, 4600)), 1e-12)
+        assert.near(0, (storm.value(2e5, 0, 1000)), 1e-12)
+    end)
+end)
+
+describe('the North Sea', function()
+    it('is computed in a window with finer cells and a storm', function()
+        trial.spit(folder .. '/gauges.csv',
+            'name,lat,lon,M2_amplitude_m,M2_phase_deg\nHere,50.4,1,0.5,100\nFar,58,1,0.5,100\n')
+        local r = trial.run('north_sea', { grid = sea.write(folder .. '/sea.nc'),
+            boundary = sea.write_tide(folder .. '/tide.csv'), days = 2.1, spin_up = 1.5,
+            stations = folder .. '/gauges.csv', window = '0.3,1.9,50.1,50.7', refine = '2x2',
+            wind = 'storm', series = folder .. '/series.nc', series_every = 3600,
+            out = folder .. '/sea_out.nc', variables = 'u,v,speed', film = folder .. '/film.png',
+            frames = 2, film_width = 200 })
+        assert.same({ 32, 24 }, { r.sim.grid.nx, r.sim.grid.ny })
+        assert.equal(1, r.scores.M2.count)
+        assert.equal(52, #r.sim.series.gauges.Here.eta)
+        local set = require('mare.dataset').open(folder .. '/sea_out.nc')
+        assert.same({ 32, 24, 2 }, { set:field('speed').nx, set:field('speed').ny,
+            #set:field('speed').times })
+        set:close()
+        assert.matches('^\137PNG', trial.slurp(folder .. '/film.png'))
+    end)
+
+    it('is the same in a window as in the whole', function()
+        local o = { grid = sea.write(folder .. '/sea.nc'), days = 4.14, spin_up = 3.62,
+            boundary = sea.write_tide(folder .. '/tide.csv') }
+        local whole = trial.run('north_sea', o)
+        o.window = '0.3,1.9,50.1,50.7'
+        local part = trial.run('north_sea', o)
+        local worst = 0
+        for j = 0, 11 do
+            for i = 0, 15 do
+                if part.basin:is_water(i, j) then
+                    local a = part.found.M2.amplitude[j * 16 + i]
+                    local b = whole.found.M2.amplitude[(j + 2) * 24 + i + 3]
+                    worst = math.max(worst, math.abs(a - b))
+                end
+            end
+        end
+        -- 3.2 mm of 0.5 m: the edge has no overtides
+        assert.is_true(worst < 4e-3, worst)
+    end)
+
+    it('runs from its own files without a tide', function()
+        local r = trial.run('north_sea', { constituents = 'none', wind = 'climatology',
+            days = 0.1, month = 12 })
+        assert.equal(205, r.sim.grid.nx)
+        assert.is_nil(r.found)
+        assert.matches("no constituent 'M2' on the open boundary %(there are: none%)",
+            message(trial.run, 'north_sea', { days = 0.1 }))
+        assert.matches('latitude is from 49.9583', message(trial.run, 'north_sea',
+            { constituents = 'none', window = '0,9,51,77' }))
+    end)
+end)

@@ -1,0 +1,52 @@
+-- A small sea as a file: depths over latitude and longitude, made for the specs that read one.
+
+local netcdf = require 'bindings.netcdf'
+
+local sea = { nx = 24, ny = 16, west = 0, south = 50, dx = 0.1, dy = 0.05 }
+
+-- Depth of a cell: the sea gets deeper towards the north; land in the east and an island.
+function sea.depth(i, j)
+    local is_land = i >= sea.nx - 3 or i >= 10 and i <= 12 and j >= 6 and j <= 8
+    return is_land and -9999 or 30 + 2 * j + 0.5 * i
+end
+
+function sea.put(file, name, count, values)
+    local data, start = netcdf.doubles(#values), {}
+    for k, value in ipairs(values) do data[k - 1] = value end
+    for k in ipairs(count) do start[k] = 0 end
+    file:put(name, start, count, data)
+end
+
+function sea.write(path)
+    local file = netcdf.create(path, path)
+    local y, x = file:define_dimension('lat', sea.ny), file:define_dimension('lon', sea.nx)
+    local lat, lon, depth = {}, {}, {}
+    for name, axis in pairs { lat = { y, 'degrees_north' }, lon = { x, 'degrees_east' } } do
+        file:define_variable(name, 'double', { axis[1] })
+        file:put_attribute(name, 'units', axis[2])
+    end
+    file:define_variable('depth', 'float', { y, x })
+    file:put_attribute('depth', 'units', 'm')
+    file:end_definitions()
+    for j = 0, sea.ny - 1 do lat[j + 1] = sea.south + (j + 0.5) * sea.dy end
+    for i = 0, sea.nx - 1 do lon[i + 1] = sea.west + (i + 0.5) * sea.dx end
+    for k = 0, sea.nx * sea.ny - 1 do
+        depth[k + 1] = sea.depth(k % sea.nx, math.floor(k / sea.nx))
+    end
+    sea.put(file, 'lat', { sea.ny }, lat)
+    sea.put(file, 'lon', { sea.nx }, lon)
+    sea.put(file, 'depth', { sea.ny, sea.nx }, depth)
+    file:close()
+    return path
+end
+
+-- M2 on the western side, of 0.5 m, its phase by 2 degrees a row.
+function sea.write_tide(path)
+    local file = assert(io.open(path, 'w'))
+    file:write 'i,j,M2_amplitude_m,M2_phase_deg\n'
+    for j = 0, sea.ny - 1 do file:write(('0,%d,0.5,%d\n'):format(j, 100 + 2 * j)) end
+    file:close()
+    return path
+end
+
+return sea

@@ -60,7 +60,20 @@ local function clocks(info)
         .. '--format=csv,noheader')
 end
 
--- values: { benchmark =, and what was measured, with units in the names }; row: its table row
+-- Records of a file that have these values, in its order.
+function record.read(path, wanted)
+    local list = {}
+    for line in io.lines(path) do
+        local values = json.decode(line)
+        local fits = values ~= nil
+        for name, value in pairs(wanted) do fits = fits and values[name] == value end
+        if fits then list[#list + 1] = values end
+    end
+    return list
+end
+
+-- values: { benchmark =, and what was measured, with units in the names }; row: its table row.
+-- Returns the record.
 function record.write(device, values, row)
     local info = device.info
     values.device, values.model, values.driver = info.name, info.model, info.driver
@@ -74,6 +87,7 @@ function record.write(device, values, row)
         file:close()
     end
     print(row)
+    return values
 end
 
 return record

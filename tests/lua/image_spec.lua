@@ -321,6 +321,41 @@ describe('a line plot', function()
         assert.is_true(red > 10 and red < 60, red)       -- two discs
     end)
 
+    it('has logarithmic axes', function()
+        local x, y = {}, {}
+        for k = 0, 20 do x[k + 1], y[k + 1] = 10 ^ (k / 10), 10 ^ (k / 5 - 2) end
+        y[22], x[22] = 0, 10        -- has no place on them
+        local function marks(changes)
+            local spec = { path = path, series = { { x = x, y = y, colour = 0x0000ff } } }
+            for name, value in pairs(changes) do spec[name] = value end
+            return image.lines_spec(spec)
+        end
+        local spec = marks { xlog = true, ylog = true, xrange = { 1, 100 } }
+        assert.same({ 0, 2 }, spec.xrange)
+        assert.is_true(spec.yrange[1] < -2 and spec.yrange[1] > -2.5)
+        assert.is_true(spec.series[1].y[22] ~= spec.series[1].y[22])
+        assert.equal(0, y[22])      -- what was given is as it was
+        for k = 1, 21 do
+            assert.near(2 * spec.series[1].x[k] - 2, spec.series[1].y[k], 1e-12)
+        end
+        assert.error_matches(function() marks { xlog = true, xrange = { 0, 1 } } end,
+            'xrange must be above 0 along a logarithmic axis')
+        image.lines { path = path, xlog = true, ylog = true, width = 300,
+            series = { { x = x, y = y } }, notes = { { x = 3, y = 1, text = 'here', align = 1 } } }
+        assert.error_matches(function() marks { notes = { { x = 1 } } } end, 'note 1: x and y')
+    end)
+
+    it('marks powers of ten', function()
+        local function texts(low, high, want)
+            local list = {}
+            for k, mark in ipairs((ticks.decades(low, high, want))) do list[k] = mark.label end
+            return table.concat(list, ' ')
+        end
+        assert.equal('0.5 1 2 5 10', texts(math.log10(0.4), 1.2, 6))
+        assert.equal('0.01 0.1 1 10 100', texts(-2, 2, 6))
+        assert.equal('10⁻⁶ 0.001 1 1000 10⁶', texts(-6, 6, 5))
+    end)
+
     it('draws nothing outside its axes', function()
         local png = draw { xrange = { 0, 1 }, yrange = { 5, 6 }, series = {
             { x = { 0, 1 }, y = { 0, 20 }, colour = 0x0000ff },

@@ -199,10 +199,17 @@ local function width_of(text)
     return select(2, text:gsub('[^\128-\191]', ''))
 end
 
+-- The ends of an axis.
+local function ends_of(spec, axis)
+    local low, high = unpack(spec[axis .. 'range'])
+    if spec[axis .. 'log'] then low, high = 10 ^ low, 10 ^ high end
+    return ('%.4g'):format(low), ('%.4g'):format(high)
+end
+
 -- A text of several lines: title, names, curves with the ends of both axes.
 function cells.lines(given, style)
     local spec = image.lines_spec(setmetatable({ path = 'plot' }, { __index = given }))
-    local high, low = ('%.4g'):format(spec.yrange[2]), ('%.4g'):format(spec.yrange[1])
+    local low, high = ends_of(spec, 'y')
     local margin = math.max(#high, #low) + 1
     local columns = math.max(10, math.min(style.columns - margin - 2, 76))
     local rows = math.max(4, math.min(style.rows - 4, math.floor(columns / 4)))
@@ -217,7 +224,7 @@ function cells.lines(given, style)
         local mark = row == 0 and high or row == rows - 1 and low or ''
         lines[#lines + 1] = (' '):rep(margin - 1 - #mark) .. mark .. bar .. sheet:line(row)
     end
-    local left, right = ('%.4g'):format(spec.xrange[1]), ('%.4g'):format(spec.xrange[2])
+    local left, right = ends_of(spec, 'x')
     local room = columns - #left - #right
     local middle = width_of(spec.xlabel) <= room - 2 and spec.xlabel or ''
     local before = math.floor((room - width_of(middle)) / 2)

@@ -23,6 +23,9 @@
 --       series = { { x = xs, y = exact, label = 'exact' },
 --                  { x = xs, y = rho, label = 'Mare', style = 'points' } },     -- or 'line'
 --       xrange = { 0, 1 }, yrange = nil,                      -- default: that of the data
+--       xlog = true, ylog = true,     -- logarithmic axes: what is not above 0 leaves a gap
+--       notes = { { x = 0.5, y = 1, text = 'contact', align = 1 } },    -- beside a point, to its
+--                                     -- right (align = 0) or left (1)
 --       width = 1000, height = 640,
 --   }                                 -- x, y: Lua arrays; values that are not finite leave gaps
 --   image.check('kh.png')             -- raises now if the picture could not be written later
@@ -163,14 +166,49 @@ local function check_series(spec)
     return out
 end
 
+local function check_notes(spec)
+    local out = {}
+    for k, note in ipairs(spec.notes or {}) do
+        if not (tonumber(note.x) and tonumber(note.y) and type(note.text) == 'string') then
+            fail(spec, 'note %d: x and y must be numbers, text a text', k)
+        end
+        out[k] = { x = note.x, y = note.y, text = note.text, align = note.align or 0 }
+    end
+    return out
+end
+
+-- log10 where a logarithm can be had, else no number.
+local function logarithms(values)
+    local out = {}
+    for k, value in ipairs(values) do out[k] = value > 0 and math.log10(value) or 0 / 0 end
+    return out
+end
+
+-- Along a logarithmic axis powers of ten are drawn.
+local function take_logarithms(spec, axis)
+    spec[axis .. 'log'] = true
+    for _, one in ipairs(spec.series) do one[axis] = logarithms(one[axis]) end
+    for _, note in ipairs(spec.notes) do note[axis] = logarithms({ note[axis] })[1] end
+end
+
+-- The range of an axis, along which its curves get a margin if it is not given.
+local function range_of(given, spec, axis, margin)
+    local name = axis .. 'range'
+    local range = given[name] and check_range(given, name, given[name])
+    if not given[axis .. 'log'] then return range or lines.range(spec.series, axis, margin) end
+    if range and range[1] <= 0 then
+        fail(given, '%s must be above 0 along a logarithmic axis', name)
+    end
+    take_logarithms(spec, axis)
+    return range and logarithms(range) or lines.range(spec.series, axis, margin)
+end
+
 -- Of a description of curves all that lines.canvas wants. Raises what is wrong with it.
 function image.lines_spec(given)
     local spec = { title = given.title or '', xlabel = given.xlabel or '',
-        ylabel = given.ylabel or '', series = check_series(given) }
-    spec.xrange = given.xrange and check_range(given, 'xrange', given.xrange)
-        or lines.range(spec.series, 'x', 0)
-    spec.yrange = given.yrange and check_range(given, 'yrange', given.yrange)
-        or lines.range(spec.series, 'y', 0.06)
+        ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
+    spec.xrange = range_of(given, spec, 'x', 0)
+    spec.yrange = range_of(given, spec, 'y', 0.06)
     spec.width = check_size(given, 'width', 1000, 200)
     spec.height = check_size(given, 'height', math.floor(0.62 * spec.width), 150)
     return spec

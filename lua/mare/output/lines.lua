@@ -76,12 +76,20 @@ local function has_labels(series)
     return false
 end
 
+-- Marks of an axis, and their common power of ten.
+local function marks_of(measure, spec, axis, pixels, em)
+    local range = spec[axis .. 'range']
+    if spec[axis .. 'log'] then return ticks.decades(range[1], range[2], pixels / (5 * em)) end
+    if axis == 'y' then return axes.y_ticks(range, pixels, em) end
+    return axes.x_ticks(measure, range, pixels, em)
+end
+
 local function find_layout(spec, em)
     local measure = cairo.canvas(1, 1, axes.paper)
     local width, height = spec.width, spec.height
     local plot = { legend = has_labels(spec.series) }
-    plot.y_marks, plot.y_power = axes.y_ticks(spec.yrange, 0.75 * height, em)
-    plot.x_marks, plot.x_power = axes.x_ticks(measure, spec.xrange, 0.85 * width, em)
+    plot.y_marks, plot.y_power = marks_of(measure, spec, 'y', 0.75 * height, em)
+    plot.x_marks, plot.x_power = marks_of(measure, spec, 'x', 0.85 * width, em)
     local top = 1 + (spec.title ~= '' and 1.75 or 0) + (plot.legend and 1.8 or 0)
         + (plot.y_power ~= 0 and 1.2 or 0)
     local bottom = axes.bottom_room(spec.xlabel, plot.x_power, em)
@@ -91,6 +99,14 @@ local function find_layout(spec, em)
     plot.box.height = math.floor(height - plot.box.y - bottom)
     measure:release()
     return plot
+end
+
+local function draw_notes(canvas, box, spec, em)
+    for _, note in ipairs(spec.notes) do
+        local x, y = axes.place_x(box, spec.xrange, note.x), axes.place_y(box, spec.yrange, note.y)
+        local gap = (1 - 2 * note.align) * 0.6 * em
+        canvas:text(x + gap, y + 0.36 * em, note.text, 0.9 * em, axes.ink, note.align)
+    end
 end
 
 -- The whole picture, of a spec without holes.
@@ -105,6 +121,7 @@ function lines.canvas(spec)
     axes.y_grid(canvas, box, spec.yrange, plot.y_marks, line)
     canvas:clipped(box.x, box.y, box.width, box.height, function()
         for _, one in ipairs(spec.series) do draw_series(canvas, box, spec, one, em) end
+        draw_notes(canvas, box, spec, em)
     end)
     canvas:frame(box.x, box.y, box.width, box.height, line, axes.soft)
     axes.x_axis(canvas, box, spec.xrange, plot.x_marks, plot.x_power, spec.xlabel, em, line)

@@ -61,6 +61,24 @@ function ticks.labels(values, step)
     return out, power
 end
 
+-- What choose() gives, for a logarithmic axis, whose range and values are exponents of ten: whole
+-- powers, and 2 and 5 times them where few would be in the range.
+function ticks.decades(low, high, want)
+    local out, span = {}, high - low
+    local factors = span < 2.5 and { 1, 2, 5 } or { 1 }
+    local every = math.max(1, math.ceil(span / want))
+    for power = math.floor(low), math.ceil(high) do
+        for _, factor in ipairs(power % every == 0 and factors or {}) do
+            local value = power + math.log10(factor)
+            if value >= low - 1e-9 and value <= high + 1e-9 then
+                out[#out + 1] = { value = value, label = math.abs(power) <= 4
+                    and ('%.4g'):format(factor * 10 ^ power) or '10' .. labels.exponent(power) }
+            end
+        end
+    end
+    return out, 0
+end
+
 -- Everything at once: { { value =, label = }, ... } and the common power of ten
 function ticks.choose(low, high, want)
     local step = ticks.step(low, high, want)

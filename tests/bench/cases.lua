@@ -1,0 +1,74 @@
+-- cases.lua - every scheme that there is, as something to time: { name, equations, published, ... }
+-- in `list`, and make(case, n) what simulation.new wants of it on n x n cells. A new scheme of
+-- mare.shallow_water or mare.ocean comes by itself.
+
+local euler = require 'mare.schemes.euler'
+local frame = require 'mare.schemes.frame'
+local grid = require 'mare.grid'
+local ocean = require 'mare.schemes.ocean'
+local water = require 'mare.schemes.shallow_water'
+
+local cases = { list = {} }
+
+-- The published kernels on one NVIDIA H200 (driver 580.159, CUDA 13.0, 2026-11-21): those of
+-- FiniteVolumeGPU (Euler, e43d7de) and of GPU Ocean (4cee1c5), launched through CuPy, in float with
+-- fast maths, the best of six shapes of blocks; cells/s of a step of the whole state on n x n
+-- cells, and the share of a copy of 4185 GB/s in the same run. `ieee`: with exact divisions.
+local published = {
+    euler_hll = { n = 8192, rate = 8.7e9, ieee = 4.7e9, share = 0.067 },
+    ocean_linear = { n = 4096, rate = 48.8e9, ieee = 33.9e9, share = 0.33 },
+    ocean_nonlinear = { n = 4096, rate = 33.1e9, ieee = 18.1e9, share = 0.32 },
+    ocean_cdklm = { n = 4096, rate = 12.0e9, ieee = 6.4e9, share = 0.22 },
+}
+
+-- Two shear layers, smooth: McNally, Lyra and Passy (2012), ApJS 201, 18.
+local row, rho, u = nil, 0, 0      -- along x the layers are the same
+local function shear(x, y)
+    if y ~= row then
+        local depth, width = math.abs(y - 0.5), 0.025
+        local ramp = 0.5 * math.exp(-math.abs(depth - 0.25) / width)
+        local inside = depth < 0.25
+        row, rho, u = y, inside and 2 - ramp or 1 + ramp, inside and -0.5 + ramp or 0.5 - ramp
+    end
+    return rho, u, 0.01 * math.sin(4 * math.pi * x), 2.5
+end
+
+-- A smooth bump: Holm, Brodtkorb and Saetra (2020).
+local function bump(x, y) return (1 - (2 * x - 1) ^ 2) ^ 2 * (1 - (2 * y - 1) ^ 2) ^ 2 end
+
+local equations = {
+    euler = { initial = shear, boundaries = 'periodic' },
+    water = { initial = function(x, y) return 60 + bump(x, y), 0, 0 end, boundaries = 'periodic' },
+    ocean = { initial = function(x, y) return bump(x, y), 0, 0 end, boundaries = 'reflective' },
+}
+
+local function add(kind, name, scheme)
+    local case = { name = kind .. '_' .. name, equations = kind, scheme = scheme }
+    case.published = published[case.name]
+    cases.list[#cases.list + 1], cases[case.name] = case, case
+end
+
+for _, flux in ipairs { 'hll', 'hllc' } do
+    add('euler', flux, function() return euler.new { gamma = 5 / 3, flux = flux } end)
+end
+add('euler', 'lax_friedrichs', function() return euler.new { scheme = 'lax_friedrichs' } end)
+for _, name in ipairs(frame.names_of(water.schemes)) do
+    add('water', name, function() return water.new { scheme = name } end)
+end
+for _, name in ipairs(frame.names_of(ocean.schemes)) do
+    add('ocean', name, function()
+        return ocean.new { scheme = name, depth = 60, coriolis = { f = 1e-3 } }
+    end)
+end
+
+-- Fields of simulation.new, but for devices. Stable in all schemes: cfl = 0.45.
+function cases.make(case, n, precision)
+    local kind = equations[case.equations]
+    return {
+        grid = grid.new { nx = n, ny = n, x = { 0, 1 }, y = { 0, 1 } }, scheme = case.scheme(),
+        initial = kind.initial, boundaries = kind.boundaries,
+        options = { precision = precision, cfl = 0.45 },
+    }
+end
+
+return cases

@@ -1,0 +1,155 @@
+-- flops.lua - how many operations a step of each scheme does a cell: counted in the machine code
+-- that CUDA makes of its kernels for an H200 (sm_90), which need not be there. The longest loop of
+-- each kernel counts, which takes as many cells a time as it stores. An FFMA or DFMA is two
+-- operations, an add, multiply, minimum, or special function (MUFU) one. What strips and teams
+-- compute twice at their edges is left out: a roofline wants useful work.
+--     mare tests/bench/flops.lua [NAME] > records/flops.jsonl
+-- Wants nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
+
+local cases = require 'tests.bench.cases'
+local host = require 'mare.host'
+local json = require 'dkjson'
+local layout = require 'mare.layout'
+
+local cells = 8192      -- along each side: how kernels are cut depends on it
+
+local weights = { FFMA = 2, FADD = 1, FMUL = 1, FMNMX = 1, MUFU = 1, DFMA = 2, DADD = 1, DMUL = 1 }
+
+-- ---- which kernels a step runs ----
+
+-- Stands in for a device: keeps what it is asked to compile, and what is bound.
+local h200 = { info = { kind = 'gpu', vendor = 'NVIDIA Corporation', compute_units = 132 } }
+
+function h200.program(_, desc)
+    local program = { desc = desc }
+    function program.kernel(_, name)
+        local kernel = { args = {} }
+        function kernel.bind() return { name = name, desc = desc } end
+        return kernel
+    end
+    return program
+end
+
+-- The launches of one step of a case, { { name, desc }, ... }.
+local function launches_of(case, precision)
+    local set_up = cases.make(case, 64, precision)
+    local scheme, n, domain = set_up.scheme, cells, nil
+    if scheme.domain then
+        local sides = {}
+        for _, side in ipairs { 'west', 'east', 'south', 'north' } do
+            sides[side] = set_up.boundaries
+        end
+        domain = scheme:domain(set_up.grid, sides, precision)
+    end
+    local state = { device = h200, precision = precision, part = { nx = n, ny = n, edge = {} },
+        layout = layout.new { nx = n, ny = n, halo = 2, fields = #scheme.fields }, element = 4,
+        domain = domain and { host = domain, forcing = {} } }
+    local launches = scheme:bind(scheme:kernels(h200, precision, domain), {
+        state = state, grid = set_up.grid, boundaries = {}, first = 'x',
+        levels = scheme.levels or scheme.levels_on and scheme:levels_on { h200 },
+    })
+    return launches.x, #scheme.fields
+end
+
+-- ---- their machine code ----
+
+local function read(path)
+    local file = assert(io.open(path))
+    local text = file:read '*a'
+    file:close()
+    return text
+end
+
+local function write(path, text)
+    local file = assert(io.open(path, 'w'))
+    file:write(text)
+    file:close()
+end
+
+local function run(command, ...)
+    local line = command:format(...)
+    if os.execute(line) ~= 0 then error('failed: ' .. line) end
+end
+
+-- What nvrtc.c and program.c hand to the compiler, to nvcc instead.
+local function machine_code(desc)
+    local base, parts = os.tmpname(), {}
+    for name, value in pairs(desc.defines) do
+        if value ~= false then
+            parts[#parts + 1] = ('#define %s %s'):format(name, tostring(value))
+        end
+    end
+    if desc.math == 'fast' then parts[#parts + 1] = '#define MR_FAST 1' end
+    parts[#parts + 1] = read(host.root .. '/kernels/prelude/cuda.h')
+    parts[#parts + 1] = desc.source
+    write(base .. '.cu', table.concat(parts, '\n'))
+    local is_exact = desc.math ~= 'fast'
+    run('nvcc -arch=sm_90 -std=c++17 -fmad=false -ftz=%s -prec-div=%s -prec-sqrt=%s '
+        .. '-diag-suppress 177 -cubin -I %s -o %s.cubin %s.cu && '
+        .. 'cuobjdump -sass %s.cubin > %s.sass', not is_exact, is_exact, is_exact, host.root .. '/kernels', base, base, base, base)
+    local text = read(base .. '.sass')
+    for _, ending in ipairs { '', '.cu', '.cubin', '.sass' } do os.remove(base .. ending) end
+    return text
+end
+
+-- { { address, text }, ... } of a function, and of the branches back that depend on something the
+-- one that goes farthest: others lead back from code that has been put elsewhere.
+local function longest_loop(text, name)
+    local code, loop = {}, { length = 0 }
+    local body = text:match('Function : ' .. name .. '\n(.-)\n%s*Function : ')
+        or text:match('Function : ' .. name .. '\n(.*)')
+    for address, what in body:gmatch '/%*(%x%x%x%x+)%*/%s+([^;]*);' do
+        local here = tonumber(address, 16)
+        code[#code + 1] = { address = here, text = what }
+        local target = tonumber(what:match '^@!?%w+ BRA[^;]*0x(%x+)' or '', 16)
+        if target and here - target > loop.length then
+            loop = { length = here - target, from = target, to = here }
+        end
+    end
+    return code, loop
+end
+
+local words = { ['64'] = 2, ['128'] = 4 }
+
+-- Operations, and real numbers stored, of one turn of the loop. Narrow stores are of the last
+-- columns alone, instead of the wide ones.
+local function count(code, loop, precision)
+    local operations, stored, widest = 0, 0, 0
+    for _, one in ipairs(code) do
+        if one.address >= loop.from and one.address <= loop.to then
+            local word = one.text:gsub('^@!?%w+%s+', '')
+            operations = operations + (weights[word:match '^%w+'] or 0)
+            if word:find '^STG' then
+                local width = words[word:match '^STG%.E%.(%d+)'] or 1
+                stored = width > widest and width or width == widest and stored + width or stored
+                widest = math.max(widest, width)
+            end
+        end
+    end
+    return operations, precision == 'double' and stored / 2 or stored
+end
+
+local also_stored = { nonlinear = 3 }     -- by every 16th step only
+
+local function report(case, precision)
+    local launches, fields = launches_of(case, precision)
+    local total, seen = 0, {}
+    for _, launch in ipairs(launches) do
+        if not seen[launch.name] then
+            local code, loop = longest_loop(machine_code(launch.desc), launch.name)
+            local operations, stored = count(code, loop, precision)
+            local values = fields + (also_stored[launch.name] or 0)
+            seen[launch.name] = operations / (stored / values)
+        end
+        total = total + seen[launch.name]
+    end
+    print(json.encode({ benchmark = 'flops', solver = case.name, precision = precision,
+        flops_per_cell = total, launches = #launches, target = 'sm_90' },
+        { keyorder = { 'benchmark', 'solver', 'precision' } }))
+end
+
+for _, case in ipairs(cases.list) do
+    for _, precision in ipairs { 'float', 'double' } do
+        if not arg[1] or arg[1] == case.name then report(case, precision) end
+    end
+end

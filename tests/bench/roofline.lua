@@ -1,0 +1,98 @@
+-- roofline.lua - the roofline of a device (Williams, Waterman and Patterson, 2009): what its copy
+-- bandwidth and its arithmetic allow at each number of operations a byte, and what the schemes get
+-- of it. Operations a cell are those of records/flops.jsonl, see flops.lua; bytes are those that a
+-- step cannot do without.
+
+local cases = require 'tests.bench.cases'
+local host = require 'mare.host'
+local image = require 'mare.output.image'
+local record = require 'tests.bench.record'
+
+local roofline = {}
+
+local list = { x = 6, y = 8.5, step = 0.872 }       -- where it begins, and from line to line
+local counted = host.root .. '/tests/bench/records/flops.jsonl'
+
+-- Of the first device and precision the record of each scheme on its largest grid, the latest.
+local function latest(records)
+    local first, best = records[1], {}
+    for _, r in ipairs(records) do
+        local other = best[r.solver]
+        if r.device == first.device and r.precision == first.precision
+            and not (other and other.nx > r.nx) then
+            best[r.solver] = r
+        end
+    end
+    return best
+end
+
+-- { name, equations, x = operations a byte, y = Tflop/s, record } of each scheme.
+local function points_of(records)
+    local best, flops, points = latest(records), {}, {}
+    for _, f in ipairs(record.read(counted, { precision = records[1].precision })) do
+        flops[f.solver] = f.flops_per_cell
+    end
+    for _, case in ipairs(cases.list) do
+        local r, per_cell = best[case.name], flops[case.name]
+        if r and per_cell then
+            points[#points + 1] = { record = r, name = case.name, equations = case.equations,
+                x = per_cell * r.cells_per_second / r.t_eff,
+                y = per_cell * r.cells_per_second / 1e12 }
+        end
+    end
+    return points
+end
+
+-- A number beside each point, right or left of it, and what it stands for where the plot is empty.
+local function notes_of(points)
+    local notes = {}
+    table.sort(points, function(a, b) return a.y > b.y end)
+    for k, p in ipairs(points) do
+        local last = points[k - 1]
+        local is_near = last and math.abs(math.log10(last.y / p.y)) < 0.05
+            and math.abs(math.log10(last.x / p.x)) < 0.05
+        p.align = is_near and 1 - last.align or 0
+        notes[#notes + 1] = { x = p.x, y = p.y, align = p.align, text = tostring(k) }
+        notes[#notes + 1] = { x = list.x, y = list.y * list.step ^ (k - 1),
+            text = ('%d  %s, %d²: %.3g Gcells/s'):format(k, p.name:gsub('_', ' ', 1), p.record.nx,
+                p.record.cells_per_second / 1e9) }
+    end
+    return notes
+end
+
+-- The rate of copies (TB/s) and of arithmetic (Tflop/s) of the device, as measured with the points.
+local function roof_of(points)
+    for k = #points, 1, -1 do
+        local r = points[k].record
+        if r.copy_bandwidth and r.flops_per_second then
+            return r.copy_bandwidth / 1e12, r.flops_per_second / 1e12
+        end
+    end
+    error('roofline: no record has the rates of copies and of arithmetic beside it', 0)
+end
+
+-- Writes the picture; returns its path.
+function roofline.draw(records, path)
+    local points, first = points_of(records), records[1]
+    local copy, most = roof_of(points)
+    local series = { { x = { 0.1, most / copy, 1000 }, y = { 0.1 * copy, most, most },
+        colour = 0x262626, label = ('copies of %.2f TB/s, FMAs'):format(copy) } }
+    for _, name in ipairs { 'euler', 'water', 'ocean' } do
+        local one = { x = {}, y = {}, label = name, style = 'points' }
+        for _, p in ipairs(points) do
+            if p.equations == name then
+                one.x[#one.x + 1], one.y[#one.y + 1] = p.x, p.y
+            end
+        end
+        if #one.x > 0 then series[#series + 1] = one end
+    end
+    image.lines {
+        path = path, width = 1200, height = 800, xlog = true, ylog = true,
+        title = ('%s, %s: a step of each scheme on its largest grid'):format(first.model,
+            first.precision), xlabel = 'operations a byte', ylabel = 'Tflop/s',
+        xrange = { 0.5, 50 }, yrange = { 1, 100 }, series = series, notes = notes_of(points),
+    }
+    return path
+end
+
+return roofline

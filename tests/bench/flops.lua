@@ -85,8 +85,9 @@ local function machine_code(desc)
     write(base .. '.cu', table.concat(parts, '\n'))
     local is_exact = desc.math ~= 'fast'
     run('nvcc -arch=sm_90 -std=c++17 -fmad=false -ftz=%s -prec-div=%s -prec-sqrt=%s '
-        .. '-diag-suppress 177 -cubin -I %s -o %s.cubin %s.cu && '
-        .. 'cuobjdump -sass %s.cubin > %s.sass', not is_exact, is_exact, is_exact, host.root .. '/kernels', base, base, base, base)
+        .. '-diag-suppress 177 -cubin -I %s -o %s.cubin %s.cu', not is_exact, is_exact, is_exact,
+        host.root .. '/kernels', base, base)
+    run('cuobjdump -sass %s.cubin > %s.sass', base, base)
     local text = read(base .. '.sass')
     for _, ending in ipairs { '', '.cu', '.cubin', '.sass' } do os.remove(base .. ending) end
     return text

@@ -115,7 +115,7 @@ mkdir -p "$out/bin" "$out/lib" "$out/libexec" "$mare"
 add_tree
 
 libraries=("$(find_library libluajit-5.1)" "$(find_library libnetcdf)" "$(find_library libcairo)"
-    "$(find_library libgif)" "$(find_library libedit)")
+    "$(find_library libgif)" "$(find_library libedit)" "$(find_library libmpfr)")
 while read -r name path; do system[$name]=$path; done \
     < <(ldd "${libraries[@]}" | awk '$2 == "=>" { print $1, $3 }')
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done

@@ -43,6 +43,7 @@ need_for_running() {
     need libcairo2 has_library cairo
     need libgif7 has_library gif
     need libedit2 has_library edit
+    need libmpfr6 has_library mpfr
     need fonts-dejavu-core has_file '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf'
     need ocl-icd-libopencl1 has_library OpenCL
     # A processor is a device too, for machines without a GPU.

@@ -20,6 +20,7 @@ clean "$home/bin/mare" -e '
     require("bindings.cairo").load_font()
     require("bindings.gif").load()
     require("bindings.editline").load()
+    require("bindings.mpfr").version()
     for _, name in ipairs { "lfs", "system", "term", "argparse", "dkjson" } do require(name) end
     for line in io.lines "/proc/self/maps" do
         local path = line:match "%s(/.*%.so.*)$"

@@ -82,7 +82,8 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What is loaded at run time: NetCDF has another name in each release.
 string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-filesystem, lua-dkjson, "
-    "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, fonts-dejavu-core")
+    "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, libmpfr6, "
+    "fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd, luajit, ffmpeg")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libluajit-5.1-dev, pkg-config")

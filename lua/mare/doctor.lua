@@ -38,6 +38,8 @@ local optional = {
     { name = 'giflib', use = 'makes --film FILE.gif', probe = function() gif.load() end },
     { name = 'ffmpeg', use = 'makes --film FILE.mp4', probe = ffmpeg, package = 'ffmpeg' },
     { name = 'FreeType', use = 'writes in pictures', probe = freetype },
+    { name = 'MPFR', use = 'gives deep zooms their reference', probe = version_of,
+      module = 'bindings.mpfr' },
     { name = 'libedit', use = 'edits the lines of a session', probe = editor },
     { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
       module = 'argparse', package = 'lua-argparse' },

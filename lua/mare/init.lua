@@ -13,6 +13,7 @@ local parts = {
     harmonics = 'mare.harmonics',
     image = 'mare.output.image',
     live = 'mare.live',
+    mandelbrot = 'mare.mandelbrot',
     ocean = 'mare.schemes.ocean',
     options = 'mare.options',
     profile = 'mare.profile',

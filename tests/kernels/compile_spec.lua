@@ -4,6 +4,7 @@
 local device = require 'bindings.device'
 local frame = require 'mare.schemes.frame'
 local part = require 'tests.kernels.part'
+local renderer = require 'mare.mandelbrot.renderer'
 local source = require 'mare.source'
 
 local water = require 'mare.schemes.shallow_water'
@@ -107,6 +108,10 @@ local function each(team, use)
     local waf = { MARE_REAL = 'float', W = 2 }
     for define, value in pairs(water.new { scheme = 'waf' }.defines) do waf[define] = value end
     use('sweep/march.krn waf', march(waf, team))
+    use('mandelbrot/shade.krn', source.program 'mandelbrot/shade.krn')
+    for _, mode in ipairs { 'float', 'double', 'double-double', 'perturbation' } do
+        use('mandelbrot in ' .. mode, renderer.program(mode, mode ~= 'double'))
+    end
     for _, precision in ipairs { 'float', 'double' } do
         for _, file in ipairs(others) do
             local defines = { W = 4, GROUP = 64, MARE_REAL = precision }

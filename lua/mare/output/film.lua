@@ -10,6 +10,8 @@
 --       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
 --       owner = nil,                                -- a word, of a film that is to be sealed
 --   }
+-- or, instead of figure and all below it, bare = { width, height, colours, missing = colour }, for
+-- frames that are nothing but their pixels.
 --   out:write(t, function(name, type) return pointer end)
 --       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, the first row on top;
 --       -- 'contours' of figure:contour_cells(), 'u' and 'v' of figure:arrow_cells()
@@ -56,15 +58,16 @@ local function guarded(self, f, ...)
 end
 
 local function new_writer(spec)
-    local module = module_of(spec.path)
-    local fig = figure.new(spec.figure)
+    local module, bare = module_of(spec.path), spec.bare
+    local fig = not bare and figure.new(spec.figure) or nil
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
-        last = -math.huge, temporary = files.temporary(spec.path, spec.owner) }, Writer)
+        width = (bare or fig).width, height = (bare or fig).height, last = -math.huge,
+        temporary = files.temporary(spec.path, spec.owner) }, Writer)
     guarded(self, function()
-        self.encoder = module.encoder({ width = fig.width, height = fig.height, rate = spec.rate,
-            map = colours.map(spec.figure.colours), missing = spec.figure.missing.colour },
-            self.temporary)
-        self.canvas = fig:canvas()
+        self.encoder = module.encoder({ width = self.width, height = self.height, rate = spec.rate,
+            map = colours.map((bare or spec.figure).colours),
+            missing = bare and bare.missing or spec.figure.missing.colour }, self.temporary)
+        self.canvas = fig and fig:canvas()
     end)
     return self
 end
@@ -112,8 +115,13 @@ end
 
 function Writer:write(t, get)
     guarded(self, function()
-        draw(self.figure, self.canvas, self.spec, t, get)
-        local pixels, stride = self.canvas:memory()
+        local pixels, stride
+        if self.figure then
+            draw(self.figure, self.canvas, self.spec, t, get)
+            pixels, stride = self.canvas:memory()
+        else
+            pixels, stride = get('pixels', 'uint32_t'), self.width
+        end
         self.encoder:frame(pixels, stride, self.frames)
     end)
     self.frames, self.last = self.frames + 1, t
@@ -121,7 +129,7 @@ end
 
 -- What must not differ where a film is gone on with.
 local function shape_of(self)
-    return literal.encode { self.figure.width, self.figure.height, self.spec.rate }
+    return literal.encode { self.width, self.height, self.spec.rate }
 end
 
 -- Of the frames in the first `size` bytes of a file.
@@ -141,7 +149,7 @@ function Writer:seal()
         self.position = { path = self.path, temporary = name, frames = self.frames,
             last = self.last, size = size, shape = shape_of(self),
             digest = size > 0 and digest(self.path, data, size) or 0,
-            range = self.spec.figure.range }
+            range = self.figure and self.spec.figure.range }
     end)
     return self.position
 end

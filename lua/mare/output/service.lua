@@ -1,7 +1,7 @@
 -- The thread that writes: it owns the output files of a run, does what it is told in order, and
 -- answers each request. Data come as addresses of host memory that a device fills; the events to
 -- wait for come with them. What fails is answered, never raised, and the other files go on.
--- A file is NetCDF, or a film where its description has a figure.
+-- A file is NetCDF, or a film where its description has a rate.
 
 local checkpoint = require 'mare.checkpoint'
 local event = require 'bindings.event'
@@ -14,7 +14,7 @@ local writers = {}
 local handlers = {}
 
 function handlers.open(m)
-    local module = m.spec.figure and film or netcdf
+    local module = m.spec.rate and film or netcdf
     local open = m.position and module.resume or module.writer
     for _, v in ipairs(m.spec.statics or {}) do v.data = worker.pointer(v.type, v.address) end
     writers[m.id] = open(m.spec, m.position)

@@ -1,0 +1,140 @@
+-- Zooms into the Mandelbrot set: frames one after the other on a device, into a film, which a
+-- thread writes, and the last one into a picture. scenarios/mandelbrot.lua is its command line.
+
+local cairo = require 'bindings.cairo'
+local colours = require 'mare.colours'
+local errors = require 'bindings.errors'
+local film = require 'mare.output.film'
+local host = require 'mare.host'
+local image = require 'mare.output.image'
+local literal = require 'mare.literal'
+local renderer = require 'mare.mandelbrot.renderer'
+local system = require 'bindings.system'
+local view = require 'mare.mandelbrot.view'
+local worker = require 'bindings.worker'
+
+local mandelbrot = { modes = view.modes, most_iterations = renderer.most_iterations,
+    colours = colours.names }
+
+local slots = 2                 -- one frame comes down while the next is computed
+
+-- ---- the film ----
+
+local function answer(writer)
+    local text = writer:receive()
+    local reply = text and literal.decode(text)
+    if not reply or reply.failure then
+        errors.raise('MARE_ERROR_IO', '%s', reply and reply.failure or 'the thread has ended')
+    end
+    return reply
+end
+
+local function ask(writer, message)
+    writer:send(literal.encode(message))
+end
+
+local function open_film(o)
+    local writer = worker.start 'mare.output.service'
+    ask(writer, { kind = 'open', id = 1, spec = { path = o.film, rate = o.rate,
+        bare = { width = o.size[1], height = o.size[2], colours = o.colours, missing = 0 } } })
+    answer(writer)
+    return writer
+end
+
+local function write_frame(self, k, slot)
+    ask(self.writer, { kind = 'write', id = 1, slot = slot, t = k,
+        events = { self.renderer.done[slot]:address() },
+        data = { pixels = worker.address(self.renderer.slots[slot].data) } })
+end
+
+local function close_film(writer)
+    ask(writer, { kind = 'close', id = 1 })
+    repeat local reply = answer(writer) until reply.kind == 'close'
+    writer:stop()
+end
+
+-- ---- the frames ----
+
+-- Waits until a slot may be filled again.
+local function free(self, slot)
+    local r = self.renderer
+    if not self.busy[slot] then return end
+    r:wait(slot)
+    self.kernel_seconds = self.kernel_seconds + r:kernel_seconds(slot)
+    while self.writer and self.busy[slot] do
+        local reply = answer(self.writer)
+        if reply.slot then self.busy[reply.slot] = false end
+    end
+    self.busy[slot] = false
+end
+
+local function compute(self, list)
+    local begin = system.now()
+    for k, frame in ipairs(list) do
+        local slot = k % slots + 1
+        if host.interrupted() then errors.interrupt() end
+        free(self, slot)
+        self.renderer:take(frame, slot)
+        self.busy[slot] = true
+        if self.writer then write_frame(self, k, slot) end
+    end
+    for slot = 1, slots do free(self, slot) end
+    self.seconds = system.now() - begin
+end
+
+local function write_image(r, path, pixels)
+    local canvas = cairo.canvas(r.width, r.height, 0)
+    canvas:pixels(0, 0, r.width, r.height, function(to, stride)
+        for row = 0, r.height - 1 do
+            for p = 0, r.width - 1 do to[row * stride + p] = pixels[row * r.width + p] end
+        end
+    end)
+    image.write(canvas, path)
+end
+
+local function check(o)
+    if o.image then errors.option('image', image.check, o.image) end
+    if not o.film then return end
+    errors.option('film', film.check, o.film)
+    local width, height = unpack(o.size)
+    if o.film:find '%.[mM][pP]4$' and (width % 2 ~= 0 or height % 2 ~= 0) then
+        errors.usage('option --size: %dx%d (allowed: even numbers, for an MP4)', width, height)
+    end
+end
+
+-- Everything is compiled before the first frame.
+local function new_renderer(o, list, centre)
+    local r = renderer.new { device = o.device, centre = centre, width = o.size[1],
+        height = o.size[2], samples = o.samples, iterations = o.iterations, colours = o.colours,
+        period = o.period, shortcuts = o.shortcuts, slots = slots }
+    for _, frame in ipairs(list) do
+        errors.option('precision', r.prepare, r, frame.mode)
+    end
+    return r
+end
+
+-- Computes a zoom. o: { device; centre, width, zoom, frames and precision as view.frames takes
+-- them; size = { width, height } in pixels; samples, iterations, colours, period and shortcuts as
+-- renderer.new takes them; film, image = paths or nil; rate = frames a second }. Returns { frames =
+-- of view.frames, seconds = until the last one was in host memory, kernel_seconds = the sum of the
+-- kernels, pixels = of the last one, 0xRRGGBB from the top, at [0 .. width * height - 1] }.
+function mandelbrot.zoom(o)
+    check(o)
+    local list, centre = view.frames { centre = o.centre, width = o.width, zoom = o.zoom,
+        frames = o.frames, precision = o.precision, columns = o.size[1] * o.samples,
+        rows = o.size[2] * o.samples }
+    local self = { renderer = new_renderer(o, list, centre), busy = {}, kernel_seconds = 0 }
+    self.writer = o.film and open_film(o)
+    local ok, failure = pcall(compute, self, list)
+    if ok and self.writer then ok, failure = pcall(close_film, self.writer) end
+    if not ok then
+        if self.writer then self.writer:stop() end
+        error(failure, 0)
+    end
+    local pixels = self.renderer.slots[#list % slots + 1].data
+    if o.image then write_image(self.renderer, o.image, pixels) end
+    return { frames = list, seconds = self.seconds, kernel_seconds = self.kernel_seconds,
+        pixels = pixels, renderer = self.renderer }
+end
+
+return mandelbrot

@@ -1,0 +1,113 @@
+-- What the frames of a zoom show: the same centre in each, the width shrinking by the same factor
+-- from one to the next, and the arithmetic that tells neighbouring points apart.
+
+local errors = require 'bindings.errors'
+local mpfr = require 'bindings.mpfr'
+
+local view = {}
+
+-- By what each arithmetic rounds 1; perturbation rounds distances from the centre only, and ends
+-- with the range of double.
+local modes = {
+    { name = 'float', unit = 2 ^ -24 }, { name = 'double', unit = 2 ^ -53 },
+    { name = 'double-double', unit = 2 ^ -104 }, { name = 'perturbation', unit = 0 },
+}
+local margin = 16           -- units at least from one point to the next
+local least_width = 1e-290
+local guard_bits = 64       -- of the reference beyond what tells its points apart
+local furthest = 16         -- of a centre from 0
+
+for _, mode in ipairs(modes) do modes[mode.name] = mode end
+
+-- Names for an option: 'auto' takes the fastest that will do, which double-double never is.
+view.modes = { 'auto' }
+for k, mode in ipairs(modes) do view.modes[k + 1] = mode.name end
+
+-- ---- the centre ----
+
+-- The decimal number that begins at place `at` of a text, and the place behind it; nil if none.
+local function scan(text, at)
+    local digits = text:match('^[+-]?%d+%.?%d*', at) or text:match('^[+-]?%.%d+', at)
+    if not digits then return nil end
+    local power = text:match('^[eE][+-]?%d+', at + #digits) or ''
+    return digits .. power, at + #digits + #power
+end
+
+-- '-0.75+0.1i', '0.3' or '1i' as texts of the real and the imaginary part.
+local function parse(text)
+    local first, at = scan(text, 1)
+    if first and at > #text then return first, '0' end
+    if first and text:sub(at) == 'i' then return '0', first end
+    local second, last = nil, nil
+    if first and text:find('^[+-]', at) then second, last = scan(text, at) end
+    if not second or text:sub(last) ~= 'i' then
+        errors.usage("option --centre: '%s' (allowed: a point such as -0.75+0.1i)", text)
+    end
+    return first, second
+end
+
+-- bits: of the numbers `x` and `y`. Also as sums of two doubles.
+local function centre_of(text, bits)
+    local real, imaginary = parse(text)
+    local c = { x = mpfr.new(bits, real), y = mpfr.new(bits, imaginary), bits = bits }
+    for _, axis in ipairs { 'x', 'y' } do
+        local number = c[axis]
+        local high = number:double()
+        if math.abs(high) > furthest then
+            errors.usage("option --centre: '%s' (allowed: parts from -%d to %d)", text, furthest,
+                furthest)
+        end
+        c[axis .. '_high'] = high
+        c[axis .. '_low'] = mpfr.new(bits):sub(number, mpfr.new(53, high)):double()
+    end
+    return c
+end
+
+-- ---- precision ----
+
+local function suffices(mode, frame)
+    local reach = math.max(math.abs(frame.centre.x_high), math.abs(frame.centre.y_high))
+        + math.max(frame.width, frame.height) / 2
+    return frame.step >= margin * mode.unit * reach
+end
+
+local function next_mode(frame)
+    for _, mode in ipairs(modes) do
+        if mode.name ~= 'double-double' and suffices(mode, frame) then return mode.name end
+    end
+end
+
+-- The arithmetic of a frame. wanted: of view.modes
+local function choose(wanted, frame)
+    if wanted == 'auto' then return next_mode(frame) end
+    if suffices(modes[wanted], frame) then return wanted end
+    errors.usage('option --precision: %s does not tell points apart that are %.3g from each other, '
+        .. 'as in frame %d; %s does', wanted, frame.step, frame.number, next_mode(frame))
+end
+
+-- ---- frames ----
+
+-- The frames of a zoom, and the centre with digits enough for all of them. o: centre, a text;
+-- width, of the first frame; zoom, how many times narrower the last one is (the only one, where
+-- there is one); frames; columns, rows: points of a frame; precision.
+function view.frames(o)
+    local last = o.width / o.zoom
+    if last < least_width then
+        errors.usage('option --zoom: the last frame is %.3g wide (allowed: at least %g)', last,
+            least_width)
+    end
+    local bits = math.ceil(math.log(math.max(1, o.columns / last)) / math.log(2)) + guard_bits
+    local centre, list = centre_of(o.centre, math.max(128, bits)), {}
+    for k = 1, o.frames do
+        local part = o.frames > 1 and (k - 1) / (o.frames - 1) or 1
+        local width = o.width / o.zoom ^ part
+        local step = width / o.columns
+        local frame = { number = k, centre = centre, width = width, height = step * o.rows,
+            step = step, left = -0.5 * (o.columns - 1) * step, top = 0.5 * (o.rows - 1) * step }
+        frame.mode = choose(o.precision, frame)
+        list[k] = frame
+    end
+    return list, centre
+end
+
+return view

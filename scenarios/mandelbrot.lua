@@ -1,0 +1,74 @@
+-- Zooms into the Mandelbrot set: how long z -> z^2 + c takes, from z = 0, to leave the circle of
+-- radius 2. Without options the zoom that Holm, Brodtkorb and Saetra (2020, their table 1) compare
+-- languages with: 50 frames onto -0.75 + 0.1i, each 0.95 times as wide as the one before it, at
+-- most 5000 iterations. Their first frame is 3 x 2 large.
+--
+-- Frames are computed in float as long as it tells neighbouring points apart, then in double, then
+-- as the distance from an orbit of many digits (perturbation): to a width of 1e-290.
+
+local mare = require 'mare'
+
+local places = {
+    published = '-0.75+0.1i',
+    dendrite = '1i',            -- its orbit ends in a cycle; the same at every scale
+    -- around a copy of the set, 1.5e-105 large, whose centre has period 8856
+    deep = '-0.74358573431268897749386042936932548747322819694449606203646597311397391601826919089'
+        .. '95176656532978124348391043244781423'
+        .. '+0.13194486989417742074544150876694256467326511791500823460078704603241460561237724193'
+        .. '89443864872018206270526695370972459889712i',
+}
+
+local o = mare.options {
+    title = 'Zooms into the Mandelbrot set',
+    help = 'The zoom of a published comparison of languages; by options any other.',
+    mare.options.device,
+    { name = 'centre', default = 'published',
+        help = 'of all frames: a point such as -0.75+0.1i with any number of digits, or one of '
+            .. 'published, dendrite, deep' },
+    { name = 'width', default = 3.0, type = 'number', range = { 1e-290, 16 },
+        help = 'of the first frame' },
+    { name = 'zoom', default = 0.95 ^ -49, range = { 1, 1e290 },
+        help = 'how many times narrower the last frame is; --frames 1 shows that one' },
+    { name = 'frames', default = 50, range = { 1, 100000 }, help = 'of the zoom' },
+    { name = 'size', default = { 768, 512 }, range = { 1, 32767 }, help = 'of a frame, in pixels' },
+    { name = 'samples', default = 2, range = { 1, 8 },
+        help = 'points across and down each pixel, which shows their mean' },
+    { name = 'iterations', default = 5000, range = { 1, mare.mandelbrot.most_iterations },
+        help = 'after which a point belongs to the set' },
+    { name = 'precision', default = 'auto', choices = mare.mandelbrot.modes,
+        help = 'of the arithmetic' },
+    { name = 'shortcuts', default = true,
+        help = 'iterate also points that are known to be in the set; the result is the same' },
+    { name = 'colour', default = 'magma', choices = mare.mandelbrot.colours(),
+        help = 'map of the colours' },
+    { name = 'period', default = 6.0, type = 'number', range = { 1e-3, 1e6 },
+        help = 'of the colours, in roots of the time' },
+    { name = 'film', type = 'path',
+        help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4' },
+    { name = 'rate', default = 20, range = { 1, 100 }, needs = { 'film' },
+        help = 'of the film, frames a second' },
+    { name = 'image', type = 'path', help = 'PNG file of the last frame' },
+    { name = 'quiet', default = false, help = 'print nothing' },
+}
+
+local result = mare.mandelbrot.zoom {
+    device = mare.options.apply('device', mare.device.open, o.device),
+    centre = places[o.centre] or o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
+    size = o.size, samples = o.samples, iterations = o.iterations, precision = o.precision,
+    shortcuts = o.shortcuts, colours = o.colour, period = o.period, film = o.film, rate = o.rate,
+    image = o.image,
+}
+
+if not o.quiet then
+    local first
+    for _, frame in ipairs(result.frames) do
+        if frame.mode ~= first then
+            print(string.format('from frame %d (%.4g wide) on: %s', frame.number, frame.width,
+                frame.mode))
+        end
+        first = frame.mode
+    end
+    print(string.format('%d frames of %d x %d pixels in %.3f s, of which kernels %.3f s',
+        o.frames, o.size[1], o.size[2], result.seconds, result.kernel_seconds))
+end
+return result

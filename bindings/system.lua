@@ -1,5 +1,7 @@
--- system.lua - what a run asks the operating system: a steady clock, and whether anyone watches.
+-- system.lua - what a run asks the operating system: a steady clock, how many cores there are, and
+-- whether anyone watches.
 
+local bit = require 'bit'
 local ffi = require 'ffi'
 
 ffi.cdef [[
@@ -7,6 +9,8 @@ ffi.cdef [[
     int clock_gettime(int id, struct mare_timespec *out);
     int isatty(int fd);
     void *signal(int number, void *handler);
+    int nanosleep(const struct mare_timespec *wanted, struct mare_timespec *left);
+    int sched_getaffinity(int process, size_t size, void *mask);
 ]]
 
 local C = ffi.C
@@ -20,6 +24,24 @@ local M = {}
 function M.now()
     C.clock_gettime(CLOCK_MONOTONIC, time)
     return tonumber(time.seconds) + 1e-9 * tonumber(time.nanoseconds)
+end
+
+-- Does nothing for so many seconds, or until a signal comes.
+function M.sleep(seconds)
+    local wanted = ffi.new 'struct mare_timespec'
+    wanted.seconds = math.floor(seconds)
+    wanted.nanoseconds = (seconds - math.floor(seconds)) * 1e9
+    C.nanosleep(wanted, nil)
+end
+
+-- Cores that this process may use; 1 if the system does not tell.
+function M.cores()
+    local mask, count = ffi.new 'uint8_t[1024]', 0
+    if C.sched_getaffinity(0, ffi.sizeof(mask), mask) < 0 then return 1 end
+    for k = 0, 8 * ffi.sizeof(mask) - 1 do
+        count = count + bit.band(bit.rshift(mask[math.floor(k / 8)], k % 8), 1)
+    end
+    return math.max(1, count)
 end
 
 -- From here on writing to a program that has ended is an error, not the end.

@@ -6,6 +6,7 @@ local parts = {
     cotidal = 'mare.cotidal',
     dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',
+    energy = 'mare.energy',
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
     gauges = 'mare.gauges',

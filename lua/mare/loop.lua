@@ -122,6 +122,7 @@ local function advance(state, target, limit, held)
         check_state(state, t)
         state.per_step = math.max(seconds / n, 1e-7)
         state.progress:computed(sim.now, sim.now.steps - taken, seconds)
+        if state.energy then state.energy:look() end
         if goes_on(sim.now, target, limit, held) then
             if state.outputs then state.outputs:poll() end
             save(state)
@@ -191,7 +192,7 @@ end
 local loop_fields = {
     t_end = 'number', steps = 'number', outputs = 'table', saver = 'table', quiet = 'boolean',
     at = 'table', every = 'table', every_steps = 'table', series = 'table', journal = 'table',
-    rescue = 'function',
+    rescue = 'function', energy = 'table',
 }
 
 local function new_progress(state, desc)
@@ -207,14 +208,15 @@ end
 
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, series = of
 -- series.new, saver = of restart.saver, journal = of journal.open, quiet, at, every, every_steps =
--- of calls.lua, rescue = function(message, i, j) -> more text or nil: cell (i, j) is invalid }.
--- Returns the rates, see progress.lua.
+-- of calls.lua, energy = of energy.watch, rescue = function(message, i, j) -> more text or nil:
+-- cell (i, j) is invalid }. Returns the rates, see progress.lua.
 function loop.run(sim, desc)
     errors.fields('run', desc, loop_fields)
     local state = {
         sim = sim, t_end = desc.t_end or math.huge, steps = desc.steps or math.huge,
         outputs = desc.outputs, series = desc.series, saver = desc.saver, journal = desc.journal,
-        rescue = desc.rescue, calls = calls.new(desc), per_step = batch_seconds,
+        rescue = desc.rescue, energy = desc.energy,
+        calls = calls.new(desc), per_step = batch_seconds,
     }
     if state.t_end == math.huge and state.steps == math.huge then
         errors.argument 'run: t_end or steps is wanted'
@@ -224,8 +226,9 @@ function loop.run(sim, desc)
     state.sources[#state.sources + 1] = state.series
     state.progress = new_progress(state, desc)
     begin(state, desc)
+    if state.energy then state.energy:begin() end
     march(state)
-    return state.progress:finish(sim.now)
+    return state.progress:finish(sim.now, state.energy)
 end
 
 return loop

@@ -388,6 +388,7 @@ M.simulation = {
     { name = 'film-width', default = 800, range = { 200, 8192 },
       needs = { 'film' }, help = 'in pixels, about' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
+    { name = 'energy', default = false, help = 'measure what the devices take, above rest' },
     { name = 'quiet', default = false, help = 'no progress line' },
     { name = 'json-log', type = 'path',
       help = 'file to log the run in for programs, one JSON object a line; continued if there' },

@@ -104,18 +104,32 @@ function Progress:clear()
     if self.terminal and not self.quiet then self.write('\r\27[K') end
 end
 
--- { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share } of the whole run
-function Progress:result()
-    local rate = self.steps_done * self.cells / math.max(self.seconds, 1e-9)
+-- { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share } of the whole run, and of
+-- energy.watch: energy (J, above rest), energy_low, energy_high, cells_per_joule, or no_energy, why
+-- not.
+function Progress:result(watch)
+    local cells = self.steps_done * self.cells
+    local rate, found, reason = cells / math.max(self.seconds, 1e-9), nil, nil
+    if watch then found, reason = watch:finish() end
+    found = found or {}
     return {
         steps = self.steps_done, seconds = self.seconds, cells_per_second = rate,
         t_eff = rate * self.bytes, copy_rate = self.copy_rate,
         share = self.copy_rate and rate * self.bytes / self.copy_rate,
+        energy = found.joules, energy_low = found.low, energy_high = found.high,
+        cells_per_joule = found.joules and cells / found.joules, no_energy = reason,
     }
 end
 
-function Progress:finish(clock)
-    local r = self:result()
+local function energy_line(r)
+    if r.no_energy then return 'energy: not measured: ' .. r.no_energy .. '\n' end
+    return string.format('energy: %.4g J above rest (%.4g to %.4g), %.1f Mcells/J\n', r.energy,
+        r.energy_low, r.energy_high, r.cells_per_joule / 1e6)
+end
+
+-- The end of the run: its summary is written, and returned as result() has it.
+function Progress:finish(clock, watch)
+    local r = self:result(watch)
     if self.quiet then return r end
     self:clear()
     local text = string.format('t = %.6g after %.0f steps in %.1f s: %s, T_eff %.1f GB/s',
@@ -124,7 +138,7 @@ function Progress:finish(clock)
         text = text .. string.format(' = %.0f %% of the device\'s copy bandwidth (%.1f GB/s)',
             100 * r.share, r.copy_rate / 1e9)
     end
-    self.write(text .. '\n')
+    self.write(text .. '\n' .. (watch and energy_line(r) or ''))
     return r
 end
 

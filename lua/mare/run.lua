@@ -3,6 +3,7 @@
 -- told to the journal and leaves the files as outputs.lua says.
 
 local device_list = require 'mare.devices'
+local energy = require 'mare.energy'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.exchange'
 local failure = require 'mare.failure'
@@ -58,8 +59,8 @@ local function rescue(job, message, i, j)
     return texts[1] and table.concat(texts, '; ')
 end
 
--- The whole run, with its files open. job: { desc, devices, files, series, found, describe };
--- `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
+-- The whole run, with its files open. job: { desc, devices, files, series, found, describe, energy
+-- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
 local function execute(job)
     local desc, files, found, samples = job.desc, job.files, job.found, job.series
     local o, log = desc.options, journal.open(desc.options.json_log)
@@ -74,7 +75,7 @@ local function execute(job)
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
         every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
-        journal = o.json_log and log or nil,
+        journal = o.json_log and log or nil, energy = job.energy,
         rescue = function(...) return rescue(job, ...) end,
     })
     local written = files:close(sim)
@@ -93,6 +94,8 @@ local function tell_end(job, started, reason, written)
         t = now.t, step = now.steps, wall_seconds = system.now() - started, files = written,
         steps_taken = rates.steps, computing_seconds = rates.seconds,
         cells_per_second = rates.cells_per_second, t_eff = rates.t_eff, t_eff_share = rates.share,
+        energy = rates.energy, energy_low = rates.energy_low, energy_high = rates.energy_high,
+        cells_per_joule = rates.cells_per_joule,
         reason = reason and (is_error and reason.message or tostring(reason)) or nil,
         status = is_error and reason.status or nil,
     })
@@ -145,12 +148,13 @@ function run.new(desc, sim)
     local o, started = desc.options, system.now()
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
+    local watch = o.energy and energy.watch(sim and sim.devices or devices) or nil
     if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
     local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
-        sim = sim }
+        sim = sim, energy = watch }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)
     tell_end(job, started, not ok and result or nil, ok and result or nil)

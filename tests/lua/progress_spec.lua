@@ -78,6 +78,18 @@ describe('progress', function()
             .. '  ETA 0:32\n' }, text)
     end)
 
+    it('says what the devices took, or why that is not known', function()
+        local found = { joules = 50, low = 49, high = 51 }
+        local p = new()
+        p:computed({ t = 2, dt = 1e-3, steps = 500 }, 500, 5)
+        local r = p:finish({ t = 2, steps = 500 }, { finish = function() return found end })
+        assert.equal(1e7, r.cells_per_joule)
+        assert.truthy(text[#text]:find 'energy: 50 J above rest %(49 to 51%), 10.0 Mcells/J\n')
+        r = p:finish({ t = 2, steps = 500 }, { finish = function() return nil, 'shared' end })
+        assert.is_nil(r.energy)
+        assert.truthy(text[#text]:find '\nenergy: not measured: shared\n$')
+    end)
+
     it('rewrites one line on a terminal, seldom writes elsewhere, and never when quiet', function()
         local clock = { t = 1, dt = 1e-3, steps = 10 }
         for _, case in ipairs { { true, false, 10 }, { false, false, 0 }, { true, true, 0 } } do

@@ -1,0 +1,293 @@
+-- The energy that work on a device takes, above what the device takes when it rests.
+--
+--     local meter, reason = mare.energy.open(device)
+--     local result, reason = meter:measure { run = function() ... end, units = n }
+--
+-- A counter of energy moves in steps (of 100 ms on an H200), so it is only looked at where it
+-- moves: between two such moments its difference is exact and the time known to the length of one
+-- call of run(). What an interval covers is this, not the calibration of the sensor. Devices:
+-- NVIDIA GPUs by NVML's counter, or by its power where there is none; CPUs by RAPL.
+
+local errors = require 'bindings.errors'
+local lfs = require 'lfs'
+local nvml = require 'bindings.nvml'
+local system = require 'bindings.system'
+
+local energy = {}
+
+local Meter = {}
+Meter.__index = Meter
+
+local least_steps = 5           -- of the counter, below which nothing is said
+local patience = 5              -- seconds without a step after which it stands still
+local busy = 0.05               -- load of a GPU at rest above which somebody else uses it
+local settled = 0.03            -- change of power from a step to the next that ends a warm-up
+local pause = 0.001             -- seconds between looks at a counter at rest
+
+-- ---- counters ----
+
+-- A counter made of samples of the power: it has moved whenever it is looked at.
+local function counter_of_power(power, now)
+    local joules, last, at = 0, power(), now()
+    return function()
+        local watts, t = power(), now()
+        joules, last, at = joules + 0.5 * (watts + last) * (t - at), watts, t
+        return joules
+    end
+end
+
+local function nvml_source(device)
+    local gpu = nvml.open(device.info.uuid)
+    local source = { name = 'NVML energy counter', others = function()
+        if (gpu:processes() or 0) > 1 then return 'other processes compute on it' end
+    end }
+    function source.load() return gpu:load() end
+    function source.temperature() return gpu:temperature() end
+    if gpu:energy() then
+        function source.counter() return gpu:energy() end
+    elseif gpu:power() then
+        source.name = 'NVML power samples'
+        source.counter = counter_of_power(function() return gpu:power() end, system.now)
+    else
+        error('NVML tells neither energy nor power of it', 0)
+    end
+    return source
+end
+
+local function read_number(path)
+    local file = io.open(path)
+    local number = file and file:read '*n'
+    if file then file:close() end
+    return number
+end
+
+-- The packages of RAPL, without the domains within them.
+local function packages(folder)
+    local list = {}
+    if lfs.attributes(folder, 'mode') ~= 'directory' then
+        error(folder .. ' is not there: no RAPL', 0)
+    end
+    for name in lfs.dir(folder) do
+        if name:find '^intel%-rapl:%d+$' then
+            local path = folder .. '/' .. name
+            list[#list + 1] = { path = path .. '/energy_uj', joules = 0,
+                range = read_number(path .. '/max_energy_range_uj') }
+        end
+    end
+    if #list == 0 then error(folder .. ' has no RAPL packages', 0) end
+    return list
+end
+
+-- The sum of all CPUs' packages, in which counters that start again at 0 are followed.
+function energy.rapl(folder)
+    local list = packages(folder or '/sys/class/powercap')
+    local function counter()
+        local joules = 0
+        for _, package in ipairs(list) do
+            local value = read_number(package.path)
+            if not value then error(package.path .. ' cannot be read (by root alone?)', 0) end
+            local moved = value - (package.last or value)
+            if moved < 0 then moved = moved + (package.range or 2 ^ 32) end
+            package.joules, package.last = package.joules + moved / 1e6, value
+            joules = joules + package.joules
+        end
+        return joules
+    end
+    counter()
+    return { name = 'RAPL', counter = counter }
+end
+
+-- A meter of a source: { name =, counter = function() -> J, and where known others = function() ->
+-- why nothing can be measured, load = function() -> 0 to 1, temperature = function() -> deg C, now
+-- = function() -> s, sleep = function(s) }
+function energy.new(source)
+    return setmetatable({ source = source, now = source.now or system.now,
+        sleep = source.sleep or system.sleep }, Meter)
+end
+
+-- The meter of an open device; nil and why there is none.
+function energy.open(device)
+    local info = device.info
+    local ok, source
+    if info.kind == 'cpu' then
+        ok, source = pcall(energy.rapl)
+    elseif info.vendor:find 'NVIDIA' and info.uuid ~= '' then
+        ok, source = pcall(nvml_source, device)
+    else
+        return nil, 'no energy counter is known for ' .. info.model
+    end
+    if ok then return energy.new(source) end
+    return nil, tostring(source)
+end
+
+-- ---- looking at a counter ----
+
+-- Calls work() until the counter has moved. Returns joules and time of then, and how long the last
+-- call took, by which the time may be late; nil where it does not move.
+local function next_step(self, work)
+    local before, began = self.source.counter(), self.now()
+    local looked = began
+    while true do
+        work()
+        local t = self.now()
+        local joules = self.source.counter()
+        if joules > before then return joules, t, t - looked end
+        if t - began > patience then return nil end
+        looked = t
+    end
+end
+
+local function stands_still(self)
+    return nil, string.format('the counter (%s) has not moved in %g s', self.source.name, patience)
+end
+
+-- Watts of the device at rest, which are kept; at least `seconds` and least_steps steps of the
+-- counter long. Nil and why: it does not move, or somebody else uses the device.
+function Meter:rest(seconds)
+    local function wait() self.sleep(pause) end
+    local source, first, start, late = self.source, next_step(self, wait)
+    if not first then return stands_still(self) end
+    local joules, t, steps, ending = first, start, 0, nil
+    while steps < least_steps or t - start < (seconds or 0.5) do
+        joules, t, ending = next_step(self, wait)
+        if not joules then return stands_still(self) end
+        steps = steps + 1
+    end
+    local others = source.others and source.others()
+    local load = source.load and source.load() or 0
+    if not others and load > busy then
+        others = string.format('it is shared: %.0f %% busy while this process rests', 100 * load)
+    end
+    if others then return nil, others end
+    self.idle, self.period = (joules - first) / (t - start), (t - start) / steps
+    self.idle_error = self.idle * (late + ending) / (t - start)
+    self.joules, self.began, self.late = joules, t, ending
+    return self.idle
+end
+
+-- Runs until the power no longer changes from step to step, for `least` seconds or more.
+local function warm_up(self, run, least)
+    local joules, t = next_step(self, run)
+    if not joules then return false end
+    local began, last = t, nil
+    while t - began < 10 do
+        local next_joules, next_t = next_step(self, run)
+        if not next_joules then return false end
+        local watts = (next_joules - joules) / (next_t - t)
+        local steady = last and math.abs(watts - last) < settled * last
+        if steady and next_t - began >= least then return true end
+        joules, t, last = next_joules, next_t, watts
+    end
+    return true
+end
+
+local measure_fields = { run = 'function', units = 'number', seconds = 'number', warm = 'number',
+    steps = 'number' }
+
+-- What one unit of work takes. desc: { run = function() that does `units` of them and waits for
+-- their end, in some milliseconds, seconds = 1 at least, steps = 5 of the counter at least, warm =
+-- 0.3 seconds at least of warm-up }. Returns { joules, low, high (of one unit, above rest), power
+-- (W, in all), idle (W), seconds (measured), unit_seconds, steps, temperature = at the end,
+-- warmed = by how many degrees meanwhile }, or nil and the reason.
+function Meter:measure(desc)
+    errors.fields('energy: measure', desc, measure_fields)
+    if not self.idle then
+        local ok, reason = self:rest()
+        if not ok then return nil, reason end
+    end
+    local source, calls = self.source, 0
+    local function run()
+        desc.run()
+        calls = calls + 1
+    end
+    if not warm_up(self, run, desc.warm or 0.3) then return stands_still(self) end
+    local warmth = source.temperature and source.temperature()
+    local first, start, late = next_step(self, run)
+    if not first then return stands_still(self) end
+    calls = 0
+    local joules, t, ending, steps = first, start, 0, 0
+    while steps < (desc.steps or least_steps) or t - start < (desc.seconds or 1) do
+        joules, t, ending = next_step(self, run)
+        if not joules then return stands_still(self) end
+        steps = steps + 1
+    end
+    local others = source.others and source.others()
+    if others then return nil, others end
+    return self:result(joules - first, t - start, calls * (desc.units or 1), late + ending, steps,
+        warmth)
+end
+
+-- What was done since rest() was called last has taken, in all: as measure() tells it, with one
+-- unit. It ends with the counter's next step, after which the device rests. Nil and why not.
+function Meter:since_rest()
+    local joules, t, late = next_step(self, function() self.sleep(pause) end)
+    if not joules then return stands_still(self) end
+    local seconds, others = t - self.began, self.source.others and self.source.others()
+    local steps = math.floor(seconds / self.period + 0.5)
+    if steps < least_steps then
+        return nil, string.format('too short: %.2f s, wanted are %d steps of the counter (%s), %.2f'
+            .. ' s', seconds, least_steps, self.source.name, least_steps * self.period)
+    end
+    if others then return nil, others end
+    return self:result(joules - self.joules, seconds, 1, self.late + late, steps)
+end
+
+-- What is said of so many joules in so many seconds, of which `unsure` are not sure.
+function Meter:result(joules, seconds, units, unsure, steps, warmth)
+    local net, slack = joules - self.idle * seconds, unsure / seconds
+    local doubt = joules * slack + self.idle_error * seconds
+    local now = self.source.temperature and self.source.temperature()
+    return {
+        joules = net / units, low = (net - doubt) / units, high = (net + doubt) / units,
+        power = joules / seconds, idle = self.idle, seconds = seconds, steps = steps,
+        unit_seconds = seconds / units, temperature = now,
+        warmed = now and warmth and now - warmth,
+    }
+end
+
+-- ---- a run ----
+
+local Watch = {}
+Watch.__index = Watch
+
+-- Of what devices do. Raises where one has no counter.
+function energy.watch(devices)
+    local self = setmetatable({ meters = {} }, Watch)
+    for k, device in ipairs(devices) do
+        local meter, reason = energy.open(device)
+        if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
+        self.meters[k] = meter
+    end
+    return self
+end
+
+-- The devices rest now and work from now on.
+function Watch:begin()
+    for _, meter in ipairs(self.meters) do
+        local idle, reason = meter:rest()
+        if not idle then self.reason = reason end
+    end
+end
+
+-- Now and then meanwhile: a counter made of samples wants it.
+function Watch:look()
+    for _, meter in ipairs(self.meters) do meter.source.counter() end
+end
+
+-- { joules, low, high, idle (W), seconds } of all devices since begin(), above rest; or nil and why
+-- it cannot be said.
+function Watch:finish()
+    if self.reason then return nil, self.reason end
+    local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0 }
+    for _, meter in ipairs(self.meters) do
+        local found, reason = meter:since_rest()
+        if not found then return nil, reason end
+        for _, name in ipairs { 'joules', 'low', 'high', 'idle' } do
+            sum[name] = sum[name] + found[name]
+        end
+        sum.seconds = math.max(sum.seconds, found.seconds)
+    end
+    return sum
+end
+
+return energy

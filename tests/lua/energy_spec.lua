@@ -1,0 +1,141 @@
+local device = require 'bindings.device'
+local energy = require 'mare.energy'
+local lfs = require 'lfs'
+
+-- A device that takes `rest` watts, and `work` while it computes, with a counter that moves every
+-- `step` seconds, on a clock of its own.
+local function fake(rest, work, step)
+    local self = { t = 0.037, joules = 3, shown = 3, busy = false, next = step }
+    function self.pass(seconds)
+        local till = self.t + seconds
+        while self.t < till do
+            local to = math.min(self.next, till)
+            self.joules = self.joules + (to - self.t) * (self.busy and work or rest)
+            self.t = to
+            if to == self.next then self.shown, self.next = self.joules, self.next + step end
+        end
+    end
+    self.source = {
+        name = 'fake', now = function() return self.t end, sleep = self.pass,
+        counter = function() return self.shown end,
+    }
+    function self.run(seconds)
+        return function()
+            self.busy = true
+            self.pass(seconds)
+            self.busy = false
+        end
+    end
+    return self
+end
+
+describe('energy', function()
+    for _, batch in ipairs { 0.0031, 0.0173, 0.0441 } do
+        it('covers the truth, in batches of ' .. batch .. ' s', function()
+            local f = fake(120, 655, 0.1)
+            local found = energy.new(f.source):measure { run = f.run(batch), units = 8,
+                seconds = 2 }
+            local truth = (655 - 120) * batch / 8
+            assert.is_true(found.low <= truth and truth <= found.high)
+            assert.is_true(found.high - found.low < 3 * batch * truth)
+            assert.near(truth, found.joules, 0.05 * truth)
+            assert.near(655, found.power, 0.05 * 655)
+            assert.near(120, found.idle, 0.02 * 120)
+            assert.is_true(found.steps >= 20)
+        end)
+    end
+
+    it('says what a run took since its device rested', function()
+        local f = fake(100, 500, 0.1)
+        local meter = energy.new(f.source)
+        meter:rest()
+        f.run(1.234)()
+        local found = meter:since_rest()
+        local truth = 400 * 1.234
+        assert.is_true(found.low <= truth and truth <= found.high)
+        assert.near(truth, found.joules, 0.01 * truth)
+    end)
+
+    it('warms up until the power is steady', function()
+        local f = fake(100, 300, 0.1)
+        local runs = 0
+        local found = energy.new(f.source):measure { seconds = 1, run = function()
+            runs = runs + 1
+            f.run(0.01)()
+            f.pass(0.01 * math.max(0, 1 - runs / 60))   -- as long as it is cold, it rests too
+        end }
+        assert.near(2, found.joules, 0.05)
+    end)
+
+    it('refuses a run that is too short', function()
+        local f = fake(100, 500, 0.1)
+        local meter = energy.new(f.source)
+        meter:rest()
+        f.run(0.2)()
+        local found, reason = meter:since_rest()
+        assert.is_nil(found)
+        assert.equal('too short: 0.30 s, wanted are 5 steps of the counter (fake), 0.50 s', reason)
+    end)
+
+    it('refuses a device that others use', function()
+        local f = fake(100, 500, 0.1)
+        f.source.load = function() return 0.4 end
+        local found, reason = energy.new(f.source):measure { run = f.run(0.01) }
+        assert.is_nil(found)
+        assert.equal('it is shared: 40 % busy while this process rests', reason)
+        f.source.load = nil
+        f.source.others = function() return f.busy == false and 'other processes' or nil end
+        assert.same({ nil, 'other processes' },
+            { energy.new(f.source):measure { run = f.run(0.01) } })
+    end)
+
+    it('refuses a counter that stands still', function()
+        local f = fake(0, 0, 0.1)
+        local found, reason = energy.new(f.source):measure { run = f.run(0.01) }
+        assert.is_nil(found)
+        assert.equal('the counter (fake) has not moved in 5 s', reason)
+    end)
+
+    describe('of CPUs', function()
+        local folder = os.tmpname()
+        local function put(name, text)
+            local file = assert(io.open(folder .. '/' .. name, 'w'))
+            file:write(text)
+            file:close()
+        end
+        setup(function()
+            os.remove(folder)
+            for _, name in ipairs { '', '/intel-rapl:0', '/intel-rapl:1', '/intel-rapl:0:0' } do
+                assert(lfs.mkdir(folder .. name))
+            end
+            put('intel-rapl:0/max_energy_range_uj', '10000000\n')
+            put('intel-rapl:1/max_energy_range_uj', '10000000\n')
+        end)
+        teardown(function() os.execute("rm -rf '" .. folder .. "'") end)
+
+        it('adds packages and follows counters that start again', function()
+            put('intel-rapl:0/energy_uj', '9000000\n')
+            put('intel-rapl:1/energy_uj', '2000000\n')
+            local source = energy.rapl(folder)
+            assert.equal(0, source.counter())
+            put('intel-rapl:0/energy_uj', '500000\n')
+            put('intel-rapl:1/energy_uj', '2250000\n')
+            assert.near(1.75, source.counter(), 1e-9)
+        end)
+
+        it('says what is missing', function()
+            assert.has_error(function() energy.rapl(folder .. '/none') end,
+                folder .. '/none is not there: no RAPL')
+            os.remove(folder .. '/intel-rapl:1/energy_uj')
+            assert.has_error(function() energy.rapl(folder) end,
+                folder .. '/intel-rapl:1/energy_uj cannot be read (by root alone?)')
+        end)
+    end)
+
+    it('says why there is none', function()
+        local d = device.open 'null:0'
+        local meter, reason = energy.open(d)
+        assert.is_nil(meter)
+        assert.equal('no energy counter is known for ' .. d.info.model, reason)
+    end)
+end)

@@ -26,7 +26,7 @@ static void destroy(mare_device *device) {
 }
 
 static mare_status add_default_stream(mare_device *device) {
-    device->stream = mr_object_new(sizeof *device->stream, "stream", "default");
+    device->stream = mr_object_new_on_line(sizeof *device->stream, "stream", "default");
     if (!device->stream) return MARE_ERROR_MEMORY;
     device->stream->is_default = true;
     return mr_stream_open(device, device->stream, 0, NULL);
@@ -43,7 +43,7 @@ static mare_status open_device(const mr_backend *backend, int index, void *conte
                                mare_device **out) {
     char name[32];
     snprintf(name, sizeof name, "%s:%d", backend->name, index);
-    mare_device *device = mr_object_new(sizeof *device, "device", name);
+    mare_device *device = mr_object_new_on_line(sizeof *device, "device", name);
     if (!device) return MARE_ERROR_MEMORY;
     device->backend = backend;
     pthread_mutex_init(&device->pool.lock, NULL);

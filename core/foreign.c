@@ -24,7 +24,7 @@ mare_status mare_stream_adopt(mare_device *device, void *queue, const char *labe
                        "mare_stream_adopt: device, queue and out are required");
     MR_TRY(need_adoption(device, "mare_stream_adopt"));
     if (!label) label = "stream of the host";
-    mare_stream *stream = mr_object_new(sizeof *stream, "stream", label);
+    mare_stream *stream = mr_object_new_on_line(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
     mare_status status = mr_stream_open(device, stream, 0, queue);
     if (status != MARE_OK) {

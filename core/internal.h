@@ -14,10 +14,10 @@
 
 /* Sets the message and returns `status`, so that `return mr_fail(...)` is the usual form. */
 mare_status mr_fail(mare_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((cold, format(printf, 2, 3)));
 /* Puts "context: " in front of the message of a failure on its way up; returns `status`. */
 mare_status mr_annotate(mare_status status, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((cold, format(printf, 2, 3)));
 void mr_clear_error(void);
 
 #define MR_TRY(expression)                                                     \
@@ -71,8 +71,16 @@ typedef struct mr_object {
     struct mr_object *before, *after;   /* in the list of all that live */
 } mr_object;
 
+/* Drivers leave little of Mare in the caches, so what each launch reads of a handle, or of what is
+ * behind it, shares one of their lines. */
+enum { MR_LINE_BYTES = 64 };
+#define MR_LINE _Alignas(MR_LINE_BYTES)
+/* zeroed, at the start of a line, to be freed by free(); NULL if out of memory */
+void *mr_line_alloc(size_t size);
+
 /* zeroed, one reference, counted as live; NULL if out of memory */
 void *mr_object_new(size_t size, const char *kind, const char *label);
+void *mr_object_new_on_line(size_t size, const char *kind, const char *label);  /* has MR_LINE */
 void mr_object_retain(mr_object *object);
 /* true when this was the last reference: destroy, then mr_object_delete */
 bool mr_object_unref(mr_object *object);
@@ -94,13 +102,12 @@ typedef struct mr_slot {
 
 struct mare_device {
     mr_object object;
-    const mr_backend *backend;
+    MR_LINE const mr_backend *backend;
     mr_native native;
     mare_stream *stream;            /* default; does not retain the device */
-    _Atomic(struct mr_profile *) profile;   /* NULL: never profiled */
     atomic_bool is_profiled;        /* now; changes under the profile's lock */
     atomic_bool is_lost;
-    /* so far what every launch reads */
+    _Atomic(struct mr_profile *) profile;   /* NULL: never profiled */
     mr_text fault;                  /* by which it was lost; set before is_lost */
     mare_device_info info;
     mr_pool pool;
@@ -126,7 +133,7 @@ struct mare_host {
 };
 struct mare_stream {
     mr_object object;
-    mare_device *device;
+    MR_LINE mare_device *device;
     mr_native native;
     bool is_default, is_adopted;
     uint32_t slot;                  /* MR_STREAM_SLOTS: none was free */
@@ -197,16 +204,16 @@ typedef struct mr_op {
 } mr_op;
 struct mare_launch {
     mr_object object;
-    mare_device *device;
+    MR_LINE mare_device *device;
     mr_native native;
-    mr_value *values;               /* kernel->signature.arg_count, as of the next two arrays */
-    uint64_t revision;              /* counts settings of buffers */
+    uint64_t revision;              /* counts settings of arguments and shapes */
     uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
     uint32_t groups[3], group[3];
     uint32_t missing;               /* arguments not set */
-    /* so far what every run reads, beside the head of the next */
+    bool is_open;                   /* scalars may change unset: somebody points to them */
     mr_op op;                       /* to run it */
     mare_kernel *kernel;
+    mr_value *values;               /* kernel->signature.arg_count, as of the next two arrays */
     mare_buffer **buffers;          /* retained, NULL for scalars */
     bool *is_set;
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
@@ -263,7 +270,7 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream);
 mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
 /* Returns `status`, a failure of the back end, with what it was for; notes a loss. */
-mare_status mr_op_fail(const mr_op *op, mare_status status);
+mare_status mr_op_fail(const mr_op *op, mare_status status) __attribute__((cold));
 void mr_op_retain(const mr_op *op);                         /* the objects it works on */
 void mr_op_release(const mr_op *op);
 

@@ -41,7 +41,7 @@ mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
     if (out) *out = NULL;
     if (!kernel || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_create: kernel and out are required");
-    mare_launch *launch = mr_object_new(sizeof *launch, "launch", kernel->object.label);
+    mare_launch *launch = mr_object_new_on_line(sizeof *launch, "launch", kernel->object.label);
     if (!launch) return MARE_ERROR_MEMORY;
     launch->kernel = kernel;
     launch->device = kernel->program->device;
@@ -120,6 +120,7 @@ static mare_status check_buffer(const mare_launch *launch, uint32_t index,
 }
 
 static void mark_set(mare_launch *launch, uint32_t index) {
+    launch->revision++;
     if (launch->is_set[index]) return;
     launch->is_set[index] = true;
     launch->missing--;
@@ -134,7 +135,6 @@ mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buf
     mare_buffer_release(launch->buffers[index]);
     launch->buffers[index] = buffer;
     launch->ordered = 0;
-    launch->revision++;
     launch->values[index].u = buffer->native.u64 + buffer->offset;
     mark_set(launch, index);
     return MARE_OK;
@@ -236,6 +236,7 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
         return NULL;
     }
     mark_set(launch, index); /* zero until it is written */
+    launch->is_open = true;
     return launch->values[index].bytes;
 }
 
@@ -323,6 +324,7 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
         launch->group[d] = chosen[d];
         launch->groups[d] = global[d] / chosen[d] + (global[d] % chosen[d] != 0);
     }
+    launch->revision++;
     return MARE_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct {
     pthread_mutex_t lock;
@@ -32,8 +33,13 @@ static void unlink_object(mr_object *object) {
     pthread_mutex_unlock(&live.lock);
 }
 
-void *mr_object_new(size_t size, const char *kind, const char *label) {
-    mr_object *object = calloc(1, size);
+void *mr_line_alloc(size_t size) {
+    const size_t lines = (size + MR_LINE_BYTES - 1) / MR_LINE_BYTES;
+    void *memory = aligned_alloc(MR_LINE_BYTES, lines * MR_LINE_BYTES);
+    return memory ? memset(memory, 0, size) : NULL;
+}
+
+static void *begin(mr_object *object, const char *kind, const char *label) {
     if (!label) label = "";
     if (!object) {
         mr_fail(MARE_ERROR_MEMORY, "%s '%s': out of host memory for a handle", kind, label);
@@ -44,6 +50,14 @@ void *mr_object_new(size_t size, const char *kind, const char *label) {
     snprintf(object->label, sizeof object->label, "%s", label);
     link_newest(object);
     return object;
+}
+
+void *mr_object_new(size_t size, const char *kind, const char *label) {
+    return begin(calloc(1, size), kind, label);
+}
+
+void *mr_object_new_on_line(size_t size, const char *kind, const char *label) {
+    return begin(mr_line_alloc(size), kind, label);
 }
 
 void mr_object_retain(mr_object *object) { atomic_fetch_add(&object->refs, 1); }

@@ -41,7 +41,7 @@ mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc
     if (desc->priority < -1 || desc->priority > 1)
         return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': priority %d (allowed: -1, 0, 1)", label,
                        desc->priority);
-    mare_stream *stream = mr_object_new(sizeof *stream, "stream", label);
+    mare_stream *stream = mr_object_new_on_line(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
     mare_status status = mr_stream_open(device, stream, desc->priority, NULL);
     if (status != MARE_OK) {

@@ -40,7 +40,7 @@ mare_status mr_opencl_load(char *loaded, size_t loaded_size);
 /* The only place where an error code becomes a mare_status. The format tells the call's important
  * argument: "clCreateBuffer(4096 bytes): CL_... (-4): device memory is exhausted". */
 mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((cold, format(printf, 3, 4)));
 
 #define MR_CL_TRY(function, arguments, ...)                                                        \
     do {                                                                                           \
@@ -79,7 +79,7 @@ typedef struct mr_opencl_device {
 } mr_opencl_device;
 
 typedef struct mr_opencl_stream {
-    struct mr_cl_queue *queue;
+    MR_LINE struct mr_cl_queue *queue;
     struct mr_opencl_stream *next;
     atomic_ullong queued;     /* commands so far, */
     atomic_ullong recorded;   /* those before the last record, */

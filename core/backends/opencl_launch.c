@@ -1,7 +1,7 @@
 /* opencl_launch.c - launches.
  *
  * In OpenCL arguments are state of the kernel object, so a launch has one of its own and hands over
- * only what changed since its last run: a comparison of all values at once tells that nothing did.
+ * only what changed since its last run: the launch counts its settings.
  * A view becomes a sub-buffer, made when the view changes and kept. A buffer is known by its serial
  * number: a new one may lie at the address of one that is gone.
  */
@@ -17,8 +17,9 @@ typedef struct shadow {
 } shadow;
 
 typedef struct launch_state {
-    struct mr_cl_kernel *kernel;
-    uint64_t revision; /* of the launch's buffers; before the first run none that it has */
+    MR_LINE struct mr_cl_kernel *kernel;
+    uint64_t revision; /* of the launch, that all this is of; before the first run none it has */
+    size_t global[3], local[3];
     uint32_t count;
     bool *is_set;     /* by argument, as the next two */
     mr_value *values; /* that the kernel object holds */
@@ -53,7 +54,7 @@ static mare_status prepare(launch_state *state, const mare_kernel *kernel) {
 }
 
 mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
-    launch_state *state = calloc(1, sizeof *state);
+    launch_state *state = mr_line_alloc(sizeof *state);
     if (!state) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
     state->count = launch->kernel->signature.arg_count;
     state->revision = UINT64_MAX;
@@ -114,13 +115,22 @@ static mare_status set_arguments(launch_state *state, const mare_launch *launch)
         MR_TRY(buffer ? set_buffer(state, i, buffer) : set_scalar(state, i, launch));
         state->values[i] = launch->values[i];
     }
+    return MARE_OK;
+}
+
+static mare_status update(launch_state *state, const mare_launch *launch) {
+    MR_TRY(set_arguments(state, launch));
+    for (int i = 0; i < 3; i++) {
+        state->local[i] = launch->group[i];
+        state->global[i] = (size_t)launch->groups[i] * launch->group[i];
+    }
     state->revision = launch->revision;
     return MARE_OK;
 }
 
 static bool is_current(const launch_state *state, const mare_launch *launch) {
     uint64_t changed = state->revision ^ launch->revision;
-    for (uint32_t i = 0; i < state->count; i++)
+    for (uint32_t i = 0; launch->is_open && i < state->count; i++)
         changed |= state->values[i].u ^ launch->values[i].u;
     return !changed;
 }
@@ -128,16 +138,11 @@ static bool is_current(const launch_state *state, const mare_launch *launch) {
 mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
     (void)device;
     launch_state *state = launch->native.ptr;
-    if (!is_current(state, launch)) MR_TRY(set_arguments(state, launch));
-    size_t global[3], local[3];
+    if (!is_current(state, launch)) MR_TRY(update(state, launch));
     mr_opencl_command command;
     struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
-    for (int i = 0; i < 3; i++) {
-        local[i] = launch->group[i];
-        global[i] = (size_t)launch->groups[i] * launch->group[i];
-    }
     MR_CL_TRY(clEnqueueNDRangeKernel,
-              (queue, state->kernel, 3, NULL, global, local, 0, NULL, command.wanted),
+              (queue, state->kernel, 3, NULL, state->global, state->local, 0, NULL, command.wanted),
               "%ux%ux%u groups of %ux%ux%u", launch->groups[0], launch->groups[1],
               launch->groups[2], launch->group[0], launch->group[1], launch->group[2]);
     return mr_opencl_end(&command);

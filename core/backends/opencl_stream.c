@@ -31,7 +31,7 @@ static mare_status make_queue(const mr_opencl_device *device, int priority,
 
 mare_status mr_opencl_stream_wrap(mr_opencl_device *device, struct mr_cl_queue *queue,
                                   mr_native *out) {
-    mr_opencl_stream *stream = calloc(1, sizeof *stream);
+    mr_opencl_stream *stream = mr_line_alloc(sizeof *stream);
     if (!stream) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a stream");
     pthread_mutex_init(&stream->lock, NULL);
     stream->queue = queue;

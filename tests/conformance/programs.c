@@ -136,6 +136,33 @@ static void moves_views(mare_device *device, const mare_device_info *info) {
     mare_launch_release(launch);
 }
 
+/* Element x gains 1 + x in each run that reaches it. Every way to change a launch reaches the next
+ * run: its shape, a scalar that is set, and one written through a pointer taken long before. */
+static void takes_changes(mare_device *device, const mare_device_info *info) {
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = index_source, .name = "mark.krn" },
+                  "mark");
+    mare_buffer *out = doubles(device, 4, 0);
+    int32_t got[8] = { 0 }, *nx = mare_launch_scalar(launch, 0);
+    CHECK_OK(mare_launch_set_buffer(launch, 3, out));
+    for (uint32_t d = 0; d < 3; d++) CHECK_OK(mare_launch_set_int(launch, d, 1));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    *nx = 4;
+    CHECK_OK(mare_launch_run(launch, NULL));    /* one work-item */
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 3, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    *nx = 2;
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_launch_set_int(launch, 0, 3));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
+    if (!is_null_device(info))
+        CHECK(got[0] == 5 && got[1] == 3 * 2 && got[2] == 2 * 3 && got[3] == 0);
+    mare_buffer_release(out);
+    mare_launch_release(launch);
+}
+
 /* A view given to a kernel starts where it starts; scalars written in place are taken at the next
  * run. */
 static void binds_views(mare_device *device, const mare_device_info *info) {
@@ -373,6 +400,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     passes_every_type(device, info);
     covers_shapes(device, info);
     moves_views(device, info);
+    takes_changes(device, info);
     binds_views(device, info);
     knows_cpus(device, info);
     shows_errors(device, info);

@@ -24,7 +24,6 @@
 -- sets it), or a table of values { nx = 64, quiet = true } from a REPL, a test or a host. A refusal
 -- is an error with status 'usage' (exit 2).
 
-local argparse = require 'argparse'
 local errors = require 'bindings.errors'
 
 local M = {}
@@ -184,7 +183,10 @@ local function add_to_parser(parser, option)
     return parser:flag(name, help_text(option)):target(option.key)
 end
 
+-- Only scripts with options load argparse, a third of what a small one has for the collector to
+-- look through.
 local function make_parser(spec, list)
+    local argparse = require 'argparse'
     local about = (spec.title or '') .. (spec.help and '\n' .. spec.help or '')
     local parser = argparse(M.program, about):add_help(false)
     local groups = {}

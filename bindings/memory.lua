@@ -17,16 +17,19 @@ local out = ffi.new 'mare_host *[1]'
 -- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs
 -- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
 -- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
--- it looks at all of Lua's heap each time: `enough` follows from giving it `share` of the time.
-local share = 0.03
+-- it looks at all of Lua's heap each time, however little it frees: `enough` follows from giving
+-- that `share` of the time. `fixed`: the shortest collection of late, in seconds.
+local share = 0.02
 local least, most = 2^20, 2^33
-local asked, enough, ended = 0, most, 0
+local asked, enough, ended, fixed = 0, most, 0, math.huge
 
 local function collect()
     local begin = now()
     collectgarbage('step', 2^20)        -- to the end of a cycle; a full one sweeps twice
-    local wanted = asked * (now() - begin) / (share * (begin - ended))
-    ended = now()
+    local finish = now()
+    fixed = math.min(finish - begin, 1.1 * fixed)
+    local wanted = asked * fixed / (share * (begin - ended))
+    ended = finish
     enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
 end
 

@@ -10,7 +10,7 @@ local system = require 'bindings.system'
 
 local device = devices.open(arg[1])
 local peer = peers.open(device)
-local rounds = 11       -- of temporaries; their batches are long
+local rounds, seconds = 21, 0.02    -- of temporaries: pairs of batches, and one's length
 
 -- OpenCL on a CPU only notes the size; the first touch, which Mare does once, is not in its time.
 local function bench_alloc(bytes)
@@ -34,8 +34,9 @@ MR_KERNEL void norms(int n, MR_GLOBAL const real *x, MR_GLOBAL const real *y, MR
 }
 ]]
 
--- r = |(x, y)| into a new buffer each time.
-local function bench_temporaries(bytes, count)
+-- r = |(x, y)| into a new buffer each time, for ever: a batch begins without garbage, so that it
+-- pays for its own and for no other's, and is long enough for several collections.
+local function bench_temporaries(bytes)
     local options = { type = 'float', count = bytes / 4, label = 'temporary' }
     local x, y = device:buffer(options), device:buffer(options)
     x:fill(3)
@@ -43,7 +44,7 @@ local function bench_temporaries(bytes, count)
     local launch = device:program { source = source, name = 'norms.krn' }:kernel 'norms':bind {
         n = bytes / 4, x = x, y = y, r = x, global = bytes / 4,
     }
-    local held = 0
+    local held, count = 0, 100
     local function make(release)
         local r = device:buffer(options)
         launch:set('r', r)
@@ -52,12 +53,17 @@ local function bench_temporaries(bytes, count)
         held = math.max(held, (device:pool()))
     end
     local function batch(release)
+        collectgarbage()
+        collectgarbage()
         local start = system.now()
         for _ = 1, count do make(release) end
         device:wait()
         return (system.now() - start) / count
     end
-    for _ = 1, 3 do batch(true) batch(false) end
+    for _ = 1, 3 do
+        batch(true)
+        count = math.max(100, math.floor(seconds / batch(false)))
+    end
     local by_hand, collected, ratio = {}, {}, {}
     for k = 1, rounds do
         if k % 2 == 0 then collected[k] = batch(false) end
@@ -66,7 +72,7 @@ local function bench_temporaries(bytes, count)
         ratio[k] = collected[k] / by_hand[k]
     end
     local values = { benchmark = 'temporaries', rounds = rounds, bytes = bytes, limit = 1.05,
-        memory_limit = os.getenv 'MARE_MEMORY_LIMIT', most_held_bytes = held,
+        count = count, memory_limit = os.getenv 'MARE_MEMORY_LIMIT', most_held_bytes = held,
         by_hand_us = 1e6 * record.median(by_hand), collected_us = 1e6 * record.median(collected),
         ratio = record.median(ratio) }
     record.write(device, values, ('%-10s %-22s %10.4g us, by hand %.4g us, %.3f x (limit: 1.05), '
@@ -76,7 +82,5 @@ local function bench_temporaries(bytes, count)
 end
 
 for _, bytes in ipairs { 2 ^ 12, 2 ^ 20, 2 ^ 26 } do bench_alloc(bytes) end
-for _, case in ipairs { { 2 ^ 16, 1000 }, { 2 ^ 20, 300 }, { 2 ^ 24, 30 }, { 2 ^ 26, 10 } } do
-    bench_temporaries(unpack(case))
-end
+for _, bytes in ipairs { 2 ^ 16, 2 ^ 20, 2 ^ 22, 2 ^ 24, 2 ^ 26 } do bench_temporaries(bytes) end
 peer.peer_close()

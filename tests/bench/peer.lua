@@ -23,8 +23,15 @@ function peer.checked(seconds)
     return seconds
 end
 
+-- The standard error of the median of sorted values, from their quartiles as if they were normal.
+local function uncertainty(sorted)
+    local n = #sorted
+    local spread = sorted[math.ceil(0.75 * n)] - sorted[math.ceil(0.25 * n)]
+    return 1.2533 * spread / 1.349 / math.sqrt(n)
+end
+
 -- Seconds of one of `count`, for mine(count) and theirs(count), in batches that alternate: medians,
--- and that of the differences of paired batches.
+-- that of the differences of paired batches, and its standard error.
 function peer.compare(count, mine, theirs, rounds)
     rounds = rounds or peer.rounds
     for _ = 1, math.min(5, rounds) do mine(count) peer.checked(theirs(count)) end
@@ -35,7 +42,7 @@ function peer.compare(count, mine, theirs, rounds)
         if k % 2 == 1 then own[k] = mine(count) / count end
         added[k] = own[k] - other[k]
     end
-    return record.median(own), record.median(other), record.median(added)
+    return record.median(own), record.median(other), record.median(added), uncertainty(added)
 end
 
 -- A record and its row; times in seconds.

@@ -37,8 +37,8 @@ local calls = {
     scope = { 'bindings.device', 'scope' },
 }
 
-local function construct(part, desc)
-    return part.new(desc)
+local function construct(part, ...)
+    return part.new(...)
 end
 
 local function find(name)

@@ -255,7 +255,7 @@ end
 
 -- The options, as a scenario shows them with --help.
 function Named:__tostring()
-    local options, lines = scenario.options(self.name), {}
+    local options, lines, columns = scenario.options(self.name), {}, (screen.size())
     lines[1] = ("%s: %s; mare.simulation '%s' { ... } makes it, from"):format(self.name,
         options.title or 'a scenario', self.name)
     for _, option in ipairs(options) do
@@ -263,7 +263,9 @@ function Named:__tostring()
         local default = option.default
         if type(default) == 'table' then default = table.concat(default, 'x') end
         local shown = default ~= nil and ' = ' .. tostring(default) or ''
-        lines[#lines + 1] = ('  %-28s %s%s'):format(option.key .. shown, option.help or '', choices)
+        local words = (option.help or '') .. choices
+        lines[#lines + 1] = ('  %-28s %s'):format(option.key .. shown,
+            screen.wrapped(words, math.max(30, columns - 32), 31))
     end
     return table.concat(lines, '\n')
 end

@@ -162,6 +162,7 @@ M.declared = collect
 
 -- ---- the command line ----
 
+-- What an option is for, and which values it has, in one line.
 local function help_text(option)
     local parts, notes = {}, {}
     if option.help then parts[1] = option.help end
@@ -173,6 +174,8 @@ local function help_text(option)
     if #notes > 0 then parts[#parts + 1] = '[' .. table.concat(notes, ', ') .. ']' end
     return table.concat(parts, ' ')
 end
+
+M.help_text = help_text
 
 local function add_to_parser(parser, option)
     if option.type ~= 'boolean' then

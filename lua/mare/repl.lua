@@ -128,14 +128,15 @@ function Session:step(line)
     return finish(self, host.call(setfenv(chunk, self.environment), message))
 end
 
--- Takes lines up to the end of the text, each with its result under it, or to the first failure.
--- Returns the status of the last one, and what was shown.
-function Session:run(text)
+-- Takes lines up to the end of the text, or to the first failure; `tell`, if given, gets the result
+-- of each at once. Returns the status of the last one, and all results.
+function Session:run(text, tell)
     local shown, status = {}, 'ok'
     for line in (text .. '\n'):gmatch '(.-)\n' do
         local result
         status, result = self:step(line)
         if result ~= '' then shown[#shown + 1] = result end
+        if result ~= '' and tell then tell(result) end
         if status == 'error' then break end
     end
     return status, table.concat(shown, '\n')

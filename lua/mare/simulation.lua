@@ -171,9 +171,13 @@ end
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
 --     dt = fixed, nil: it follows from cfl } }
--- Or the name of a scenario, which makes it one to work with by hand, with options: see live.lua.
-function simulation.new(desc)
-    if type(desc) == 'string' then return require('mare.live').named(desc) end
+-- Or the name of a scenario, which makes it one to work with by hand from a table of options, given
+-- with the name or to what this returns: see live.lua.
+function simulation.new(desc, values)
+    if type(desc) == 'string' then
+        local named = require('mare.live').named(desc)
+        return values == nil and named or named(values)
+    end
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')

@@ -91,6 +91,17 @@ describe('a session', function()
         assert.is_nil(message:find('input:1', 1, true), message)
     end)
 
+    it('tells the results of a text as they come', function()
+        local told = {}
+        local function tell(text) told[#told + 1] = text end
+        session.environment.note = tell
+        assert.equal('ok', (session:run('1\nnote "by itself"\n2', tell)))
+        assert.same({ '1', 'by itself', '2' }, told)
+        assert.equal('error', (session:run('3\nerror "no"\n4', tell)))
+        assert.truthy(told[5]:find '^no')
+        assert.is_nil(told[6])
+    end)
+
     it('has the module at hand', function()
         assert.truthy(value_of 'mare':find('grid', 1, true))
         assert.truthy(value_of 'mare.device.open "null"':find('^device null:0'))

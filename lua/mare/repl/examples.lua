@@ -31,9 +31,10 @@ end
 
 local function list(steps)
     local lines = { 'examples(n) shows and runs step n of scenarios/TUTORIAL.md:' }
-    for k, step in ipairs(steps) do lines[#lines + 1] = ('  %2d  %s'):format(k, step.title) end
-    lines[#lines + 1] = "Scenarios: mare.simulation 'NAME' {}, where NAME is "
+    for _, step in ipairs(steps) do lines[#lines + 1] = '  ' .. step.title end
+    local scenarios = "Scenarios: mare.simulation 'NAME' {}, where NAME is "
         .. table.concat(require('mare.scenario').names(), ', ')
+    lines[#lines + 1] = screen.wrapped(scenarios, (screen.size()) - 1, 0)
     return table.concat(lines, '\n')
 end
 
@@ -52,8 +53,7 @@ function examples.of_session(session)
         io.write(screen.paint('1', step.title), '\n')
         for _, code in ipairs(step.code) do
             io.write(screen.paint('36', code), '\n')
-            local status, text = session:run(code)
-            if text ~= '' then io.write(text, '\n') end
+            local status = session:run(code, function(text) io.write(text, '\n') end)
             if status == 'error' then return end
         end
     end

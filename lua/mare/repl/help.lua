@@ -9,10 +9,16 @@ local help = {}
 local max_found = 25
 local least_room = 30       -- columns for words beside the names, however narrow the screen is
 
--- The first sentence, on one line.
+-- The first sentence, on one line; "(1981, J. Fluid Mech. 107)" ends none.
 local function first_sentence(text)
     local flat = text:gsub('%s+', ' ')
-    return flat:match '^(.-[^%.%s]%.)%s' or flat
+    for stop in flat:gmatch '[^%.%s]%.()%s' do
+        local sentence = flat:sub(1, stop - 1)
+        local _, opened = sentence:gsub('%(', '')
+        local _, closed = sentence:gsub('%)', '')
+        if opened == closed then return sentence end
+    end
+    return flat
 end
 
 local function bold(text) return screen.paint('1', text) end
@@ -24,20 +30,6 @@ local function show(entry)
     return table.concat(lines, '\n')
 end
 
--- The words of a text in lines of at most `width` bytes, those after the first with an indent.
-local function wrapped(text, width, indent)
-    local lines, line = {}, ''
-    for word in text:gmatch '%S+' do
-        if line ~= '' and #line + 1 + #word > width then
-            lines[#lines + 1], line = line, word
-        else
-            line = line == '' and word or line .. ' ' .. word
-        end
-    end
-    lines[#lines + 1] = line
-    return table.concat(lines, '\n' .. (' '):rep(indent))
-end
-
 -- Names in a column, and beside it what each is, as wide as the screen.
 local function list(entries)
     local widest, lines = 0, {}
@@ -46,7 +38,7 @@ local function list(entries)
     local room = math.max(least_room, (screen.size()) - 1 - indent)
     for k, entry in ipairs(entries) do
         lines[k] = ('  %s%s  %s'):format(entry.name, (' '):rep(widest - #entry.name),
-            wrapped(first_sentence(entry.text), room, indent))
+            screen.wrapped(first_sentence(entry.text), room, indent))
     end
     return table.concat(lines, '\n')
 end
@@ -61,13 +53,19 @@ local function with_prefix(prefix)
     return found
 end
 
+-- The options of a scenario.
+local function what_it_takes(entry)
+    if entry.kind ~= 'scenario' then return '' end
+    return '\n' .. tostring(require('mare.live').named(entry.name)):gsub('^[^\n]*', 'Options:')
+end
+
 -- A part or a type: itself, and what it has.
 local function show_with_members(entry)
     local members = with_prefix(entry.name .. '.')
     for _, member in ipairs(with_prefix(entry.name:gsub('^mare%.', '') .. ':')) do
         members[#members + 1] = member
     end
-    if #members == 0 then return show(entry) end
+    if #members == 0 then return show(entry) .. what_it_takes(entry) end
     return show(entry) .. '\n' .. list(members)
 end
 
@@ -90,7 +88,9 @@ end
 function help.search(text)
     local wanted, by_name, by_text = text:lower(), {}, {}
     for _, entry in ipairs(reference.all()) do
-        if entry.name:lower():find(wanted, 1, true) then
+        local name = entry.name:lower()
+        local is_option = entry.kind == 'option' and name:find(wanted:gsub('_', '-'), 1, true)
+        if is_option or name:find(wanted, 1, true) then
             by_name[#by_name + 1] = entry
         elseif entry.text:lower():find(wanted, 1, true) then
             by_text[#by_text + 1] = entry
@@ -112,6 +112,7 @@ local function of_text(text)
 end
 
 local function of_value(x)
+    if x == nil then return "nil: there is nothing of that name. help 'text' searches." end
     for _, entry in ipairs(reference.all()) do
         if entry.value == x then return show_with_members(entry) end
     end

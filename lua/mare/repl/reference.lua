@@ -136,6 +136,19 @@ local function add_inner(list, prefix, t, path)
     end
 end
 
+-- A group of declarations for options.lua: those of every simulation by the word of the command
+-- line.
+local function add_options(list, prefix, group, path)
+    local options = require 'mare.options'
+    for _, option in ipairs(options.declared { group }) do
+        local own = prefix == 'mare.options.simulation.' or prefix == 'mare.options.device.'
+        local name = own and '--' .. option.name or prefix .. option.key
+        add(list, { name = name, kind = 'option', text = options.help_text(option),
+            signature = ('--%s on a command line, %s = in a table'):format(option.name, option.key),
+            where = short(path) })
+    end
+end
+
 local function add_parts(list)
     local mare = require 'mare'
     local names = getmetatable(mare).__names()
@@ -150,8 +163,11 @@ local function add_parts(list)
                 text = head_of(path), signature = 'mare.' .. name })
             add_functions(list, 'mare.' .. name .. '.', value)
             for _, key in ipairs(sorted(value)) do
-                if type(value[key]) == 'table' then
-                    add_inner(list, 'mare.' .. name .. '.' .. key .. '.', value[key], path)
+                local inner, prefix = value[key], 'mare.' .. name .. '.' .. key .. '.'
+                if type(inner) == 'table' then
+                    local is_group = type(inner[1]) == 'table' and inner[1].name
+                    local add_all = is_group and add_options or add_inner
+                    add_all(list, prefix, inner, path)
                 end
             end
             add_classes(list, path)

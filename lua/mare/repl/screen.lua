@@ -76,4 +76,18 @@ function screen.size()
     return columns, rows, is_known and width / columns or 10, is_known and height / rows or 20
 end
 
+-- The words of a text in lines of at most `width` bytes, those after the first with an indent.
+function screen.wrapped(text, width, indent)
+    local lines, line = {}, ''
+    for word in text:gmatch '%S+' do
+        if line ~= '' and #line + 1 + #word > width then
+            lines[#lines + 1], line = line, word
+        else
+            line = line == '' and word or line .. ' ' .. word
+        end
+    end
+    lines[#lines + 1] = line
+    return table.concat(lines, '\n' .. (' '):rep(indent))
+end
+
 return screen

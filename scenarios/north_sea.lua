@@ -113,10 +113,14 @@ local run = setup(names, wind())
 run.title, run.every_steps = 'North Sea', names[1] and sampling or nil
 run.epoch = o.date and o.date .. ' 00:00:00'
 run.gauges = (o.series and not o.gauges) and basin:place_gauges(stations) or nil
+run.series = { steps = 20 }
 run.picture = o.show == 'eta'
     and { variable = 'eta', label = 'elevation (m)', colours = 'diverging' }
     or { variable = 'speed', label = 'speed (m/s)', range = { 0, 1.5 }, vectors = { 'u', 'v' } }
 local result = { sim = mare.run(run), basin = basin, scores = {} }
+local budget = o.scheme == 'linear' and mare.budget.of(result.sim.series)
+result.budget = budget
+if budget and not o.quiet then print(mare.budget.text(budget)) end
 if not names[1] then return result end
 result.found = analysis:result()
 result.amphidromes = mare.cotidal.amphidromes(basin.grid, result.found[names[1]])

@@ -3,6 +3,7 @@
 
 local parts = {
     basin = 'mare.ocean.basin',
+    budget = 'mare.ocean.budget',
     cotidal = 'mare.cotidal',
     dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',

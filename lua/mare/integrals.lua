@@ -2,8 +2,10 @@
 -- devices without stopping them. Only one number a row comes to the host, which adds these from
 -- south to north, each with the area of a cell of its row. The order of every sum follows from the
 -- whole grid, so the bits do not depend on its decomposition: parts take over the sums of a row
--- from their western neighbours; see kernels/sums.krn.
+-- from their western neighbours; see kernels/sums.krn. What has come in through cells of a tide is
+-- no integral of the state: accounts.lua knows.
 
+local accounts = require 'mare.ocean.accounts'
 local snapshot = require 'mare.snapshot'
 local source = require 'mare.source'
 
@@ -94,10 +96,16 @@ local function derived(scheme, list)
     return names
 end
 
--- list: { { name =, variable = }, ... }, as a scheme's `integrals`
-function integrals.new(sim, list)
+-- list: { { name =, variable = }, ... }, as a scheme's `integrals`, at the end of which may be
+-- { name =, account = which number of accounts.lua }
+function integrals.new(sim, all)
+    local list, accounted = {}, {}
+    for _, integral in ipairs(all) do
+        table.insert(integral.account and accounted or list, integral)
+    end
     local self = setmetatable({ sim = sim, list = list, chain = {}, buffers = {},
-        of_state = {} }, Integrals)
+        of_state = {}, accounted = accounted }, Integrals)
+    self.accounts = accounted[1] and accounts.new(sim)
     local names, first = derived(sim.scheme, list), sim.members[1].device
     self.shot = names[1] and snapshot.new(sim, { variables = names, slots = 0 })
     self.host = first:host { type = 'double', count = #list * sim.grid.ny, label = 'integrals' }
@@ -129,6 +137,7 @@ function Integrals:take()
             band.totals:download_region(self.host, band.region, band.device.stream)
         end
     end
+    if self.accounts then self.accounts:take() end
     for k, member in ipairs(self.sim.members) do
         self.done[k]:record()
         member.device.stream:flush()
@@ -146,10 +155,13 @@ function Integrals:fetch(into)
         end
         into[#into + 1] = sum
     end
+    local given = self.accounts and { self.accounts:sums() }
+    for _, integral in ipairs(self.accounted) do into[#into + 1] = given[integral.account] end
 end
 
 function Integrals:release()
     if self.shot then self.shot:release() end
+    if self.accounts then self.accounts:release() end
     for _, link in ipairs(self.chain) do
         for _, launch in ipairs(link.launches) do launch:release() end
         if link.band then

@@ -80,11 +80,11 @@ local function wanted(desc)
         return nil
     end
     script = script or {}
-    local given = every or steps
+    local when = (every or steps) and { every = every, steps = steps } or script
     return {
         path = o.series or script.path, variables = variables_of(desc, script.variables),
-        schedule = schedule.new { t_end = o.t_end, every = given and every or script.every,
-            steps = given and steps or script.steps, times = not given and script.times or nil },
+        schedule = schedule.new { t_end = o.t_end, every = when.every, steps = when.steps,
+            times = when.times },
         gauges = o.gauges and errors.option('gauges', place, desc.grid, parse(o.gauges))
             or place(desc.grid, desc.gauges or {}),
     }
@@ -98,13 +98,18 @@ local function encode(row)
     return table.concat(words, ' ')
 end
 
+local function decode(line)
+    local row = {}
+    for word in line:gmatch '%S+' do row[#row + 1] = tonumber(word) end
+    return row
+end
+
 local function recall(self, earlier)
     if earlier.shape ~= self.shape then
         errors.usage 'series: the run to be continued had other gauges, variables or integrals'
     end
     for line in earlier.rows:gmatch '[^\n]+' do
-        local row = {}
-        for word in line:gmatch '%S+' do row[#row + 1] = tonumber(word) end
+        local row = decode(line)
         self.rows[#self.rows + 1], self.texts[#self.texts + 1] = row, line
         self.last = row[1]
     end
@@ -125,6 +130,7 @@ function series.new(desc, earlier)
     for k, gauge in ipairs(self.gauges) do names[3][k] = { gauge.name, gauge.i, gauge.j } end
     self.shape = literal.encode(names)
     if earlier then recall(self, earlier) end
+    self.earlier = earlier
     return setmetatable(self, Series)
 end
 
@@ -137,6 +143,10 @@ function Series:attach(sim)
     for k, gauge in ipairs(self.gauges) do points[k] = { gauge.i, gauge.j } end
     self.points = points[1] and snapshot.new(sim, { variables = names, points = points })
     self.sums = self.integrals[1] and integrals.new(sim, self.integrals)
+    local known = self.sums and self.sums.accounts
+    if known and self.earlier and self.earlier.accounts then
+        known:load(decode(self.earlier.accounts))
+    end
 end
 
 function Series:next_time(t) return self.schedule:next_time(t) end
@@ -172,7 +182,10 @@ end
 -- What a checkpoint keeps.
 function Series:save()
     fetch(self)
-    return { shape = self.shape, rows = table.concat(self.texts, '\n') }
+    local known = self.sums and self.sums.accounts
+    if known then known:take() end
+    return { shape = self.shape, rows = table.concat(self.texts, '\n'),
+        accounts = known and encode(known:list()) or nil }
 end
 
 -- ---- the end ----

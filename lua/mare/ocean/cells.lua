@@ -46,16 +46,22 @@ function cells.new(given, grid, scheme)
         waves = tide.new('tide', given.constituents, #given.cells) }
 end
 
--- Those that a part sees, with its ghost cells: their elements, and their number in the list.
+-- Those that a part sees: their elements, and their number in the list. First those of its own, how
+-- many of them, then ghost cells.
 local function seen_by(host, state)
-    local part, l, elements, numbers = state.part, state.layout, {}, {}
-    for k, cell in ipairs(host.list) do
-        local i, j = cell[1] - part.i0, cell[2] - part.j0
-        if i >= -halo and i < l.nx + halo and j >= -halo and j < l.ny + halo then
-            elements[#elements + 1], numbers[#numbers + 1] = l:offset(0, i, j), k
+    local part, l, elements, numbers, own = state.part, state.layout, {}, {}, nil
+    for _, reach in ipairs { 0, halo } do
+        for k, cell in ipairs(host.list) do
+            local i, j = cell[1] - part.i0, cell[2] - part.j0
+            local is_own = i >= 0 and i < l.nx and j >= 0 and j < l.ny
+            if is_own == (reach == 0) and i >= -reach and i < l.nx + reach and j >= -reach
+                and j < l.ny + reach then
+                elements[#elements + 1], numbers[#numbers + 1] = l:offset(0, i, j), k
+            end
         end
+        own = own or #elements
     end
-    return elements, numbers
+    return elements, numbers, own
 end
 
 local function buffer(state, type, list)
@@ -67,7 +73,7 @@ end
 -- What a part knows of them, nil if it sees none.
 function cells.prepare(host, state)
     if not host then return nil end
-    local elements, numbers = seen_by(host, state)
+    local elements, numbers, own = seen_by(host, state)
     if #elements == 0 or #host.waves == 0 then return nil end
     local speeds, harmonics, g = {}, {}, host.grid
     for w, wave in ipairs(host.waves) do
@@ -79,7 +85,11 @@ function cells.prepare(host, state)
             harmonics[at + 2 * #numbers], harmonics[at + 3 * #numbers] = 0, 0
         end
     end
+    local gained = state.device:buffer { type = 'double', count = math.max(1, 3 * own),
+        label = 'account of the tide' }
+    gained:fill(0)
     return {
+        own = own, numbers = numbers, gained = gained,
         count = #elements, constituents = #speeds, ramp = host.ramp,
         elements = buffer(state, 'int64', elements), speeds = buffer(state, 'double', speeds),
         harmonics = buffer(state, state.precision, harmonics),
@@ -87,7 +97,7 @@ function cells.prepare(host, state)
 end
 
 function cells.release(share)
-    for _, name in ipairs { 'elements', 'speeds', 'harmonics' } do share[name]:release() end
+    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained' } do share[name]:release() end
 end
 
 -- Launches that set them in buffer `which` of all parts, at the step's time + fraction * dt.
@@ -104,7 +114,8 @@ function cells.launches(states, which, fraction)
                 state = s[which], bed = s.domain.bed, clock = s.member.clock.buffer,
                 fraction = fraction, count = share.count, elements = share.elements,
                 ramp = share.ramp, speeds = share.speeds, harmonics = share.harmonics,
-                constituents = share.constituents, global = share.count,
+                constituents = share.constituents, own = share.own,
+                gained = share.gained, global = share.count,
             }
         end
     end

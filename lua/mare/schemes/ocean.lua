@@ -47,8 +47,13 @@ local variables = {
         standard_name = 'ocean_relative_vorticity', kernel = 'derive_vorticity', ghosts = true },
     { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy', ghosts = true,
         long_name = 'energy of a column of water, by density' },
+    { name = 'dissipation', units = 'm3 s-3', kernel = 'derive_dissipation', ghosts = true,
+        long_name = 'energy that friction takes from a column of water, by density' },
+    { name = 'wind_power', units = 'm3 s-3', kernel = 'derive_wind_power', ghosts = true,
+        long_name = 'energy that wind gives a column of water, by density' },
 }
 
+-- Each where it is of use: see budget.lua.
 local integrals = {
     { name = 'volume', variable = 'eta', units = 'm3',
         long_name = 'volume of the water above still water' },
@@ -58,7 +63,23 @@ local integrals = {
         long_name = 'momentum along y, by density' },
     { name = 'total_energy', variable = 'energy', units = 'm5 s-2',
         long_name = 'kinetic energy and potential energy above still water, by density' },
+    { name = 'dissipation', variable = 'dissipation', units = 'm5 s-3', wants = 'friction',
+        long_name = 'energy that friction takes, by density' },
+    { name = 'wind_power', variable = 'wind_power', units = 'm5 s-3', wants = 'wind',
+        long_name = 'energy that wind gives, by density' },
+    { name = 'inflow', account = 1, units = 'm3', wants = 'accounts',
+        long_name = 'volume that has come in through the cells of the tide' },
+    { name = 'tidal_work', account = 2, units = 'm5 s-2', wants = 'accounts',
+        long_name = 'energy that has come in through the cells of the tide, by density' },
 }
+
+local function integrals_of(scheme)
+    local list = {}
+    for _, integral in ipairs(integrals) do
+        if not integral.wants or scheme[integral.wants] then list[#list + 1] = integral end
+    end
+    return list
+end
 
 -- What a scenario with this scheme lets its user choose.
 ocean.options = {
@@ -69,7 +90,7 @@ ocean.options = {
         help = 'of the minmod limiter' },
     { name = 'rk', default = 2, range = { 2, 3 }, help = 'stages of a step of finite volumes' },
     { name = 'variables', type = 'string', needs = { 'out', 'series' },
-        help = 'more for --out, of h,u,v,speed,vorticity,energy' },
+        help = 'more for --out, of h,u,v,speed,vorticity,energy,dissipation,wind_power' },
 }
 
 local common = {
@@ -125,7 +146,7 @@ function ocean.new(desc)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
         normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
-        integrals = integrals, derive = 'ocean/derive.krn',
+        derive = 'ocean/derive.krn',
         missing = { colour = 0xb4aca0, label = 'land' },
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
@@ -135,6 +156,8 @@ function ocean.new(desc)
         pressure = desc.pressure, tide = desc.tide,
     }, Ocean)
     half.setup(scheme, desc)
+    scheme.accounts = scheme.accounts and scheme.tide ~= nil
+    scheme.integrals = integrals_of(scheme)
     return scheme
 end
 
@@ -166,7 +189,8 @@ function Ocean:derive_values(_, state)
     local values = domain.values(state)
     return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,
         inv_dx = values.inv_dx, inv_dy = values.inv_dy, g = self.g, dry = self.dry or 0,
-        missing = 0 / 0 }
+        friction = values.friction, forcing = values.forcing, forcing_times = values.forcing_times,
+        clock = state.member.clock.buffer, missing = 0 / 0 }
 end
 
 -- What lies beside the variables in a file, without a time: still water's depth.

@@ -45,13 +45,14 @@ function peer.compare(count, mine, theirs, rounds)
     return record.median(own), record.median(other), record.median(added), uncertainty(added)
 end
 
--- A record and its row; times in seconds.
-function peer.report(device, name, limit, own, other, added, more)
+-- A record and its row; times in seconds, as compare gives them.
+function peer.report(device, name, limit, own, other, added, wrong, more)
     local values = { benchmark = name, mare_us = 1e6 * own, c_us = 1e6 * other,
-        added_us = 1e6 * added, limit = limit, rounds = peer.rounds }
+        added_us = 1e6 * added, error_us = 1e6 * wrong, limit = limit, rounds = peer.rounds }
     for key, value in pairs(more or {}) do values[key] = value end
-    record.write(device, values, ('%-10s %-22s %10.4g us, C %.4g us, added %.1f ns (limit: %s)')
-        :format(device.name, name, 1e6 * own, 1e6 * other, 1e9 * added, limit))
+    record.write(device, values,
+        ('%-10s %-22s %10.4g us, C %.4g us, added %.1f +- %.1f ns (limit: %s)'):format(device.name,
+            name, 1e6 * own, 1e6 * other, 1e9 * added, 1e9 * wrong, limit))
 end
 
 return peer

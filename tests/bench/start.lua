@@ -71,11 +71,11 @@ local function bench_compile()
         program:release()
         return seconds
     end
-    local own, other, added = peers.compare(1, mine, function()
+    local own, other, added, wrong = peers.compare(1, mine, function()
         serial = serial + 1
         return peer.peer_compile(text_of(serial))
     end, rounds)
-    peers.report(device, 'compile and keep', 'none', own, other, added)
+    peers.report(device, 'compile and keep', 'none', own, other, added, wrong)
 end
 
 local function bench_load()
@@ -92,10 +92,10 @@ local function bench_load()
         end
         return seconds
     end
-    local own, other, added = peers.compare(20, mine, function(count)
+    local own, other, added, wrong = peers.compare(20, mine, function(count)
         return peer.peer_load(count)
     end)
-    peers.report(device, 'load from the cache', 'none', own, other, added)
+    peers.report(device, 'load from the cache', 'none', own, other, added, wrong)
     first:release()
 end
 

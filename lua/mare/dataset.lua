@@ -3,6 +3,7 @@
 -- are missing become NaN, and rows come south first. Curves: variables over time alone, and those
 -- of the stations of a collection of time series.
 
+local classic = require 'mare.classic'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
@@ -14,11 +15,22 @@ Dataset.__index = Dataset
 
 local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 'd' }
 
--- { path, title } of what lies there; a refusal where nothing does.
-function dataset.open(path)
+-- The file as NetCDF, or a refusal: where there is none, of another kind, or not whole.
+local function open(path)
     local reason = files.unreadable(path)
     if reason then errors.usage('%s: %s', path, reason) end
-    local file = netcdf.open(path)
+    local length, size = classic.length(path), files.size(path)
+    if length and size < length then
+        errors.usage('%s: is cut off: it has %d bytes, its header says %.0f', path, size, length)
+    end
+    local ok, file = pcall(netcdf.open, path)
+    if not ok then errors.usage('%s (a whole NetCDF file is wanted)', tostring(file)) end
+    return file
+end
+
+-- { path, title } of what lies there; a refusal where nothing does.
+function dataset.open(path)
+    local file = open(path)
     local self = setmetatable({ path = path, file = file, fields = {}, names = {}, curves = {},
         curve_names = {} }, Dataset)
     local attributes = file:attributes()

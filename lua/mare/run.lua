@@ -122,6 +122,7 @@ local function check(desc)
     if desc.scheme.domain then
         desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
             desc.options.precision or 'float')
+        if desc.options.t_end then desc.domain:check_times(desc.options.t_end) end
     end
 end
 

@@ -355,7 +355,7 @@ local function write_basin(scheme, path, t_end)
     local sim = bay(scheme, { 0, 60e3 }, { 0, 40e3 }, 'reflective')
     local variables = {}
     for k, field in ipairs { 'eta', 'hu', 'hv' } do
-        variables[k] = { name = field, type = 'double' }
+        variables[k] = { name = field, type = 'double', units = k == 1 and 'm' or 'm2 s-1' }
     end
     local file = netcdf.writer { path = path, grid = sim.grid, variables = variables,
         time_units = 's', space_units = 'm' }

@@ -97,7 +97,9 @@ function cells.prepare(host, state)
 end
 
 function cells.release(share)
-    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained' } do share[name]:release() end
+    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained' } do
+        share[name]:release()
+    end
 end
 
 -- Launches that set them in buffer `which` of all parts, at the step's time + fraction * dt.

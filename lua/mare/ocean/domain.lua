@@ -73,6 +73,15 @@ function Domain:checksum()
     return string.format('%08x', crc)
 end
 
+-- Refuses files of forces and boundaries whose records do not cover a run until t_end.
+function Domain:check_times(t_end)
+    local sources = { self.forcing }
+    for _, side in ipairs(self.open) do sources[#sources + 1] = side end
+    for _, source in ipairs(sources) do
+        for _, records in ipairs(source.files) do records:check_times(t_end) end
+    end
+end
+
 -- The next time after t at which the devices must get something new.
 function Domain:next_time(t)
     local time = series.next_time(self.forcing.times, t)

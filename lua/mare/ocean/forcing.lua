@@ -25,7 +25,7 @@ function forcing.new(options, grid, boundaries)
     end
     local self = setmetatable({
         grid = grid, boundaries = boundaries, wind = wind, pressure = pressure, rho = options.rho,
-        times = series.union(list), uniform = true,
+        times = series.union(list), files = series.records(list), uniform = true,
     }, Forcing)
     for _, one in ipairs(list) do self.uniform = self.uniform and one.uniform end
     self:at((series.around(self.times, 0)), grid:x_centre(0), grid:y_centre(0))   -- or raises early

@@ -51,12 +51,37 @@ local function read_times(self, name, start)
     for k, value in ipairs(self.field.times) do self.times[k] = epoch + unit * value - zero end
 end
 
+-- Units that a quantity may have in a file, and what they are worth in those that Mare has.
+local units_of = {
+    length = { m = 1, metre = 1, metres = 1, meter = 1, meters = 1, km = 1000, cm = 0.01 },
+    velocity = { ['m s-1'] = 1, ['m/s'] = 1, ['m s**-1'] = 1, ['m s^-1'] = 1,
+        ['meter second-1'] = 1, ['meters second-1'] = 1, ['metre second-1'] = 1,
+        ['cm s-1'] = 0.01 },
+    transport = { ['m2 s-1'] = 1, ['m2/s'] = 1, ['m^2 s^-1'] = 1 },
+    pressure = { Pa = 1, pascal = 1, Pascal = 1, hPa = 100, mbar = 100, millibar = 100 },
+}
+
+-- What the file's numbers are to be multiplied by; where it says no unit they are taken as they
+-- are.
+local function scale_of(self, quantity)
+    local known, unit = units_of[quantity], self.field.unit
+    if not quantity or not unit then return 1 end
+    if known[unit] then return known[unit] end
+    local names = {}
+    for name in pairs(known) do names[#names + 1] = name end
+    table.sort(names)
+    fail(self, "units '%s', must be one of a %s: %s", unit, quantity, table.concat(names, ', '))
+end
+
 local fields = {
     file = 'string', variable = 'string', start = 'string', fill = 'boolean', missing = 'number',
+    quantity = units_of, hold = 'boolean',
 }
 
 -- { file =, variable =, start = date of t = 0 (nil: the first record's), fill = true or
--- missing = a number, for what is missing }
+-- missing = a number, for what is missing, quantity = length, velocity, transport or pressure: its
+-- units are checked and become m, m/s, m2/s or Pa; hold = true: a run may begin before the first
+-- record or go on after the last }
 function gridded.new(desc)
     errors.fields('gridded', desc, fields)
     for _, name in ipairs { 'file', 'variable' } do
@@ -64,9 +89,11 @@ function gridded.new(desc)
     end
     local self = setmetatable({
         path = desc.file, name = desc.variable, fill = desc.fill, missing = desc.missing,
+        hold = desc.hold,
         records = {}, order = {}, times = {}, set = dataset.open(desc.file),
     }, Gridded)
     self.field = self.set:field(desc.variable)
+    self.scale = scale_of(self, desc.quantity)
     local dims = self.set.fields[desc.variable].dimensions
     self.y = read_axis(self, dims[#dims - 1], self.field.y_turned)
     self.x = read_axis(self, dims[#dims], self.field.x_turned)
@@ -108,7 +135,7 @@ local function record(self, k)
     local data, values = self.set:read(self.field, k), netcdf.doubles(count)
     for n = 0, count - 1 do
         local value = tonumber(data[n])
-        values[n] = value ~= value and self.missing or value
+        values[n] = value ~= value and self.missing or value * self.scale
     end
     if self.fill then fill(self, values) end
     self.records[k] = values
@@ -183,10 +210,21 @@ end
 
 -- As a force or a boundary takes it. position: a function (x, y) of the grid -> x, y of the file.
 function Gridded:series(position)
-    return { times = #self.times > 1 and self.times or {}, at = function(t, x, y)
-        if position then x, y = position(x, y) end
-        return self:at(t, x, y)
-    end }
+    local times = #self.times > 1 and self.times or {}
+    return { times = times, records = times[1] and not self.hold and { self } or {},
+        at = function(t, x, y)
+            if position then x, y = position(x, y) end
+            return self:at(t, x, y)
+        end }
+end
+
+-- Refuses a run from t = 0 to `t_end` which the records do not cover.
+function Gridded:check_times(t_end)
+    local first, last = self.times[1], self.times[#self.times]
+    if first > 0 or last < t_end then
+        fail(self, '%d records, from t = %.14g s to %.14g s; the run is from 0 to %.14g s, all of '
+            .. 'which they must cover', #self.times, first, last, t_end)
+    end
 end
 
 return gridded

@@ -36,6 +36,7 @@ local flather = { kind = 'string', eta = 'any', hu = 'any', hv = 'any', u = 'any
 local nesting = {
     kind = 'string', file = 'string', through = { sponge = true, flather = true }, width = 'number',
     eta = 'string', hu = 'string', hv = 'string', start = 'string', position = 'function',
+    hold = 'boolean',
 }
 local fields = { elevation = elevation, flather = flather, sponge = sponge, nesting = nesting }
 
@@ -64,7 +65,7 @@ local function transport(self, given, name)
     local total, single = given['h' .. name], given[name]
     if not total and not single then return nil end
     local known = series.new(what, total or single, 1)
-    return { times = known.times, at = function(t, x, y, depth)
+    return { times = known.times, records = known.records, at = function(t, x, y, depth)
         return known.at(t, x, y) * (total and 1 or depth)
     end }
 end
@@ -83,7 +84,8 @@ local function from_file(given)
     local function variable(name)
         local elevation_known = name == 'eta'
         return gridded.new { file = given.file, variable = given[name] or name,
-            start = given.start, fill = elevation_known or nil,
+            start = given.start, fill = elevation_known or nil, hold = given.hold,
+            quantity = elevation_known and 'length' or 'transport',
             missing = not elevation_known and 0 or nil }:series(given.position)
     end
     return { kind = given.through or 'sponge', width = given.width, eta = variable 'eta',
@@ -109,7 +111,7 @@ local function new_side(side, given, scheme, bed)
     check_tide(self)
     local known = { self.eta }
     for _, name in ipairs { 'hu', 'hv' } do known[#known + 1] = self[name] end
-    self.times = series.union(known)
+    self.times, self.files = series.union(known), series.records(known)
     self:at((series.around(self.times, 0)), 0, 0)       -- what cannot be, raises before any device
     return self
 end

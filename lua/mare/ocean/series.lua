@@ -1,7 +1,7 @@
 -- What a script gives as a force or at a boundary, in whatever form, as one thing: numbers that
 -- depend on place and time, straight between the times of their records. A series has `times` (an
--- array, empty where nothing changes), `uniform` where place does not matter, and
--- at(t, x, y) -> its numbers.
+-- array, empty where nothing changes), `uniform` where place does not matter, `records` where it is
+-- from files (an array of gridded.lua's), and at(t, x, y) -> its numbers.
 
 local errors = require 'bindings.errors'
 
@@ -128,6 +128,15 @@ function series.union(list)
         if t ~= times[#times] then times[#times + 1] = t end
     end
     return times
+end
+
+-- The files behind several series.
+function series.records(list)
+    local all = {}
+    for _, one in ipairs(list) do
+        for _, record in ipairs(one.records or {}) do all[#all + 1] = record end
+    end
+    return all
 end
 
 return series

@@ -25,20 +25,21 @@ end
 
 local fields = {
     file = 'string', u = 'string', v = 'string', pressure = 'string', start = 'string',
-    grid = 'table', position = 'function', along_grid = 'boolean',
+    grid = 'table', position = 'function', along_grid = 'boolean', hold = 'boolean',
 }
 
 local function opener(desc)
     if not desc.file or not desc.grid then errors.argument 'weather: file and grid are wanted' end
-    return function(variable)
+    return function(variable, quantity)
         return gridded.new { file = desc.file, variable = variable, start = desc.start,
-            fill = true }
+            fill = true, quantity = quantity or 'velocity', hold = desc.hold }
     end
 end
 
 -- { file =, grid =, u = 'u10', v = 'v10' (winds towards east and north, or along the grid's axes
 -- with along_grid = true), pressure = name of a variable or nil, start = date of t = 0,
--- position = function(x, y) of the grid -> x, y of the file }. Returns { wind =, pressure = }.
+-- position = function(x, y) of the grid -> x, y of the file, hold = as of mare.gridded }. Returns {
+-- wind =, pressure = }.
 function weather.new(desc)
     errors.fields('weather', desc, fields)
     local open = opener(desc)
@@ -49,8 +50,8 @@ function weather.new(desc)
         if desc.along_grid then return along_x, along_y end
         return turned(desc.grid, x, y, along_x, along_y)
     end
-    return { wind = { times = series.union { u, v }, at = at },
-        pressure = desc.pressure and open(desc.pressure):series(desc.position) or nil }
+    return { wind = { times = series.union { u, v }, records = series.records { u, v }, at = at },
+        pressure = desc.pressure and open(desc.pressure, 'pressure'):series(desc.position) or nil }
 end
 
 local climate_fields = { file = 'string', grid = 'table', month = 'number' }

@@ -3,6 +3,7 @@
 #include "engine.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,17 @@
 #include <unistd.h>
 
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;     /* see bindings/lock.lua */
+
+/* host.locked(f, ...): its first result, under the lock of libraries that stand no two threads. In
+ * Lua the hook of an interrupt, or a full heap, could come between and leave it locked. */
+static int locked(lua_State *L) {
+    pthread_mutex_lock(&library_lock);
+    int status = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
+    int number = errno;
+    pthread_mutex_unlock(&library_lock);
+    errno = number;
+    return status ? lua_error(L) : 1;
+}
 
 /* Pushes the real path of folder/name if Mare's Lua lies there. */
 static int push_root(lua_State *L, const char *folder, const char *name) {
@@ -75,6 +87,8 @@ void mare_home_push(lua_State *L, const char *root) {
     set_string(L, "version", mare_version());
     lua_pushnumber(L, (double)(uintptr_t)&library_lock);
     lua_setfield(L, -2, "lock");
+    lua_pushcfunction(L, locked);
+    lua_setfield(L, -2, "locked");
     if (!root) push_any_root(L, dirname(folder));
     else if (!push_root(L, root, "."))
         luaL_error(L, "root '%s': no lua/mare/init.lua there", root);

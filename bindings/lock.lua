@@ -1,6 +1,7 @@
 -- One lock for libraries that stand no two threads, shared by all states of the process: the
 -- launcher and the engine have it, for a stock LuaJIT the first state makes it; workers get its
--- address with the rest of `host`.
+-- address with the rest of `host`. Nothing interrupts a worker or a stock LuaJIT; where something
+-- does, `host.locked` is a call under the lock that no error can leave locked.
 
 local ffi = require 'ffi'
 local host = require 'mare.host'
@@ -27,7 +28,7 @@ local function finish(errno, ok, result)
     return result
 end
 
-local function call(f, ...)
+local call = host.locked or function(f, ...)
     C.pthread_mutex_lock(mutex)
     local ok, result = pcall(f, ...)
     return finish(ffi.errno(), ok, result)

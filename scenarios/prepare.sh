@@ -58,6 +58,7 @@ need_for_testing() {
     need lua-check has luacheck
     need shellcheck has shellcheck
     need patchelf has patchelf
+    need valgrind has valgrind
     # Programs that read what runs write; python3-venv is for the CF checker.
     need netcdf-bin has ncdump
     need cdo has cdo

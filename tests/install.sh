@@ -45,6 +45,18 @@ done
 c++ -std=c++11 "${strict[@]}" "$examples/share.cpp" "${flags[@]}" -o share
 expect share 'depth[31] = 1.499676' "$(./share)"
 expect threads '5000050000; MARE_ERROR_INTERRUPTED' "$(./threads)"
+# MARE_VALGRIND='share threads saxpy step' takes half an hour, in which PoCL compiles.
+grind() {
+    valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite \
+        --errors-for-leak-kinds=definite --suppressions="$here/vendor_valgrind.txt" "$@" 2>&1
+}
+if command -v valgrind >/dev/null; then
+    for name in ${MARE_VALGRIND-share threads}; do
+        said=$(grind "./$name") || fail "$name under valgrind: $said"
+    done
+else
+    echo "skipped: no valgrind for the examples"
+fi
 
 if "$prefix/bin/mare" -e "require('mare').device.open 'auto'" 2>/dev/null; then
     expect saxpy 'y[999] = 1999' "$(./saxpy)"

@@ -1,12 +1,14 @@
 /* fuzz.c - random scripts, values, names and options for an engine: each call may fail, none may
- * crash, hang or leak, and the engine must answer afterwards. As a program it makes inputs from
- * words that mean something, for FUZZ_SECONDS (2) with the seed FUZZ_SEED (1). For libFuzzer:
- *     clang -g -fsanitize=fuzzer,address -DFUZZ_ENTRY_ONLY tests/embed/fuzz.c ... -lmare_engine
+ * crash, hang or leak, and the engine must answer afterwards. Inputs are made from words that mean
+ * something. As a program it does so for FUZZ_SECONDS (2) with the seed FUZZ_SEED (1); for
+ * libFuzzer (MARE_SANITIZE=fuzzer) words are one half of its mutations, because no coverage leads
+ * through an interpreter. A finding ends it there, which keeps the input.
  */
 #include "mare_engine.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@
 static mare_engine *engines[2];     /* plain and sandboxed */
 static atomic_uint running;         /* which call, and 0 between calls: for the watch */
 static uint64_t findings;
+
+static const char uses[] = "function use(...) kept = {...} return ... end";
 
 enum { PATIENCE_MS = 100 };
 
@@ -39,6 +43,9 @@ static void begin(unsigned which) {
 static void find(const char *what, const char *input) {
     findings++;
     fprintf(stderr, "%s: %s\n    after: %s\n", what, mare_error_message(), input);
+#ifdef FUZZ_ENTRY_ONLY
+    abort();
+#endif
 }
 
 /* An interrupt that came late ends the first question. */
@@ -52,7 +59,10 @@ static void must_answer(mare_engine *engine, const char *input) {
 
 /* ---- one input: what to do with it is in its first byte ---- */
 
-static void try_options(const char *text) {
+static void try_options(unsigned which, const char *text) {
+    static const char *const scenarios[] = { "sod", "kelvin_helmholtz", "dam_break", "thacker_bowl",
+                                             "north_sea", "saxpy" };
+    const char *name = scenarios[which % (sizeof scenarios / sizeof *scenarios)];
     static char words[4096];
     const char *list[64];
     size_t count = 0;
@@ -63,7 +73,7 @@ static void try_options(const char *text) {
     list[count] = NULL;
     mare_scenario *scenario = NULL;
     begin(0);
-    if (mare_scenario_open(engines[0], "sod", list, &scenario) == MARE_OK || scenario)
+    if (mare_scenario_open(engines[0], name, list, &scenario) == MARE_OK || scenario)
         find("a scenario without a device", text);
     must_answer(engines[0], text);
 }
@@ -73,6 +83,25 @@ static void try_script(unsigned which, const char *text) {
     (void)mare_engine_run(engines[which], text, "fuzz");
     must_answer(engines[which], text);
     (void)mare_engine_run(engines[which], "kept = nil collectgarbage()", "t");
+}
+
+/* Gives back what it was given. */
+static mare_status answer(void *context, const mare_value *arguments, uint64_t argument_count,
+                          mare_value *results, uint64_t room, uint64_t *count) {
+    (void)context;
+    *count = argument_count < room ? argument_count : room;
+    for (uint64_t i = 0; i < *count; i++) results[i] = arguments[i];
+    return argument_count % 3 == 2 ? mare_error_set(MARE_ERROR_ARGUMENT, "two") : MARE_OK;
+}
+
+static void look_at_results(uint64_t index) {
+    mare_value value;
+    uint32_t level;
+    char line[64];
+    (void)mare_engine_result(engines[0], index, &value);
+    for (uint64_t i = 0; i < mare_engine_result_count(engines[0]); i++)
+        if (mare_engine_result(engines[0], i, &value)) find("no result", "look_at_results");
+    while (mare_engine_log_next(engines[0], &level, line, index % sizeof line + 1)) continue;
 }
 
 static void try_values(const uint8_t *data, size_t size, const char *text) {
@@ -92,7 +121,12 @@ static void try_values(const uint8_t *data, size_t size, const char *text) {
     (void)mare_engine_set(engines[0], text, &values[0]);
     (void)mare_engine_get(engines[0], text, &values[3]);
     (void)mare_engine_call(engines[0], "use", values, size % 4);
+    look_at_results(size);
+    (void)mare_engine_register(engines[0], text, answer, NULL);
+    (void)mare_engine_call(engines[0], text, values, size % 4);
+    (void)mare_engine_run_file(engines[0], text);
     must_answer(engines[0], text);
+    (void)mare_engine_run(engines[0], uses, "t");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -104,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (mare_engine_create(&desc, &engines[0])) abort();
         desc.flags = MARE_ENGINE_SANDBOX;
         if (mare_engine_create(&desc, &engines[1])) abort();
-        (void)mare_engine_run(engines[0], "function use(...) kept = {...} return ... end", "t");
+        (void)mare_engine_run(engines[0], uses, "t");
         if (pthread_create(&thread, NULL, watch, NULL)) abort();
         pthread_detach(thread);
     }
@@ -114,14 +148,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     memcpy(text, data + 1, length);
     text[length] = '\0';
     switch (data[0] % 4) {
-    case 0: try_options(text); break;
+    case 0: try_options(data[0] / 4, text); break;
     case 1: try_values(data + 1, size - 1, text); break;
     default: try_script(1, text);           /* only the sandbox takes what anyone writes */
     }
     return 0;
 }
 
-#ifndef FUZZ_ENTRY_ONLY
+/* ---- inputs of words ---- */
 
 static uint64_t state;
 
@@ -148,12 +182,13 @@ static const char *const option_words[] = {
     "--region=", "0,1,0,1", "--wall-limit=1h", "--gauges=", "a:1,2;3", "--seed=4294967296",
 };
 
-static size_t make_input(uint8_t *out, size_t room) {
-    size_t used = 1;
-    out[0] = (uint8_t)draw(4);
+/* Words for what the first byte says, behind the first `used` bytes. */
+static size_t add_words(uint8_t *out, size_t used, size_t room) {
+    bool is_script = out[0] % 4 != 0;
+    const char *const *list = is_script ? script_words : option_words;
+    size_t length = (is_script ? sizeof script_words : sizeof option_words) / sizeof *list;
     for (uint32_t k = 1 + draw(24); k && used + 64 < room; k--) {
-        const char *word = out[0] ? script_words[draw(sizeof script_words / sizeof *script_words)]
-                                  : option_words[draw(sizeof option_words / sizeof *option_words)];
+        const char *word = list[draw((uint32_t)length)];
         size_t size = strlen(word);
         memcpy(out + used, word, size);
         used += size;
@@ -161,6 +196,20 @@ static size_t make_input(uint8_t *out, size_t room) {
     }
     return used;
 }
+
+#ifdef FUZZ_ENTRY_ONLY
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
+
+/* Every other time words behind some of what was there. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed) {
+    state = seed;
+    if (size < 1 || draw(2)) return LLVMFuzzerMutate(data, size, max);
+    return add_words(data, 1 + draw((uint32_t)size), max);
+}
+
+#else
 
 static double setting(const char *name, double usual) {
     const char *text = getenv(name);
@@ -172,8 +221,10 @@ int main(void) {
     uint64_t count = 0;
     time_t end = time(NULL) + (time_t)setting("FUZZ_SECONDS", 2);
     state = (uint64_t)setting("FUZZ_SEED", 1);
-    for (; time(NULL) < end; count++)
-        LLVMFuzzerTestOneInput(input, make_input(input, sizeof input));
+    for (; time(NULL) < end; count++) {
+        input[0] = (uint8_t)draw(256);
+        LLVMFuzzerTestOneInput(input, add_words(input, 1, sizeof input));
+    }
     printf("%llu inputs, %llu findings\n", (unsigned long long)count, (unsigned long long)findings);
     return findings != 0;
 }

@@ -59,7 +59,8 @@ local function start(environment, script)
     tmux 'kill-server'
     sessions = sessions + 1
     server = folder:match '[^/]*$' .. '-' .. sessions
-    tmux('new-session -d -s mare -x 100 -y 40 ' .. quote(words))
+    local refused = tmux('new-session -d -s mare -x 100 -y 40 ' .. quote(words))
+    assert.equal('', refused)
     see '\n> *\n'
 end
 

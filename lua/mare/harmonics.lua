@@ -101,20 +101,29 @@ local function download(self)
     return host
 end
 
+-- A function from a cell's number to its mean and, one after the other, A cos g and A sin g. Waits.
+local function solution(self)
+    if not self.sim then errors.raise('MARE_ERROR_STATE', 'harmonics: no sample was taken') end
+    local cells, size, right = self.sim.grid.cells, self.fit.size, {}
+    local solve, sums = self.fit:solver(self.arguments), download(self)
+    return function(n)
+        for k = 1, size do right[k] = sums[(k - 1) * cells + n] end
+        return solve(right)
+    end
+end
+
 -- { mean = array, NAME = { amplitude = array, phase = array (degrees) }, ... }: arrays of one
 -- double a cell, from 0, x fastest, south first. Waits.
 function Harmonics:result()
-    if not self.sim then errors.raise('MARE_ERROR_STATE', 'harmonics: no sample was taken') end
-    local cells, size, names = self.sim.grid.cells, self.fit.size, self.fit.names
-    local solve, sums, right = self.fit:solver(self.arguments), download(self), {}
+    local solve, names = solution(self), self.fit.names
+    local cells = self.sim.grid.cells
     local found = { mean = memory.array('double', cells) }
     for _, name in ipairs(names) do
         found[name] = { amplitude = memory.array('double', cells),
             phase = memory.array('double', cells) }
     end
     for n = 0, cells - 1 do
-        for k = 1, size do right[k] = sums[(k - 1) * cells + n] end
-        local x = solve(right)
+        local x = solve(n)
         found.mean[n] = x[1]
         for k, name in ipairs(names) do
             local wave = found[name]
@@ -122,6 +131,18 @@ function Harmonics:result()
         end
     end
     return found
+end
+
+-- Of single cells { { i, j }, ... }, counted from 0: { { NAME = { A cos g, A sin g }, ... }, ... }.
+-- Waits.
+function Harmonics:at(cells)
+    local solve, list = solution(self), {}
+    for n, cell in ipairs(cells) do
+        local x, waves = solve(cell[2] * self.sim.grid.nx + cell[1]), {}
+        for k, name in ipairs(self.fit.names) do waves[name] = { x[2 * k], x[2 * k + 1] } end
+        list[n] = waves
+    end
+    return list
 end
 
 -- Gives its memory back.

@@ -4,6 +4,7 @@
 local parts = {
     basin = 'mare.ocean.basin',
     budget = 'mare.ocean.budget',
+    chain = 'mare.ocean.chain',
     cotidal = 'mare.cotidal',
     dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',
@@ -14,6 +15,7 @@ local parts = {
     gridded = 'mare.ocean.gridded',
     harmonics = 'mare.harmonics',
     image = 'mare.output.image',
+    inverse = 'mare.ocean.inverse',
     live = 'mare.live',
     mandelbrot = 'mare.mandelbrot',
     ocean = 'mare.schemes.ocean',

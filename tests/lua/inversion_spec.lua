@@ -1,4 +1,4 @@
--- Least squares with complex unknowns.
+-- Least squares with complex unknowns, and descents where what gauges see is not linear.
 
 local inversion = require 'mare.inversion'
 
@@ -45,5 +45,69 @@ describe('a fit', function()
         local ok, err = pcall(fit, { skip = function() return true end })
         assert.is_false(ok)
         assert.matches('unknown 1 of 4 is not determined', err.message)
+    end)
+end)
+
+-- What gauges see of two controls: turned and mixed by `rows`, and damped by their own size, as
+-- friction does, so that neither a complex factor nor a constant one will do.
+local function see(controls)
+    local list = {}
+    for g, row in ipairs(rows) do
+        local z = inversion.apply(row, controls)
+        local size = math.sqrt(z[1] ^ 2 + z[2] ^ 2)
+        list[g] = { z[1] / (1 + 0.3 * size), z[2] / (1 + 0.3 * size) }
+    end
+    return list
+end
+
+local function problem(more)
+    local desc = { unknowns = 2, observed = see(x), scale = { 0.1, 0.1, 0.1 }, smooth = 0,
+        smoothness = {}, rounds = 12, delta = 1e-4, guess = function()
+            return { { 0.1, 0 }, { 0, 0 } }
+        end, compute = function(list)
+            local seen = {}
+            for k, controls in ipairs(list) do seen[k] = see(controls) end
+            return seen
+        end }
+    for key, given in pairs(more or {}) do desc[key] = given end
+    return desc
+end
+
+describe('a descent', function()
+    it('finds what gauges see, though it is not linear', function()
+        local costs = {}
+        local found = inversion.descend(problem { tell = function(_, cost)
+            costs[#costs + 1] = cost
+        end })
+        for k = 1, 2 do
+            assert.near(x[k][1], found.x[k][1], 1e-3)
+            assert.near(x[k][2], found.x[k][2], 1e-3)
+        end
+        for k = 2, #costs do assert.is_true(costs[k] <= costs[k - 1]) end
+        assert.is_true(#costs > 2 and costs[#costs] < 1e-3, costs[#costs])
+    end)
+
+    it('gives way to a gauge that is wrong by little', function()
+        local observed = see(x)
+        observed[4], observed[5] = see(x)[1], { 9, -9 }
+        rows[4], rows[5] = rows[1], rows[2]
+        local found = inversion.descend(problem { observed = observed,
+            scale = { 0.1, 0.1, 0.1, 0.1, 0.1 } })
+        rows[4], rows[5] = nil, nil
+        assert.near(x[1][1], found.x[1][1], 0.02)
+        assert.near(x[2][1], found.x[2][1], 0.02)
+    end)
+
+    it('tells a gauge from the others, which know', function()
+        for g = 4, 6 do rows[g] = { value(0.2 * g, -1), value(1, 0.1 * g) } end
+        local scale = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 }
+        local desc = problem { observed = see(x), scale = scale }
+        local found = inversion.descend(desc)
+        local unseen, wanted = inversion.validate(desc, found, 3, 8), desc.observed
+        for g = 4, 6 do rows[g] = nil end
+        for g, z in ipairs(wanted) do
+            assert.near(z[1], unseen[g][1], 1e-3)
+            assert.near(z[2], unseen[g][2], 1e-3)
+        end
     end)
 end)

@@ -10,16 +10,17 @@ function sea.depth(i, j)
     return is_land and -9999 or 30 + 2 * j + 0.5 * i
 end
 
-function sea.put(file, name, count, values)
+local function put(file, name, count, values)
     local data, start = netcdf.doubles(#values), {}
     for k, value in ipairs(values) do data[k - 1] = value end
     for k in ipairs(count) do start[k] = 0 end
     file:put(name, start, count, data)
 end
 
-function sea.write(path)
-    local file = netcdf.create(path, path)
-    local y, x = file:define_dimension('lat', sea.ny), file:define_dimension('lon', sea.nx)
+-- This one, or another { nx =, ny =, west, south = of the corner, dx, dy, depth = function(i, j) }.
+function sea.write(path, other)
+    local of, file = other or sea, netcdf.create(path, path)
+    local y, x = file:define_dimension('lat', of.ny), file:define_dimension('lon', of.nx)
     local lat, lon, depth = {}, {}, {}
     for name, axis in pairs { lat = { y, 'degrees_north' }, lon = { x, 'degrees_east' } } do
         file:define_variable(name, 'double', { axis[1] })
@@ -28,14 +29,14 @@ function sea.write(path)
     file:define_variable('depth', 'float', { y, x })
     file:put_attribute('depth', 'units', 'm')
     file:end_definitions()
-    for j = 0, sea.ny - 1 do lat[j + 1] = sea.south + (j + 0.5) * sea.dy end
-    for i = 0, sea.nx - 1 do lon[i + 1] = sea.west + (i + 0.5) * sea.dx end
-    for k = 0, sea.nx * sea.ny - 1 do
-        depth[k + 1] = sea.depth(k % sea.nx, math.floor(k / sea.nx))
+    for j = 0, of.ny - 1 do lat[j + 1] = of.south + (j + 0.5) * of.dy end
+    for i = 0, of.nx - 1 do lon[i + 1] = of.west + (i + 0.5) * of.dx end
+    for k = 0, of.nx * of.ny - 1 do
+        depth[k + 1] = of.depth(k % of.nx, math.floor(k / of.nx))
     end
-    sea.put(file, 'lat', { sea.ny }, lat)
-    sea.put(file, 'lon', { sea.nx }, lon)
-    sea.put(file, 'depth', { sea.ny, sea.nx }, depth)
+    put(file, 'lat', { of.ny }, lat)
+    put(file, 'lon', { of.nx }, lon)
+    put(file, 'depth', { of.ny, of.nx }, depth)
     file:close()
     return path
 end

@@ -215,12 +215,34 @@ function Basin:tide(names, ramp, arguments)
     return { cells = cells, constituents = constituents, ramp = ramp }
 end
 
+-- Adds so many metres to all depths.
+function Basin:deepen(more)
+    for k = 0, self.nx * self.ny - 1 do self.depths[k] = self.depths[k] + more end
+end
+
 -- Depths of a chart count from its datum, about the lowest tide, which lies below the mean level by
 -- more than the amplitude of M2: adds `share` of that (an array, m, of one a cell) to all.
 function Basin:lower_datum(amplitude, share)
     for k = 0, self.nx * self.ny - 1 do
         self.depths[k] = self.depths[k] + share * amplitude[k]
     end
+end
+
+-- `count` copies of the basin beside each other, which do not know of each other: a column of land
+-- lies between. Returns a grid, depths as mare.ocean takes them, and how many columns it is from a
+-- cell to the same one of the next copy. Longitudes mean nothing but in the first.
+function Basin:beside(count)
+    local pitch, nx, ny = self.nx + 1, (self.nx + 1) * count, self.ny
+    local depths = memory.array('double', nx * ny)
+    for j = 0, ny - 1 do
+        for i = 0, nx - 1 do
+            local own = i % pitch
+            depths[j * nx + i] = own < self.nx and self.depths[j * self.nx + own] or 0 / 0
+        end
+    end
+    local wide = grid.new { nx = nx, ny = ny, y = self.y, coordinates = 'longitude-latitude',
+        x = { self.x[1], self.x[1] + nx * self.grid.dx } }
+    return wide, { nx = nx, ny = ny, data = depths }, pitch
 end
 
 local least_open = 4        -- cells of water side by side on a side of the grid: less is closed

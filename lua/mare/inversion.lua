@@ -208,7 +208,8 @@ local dampings = { 0.01, 0.3, 3, 30, 300 }
 -- scale = { a miss that is no surprise, ... }, compute = function({ x, ... }) -> { { { re, im } of
 -- each gauge }, ... } for several sets of controls at once, smoothness, smooth, skip = as of fit(),
 -- guess = function(skip) -> a first one, rounds =, delta = how much more of a control tells a
--- derivative, tell = function(round, cost, predicted) or nil }. Returns { x =, predicted =, rows = derivatives }.
+-- derivative, tell = function(round, cost, predicted) or nil }. Returns { x =, predicted =, rows =
+-- derivatives }.
 function inversion.descend(desc)
     local found = { x = desc.guess(desc.skip) }
     found.predicted = desc.compute({ found.x })[1]

@@ -1,7 +1,7 @@
 -- The tide on the open boundary of a sea, from gauges within (inversion.lua), in two steps. The
--- main constituent is strong: friction makes what it does depend on itself, and each linearisation takes
--- two runs a knot of the boundary (chain.lua). Beside it the others are weak: it has made friction
--- linear for them, and one run a knot tells all of them, to a complex factor.
+-- main constituent is strong: friction makes what it does depend on itself, and each linearisation
+-- takes two runs a knot of the boundary (chain.lua). Beside it the others are weak: it has made
+-- friction linear for them, and one run a knot tells all of them, to a complex factor.
 
 local inversion = require 'mare.inversion'
 local tides = require 'mare.tides'

@@ -57,6 +57,7 @@ need_for_testing() {
     need lua-busted has_module busted
     need lua-check has luacheck
     need shellcheck has shellcheck
+    need g++ has c++
     need patchelf has patchelf
     need valgrind has valgrind
     # Programs that read what runs write; python3-venv is for the CF checker.

@@ -8,23 +8,13 @@
 
 local mare = require 'mare'
 
-local places = {
-    published = '-0.75+0.1i',
-    dendrite = '1i',            -- its orbit ends in a cycle; the same at every scale
-    -- around a copy of the set, 1.5e-105 large, whose centre has period 8856
-    deep = '-0.74358573431268897749386042936932548747322819694449606203646597311397391601826919089'
-        .. '95176656532978124348391043244781423'
-        .. '+0.13194486989417742074544150876694256467326511791500823460078704603241460561237724193'
-        .. '89443864872018206270526695370972459889712i',
-}
-
 local o = mare.options {
     title = 'Zooms into the Mandelbrot set',
     help = 'The zoom of a published comparison of languages; by options any other.',
     mare.options.device,
     { name = 'centre', default = 'published',
         help = 'of all frames: a point such as -0.75+0.1i with any number of digits, or one of '
-            .. 'published, dendrite, deep' },
+            .. table.concat(mare.mandelbrot.places, ', ') },
     { name = 'width', default = 3.0, type = 'number', range = { 1e-290, 16 },
         help = 'of the first frame' },
     { name = 'zoom', default = 0.95 ^ -49, range = { 1, 1e290 },
@@ -53,7 +43,7 @@ local o = mare.options {
 
 local result = mare.mandelbrot.zoom {
     device = mare.options.apply('device', mare.device.open, o.device),
-    centre = places[o.centre] or o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
+    centre = o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
     size = o.size, samples = o.samples, iterations = o.iterations, precision = o.precision,
     shortcuts = o.shortcuts, colours = o.colour, period = o.period, film = o.film, rate = o.rate,
     image = o.image,

@@ -30,6 +30,10 @@ install(FILES bindings/mare_engine.h DESTINATION ${home}/bindings)
 install(DIRECTORY lua DESTINATION ${home} FILES_MATCHING PATTERN *.lua)
 install(DIRECTORY kernels DESTINATION ${home})
 install(DIRECTORY scenarios DESTINATION ${home} PATTERN run EXCLUDE PATTERN *.sh EXCLUDE)
+# Benchmarks, and the plain C that they compare Mare with.
+install(DIRECTORY tests/bench DESTINATION ${home}/tests PATTERN records EXCLUDE
+    REGEX "openmp|peer_.*[.]c$" EXCLUDE)
+install(FILES tests/kernels/mandelbrot_reference.lua DESTINATION ${home}/tests/kernels)
 
 file(RELATIVE_PATH lua_to_prefix ${CMAKE_INSTALL_FULL_DATADIR}/lua/5.1 ${CMAKE_INSTALL_PREFIX})
 configure_file(${package}/mare.lua.in ${generated}/mare.lua @ONLY)

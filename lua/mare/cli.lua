@@ -19,6 +19,7 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
+       mare bench [NAME] [arguments]        a benchmark, such as table1; the list of them
        mare --version
 
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
@@ -43,6 +44,8 @@ The options are those of the scenario and win over those in the file, which stay
     cache = [[
 ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
 which MARE_CACHE sets.]],
+    bench = [[
+Each prints a table; with MARE_RECORDS=FILE it also adds JSON records to that file.]],
 }
 
 local function show_help(name)
@@ -214,6 +217,13 @@ function commands.cache(action, extra)
     else
         return bad_usage("cache: '%s' (allowed: ls, clear, path)", tostring(extra or action or ''))
     end
+    return 0
+end
+
+function commands.bench(name, ...)
+    local bench = require 'mare.bench'
+    if name then return run_file(bench.path(name), { ... }) end
+    print(bench.text())
     return 0
 end
 

@@ -13,8 +13,9 @@ local system = require 'bindings.system'
 local view = require 'mare.mandelbrot.view'
 local worker = require 'bindings.worker'
 
-local mandelbrot = { modes = view.modes, most_iterations = renderer.most_iterations,
-    colours = colours.names }
+-- For options: names of arithmetics, of places and (a function) of colour maps, and a limit.
+local mandelbrot = { modes = view.modes, places = view.places, colours = colours.names,
+    most_iterations = renderer.most_iterations }
 
 local slots = 2                 -- one frame comes down while the next is computed
 

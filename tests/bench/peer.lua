@@ -6,14 +6,31 @@ local record = require 'tests.bench.record'
 
 local peer = { rounds = 41 }
 
+local declared = false
+
+-- The functions of peer.h and table1.h for a device.
+function peer.library(device)
+    local backend = device.name:match '^%a+'
+    for _, name in ipairs(declared and {} or { 'peer.h', 'table1.h' }) do
+        local file = assert(io.open(host.root .. '/tests/bench/' .. name))
+        ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
+        file:close()
+    end
+    declared = true
+    local reason
+    for _, folder in ipairs { '', 'mare/' } do      -- in an installation it has a folder of its own
+        local name = host.library:gsub('libmare%.so[%d.]*$', folder .. 'peer_' .. backend .. '.so')
+        local ok, library = pcall(ffi.load, name)
+        if ok then return library end
+        reason = reason or library
+    end
+    error(reason, 0)
+end
+
 -- The functions of peer.h on the device that Mare calls device.name.
 function peer.open(device)
-    local backend, index = device.name:match '^(%a+):(%d+)$'
-    local file = assert(io.open(host.root .. '/tests/bench/peer.h'))
-    ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
-    file:close()
-    local library = ffi.load((host.library:gsub('libmare%.so[%d.]*$', 'peer_' .. backend .. '.so')))
-    local failed = library.peer_open(tonumber(index))
+    local library = peer.library(device)
+    local failed = library.peer_open(tonumber(device.name:match '%d+$'))
     if failed ~= nil then error('peer: ' .. ffi.string(failed)) end
     return library
 end

@@ -21,13 +21,16 @@ end
 
 -- ---- in the arithmetic of the kernels: fma, add and so on of numbers of `bits` ----
 
+-- Results are in turn those of a ring, good for many operations more: keep() copies one.
 local function arithmetic(bits)
-    local a = {}
+    local a, ring, at = {}, {}, 0
+    for k = 1, 256 do ring[k] = mpfr.new(bits) end
     function a.number(value) return mpfr.new(bits, value) end
-    for _, name in ipairs { 'add', 'sub', 'mul', 'fma' } do
+    a.keep = a.number
+    for _, name in ipairs { 'set', 'add', 'sub', 'mul', 'fma' } do
         a[name] = function(...)
-            local result = mpfr.new(bits)
-            return result[name](result, ...)
+            at = at % 256 + 1
+            return ring[at][name](ring[at], ...)
         end
     end
     local zero = a.number(0)
@@ -49,8 +52,8 @@ local function plain(bits)
     local mode = {}
     function mode.point(frame, i, j)
         local x, y = offsets(a, frame, i, j)
-        return { x = a.add(a.number(frame.centre.x_high), x),
-            y = a.add(a.number(frame.centre.y_high), y) }
+        return { x = a.keep(a.add(a.number(frame.centre.x_high), x)),
+            y = a.keep(a.add(a.number(frame.centre.y_high), y)) }
     end
     function mode.exact(c, _, many) return mpfr.new(many, c.x), mpfr.new(many, c.y) end
     function mode.count(c, limit)
@@ -95,7 +98,8 @@ end
 
 local function coordinate(high, low, offset)
     local s = two_sum(d.number(high), offset)
-    return quick_sum(s[1], d.add(s[2], d.number(low)))
+    local c = quick_sum(s[1], d.add(s[2], d.number(low)))
+    return { d.keep(c[1]), d.keep(c[2]) }
 end
 
 local pairs_of_doubles = {}
@@ -129,7 +133,7 @@ modes.perturbation = perturbation
 
 function perturbation.point(frame, i, j)
     local x, y = offsets(d, frame, i, j)
-    return { x = x, y = y }
+    return { x = d.keep(x), y = d.keep(y) }
 end
 
 function perturbation.exact(c, frame, many)
@@ -143,12 +147,12 @@ function perturbation.count(c, limit, frame)
     local orbit, length = exact.orbit(centre.bits, centre.x, centre.y, limit)
     local dx, dy, m = d.number(), d.number(), 0
     for n = 1, limit do
-        local zx, zy = d.number(orbit[2 * m]), d.number(orbit[2 * m + 1])
+        local zx, zy = d.set(orbit[2 * m]), d.set(orbit[2 * m + 1])
         local a, b = d.add(d.add(zx, zx), dx), d.add(d.add(zy, zy), dy)
         dx, dy = d.fma(a, dx, d.fma(d.neg(b), dy, c.x)), d.fma(a, dy, d.fma(b, dx, c.y))
         m = m + 1
-        local x = d.add(d.number(orbit[2 * m]), dx)
-        local y = d.add(d.number(orbit[2 * m + 1]), dy)
+        local x = d.add(d.set(orbit[2 * m]), dx)
+        local y = d.add(d.set(orbit[2 * m + 1]), dy)
         if d.fma(x, x, d.mul(y, y)):compare(4) > 0 then return n end
         if larger(x, y) < larger(dx, dy) or m == length - 1 then dx, dy, m = x, y, 0 end
     end

@@ -1,0 +1,246 @@
+-- table1.lua - table 1 of Holm, Brodtkorb and Saetra (2020): 50 zooms onto -0.75 + 0.1i with at
+-- most 5000 iterations, by Mare and by plain C on the same API, in turn in one process.
+--     mare bench table1 [DEVICE...] [SIZE]        -- cuda:0 and opencl:0, as far as they are there
+-- Both run kernels/mandelbrot/escape.krn without its shortcuts, and must give the same last frame.
+-- Times of the host are medians over all frames and rounds, those of the device means of a frame,
+-- wall time is that of the best round. The first round, in which LuaJIT compiles, does not count.
+
+local devices = require 'bindings.device'
+local ffi = require 'ffi'
+local host = require 'mare.host'
+local now = require('bindings.system').now
+local peers = require 'tests.bench.peer'
+local record = require 'tests.bench.record'
+local renderer = require 'mare.mandelbrot.renderer'
+local source = require 'mare.source'
+local view = require 'mare.mandelbrot.view'
+
+local frames, limit = 50, 5000
+local serial = os.time()        -- in each source, so that no cache knows it
+
+-- host:begin
+local function open_host(device, z)
+    local self = { slots = {}, copy = device:stream {} }
+    local begin = now()
+    local program = device:program(z.program)
+    local kernel = program:kernel 'escape'
+    self.compile = now() - begin
+    for k = 1, 2 do
+        local slot = { began = device:event(), ready = device:event(), copying = device:event(),
+            done = device:event() }
+        slot.times = device:buffer { type = 'uint32', count = z.size ^ 2 }
+        slot.pinned = device:host { type = 'uint32', count = z.size ^ 2 }
+        slot.down = { into = slot.pinned, stream = self.copy }
+        slot.launch = kernel:bind { width = z.size, height = z.size, centre_x = z.centre.x_high,
+            low_x = 0, centre_y = z.centre.y_high, low_y = 0, left = 0, top = 0, step = 0,
+            limit = z.limit, times = slot.times, global = { z.size, z.size }, group = { 8, 16 } }
+        slot.left, slot.top = slot.launch:scalar 'left', slot.launch:scalar 'top'
+        slot.step = slot.launch:scalar 'step'
+        self.slots[k] = slot
+    end
+    return self
+end
+
+local function queue(self, z, k, slot, out)
+    local frame, copy = z.frames[k], self.copy
+    slot.began:record()
+    local begin = now()
+    slot.left[0], slot.top[0], slot.step[0] = frame.left, frame.top, frame.step
+    slot.launch:run()
+    out.launch[k] = now() - begin
+    slot.ready:record()
+    z.device.stream:flush()
+    copy:wait_event(slot.ready)
+    slot.copying:record(copy)
+    begin = now()
+    slot.times:download(slot.down)
+    out.download[k] = now() - begin
+    slot.done:record(copy)
+    copy:flush()
+end
+
+local function collect(k, slot, out)
+    slot.done:wait()
+    out.kernel[k] = slot.began:elapsed_ms(slot.ready) / 1000
+    out.copy[k] = slot.copying:elapsed_ms(slot.done) / 1000
+end
+
+local function zoom(self, z, out)
+    local begin, last = now(), #z.frames
+    for k = 1, last + 2 do
+        local slot = self.slots[k % 2 + 1]
+        if k > 2 then collect(k - 2, slot, out) end
+        if k <= last then queue(self, z, k, slot, out) end
+    end
+    out.wall = now() - begin
+    out.last = self.slots[last % 2 + 1].pinned.data
+end
+-- host:end
+
+-- ---- the peer in C ----
+
+-- The text that Mare hands to the vendor's compiler, in one piece.
+local function whole_text(backend, program)
+    local text = program.source
+    repeat
+        local count
+        text, count = text:gsub('#include (%S+)', function(name)
+            local file = (program.defines[name] or name):gsub('"', '')
+            return source.read(file)
+        end)
+    until count == 0
+    local defines = ('#define MARE_REAL float\n#define SHORTCUTS 0\n/* %d */\n'):format(serial)
+    return defines .. source.read('prelude/' .. backend .. '.h') .. text
+end
+
+local function new_times()
+    return { launch = {}, download = {}, kernel = {}, copy = {} }
+end
+
+local columns = { 'launch', 'download', 'kernel', 'copy' }
+
+local function run_peer(library, index, z, program)
+    local t = ffi.new 'struct table1'
+    local text, views = whole_text(z.backend, program), ffi.new('float[?]', 3 * frames)
+    for k, frame in ipairs(z.frames) do
+        views[3 * k - 3], views[3 * k - 2], views[3 * k - 1] = frame.left, frame.top, frame.step
+    end
+    local arrays, last = {}, ffi.new('unsigned[?]', z.size ^ 2)
+    for _, name in ipairs(columns) do
+        arrays[name] = ffi.new('double[?]', frames)
+        t[name] = arrays[name]
+    end
+    t.source, t.size, t.limit, t.frames, t.views, t.last = text, z.size, limit, frames, views, last
+    t.centre_x, t.centre_y = z.centre.x_high, z.centre.y_high
+    local failed = library.table1_run(index, t)
+    if failed ~= nil then error('the peer: ' .. ffi.string(failed), 0) end
+    local out = new_times()
+    for _, name in ipairs(columns) do
+        for k = 1, frames do out[name][k] = arrays[name][k - 1] end
+    end
+    out.compile, out.wall, out.last = t.compile, t.wall, last
+    return out
+end
+
+-- Until LuaJIT has compiled what the zoom goes through.
+local function warm_up(z)
+    local few = { device = z.device, size = 8, limit = 16, centre = z.centre, frames = {},
+        program = renderer.program('float', false) }
+    for k = 1, 1000 do few.frames[k] = z.frames[1] end
+    zoom(open_host(z.device, few), few, new_times())
+end
+
+local function run_mare(z, program)
+    program.source = program.source .. ('/* %d */\n'):format(serial)
+    z.program = program
+    local self, out = open_host(z.device, z), new_times()
+    zoom(self, z, out)
+    out.compile = self.compile
+    return out
+end
+
+-- ---- the table ----
+
+-- Lines between the marks that are neither empty nor a comment alone; nil where there is no source.
+local function lines_of(path)
+    local file = io.open(host.root .. '/tests/bench/' .. path)
+    local text = file and file:read('*a'):match 'host:begin[^\n]*\n(.-)\n[^\n]*host:end'
+    if file then file:close() end
+    if not text then return nil end
+    local count = 0
+    for line in text:gsub('/%*.-%*/', ''):gmatch '[^\n]+' do
+        if line:find '%S' and not line:find '^%s*%-%-' then count = count + 1 end
+    end
+    return count
+end
+
+local function mean(values)
+    local sum = 0
+    for _, value in ipairs(values) do sum = sum + value end
+    return sum / #values
+end
+
+local function summary(rounds, lines)
+    local all = { launch = {}, download = {}, kernel = {}, copy = {}, compile = {}, wall = {} }
+    for k = 2, #rounds do
+        for _, name in ipairs { 'launch', 'download' } do
+            for _, value in ipairs(rounds[k][name]) do table.insert(all[name], value) end
+        end
+        for _, name in ipairs { 'kernel', 'copy' } do
+            table.insert(all[name], mean(rounds[k][name]))
+        end
+        table.insert(all.compile, rounds[k].compile)
+        table.insert(all.wall, rounds[k].wall)
+    end
+    for _, name in ipairs { 'launch', 'download', 'kernel', 'copy', 'compile' } do
+        all[name] = record.median(all[name])
+    end
+    all.wall, all.lines = math.min(unpack(all.wall)), lines
+    return all
+end
+
+local function compare(device, size)
+    local backend, index = device.name:match '^(%a+):(%d+)$'
+    local gpu = device.info.kind == 'gpu'
+    local z = { device = device, backend = backend, size = size or (gpu and 4096 or 64),
+        limit = limit }
+    z.frames, z.centre = view.frames { centre = '-0.75+0.1i', width = 3, zoom = 0.95 ^ -49,
+        frames = frames, columns = z.size, rows = z.size, precision = 'float' }
+    local found, library = pcall(peers.library, device)
+    if not found then print(device.name .. ': no peer in C: ' .. tostring(library)) end
+    local mine, theirs = {}, {}
+    warm_up(z)
+    for k = 1, gpu and 6 or 3 do
+        serial = serial + 1
+        if found then
+            theirs[k] = run_peer(library, tonumber(index), z, renderer.program('float', false))
+        end
+        mine[k] = run_mare(z, renderer.program('float', false))
+        local bytes = 4 * z.size ^ 2
+        if found and ffi.string(mine[k].last, bytes) ~= ffi.string(theirs[k].last, bytes) then
+            error(device.name .. ': the last frames differ', 0)
+        end
+        mine[k].last = nil
+        collectgarbage()
+    end
+    return z.size, summary(mine, lines_of 'table1.lua'),
+        found and summary(theirs, lines_of('table1_' .. backend .. '.c')) or nil
+end
+
+local rows = {
+    { 'lines of host code', 'lines', 1, '' }, { 'compilation', 'compile', 1e3, 'ms' },
+    { 'kernel launch overhead', 'launch', 1e6, 'us' },
+    { 'download overhead', 'download', 1e6, 'us' }, { 'kernel time', 'kernel', 1e3, 'ms' },
+    { 'download time', 'copy', 1e3, 'ms' }, { 'wall time', 'wall', 1e3, 'ms' },
+}
+
+local function show(device, size, mine, theirs)
+    print(('%s, %s, %d frames of %d^2'):format(device.name, device.info.model, frames, size))
+    print(('%-28s %12s %12s'):format('', 'C', 'Mare'))
+    local values = { benchmark = 'table1', size = size, frames = frames, limit = limit }
+    for k, row in ipairs(rows) do
+        local title, name, scale, unit = unpack(row)
+        local own, other = mine[name] and mine[name] * scale, theirs and theirs[name]
+        other = other and other * scale
+        local key = unit == '' and name or name .. '_' .. unit
+        values['mare_' .. key], values['c_' .. key] = own, other
+        local more = own and other and ('%+7.1f %%'):format(100 * (own / other - 1)) or ''
+        local text = ('%-28s %12s %12s %s'):format(unit == '' and title or title .. ', ' .. unit,
+            other and ('%.4g'):format(other) or '-', own and ('%.4g'):format(own) or '-', more)
+        if k < #rows then print(text) else record.write(device, values, text) end
+    end
+end
+
+local names, size = {}, nil
+for _, word in ipairs(arg) do
+    if word:find '^%d+$' then size = tonumber(word) else names[#names + 1] = word end
+end
+if not names[1] then names = { 'cuda:0', 'opencl:0' } end
+for _, name in ipairs(names) do
+    local ok, device = pcall(devices.open, name)
+    if ok then
+        show(device, compare(device, size))
+    else
+        print(('%s: not here: %s'):format(name, device.message or tostring(device)))
+    end
+end

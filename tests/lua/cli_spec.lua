@@ -52,7 +52,7 @@ describe('mare', function()
     it('tells its version and its usage', function()
         check(0, 'mare ' .. host.version, { '--version' })
         check(0, 'Usage: mare FILE.lua', { '--help' })
-        for _, name in ipairs { 'info', 'rerun', 'doctor', 'cache' } do
+        for _, name in ipairs { 'info', 'rerun', 'doctor', 'cache', 'bench' } do
             check(0, 'Usage: mare ' .. name, { name, '--help' })
         end
         check(0, 'Usage: mare cache ls', { 'cache', '-h' })

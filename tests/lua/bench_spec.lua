@@ -1,0 +1,48 @@
+-- `mare bench`: its list, what it refuses, and table 1, whose two sides must give the same frames.
+
+local bench = require 'mare.bench'
+local host = require 'mare.host'
+
+local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
+
+-- What the launcher prints and its exit status.
+local function mare(words)
+    local pipe = io.popen(("'%s' %s 2>&1; echo \"status $?\""):format(host.launcher, words))
+    local text = pipe:read '*a'
+    pipe:close()
+    local output, status = text:match '^(.*)status (%d+)\n$'
+    return output, tonumber(status)
+end
+
+describe('mare bench', function()
+    it('lists what tells how it is run', function()
+        local names = {}
+        for _, one in ipairs(bench.list()) do
+            names[one.name] = true
+            assert.truthy(one.usage:find('mare bench ' .. one.name, 1, true), one.usage)
+        end
+        assert.truthy(names.table1 and names.solvers and names.mandelbrot)
+        assert.falsy(names.peer or names.record)
+        assert.truthy(bench.text():find '\ntable1: table 1 of Holm')
+    end)
+
+    it('refuses a name that is none', function()
+        local output, status = mare 'bench nothing'
+        assert.truthy(output:find "bench: 'nothing' %(allowed: .*table1", output)
+        assert.equal(2, status)
+    end)
+
+    it('makes table 1', function()
+        if device.info.backend == 'null' then return pending 'there is no device' end
+        local output, status = mare('bench table1 ' .. device.name .. ' none:0 4')
+        assert.equal(0, status, output)
+        assert.truthy(output:find 'none:0: not here: .*no such back ?end', output)
+        for _, row in ipairs { 'lines of host code', 'compilation, ms',
+            'kernel launch overhead, us', 'download overhead, us', 'kernel time, ms',
+            'download time, ms', 'wall time, ms' } do
+            local theirs, mine = output:match(row .. ' +([%d.e+-]+) +([%d.e+-]+) ')
+            assert.truthy(tonumber(theirs) and tonumber(mine), row .. ' in ' .. output)
+            if row:find 'lines' then assert.is_true(tonumber(mine) < tonumber(theirs)) end
+        end
+    end)
+end)

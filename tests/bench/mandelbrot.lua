@@ -7,6 +7,7 @@
 -- where they are on, do work that they skip.
 
 local devices = require 'bindings.device'
+local host = require 'mare.host'
 local mandelbrot = require 'mare.mandelbrot'
 local peak = require 'tests.bench.peak'
 local random = require 'mare.random'
@@ -97,30 +98,42 @@ local zooms = {
     perturbation = { 'deep', 1e-28, 1e72, 50000 },
 }
 
--- Adds the results of `points` points to `sums`.
-local function compare(frame, seed, points, limit, sums)
+local kinds = { 'exact', 'rounding', 'wrong', 'never', 'iterations' }
+
+-- In a process of its own: prints the sums of a view's random points.
+local function compare(mode, number, points)
+    local centre, width, depth, limit = unpack(zooms[mode])
+    number = tonumber(number)
+    local frame = view.frames({ centre = centre, width = width, zoom = depth, frames = views,
+        columns = size, rows = size, precision = mode })[number]
     local counts = reference.counts(device, frame, size, size, limit)
+    local sums = { exact = 0, rounding = 0, wrong = 0, never = 0, iterations = 0 }
     for k = 0, points - 1 do
-        local i = math.floor(random.uniform(seed, 2 * k) * size)
-        local j = math.floor(random.uniform(seed, 2 * k + 1) * size)
+        local i = math.floor(random.uniform(number, 2 * k) * size)
+        local j = math.floor(random.uniform(number, 2 * k + 1) * size)
         local found = counts[j * size + i]
         local right, rounded = reference.expected(frame, i, j, limit, found)
         local kind = found == right and 'exact' or found == rounded and 'rounding' or 'wrong'
         sums[kind] = sums[kind] + 1
-        sums.iterations = sums.iterations + (right == 0 and limit or right)
         sums.never = sums.never + (right == 0 and 1 or 0)
+        sums.iterations = sums.iterations + (right == 0 and limit or right)
     end
+    for _, kind in ipairs(kinds) do print(sums[kind]) end
 end
 
+-- All views at once.
 local function exact(mode, points)
     points = tonumber(points or 10000)
-    local centre, width, depth, limit = unpack(zooms[mode])
-    local sums = { exact = 0, rounding = 0, wrong = 0, iterations = 0, never = 0 }
-    local list = view.frames { centre = centre, width = width, zoom = depth, frames = views,
-        columns = size, rows = size, precision = mode }
-    for k, frame in ipairs(list) do compare(frame, k, points / views, limit, sums) end
-    sums.mode, sums.points, sums.limit, sums.last_width = mode, points, limit, width / depth
-    sums.mean_iterations, sums.iterations = sums.iterations / points, nil
+    local pipes, sums = {}, { mode = mode, points = points, limit = zooms[mode][4],
+        last_width = zooms[mode][2] / zooms[mode][3] }
+    for k = 1, views do
+        pipes[k] = io.popen(("'%s' '%s' %s view %s %d %d"):format(host.launcher, arg[0], arg[1],
+            mode, k, points / views))
+    end
+    for _, pipe in ipairs(pipes) do
+        for _, kind in ipairs(kinds) do sums[kind] = (sums[kind] or 0) + pipe:read '*n' end
+        pipe:close()
+    end
     report('exact', sums, '%s: %d of %d exact (%d in the set), %d by rounding, %d wrong', mode,
         sums.exact, points, sums.never, sums.rounding, sums.wrong)
 end
@@ -137,4 +150,4 @@ local function deep_zoom(side)
         result.seconds)
 end
 
-({ rate = rate, exact = exact, deep = deep_zoom })[arg[2]](arg[3], arg[4])
+({ rate = rate, exact = exact, view = compare, deep = deep_zoom })[arg[2]](arg[3], arg[4], arg[5])

@@ -119,6 +119,24 @@ function buffer:download(options)
     return pointer
 end
 
+-- download(options) that is queued again and again, `into` and `stream` given: a function that
+-- does it, so that all is checked once.
+function buffer:downloader(options)
+    local what = 'buffer:downloader'
+    errors.fields(what, options, download_fields)
+    local into, s = options.into, options.stream
+    if not (into and s) then errors.argument('%s: into and stream are wanted', what) end
+    local offset, size = span(self, what, options)
+    local pointer, available = memory.pointer(what, into, self.type)
+    check_room(what, self, available, size)
+    stream.handle(s, what)
+    return function()
+        local status = C.mare_buffer_download(self.handle, offset, pointer, size, s.handle)
+        if status ~= 0 then check(status) end
+        anchors.keep(s, into)
+    end
+end
+
 -- The elements as a Lua array, which begins at 1; options: { offset =, count = }.
 function buffer:totable(options)
     local data = self:download(options)

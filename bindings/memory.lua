@@ -139,7 +139,7 @@ end
 -- not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
-        if data.type ~= type_name then check_type(what, data.data, type_name) end
+        check_type(what, data.data, type_name)
         return data.data, data.size
     end
     if type(data) == 'userdata' and host.array and host.array(data) then

@@ -30,7 +30,7 @@ local function open_host(device, z)
             done = device:event() }
         slot.times = device:buffer { type = 'uint32', count = z.size ^ 2 }
         slot.pinned = device:host { type = 'uint32', count = z.size ^ 2 }
-        slot.down = { into = slot.pinned, stream = self.copy }
+        slot.download = slot.times:downloader { into = slot.pinned, stream = self.copy }
         slot.launch = kernel:bind { width = z.size, height = z.size, centre_x = z.centre.x_high,
             low_x = 0, centre_y = z.centre.y_high, low_y = 0, left = 0, top = 0, step = 0,
             limit = z.limit, times = slot.times, global = { z.size, z.size }, group = { 8, 16 } }
@@ -53,7 +53,7 @@ local function queue(self, z, k, slot, out)
     copy:wait_event(slot.ready)
     slot.copying:record(copy)
     begin = now()
-    slot.times:download(slot.down)
+    slot.download()
     out.download[k] = now() - begin
     slot.done:record(copy)
     copy:flush()
@@ -182,7 +182,7 @@ end
 local function compare(device, size)
     local backend, index = device.name:match '^(%a+):(%d+)$'
     local gpu = device.info.kind == 'gpu'
-    local z = { device = device, backend = backend, size = size or (gpu and 4096 or 64),
+    local z = { device = device, backend = backend, size = size or (gpu and 2048 or 64),
         limit = limit }
     z.frames, z.centre = view.frames { centre = '-0.75+0.1i', width = 3, zoom = 0.95 ^ -49,
         frames = frames, columns = z.size, rows = z.size, precision = 'float' }

@@ -65,6 +65,25 @@ for _, info in ipairs(devices()) do
             h:release()
         end)
 
+        it('downloads again and again what was checked once', function()
+            local b, s = d:buffer{ type = 'float', count = 4, label = 'rho' }, d:stream()
+            local h = d:host{ type = 'float', count = 2 }
+            local bring = b:downloader { into = h, stream = s, offset = 1, count = 2 }
+            for value = 1, 3 do
+                b:fill(value)
+                d:wait()
+                bring()
+                s:wait()
+                assert.same({ value, value }, { h.data[0], h.data[1] })
+            end
+            assert.error_matches(function() b:downloader { into = h } end,
+                'buffer:downloader: into and stream are wanted')
+            assert.error_matches(function() b:downloader { into = h, stream = s, offset = 1 } end,
+                "buffer 'rho': 12 bytes of data are wanted, there are 8")
+            b:release()
+            assert.is_false(pcall(bring))
+        end)
+
         -- Queues a transfer of data that only this function knows, on a stream of its own or `s`.
         local function queue(b, s)
             local data = ffi.new('float[?]', 1000, 7)

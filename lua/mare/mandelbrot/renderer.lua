@@ -76,8 +76,8 @@ local function make_slot(self, k)
     local device, count = self.device, self.width * self.height
     local pixels = device:buffer { type = 'uint32', count = count, label = 'pixels' }
     self.slots[k] = device:host { type = 'uint32', count = count, label = 'frames' }
-    self.pixels[k], self.began[k], self.ready[k], self.done[k] = pixels, device:event(),
-        device:event(), device:event()
+    self.bring[k] = pixels:downloader { into = self.slots[k], stream = self.stream }
+    self.began[k], self.ready[k], self.done[k] = device:event(), device:event(), device:event()
     self.shades[k] = self.shade:bind { times = self.times, width = self.width,
         height = self.height, samples = self.samples, map = self.map, colours = colours.size,
         period = self.period, pixels = pixels, global = { self.width, self.height } }
@@ -91,7 +91,7 @@ function renderer.new(desc)
     local self = setmetatable({ device = device, centre = desc.centre, width = desc.width,
         height = desc.height, samples = desc.samples, iterations = desc.iterations,
         columns = desc.width * desc.samples, rows = desc.height * desc.samples,
-        shortcuts = desc.shortcuts, period = desc.period, launches = {}, slots = {}, pixels = {},
+        shortcuts = desc.shortcuts, period = desc.period, launches = {}, slots = {}, bring = {},
         began = {}, ready = {}, done = {}, shades = {} }, Renderer)
     self.times = device:buffer { type = 'uint32', count = self.columns * self.rows,
         label = 'escape times' }
@@ -117,7 +117,7 @@ function Renderer:take(frame, slot)
     self.ready[slot]:record()
     main:flush()
     copy:wait_event(self.ready[slot])
-    self.pixels[slot]:download { into = self.slots[slot], stream = copy }
+    self.bring[slot]()
     self.done[slot]:record(copy)
     copy:flush()
 end

@@ -43,6 +43,12 @@ local o = mare.options {
         .. 'Greenwich lags with the moon at its mean' },
     { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
     { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
+    { name = 'drifters', default = 0, range = { 0, 1e6 }, help = 'carried along from t = 0, '
+        .. 'from random places' },
+    { name = 'tracks', type = 'path', help = 'CF trajectory file of them' },
+    { name = 'tracks-chart', type = 'path', help = 'PNG file of them' },
+    { name = 'tracks-every', default = 3600, range = { 1 }, unit = 's',
+        help = 'time between places of drifters' },
     { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
@@ -121,10 +127,15 @@ run.title, run.every_steps = 'North Sea', names[1] and sampling or nil
 run.epoch = o.date and o.date .. ' 00:00:00'
 run.gauges = (o.series and not o.gauges) and basin:place_gauges(stations) or nil
 run.series = { steps = 20 }
+if o.drifters > 0 then
+    run.drifters = { places = basin:random_places(o.drifters, o.seed), path = o.tracks,
+        every = o.tracks_every }
+end
 run.picture = o.show == 'eta'
     and { variable = 'eta', label = 'elevation (m)', colours = 'diverging' }
     or { variable = 'speed', label = 'speed (m/s)', range = { 0, 1.5 }, vectors = { 'u', 'v' } }
 local result = { sim = mare.run(run), basin = basin, scores = {} }
+if o.tracks_chart then mare.drifters.chart(o.tracks_chart, result.sim, 'North Sea: drifters') end
 local budget = o.scheme == 'linear' and mare.budget.of(result.sim.series)
 result.budget = budget
 if budget and not o.quiet then print(mare.budget.text(budget)) end

@@ -9,6 +9,7 @@ local parts = {
     dam_break = 'mare.exact.dam_break',
     device = 'bindings.device',
     energy = 'mare.energy',
+    drifters = 'mare.ocean.drifters',
     euler = 'mare.schemes.euler',
     grid = 'mare.grid',
     gauges = 'mare.gauges',

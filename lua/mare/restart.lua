@@ -66,9 +66,9 @@ local function seconds(text)
 end
 
 -- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
--- checkpoint that the run goes on from, or nil; series: of series.new, or nil. Nil where no
--- checkpoints are wanted.
-function restart.saver(desc, outputs, now, journal, found, series)
+-- checkpoint that the run goes on from, or nil; series: of series.new, or nil; drifters likewise.
+-- Nil where no checkpoints are wanted.
+function restart.saver(desc, outputs, now, journal, found, series, drifters)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
     if not o.checkpoint then
@@ -81,6 +81,7 @@ function restart.saver(desc, outputs, now, journal, found, series)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
         started = now(), limit = limit, journal = journal, series = series,
+        drifters = drifters,
         good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
     }, Saver)
@@ -95,6 +96,7 @@ local function header(self, sim)
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
         state = self.desc.state,
         series = self.series and self.series:save(),
+        drifters = self.drifters and self.drifters:save(),
     }
 end
 

@@ -3,6 +3,7 @@
 -- told to the journal and leaves the files as outputs.lua says.
 
 local device_list = require 'mare.devices'
+local drifters = require 'mare.ocean.drifters'
 local energy = require 'mare.energy'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.exchange'
@@ -28,11 +29,12 @@ local function say_where(found, o, log)
         found.header.t, found.header.steps, left))
 end
 
-local function new_simulation(desc, devices, found)
+local function new_simulation(desc, devices, found, floating)
     local h = found and found.header
     return simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
+        drifters = floating,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
             last = h.last },
     }
@@ -67,20 +69,25 @@ local function execute(job)
     job.log = log
     log:start(desc, found, files:parameters())
     if found then say_where(found, o, log) end
-    local saver = restart.saver(desc, files, system.now, log, found, samples)
-    local sim = job.sim or new_simulation(desc, job.devices, found)
+    local saver = restart.saver(desc, files, system.now, log, found, samples, job.drifters)
+    local sim = job.sim or new_simulation(desc, job.devices, found, job.drifters)
     job.sim = sim
     files:attach(sim, log)
     if samples then samples:attach(sim) end
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
         every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
+        drifters = job.drifters,
         journal = o.json_log and log or nil, energy = job.energy,
         rescue = function(...) return rescue(job, ...) end,
     })
     local written = files:close(sim)
     if samples then sim.series = samples:close(sim, job.describe) end
     written[#written + 1] = samples and samples.path
+    if job.drifters then
+        sim.tracks = job.drifters:close(sim, job.describe)
+        written[#written + 1] = job.drifters.path
+    end
     return written
 end
 
@@ -106,7 +113,7 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
-    gauges = 'table', series = 'table', domain = 'table',
+    gauges = 'table', series = 'table', domain = 'table', drifters = 'table',
 }
 
 local function check(desc)
@@ -140,10 +147,11 @@ end
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
 -- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
--- outputs.lua, gauges and series = of series.lua, state = table of plain values that belong to the
--- run and go into its checkpoints, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }. sim:
--- of run.prepare, to go on with that. Returns the simulation at its end, with the rates in `rates`
--- and the time series in `series`.
+-- outputs.lua, gauges and series = of series.lua, drifters = of ocean/drifters.lua, state = table
+-- of plain values that belong to the run and go into its checkpoints, epoch = the date of t = 0 as
+-- '2011-03-11 05:46:24', UTC }. sim:
+-- of run.prepare, to go on with that, without drifters. Returns the simulation at its end, with the
+-- rates in `rates`, the time series in `series`, where drifters were in `tracks`.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()
@@ -153,9 +161,10 @@ function run.new(desc, sim)
     if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)
+    local floating = not sim and drifters.new(desc, header.drifters) or nil
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
     local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
-        sim = sim, energy = watch }
+        sim = sim, energy = watch, drifters = floating }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)
     tell_end(job, started, not ok and result or nil, ok and result or nil)

@@ -100,14 +100,27 @@ local function make_exchanges(self)
         y = edges.after(self.states, 'now') }
 end
 
+-- The buffers that hold the state before a step that sweeps along `axis` first, and after it.
+local function ends_of(self, axis)
+    if not self.levels then return 'now', 'now' end
+    if axis == self.first then return 'now', 'other' end
+    return 'other', 'now'
+end
+
 -- The kernels of one step that sweeps along `axis` first.
 local function queue_step(self, axis)
     local states, clocks, exchanges = self.states, self.clocks, self.exchanges[axis]
+    local before, after = ends_of(self, axis)
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run() end
+        if k == 1 and self.drifters then self.drifters:half(1, before) end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
     for k = 1, #self.after[axis] do self.after[axis][k]:run() end
+    if self.drifters then
+        self.exchange_of[after]:run(true)
+        self.drifters:half(2, after)
+    end
     self:share_maxima()
     for c = 1, #clocks do clocks[c].tick:run() end
 end
@@ -154,7 +167,7 @@ end
 
 local allowed = {
     grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
-    restart = 'table', options = 'table', domain = 'table',
+    restart = 'table', options = 'table', domain = 'table', drifters = 'table',
 }
 
 -- Whether it is what `maker` makes, told by a method.
@@ -167,7 +180,7 @@ end
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones, or options.device,
---   domain = scheme:domain(...), if it was made already
+--   domain = scheme:domain(...), if it was made already, drifters = of ocean/drifters.lua
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
 --     dt = fixed, nil: it follows from cfl } }
@@ -211,6 +224,8 @@ function simulation.new(desc, values)
     make_clocks(self, make_maxima(self))
     bind_sweeps(self)
     make_exchanges(self)
+    self.drifters = desc.drifters
+    if self.drifters then self.drifters:attach(self) end
     make_plans(self)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
@@ -464,6 +479,7 @@ end
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
     for _, e in pairs(self.exchange_of) do e:release() end
+    if self.drifters then self.drifters:release() end
     release_launches(self.after)
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end

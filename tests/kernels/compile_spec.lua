@@ -83,7 +83,7 @@ end
 -- What surrounds an ocean, on centres and on faces.
 local function each_domain(precision, use)
     for staggered = 0, 1 do
-        for _, name in ipairs { 'open', 'sponge', 'prescribe', 'derive' } do
+        for _, name in ipairs { 'open', 'sponge', 'prescribe', 'derive', 'drift' } do
             use(('ocean/%s.krn %s %d'):format(name, precision, staggered),
                 source.program(('ocean/%s.krn'):format(name), { defines = {
                     MARE_REAL = precision, STAGGERED = staggered, METRIC = staggered,

@@ -11,6 +11,7 @@ local gauges = require 'mare.gauges'
 local grid = require 'mare.grid'
 local memory = require 'bindings.memory'
 local nest = require 'mare.ocean.nest'
+local random = require 'mare.random'
 
 local basin = {}
 
@@ -326,6 +327,18 @@ function Basin:place_gauges(list, reach)
         end
     end
     return placed
+end
+
+-- n random places { x, y } in its water.
+function Basin:random_places(n, seed)
+    local list, g, k = {}, self.grid, 0
+    while #list < n do
+        local x = g.x[1] + (g.x[2] - g.x[1]) * random.uniform(seed, 2 * k)
+        local y = g.y[1] + (g.y[2] - g.y[1]) * random.uniform(seed, 2 * k + 1)
+        if self:is_water(g:cell(x, y)) then list[#list + 1] = { x, y } end
+        k = k + 1
+    end
+    return list
 end
 
 return basin

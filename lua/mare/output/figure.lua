@@ -182,6 +182,26 @@ function Figure:marks(canvas, list)
     end)
 end
 
+-- list: { { x = array, y = array in units of the axes, colour = }, ... }: lines, with a disc at the
+-- end of each. Where one jumps by half of the domain, it has gone around.
+function Figure:tracks(canvas, list)
+    local box, spec, em = self.box, self.spec, self.em
+    clipped(self, canvas, function()
+        for _, track in ipairs(list) do
+            local n, last_x, last_y = #track.x, nil, nil
+            for k = 1, n do
+                local x = box.x + (track.x[k] - spec.x[1]) / (spec.x[2] - spec.x[1]) * box.width
+                local y = box.y + (spec.y[2] - track.y[k]) / (spec.y[2] - spec.y[1]) * box.height
+                local is_near = last_x and math.abs(x - last_x) < 0.5 * box.width
+                    and math.abs(y - last_y) < 0.5 * box.height
+                if is_near then canvas:line(last_x, last_y, x, y, 0.08 * em, track.colour) end
+                last_x, last_y = x, y
+            end
+            if n > 0 then canvas:disc(last_x, last_y, 0.16 * em, track.colour) end
+        end
+    end)
+end
+
 -- u, v: of arrow_cells(). One arrow is explained below the box, over an earlier one.
 function Figure:arrows(canvas, u, v, unit, reference)
     local cells, em, box = self:arrow_cells(), self.em, self.box

@@ -16,6 +16,7 @@
 --       vectors = { u = u, v = v, unit = 'm s-1', reference = 0.5 },    -- reference: the arrow
 --                                     -- that is explained; default: a round one
 --       marks = { { x = 4, y = 52, colour = 0xd55e00, size = 0.3 } },   -- discs; size in em
+--       tracks = { { x = xs, y = ys, colour = 0xd55e00 } },   -- lines, with a disc at their end
 --       width = 1200,                 -- pixels of the whole picture, about; the height follows
 --   }     -- about: the plot shows whole pixels per cell, or whole cells per pixel, where it can
 --   image.lines{
@@ -120,6 +121,7 @@ local function overlay(canvas, fig, given)
         fig:contours(canvas, raster.thinned(data, nx, fig:contour_cells()), given.contours, range,
             not given.contour_data, given.contour_period)
     end
+    if given.tracks then fig:tracks(canvas, given.tracks) end
     if given.marks then fig:marks(canvas, given.marks) end
     local vectors = given.vectors
     if vectors then

@@ -8,7 +8,8 @@ local output = require 'mare.output.netcdf'
 
 local series = {}
 
-local position = {
+-- Of a gauge or drifter: its field, the variable that it becomes, and the unit of that.
+series.positions = {
     cartesian = { { 'x', 'x' }, { 'y', 'y' } },
     ['longitude-latitude'] = { { 'x', 'longitude', 'degrees_east' },
         { 'y', 'latitude', 'degrees_north' } },
@@ -20,7 +21,7 @@ local function define(file, name, type, dims, attributes)
 end
 
 local function axes_of(spec)
-    return position[spec.grid.coordinates or 'cartesian']
+    return series.positions[spec.grid.coordinates or 'cartesian']
 end
 
 local function define_gauges(file, spec, what, time)

@@ -1,0 +1,254 @@
+-- Drifters of a run, carried by its currents on the devices in every step (kernels/ocean/
+-- drift.krn), with the same bits however the grid is split. Where they are is kept in memory at the
+-- times that are wanted, and in every checkpoint; at the end it becomes a CF trajectory file.
+--
+-- Every device knows where all of them are. A part moves those in its own cells; what other devices
+-- have moved is copied and adopted after each of the two halves of a step.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local image = require 'mare.output.image'
+local memory = require 'bindings.memory'
+local picture = require 'mare.picture'
+local schedule = require 'mare.schedule'
+local source = require 'mare.source'
+local writer = require 'mare.output.trajectory'
+
+local drifters = {}
+
+local Drifters = {}
+Drifters.__index = Drifters
+
+local walls = { west = 1, east = 2, south = 4, north = 8 }
+
+-- ---- what is wanted ----
+
+local fields = {
+    places = 'table', path = 'string', every = 'number', steps = 'number', times = 'table',
+}
+
+-- Places as cells from the south-west corner, x of all, y of all, and all afloat.
+local function place(desc, places)
+    local g, bed, list, n = desc.grid, desc.domain.bed, {}, #places
+    for k, at in ipairs(places) do
+        local x, y = tonumber(at[1]), tonumber(at[2])
+        if not (x and y and x >= g.x[1] and x < g.x[2] and y >= g.y[1] and y < g.y[2]) then
+            errors.argument('drifters: %d is at (%s, %s), must be within %g to %g, %g to %g', k,
+                tostring(at[1]), tostring(at[2]), g.x[1], g.x[2], g.y[1], g.y[2])
+        end
+        local i, j = g:cell(x, y)
+        if bed:is_land(i, j) then
+            errors.argument('drifters: %d is at (%g, %g), which is land, must be in water', k, x, y)
+        end
+        list[k], list[n + k], list[2 * n + k] = (x - g.x[1]) / g.dx, (y - g.y[1]) / g.dy, 0
+    end
+    return list
+end
+
+-- desc: as for run.new, with drifters = { places = { { x, y }, ... }, path = file or nil, every =,
+-- steps = or times = when to note where they are (start and end) }; earlier: what a checkpoint
+-- knows. Nil where there are none.
+function drifters.new(desc, earlier)
+    local given = desc.drifters
+    if not given then return nil end
+    errors.fields('drifters', given, fields)
+    if not desc.scheme.domain then
+        errors.argument('drifters are for mare.ocean, not %s', desc.scheme.name)
+    end
+    if not (given.places and given.places[1]) then errors.argument 'drifters: no places' end
+    if given.path then files.check(given.path) end
+    local self = setmetatable({
+        count = #given.places, path = given.path, records = {}, pairs = {}, lanes = {},
+        now = place(desc, given.places), schedule = schedule.new { every = given.every,
+            steps = given.steps, times = given.times, t_end = desc.options.t_end },
+    }, Drifters)
+    if earlier and earlier.count ~= self.count then
+        errors.usage('drifters: the run to be continued had %d, not %d', earlier.count, self.count)
+    end
+    if earlier then
+        self.now, self.records = earlier.now, earlier.records
+        self.last = self.records[#self.records] and self.records[#self.records].t
+    end
+    return self
+end
+
+-- ---- on the devices ----
+
+local function new_lane(self, member)
+    local function buffer(label)
+        return member.device:buffer { type = 'double', count = 3 * self.count, label = label }
+    end
+    local lane = { a = buffer 'drifters', b = buffer 'drifters', foreign = buffer 'drifters',
+        member = member }
+    lane.a:upload(self.now)
+    lane.b:upload(self.now)
+    self.lanes[#self.lanes + 1] = lane
+    return lane
+end
+
+local function radians(degrees, spherical) return spherical and math.rad(degrees) or 0 end
+
+-- Arguments that are the same for all parts.
+local function common(self, sim)
+    local g, kinds, held = sim.grid, sim.boundaries, 0
+    local dx, dy = g:cell_size(0)
+    for side, bit in pairs(walls) do
+        if kinds[side] == 'reflective' then held = held + bit end
+    end
+    return { count = self.count, all_nx = g.nx, all_ny = g.ny, walls = held,
+        wrap_x = kinds.west == 'periodic' and 1 or 0, wrap_y = kinds.south == 'periodic' and 1 or 0,
+        dry = sim.scheme.dry or 0, per_x = 1 / dx, per_y = 1 / dy,
+        south = radians(g.y[1], g.spherical), d_lat = radians(g.dy, g.spherical) }
+end
+
+local function bind(kernel, values)
+    local arguments = { global = { values.count } }
+    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
+    return kernel:bind(arguments)
+end
+
+-- Launches of a part, which read the state in buffer `which`: those of a half from a to b or back.
+local function launches_of(lane, s, values, which)
+    local kernel, l = lane.program:kernel 'drift', s.layout
+    values.src, values.bed, values.clock = s[which], s.domain.bed, lane.member.clock.buffer
+    values.origin, values.stride, values.plane = l:offset(0, 0, 0), l.stride, l.plane
+    values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, l.nx, l.ny
+    values.from, values.to = lane.a, lane.b
+    local there = bind(kernel, values)
+    values.from, values.to = lane.b, lane.a
+    return { there, bind(kernel, values) }
+end
+
+-- How the others learn what a device has moved: copies and launches of both halves.
+local function share(self, from, to, s, values)
+    local kernel = to.program:kernel 'adopt'
+    values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, s.layout.nx, s.layout.ny
+    values.foreign, values.from, values.to = to.foreign, to.a, to.b
+    local there = bind(kernel, values)
+    values.from, values.to = to.b, to.a
+    self.pairs[#self.pairs + 1] = { to = to.foreign, from = { from.b, from.a },
+        launch = { there, bind(kernel, values) } }
+end
+
+-- Makes everything for a simulation, before its steps are recorded.
+function Drifters:attach(sim)
+    local values, of = common(self, sim), {}
+    self.sim, self.launches = sim, { now = {}, other = {} }
+    for _, member in ipairs(sim.members) do
+        local lane, defines = new_lane(self, member), sim.domain:defines()
+        defines.MARE_REAL = sim.precision
+        lane.program = member.device:program(source.program('ocean/drift.krn',
+            { defines = defines }))
+        of[member] = lane
+    end
+    for _, s in ipairs(sim.states) do
+        for _, which in ipairs { 'now', 'other' } do
+            table.insert(self.launches[which], launches_of(of[s.member], s, values, which))
+        end
+        for _, lane in ipairs(self.lanes) do
+            if lane.member ~= s.member then share(self, of[s.member], lane, s, values) end
+        end
+    end
+end
+
+-- Queues half of a step, the first or second, in the velocity of buffer `which`, whose ghost cells
+-- are filled.
+function Drifters:half(k, which)
+    local launches = self.launches[which]
+    for n = 1, #launches do launches[n][k]:run() end
+    for n = 1, #self.pairs do
+        local pair = self.pairs[n]
+        pair.to:copy(pair.from[k])
+        pair.launch[k]:run()
+    end
+end
+
+-- ---- what is known of them ----
+
+-- Waits.
+local function fetch(self)
+    self.now = self.lanes[1].a:totable()
+    return self.now
+end
+
+function Drifters:next_time(t) return self.schedule:next_time(t) end
+function Drifters:next_step(n) return self.schedule:next_step(n) end
+function Drifters:hits(t) return self.schedule:hits(t) end
+
+local function take(self, sim)
+    if self.last == sim.now.t then return end
+    self.records[#self.records + 1] = { t = sim.now.t, at = fetch(self) }
+    self.last = sim.now.t
+end
+
+-- Notes where they are if that is due.
+function Drifters:write(sim)
+    if self.schedule:due(sim.now.t, sim.now.steps) then take(self, sim) end
+end
+
+-- What a checkpoint keeps.
+function Drifters:save()
+    return { count = self.count, now = fetch(self), records = self.records }
+end
+
+drifters.fates = { [0] = 'afloat', 'beached', 'gone' }
+
+-- { time = { ... }, [k] = of drifter k { x = { ... }, y = { ... }, fate = { 'afloat', 'beached' on
+-- land or 'gone' through a side, ... } } }, one entry a record
+function Drifters:arrays()
+    local g, n, all = self.sim.grid, self.count, { time = {} }
+    for k = 1, n do all[k] = { x = {}, y = {}, fate = {} } end
+    for r, record in ipairs(self.records) do
+        all.time[r] = record.t
+        for k = 1, n do
+            all[k].x[r] = g.x[1] + record.at[k] * g.dx
+            all[k].y[r] = g.y[1] + record.at[n + k] * g.dy
+            all[k].fate[r] = drifters.fates[record.at[2 * n + k]]
+        end
+    end
+    return all
+end
+
+-- The run is complete. Returns the arrays.
+function Drifters:close(sim, describe)
+    if self.schedule:wants_end() then take(self, sim) end
+    local arrays = self:arrays()
+    if self.path then writer.write(describe(self.path, nil, {}), arrays) end
+    return arrays
+end
+
+local track_colours = { afloat = 0xffffff, beached = 0xe69f00, gone = 0xaaaaaa }
+
+-- A PNG of where they were, over the depth of the water. sim: of mare.run, at its end; title: a
+-- text, or nil. Orange: beached.
+function drifters.chart(path, sim, title)
+    local g, bed, spec = sim.grid, sim.domain.bed, picture.axes(sim.grid, sim.scheme)
+    local depths, list = memory.array('double', g.cells), {}
+    for k = 0, g.cells - 1 do
+        local i, j = k % g.nx, math.floor(k / g.nx)
+        depths[k] = bed:is_land(i, j) and 0 / 0 or bed:depth_at(i, j)
+    end
+    for k, one in ipairs(sim.tracks) do
+        list[k] = { x = one.x, y = one.y, colour = track_colours[one.fate[#one.fate]] }
+    end
+    spec.path, spec.data, spec.tracks = path, depths, list
+    spec.title, spec.label = title or 'drifters', 'depth (m)'
+    spec.missing = sim.scheme.missing
+    image.field(spec)
+end
+
+function Drifters:release()
+    for _, list in pairs(self.launches) do
+        for _, both in ipairs(list) do
+            for _, launch in ipairs(both) do launch:release() end
+        end
+    end
+    for _, pair in ipairs(self.pairs) do
+        for _, launch in ipairs(pair.launch) do launch:release() end
+    end
+    for _, lane in ipairs(self.lanes) do
+        for _, name in ipairs { 'a', 'b', 'foreign' } do lane[name]:release() end
+    end
+end
+
+return drifters

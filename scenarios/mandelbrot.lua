@@ -46,7 +46,7 @@ local result = mare.mandelbrot.zoom {
     centre = o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
     size = o.size, samples = o.samples, iterations = o.iterations, precision = o.precision,
     shortcuts = o.shortcuts, colours = o.colour, period = o.period, film = o.film, rate = o.rate,
-    image = o.image,
+    image = o.image, quiet = o.quiet,
 }
 
 if not o.quiet then

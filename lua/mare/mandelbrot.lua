@@ -69,12 +69,20 @@ local function free(self, slot)
     self.busy[slot] = false
 end
 
+-- One line on a terminal, now and then; an empty one at the end.
+local function show(self, text)
+    if not self.shown or text ~= '' and system.now() < self.shown + 0.2 then return end
+    io.stderr:write('\r\27[K', text)
+    self.shown = system.now()
+end
+
 local function compute(self, list)
     local begin = system.now()
     for k, frame in ipairs(list) do
         local slot = k % slots + 1
         if host.interrupted() then errors.interrupt() end
         free(self, slot)
+        show(self, ('frame %d of %d, %.3g wide, in %s'):format(k, #list, frame.width, frame.mode))
         self.renderer:take(frame, slot)
         self.busy[slot] = true
         if self.writer then write_frame(self, k, slot) end
@@ -116,17 +124,19 @@ end
 
 -- Computes a zoom. o: { device; centre, width, zoom, frames and precision as view.frames takes
 -- them; size = { width, height } in pixels; samples, iterations, colours, period and shortcuts as
--- renderer.new takes them; film, image = paths or nil; rate = frames a second }. Returns { frames =
--- of view.frames, seconds = until the last one was in host memory, kernel_seconds = the sum of the
--- kernels, pixels = of the last one, 0xRRGGBB from the top, at [0 .. width * height - 1] }.
+-- renderer.new takes them; film, image = paths or nil; rate = frames a second; quiet }. Returns
+-- { frames = of view.frames, seconds = until the last one was in host memory, kernel_seconds = the
+-- sum of the kernels, pixels = of the last one, 0xRRGGBB from the top, at [0 .. width * height - 1]
+-- }.
 function mandelbrot.zoom(o)
     check(o)
     local list, centre = view.frames { centre = o.centre, width = o.width, zoom = o.zoom,
         frames = o.frames, precision = o.precision, columns = o.size[1] * o.samples,
         rows = o.size[2] * o.samples }
     local self = { renderer = new_renderer(o, list, centre), busy = {}, kernel_seconds = 0 }
-    self.writer = o.film and open_film(o)
+    self.writer, self.shown = o.film and open_film(o), not o.quiet and system.is_terminal() and 0
     local ok, failure = pcall(compute, self, list)
+    show(self, '')
     if ok and self.writer then ok, failure = pcall(close_film, self.writer) end
     if not ok then
         if self.writer then self.writer:stop() end

@@ -179,7 +179,7 @@ end
 
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
---   devices = open ones, or options.device,
+--   devices = open ones or their names, or options.device,
 --   domain = scheme:domain(...), if it was made already, drifters = of ocean/drifters.lua
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
@@ -215,7 +215,7 @@ function simulation.new(desc, values)
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
     local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
-    self.devices = desc.devices or devices.open(o.device)
+    self.devices = devices.open(desc.devices or o.device)
     self.levels = self.scheme.levels
         or self.scheme.levels_on and self.scheme:levels_on(self.devices)
     devices.assign(parts, self.devices)

@@ -3,6 +3,7 @@
 -- value and the line; and nothing may leak, which the fakes check when the process ends.
 
 local host = require 'mare.host'
+local devices = require 'tests.devices'
 
 local libraries = host.launcher:match '^(.*)/' .. '/tests/'
 
@@ -75,10 +76,13 @@ local function exists(library)
     return file ~= nil
 end
 
+local provoked, count = {}, 0
+
 local function cases(what, common, list)
     describe(what, function()
         for _, case in ipairs(list) do
             for key, value in pairs(common) do case[key] = case[key] or value end
+            provoked[case.status], count = true, count + 1
             it(('%s: %s'):format(case.fail or case.line, case.status), function()
                 if case.library and not exists(case.library) then pending 'no fake library' end
                 expect(case)
@@ -166,6 +170,34 @@ cases('a fault of CUDA', { library = 'fake_cuda', setup = cuda }, {
     { fail = 'cuStreamSynchronize:1:719', line = 'd.stream:wait()', status = 'LOST',
       "stream 'default': wait: cuStreamSynchronize", '(719)' },
 })
+
+-- On whatever device runs kernels here.
+local simulation = [[
+local grid = mare.grid { nx = 16, ny = 8, x = { 0, 2 }, y = { 0, 1 } }
+local function falling(x) return 1, 0, 0, x < 1 and 1 or -3 end
+]]
+
+local able = devices()[1].kind ~= 'other' and devices()[1].name
+
+cases('a fault of the numbers', { setup = simulation }, able and {
+    { line = ("mare.simulation { grid = grid, scheme = mare.euler { gamma = 1.4 }, "
+          .. "devices = { '%s' }, boundaries = 'outflow', initial = falling }"):format(able),
+      status = 'STATE',
+      'initial state is invalid: pressure -3 in cell (8, 0)' },
+} or {})
+
+describe('the statuses of mare.h', function()
+    it('are all provoked', function()
+        local elsewhere = { SCRIPT = true, INTERRUPTED = true,      -- by engines: tests/embed
+                            STATE = not able }
+        local file = assert(io.open(host.header))
+        for status in file:read '*a':match 'MARE_OK = 0,(.-)}':gmatch 'MARE_ERROR_(%u+)' do
+            assert.truthy(provoked[status] or elsewhere[status], status)
+        end
+        file:close()
+        assert.is_true(count >= 20)
+    end)
+end)
 
 -- Every later call answers with the first fault, also one of a new kind; releases work; a new
 -- device is sound.

@@ -251,6 +251,25 @@ static int resized_views(void) {
     return 0;
 }
 
+/* Whatever is queued while a profile is on has an NVTX range of its name; nothing else has. */
+static int ranges(void) {
+    static story s;
+    static const char *const names[] = { "libnvToolsExt.so.1", NULL };
+    const char *(*found)(void) = NULL;
+    const mr_symbol symbol = { "fake_nvtx_ranges", (void **)&found, true };
+    OK(open_story(&s));
+    OK(mare_buffer_upload(s.x, 0, s.out, sizeof s.out, s.stream));
+    OK(mare_profile_begin(s.device));
+    OK(run_kernel(&s));
+    OK(mare_buffer_copy(s.y, 0, s.x, 0, 64, s.stream));
+    OK(mare_profile_end(s.device));
+    OK(mare_launch_run(s.launch, s.stream));
+    OK(mr_dl_load(names, &symbol, 1, NULL, 0));
+    FAKE_EXPECT(!strcmp(found(), "<saxpy><saxpy><copy>"), "%s", found());
+    close_story(&s);
+    return 0;
+}
+
 static int refusals(void) {
     static story s;
     mare_buffer *buffer = NULL;
@@ -416,6 +435,7 @@ int main(int count, char **arguments) {
         { "few_arguments", few_arguments },
         { "kept_events", kept_events },
         { "openings", openings },
+        { "ranges", ranges },
         { "resized_views", resized_views },
         { "refusals", refusals },
         { "one_failure", one_failure },
@@ -427,6 +447,7 @@ int main(int count, char **arguments) {
     const char *const slow[] = { "MARE_FAKE_SLOW=1", NULL };
     expect(fake_start("basics", "fake_opencl", slow), 0, "basics, slow");
     expect(fake_start("device_info", "fake_opencl", NULL), 0, "device_info");
+    expect(fake_start("ranges", "fake_opencl", NULL), 0, "ranges");
     expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };

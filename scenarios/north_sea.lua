@@ -123,7 +123,8 @@ if box then basin = basin:window(box, names[1] and tide_before(names), names) en
 if o.refine[1] * o.refine[2] > 1 then basin = basin:refine(unpack(o.refine)) end
 local analysis, sampling = analysis_of(names)
 local run = setup(names, wind())
-run.title, run.every_steps = 'North Sea', names[1] and sampling or nil
+run.title = 'North Sea'
+if names[1] then run.every_steps, run.analyses = sampling, { analysis } end
 run.epoch = o.date and o.date .. ' 00:00:00'
 run.gauges = (o.series and not o.gauges) and basin:place_gauges(stations) or nil
 run.series = { steps = 20 }

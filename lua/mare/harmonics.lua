@@ -1,11 +1,12 @@
 -- Harmonic analysis of a run, in every cell, while it runs: sums of an unknown times cosine and
 -- sine of each constituent grow on the devices (kernels/harmonics.krn), without stopping them; the
 -- host keeps the sums of squares of these functions (tides.lua), and solves for amplitudes and
--- phases at the end. Sums of a cell do not depend on how the grid is split. They are in no
--- checkpoint: a run that goes on from one samples anew.
+-- phases at the end. Sums of a cell do not depend on how the grid is split. A run that is told of
+-- the analysis has its sums in its checkpoints, and goes on with the same bits.
 --
 --     local analysis = mare.harmonics { constituents = { 'M2', 'S2' }, from = days }
---     mare.run { every_steps = { { 20, function(sim) analysis:take(sim) end } }, ... }
+--     mare.run { analyses = { analysis },
+--         every_steps = { { 20, function(sim) analysis:take(sim) end } }, ... }
 --     local found = analysis:result()     -- found.M2.amplitude[k], .phase[k], found.mean[k]
 
 local errors = require 'bindings.errors'
@@ -88,24 +89,59 @@ function Harmonics:take(sim)
     self.fit:add(sim.now.t)
 end
 
--- Sums of the whole grid: one plane after the other, x fastest.
-local function download(self)
+-- Sums of the whole grid into host memory: one plane after the other, x fastest.
+local function download(self, host)
     local g, size = self.sim.grid, self.fit.size
-    local host = memory.array('double', size * g.cells)
     for _, piece in ipairs(self.pieces) do
         local part = piece.state.part
         piece.sums:download_region(host, { width = 8 * part.nx, height = part.ny, depth = size,
             src_pitch = 8 * part.nx, src_slice = 8 * part.nx * part.ny, dst_pitch = 8 * g.nx,
             dst_slice = 8 * g.cells, dst_offset = 8 * (part.j0 * g.nx + part.i0) })
     end
-    return host
 end
+
+-- ---- checkpoints ----
+
+-- Bytes that save() writes.
+function Harmonics:saved_bytes(grid)
+    return 8 * self.fit.size * grid.cells
+end
+
+-- The sums, to where the pointer `host` points. Returns what else is to be kept, as plain values.
+-- Waits.
+function Harmonics:save(host)
+    if self.sim then download(self, host) end
+    return { names = self.fit.names, count = self.fit.count, sums = self.fit.sums }
+end
+
+-- Goes on from what save() has left, `host` a pointer to the sums. Raises where constituents
+-- differ.
+function Harmonics:load(sim, host, kept)
+    local names, before = table.concat(self.fit.names, ','), table.concat(kept.names, ',')
+    if names ~= before then
+        errors.usage('harmonics: the checkpoint has sums for %s, the run wants %s', before, names)
+    end
+    if kept.count == 0 then return end
+    attach(self, sim)
+    self.fit.count, self.fit.sums = kept.count, kept.sums
+    local g, size = sim.grid, self.fit.size
+    for _, piece in ipairs(self.pieces) do
+        local part = piece.state.part
+        piece.sums:upload_region(host, { width = 8 * part.nx, height = part.ny, depth = size,
+            dst_pitch = 8 * part.nx, dst_slice = 8 * part.nx * part.ny, src_pitch = 8 * g.nx,
+            src_slice = 8 * g.cells, src_offset = 8 * (part.j0 * g.nx + part.i0) })
+    end
+end
+
+-- ---- results ----
 
 -- A function from a cell's number to its mean and, one after the other, A cos g and A sin g. Waits.
 local function solution(self)
     if not self.sim then errors.raise('MARE_ERROR_STATE', 'harmonics: no sample was taken') end
     local cells, size, right = self.sim.grid.cells, self.fit.size, {}
-    local solve, sums = self.fit:solver(self.arguments), download(self)
+    local solve = self.fit:solver(self.arguments)
+    local sums = memory.array('double', size * cells)
+    download(self, sums)
     return function(n)
         for k = 1, size do right[k] = sums[(k - 1) * cells + n] end
         return solve(right)

@@ -7,6 +7,7 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local identity = require 'mare.identity'
 local schedule = require 'mare.schedule'
+local worker = require 'bindings.worker'
 
 local restart = {}
 
@@ -96,7 +97,7 @@ local function header(self, sim)
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
         state = self.desc.state,
         series = self.series and self.series:save(),
-        drifters = self.drifters and self.drifters:save(),
+        drifters = self.drifters and self.drifters:save(), analyses = self.kept,
     }
 end
 
@@ -113,14 +114,45 @@ local function settle(self, wait)
     return failure
 end
 
+local element = { float = 4, double = 8 }
+
+-- Where each analysis lies in the state, in bytes; and the bytes of all.
+local function places(desc, sim)
+    local list, at = {}, math.ceil(sim:saved_count() * element[sim.precision] / 8) * 8
+    for k, analysis in ipairs(desc.analyses or {}) do
+        list[k], at = at, at + analysis:saved_bytes(sim.grid)
+    end
+    return list, at
+end
+
+-- The fields, and what analyses have gathered.
+local function fill(self, sim)
+    local list, bytes = places(self.desc, sim)
+    self.memory = self.memory or sim.members[1].device:host {
+        type = sim.precision, count = bytes / element[sim.precision], label = 'checkpoint' }
+    sim:save(self.memory)
+    local data = worker.pointer('char', worker.address(self.memory.data))
+    self.kept = {}
+    for k, analysis in ipairs(self.desc.analyses or {}) do
+        self.kept[k] = analysis:save(data + list[k])
+    end
+end
+
+-- Gives analyses of a run what they had gathered at the checkpoint that it goes on from.
+function restart.load_analyses(desc, sim, found)
+    local list, kept = places(desc, sim), found.header.analyses or {}
+    for k, analysis in ipairs(desc.analyses or {}) do
+        if not kept[k] then errors.usage('%s: has no sums of an analysis', found.path) end
+        analysis:load(sim, found.state + list[k], kept[k])
+    end
+end
+
 -- Takes one now, as soon as the last is on the disk.
 local function take(self, sim)
     local failure = settle(self, true)
-    self.memory = self.memory or sim.members[1].device:host {
-        type = sim.precision, count = sim:saved_count(), label = 'checkpoint' }
     self.asked = self.now()
     self.pending = { path = self.path, t = sim.now.t, step = sim.now.steps }
-    sim:save(self.memory)
+    fill(self, sim)
     self.outputs:save(self.path, self.keep, header(self, sim), self.memory.data, self.memory.size)
     return failure
 end

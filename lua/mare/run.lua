@@ -31,13 +31,15 @@ end
 
 local function new_simulation(desc, devices, found, floating)
     local h = found and found.header
-    return simulation.new {
+    local sim = simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
         drifters = floating,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
             last = h.last },
     }
+    if found then restart.load_analyses(desc, sim, found) end
+    return sim
 end
 
 -- Leaves the cells around one that is invalid, and the series until then, beside files of the run.
@@ -113,7 +115,7 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
-    gauges = 'table', series = 'table', domain = 'table', drifters = 'table',
+    gauges = 'table', series = 'table', domain = 'table', drifters = 'table', analyses = 'table',
 }
 
 local function check(desc)
@@ -147,11 +149,11 @@ end
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
 -- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
--- outputs.lua, gauges and series = of series.lua, drifters = of ocean/drifters.lua, state = table
--- of plain values that belong to the run and go into its checkpoints, epoch = the date of t = 0 as
--- '2011-03-11 05:46:24', UTC }. sim:
--- of run.prepare, to go on with that, without drifters. Returns the simulation at its end, with the
--- rates in `rates`, the time series in `series`, where drifters were in `tracks`.
+-- outputs.lua, gauges and series = of series.lua, drifters = of ocean/drifters.lua, analyses = { of
+-- mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
+-- belong to the run and go there too, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }.
+-- sim: of run.prepare, to go on with that, without drifters. Returns the simulation at its end,
+-- with the rates in `rates`, the time series in `series`, where drifters were in `tracks`.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()

@@ -123,11 +123,13 @@ describe('a comparison', function()
 end)
 
 -- A channel 12 cells long whose west end rises and falls, sampled every 7 steps.
-local function channel(options, scheme)
-    local period = 44714.16
-    local o = { device = name, precision = 'double', cfl = 0.5 }
+local period = 44714.16
+
+local function channel_of(options, scheme)
+    local o = { device = name, precision = 'double', cfl = 0.5, quiet = true }
     for key, value in pairs(options or {}) do o[key] = value end
-    local sim = mare.simulation {
+    local analysis = mare.harmonics { constituents = { 'M2' }, from = 6 * period }
+    return {
         grid = mare.grid { nx = 12, ny = 5, x = { 0, 120e3 }, y = { 0, 50e3 } },
         boundaries = 'reflective', options = o,
         initial = function() return 0, 0, 0 end,
@@ -135,10 +137,16 @@ local function channel(options, scheme)
             friction = { kind = 'linear', coefficient = 1e-4 },
             tide = { ramp = 2 * period, cells = { { 0, 0 }, { 0, 1 }, { 0, 2 }, { 0, 3 },
                 { 0, 4 } }, constituents = { { name = 'M2', amplitude = 0.2, phase = 30 } } } },
-    }
-    local analysis = mare.harmonics { constituents = { 'M2' }, from = 6 * period }
-    mare.run.loop(sim, { t_end = 8 * period, quiet = true,
-        every_steps = { { 7, function(s) analysis:take(s) end } } })
+        every_steps = { { 7, function(sim) analysis:take(sim) end } },
+    }, analysis
+end
+
+local function channel(options, scheme)
+    local desc, analysis = channel_of(options, scheme)
+    local samples = desc.every_steps
+    desc.every_steps = nil
+    local sim = mare.simulation(desc)
+    mare.run.loop(sim, { t_end = 8 * period, quiet = true, every_steps = samples })
     local found = analysis:result()
     analysis:release()
     sim:release()
@@ -189,5 +197,45 @@ describe('the tide of every cell', function()
         local amplitude, phase = exact(110e3)
         assert.near(amplitude, found.M2.amplitude[35], 2e-3)
         assert.near(phase, found.M2.phase[35], 0.5)
+    end)
+
+    it('goes on from a checkpoint with the same bits', function()
+        local path = os.tmpname()
+        local function run(options, constituents)
+            options.precision = 'float'
+            local desc, analysis = channel_of(options)
+            desc.analyses = { constituents and mare.harmonics { constituents = constituents }
+                or analysis }
+            local sim = mare.run(desc)
+            return analysis, sim
+        end
+        local whole = run({ t_end = 8 * period }):result()
+        run { t_end = 7.3 * period, checkpoint = path, decompose = { 2, 1 } }
+        local rest = { t_end = 8 * period, restart = path, decompose = { 3, 1 } }
+        local ok, err = pcall(run, rest, { 'S2' })
+        local analysis, sim = run(rest)
+        local found = analysis:result()
+        os.remove(path)
+        assert.is_false(ok)
+        assert.matches('the checkpoint has sums for M2, the run wants S2', err.message)
+        for k = 0, 59 do
+            assert.equal(whole.M2.amplitude[k], found.M2.amplitude[k])
+            assert.equal(whole.M2.phase[k], found.M2.phase[k])
+            assert.equal(whole.mean[k], found.mean[k])
+        end
+        assert.near(8 * period, sim.now.t, 1e-6)
+    end)
+
+    it('is asked for in single cells', function()
+        local desc, analysis = channel_of()
+        local samples = desc.every_steps
+        desc.every_steps = nil
+        local sim = mare.simulation(desc)
+        mare.run.loop(sim, { t_end = 7 * period, quiet = true, every_steps = samples })
+        local found, some = analysis:result(), analysis:at { { 3, 2 }, { 0, 0 } }
+        local amplitude, phase = tides.polar(unpack(some[1].M2))
+        assert.equal(found.M2.amplitude[27], amplitude)
+        assert.equal(found.M2.phase[27], phase)
+        assert.near(0.2, (tides.polar(unpack(some[2].M2))), 1e-9)
     end)
 end)

@@ -6,39 +6,44 @@
 
 typedef struct ring {
     MR_LOCAL_PTR real *rows;            /* of this work-item */
-    const MR_GLOBAL real *source;
-    int slot;                           /* of the row that comes next */
-    int at, last;                       /* element of source to ask for next; the last one */
+    int slot, before;                   /* of the row that comes next and of the one before it */
+    const MR_GLOBAL real *source;       /* the row to ask for next */
+    int row;                            /* its number */
+    int seam;                           /* the row that lies `jump` elements after the one before */
+    mr_index jump;
 } ring;
 
-/* Asks for a row; beyond the last for that again, which nobody waits for. */
+/* Asks for a row; nobody waits for those beyond the last, which have to be memory all the same. */
 MR_FN void ask(ring *r, int slot, sweep s) {
     MR_UNROLL(FIELDS)
     for (int k = 0; k < FIELDS; ++k)
-        mr_fetch_lanes(r->rows + slot + k * GROUP * W, r->source + k * s.plane + r->at, W);
+        mr_fetch_lanes(r->rows + slot + k * GROUP * W, r->source + k * s.plane, W);
     mr_fetch_close();
-    r->at = r->at < r->last ? r->at + s.stride : r->at;
+    r->row = r->row + 1;
+    r->source += r->row == r->seam ? r->jump : s.stride;
 }
 
-/* Elements at, at + stride, ... of source. */
-MR_FN void open_ring(ring *r, MR_LOCAL_PTR real *rows, const MR_GLOBAL real *source, int at,
-    int count, sweep s) {
+/* From row first - 2 on, which is at source. */
+MR_FN void open_ring(ring *r, MR_LOCAL_PTR real *rows, const MR_GLOBAL real *source, int seam,
+    mr_index jump, sweep s) {
     r->rows = rows + mr_lid_x() * W;
-    r->source = source;
-    r->at = at;
-    r->last = at + (count - 1) * s.stride;
     r->slot = 0;
+    r->before = RING - SLOT;
+    r->source = source;
+    r->row = s.first - 2;
+    r->seam = seam;
+    r->jump = jump;
     MR_UNROLL(DEPTH)
     for (int k = 0; k < DEPTH - 1; ++k) ask(r, k * SLOT, s);
 }
 
 /* The next row, and asks for one more. */
 MR_FN void take_row(ring *r, sweep s, cells *q) {
-    int before = r->slot == 0 ? RING - SLOT : r->slot - SLOT;
     mr_fetch_wait(DEPTH - 2);
     MR_UNROLL(FIELDS)
     for (int k = 0; k < FIELDS; ++k)
         mr_read_lanes(q->field[k], r->rows + r->slot + k * GROUP * W, W);
-    ask(r, before, s);
+    ask(r, r->before, s);
+    r->before = r->slot;
     r->slot = r->slot == RING - SLOT ? 0 : r->slot + SLOT;
 }

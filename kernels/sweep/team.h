@@ -1,9 +1,9 @@
 /* team.h - lanes of neighbouring work-items. TEAM of them stand side by side, W columns each, and
  * look at one another's: with shuffles, or through local memory, where the team is the whole group.
- * The EDGE outermost at both ends only help: their results lack neighbours and are not stored. */
+ * The two outermost columns at both ends only help: their results lack neighbours. */
 
-#define EDGE ((W + 1) / W)                      /* for two cells */
-#define OWN_COLUMNS ((TEAM - 2 * EDGE) * W)     /* of a team */
+#define OWN_COLUMNS (TEAM * W - 4)          /* of a team */
+#define LEAD (W > 2 ? W : 2)                /* columns of the first team west of the domain */
 
 #ifdef MR_SHUFFLE
 #define BOARD 1

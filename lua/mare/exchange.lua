@@ -24,6 +24,8 @@ local axes = {
     { name = 'y', low = 'south', high = 'north' },
 }
 
+local nothing = { copies = {}, launches = {} }
+
 local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
 
 -- What a kind is called: that of an open side of an ocean is a table { kind =, ... }.
@@ -154,17 +156,20 @@ function exchange.new(states, boundaries, scheme, which, fraction)
         for n, s in ipairs(states) do
             launches[n] = launch_of(self, axis, s, copies, kernels[s.device])
         end
-        self.axes[k] = { copies = copies, launches = launches }
+        self.axes[k] = { copies = copies, launches = launches,
+            around = states[1].around and states[1].around[axis.name] }
     end
     self.open = edges.ghosts(states, self.which, fraction or 0)
     self.shown = edges.ghosts(states, self.which, 0, true)
     return self
 end
 
--- Queues everything; only a copy between devices waits. is_shown: for output, not for a step.
+-- Queues everything; only a copy between devices waits. is_shown: for output, not for a step, which
+-- may do without ghost cells where a part goes `around`.
 function Exchange:run(is_shown)
     for a = 1, 2 do
         local axis = self.axes[a]
+        if axis.around and not is_shown then axis = nothing end
         for k = 1, #axis.copies do
             local c = axis.copies[k]
             c.to:copy_region(c.from, c.region)

@@ -9,6 +9,7 @@ Layout.__index = Layout
 
 layout.pad = 32     -- elements in front of the first interior cell of a row: west ghost cells
 layout.tail = 256   -- after the last plane: the last work-item of a row reads past its end
+layout.beyond = 4   -- rows of a state after that: march.krn asks for some that it does not use
 
 local function round_up(n, multiple)
     return math.ceil(n / multiple) * multiple
@@ -21,7 +22,7 @@ function layout.new(desc)
     return setmetatable({
         nx = desc.nx, ny = desc.ny, halo = desc.halo, fields = desc.fields,
         stride = stride, rows = rows, plane = stride * rows,
-        count = stride * rows * desc.fields + layout.tail,
+        count = stride * (rows * desc.fields + layout.beyond) + layout.tail,
     }, Layout)
 end
 

@@ -1,7 +1,8 @@
 -- The fields of one part on its device. `now` holds them between steps, `other` is where the first
 -- sweep or stage of a step writes, `third` where the second of three stages does; a whole step ends
 -- in `now` again. Where a scheme has `levels` instead, a step goes from `now` to `other` or back,
--- and `present` names the one that holds the state.
+-- and `present` names the one that holds the state. `around` tells along which axes, { x =, y = },
+-- steps need no ghost cells.
 
 local layout = require 'mare.layout'
 

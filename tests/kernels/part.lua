@@ -40,7 +40,7 @@ function part.new(desc)
     self.precision, self.gamma = self.precision or 'double', self.gamma or 1.4
     self.stride = math.ceil((pad + self.nx + halo) / 32) * 32
     self.plane = self.stride * (self.ny + 2 * halo)
-    self.count = 4 * self.plane + tail
+    self.count = 4 * self.plane + 4 * self.stride + tail
     local function buffer(type, count)
         return self.device:buffer { type = type, count = count }
     end
@@ -104,7 +104,7 @@ function Part:arguments(values)
     local all = {
         clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
         inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
-        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0,
+        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0, wraps = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
     return all
@@ -132,12 +132,11 @@ function Part:advance(order, dt, shape, flux, limiter, values)
 end
 
 -- The same in one pass, from the present state to the other buffer, which becomes the present one.
--- shape: { W, GROUP, DEPTH, strips }; a group is a team, unless lanes can shuffle.
+-- shape: { W, GROUP, DEPTH, groups }; a group is a team, unless lanes can shuffle.
 function Part:march(order, dt, shape, flux, limiter, values)
     local defines = part.defines(self.precision, shape, flux, limiter)
     local shuffles = self.device.info.vendor:find 'NVIDIA'
     local team, group = shuffles and 32 or shape.GROUP, shuffles and 64 or shape.GROUP
-    local own = (team - 2 * math.ceil(2 / shape.W)) * shape.W
     defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
     defines.GRAVITY = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
@@ -145,8 +144,7 @@ function Part:march(order, dt, shape, flux, limiter, values)
         :kernel('march_' .. order:sub(1, 1))
     local all = self:arguments(values)
     all.src, all.dst = self.now, self.other
-    local bound = { group = { group, 1 },
-        global = { math.ceil(self.nx / own) * team, shape.strips } }
+    local bound = { group = { group, 1 }, global = { shape.groups * group, 1 } }
     for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
     kernel:bind(bound):run()
     self.now, self.other = self.other, self.now

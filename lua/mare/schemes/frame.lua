@@ -45,17 +45,16 @@ local cpu = {
 }
 
 -- The same for march.krn: by the number of columns that there are at least, W columns a work-item,
--- GROUP work-items a group and as many groups in all as fill a compute unit with `resident`. The
--- best of sweeps on an H200.
+-- GROUP work-items a group, as many groups as fill a compute unit with `resident`, but at least
+-- `rows` rows for a team: four more are computed. The best of sweeps on an H200.
 local marches = {
     float = {
-        { columns = 1500, W = 4, GROUP = 64, DEPTH = 4, resident = 4 },
-        { columns = 700, W = 2, GROUP = 64, DEPTH = 4, resident = 4 },
-        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6 },
+        { columns = 900, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
     },
     double = {
-        { columns = 1500, W = 2, GROUP = 64, DEPTH = 4, resident = 4 },
-        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6 },
+        { columns = 900, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
     },
 }
 
@@ -111,12 +110,15 @@ local function work(shape, columns, rows)
     return global, math.ceil(global[1] / shape.GROUP) * global[2]
 end
 
--- Lanes that look at one another: those of a warp where the device shuffles, else of a group.
-local function team_of(device, shape)
-    return device.info.vendor:find 'NVIDIA' and 32 or shape.GROUP
+-- Whether lanes of a warp shuffle there, as the prelude says it.
+function frame.shuffles(info)
+    return info.vendor:find 'NVIDIA' ~= nil
 end
 
-local least_rows = 6        -- of a strip: four more are computed
+-- Lanes that look at one another: those of a warp, or of a group.
+local function team_of(device, shape)
+    return frame.shuffles(device.info) and 32 or shape.GROUP
+end
 
 -- How march.krn is cut for a part: the columns of a work-item divide those of the part.
 local function march_shape(device, precision, part)
@@ -127,13 +129,11 @@ local function march_shape(device, precision, part)
     local W = choice.W
     while part.nx % W > 0 do W = W / 2 end
     local team = team_of(device, choice)
-    local own = (team - 2 * math.ceil(2 / W)) * W
-    local items = math.ceil(part.nx / own) * team
-    local groups = math.ceil(items / choice.GROUP)
-    local room = choice.resident * device.info.compute_units
-    local strips = math.min(math.floor(room / groups), math.floor(part.ny / least_rows))
+    local strips = math.ceil((part.nx + math.max(W, 2) - 2) / (team * W - 4))
+    local wanted = math.ceil(strips * part.ny / choice.rows * team / choice.GROUP)
+    local groups = math.min(choice.resident * device.info.compute_units, wanted)
     return { W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
-        global = { items, math.max(1, strips) }, groups = groups * math.max(1, strips) }
+        global = { groups * choice.GROUP, 1 }, groups = groups }
 end
 
 -- How many maxima the kernels of a part write at most: one a group.
@@ -193,6 +193,13 @@ function frame.kernels(scheme, device, precision)
     return kernels
 end
 
+-- Along which axes a part goes around into itself.
+local function around(part, boundaries)
+    local edge = part.edge
+    return { x = edge.west and edge.east and boundaries.west == 'periodic',
+        y = edge.south and edge.north and boundaries.south == 'periodic' }
+end
+
 -- Binds what the kernel asks for, over so many columns and rows.
 local function bind(kernel, values, shape, columns, rows)
     local arguments = { group = { shape.GROUP, 1 }, bytes = values.bytes,
@@ -216,13 +223,16 @@ local function bind_sweeps(kernels, values, state)
     }
 end
 
--- Steps that sweep along `first` first are the even ones: from `now` to `other`.
-local function bind_march(kernels, values, state, first)
+-- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
+-- goes around they look at its other side, not at ghost cells.
+local function bind_march(kernels, values, state, part)
     local shape = march_shape(state.device, state.precision, state.part)
     local x, y = kernels.march(shape)
+    state.around = around(state.part, part.boundaries)
+    values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
     local function launch(kernel, axis)
         values.src, values.dst = state.now, state.other
-        if axis ~= first then values.src, values.dst = state.other, state.now end
+        if axis ~= part.first then values.src, values.dst = state.other, state.now end
         return { bind(kernel, values, shape) }
     end
     return { x = launch(x, 'x'), y = launch(y, 'y') }
@@ -254,7 +264,7 @@ function frame.bind(scheme, kernels, part)
     local measure = bind(kernels.rate, values, kernels.shape.rate, nx, ny)
     values.bytes = 2 * values.bytes             -- a sweep also writes each field
     local launches = scheme.stages and bind_stages(kernels, values, state, scheme.stages)
-        or part.levels and bind_march(kernels, values, state, part.first)
+        or part.levels and bind_march(kernels, values, state, part)
         or bind_sweeps(kernels, values, state)
     launches.measure = measure
     return launches

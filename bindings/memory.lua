@@ -18,19 +18,30 @@ local out = ffi.new 'mare_host *[1]'
 -- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
 -- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
 -- it looks at all of Lua's heap each time, however little it frees: `enough` follows from giving
--- that `share` of the time. `fixed`: the shortest collection of late, in seconds.
-local share = 0.02
+-- that, `fixed`, a `share` of the time. What it takes for each buffer beside is the same whenever
+-- it runs.
+local share = 0.01
 local least, most = 2^20, 2^33
-local asked, enough, ended, fixed = 0, most, 0, math.huge
+local asked, enough, ended = 0, most, 0
+local fixed, heap = 0, 0        -- seconds, and KiB of the heap when they were measured
+
+-- Seconds of a collection, to the end of a cycle: a full one sweeps twice.
+local function cycle()
+    local begin = now()
+    collectgarbage('step', 2^20)
+    return now() - begin
+end
 
 local function collect()
-    local begin = now()
-    collectgarbage('step', 2^20)        -- to the end of a cycle; a full one sweeps twice
-    local finish = now()
-    fixed = math.min(finish - begin, 1.1 * fixed)
-    local wanted = asked * fixed / (share * (begin - ended))
-    ended = finish
+    local elapsed = now() - ended
+    cycle()
+    local size = collectgarbage 'count'
+    if math.abs(size - heap) > heap / 4 then
+        fixed, heap = math.min(cycle(), cycle()), size
+    end
+    local wanted = asked * fixed / (share * elapsed)
     enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
+    ended = now()
 end
 
 -- At most half of the memory (of 2 GiB where it is unknown) becomes garbage: that much core keeps

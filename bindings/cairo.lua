@@ -4,6 +4,7 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
+local errors = require 'bindings.errors'
 local foreign = require 'bindings.foreign'
 
 ffi.cdef [[
@@ -285,7 +286,7 @@ function Canvas:write_png(file, path)
     if status == 0 then return end
     local number = ffi.errno()
     local reason = number ~= 0 and ffi.C.strerror(number) or C.cairo_status_to_string(status)
-    error(string.format('%s: cannot write the picture: %s', path, ffi.string(reason)), 0)
+    errors.raise('MARE_ERROR_IO', '%s: cannot write the picture: %s', path, ffi.string(reason))
 end
 
 return cairo

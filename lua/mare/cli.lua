@@ -143,6 +143,10 @@ end
 local function run_file(name, words)
     local path, text = find_script(name)
     if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
+    if not name:find '[/.]' then
+        return bad_usage('%s: there is no such file, and no such scenario (there are: %s)', name,
+            table.concat(require('mare.scenario').names(), ', '))
+    end
     local _, message = read_file(name)
     return bad_usage('%s', message or name .. ': cannot be read')
 end

@@ -121,7 +121,8 @@ end
 function series.new(desc, earlier)
     local self = wanted(desc)
     if not self then return nil end
-    if self.path then files.check(self.path) end
+    if desc.options.series then errors.option('series', files.check, self.path)
+    elseif self.path then files.check(self.path) end
     self.integrals = desc.scheme.integrals or {}
     self.rows, self.texts = {}, {}
     local names = { {}, {}, {} }

@@ -60,7 +60,8 @@ describe('mare', function()
 
     it('answers bad usage with 2', function()
         check(2, "unknown option '--bogus'", { '--bogus' })
-        check(2, 'no_such_scenario: No such file', { 'no_such_scenario' })
+        check(2, 'no_such: there is no such file, and no such scenario (there are: bump, ',
+            { 'no_such' })
         check(2, '/no/such/file.lua', { '/no/such/file.lua' })
         check(2, 'CODE is missing', { '-e' })
         check(2, "cache: 'burn' (allowed: ls, clear, path)", { 'cache', 'burn' })
@@ -149,6 +150,9 @@ describe('mare', function()
         local code = "require('bindings.errors').raise('MARE_ERROR_IO', 'a.nc: it is full')"
         assert.equal('mare: a.nc: it is full\n', (mare { '-e', code }))
         check(1, '(command line):1: a.nc', { '-e', code }, '', 'MARE_TRACEBACK=1')
+        code = "require('bindings.cairo').canvas(8, 8, 0):write_png('/dev/full', 'x.png')"
+        assert.equal('mare: x.png: cannot write the picture: No space left on device\n',
+            (mare { '-e', code }))
     end)
 
     it('says nothing where nobody reads on', function()

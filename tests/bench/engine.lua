@@ -1,4 +1,4 @@
--- engine.lua - what Mare costs over the vendor's API: launches, plans, downloads, and garbage.
+-- engine.lua - what Mare costs over the vendor's API: launches, plans, copies, and garbage.
 --     mare tests/bench/engine.lua [DEVICE]
 -- The peer is C in the same process; see peer.lua for `added`.
 
@@ -109,6 +109,19 @@ local function bench_download()
     report('launch, one float down', 'C + 1 us', compare(200, mine, peer.peer_download))
 end
 
+local function bench_copy()
+    local from, options = device:host { type = 'float', count = 1024 }, { stream = device.stream }
+    local function mine(count)
+        device:wait()
+        local start = system.now()
+        for _ = 1, count do x:upload(from, options) end
+        device:wait()
+        return system.now() - start
+    end
+    report('copy of 4 KiB, queued', 'none', compare(200, mine, peer.peer_copy))
+    from:release()
+end
+
 local function bench_garbage()
     local launch, count = bind 'few', 1e6
     local function loop(n)
@@ -142,6 +155,7 @@ bench_launch('few', 2)
 bench_launch('many', 16)
 bench_plan()
 bench_download()
+bench_copy()
 if backend == 'cuda' then
     local seconds = checked(peer.peer_context(100000)) / 100000
     record.write(device, { benchmark = 'context', c_us = 1e6 * seconds },

@@ -14,6 +14,7 @@ double peer_launch(int arguments, int count);   /* queueing only; 2 or 16 argume
 double peer_same(const void *launch, int count);    /* the objects of Mare's launch instead */
 double peer_plan(int kernels, int count);       /* a graph, or a list of launches, and the wait */
 double peer_download(int count);                /* a launch, then one float into pinned memory */
+double peer_copy(int count);                    /* 4 KiB from pinned memory, queued, and the wait */
 double peer_alloc(unsigned long bytes, int count);  /* memory taken and given back */
 double peer_compile(const char *source);        /* to a loaded binary, which is kept */
 double peer_load(int count);                    /* that binary again, from a file */

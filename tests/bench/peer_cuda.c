@@ -138,6 +138,16 @@ static double download_all(int count) {
     return code ? -1 : seconds;
 }
 
+static double copy_all(int count) {
+    unsigned code = cu.cuStreamSynchronize(stream);
+    double start = peer_now();
+    for (int i = 0; i < count; i++)
+        code |= cu.cuMemcpyHtoDAsync_v2(memory, pinned, 4096, stream);
+    code |= cu.cuStreamSynchronize(stream);
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
 #define WITHIN_CONTEXT(call)                                                                       \
     if (cu.cuCtxPushCurrent_v2(context)) return -1;                                                \
     double seconds = call;                                                                         \
@@ -148,6 +158,7 @@ double peer_launch(int arguments, int count) { WITHIN_CONTEXT(launch_all(argumen
 double peer_same(const void *l, int count) { WITHIN_CONTEXT(launch_same(l, count)); }
 double peer_plan(int kernels, int count) { WITHIN_CONTEXT(run_graph(kernels, count)); }
 double peer_download(int count) { WITHIN_CONTEXT(download_all(count)); }
+double peer_copy(int count) { WITHIN_CONTEXT(copy_all(count)); }
 
 static double alloc_all(unsigned long bytes, int count) {
     unsigned long long taken = 0;

@@ -114,6 +114,16 @@ double peer_download(int count) {
     return code ? -1 : seconds;
 }
 
+double peer_copy(int count) {
+    int32_t code = mr_cl.clFinish(queue);
+    double start = peer_now();
+    for (int i = 0; i < count; i++)
+        code |= mr_cl.clEnqueueWriteBuffer(queue, memory, 0, 0, 4096, pinned, 0, NULL, NULL);
+    code |= mr_cl.clFinish(queue);
+    double seconds = peer_now() - start;
+    return code ? -1 : seconds;
+}
+
 double peer_alloc(unsigned long bytes, int count) {
     int32_t code = 0;
     double start = peer_now();

@@ -4,6 +4,7 @@
 local cairo = require 'bindings.cairo'
 local colours = require 'mare.colours'
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local film = require 'mare.output.film'
 local host = require 'mare.host'
 local image = require 'mare.output.image'
@@ -35,6 +36,7 @@ local function ask(writer, message)
 end
 
 local function open_film(o)
+    system.ignore_pipes()
     local writer = worker.start 'mare.output.service'
     ask(writer, { kind = 'open', id = 1, spec = { path = o.film, rate = o.rate,
         bare = { width = o.size[1], height = o.size[2], colours = o.colours, missing = 0 } } })
@@ -105,6 +107,11 @@ local function check(o)
     if o.image then errors.option('image', image.check, o.image) end
     if not o.film then return end
     errors.option('film', film.check, o.film)
+    if o.image and files.resolve(o.image) == files.resolve(o.film) then
+        errors.usage('option --image and option --film are one file: %s', o.film)
+    end
+    local other = files.writer(o.film)
+    if other then errors.usage('%s: another run is writing it (%s)', o.film, other) end
     local width, height = unpack(o.size)
     if o.film:find '%.[mM][pP]4$' and (width % 2 ~= 0 or height % 2 ~= 0) then
         errors.usage('option --size: %dx%d (allowed: even numbers, for an MP4)', width, height)

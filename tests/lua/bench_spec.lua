@@ -33,7 +33,7 @@ describe('mare bench', function()
     end)
 
     it('makes table 1', function()
-        if device.info.backend == 'null' then return pending 'there is no device' end
+        if device.name:find '^null' then return pending 'it runs no kernel' end
         local output, status = mare('bench table1 ' .. device.name .. ' none:0 4')
         assert.equal(0, status, output)
         assert.truthy(output:find 'none:0: not here: .*no such back ?end', output)

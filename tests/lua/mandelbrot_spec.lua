@@ -133,6 +133,13 @@ describe('a zoom', function()
         assert.is_true(dark > 20)       -- along the edge a pixel is partly outside
     end)
 
+    it('refuses to write two things into one file', function()
+        assert.error_matches(function()
+            run { film = folder .. '/a.png', image = folder .. '/../' .. folder:match '[^/]*$'
+                .. '/a.png' }
+        end, 'option %-%-image and option %-%-film are one file: ')
+    end)
+
     it('needs an even size for an MP4', function()
         if not files.program 'ffmpeg' then return pending 'there is no ffmpeg here' end
         assert.error_matches(function()

@@ -138,6 +138,22 @@ describe('temporaries', function()
         assert.equal('true\n', text)
     end)
 
+    -- A collection may take 1 % of the time: not after few buffers, unless each means much work.
+    it('are collected the sooner the longer the work with them takes', function()
+        local text = run([[
+            local d = require('mare').device.open()
+            local now, most = require('bindings.system').now, 0
+            for i = 1, 400 do
+                d:buffer { size = 2^20 }
+                local stop = now() + 1e-3
+                repeat until now() > stop
+                if i > 200 then most = math.max(most, (d:pool())) end
+            end
+            print(most < 2^26)
+        ]], '256M')
+        assert.equal('true\n', text)
+    end)
+
     it('of any size fit after the ones that were dropped', function()
         local text = run([[
             local d = require('mare').device.open()

@@ -76,6 +76,12 @@ function M.is(value)
     return getmetatable(value) == Error
 end
 
+-- The argument of a call, if it is of this type.
+function M.wanted(what, type_name, given)
+    if type(given) == type_name then return given end
+    M.argument('%s: a %s is wanted, not %s', what, type_name, type(given))
+end
+
 local function sorted_keys(t)
     local keys = {}
     for key in pairs(t) do keys[#keys + 1] = tostring(key) end
@@ -86,9 +92,7 @@ end
 -- Checks a table of named arguments against { name = 'type' | { value = true } | 'any' }: a
 -- misspelt name must not be a silent default.
 function M.fields(what, given, allowed)
-    if type(given) ~= 'table' then
-        M.argument('%s: a table is wanted, not %s', what, type(given))
-    end
+    M.wanted(what, 'table', given)
     for name, value in pairs(given) do
         local rule = allowed[name]
         if not rule then

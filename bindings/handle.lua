@@ -105,6 +105,7 @@ end
 -- Calls f(...) and returns what it returns; every handle made meanwhile is released, but for those
 -- that the results lead to.
 function M.scope(f, ...)
+    errors.wanted('scope', 'function', f)
     local outer = made
     made = {}
     return finish(outer, pcall(f, ...))

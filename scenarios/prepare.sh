@@ -80,7 +80,8 @@ install_missing() {
         echo "This needs apt-get and root or sudo; or install these by other means." >&2
         return 1
     fi
-    local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0)
+    local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0
+        -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold)     # asks nothing
     as_root "${get[@]}" update >&2
     as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >&2
 }

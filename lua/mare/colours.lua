@@ -79,6 +79,7 @@ end
 
 local cache = {}
 
+-- All colour maps, sorted.
 function colours.names()
     local names = { 'diverging' }
     for name in pairs(data) do names[#names + 1] = name end

@@ -297,7 +297,7 @@ end
 
 -- Words are what the launcher was given after the scenario's name, or a table of values.
 local function evaluate(_, spec)
-    local list = collect(spec)
+    local list = collect(errors.wanted('options', 'table', spec))
     local source = M.source
     local is_words = #source > 0 or next(source) == nil
     local given = is_words and parse_words(spec, list, source) or check_names(list, source)

@@ -6,6 +6,7 @@
 --
 -- Each piece is timed alone: what runs at once on two streams counts twice.
 
+local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local recorder = require 'bindings.profile'
@@ -106,6 +107,7 @@ end
 
 -- mare.profile(f): runs f and returns the report. A failure of f passes on.
 function profile.new(f)
+    errors.wanted('profile', 'function', f)
     profile.begin()
     local ok, failure = pcall(f)
     local report = profile.finish()

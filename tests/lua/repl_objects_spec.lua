@@ -107,6 +107,17 @@ describe('every object', function()
         ask('nothing', nil)
     end)
 
+    it('of Mare that is called with nothing says what it wants', function()
+        local session = repl.new()
+        for _, name in ipairs(getmetatable(mare).__names()) do
+            local status, text = session:step('mare.' .. name .. '()')
+            local can_be_called = not text:find "attempt to call field '%w+'"
+            assert.falsy(can_be_called and (text:match 'attempt to.*' or text:match 'bad arg.*'),
+                name)
+            assert.is_true(status ~= 'more')
+        end
+    end)
+
     it('of Mare tells what it is', function()
         local list = objects()
         for name, expected in pairs {

@@ -171,8 +171,11 @@ local function fetch(self)
     return self.now
 end
 
+-- When they are looked at next after t, or after n steps, and whether they are at t.
 function Drifters:next_time(t) return self.schedule:next_time(t) end
+-- Likewise.
 function Drifters:next_step(n) return self.schedule:next_step(n) end
+-- Likewise.
 function Drifters:hits(t) return self.schedule:hits(t) end
 
 local function take(self, sim)
@@ -237,6 +240,7 @@ function drifters.chart(path, sim, title)
     image.field(spec)
 end
 
+-- Gives back what they have on the devices.
 function Drifters:release()
     for _, list in pairs(self.launches) do
         for _, both in ipairs(list) do

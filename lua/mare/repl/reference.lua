@@ -129,7 +129,7 @@ end
 local function add_inner(list, prefix, t, path)
     add_functions(list, prefix, t)
     for _, name in ipairs(sorted(t)) do
-        if type(t[name]) == 'string' then
+        if type(t[name]) == 'string' and t[name]:find '%a%a' then      -- words, no data
             add(list, { name = prefix .. name, kind = 'choice', text = t[name],
                 signature = prefix .. name, where = short(path) })
         end

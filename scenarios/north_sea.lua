@@ -49,6 +49,8 @@ local o = mare.options {
     { name = 'tracks-chart', type = 'path', help = 'PNG file of them' },
     { name = 'tracks-every', default = 3600, range = { 1 }, unit = 's',
         help = 'time between places of drifters' },
+    { name = 'scatter', type = 'path', help = 'PNG file: what gauges observed of that, and what was '
+        .. 'computed' },
     { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
@@ -147,10 +149,16 @@ if o.analysis then
     mare.cotidal.write(o.analysis, basin, result.found, names, 'North Sea: tides')
 end
 if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
+local mixed = mare.tides.inseparable(names, o.t_end - 86400 * o.spin_up)
+for _, pair in ipairs(o.quiet and {} or mixed) do
+    print(string.format('%s and %s are mixed: %.0f days would tell them apart', pair[1], pair[2],
+        pair.days))
+end
 for k, name in ipairs(names) do
     local list = mare.cotidal.compare(basin, result.found, name, stations)
     local s = list[1] and mare.cotidal.score(list)
     result.scores[name] = s
+    if s and k == 1 and o.scatter then mare.cotidal.scatter(o.scatter, list, name) end
     if s and not o.quiet then
         if k == 1 then print(mare.cotidal.table(list)) end
         print(string.format('%s at %d gauges: vector error median %.3f m, rms %.3f m; amplitude '

@@ -183,6 +183,31 @@ function cotidal.score(list)
     return tides.score(pairs_of)
 end
 
+-- A PNG of what compare() gives: A cos g and A sin g of each gauge, observed along x, computed along
+-- y; what is right lies on the diagonal.
+function cotidal.scatter(path, list, name)
+    local parts = {
+        { label = 'A cos g', style = 'points', x = {}, y = {}, of = math.cos },
+        { label = 'A sin g', style = 'points', x = {}, y = {}, of = math.sin },
+    }
+    local most = 0
+    for k, one in ipairs(list) do
+        local a, b = one.observed, one.computed
+        for _, part in ipairs(parts) do
+            part.x[k] = a.amplitude * part.of(math.rad(a.phase))
+            part.y[k] = b.amplitude * part.of(math.rad(b.phase))
+        end
+        most = math.max(most, 1.05 * a.amplitude, 1.05 * b.amplitude)
+    end
+    for _, part in ipairs(parts) do part.of = nil end
+    image.lines {
+        path = path, width = 900, height = 900, title = name .. ' at gauges',
+        xlabel = 'observed (m)', ylabel = 'computed (m)', xrange = { -most, most },
+        yrange = { -most, most }, series = { { label = '', style = 'line', colour = 0x7f7f7f,
+            x = { -most, most }, y = { -most, most } }, parts[1], parts[2] },
+    }
+end
+
 -- One line a gauge: name, observed amplitude and phase, computed ones, vector error.
 function cotidal.table(list)
     local lines = { string.format('%-26s %8s %6s %8s %6s %8s', 'gauge', 'observed', 'deg',

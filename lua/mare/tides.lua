@@ -70,6 +70,22 @@ function tides.names()
     return list
 end
 
+-- Which of these a record of so many seconds does not tell apart: { { one, other, days = that it
+-- takes }, ... }. Least squares may find values for them, but what belongs to one goes to the other
+-- (Rayleigh's criterion: one goes round once more than the other).
+function tides.inseparable(names, seconds)
+    local list = {}
+    for k, name in ipairs(names) do
+        for n = 1, k - 1 do
+            local apart = math.abs(tides.speeds[name] - tides.speeds[names[n]])
+            if apart * seconds / 3600 < 360 then
+                list[#list + 1] = { names[n], name, days = 15 / apart }
+            end
+        end
+    end
+    return list
+end
+
 local function find(name)
     local c = constituents[name]
     if c then return c end

@@ -65,6 +65,15 @@ describe('constituents', function()
         assert.near(1.0379, half.factor, 1e-3)
     end)
 
+    it('want a record that tells them apart', function()
+        local list = tides.inseparable({ 'M2', 'S2', 'K2' }, 16 * 86400)
+        assert.same({ 'S2', 'K2' }, { list[1][1], list[1][2] })
+        assert.near(182.6, list[1].days, 0.1)
+        assert.equal(1, #list)
+        assert.equal(3, #tides.inseparable({ 'M2', 'S2', 'K2' }, 10 * 86400))
+        assert.equal(0, #tides.inseparable({ 'M2', 'S2', 'K2' }, 183 * 86400))
+    end)
+
     it('that are unknown are told', function()
         assert.matches("constituent 'M7' %(there are: SSA, MM,", message(tides.argument, 'M7',
             '2000-01-01'))

@@ -212,9 +212,11 @@ describe('the North Sea', function()
         file:write 'name,lat,lon,M2_amplitude_m,M2_phase_deg\nHere,50.4,1,0.5,100\n'
         file:close()
         local r = trial.run('north_sea', { grid = write_grid(folder .. '/grid.nc'), stations = path,
-            analysis = folder .. '/m2.nc', chart = folder .. '/m2.png' })
+            analysis = folder .. '/m2.nc', chart = folder .. '/m2.png',
+            scatter = folder .. '/scatter.png' })
         assert.equal(1, r.scores.M2.count)
         assert.matches('^\137PNG', trial.slurp(folder .. '/m2.png'))
+        assert.matches('^\137PNG', trial.slurp(folder .. '/scatter.png'))
         local field = require('mare.dataset').open(folder .. '/m2.nc'):field 'phase_M2'
         assert.same({ nx, ny + 1, 'degree' }, { field.nx, field.ny, field.unit })
         assert.near(0.5, r.found.M2.amplitude[2 * nx], 1e-6)

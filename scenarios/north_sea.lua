@@ -43,16 +43,20 @@ local o = mare.options {
         .. 'Greenwich lags with the moon at its mean' },
     { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
     { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
+    { name = 'scatter', type = 'path', help = 'PNG file: what gauges observed of that, and what '
+        .. 'is computed' },
     { name = 'drifters', default = 0, range = { 0, 1e6 }, help = 'carried along from t = 0, '
         .. 'from random places' },
     { name = 'tracks', type = 'path', help = 'CF trajectory file of them' },
     { name = 'tracks-chart', type = 'path', help = 'PNG file of them' },
     { name = 'tracks-every', default = 3600, range = { 1 }, unit = 's',
         help = 'time between places of drifters' },
-    { name = 'scatter', type = 'path', help = 'PNG file: what gauges observed of that, and what was '
-        .. 'computed' },
     { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
+    { name = 'viscosity', default = 100, range = { 0, 1e6 }, help = 'of the nonlinear scheme',
+        unit = 'm2/s' },
+    { name = 'overtides', type = 'string', help = 'to be looked for too, as M4,MS4, which the '
+        .. 'boundary does not have and the nonlinear scheme makes' },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
     { name = 'ny', withdrawn = true }, { name = 'theta', withdrawn = true },
     { name = 'rk', withdrawn = true },
@@ -63,10 +67,13 @@ local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
     or { friction = 0.025, datum = 0, deeper = 4 }      -- what its tide was found with
 for name, value in pairs(suited) do o[name] = o[name] or value end
 if o.t_end == 0 then o.t_end = 86400 * o.days end
-local names = {}
-for name in o.constituents:gmatch '[^,%s]+' do
-    if name ~= 'none' then names[#names + 1] = name end
+local function words(text)
+    local list = {}
+    for word in text:gmatch '[^,%s]+' do list[#list + 1] = word end
+    return list
 end
+local names = o.constituents == 'none' and {} or words(o.constituents)
+local sought = names[1] and words(o.constituents .. ',' .. (o.overtides or '')) or {}
 local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc',
     boundary = o.boundary or not o.grid and data .. 'north_sea_tide.csv' or nil }
 basin:deepen(o.deeper)
@@ -74,7 +81,7 @@ local box = o.window and mare.options.numbers('window', o.window, 4)
 if box then basin:check_window(box) end
 local stations = mare.gauges.read(o.stations or data .. 'tide_gauges.csv')
 local arguments
-for _, name in ipairs(o.date and names or {}) do
+for _, name in ipairs(o.date and sought or {}) do
     arguments = arguments or {}
     arguments[name] = mare.tides.argument(name, o.date, o.t_end / 2)
 end
@@ -89,12 +96,13 @@ local function wind()
 end
 
 -- What is simulated with these constituents.
-local function setup(list, stress)
+local function setup(list, stress, scheme)
     return {
         options = o, grid = basin.grid, boundaries = 'reflective',
         initial = function() return 0, 0, 0 end,
         scheme = mare.ocean {
-            scheme = o.scheme, g = 9.815 * (1 - o.loading), depth = basin.depth,
+            scheme = scheme, g = 9.815 * (1 - o.loading), depth = basin.depth,
+            viscosity = scheme == 'nonlinear' and o.viscosity or 0,
             minimum_depth = o.least_depth, coriolis = 'latitude',
             friction = { kind = 'manning', coefficient = o.friction },
             tide = basin:tide(list, 86400, arguments), wind = stress,
@@ -110,7 +118,8 @@ end
 
 -- The tide of these constituents in every cell, of a run before the one that is wanted.
 local function tide_before(list)
-    local sim, analysis, sampling = mare.simulation(setup(list)), analysis_of(list)
+    local analysis, sampling = analysis_of(list)
+    local sim = mare.simulation(setup(list, nil, 'linear'))
     mare.run.loop(sim, { t_end = 86400 * o.days, quiet = o.quiet, every_steps = sampling })
     local found = analysis:result()
     analysis:release()
@@ -123,8 +132,8 @@ if o.datum > 0 and names[1] then
 end
 if box then basin = basin:window(box, names[1] and tide_before(names), names) end
 if o.refine[1] * o.refine[2] > 1 then basin = basin:refine(unpack(o.refine)) end
-local analysis, sampling = analysis_of(names)
-local run = setup(names, wind())
+local analysis, sampling = analysis_of(sought)
+local run = setup(names, wind(), o.scheme)
 run.title = 'North Sea'
 if names[1] then run.every_steps, run.analyses = sampling, { analysis } end
 run.epoch = o.date and o.date .. ' 00:00:00'
@@ -146,15 +155,15 @@ if not names[1] then return result end
 result.found = analysis:result()
 result.amphidromes = mare.cotidal.amphidromes(basin.grid, result.found[names[1]])
 if o.analysis then
-    mare.cotidal.write(o.analysis, basin, result.found, names, 'North Sea: tides')
+    mare.cotidal.write(o.analysis, basin, result.found, sought, 'North Sea: tides')
 end
 if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
-local mixed = mare.tides.inseparable(names, o.t_end - 86400 * o.spin_up)
+local mixed = mare.tides.inseparable(sought, o.t_end - 86400 * o.spin_up)
 for _, pair in ipairs(o.quiet and {} or mixed) do
     print(string.format('%s and %s are mixed: %.0f days would tell them apart', pair[1], pair[2],
         pair.days))
 end
-for k, name in ipairs(names) do
+for k, name in ipairs(sought) do
     local list = mare.cotidal.compare(basin, result.found, name, stations)
     local s = list[1] and mare.cotidal.score(list)
     result.scores[name] = s

@@ -183,8 +183,8 @@ function cotidal.score(list)
     return tides.score(pairs_of)
 end
 
--- A PNG of what compare() gives: A cos g and A sin g of each gauge, observed along x, computed along
--- y; what is right lies on the diagonal.
+-- A PNG of what compare() gives: A cos g and A sin g of each gauge, observed along x, computed
+-- along y; what is right lies on the diagonal.
 function cotidal.scatter(path, list, name)
     local parts = {
         { label = 'A cos g', style = 'points', x = {}, y = {}, of = math.cos },

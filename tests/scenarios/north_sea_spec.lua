@@ -213,7 +213,7 @@ describe('the North Sea', function()
         file:close()
         local r = trial.run('north_sea', { grid = write_grid(folder .. '/grid.nc'), stations = path,
             analysis = folder .. '/m2.nc', chart = folder .. '/m2.png',
-            scatter = folder .. '/scatter.png' })
+            scatter = folder .. '/scatter.png', overtides = 'M4' })
         assert.equal(1, r.scores.M2.count)
         assert.matches('^\137PNG', trial.slurp(folder .. '/m2.png'))
         assert.matches('^\137PNG', trial.slurp(folder .. '/scatter.png'))
@@ -221,6 +221,8 @@ describe('the North Sea', function()
         assert.same({ nx, ny + 1, 'degree' }, { field.nx, field.ny, field.unit })
         assert.near(0.5, r.found.M2.amplitude[2 * nx], 1e-6)
         assert.near(100, r.found.M2.phase[2 * nx], 1e-4)
+        assert.is_true(r.found.M4.amplitude[2 * nx + 10] < 0.01)    -- waves of no height have none
+        assert.is_nil(r.scores.M4)
     end)
 
     it('has the tide of the gauges', function()

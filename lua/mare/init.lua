@@ -24,6 +24,7 @@ local parts = {
     profile = 'mare.profile',
     random = 'mare.random',
     riemann = 'mare.exact.riemann',
+    roms = 'mare.ocean.roms',
     run = 'mare.run',
     shallow_water = 'mare.schemes.shallow_water',
     simulation = 'mare.simulation',

@@ -10,7 +10,8 @@ function sea.depth(i, j)
     return is_land and -9999 or 30 + 2 * j + 0.5 * i
 end
 
-local function put(file, name, count, values)
+-- All values of a variable, of so many along each dimension.
+function sea.put(file, name, count, values)
     local data, start = netcdf.doubles(#values), {}
     for k, value in ipairs(values) do data[k - 1] = value end
     for k in ipairs(count) do start[k] = 0 end
@@ -34,9 +35,9 @@ function sea.write(path, other)
     for k = 0, of.nx * of.ny - 1 do
         depth[k + 1] = of.depth(k % of.nx, math.floor(k / of.nx))
     end
-    put(file, 'lat', { of.ny }, lat)
-    put(file, 'lon', { of.nx }, lon)
-    put(file, 'depth', { of.ny, of.nx }, depth)
+    sea.put(file, 'lat', { of.ny }, lat)
+    sea.put(file, 'lon', { of.nx }, lon)
+    sea.put(file, 'depth', { of.ny, of.nx }, depth)
     file:close()
     return path
 end

@@ -61,16 +61,21 @@ local units_of = {
     pressure = { Pa = 1, pascal = 1, Pascal = 1, hPa = 100, mbar = 100, millibar = 100 },
 }
 
--- What the file's numbers are to be multiplied by; where it says no unit they are taken as they
--- are.
-local function scale_of(self, quantity)
-    local known, unit = units_of[quantity], self.field.unit
-    if not quantity or not unit then return 1 end
-    if known[unit] then return known[unit] end
-    local names = {}
+-- What numbers of a quantity (length, velocity, transport or pressure) in these units are to be
+-- multiplied by; 1 where the file says no units. Nil where it has others, and the known ones.
+function gridded.scale(quantity, unit)
+    local known, names = units_of[quantity], {}
+    if unit == nil then return 1 end
     for name in pairs(known) do names[#names + 1] = name end
     table.sort(names)
-    fail(self, "units '%s', must be one of a %s: %s", unit, quantity, table.concat(names, ', '))
+    return known[unit], table.concat(names, ', ')
+end
+
+local function scale_of(self, quantity)
+    if not quantity then return 1 end
+    local scale, known = gridded.scale(quantity, self.field.unit)
+    if scale then return scale end
+    fail(self, "units '%s', must be one of a %s: %s", self.field.unit, quantity, known)
 end
 
 local fields = {

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#if defined __has_feature           /* clang's; gcc defines the two names itself */
+/* Clang's; gcc defines the two names itself, and 14 has __has_feature as well. */
+#if defined __has_feature && !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__
 #elif __has_feature(thread_sanitizer)

@@ -42,8 +42,14 @@ local calls = {
     scope = { 'bindings.device', 'scope' },
 }
 
-local function construct(part, ...)
-    return part.new(...)
+local function constructor(name)
+    return function(part, ...)
+        if (...) == nil then
+            require('bindings.errors').argument('%s: an argument is wanted: help(mare.%s) tells',
+                name, name)
+        end
+        return part.new(...)
+    end
 end
 
 local function find(name)
@@ -51,7 +57,7 @@ local function find(name)
     if call then return require(call[1])[call[2]] end
     local part = parts[name] and require(parts[name])
     if part and part.new and not getmetatable(part) then
-        setmetatable(part, { __call = construct })
+        setmetatable(part, { __call = constructor(name) })
     end
     return part
 end

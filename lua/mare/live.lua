@@ -237,7 +237,6 @@ end
 
 -- desc: as for mare.run; the simulation at its start, or at the checkpoint in options.restart
 function live.new(desc, from)
-    errors.wanted('live', 'table', desc)
     desc.options = desc.options or { t_end = 1 }
     local engine = run.prepare(desc)
     guard_steps(engine)

@@ -6,7 +6,6 @@
 --
 -- Each piece is timed alone: what runs at once on two streams counts twice.
 
-local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local recorder = require 'bindings.profile'
@@ -107,7 +106,6 @@ end
 
 -- mare.profile(f): runs f and returns the report. A failure of f passes on.
 function profile.new(f)
-    errors.wanted('profile', 'function', f)
     profile.begin()
     local ok, failure = pcall(f)
     local report = profile.finish()

@@ -50,6 +50,31 @@ MR_FN void load_faces(lanes *to, const MR_GLOBAL real *from) {
 #endif
 }
 
+/* A row that is only read: on a CPU where it lies, which saves copying it, else in registers. */
+#ifdef MR_CPU
+typedef struct view { const MR_GLOBAL real *at; } view;
+#else
+typedef lanes view;
+#endif
+
+/* Columns -1 .. W. */
+MR_FN void view_cells(view *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    to->at = from - 1;
+#else
+    load_cells(to, from);
+#endif
+}
+
+/* Columns 0 .. W. */
+MR_FN void view_faces(view *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    to->at = from;
+#else
+    load_faces(to, from);
+#endif
+}
+
 /* Lanes 0 .. W - 1, of which `columns` are in the domain. */
 MR_FN void store_own(MR_GLOBAL real *to, const lanes *from, int columns) {
     if (columns >= W) mr_store_lanes(to, from->at, W);

@@ -167,6 +167,13 @@ MR_FN double mr_rsqrt_double(double a) {
 #define MR_WIDE_ 1
 #endif
 
+/* Tells a CPU what will be read soon. */
+#if defined(MR_CPU) && defined(__clang__)
+#define mr_prefetch(address) __builtin_prefetch(address)
+#else
+#define mr_prefetch(address)
+#endif
+
 /* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no
  * multiple of 4, 2). */
 typedef MR_JOIN(MARE_REAL, 2) mr_pair;

@@ -16,15 +16,13 @@ local Exchange = {}
 Exchange.__index = Exchange
 
 -- What kernels/halo.krn calls the kinds.
-local copy = 1
-local kinds = { fixed = 0, periodic = copy, reflective = 2, outflow = 3 }
+local copy, mirror = 1, 2
+local kinds = { fixed = 0, periodic = copy, reflective = mirror, outflow = 3 }
 
 local axes = {
     { name = 'x', low = 'west', high = 'east' },
     { name = 'y', low = 'south', high = 'north' },
 }
-
-local nothing = { copies = {}, launches = {} }
 
 local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
 
@@ -120,11 +118,14 @@ local function side_of(self, axis, to, side, copies)
     return strip
 end
 
+-- The launch that fills both ends of a part along an axis, and whether a step can do without it.
 local function launch_of(self, axis, to, copies, kernel)
     local e, layout = extent(axis, to.layout), to.layout
     local low = side_of(self, axis, to, axis.low, copies)
     local high = side_of(self, axis, to, axis.high, copies)
-    return kernel:bind {
+    local is_idle = to.around and to.around[axis.name]
+        or self.has_shut_walls and low.kind == mirror and high.kind == mirror
+    local launch = kernel:bind {
         state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
         along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
         normal = self.normal[axis.name], staggered = self.staggered,
@@ -134,17 +135,20 @@ local function launch_of(self, axis, to, copies, kernel)
         high_along = high.along, high_across = high.across, high_plane = high.plane,
         global = { e.lines, 2 * layout.fields },
     }
+    return launch, is_idle
 end
 
 -- states: array of the parts' states; boundaries: of exchange.boundaries;
 -- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
--- around; where it is `staggered`, that lies on the low faces of cells;
+-- around; where it is `staggered`, that lies on the low faces of cells; where it has_shut_walls, no
+-- step depends on the ghost cells behind a wall;
 -- which: the buffer of each state, `now` if nil, which holds the state at the step's time +
 -- fraction * dt
 function exchange.new(states, boundaries, scheme, which, fraction)
     local self = setmetatable({
         states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
         staggered = scheme.staggered and 1 or 0, which = which or 'now',
+        has_shut_walls = scheme.has_shut_walls,
     }, Exchange)
     local kernels = {}
     for _, s in ipairs(states) do
@@ -152,12 +156,13 @@ function exchange.new(states, boundaries, scheme, which, fraction)
             defines = { MARE_REAL = s.precision } })):kernel 'halo'
     end
     for k, axis in ipairs(axes) do
-        local copies, launches = {}, {}
+        local copies, launches, needed = {}, {}, {}
         for n, s in ipairs(states) do
-            launches[n] = launch_of(self, axis, s, copies, kernels[s.device])
+            local launch, is_idle = launch_of(self, axis, s, copies, kernels[s.device])
+            launches[n] = launch
+            if not is_idle then needed[#needed + 1] = launch end
         end
-        self.axes[k] = { copies = copies, launches = launches,
-            around = states[1].around and states[1].around[axis.name] }
+        self.axes[k] = { copies = copies, launches = launches, needed = needed }
     end
     self.open = edges.ghosts(states, self.which, fraction or 0)
     self.shown = edges.ghosts(states, self.which, 0, true)
@@ -165,16 +170,16 @@ function exchange.new(states, boundaries, scheme, which, fraction)
 end
 
 -- Queues everything; only a copy between devices waits. is_shown: for output, not for a step, which
--- may do without ghost cells where a part goes `around`.
+-- may do without some ghost cells: behind walls that are shut, and where a part goes `around`.
 function Exchange:run(is_shown)
     for a = 1, 2 do
         local axis = self.axes[a]
-        if axis.around and not is_shown then axis = nothing end
         for k = 1, #axis.copies do
             local c = axis.copies[k]
             c.to:copy_region(c.from, c.region)
         end
-        for k = 1, #axis.launches do axis.launches[k]:run() end
+        local launches = is_shown and axis.launches or axis.needed
+        for k = 1, #launches do launches[k]:run() end
     end
     local open_sides = is_shown and self.shown or self.open
     for k = 1, #open_sides do open_sides[k]:run() end

@@ -22,7 +22,7 @@ function linear.setup(scheme)
         errors.argument('ocean: viscosity = %g, the linear scheme has none', scheme.viscosity)
     end
     scheme.staggered, scheme.gradual, scheme.unwatched = true, true, true
-    scheme.accounts = true
+    scheme.accounts, scheme.has_shut_walls = true, true
     scheme.buffers, scheme.updated, scheme.read_only = 2, 3, 1
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
     scheme.levels = function(steps) return levels[steps % 2] end

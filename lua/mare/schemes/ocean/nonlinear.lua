@@ -38,6 +38,7 @@ end
 function nonlinear.setup(scheme, desc)
     scheme.filter = number('filter', desc.filter or 0.2, 0, 1)
     scheme.nonlinear, scheme.staggered, scheme.gradual = true, true, true
+    scheme.has_shut_walls = scheme.viscosity == 0       -- it looks at what slides along a wall
     scheme.buffers, scheme.updated, scheme.read_only = 3, 3, 4
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
     scheme.levels, scheme.back = levels, { 'now', 'third' }

@@ -103,7 +103,7 @@ local function setup(list, stress, scheme)
         scheme = mare.ocean {
             scheme = scheme, g = 9.815 * (1 - o.loading), depth = basin.depth,
             viscosity = scheme == 'nonlinear' and o.viscosity or 0,
-            minimum_depth = o.least_depth, coriolis = 'latitude',
+            minimum_depth = o.least_depth, coriolis = basin.coriolis,
             friction = { kind = 'manning', coefficient = o.friction },
             tide = basin:tide(list, 86400, arguments), wind = stress,
         },

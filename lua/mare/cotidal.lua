@@ -140,6 +140,9 @@ end
 
 -- Amplitude and phase of the named constituents in every cell, as CF NetCDF; whole or not at all.
 function cotidal.write(path, basin, found, names, title)
+    if not basin.grid.spherical then
+        errors.argument 'cotidal: write: a grid of longitude and latitude is wanted'
+    end
     local temporary, file = files.temporary(path), nil
     local ok, failure = pcall(function()
         file = netcdf.create(temporary.name, path)

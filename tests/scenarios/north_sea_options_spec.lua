@@ -2,6 +2,7 @@
 
 local host = require 'mare.host'
 local mare = require 'mare'
+local netcdf = require 'bindings.netcdf'
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
 
@@ -45,6 +46,55 @@ describe('a basin with a table of its tide', function()
             message(mare.basin, { file = file, boundary = path }))
         assert.matches("sea.nc: no constituent 'M2' on the open boundary %(there are: none%)",
             message(function() mare.basin { file = file }:tide({ 'M2' }, 0) end))
+    end)
+end)
+
+-- Heights above the sea on a map of 10 x 8 cells of 2 km, with a mask of the sea and latitudes.
+local function write_map(path, change)
+    local file = netcdf.create(path, path)
+    local y, x = file:define_dimension('yc', 8), file:define_dimension('xc', 10)
+    local function variable(name, dims, attributes)
+        file:define_variable(name, 'double', dims)
+        for key, value in pairs(attributes) do file:put_attribute(name, key, value) end
+    end
+    local unit = change or 'km'
+    variable('xc', { x }, { units = unit, standard_name = 'projection_x_coordinate' })
+    variable('yc', { y }, { units = unit, standard_name = 'projection_y_coordinate' })
+    variable('topography', { y, x }, { units = 'm', standard_name = 'height_above_mean_sea_level' })
+    variable('wet', { y, x }, { units = '1', standard_name = 'sea_binary_mask' })
+    variable('lat', { y, x }, { units = 'degrees_north' })
+    file:end_definitions()
+    local xs, ys, height, wet, lat = {}, {}, {}, {}, {}
+    for i = 1, 10 do xs[i] = 100 + 2 * i end
+    for j = 1, 8 do ys[j] = 50 + 2 * j end
+    for k = 0, 79 do
+        height[k + 1] = k == 7 and 12 or -20 - k
+        wet[k + 1], lat[k + 1] = k == 33 and 0 or 1, 60 + 0.1 * math.floor(k / 10)
+    end
+    sea.put(file, 'xc', { 10 }, xs)
+    sea.put(file, 'yc', { 8 }, ys)
+    sea.put(file, 'topography', { 8, 10 }, height)
+    sea.put(file, 'wet', { 8, 10 }, wet)
+    sea.put(file, 'lat', { 8, 10 }, lat)
+    file:close()
+    return path
+end
+
+describe('a basin on a map', function()
+    it('has heights, a mask of the sea, and the latitudes of its cells', function()
+        local b = mare.basin { file = write_map(folder .. '/map.nc'), variable = 'topography' }
+        assert.near(2000, b.grid.dx, 1e-6)
+        assert.near(101000, b.grid.x[1], 1e-6)
+        assert.is_nil(b.coordinates)
+        assert.near(20 + 12, b.depths[12], 1e-9)
+        assert.is_false(b:is_water(7, 0))       -- above the sea
+        assert.is_false(b:is_water(3, 3))       -- masked
+        assert.near(2 * 7.2921e-5 * math.sin(math.rad(60.2)), b.coriolis(110000, 56000), 1e-12)
+        assert.near(b.coriolis(110000, 56000), b:refine(2, 2).coriolis(110000, 56000), 1e-15)
+        os.remove(folder .. '/map.nc')
+        assert.matches("map.nc: variable 'topography' is over 'furlong', must be over",
+            message(mare.basin, { file = write_map(folder .. '/map.nc', 'furlong'),
+                variable = 'topography' }))
     end)
 end)
 

@@ -1,14 +1,17 @@
--- A sea from a NetCDF file of depths over latitude and longitude, positive down: a grid, depths
--- with NaN for land and, where the file has it, the tide on an open boundary of any shape, in the
--- layout of COHERENS' shelf models: obc_j, obc_i name the cells just beyond the model area (from 0;
--- they may lie one cell outside the grid), obc_interior_j, _i the water behind each,
--- constituent_name what obc_amplitude (m) and obc_phase (degrees behind Greenwich) are of. Instead,
--- a table may hold the tide: i,j,NAME_amplitude_m,NAME_phase_deg, a line for each open cell.
+-- A sea from a NetCDF file of depths, or heights, over latitude and longitude or over x and y of a
+-- map, by the CF conventions: a grid, depths with NaN for land and, where the file has it, the tide
+-- on an open boundary of any shape, in the layout of COHERENS' shelf models: obc_j, obc_i name the
+-- cells just beyond the model area (from 0; they may lie one cell outside the grid),
+-- obc_interior_j, _i the water behind each, constituent_name what obc_amplitude (m) and obc_phase
+-- (degrees behind Greenwich) are of. Instead, a table may hold the tide:
+-- i,j,NAME_amplitude_m,NAME_phase_deg, a line for each open cell.
 
 local dataset = require 'mare.dataset'
+local earth = require 'mare.ocean.earth'
 local errors = require 'bindings.errors'
 local gauges = require 'mare.gauges'
 local grid = require 'mare.grid'
+local gridded = require 'mare.ocean.gridded'
 local memory = require 'bindings.memory'
 local nest = require 'mare.ocean.nest'
 local random = require 'mare.random'
@@ -31,6 +34,50 @@ local function read(self, name)
 end
 
 local metres = { m = true, metre = true, metres = true, meter = true, meters = true }
+local heights = { altitude = true, surface_altitude = true, height_above_mean_sea_level = true,
+    height_above_reference_ellipsoid = true, height_above_geopotential_datum = true }
+
+-- The mask of a file, and its value on land: a variable of CF's standard name for one, or one that
+-- is called so; nil where there is none.
+local function read_mask(self)
+    for name in pairs(self.set.fields) do
+        local field = self.set:field(name)
+        local standard = field.attributes.standard_name
+        local of_land = standard == 'land_binary_mask' or name == 'land_mask'
+        local of_sea = standard == 'sea_binary_mask' or name == 'sea_mask' or name == 'mask_rho'
+        if (of_land or of_sea) and field.rank == 2 then
+            return self.set:read(field, 1), of_land and 1 or 0
+        end
+    end
+end
+
+-- Edges along both axes, in degrees or metres.
+local function read_axes(self, field)
+    local unit, scale = tostring(field.length_unit), 1
+    if field.coordinates == 'longitude-latitude' then
+        self.coordinates = field.coordinates
+    else
+        scale = gridded.scale('length', unit)
+        if not scale then
+            fail(self, "variable '%s' is over '%s', must be over degrees_north and degrees_east, "
+                .. 'or over lengths of a map', field.name, unit)
+        end
+    end
+    self.nx, self.ny = field.nx, field.ny
+    self.x = { field.x[1] * scale, field.x[2] * scale }
+    self.y = { field.y[1] * scale, field.y[2] * scale }
+end
+
+-- The latitude of every cell of a map, where the file knows it.
+local function read_latitude(self)
+    for name in pairs(self.set.fields) do
+        local field = self.set:field(name)
+        local is_latitude = tostring(field.unit):find '^degrees?_?[nN]'
+        if is_latitude and field.nx == self.nx and field.ny == self.ny then
+            return self.set:read(field, 1)
+        end
+    end
+end
 
 -- Depths of the file's own cells, NaN on land.
 local function read_depths(self, name)
@@ -41,18 +88,15 @@ local function read_depths(self, name)
     if not metres[tostring(field.unit)] then
         fail(self, "variable '%s' has units '%s', must be m", name, tostring(field.unit))
     end
-    if field.coordinates ~= 'longitude-latitude' then
-        fail(self, "variable '%s' is over '%s', must be over degrees_north and degrees_east", name,
-            tostring(field.length_unit))
-    end
-    local data = self.set:read(field, 1)
-    local up = field.attributes.positive == 'up'
-    local mask = self.set.fields.land_mask and self.set:read(self.set:field 'land_mask', 1)
-    self.nx, self.ny, self.x, self.y = field.nx, field.ny, field.x, field.y
+    read_axes(self, field)
+    local data, a = self.set:read(field, 1), field.attributes
+    local up = a.positive == 'up' or a.positive ~= 'down' and heights[tostring(a.standard_name)]
+    local mask, land = read_mask(self)
+    self.latitude = not self.coordinates and read_latitude(self) or nil
     self.depths = memory.array('double', self.nx * self.ny)
     for k = 0, self.nx * self.ny - 1 do
         local depth = tonumber(data[k]) * (up and -1 or 1)
-        local wet = depth > 0 and not (mask and mask[k] ~= 0)
+        local wet = depth > 0 and not (mask and tonumber(mask[k]) == land)
         self.depths[k] = wet and depth or 0 / 0
     end
 end
@@ -141,7 +185,9 @@ end
 -- Adds what follows from the rest.
 local function complete(self)
     self.grid = grid.new { nx = self.nx, ny = self.ny, x = self.x, y = self.y,
-        coordinates = 'longitude-latitude' }
+        coordinates = self.coordinates }
+    self.coriolis = self.coriolis or self.coordinates and 'latitude'
+        or self.latitude and earth.coriolis(self.grid, self.latitude) or nil
     self.depth = { nx = self.nx, ny = self.ny, data = self.depths }
     self.divided = self.divided or 1
     return setmetatable(self, Basin)
@@ -151,7 +197,8 @@ local fields = { file = 'string', variable = 'string', boundary = 'string' }
 
 -- { file =, variable = of depths ('depth'), boundary = table of the tide on it, or nil }. Returns {
 -- grid = of mare.grid, depth = { nx, ny, data } as mare.ocean takes it, open = open cells { i, j,
--- ..., NAME = { amplitude, phase } }, names = of their constituents }. Where nothing is known of a
+-- ..., NAME = { amplitude, phase } }, names = of their constituents, coriolis = as mare.ocean takes
+-- it, nil where a map has no latitudes }. Where nothing is known of a
 -- tide the water at the western, southern and northern side is open.
 function basin.new(desc)
     errors.fields('basin', desc, fields)
@@ -171,6 +218,7 @@ end
 function Basin:refine(along_x, along_y)
     local finer = nest.refine(self, along_x, along_y)
     finer.path, finer.names = self.path, self.names
+    finer.coordinates, finer.coriolis = self.coordinates, self.coriolis
     finer.divided = self.divided * math.max(along_x, along_y)
     return complete(finer)
 end
@@ -180,6 +228,7 @@ end
 function Basin:window(box, found, names)
     local window = nest.window(self, box, found, names)
     window.path, window.divided = self.path, self.divided
+    window.coordinates, window.coriolis = self.coordinates, self.coriolis
     return complete(window)
 end
 

@@ -54,7 +54,9 @@ end
 
 local function add_pictures(self, desc, o)
     if not o.show then return end
-    local every = o.show_every or (o.t_end - self.engine.now.t) / 10
+    local left = o.t_end - self.engine.now.t
+    if left <= 0 then return end
+    local every = o.show_every or left / 10
     local calls = {}
     for _, call in ipairs(desc.every or {}) do calls[#calls + 1] = call end
     self:field(o.show)              -- compiles what it takes before the steps begin
@@ -88,6 +90,12 @@ end
 -- show_every of model time, to which steps are cut. Returns the simulation.
 function methods.run(self, given)
     given = errors.fields('simulation: run', given or {}, run_options)
+    local t = self.engine.now.t
+    local t_end = given.t_end or t
+    if t_end < t or t_end ~= t_end then
+        errors.argument('simulation: run to t_end = %g, but t is %g already; sim:reset() goes back',
+            t_end, t)
+    end
     march(self, given)
     return self
 end

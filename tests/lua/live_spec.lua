@@ -84,6 +84,10 @@ describe('a simulation by hand', function()
         fails('must end in .nc, .ck or .png', sim.save, sim, 'x.txt')
         fails("unknown field 'colour'", sim.run, sim, { colour = 'red' })
         fails('a whole number of at least 1', sim.step, sim, 0)
+        local t = sim.t
+        fails('run to t_end = 0.01, but t is ', sim.run, sim, { t_end = 0.01 })
+        fails('nan, but t is ', sim.run, sim, { t_end = 0 / 0 })
+        assert.equal(t, sim:run({ show = 'rho' }).t)            -- is at its end
     end)
 
     it('writes while it runs what it is asked for', function()

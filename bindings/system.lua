@@ -11,6 +11,7 @@ ffi.cdef [[
     void *signal(int number, void *handler);
     int nanosleep(const struct mare_timespec *wanted, struct mare_timespec *left);
     int sched_getaffinity(int process, size_t size, void *mask);
+    int getppid(void);
 ]]
 
 local C = ffi.C
@@ -42,6 +43,11 @@ function M.cores()
         count = count + bit.band(bit.rshift(mask[math.floor(k / 8)], k % 8), 1)
     end
     return math.max(1, count)
+end
+
+-- The number of the process that started this one; it changes when that one ends.
+function M.parent()
+    return C.getppid()
 end
 
 -- From here on writing to a program that has ended is an error, not the end.

@@ -192,7 +192,7 @@ end, {
 line_rule('lines of at most ' .. MAX_LINE .. ' columns', 'lines', function(line, path)
     local columns = #line:gsub('[\128-\191]', '')       -- count characters, not bytes
     local is_table = path:find '%.md$' and line:find '^|'
-    local is_data = path:find '%.jsonl$' or path:find '%.csv$'
+    local is_data = path:find '%.jsonl?$' or path:find '%.csv$'
     if columns > MAX_LINE and not is_table and not is_data then return columns .. ' columns' end
 end, {
     { 'core/a.c', ('x'):rep(MAX_LINE + 1) .. '\n', 1 },

@@ -20,11 +20,14 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
        mare bench [NAME] [arguments]        a benchmark, such as table1; the list of them
+       mare tune ls | show KERNEL | clear [KERNEL]
+                                            shapes of kernels that tuning has found and runs use
        mare --version
 
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
              'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
-             (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn)
+             (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
+             (file of tuned shapes, or 'off')
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
              blocks|ascii (what the terminal can show, if it does not say so)
 
@@ -41,6 +44,10 @@ time, step and outputs, after its checksum.]],
 The options are those of the scenario and win over those in the file, which stays as it is.
 `mare rerun FILE.nc --help` lists them.]],
     doctor = 'With --json the same as data, for programs and for reports of errors.',
+    tune = [[
+ls: kernel, scheme, precision, size, date and device of each; show: the shapes of a kernel and its
+time; clear: removes those of a kernel, or all. MARE_TUNED sets the file, which is
+$XDG_DATA_HOME/mare/tuned.json otherwise. mare.tune finds them: help(mare.tune) in a session.]],
     cache = [[
 ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
 which MARE_CACHE sets.]],
@@ -220,6 +227,19 @@ function commands.cache(action, extra)
         end
     else
         return bad_usage("cache: '%s' (allowed: ls, clear, path)", tostring(extra or action or ''))
+    end
+    return 0
+end
+
+function commands.tune(action, kernel, extra)
+    local shapes = require 'mare.shapes'
+    if action == 'clear' and not extra then
+        print(('%d removed'):format(shapes.clear(kernel)))
+    elseif action == 'ls' and not kernel or action == 'show' and kernel and not extra then
+        for _, line in ipairs(shapes.lines(kernel)) do print(line) end
+    else
+        return bad_usage("tune: '%s' (allowed: ls, show KERNEL, clear [KERNEL])",
+            tostring(extra or action or ''))
     end
     return 0
 end

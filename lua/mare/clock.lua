@@ -32,6 +32,12 @@ function clock.new(device, precision, maxima, n, gradual)
     return self
 end
 
+-- From now on the maxima are these n.
+function Clock:watch(maxima, n)
+    self.tick:set('maxima', maxima)
+    self.tick:set('count', n)
+end
+
 local function write(self, slot, ...)
     for k = 1, select('#', ...) do self.host.data[k - 1] = (select(k, ...)) end
     self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })

@@ -122,8 +122,8 @@ end
 
 -- ---- looking at a counter ----
 
--- Calls work() until the counter has moved. Returns joules and time of then, and how long the last
--- call took, by which the time may be late; nil where it does not move.
+-- Calls work() until the counter has moved. Returns joules and time of then, and by how much the
+-- time may be wrong: since the look before, which itself takes a while; nil where it does not move.
 local function next_step(self, work)
     local before, began = self.source.counter(), self.now()
     local looked = began
@@ -131,7 +131,7 @@ local function next_step(self, work)
         work()
         local t = self.now()
         local joules = self.source.counter()
-        if joules > before then return joules, t, t - looked end
+        if joules > before then return joules, t, self.now() - looked end
         if t - began > patience then return nil end
         looked = t
     end
@@ -141,10 +141,18 @@ local function stands_still(self)
     return nil, string.format('the counter (%s) has not moved in %g s', self.source.name, patience)
 end
 
+-- How busy the device is, which follows after a moment: waits until it rests, or for some seconds.
+local function load_of(self)
+    local began, load = self.now(), self.source.load
+    while load and load() > busy and self.now() - began < patience do self.sleep(10 * pause) end
+    return load and load() or 0
+end
+
 -- Watts of the device at rest, which are kept; at least `seconds` and least_steps steps of the
 -- counter long. Nil and why: it does not move, or somebody else uses the device.
 function Meter:rest(seconds)
     local function wait() self.sleep(pause) end
+    load_of(self)
     local source, first, start, late = self.source, next_step(self, wait)
     if not first then return stands_still(self) end
     local joules, t, steps, ending = first, start, 0, nil
@@ -154,7 +162,7 @@ function Meter:rest(seconds)
         steps = steps + 1
     end
     local others = source.others and source.others()
-    local load = source.load and source.load() or 0
+    local load = load_of(self)
     if not others and load > busy then
         others = string.format('it is shared: %.0f %% busy while this process rests', 100 * load)
     end
@@ -165,17 +173,19 @@ function Meter:rest(seconds)
     return self.idle
 end
 
--- Runs until the power no longer changes from step to step, for `least` seconds or more.
+-- Runs until the power no longer changes over two steps (one, if it was warm before), for `least`
+-- seconds or more.
 local function warm_up(self, run, least)
     local joules, t = next_step(self, run)
     if not joules then return false end
-    local began, last = t, nil
+    local began, last, steady, wanted = t, math.huge, 0, self.is_warm and 1 or 2
+    self.is_warm = true
     while t - began < 10 do
         local next_joules, next_t = next_step(self, run)
         if not next_joules then return false end
         local watts = (next_joules - joules) / (next_t - t)
-        local steady = last and math.abs(watts - last) < settled * last
-        if steady and next_t - began >= least then return true end
+        steady = math.abs(watts - last) < settled * last and steady + 1 or 0
+        if steady >= wanted and next_t - began >= least then return true end
         joules, t, last = next_joules, next_t, watts
     end
     return true
@@ -184,10 +194,11 @@ end
 local measure_fields = { run = 'function', units = 'number', seconds = 'number', warm = 'number',
     steps = 'number' }
 
--- What one unit of work takes. desc: { run = function() that does `units` of them and waits for
--- their end, in some milliseconds, seconds = 1 at least, steps = 5 of the counter at least, warm =
--- 0.3 seconds at least of warm-up }. Returns { joules, low, high (of one unit, above rest), power
--- (W, in all), idle (W), seconds (measured), unit_seconds, steps, temperature = at the end,
+-- What one unit of work takes. desc: { run = function() that does `units` of them in some 10
+-- milliseconds: best, it queues them and waits for those of the call before, so that the device is
+-- busy while the counter is looked at, seconds = 1 at least, steps = 5 of the counter at least,
+-- warm = 0.3 seconds at least of warm-up }. Returns { joules, low, high (of one unit, above rest),
+-- power (W, in all), idle (W), seconds (measured), unit_seconds, steps, temperature = at the end,
 -- warmed = by how many degrees meanwhile }, or nil and the reason.
 function Meter:measure(desc)
     errors.fields('energy: measure', desc, measure_fields)

@@ -156,7 +156,7 @@ local function check_split(self, px, py)
 end
 
 -- An array of parts, west to east and then south to north: { index, ix, iy, nx, ny, i0, j0 (its
--- first cell), neighbours = { west = index, ... } wrapping around,
+-- first cell), cells (the mean of all parts), neighbours = { west = index, ... } wrapping around,
 --   edge = { west = true where the part touches that side of the domain } }
 function Grid:split(px, py)
     check_split(self, px, py)
@@ -168,6 +168,7 @@ function Grid:split(px, py)
             local j0, ny = piece(self.ny, py, iy)
             parts[#parts + 1] = {
                 index = index(ix, iy), ix = ix, iy = iy, nx = nx, ny = ny, i0 = i0, j0 = j0,
+                cells = self.cells / (px * py),
                 neighbours = { west = index(ix - 1, iy), east = index(ix + 1, iy),
                     south = index(ix, iy - 1), north = index(ix, iy + 1) },
                 edge = { west = ix == 0, east = ix == px - 1,

@@ -30,6 +30,7 @@ local parts = {
     simulation = 'mare.simulation',
     source = 'mare.source',
     tides = 'mare.tides',
+    tune = 'mare.tune',
     weather = 'mare.ocean.weather',
 }
 

@@ -69,7 +69,7 @@ local function make_states(self, parts)
     for k, part in ipairs(parts) do
         local member = member_of[part.device]
         if not member then
-            local kernels = self.scheme:kernels(part.device, self.precision, self.domain)
+            local kernels = self.scheme:kernels(part.device, self.precision, self.domain, part)
             member = { device = part.device, kernels = kernels }
             self.members[#self.members + 1], member_of[part.device] = member, member
         end
@@ -473,6 +473,25 @@ end
 local function release_launches(launches)
     if launches.release then return launches:release() end
     for _, entry in pairs(launches) do release_launches(entry) end
+end
+
+-- Compiles and binds the steps once more, as shapes.lua has them now. State and clock stay, the
+-- clock's rate must be told to start().
+function Simulation:rebuild()
+    for _, plan in pairs(self.plans) do plan:release() end
+    for _, s in ipairs(self.states) do release_launches(s.sweeps) end
+    for _, member in ipairs(self.members) do member.maxima:release() end
+    local seen = {}
+    for _, s in ipairs(self.states) do
+        local member = s.member
+        member.kernels = seen[member] and member.kernels
+            or self.scheme:kernels(s.device, self.precision, self.domain, s.part)
+        seen[member] = true
+    end
+    local total = make_maxima(self)
+    for _, member in ipairs(self.members) do member.clock:watch(member.maxima, total) end
+    bind_sweeps(self)
+    make_plans(self)
 end
 
 -- Frees everything on the devices, and its host memory. The devices stay open.

@@ -41,10 +41,11 @@ local function launches_of(case, precision)
         end
         domain = scheme:domain(set_up.grid, sides, precision)
     end
-    local state = { device = h200, precision = precision, part = { nx = n, ny = n, edge = {} },
+    local part = { nx = n, ny = n, cells = n * n, edge = {} }
+    local state = { device = h200, precision = precision, part = part,
         layout = layout.new { nx = n, ny = n, halo = 2, fields = #scheme.fields }, element = 4,
         domain = domain and { host = domain, forcing = {} } }
-    local launches = scheme:bind(scheme:kernels(h200, precision, domain), {
+    local launches = scheme:bind(scheme:kernels(h200, precision, domain, part), {
         state = state, grid = set_up.grid, boundaries = {}, first = 'x',
         levels = scheme.levels or scheme.levels_on and scheme:levels_on { h200 },
     })

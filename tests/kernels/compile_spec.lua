@@ -17,7 +17,7 @@ local marches = {       -- of the widest accesses and the narrowest
     { W = 1, 'minmod', 'lax_friedrichs', 'float' },
 }
 local others = {
-    'clock.krn', 'colour.krn', 'copy.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
+    'clock.krn', 'colour.krn', 'copy.krn', 'differ.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
     'euler/derive.krn', 'shallow_water/derive.krn',
 }
 local variants = {      -- each limiter, each flux, each width

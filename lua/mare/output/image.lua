@@ -226,6 +226,11 @@ function image.lines(given)
     image.write(image.lines_canvas(given), given.path)
 end
 
+-- Draws tables of numbers as coloured squares into a PNG file: spec of output/heatmap.lua, path.
+function image.heatmap(spec)
+    image.write(require('mare.output.heatmap').canvas(spec), spec.path)
+end
+
 -- Raises now what field{} or lines{} would raise later because of the path or a missing library.
 function image.check(path)
     cairo.version()

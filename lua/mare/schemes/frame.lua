@@ -8,6 +8,7 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local layout = require 'mare.layout'
+local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
 local frame = {}
@@ -58,8 +59,12 @@ local marches = {
     },
 }
 
-local function shape_for(device, precision)
-    return device.info.kind == 'cpu' and cpu or gpu[precision]
+local function shape_for(scheme, device, precision, part)
+    local found = {}
+    for kernel, shape in pairs(device.info.kind == 'cpu' and cpu or gpu[precision]) do
+        found[kernel] = shapes.find(kernel, shape, scheme, device, precision, part)
+    end
+    return found
 end
 
 function frame.names_of(choices)
@@ -121,30 +126,32 @@ local function team_of(device, shape)
 end
 
 -- How march.krn is cut for a part: the columns of a work-item divide those of the part.
-local function march_shape(device, precision, part)
+local function march_shape(scheme, device, precision, part)
     local choice
     for _, shape in ipairs(marches[precision]) do
         choice = choice or part.nx >= shape.columns and shape or nil
     end
+    choice = shapes.find('march', choice, scheme, device, precision, part)
     local W = choice.W
     while part.nx % W > 0 do W = W / 2 end
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, 2) - 2) / (team * W - 4))
-    local wanted = math.ceil(strips * part.ny / choice.rows * team / choice.GROUP)
-    local groups = math.min(choice.resident * device.info.compute_units, wanted)
+    local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
+    local groups = math.min((choice.resident or math.huge) * device.info.compute_units, wanted)
     return { W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
+        max_registers = choice.max_registers,
         global = { groups * choice.GROUP, 1 }, groups = groups }
 end
 
 -- How many maxima the kernels of a part write at most: one a group.
-function frame.maxima(_, device, part)
+function frame.maxima(scheme, device, part)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do
-        for _, shape in pairs(shape_for(device, precision)) do
+        for _, shape in pairs(shape_for(scheme, device, precision, part)) do
             local _, groups = work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
-        most = math.max(most, march_shape(device, precision, part).groups)
+        most = math.max(most, march_shape(scheme, device, precision, part).groups)
     end
     return most
 end
@@ -169,16 +176,18 @@ function frame.files(scheme)
 end
 
 -- The kernels on a device, shared by all its parts; `march` compiles those that it is asked for.
-function frame.kernels(scheme, device, precision)
-    local shape = shape_for(device, precision)
+-- part: the first of them.
+function frame.kernels(scheme, device, precision, _, part)
+    local shape = shape_for(scheme, device, precision, part)
     local function load(file, cut)
         local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
             DEPTH = cut.DEPTH, GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines }))
+            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines,
+            options = shapes.options(device.info, cut.max_registers) }))
     end
-    local kernels = { shape = shape,
+    local kernels = { shape = shape, scheme = scheme,
         rate = load('sweep/max_rate.krn', shape.rate):kernel 'max_rate' }
     function kernels.march(cut)
         local program = load('sweep/march.krn', cut)
@@ -226,7 +235,7 @@ end
 -- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
 -- goes around they look at its other side, not at ghost cells.
 local function bind_march(kernels, values, state, part)
-    local shape = march_shape(state.device, state.precision, state.part)
+    local shape = march_shape(kernels.scheme, state.device, state.precision, state.part)
     local x, y = kernels.march(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)

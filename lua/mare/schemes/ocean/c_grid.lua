@@ -3,6 +3,7 @@
 -- even and odd steps go in opposite directions.
 
 local domain = require 'mare.ocean.domain'
+local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
 local c_grid = {}
@@ -40,9 +41,10 @@ local function kind_of(device)
 end
 
 -- How the steps of a scheme are cut on a device.
-function c_grid.cut(scheme, device, precision)
-    local shapes = c_grid.shapes[kind_of(device)]
-    return (shapes[precision] or shapes)[scheme.scheme]
+function c_grid.cut(scheme, device, precision, part)
+    local known = c_grid.shapes[kind_of(device)]
+    return shapes.find(scheme.scheme, (known[precision] or known)[scheme.scheme], scheme, device,
+        precision, part)
 end
 
 -- Work-items along x and strips along y, and groups in all.
@@ -61,14 +63,14 @@ function c_grid.maxima(scheme, device, part)
     local most = groups(measuring[kind_of(device)])
     if not scheme.nonlinear then return most end
     for _, precision in ipairs { 'float', 'double' } do
-        most = math.max(most, groups(c_grid.cut(scheme, device, precision)))
+        most = math.max(most, groups(c_grid.cut(scheme, device, precision, part)))
     end
     return most
 end
 
--- { step, rate, cut } of a device; host: of ocean/domain.lua.
-function c_grid.kernels(scheme, device, precision, host)
-    local cut, fast = c_grid.cut(scheme, device, precision),
+-- { step, rate, cut } of a device; host: of ocean/domain.lua, part: the first there.
+function c_grid.kernels(scheme, device, precision, host, part)
+    local cut, fast = c_grid.cut(scheme, device, precision, part),
         kind_of(device) == 'gpu' and precision == 'float'
     local function load(file, shape)
         local defines = domain.defines(host)
@@ -76,7 +78,8 @@ function c_grid.kernels(scheme, device, precision, host)
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.OLD_AHEAD = shape.old_ahead and 1 or 0
         return device:program(source.program(file, {
-            math = fast and 'fast' or 'strict', defines = defines }))
+            math = fast and 'fast' or 'strict', defines = defines,
+            options = shapes.options(device.info, shape.max_registers) }))
     end
     return {
         cut = cut, step = load(('ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),

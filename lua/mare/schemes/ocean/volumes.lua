@@ -3,6 +3,7 @@
 
 local domain = require 'mare.ocean.domain'
 local frame = require 'mare.schemes.frame'
+local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
 local choose, number = frame.checks 'ocean'
@@ -43,8 +44,10 @@ volumes.shapes = {
     },
 }
 
-local function shape_for(device, precision)
-    return volumes.shapes[device.info.kind == 'cpu' and 'cpu' or precision]
+local function shape_for(scheme, device, precision, part)
+    local known = volumes.shapes[device.info.kind == 'cpu' and 'cpu' or precision]
+    return { rate = known.rate,
+        stage = shapes.find('volumes', known.stage, scheme, device, precision, part) }
 end
 
 local least_rows, most_rows = 4, 140    -- of a strip: longer ones are slower
@@ -52,7 +55,7 @@ local least_rows, most_rows = 4, 140    -- of a strip: longer ones are slower
 -- How many strips of rows keep a GPU evenly busy: its groups run in waves of so many at a time,
 -- each of which takes as long as a strip has rows, and some more.
 local function strips_of(device, cut, groups, rows)
-    if not cut.resident then return math.ceil(rows / cut.rows) end
+    if cut.rows then return math.ceil(rows / cut.rows) end
     local slots, best, least = device.info.compute_units * cut.resident, 1, math.huge
     for strips = math.ceil(rows / most_rows), math.ceil(rows / least_rows) do
         local waves = math.ceil(groups * strips / slots)
@@ -76,10 +79,10 @@ local function work(device, cut, columns, rows)
 end
 
 -- How many maxima the kernels of a part write at most: one a group.
-local function maxima(_, device, part)
+local function maxima(scheme, device, part)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do
-        for _, cut in pairs(shape_for(device, precision)) do
+        for _, cut in pairs(shape_for(scheme, device, precision, part)) do
             local _, groups = work(device, cut, part.nx, part.ny)
             most = math.max(most, groups)
         end
@@ -87,9 +90,9 @@ local function maxima(_, device, part)
     return most
 end
 
--- host: of ocean/domain.lua.
-local function kernels(scheme, device, precision, host)
-    local shape, walls = shape_for(device, precision), 0
+-- host: of ocean/domain.lua, part: the first on the device.
+local function kernels(scheme, device, precision, host, part)
+    local shape, walls = shape_for(scheme, device, precision, part), 0
     for _, kind in pairs(host.boundaries) do
         if kind == 'reflective' then walls = 1 end
     end
@@ -102,7 +105,8 @@ local function kernels(scheme, device, precision, host)
         defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
         return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines }))
+            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines,
+            options = shapes.options(device.info, cut.max_registers) }))
     end
     return {
         shape = shape, stage = load('ocean/volumes.krn', shape.stage):kernel 'stage',

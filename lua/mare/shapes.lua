@@ -1,0 +1,198 @@
+-- How kernels are cut into work, and whatever else of them results do not depend on: for each the
+-- best that is known here. First comes what a tuning tries at the moment (with), then what one has
+-- found on this user's devices and kept (put), then what is shipped with Mare, which each scheme
+-- hands to find() as its default. Found ones hold for a kernel of a scheme, a model of device, a
+-- precision and a class of sizes: cells within a factor of two around a power of four.
+--
+-- A shape is a table of W columns a work-item, GROUP work-items a group, `rows` of a strip or
+-- `resident` groups on a compute unit, and what else the kernel knows.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local json = require 'dkjson'
+local lfs = require 'lfs'
+local version = require('bindings.device').version
+
+local shapes = {}
+
+-- What a tuning may set of each kernel, beside W, GROUP, rows and max_registers.
+shapes.fields = {
+    x = {}, y = {}, stage = {}, march = { 'DEPTH', 'resident' },
+    linear = { 'resident' }, nonlinear = { 'resident', 'old_ahead' },
+    volumes = { 'TEAM', 'RING', 'UNROLL', 'resident' },
+}
+
+local trying        -- { kernel = fields } of a tuning, or nil
+local kept          -- entries of the user's file, once read
+
+-- ---- the user's file ----
+
+-- Where it is: MARE_TUNED, or $XDG_DATA_HOME/mare/tuned.json; nil where that is 'off' or there is
+-- no place.
+function shapes.path()
+    local own, data, home = os.getenv 'MARE_TUNED', os.getenv 'XDG_DATA_HOME', os.getenv 'HOME'
+    if own and own ~= '' then return own ~= 'off' and own or nil end
+    if data and data:sub(1, 1) == '/' then return data .. '/mare/tuned.json' end
+    return home and home ~= '' and home .. '/.local/share/mare/tuned.json' or nil
+end
+
+local function read()
+    local path = shapes.path()
+    local file = path and io.open(path, 'rb')
+    if not file then return {} end
+    local list = json.decode(file:read '*a')
+    file:close()
+    if type(list) == 'table' then return list end
+    io.stderr:write('mare: warning: ', path, ' is no list of tuned shapes and is not used\n')
+    return {}
+end
+
+-- What the user has kept: array of { kernel, scheme, device, precision, size, shape, time (ms),
+-- energy (J), date, mare }.
+function shapes.kept()
+    kept = kept or read()
+    return kept
+end
+
+-- Reads them anew when they are asked for next.
+function shapes.forget()
+    kept = nil
+end
+
+local function make_folders(path)
+    local from = 2
+    while true do
+        local slash = path:find('/', from, true)
+        if not slash then return end
+        lfs.mkdir(path:sub(1, slash - 1))
+        from = slash + 1
+    end
+end
+
+local function write(list)
+    local path = shapes.path()
+    if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
+    make_folders(path)
+    local lines = {}
+    for k, entry in ipairs(list) do lines[k] = json.encode(entry) end
+    local temporary = files.temporary(path)
+    temporary:append('[\n' .. table.concat(lines, ',\n') .. '\n]\n')
+    temporary:commit()
+    kept = list
+end
+
+local identity = { 'kernel', 'scheme', 'device', 'precision', 'size' }
+
+local function is_same(a, b)
+    for _, field in ipairs(identity) do
+        if a[field] ~= b[field] then return false end
+    end
+    return true
+end
+
+-- Keeps an entry, in place of one for the same case.
+function shapes.put(entry)
+    entry.date, entry.mare = os.date '!%Y-%m-%dT%H:%M:%SZ', version
+    local list = {}
+    for _, other in ipairs(read()) do
+        if not is_same(entry, other) then list[#list + 1] = other end
+    end
+    list[#list + 1] = entry
+    write(list)
+end
+
+-- Forgets the entries of a kernel, or all. Returns how many.
+function shapes.clear(kernel)
+    local list, count = {}, 0
+    for _, entry in ipairs(read()) do
+        if kernel and entry.kernel ~= kernel then
+            list[#list + 1] = entry
+        else
+            count = count + 1
+        end
+    end
+    if count > 0 then write(list) end
+    return count
+end
+
+-- ---- use ----
+
+-- The entries as lines of a table, or with their shapes those of one kernel.
+function shapes.lines(kernel)
+    local lines = {}
+    for _, entry in ipairs(shapes.kept()) do
+        local size = ('%d^2'):format(2 ^ entry.size)
+        local line = ('%-10s %-24s %-6s %7s  %s  %s'):format(entry.kernel, entry.scheme or '-',
+            entry.precision or '-', size, (entry.date or ''):sub(1, 10), entry.device)
+        if not kernel then lines[#lines + 1] = line end
+        if kernel == entry.kernel then
+            local fields = {}
+            for name, value in pairs(entry.shape) do
+                fields[#fields + 1] = name .. ' = ' .. tostring(value)
+            end
+            table.sort(fields)
+            lines[#lines + 1] = line .. '\n    ' .. table.concat(fields, ', ')
+                .. (entry.time and (': %.4g ms'):format(entry.time) or '')
+        end
+    end
+    return lines
+end
+
+-- The class of a number of cells: the edge of a square, as a power of two.
+function shapes.size(cells)
+    return math.floor(0.5 * math.log(cells) / math.log(2) + 0.5)
+end
+
+local function find_kept(kernel, scheme, device, precision, size)
+    for _, entry in ipairs(shapes.kept()) do
+        if entry.kernel == kernel and entry.scheme == scheme and entry.precision == precision
+            and entry.device == device.info.model and entry.size == size then
+            return entry.shape
+        end
+    end
+end
+
+-- A shape with some fields replaced; strips are told by `rows` or by `resident`, not by both.
+local function merged(shape, fields)
+    if not fields then return shape end
+    local out = {}
+    for name, value in pairs(shape) do out[name] = value end
+    for name, value in pairs(fields) do out[name] = value end
+    if fields.resident and not fields.rows then out.rows = nil end
+    if fields.rows and not fields.resident then out.resident = nil end
+    return out
+end
+
+-- The scheme's name in an entry.
+function shapes.scheme_name(scheme)
+    return scheme.name .. ' ' .. scheme.scheme
+end
+
+-- The shape of a kernel for a part: { cells = mean of all parts }. default: the one that is shipped
+function shapes.find(kernel, default, scheme, device, precision, part)
+    if trying then return merged(default, trying[kernel]) end
+    return merged(default, find_kept(kernel, shapes.scheme_name(scheme), device, precision,
+        shapes.size(part.cells)))
+end
+
+-- Calls f(...) while kernels have these fields, { kernel = { W = 4, ... } }, and otherwise what is
+-- shipped. An error of f passes on.
+function shapes.with(fields, f, ...)
+    local before = trying
+    trying = fields
+    local ok, result = pcall(f, ...)
+    trying = before
+    if not ok then error(result, 0) end
+    return result
+end
+
+-- The compiler's word for at most `count` registers a work-item, nil for none: fields of
+-- device:program.
+function shapes.options(info, count)
+    if not count or count == 0 then return nil end
+    if info.name:find '^cuda' then return '--maxrregcount=' .. count end
+    if info.vendor:find 'NVIDIA' then return '-cl-nv-maxrregcount=' .. count end
+    errors.argument('max_registers = %s: %s has no such limit', tostring(count), info.model)
+end
+
+return shapes

@@ -1,0 +1,210 @@
+-- A kernel as a target of runner.lua: its parameters are defines, but for some with a meaning of
+-- their own. Arguments are in host memory and go to the device once; what the kernel may write is
+-- put back before it is verified.
+
+local errors = require 'bindings.errors'
+local shapes = require 'mare.shapes'
+local space = require 'mare.tune.space'
+
+local kernel = {}
+
+local Kernel = {}
+Kernel.__index = Kernel
+
+local axes = { 'x', 'y', 'z' }
+
+-- Parameters that are not defines alone. Block sizes are both, as with Kernel Tuner.
+local maths = { strict = true, fast = true, relaxed = true }
+
+-- What device:program takes for these parameters.
+local function program_of(self, params)
+    local defines, options, math = {}, { self.compiler_options }, self.math
+    for name, value in pairs(self.defines) do defines[name] = value end
+    for name, value in pairs(params) do
+        if name == 'max_registers' then
+            options[#options + 1] = shapes.options(self.device.info, value)
+        elseif name == 'math' then
+            if not maths[value] then
+                errors.argument("tune: math = '%s' (allowed: strict, fast, relaxed)", value)
+            end
+            math = value
+        elseif name == 'compiler_options' then
+            options[#options + 1] = value
+        else
+            if type(value) == 'boolean' then value = value and 1 or 0 end
+            defines[name] = value
+        end
+    end
+    local source = self.source
+    if type(source) == 'function' then source = source(params) end
+    return { source = source, name = self.name, defines = defines, language = self.language,
+        include_paths = self.include_paths, math = math, options = table.concat(options, ' ') }
+end
+
+-- The value of what may depend on the parameters.
+local function resolve(self, value, params)
+    if type(value) == 'function' then return value(params) end
+    if type(value) == 'string' then return space.expression(value, self.names)(params) end
+    return value
+end
+
+-- How many groups there are along an axis: the problem's size, divided by all of grid_div.
+local function groups_along(self, axis, size, params)
+    local divisors = self.grid_div[axis]
+    if not divisors then divisors = params['block_size_' .. axes[axis]] or 1 end
+    if type(divisors) ~= 'table' then divisors = { divisors } end
+    for _, divisor in ipairs(divisors) do size = size / resolve(self, divisor, params) end
+    return math.max(1, math.ceil(size - 1e-9))
+end
+
+-- global and group of a launch.
+local function shape_of(self, params)
+    local sizes, global, group = resolve(self, self.problem_size, params), {}, {}
+    if type(sizes) ~= 'table' then sizes = { sizes } end
+    for axis = 1, 3 do
+        local block = params['block_size_' .. axes[axis]] or 1
+        local size = resolve(self, sizes[axis] or 1, params)
+        group[axis], global[axis] = block, block * groups_along(self, axis, size, params)
+    end
+    return global, group
+end
+
+-- ---- arguments ----
+
+-- By name, whatever way they were given.
+local function named(arguments, args, what)
+    local values, known = {}, {}
+    for k, arg in ipairs(args) do
+        known[arg.name], known[k] = true, true
+        values[arg.name] = arguments[arg.name]
+        if values[arg.name] == nil then values[arg.name] = arguments[k] end
+    end
+    for name in pairs(arguments) do
+        if not known[name] then
+            errors.raise('MARE_ERROR_SCRIPT', "tune: %s '%s': the kernel has no such argument",
+                what, tostring(name))
+        end
+    end
+    return values
+end
+
+-- Buffers for what is no number, made once.
+local function make_buffers(self, args)
+    self.values, self.buffers, self.originals = named(self.arguments, args, 'argument'), {}, {}
+    for _, arg in ipairs(args) do
+        local value = self.values[arg.name]
+        if value == nil then
+            errors.raise('MARE_ERROR_SCRIPT', "tune: argument '%s' is missing", arg.name)
+        end
+        if arg.is_buffer and type(value) == 'table' and not value.handle then
+            local buffer = self.device:buffer { type = arg.type, count = value.count or #value,
+                label = arg.name }
+            buffer:upload(value)
+            self.values[arg.name] = buffer
+            if not arg.is_const then
+                self.buffers[arg.name] = buffer
+                self.originals[arg.name] = value
+            end
+        end
+    end
+end
+
+-- ---- verification ----
+
+-- Whether two arrays differ nowhere by more than atol, and the largest difference.
+local function is_close(expected, found, count, first, atol)
+    local worst = 0
+    for k = 0, count - 1 do
+        local difference = math.abs(tonumber(expected[k + first]) - tonumber(found[k]))
+        if difference ~= difference then return false, difference end
+        worst = math.max(worst, difference)
+    end
+    return worst <= atol, worst
+end
+
+local function check_answer(self, name, expected, buffer)
+    local found = buffer:download()
+    if self.verify then
+        if self.verify(expected, found, self.atol) then return true end
+        return false, string.format("argument '%s' is refused by verify", name)
+    end
+    local is_array = type(expected) == 'table'
+    local data = is_array and expected.data or expected
+    local first = data == expected and is_array and 1 or 0
+    local ok, worst = is_close(data, found, buffer.count, first, self.atol)
+    if ok then return true end
+    return false, string.format("argument '%s' differs by %g, allowed is %g", name, worst,
+        self.atol)
+end
+
+local Run = {}
+Run.__index = Run
+
+-- Puts back what the kernel writes, runs it once and compares. Where no answer was given, that of
+-- the first candidate is the answer.
+function Run:verify()
+    local target = self.target
+    for name, original in pairs(target.originals) do target.buffers[name]:upload(original) end
+    self.launch:run()
+    target.device:wait()
+    if target.answer == false then return true end
+    if not target.expected then
+        target.expected = target.answer and named(target.answer, self.args, 'answer') or {}
+        for name, buffer in pairs(target.answer and {} or target.buffers) do
+            target.expected[name] = buffer:download()
+        end
+    end
+    for name, expected in pairs(target.expected) do
+        local ok, why = check_answer(target, name, expected, target.values[name])
+        if not ok then return false, why end
+    end
+    return true
+end
+
+-- Queues it n times.
+function Run:batch(n)
+    for _ = 1, n do self.launch:run() end
+end
+
+function Run:release()
+    self.launch:release()
+end
+
+-- ---- the target ----
+
+-- For runner.lua.
+function Kernel:job(params)
+    local ok, program = pcall(program_of, self, params)
+    return ok and { module = 'mare.tune.kernel', program = program } or nil
+end
+
+-- For ahead.lua.
+function kernel.compile(device, job)
+    device:program(job.program)
+end
+
+-- For runner.lua.
+function Kernel:build(params)
+    local program = self.device:program(program_of(self, params))
+    local k = program:kernel(self.name)
+    if not self.values then make_buffers(self, k.args) end
+    local global, group = shape_of(self, params)
+    local arguments = { global = global, group = group }
+    for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
+    return setmetatable({ target = self, launch = k:bind(arguments), args = k.args }, Run)
+end
+
+-- desc: as of tune.kernel, device open; names: of the parameters
+function kernel.new(desc, names)
+    return setmetatable({
+        name = desc.kernel_name, source = desc.kernel_source, problem_size = desc.problem_size,
+        arguments = desc.arguments, answer = desc.answer, atol = desc.atol or 1e-6,
+        verify = desc.verify, device = desc.device, names = names,
+        language = desc.lang and desc.lang:lower() or 'mare', math = desc.math,
+        defines = desc.defines or {}, include_paths = desc.include_paths,
+        compiler_options = table.concat(desc.compiler_options or {}, ' '),
+        grid_div = { desc.grid_div_x, desc.grid_div_y, desc.grid_div_z },
+    }, Kernel)
+end
+
+return kernel

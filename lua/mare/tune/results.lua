@@ -1,0 +1,182 @@
+-- What a tuning has found, in the two formats of Kernel Tuner. A cache file grows by one line of
+-- JSON a candidate, each on the disk before the next is tried, so that a killed tuning loses one at
+-- most; it stays open at its end ("}" "}" missing), which Kernel Tuner and its dashboard expect of
+-- one that may go on. A T4 file is written whole, for programs that compare tuners.
+--
+-- A record is a flat table: the parameters, `time` (ms) or the name of the failure in its place,
+-- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local json = require 'dkjson'
+
+local results = {}
+
+local Results = {}
+Results.__index = Results
+
+-- What Kernel Tuner puts in place of the objective of a candidate that failed.
+local failures = {
+    compile = 'CompilationFailedConfig', runtime = 'RuntimeFailedConfig',
+    correctness = 'RuntimeFailedConfig', constraints = 'InvalidConfig', timeout = 'InvalidConfig',
+}
+
+-- Marks a record as failed; error: in words.
+function results.fail(record, objective, invalidity, message)
+    record.time, record[objective] = failures[invalidity], failures[invalidity]
+    record.invalidity, record.error = invalidity, message
+    return record
+end
+
+local function read(path)
+    local file = io.open(path, 'rb')
+    local text = file and file:read '*a'
+    if file then file:close() end
+    return text
+end
+
+-- Header and records by key. A last line that was not finished is left out; the second result is
+-- whether the text must be repaired before more is added.
+local function parse(path, text)
+    local data, lines, _, problem = json.decode(text), text:match '^(.*\n)' or '', nil, nil
+    local is_closed = type(data) == 'table'
+    if not is_closed then
+        data, _, problem = json.decode((lines:gsub(',%s*$', '')) .. '}}')
+    end
+    if type(data) ~= 'table' or type(data.cache) ~= 'table' then
+        errors.argument('tune: %s is no cache file%s', path, problem and ': ' .. problem or '')
+    end
+    return data, is_closed or lines ~= text
+end
+
+local function line_of(key, record, names)
+    return string.format('%s: %s,\n', json.quotestring(key),
+        json.encode(record, { keyorder = names }))
+end
+
+local no_records = setmetatable({}, { __jsontype = 'object' })
+local header_order = { 'schema_version', 'device_name', 'kernel_name', 'problem_size',
+    'tune_params_keys', 'tune_params', 'objective', 'cache' }
+
+local function header_line(header)
+    return (json.encode(header, { keyorder = header_order }):gsub('}}$', '')) .. '\n'
+end
+
+-- The whole file anew, complete or not at all.
+local function rewrite(self)
+    local temporary = files.temporary(self.path)
+    temporary:append(header_line(self.header))
+    local keys = {}
+    for key in pairs(self.records) do keys[#keys + 1] = key end
+    table.sort(keys)
+    for _, key in ipairs(keys) do
+        temporary:append(line_of(key, self.records[key], self.header.tune_params_keys))
+    end
+    temporary:commit()
+end
+
+local function check_same(path, found, wanted)
+    for _, field in ipairs { 'device_name', 'kernel_name', 'problem_size', 'tune_params_keys' } do
+        local a, b = json.encode(found[field]), json.encode(wanted[field])
+        if a ~= b then
+            errors.argument('tune: %s has results of another tuning: its %s is %s, not %s', path,
+                field, tostring(a), tostring(b))
+        end
+    end
+end
+
+-- { header, records = by key } of a file, which is left as it is.
+function results.read(path)
+    local text = read(path)
+    if not text then errors.argument('tune: %s cannot be read', path) end
+    local data = parse(path, text)
+    local records = data.cache
+    data.cache = no_records
+    return { header = data, records = records }
+end
+
+-- The results of a tuning, kept in a file if there is a path: what is there of the same device,
+-- kernel, problem and parameters counts. header: device_name, kernel_name, problem_size,
+-- tune_params_keys, tune_params, objective. Raises before anything is tried if the file cannot be
+-- written.
+function results.open(path, header)
+    header.schema_version, header.cache = '1.1.0', no_records
+    local self = setmetatable({ path = path, header = header, records = {} }, Results)
+    if not path then return self end
+    local ok, reason = pcall(files.check, path)
+    if not ok then errors.argument('tune: %s', tostring(reason)) end
+    local text = read(path)
+    if text and text ~= '' then
+        local found, broken = parse(path, text)
+        check_same(path, found, header)
+        self.records = found.cache
+        if broken then rewrite(self) end
+    else
+        rewrite(self)
+    end
+    return self
+end
+
+-- Keeps a record; when this returns it is on the disk.
+function Results:add(key, record)
+    self.records[key] = record
+    if not self.path then return end
+    local file, reason = io.open(self.path, 'a')
+    if not file then errors.raise('MARE_ERROR_IO', 'tune: %s', reason) end
+    local ok
+    ok, reason = file:write(line_of(key, record, self.header.tune_params_keys))
+    local closed, why = file:close()
+    if not (ok and closed) then
+        errors.raise('MARE_ERROR_IO', 'tune: %s: %s', self.path, tostring(reason or why))
+    end
+    files.sync(self.path)
+end
+
+-- ---- T4 ----
+
+local units = { time = 'ms', energy = 'J', power = 'W', edp = 'J ms' }
+local not_measured = { times = true, timestamp = true, invalidity = true, error = true,
+    compile_time = true, verification_time = true, benchmark_time = true, strategy_time = true,
+    framework_time = true }
+
+local function measurements(record, is_param)
+    local list = {}
+    for name, value in pairs(record) do
+        if not (is_param[name] or not_measured[name]) then
+            list[#list + 1] = { name = name, value = value, unit = units[name] or '' }
+        end
+    end
+    table.sort(list, function(a, b) return a.name < b.name end)
+    return list
+end
+
+local function t4_result(record, names, is_param, objectives)
+    local configuration = {}
+    for _, name in ipairs(names) do configuration[name] = record[name] end
+    local invalidity = record.invalidity or 'correct'
+    return {
+        timestamp = record.timestamp, configuration = configuration, objectives = objectives,
+        invalidity = invalidity, correctness = invalidity == 'correctness' and 0 or 1,
+        times = { compilation_time = record.compile_time, benchmark = record.benchmark_time,
+            framework = record.framework_time, search_algorithm = record.strategy_time,
+            validation = record.verification_time,
+            runtimes = record.times or setmetatable({}, { __jsontype = 'array' }) },
+        measurements = measurements(record, is_param),
+    }
+end
+
+-- The records of a tuning as a T4 file (schema 1.0.0): times in ms. names: of the parameters;
+-- objectives: array of names.
+function results.write_t4(path, records, names, objectives)
+    local is_param, list = {}, setmetatable({}, { __jsontype = 'array' })
+    for _, name in ipairs(names) do is_param[name] = true end
+    for k, record in ipairs(records) do
+        list[k] = t4_result(record, names, is_param, objectives)
+    end
+    local temporary = files.temporary(path)
+    temporary:append(json.encode({ schema_version = '1.0.0', results = list },
+        { keyorder = { 'schema_version', 'results', 'timestamp', 'configuration' } }) .. '\n')
+    temporary:commit()
+end
+
+return results

@@ -1,0 +1,281 @@
+-- The step of a scenario's simulation as a target of runner.lua. Parameters are fields of its
+-- kernel's shape (shapes.lua), on which results do not depend, and options of the scenario, which
+-- may be variants of the scheme. The answer is the state after some steps as the shipped shapes
+-- compute them, compared on the device: bit for bit, unless atol allows more. A unit is `steps`
+-- steps, times are of one.
+
+local errors = require 'bindings.errors'
+local run = require 'mare.run'
+local scenario = require 'mare.scenario'
+local shapes = require 'mare.shapes'
+local source = require 'mare.source'
+
+local target = {}
+
+local Target = {}
+Target.__index = Target
+
+local block = 16        -- steps of the longest plan of simulation.lua, which all batches consist of
+local small = 64        -- edge of the grid on which a compiler's process makes the same kernels
+local levels = { 'now', 'other', 'third' }
+
+-- ---- which parameters ----
+
+-- The kernels whose shapes the parameters are.
+local function step_kernels(sim)
+    local scheme = sim.scheme
+    if scheme.name == 'ocean' then return { shapes.fields[scheme.scheme] and scheme.scheme
+        or 'volumes' } end
+    if scheme.stages then return { 'stage' } end
+    return sim.levels and { 'march' } or { 'x', 'y' }
+end
+
+local function shape_fields(kernels)
+    local fields = { W = true, GROUP = true, rows = true, max_registers = true }
+    for _, kernel in ipairs(kernels) do
+        for _, name in ipairs(shapes.fields[kernel]) do fields[name] = true end
+    end
+    return fields
+end
+
+local edges = { nx = true, ny = true }
+
+local function check_names(self, names)
+    local allowed, sorted = {}, {}
+    for name in pairs(self.fields) do allowed[name] = true end
+    for _, option in ipairs(scenario.options(self.scenario)) do
+        if edges[option.key] then
+            self.small[option.key] = small
+        else
+            allowed[option.key] = true
+        end
+    end
+    for name in pairs(allowed) do sorted[#sorted + 1] = name end
+    table.sort(sorted)
+    for _, name in ipairs(names) do
+        if not allowed[name] then
+            errors.argument("tune.scenario: '%s' is no parameter of %s (there are: %s)", name,
+                self.scenario, table.concat(sorted, ', '))
+        end
+    end
+end
+
+-- Parameters as fields of a shape and as options.
+local function split(self, params)
+    local fields, options, key = {}, {}, {}
+    for name, value in pairs(params) do
+        if self.fields[name] then
+            fields[name] = value
+        else
+            options[name], key[#key + 1] = value, name .. '=' .. tostring(value)
+        end
+    end
+    table.sort(key)
+    return fields, options, table.concat(key, ' ')
+end
+
+local function for_kernels(kernels, fields)
+    local by_kernel = {}
+    for _, kernel in ipairs(kernels) do by_kernel[kernel] = fields end
+    return by_kernel
+end
+
+-- ---- the simulation that is measured ----
+
+local function prepare(self, options)
+    local all = { quiet = true, device = self.device }
+    for _, list in ipairs { self.options, options } do
+        for name, value in pairs(list) do all[name] = value end
+    end
+    all.device = self.device.name
+    local desc = scenario.load(self.scenario, all).desc
+    desc.options.device = { self.device }
+    return run.prepare(desc)
+end
+
+-- One buffer of each level of each part.
+local function copy_of(sim)
+    local copies = {}
+    for k, s in ipairs(sim.states) do
+        copies[k] = {}
+        for _, level in ipairs(levels) do
+            if s[level] then
+                copies[k][level] = s.device:buffer { type = sim.precision, count = s[level].count,
+                    label = 'initial state' }
+                copies[k][level]:copy(s[level])
+            end
+        end
+    end
+    return copies
+end
+
+local function go_back(base)
+    for k, s in ipairs(base.sim.states) do
+        for level, copy in pairs(base.initial[k]) do s[level]:copy(copy) end
+    end
+    base.sim:start(base.at)
+    base.sim:aim(math.huge)
+end
+
+local function take_steps(base, count)
+    base.sim:step(count * block)
+    local now = base.sim:read()
+    if now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the state became invalid: %s', base.sim:why_failed())
+    end
+end
+
+-- The simulation with these options, as it is at the start, and its state after a block of steps.
+local function new_base(self, options)
+    local sim = shapes.with({}, prepare, self, options)
+    local now = sim.now
+    local base = { sim = sim, initial = copy_of(sim),
+        at = { t = now.t, steps = now.steps, rate = now.rate } }
+    go_back(base)
+    take_steps(base, 1)
+    base.answer = {}
+    for k, s in ipairs(sim.states) do
+        local present = s[s.present]
+        base.answer[k] = s.device:buffer { type = sim.precision, count = present.count,
+            label = 'answer' }
+        base.answer[k]:copy(present)
+    end
+    return base
+end
+
+local function base_of(self, options, key)
+    self.bases[key] = self.bases[key] or new_base(self, options)
+    return self.bases[key]
+end
+
+-- ---- verification ----
+
+local groups = 256
+
+local function new_differ(device, precision)
+    local size = math.min(128, device.info.max_group_size)
+    local kernel = device:program(source.program('differ.krn', {
+        defines = { GROUP = size, MARE_REAL = precision } })):kernel 'differ'
+    local worst = device:buffer { type = precision, count = groups, label = 'differences' }
+    return function(a, b)
+        local launch = kernel:bind { a = a, b = b, count = a.count, worst = worst,
+            global = groups * size, group = size }
+        launch:run()
+        local most = 0
+        for _, value in ipairs(worst:totable()) do
+            if value > most or value ~= value then most = value end
+        end
+        launch:release()
+        return most
+    end
+end
+
+local Run = {}
+Run.__index = Run
+
+-- For runner.lua.
+function Run:verify()
+    local base, self_target = self.base, self.target
+    go_back(base)
+    take_steps(base, 1)
+    for k, s in ipairs(base.sim.states) do
+        self_target.differ[s.precision] = self_target.differ[s.precision]
+            or new_differ(s.device, s.precision)
+        local worst = self_target.differ[s.precision](s[s.present], base.answer[k])
+        if worst > self_target.atol or worst ~= worst then
+            return false, string.format('the state after %d steps differs by %g, allowed is %g',
+                block, worst, self_target.atol)
+        end
+    end
+    return true
+end
+
+-- For runner.lua: n blocks of steps.
+function Run:batch(n)
+    self.base.sim:step(n * block)
+end
+
+-- The simulation stays, for the next candidate.
+function Run:release()
+    self.base.sim:read()
+end
+
+-- ---- the target ----
+
+-- For runner.lua.
+function Target:build(params)
+    local fields, options, key = split(self, params)
+    local base = base_of(self, options, key)
+    shapes.with(for_kernels(self.kernels, fields), base.sim.rebuild, base.sim)
+    return setmetatable({ target = self, base = base, steps = block }, Run)
+end
+
+-- For runner.lua.
+function Target:job(params)
+    local fields, options = split(self, params)
+    local all = {}
+    for _, list in ipairs { self.options, options, self.small } do
+        for name, value in pairs(list) do all[name] = value end
+    end
+    return { module = 'mare.tune.scenario', scenario = self.scenario, options = all,
+        fields = fields, kernels = self.kernels }
+end
+
+local last = {}         -- what a compiler's process made: { key, sim }
+
+-- For ahead.lua.
+function target.compile(device, job)
+    local key = require('dkjson').encode { job.scenario, job.options }
+    if last.key ~= key then
+        local self = { scenario = job.scenario, options = job.options, device = device }
+        last.key, last.sim = key, shapes.with({}, prepare, self, {})
+    end
+    shapes.with(for_kernels(job.kernels, job.fields), last.sim.rebuild, last.sim)
+end
+
+-- Keeps a record's shape for runs of this scheme, size and device.
+function Target:keep(record)
+    local fields, options, key = split(self, record)
+    for name in pairs(options) do
+        if not self.is_param[name] then options[name] = nil end
+    end
+    local sim, shape = self.bases[key] and self.bases[key].sim or self.sim, {}
+    for name in pairs(self.is_param) do shape[name] = fields[name] end
+    for _, kernel in ipairs(self.kernels) do
+        shapes.put { kernel = kernel, scheme = shapes.scheme_name(sim.scheme),
+            device = self.device.info.model, precision = sim.precision,
+            size = shapes.size(sim.states[1].part.cells), shape = shape, time = record.time,
+            energy = record.energy }
+    end
+end
+
+function Target:release()
+    for _, base in pairs(self.bases) do
+        for _, list in ipairs { base.initial, { base.answer } } do
+            for _, buffers in ipairs(list) do
+                for _, buffer in pairs(buffers) do buffer:release() end
+            end
+        end
+        base.sim:release()
+    end
+    self.bases = {}
+end
+
+-- desc: as of tune.scenario, device open; names: of the parameters
+function target.new(desc, names)
+    local self = setmetatable({
+        scenario = desc.scenario, options = desc.options or {}, device = desc.device,
+        atol = desc.atol or 0, bases = {}, differ = {}, is_param = {}, fields = {}, small = {},
+    }, Target)
+    for _, name in ipairs(names) do self.is_param[name] = true end
+    local base = base_of(self, {}, '')
+    self.sim, self.kernels = base.sim, step_kernels(base.sim)
+    self.fields = shape_fields(self.kernels)
+    check_names(self, names)
+    self.name = desc.scenario .. ' ' .. table.concat(self.kernels, ' ')
+    self.problem_size = { base.sim.grid.nx, base.sim.grid.ny }
+    self.cells = base.sim.grid.cells
+    return self
+end
+
+return target

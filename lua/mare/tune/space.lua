@@ -1,0 +1,237 @@
+-- The candidates of a tuning: all combinations of the values of its parameters that the
+-- restrictions allow, numbered from 1. Parameters are in the order of their names, values in the
+-- order given, which is what "next to" means to a strategy.
+
+local errors = require 'bindings.errors'
+
+local space = {}
+
+local Space = {}
+Space.__index = Space
+
+local most = 2 ^ 20         -- combinations, each of which is looked at
+
+-- A value as it stands in keys: "64", "fast", "True" as Kernel Tuner, which is written in Python,
+-- has it.
+local function text_of(value)
+    if type(value) == 'number' then return string.format('%.14g', value) end
+    if type(value) == 'boolean' then return value and 'True' or 'False' end
+    return value
+end
+
+local function check_values(name, values)
+    if type(values) ~= 'table' or #values == 0 then
+        errors.argument("tune: parameter '%s' has no values: an array of them is wanted", name)
+    end
+    local seen = {}
+    for _, value in ipairs(values) do
+        local kind = type(value)
+        if kind ~= 'number' and kind ~= 'string' and kind ~= 'boolean' then
+            errors.argument("tune: parameter '%s' has a %s among its values (allowed: numbers, "
+                .. 'texts, true and false)', name, kind)
+        elseif seen[value] then
+            errors.argument("tune: parameter '%s' has the value %s twice", name, text_of(value))
+        end
+        seen[value] = true
+    end
+end
+
+local function sorted_names(params)
+    local names = {}
+    for name, values in pairs(params) do
+        if type(name) ~= 'string' or not name:find '^[%a_][%w_]*$' then
+            errors.argument("tune: '%s' is no name of a parameter (letters, digits and _)",
+                tostring(name))
+        end
+        check_values(name, values)
+        names[#names + 1] = name
+    end
+    table.sort(names)
+    return names
+end
+
+-- A function of a table of parameters from an expression over their names, such as
+-- 'block_size_x * block_size_y <= 1024'. != and ** are what they are in Python.
+function space.expression(text, names)
+    local lua = tostring(text):gsub('!=', '~='):gsub('%*%*', '^')
+    local chunk, problem = loadstring('return ' .. lua, '=' .. tostring(text))
+    if not chunk then errors.argument("tune: '%s' is no expression: %s", text, problem) end
+    local known = {}
+    for _, name in ipairs(names) do known[name] = true end
+    return function(params)
+        setfenv(chunk, setmetatable({}, { __index = function(_, name)
+            if known[name] then return params[name] end
+            if name == 'math' then return math end
+            errors.argument("tune: '%s' names '%s', which is no parameter (there are: %s)", text,
+                name, table.concat(names, ', '))
+        end }))
+        local ok, value = pcall(chunk)
+        if ok then return value end
+        if errors.is(value) then error(value, 0) end
+        errors.argument("tune: '%s': %s", text, value)
+    end
+end
+
+-- Array of { text =, allows = function(params), refused = how many }.
+local function read_restrictions(given, names)
+    local list = {}
+    if type(given) ~= 'table' then given = { given } end
+    for k, one in ipairs(given) do
+        local is_function = type(one) == 'function'
+        list[k] = { refused = 0, text = is_function and 'function ' .. k or tostring(one),
+            allows = is_function and one or space.expression(one, names) }
+    end
+    return list
+end
+
+local function is_allowed(params, restrictions)
+    local allowed = true
+    for _, restriction in ipairs(restrictions) do
+        if not restriction.allows(params) then
+            restriction.refused, allowed = restriction.refused + 1, false
+        end
+    end
+    return allowed
+end
+
+local function raise_empty(restrictions, count)
+    local texts = {}
+    for k, restriction in ipairs(restrictions) do
+        texts[k] = string.format("'%s' refuses %d", restriction.text, restriction.refused)
+    end
+    errors.argument('tune: the restrictions leave none of %.0f candidates: %s', count,
+        table.concat(texts, ', '))
+end
+
+-- Positions of the values, as a combination's number tells them.
+local function positions_of(self, number)
+    local positions, rest = {}, number
+    for k = #self.names, 1, -1 do
+        local count = #self.values[k]
+        positions[k], rest = rest % count + 1, math.floor(rest / count)
+    end
+    return positions
+end
+
+-- Of a table of parameters, in the order of these names, as in a cache file.
+function space.key(params, names)
+    local texts = {}
+    for k, name in ipairs(names) do texts[k] = text_of(params[name]) end
+    return table.concat(texts, ',')
+end
+
+local function key_at(self, positions)
+    local texts = {}
+    for k, position in ipairs(positions) do texts[k] = text_of(self.values[k][position]) end
+    return table.concat(texts, ',')
+end
+
+local function params_at(self, positions)
+    local params = {}
+    for k, position in ipairs(positions) do params[self.names[k]] = self.values[k][position] end
+    return params
+end
+
+-- tune_params: { name = { values }, ... }; restrictions: nil, a function(params) or an array of
+-- such functions and of expressions; order: of the names, that of the alphabet if nil. The result
+-- has `size`, `names` and `values` (in the order of the names).
+function space.new(tune_params, restrictions, order)
+    if type(tune_params) ~= 'table' or next(tune_params) == nil then
+        errors.argument 'tune: tune_params must be a table { name = { values } } that is not empty'
+    end
+    local names = sorted_names(tune_params)
+    local self = setmetatable({ names = order or names, values = {}, at = {},
+        index_of = {} }, Space)
+    local count = 1
+    for k, name in ipairs(self.names) do
+        self.values[k] = tune_params[name]
+        count = count * #self.values[k]
+    end
+    if count > most then
+        errors.argument('tune: %.0f combinations, at most %d are searched', count, most)
+    end
+    local refusals = read_restrictions(restrictions, self.names)
+    for number = 0, count - 1 do
+        local positions = positions_of(self, number)
+        if is_allowed(params_at(self, positions), refusals) then
+            self.at[#self.at + 1] = positions
+            self.index_of[key_at(self, positions)] = #self.at
+        end
+    end
+    self.size = #self.at
+    if self.size == 0 then raise_empty(refusals, count) end
+    return self
+end
+
+-- The parameters of a candidate, a new table.
+function Space:params(index)
+    return params_at(self, self.at[index])
+end
+
+-- Its key, as in a cache file: the values in the order of the names.
+function Space:key(index)
+    return key_at(self, self.at[index])
+end
+
+-- Where its values stand among those of each parameter, from 0 to 1.
+function Space:place(index)
+    local place = {}
+    for k, position in ipairs(self.at[index]) do
+        local last = #self.values[k] - 1
+        place[k] = last > 0 and (position - 1) / last or 0
+    end
+    return place
+end
+
+-- Calls visit() for every other value of parameter k, while it stands in `positions`.
+local function each_other(self, positions, k, visit)
+    local here = positions[k]
+    for position = 1, #self.values[k] do
+        positions[k] = position
+        if position ~= here then visit(self.values[k][here], self.values[k][position]) end
+    end
+    positions[k] = here
+end
+
+-- The candidates that differ from one in a single parameter.
+function Space:neighbours(index)
+    local found, positions = {}, { unpack(self.at[index]) }
+    for k = 1, #self.values do
+        each_other(self, positions, k, function()
+            found[#found + 1] = self.index_of[key_at(self, positions)]
+        end)
+    end
+    return found
+end
+
+-- The candidates that differ from one in two numbers with the same product: what one parameter
+-- gains the other loses, as work-items against work of each. Valleys of tuning lie along these.
+function Space:trades(index)
+    local found, positions = {}, { unpack(self.at[index]) }
+    for k = 1, #self.values do
+        for m = k + 1, #self.values do
+            each_other(self, positions, k, function(a, other_a)
+                each_other(self, positions, m, function(b, other_b)
+                    local numbers = type(a) == 'number' and type(b) == 'number'
+                        and type(other_a) == 'number' and type(other_b) == 'number'
+                    if numbers and a * b == other_a * other_b then
+                        found[#found + 1] = self.index_of[key_at(self, positions)]
+                    end
+                end)
+            end)
+        end
+    end
+    return found
+end
+
+-- The candidate whose parameters each come from one of two, or differ, as pick(k, a, b, count)
+-- says: the new position of parameter k, of `count`, from those of both. Nil if it is not allowed.
+function Space:combine(a, b, pick)
+    local positions = {}
+    for k, values in ipairs(self.values) do
+        positions[k] = pick(k, self.at[a][k], self.at[b][k], #values)
+    end
+    return self.index_of[key_at(self, positions)]
+end
+
+return space

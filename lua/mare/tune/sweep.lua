@@ -1,0 +1,169 @@
+-- A table of blocks against speed and energy: the file it is kept in, its heat maps and what it
+-- says in words. A row is { scheme, width, height, mcells_per_second, watts, mcells_per_joule, low,
+-- high }; what was not measured is nil, low and high are the ends of the interval of the energy.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local image = require 'mare.output.image'
+
+local sweep = {}
+
+local columns = { 'scheme', 'width', 'height', 'mcells_per_second', 'watts', 'mcells_per_joule',
+    'low', 'high' }
+
+-- The row of a record of mare.tune.scenario on so many cells.
+function sweep.row(scheme, width, height, cells, record)
+    local row = { scheme = scheme, width = width, height = height }
+    if record.invalidity ~= 'correct' then return row end
+    row.mcells_per_second, row.watts = cells / record.time / 1e3, record.power
+    if record.energy then
+        row.mcells_per_joule = cells / record.energy / 1e6
+        row.low, row.high = cells / record.energy_high / 1e6, cells / record.energy_low / 1e6
+    end
+    return row
+end
+
+-- ---- the file ----
+
+-- Comma-separated values, with a line of names.
+function sweep.write(path, rows)
+    local lines = { table.concat(columns, ',') }
+    for k, row in ipairs(rows) do
+        local texts = {}
+        for c, name in ipairs(columns) do
+            local value = row[name] or ''
+            texts[c] = type(value) == 'number' and ('%.6g'):format(value) or value
+        end
+        lines[k + 1] = table.concat(texts, ',')
+    end
+    local temporary = files.temporary(path)
+    temporary:append(table.concat(lines, '\n') .. '\n')
+    temporary:commit()
+end
+
+-- The rows of such a file.
+function sweep.read(path)
+    local file, reason = io.open(path)
+    if not file then errors.argument('sweep: %s', reason) end
+    local names, rows = {}, {}
+    for name in file:read '*l':gmatch '[^,]+' do names[#names + 1] = name end
+    if table.concat(names, ',') ~= table.concat(columns, ',') then
+        errors.argument('sweep: %s: its columns are %s, wanted are %s', path,
+            table.concat(names, ','), table.concat(columns, ','))
+    end
+    for line in file:lines() do
+        local row, c = {}, 0
+        for text in (line .. ','):gmatch '(.-),' do
+            c = c + 1
+            row[names[c]] = tonumber(text) or text ~= '' and text or nil
+        end
+        rows[#rows + 1] = row
+    end
+    file:close()
+    return rows
+end
+
+-- ---- by scheme ----
+
+-- Array of { name =, rows } in the order of the first row of each.
+local function by_scheme(rows)
+    local list, at = {}, {}
+    for _, row in ipairs(rows) do
+        if not at[row.scheme] then
+            at[row.scheme] = { name = row.scheme, rows = {} }
+            list[#list + 1] = at[row.scheme]
+        end
+        table.insert(at[row.scheme].rows, row)
+    end
+    return list
+end
+
+-- The values of a column, each once, sorted.
+local function values_of(rows, name)
+    local list, seen = {}, {}
+    for _, row in ipairs(rows) do
+        if not seen[row[name]] then list[#list + 1], seen[row[name]] = row[name], true end
+    end
+    table.sort(list)
+    return list
+end
+
+local function best_of(rows, name)
+    local best
+    for _, row in ipairs(rows) do
+        if row[name] and (not best or row[name] > best[name]) then best = row end
+    end
+    return best
+end
+
+-- ---- the picture ----
+
+local function panel(rows, widths, heights, label, value, format, best)
+    local values = {}
+    for j, height in ipairs(heights) do values[j] = { height = height } end
+    for _, row in ipairs(rows) do
+        for j, height in ipairs(heights) do
+            for i, width in ipairs(widths) do
+                if row.width == width and row.height == height then values[j][i] = value(row) end
+            end
+        end
+    end
+    return { label = label, values = values, format = format, best = best }
+end
+
+local function panels_of(scheme, widths, heights)
+    local rows = scheme.rows
+    local found = { panel(rows, widths, heights, scheme.name .. ': Gcells/s', function(r)
+        return r.mcells_per_second and r.mcells_per_second / 1e3
+    end, '%.1f', 'high') }
+    if not best_of(rows, 'watts') then return found end
+    found[2] = panel(rows, widths, heights, 'mean power, W', function(r) return r.watts end,
+        '%.0f', 'low')
+    found[3] = panel(rows, widths, heights, 'Mcells/J above rest', function(r)
+        return r.mcells_per_joule
+    end, '%.0f', 'high')
+    return found
+end
+
+-- Heat maps into a PNG file: a row for each scheme of speed, power and cells a joule, the best
+-- framed.
+function sweep.picture(path, rows)
+    local widths, heights, list = values_of(rows, 'width'), values_of(rows, 'height'), {}
+    for k, scheme in ipairs(by_scheme(rows)) do list[k] = panels_of(scheme, widths, heights) end
+    local function texts(numbers)
+        local out = {}
+        for k, number in ipairs(numbers) do out[k] = ('%g'):format(number) end
+        return out
+    end
+    image.heatmap { path = path, x = texts(widths), y = texts(heights),
+        xlabel = 'work-items a group', ylabel = 'rows', rows = list }
+end
+
+-- ---- in words ----
+
+local function describe(row)
+    local text = ('%g x %g: %.1f Gcells/s'):format(row.width, row.height,
+        row.mcells_per_second / 1e3)
+    if not row.mcells_per_joule then return text end
+    return ('%s, %.0f W, %.0f Mcells/J (%.0f to %.0f)'):format(text, row.watts,
+        row.mcells_per_joule, row.low, row.high)
+end
+
+-- Of each scheme the fastest and the most frugal block and how far they are apart, as lines.
+function sweep.findings(rows)
+    local lines = {}
+    for _, scheme in ipairs(by_scheme(rows)) do
+        local fast = best_of(scheme.rows, 'mcells_per_second')
+        local frugal = best_of(scheme.rows, 'mcells_per_joule')
+        if fast then lines[#lines + 1] = scheme.name .. ': fastest ' .. describe(fast) end
+        if fast and frugal and fast.mcells_per_joule then
+            lines[#lines + 1] = ('    most frugal %s: the fastest takes %.1f %% more energy, the '
+                .. 'most frugal %.1f %% more time'):format(describe(frugal),
+                100 * (frugal.mcells_per_joule / fast.mcells_per_joule - 1),
+                100 * (fast.mcells_per_second / frugal.mcells_per_second - 1))
+        end
+    end
+    return lines
+end
+
+return sweep

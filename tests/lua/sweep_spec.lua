@@ -1,0 +1,58 @@
+local mare = require 'mare'
+local trial = require 'tests.scenarios.trial'
+
+local sweep = mare.tune.sweep
+
+local function row(scheme, width, height, speed, watts, frugal)
+    return { scheme = scheme, width = width, height = height, mcells_per_second = speed,
+        watts = watts, mcells_per_joule = frugal, low = frugal and 0.75 * frugal,
+        high = frugal and 1.25 * frugal }
+end
+
+describe('a sweep of blocks', function()
+    local folder
+    local rows = {
+        row('euler', 32, 8, 50e3, 400, 200), row('euler', 64, 8, 60e3, 600, 160),
+        row('water', 32, 8, 70e3), row('water', 64, 8),
+    }
+
+    setup(function() folder = trial.new_folder() end)
+    teardown(function() trial.remove(folder) end)
+
+    it('says how far the fastest and the most frugal are apart', function()
+        assert.same({
+            'euler: fastest 64 x 8: 60.0 Gcells/s, 600 W, 160 Mcells/J (120 to 200)',
+            '    most frugal 32 x 8: 50.0 Gcells/s, 400 W, 200 Mcells/J (150 to 250): the fastest '
+                .. 'takes 25.0 % more energy, the most frugal 20.0 % more time',
+            'water: fastest 32 x 8: 70.0 Gcells/s',
+        }, sweep.findings(rows))
+    end)
+
+    it('is kept in a file, and drawn from it', function()
+        local path, picture = folder .. '/a.csv', folder .. '/a.png'
+        sweep.write(path, rows)
+        local found = sweep.read(path)
+        assert.same(rows, found)
+        trial.run('tuning_sweep', { from = path, image = picture })
+        assert.truthy(trial.slurp(picture):find '^\137PNG')
+        trial.spit(path, 'a,b\n1,2\n')
+        assert.has_error(function() sweep.read(path) end)
+    end)
+
+    it('tells cells a second and a joule of a record', function()
+        local found = sweep.row('euler', 32, 8, 1e6, { invalidity = 'correct', time = 0.5,
+            energy = 0.02, energy_low = 0.016, energy_high = 0.025, power = 300 })
+        assert.near(2000, found.mcells_per_second, 1e-9)
+        assert.near(50, found.mcells_per_joule, 1e-9)
+        assert.near(40, found.low, 1e-9)
+        assert.near(62.5, found.high, 1e-9)
+        assert.is_nil(sweep.row('euler', 32, 8, 1e6, { invalidity = 'compile' }).watts)
+    end)
+
+    it('measures every scheme that it is asked for', function()
+        local found = trial.run('tuning_sweep', { n = 64, widths = '1', heights = '8,32',
+            schemes = 'ocean linear', table = folder .. '/b.csv', image = folder .. '/b.png' })
+        assert.equal(2, #found)
+        for _, r in ipairs(found) do assert.is_true(r.mcells_per_second > 0) end
+    end)
+end)

@@ -1,0 +1,69 @@
+-- How good the strategies are, on what all candidates of three kernels took on an H200: the step of
+-- Euler (march.krn), of the nonlinear C-grid and of finite volumes, 4096^2 cells each. The files
+-- are cache files as mare.tune.scenario wrote them, with fewer digits.
+
+local host = require 'mare.host'
+local mare = require 'mare'
+
+local folder = host.root .. '/tests/lua/tuning/'
+local seeds, share, near = 10, 0.15, 1.02
+
+local function median(values)
+    table.sort(values)
+    return 0.5 * (values[#values / 2] + values[#values / 2 + 1])
+end
+
+local function best_time(name, strategy, options)
+    local _, env = mare.tune.replay { cache = folder .. name .. '.json', strategy = strategy,
+        strategy_options = options }
+    return env.best_config.time, env
+end
+
+for _, name in ipairs { 'march', 'nonlinear', 'volumes' } do
+    describe('the shapes of ' .. name, function()
+        local optimum, env = best_time(name, 'brute_force')
+
+        it('are 200 or more, all of them looked at by brute force', function()
+            assert.is_true(env.space >= 200)
+            assert.equal(env.space, env.evaluations)
+        end)
+
+        for _, strategy in ipairs { 'greedy_ils', 'simulated_annealing', 'genetic_algorithm',
+            'bayes_opt' } do
+            it('are searched by ' .. strategy, function()
+                local budget, times = math.floor(share * env.space), {}
+                for seed = 1, seeds do
+                    local found
+                    times[seed], found = best_time(name, strategy,
+                        { max_fevals = budget, seed = seed })
+                    assert.is_true(found.evaluations <= budget)
+                end
+                local ratio = median(times) / optimum
+                assert.is_true(ratio <= near, ('%s: %.4f of the optimum'):format(strategy, ratio))
+            end)
+        end
+    end)
+end
+
+describe('a search', function()
+    it('is the same for the same seed, and ends with its budget', function()
+        local function keys(seed)
+            local list = {}
+            mare.tune.replay { cache = folder .. 'nonlinear.json', strategy = 'genetic_algorithm',
+                strategy_options = { max_fevals = 20, seed = seed },
+                tell = function(r) list[#list + 1] = { r.GROUP, r.W, r.resident } end }
+            return list
+        end
+        assert.equal(20, #keys(3))
+        assert.same(keys(3), keys(3))
+        assert.not_same(keys(3), keys(4))
+    end)
+
+    for _, strategy in ipairs(mare.tune.strategies()) do
+        it('by ' .. strategy .. ' comes to an end without a budget', function()
+            local records = mare.tune.replay { cache = folder .. 'nonlinear.json',
+                strategy = strategy, objective = 'time' }
+            assert.is_true(#records > 30)
+        end)
+    end
+end)

@@ -277,7 +277,7 @@ describe('tuning a scenario', function()
         local function found(...) return shapes.find('linear', default, ...) end
         shapes.put { kernel = 'linear', scheme = 'ocean linear', device = d.info.model,
             precision = 'float', size = shapes.size(64 * 32), shape = { W = 9, rows = 16 } }
-        assert.same({ W = 9, GROUP = 1, rows = 16, resident = 3 }, found(scheme, d, 'float', part))
+        assert.same({ W = 9, GROUP = 1, rows = 16 }, found(scheme, d, 'float', part))
         assert.equal(default, found(scheme, d, 'double', part))
         assert.equal(default, found(scheme, d, 'float', { cells = 64 * 32 * 16 }))
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))

@@ -111,8 +111,9 @@ local function checkpoint_lines(found)
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do
         local p = output.position
-        lines[#lines + 1] = string.format('output: %s, %.0f records to t = %g', p.path, p.steps,
-            p.last)
+        local count = p.frames and p.frames .. ' frames' or p.steps .. ' records'
+        local to = p.last and (' to t = %g'):format(p.last) or ''
+        lines[#lines + 1] = ('output: %s, %s%s'):format(p.path, count, to)
     end
     return lines
 end

@@ -419,10 +419,14 @@ describe('outputs', function()
             'time 5, x 48, y 32', '  time         double 0 to 0.1', '  p            float  ' } do
             assert.truthy(text:find(line, 1, true), text)
         end
-        run('kelvin_helmholtz', { nx = 48, ny = 32, steps = 3, checkpoint = folder .. '/k.ck' })
+        run('kelvin_helmholtz', { nx = 48, ny = 32, steps = 3, checkpoint = folder .. '/k.ck',
+            film = folder .. '/k.gif', film_every = 1, film_width = 200,
+            out = folder .. '/k.nc' })
         status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/k.ck'))
         assert.equal(0, status, text)
         assert.truthy(text:find(', step 3, next dt = 0.0', 1, true), text)
+        assert.truthy(text:find 'k%.gif, [1-9] frames to t = 0' and text:find 'k%.nc, 1 records to',
+            text)
         status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/none'))
         assert.equal(1, status)
         assert.truthy(text:find('none: there is no such file', 1, true), text)

@@ -224,12 +224,8 @@ function Live.__options(_, method)
 end
 
 function Live:__tostring()
-    local e, names = self.engine, {}
-    for k, d in ipairs(e.devices) do names[k] = d.name end
-    return ('%s: %d x %d cells of %s in %s on %s\nt = %.6g after %.0f steps, cfl %g\nvariables %s')
-        :format(self.title, e.grid.nx, e.grid.ny, e.scheme.name, e.precision,
-            table.concat(names, ', '), e.now.t, e.now.steps, e.cfl,
-            table.concat(variables_of(self), ' '))
+    return ('%s: %s\nvariables %s'):format(self.title, tostring(self.engine),
+        table.concat(variables_of(self), ' '))
 end
 
 -- A signal must not end a step in its midst: the loop asks between batches.

@@ -177,6 +177,14 @@ local function check_made(what, value, method, maker)
     end
 end
 
+function Simulation:__tostring()
+    local names = {}
+    for k, d in ipairs(self.devices) do names[k] = d.name end
+    return ('%d x %d cells of %s in %s on %s\nt = %.6g after %.0f steps, cfl %g'):format(
+        self.grid.nx, self.grid.ny, self.scheme.name, self.precision, table.concat(names, ', '),
+        self.now.t, self.now.steps, self.cfl)
+end
+
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones or their names, or options.device,

@@ -136,6 +136,8 @@ describe('every object', function()
             local names = table.concat(complete.names(list[name]), ' ')
             assert.truthy(names:find(field, 1, true), name)
         end
+        assert.matches('{ sim = 32 x 4 cells of euler in float on', inspect.show {
+            sim = list.engine })
         local environment = { s = list.sim, w = list.watched }
         assert.same({ 'rho', 'rho_u', 'rho_v' }, (complete.at(environment, "s:plot('rho")))
         assert.same({ 'f' }, (complete.at(environment, "w:time '")))
@@ -229,6 +231,7 @@ describe('help', function()
         assert.truthy(help.text 'every_steps':find 'steps between outputs')
         assert.truthy(help.text 'thacker':find('turning earth', 1, true))
         assert.equal('nil:', help.text(nil):sub(1, 4))
+        assert.falsy(help.text(mare.watch):find 'watch:')      -- a class of another file
     end)
 end)
 

@@ -62,7 +62,8 @@ end
 -- A part or a type: itself, and what it has.
 local function show_with_members(entry)
     local members = with_prefix(entry.name .. '.')
-    for _, member in ipairs(with_prefix(entry.name:gsub('^mare%.', '') .. ':')) do
+    local class = entry.kind ~= 'function' and entry.name:gsub('^mare%.', '') .. ':'
+    for _, member in ipairs(class and with_prefix(class) or {}) do
         members[#members + 1] = member
     end
     if #members == 0 then return show(entry) .. what_it_takes(entry) end

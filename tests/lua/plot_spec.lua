@@ -140,7 +140,7 @@ describe('plotting a file', function()
         file:write 'no NetCDF'
         file:close()
         local status, text = plot 'text.nc'
-        assert.equal(1, status)
+        assert.equal(2, status)
         assert.truthy(text:find('text.nc: open: NetCDF: ', 1, true), text)
         assert.equal('text.nc', listing())
         local whole = slurp 'a.nc'
@@ -148,8 +148,8 @@ describe('plotting a file', function()
         file:write(whole:sub(1, 600), ('x'):rep(#whole - 600))
         file:close()
         status, text = plot 'a.nc'
-        assert.equal(1, status)
-        assert.truthy(text:find('a.nc: open: NetCDF: HDF error\n', 1, true), text)
+        assert.equal(2, status)
+        assert.truthy(text:find('a.nc: open: NetCDF: HDF error', 1, true), text)
     end)
 
     it('reads other files that follow CF', function()

@@ -48,6 +48,22 @@ describe('the manual', function()
         assert.same({}, missing)
     end)
 
+    it('of the launcher has its commands and variables', function()
+        local file = assert(io.open 'bindings/package/mare.1')
+        local page = file:read '*a':gsub('\\', '')
+        file:close()
+        local pipe = io.popen(("'%s' --help"):format(require('mare.host').launcher))
+        local usage, missing = pipe:read '*a', {}
+        pipe:close()
+        for _, pattern in ipairs { '\n +mare (%-?%-?%l+)', 'MARE_[%u_]+' } do
+            for word in usage:gmatch(pattern) do
+                missing[word] = not page:find(word, 1, true) or nil
+            end
+        end
+        assert.same({}, missing)
+        assert.truthy(page:find 'rerun' and usage:find 'rerun')
+    end)
+
     it('leaves no markup in a text', function()
         local text = text_of 'mare_engine.3'
         for line in text:gmatch '[^\n]+' do

@@ -3,7 +3,8 @@
  * A plan is a list of operations that holds the objects they work on. A back end with graphs of its
  * own turns the list into one at the first run; otherwise a replay walks the list. OpenCL's
  * cl_khr_command_buffer is left alone: its arguments cannot be patched, it holds neither transfers
- * nor events, and PoCL 3.1 replays 100 empty kernels in 1.46 us each, enqueued 1.17 us.
+ * nor events, NVIDIA's driver 580 lacks it, and PoCL 3.1 replays 100 empty kernels in 1.46 us each,
+ * enqueued in 1.17 us.
  */
 #include "internal.h"
 

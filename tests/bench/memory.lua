@@ -82,5 +82,5 @@ local function bench_temporaries(bytes)
 end
 
 for _, bytes in ipairs { 2 ^ 12, 2 ^ 20, 2 ^ 26 } do bench_alloc(bytes) end
-peer.peer_close()       -- one context is left: more of them cost the loops below
+peer.peer_close()
 for _, bytes in ipairs { 2 ^ 16, 2 ^ 20, 2 ^ 22, 2 ^ 24, 2 ^ 26 } do bench_temporaries(bytes) end

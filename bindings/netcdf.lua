@@ -36,6 +36,7 @@ ffi.cdef [[
     int nc_def_dim(int id, const char *name, size_t length, int *dim);
     int nc_def_var(int id, const char *name, int type, int rank, const int *dims, int *var);
     int nc_def_var_chunking(int id, int var, int storage, const size_t *sizes);
+    int nc_set_var_chunk_cache(int id, int var, size_t size, size_t slots, float preemption);
     int nc_def_var_deflate(int id, int var, int shuffle, int deflate, int level);
     int nc_def_var_quantize(int id, int var, int mode, int digits);
     int nc_def_var_fill(int id, int var, int no_fill, const void *value);
@@ -272,6 +273,13 @@ local function var_id(file, name)
         file.vars[name] = id
     end
     return id
+end
+
+-- From here on whole chunks of a variable that nothing compresses go into the file from where they
+-- lie, not through a copy of HDF5's; after end_definitions().
+function File:write_through(name)
+    self:check(C.nc_set_var_chunk_cache(self.id, var_id(self, name), 0, 0, 0),
+        'variable ' .. name .. ': chunk cache')
 end
 
 -- The value of a variable that stands for a missing one, its _FillValue; before

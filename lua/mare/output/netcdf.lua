@@ -54,7 +54,7 @@ local output = {}
 local Writer = {}
 Writer.__index = Writer
 
-local max_chunk = 1024     -- cells along one axis: 4 MiB in float, small enough for partial readers
+local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough for partial readers
 
 local function fail(spec, ...)
     error(tostring(spec.path) .. ': ' .. string.format(...), 0)
@@ -128,16 +128,17 @@ local function check_deflate(spec)
     end
 end
 
--- n cells in the fewest equal chunks that are not longer than max_chunk
-local function chunk(n)
-    return math.ceil(n / math.ceil(n / max_chunk))
+-- Rows of a chunk: equal shares of whole rows, which lie in one piece in memory too.
+local function chunk_rows(g)
+    local most = math.max(1, math.floor(max_chunk / g.nx))
+    return math.ceil(g.ny / math.ceil(g.ny / most))
 end
 
 -- Bytes that one record may add to the file: whole chunks and some room for HDF5's own tables.
 local function record_bytes(spec)
     local g, bytes = sample_of(spec), 0
-    local rows = chunk(g.ny) * math.ceil(g.ny / max_chunk)
-    local cells = rows * chunk(g.nx) * math.ceil(g.nx / max_chunk)
+    local rows = chunk_rows(g)
+    local cells = math.ceil(g.ny / rows) * rows * g.nx
     for _, v in ipairs(all_variables(spec)) do
         bytes = bytes + cells * (v.type == 'double' and 8 or 4)
     end
@@ -199,9 +200,14 @@ local function define_variable(file, spec, v, order, chunks)
         standard_name = v.standard_name })
 end
 
+local function write_through(file, spec)
+    if (spec.deflate or 0) > 0 or spec.shuffle or spec.quantize then return end
+    for _, v in ipairs(spec.variables) do file:write_through(v.name) end
+end
+
 local function define_variables(file, spec, dims)
     local g = sample_of(spec)
-    local chunks = { chunk(g.ny), chunk(g.nx) }
+    local chunks = { chunk_rows(g), g.nx }
     for _, v in ipairs(spec.variables) do
         define_variable(file, spec, v, { dims.time, dims.y, dims.x }, { 1, unpack(chunks) })
     end
@@ -248,6 +254,7 @@ local function define(file, spec)
     define_axes(file, spec, dims)
     define_variables(file, spec, dims)
     file:end_definitions()
+    write_through(file, spec)
     put_centres(file, names.y.name, g.ny, grid.y, grid.ny, g.j0, g.step)
     put_centres(file, names.x.name, g.nx, grid.x, grid.nx, g.i0, g.step)
     for _, v in ipairs(spec.statics or {}) do
@@ -322,10 +329,8 @@ end
 local function chunk_origins(spec, first, last)
     local g, origins = sample_of(spec), {}
     for record = first or 0, (last or 1) - 1 do
-        for y = 0, g.ny - 1, chunk(g.ny) do
-            for x = 0, g.nx - 1, chunk(g.nx) do
-                origins[#origins + 1] = first and { record, y, x } or { y, x }
-            end
+        for y = 0, g.ny - 1, chunk_rows(g) do
+            origins[#origins + 1] = first and { record, y, 0 } or { y, 0 }
         end
     end
     return origins
@@ -379,6 +384,7 @@ local function seal(self)
     }
     self.counted = self.steps
     self.file = netcdf.append(name, self.path)
+    write_through(self.file, spec)
 end
 
 -- From here on a failing or aborted run leaves the file, for resume().
@@ -444,6 +450,7 @@ function output.resume(spec, position)
         self.temporary:reserve(position.size + self.record_bytes)
         restore(position, self.temporary)
         self.file = netcdf.append(self.temporary.name, self.path)
+        write_through(self.file, spec)
         local earlier = self.file:attributes().history
         self.file:begin_definitions()
         put_global_attributes(self.file, spec, earlier)

@@ -1,8 +1,8 @@
 -- How kernels are cut into work, and whatever else of them results do not depend on: for each the
 -- best that is known here. First comes what a tuning tries at the moment (with), then what one has
--- found on this user's devices and kept (put), then what is shipped with Mare, which each scheme
--- hands to find() as its default. Found ones hold for a kernel of a scheme, a model of device, a
--- precision and a class of sizes: cells within a factor of two around a power of four.
+-- found on this user's devices and kept (put), then what is shipped with Mare (shipped.lua). Found
+-- ones hold for a kernel of a scheme, a model of device, a precision and a class of sizes: cells
+-- within a factor of two around a power of four.
 --
 -- A shape is a table of W columns a work-item, GROUP work-items a group, `rows` of a strip or
 -- `resident` groups on a compute unit, and what else the kernel knows.
@@ -11,6 +11,7 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local lfs = require 'lfs'
+local shipped = require 'mare.shipped'
 local version = require('bindings.device').version
 
 local shapes = {}
@@ -168,11 +169,28 @@ function shapes.scheme_name(scheme)
     return scheme.name .. ' ' .. scheme.scheme
 end
 
--- The shape of a kernel for a part: { cells = mean of all parts }. default: the one that is shipped
-function shapes.find(kernel, default, scheme, device, precision, part)
-    if trying then return merged(default, trying[kernel]) end
-    return merged(default, find_kept(kernel, shapes.scheme_name(scheme), device, precision,
-        shapes.size(part.cells)))
+-- The one of several shapes for so many columns.
+local function for_columns(list, columns)
+    if not list[1] then return list end
+    for _, shape in ipairs(list) do
+        if columns >= shape.columns then return shape end
+    end
+end
+
+local function find_shipped(kernel, device, precision, part)
+    local known = shipped[kernel]
+    local found = known[device.info.kind] or known.gpu
+    return for_columns(found[precision] or found, part.nx)
+end
+
+-- The shape of a kernel for a part: { nx =, cells = mean of all parts }.
+function shapes.find(kernel, scheme, device, precision, part)
+    local fields = trying and trying[kernel]
+    if not trying then
+        fields = find_kept(kernel, shapes.scheme_name(scheme), device, precision,
+            shapes.size(part.cells))
+    end
+    return merged(find_shipped(kernel, device, precision, part), fields)
 end
 
 -- Calls f(...) while kernels have these fields, { kernel = { W = 4, ... } }, and otherwise what is

@@ -249,9 +249,9 @@ describe('tuning a scenario', function()
     it('rejects a shape whose state is another, and keeps the best of the others', function()
         -- Wrong on purpose where strips have 8 rows: the state is computed for another gravity.
         local find = shapes.find
-        shapes.find = function(kernel, default, scheme, ...)
-            local found = find(kernel, default, scheme, ...)
-            rawset(scheme, 'g', kernel == 'linear' and found.rows == 8 and 9.5 or 9.81)
+        shapes.find = function(kernel, scheme, ...)
+            local found = find(kernel, scheme, ...)
+            if kernel == 'linear' then scheme.g = found.rows == 8 and 9.5 or 9.81 end
             return found
         end
         local ok, records, env = pcall(mare.tune.scenario, seiche { keep = true })
@@ -272,16 +272,17 @@ describe('tuning a scenario', function()
 
     it('is used by later runs of the same scheme, precision, size and device alone', function()
         local d = device.open(trial.device)
-        local scheme, part = { name = 'ocean', scheme = 'linear' }, { cells = 64 * 32 }
-        local default = { W = 4, GROUP = 1, resident = 3 }
-        local function found(...) return shapes.find('linear', default, ...) end
+        local scheme, part = { name = 'ocean', scheme = 'linear' }, { nx = 64, cells = 64 * 32 }
+        local default = shapes.with({}, shapes.find, 'linear', scheme, d, 'float', part)
+        local function found(...) return shapes.find('linear', ...) end
         shapes.put { kernel = 'linear', scheme = 'ocean linear', device = d.info.model,
             precision = 'float', size = shapes.size(64 * 32), shape = { W = 9, rows = 16 } }
-        assert.same({ W = 9, GROUP = 1, rows = 16 }, found(scheme, d, 'float', part))
+        assert.same({ W = 9, GROUP = default.GROUP, rows = 16 }, found(scheme, d, 'float', part))
         assert.equal(default, found(scheme, d, 'double', part))
-        assert.equal(default, found(scheme, d, 'float', { cells = 64 * 32 * 16 }))
+        assert.equal(default, found(scheme, d, 'float', { nx = 64, cells = 64 * 32 * 16 }))
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))
-        assert.equal(default, found(scheme, { info = { model = 'another' } }, 'float', part))
+        local other = { info = { model = 'another', kind = d.info.kind } }
+        assert.equal(default, found(scheme, other, 'float', part))
         local mare_command = ("'%s' tune "):format(require('mare.host').launcher)
         local status, text = trial.status_of(mare_command .. 'ls')
         assert.equal(0, status)

@@ -5,8 +5,8 @@
 
 local ocean = require 'mare.schemes.ocean'
 local random = require 'mare.random'
+local shapes = require 'mare.shapes'
 local support = require 'tests.validation.support'
-local volumes = require 'mare.schemes.ocean.volumes'
 
 local nx, ny, g, cfl = 37, 22, 9.81, 0.45
 
@@ -130,12 +130,8 @@ for _, name in ipairs { 'cdklm', 'kurganov_petrova' } do
         it('teams of work-items have the bits of single ones', function()
             local desc = { scheme = name, land = true }
             local state = support.state(support.run_steps(simulate(desc), 8))
-            local shape = volumes.shapes.cpu.stage
-            volumes.shapes.cpu.stage = { W = 2, GROUP = 16, TEAM = 32, RING = 4, UNROLL = 1,
-                rows = 9 }
-            local ok, team = pcall(simulate, desc)
-            volumes.shapes.cpu.stage = shape
-            assert.is_true(ok, tostring(team))
+            local team = shapes.with({ volumes = { W = 2, GROUP = 16, TEAM = 32, RING = 4,
+                UNROLL = 1, rows = 9 } }, simulate, desc)
             assert.is_nil(support.bits_differ(state, support.state(support.run_steps(team, 8))))
         end)
 

@@ -21,48 +21,12 @@ frame.limiters = {
     none = 'no slopes: first order',
 }
 
--- How kernels are cut into work: W columns a work-item, GROUP work-items a group, strips of about
--- `rows` rows. The best of sweeps over these on an H200 (8192^2 cells of Euler) and on PoCL, but
--- for those of a stage, which are still a guess; results do not depend on it.
-local gpu = {
-    float = {
-        x = { W = 4, GROUP = 64, rows = 16 },
-        y = { W = 2, GROUP = 64, rows = 64 },
-        stage = { W = 4, GROUP = 64, rows = 32 },
-        rate = { W = 1, GROUP = 128, rows = 64 },
-    },
-    double = {
-        x = { W = 4, GROUP = 64, rows = 16 },
-        y = { W = 1, GROUP = 64, rows = 64 },
-        stage = { W = 2, GROUP = 64, rows = 32 },
-        rate = { W = 1, GROUP = 128, rows = 64 },
-    },
-}
-local cpu = {
-    x = { W = 120, GROUP = 1, rows = 32 },
-    y = { W = 128, GROUP = 1, rows = 64 },
-    stage = { W = 120, GROUP = 1, rows = 32 },
-    rate = { W = 64, GROUP = 1, rows = 64 },
-}
-
--- The same for march.krn: by the number of columns that there are at least, W columns a work-item,
--- GROUP work-items a group, as many groups as fill a compute unit with `resident`, but at least
--- `rows` rows for a team: four more are computed. The best of sweeps on an H200.
-local marches = {
-    float = {
-        { columns = 900, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
-        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
-    },
-    double = {
-        { columns = 900, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
-        { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
-    },
-}
+local striped = { 'x', 'y', 'stage', 'rate' }   -- kernels whose strips work() makes
 
 local function shape_for(scheme, device, precision, part)
     local found = {}
-    for kernel, shape in pairs(device.info.kind == 'cpu' and cpu or gpu[precision]) do
-        found[kernel] = shapes.find(kernel, shape, scheme, device, precision, part)
+    for _, kernel in ipairs(striped) do
+        found[kernel] = shapes.find(kernel, scheme, device, precision, part)
     end
     return found
 end
@@ -127,11 +91,7 @@ end
 
 -- How march.krn is cut for a part: the columns of a work-item divide those of the part.
 local function march_shape(scheme, device, precision, part)
-    local choice
-    for _, shape in ipairs(marches[precision]) do
-        choice = choice or part.nx >= shape.columns and shape or nil
-    end
-    choice = shapes.find('march', choice, scheme, device, precision, part)
+    local choice = shapes.find('march', scheme, device, precision, part)
     local W = choice.W
     while part.nx % W > 0 do W = W / 2 end
     local team = team_of(device, choice)

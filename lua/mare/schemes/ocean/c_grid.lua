@@ -8,43 +8,14 @@ local source = require 'mare.source'
 
 local c_grid = {}
 
--- W columns a work-item, GROUP work-items a group, and `resident` groups a compute unit, which an
--- H200 has room for at a time: then all strips run at once and end together, where a few more
--- would cost a fifth. The best of sweeps there (4096^2 cells) and on PoCL, where strips have `rows`
--- rows. Results do not depend on it.
-c_grid.shapes = {
-    gpu = {
-        float = {
-            linear = { W = 4, GROUP = 128, resident = 4 },
-            nonlinear = { W = 4, GROUP = 64, resident = 6, old_ahead = true },
-        },
-        double = {
-            linear = { W = 4, GROUP = 64, resident = 4 },
-            nonlinear = { W = 4, GROUP = 64, resident = 4 },
-        },
-    },
-    cpu = {
-        linear = { W = 256, GROUP = 1, rows = 64 }, nonlinear = { W = 256, GROUP = 1, rows = 64 },
-    },
-}
 -- Options of finite volumes, which a scenario may hand over with its own, whatever the scheme.
 c_grid.fields = { theta = 'any', rk = 'any' }
 
-local measuring = {
-    gpu = { W = 1, GROUP = 128, rows = 512 }, cpu = { W = 1, GROUP = 16, rows = 512 },
-}
-
 local least_rows = 8            -- of a strip, which computes two more
-
-local function kind_of(device)
-    return device.info.kind == 'cpu' and 'cpu' or 'gpu'
-end
 
 -- How the steps of a scheme are cut on a device.
 function c_grid.cut(scheme, device, precision, part)
-    local known = c_grid.shapes[kind_of(device)]
-    return shapes.find(scheme.scheme, (known[precision] or known)[scheme.scheme], scheme, device,
-        precision, part)
+    return shapes.find(scheme.scheme, scheme, device, precision, part)
 end
 
 -- Work-items along x and strips along y, and groups in all.
@@ -60,7 +31,7 @@ end
 -- rates change with the flow.
 function c_grid.maxima(scheme, device, part)
     local function groups(cut) return select(2, work(cut, device, part.nx, part.ny)) end
-    local most = groups(measuring[kind_of(device)])
+    local most = groups(shapes.find('c_grid_rate', scheme, device, 'float', part))
     if not scheme.nonlinear then return most end
     for _, precision in ipairs { 'float', 'double' } do
         most = math.max(most, groups(c_grid.cut(scheme, device, precision, part)))
@@ -68,10 +39,11 @@ function c_grid.maxima(scheme, device, part)
     return most
 end
 
--- { step, rate, cut } of a device; host: of ocean/domain.lua, part: the first there.
+-- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there.
 function c_grid.kernels(scheme, device, precision, host, part)
     local cut, fast = c_grid.cut(scheme, device, precision, part),
-        kind_of(device) == 'gpu' and precision == 'float'
+        device.info.kind ~= 'cpu' and precision == 'float'
+    local measuring = shapes.find('c_grid_rate', scheme, device, precision, part)
     local function load(file, shape)
         local defines = domain.defines(host)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
@@ -82,8 +54,9 @@ function c_grid.kernels(scheme, device, precision, host, part)
             options = shapes.options(device.info, shape.max_registers) }))
     end
     return {
-        cut = cut, step = load(('ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
-        rate = load('ocean/c_grid_rate.krn', measuring[kind_of(device)]):kernel 'c_grid_rate',
+        cut = cut, measuring = measuring,
+        step = load(('ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
+        rate = load('ocean/c_grid_rate.krn', measuring):kernel 'c_grid_rate',
     }
 end
 
@@ -103,7 +76,7 @@ function c_grid.binder(kernels, part)
         end
         return kernel:bind(arguments)
     end
-    local measure = bind(kernels.rate, measuring[kind_of(device)], { src = state.now })
+    local measure = bind(kernels.rate, kernels.measuring, { src = state.now })
     return function(more) return bind(kernels.step, kernels.cut, more) end, measure
 end
 

@@ -26,28 +26,9 @@ local methods = {
     },
 }
 
--- W columns a work-item, GROUP work-items a group, `resident` groups at a time on a compute unit of
--- an H200, or strips of `rows` rows; TEAM, RING, UNROLL: see the kernel. Results depend on none of
--- it. The best of sweeps over these on an H200 (4096^2 cells) and on PoCL.
-volumes.shapes = {
-    float = {
-        stage = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
-        rate = { W = 1, GROUP = 128, rows = 64 },
-    },
-    double = {
-        stage = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 1, resident = 9 },
-        rate = { W = 1, GROUP = 128, rows = 64 },
-    },
-    cpu = {
-        stage = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
-        rate = { W = 64, GROUP = 1, rows = 64 },
-    },
-}
-
 local function shape_for(scheme, device, precision, part)
-    local known = volumes.shapes[device.info.kind == 'cpu' and 'cpu' or precision]
-    return { rate = known.rate,
-        stage = shapes.find('volumes', known.stage, scheme, device, precision, part) }
+    return { rate = shapes.find('rate', scheme, device, precision, part),
+        stage = shapes.find('volumes', scheme, device, precision, part) }
 end
 
 local least_rows, most_rows = 4, 140    -- of a strip: longer ones are slower

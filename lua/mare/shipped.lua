@@ -1,0 +1,70 @@
+-- The shapes of kernels that Mare comes with: by kernel, kind of device and precision, where these
+-- matter; of several the first whose part has `columns` or more. The best of sweeps on an H200 for
+-- GPUs (Euler on 8192^2 cells, oceans on 4096^2), but for stages, which are still a guess, and on
+-- PoCL for CPUs. What the fields mean: shapes.lua, and the heads of the kernels.
+--
+-- `resident` is as many groups as an H200 has room for at a time on a compute unit: then all strips
+-- run at once and end together, where a few more would cost a fifth. A strip of the march has at
+-- least `rows` rows: four more are computed.
+
+return {
+    x = {
+        gpu = { W = 4, GROUP = 64, rows = 16 },
+        cpu = { W = 120, GROUP = 1, rows = 32 },
+    },
+    y = {
+        gpu = {
+            float = { W = 2, GROUP = 64, rows = 64 },
+            double = { W = 1, GROUP = 64, rows = 64 },
+        },
+        cpu = { W = 128, GROUP = 1, rows = 64 },
+    },
+    stage = {
+        gpu = {
+            float = { W = 4, GROUP = 64, rows = 32 },
+            double = { W = 2, GROUP = 64, rows = 32 },
+        },
+        cpu = { W = 120, GROUP = 1, rows = 32 },
+    },
+    rate = {
+        gpu = { W = 1, GROUP = 128, rows = 64 },
+        cpu = { W = 64, GROUP = 1, rows = 64 },
+    },
+    march = {
+        gpu = {
+            float = {
+                { columns = 900, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
+            },
+            double = {
+                { columns = 900, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
+            },
+        },
+    },
+    linear = {
+        gpu = {
+            float = { W = 4, GROUP = 128, resident = 4 },
+            double = { W = 4, GROUP = 64, resident = 4 },
+        },
+        cpu = { W = 256, GROUP = 1, rows = 64 },
+    },
+    nonlinear = {
+        gpu = {
+            float = { W = 4, GROUP = 64, resident = 6, old_ahead = true },
+            double = { W = 4, GROUP = 64, resident = 4 },
+        },
+        cpu = { W = 256, GROUP = 1, rows = 64 },
+    },
+    volumes = {
+        gpu = {
+            float = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
+            double = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 1, resident = 9 },
+        },
+        cpu = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
+    },
+    c_grid_rate = {
+        gpu = { W = 1, GROUP = 128, rows = 512 },
+        cpu = { W = 1, GROUP = 16, rows = 512 },
+    },
+}

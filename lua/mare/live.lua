@@ -260,8 +260,10 @@ end
 -- The options, as a scenario shows them with --help.
 function Named:__tostring()
     local options, lines, columns = scenario.options(self.name), {}, (screen.size())
-    lines[1] = ("%s: %s; mare.simulation '%s' { ... } makes it, from"):format(self.name,
-        options.title or 'a scenario', self.name)
+    local how = scenario.simulates(self.name) and "mare.simulation '%s' { ... } makes it, from"
+        or 'from a shell mare %s runs it, with'
+    lines[1] = ('%s: %s; '):format(self.name, options.title or 'a scenario')
+        .. how:format(self.name)
     for _, option in ipairs(options) do
         local choices = option.choices and ' (' .. table.concat(option.choices, ', ') .. ')' or ''
         local default = option.default

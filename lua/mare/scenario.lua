@@ -35,6 +35,13 @@ local function find(name)
     return path, text
 end
 
+-- Whether the file gives anything to mare.run; one that does not would do all of its work before
+-- that is known.
+function scenario.simulates(name)
+    local _, text = find(name)
+    return text:find '%.run%f[^%w_]' ~= nil
+end
+
 -- mare.options with these values instead of the command line's.
 local function evaluate(name, text, values, spec)
     local options = require 'mare.options'
@@ -101,10 +108,12 @@ function scenario.load(name, values)
     if type(values) ~= 'table' then
         errors.argument("scenario '%s': a table of options is wanted, not %s", name, type(values))
     end
-    local self = setmetatable({ name = name, thread = start(name, values) }, Scenario)
-    local kind, value
-    repeat kind, value = go_on(self.thread) until kind ~= 'options'
-    if kind == 'end' then
+    local kind, value, self
+    if scenario.simulates(name) then
+        self = setmetatable({ name = name, thread = start(name, values) }, Scenario)
+        repeat kind, value = go_on(self.thread) until kind ~= 'options'
+    end
+    if kind ~= 'run' then
         errors.argument("scenario '%s' runs no simulation; from a shell: mare %s", name, name)
     end
     self.desc = value

@@ -138,6 +138,12 @@ describe('a simulation by hand', function()
     it('is refused where there is none', function()
         fails("no scenario 'nothing' (there are: bump", mare.simulation 'nothing', {})
         fails('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })
+        local path = folder .. '/loose.lua'
+        local file = assert(io.open(path, 'w'))
+        file:write "error 'must not be run'"
+        file:close()
+        fails('runs no simulation', mare.simulation(path), {})
+        assert.matches('from a shell mare saxpy', tostring(mare.simulation 'saxpy'))
         fails('option --nx', mare.simulation 'sod', { nx = 1 })
         fails('option --nx', mare.simulation, 'sod', { nx = 1 })
         fails("unknown option 'colour'", mare.simulation 'sod', { colour = 'red' })

@@ -32,8 +32,12 @@ end
 local function list(steps)
     local lines = { 'examples(n) shows and runs step n of scenarios/TUTORIAL.md:' }
     for _, step in ipairs(steps) do lines[#lines + 1] = '  ' .. step.title end
+    local names, scenario = {}, require 'mare.scenario'
+    for _, name in ipairs(scenario.names()) do
+        if scenario.simulates(name) then names[#names + 1] = name end
+    end
     local scenarios = "Scenarios: mare.simulation 'NAME' {}, where NAME is "
-        .. table.concat(require('mare.scenario').names(), ', ')
+        .. table.concat(names, ', ')
     lines[#lines + 1] = screen.wrapped(scenarios, (screen.size()) - 1, 0)
     return table.concat(lines, '\n')
 end

@@ -284,8 +284,10 @@ local function add_scenarios(list)
     local scenario = require 'mare.scenario'
     for _, name in ipairs(scenario.names()) do
         local path = host.root .. '/scenarios/' .. name .. '.lua'
+        local how = scenario.simulates(name) and "mare.simulation '%s' { ... }"
+            or 'mare %s, from a shell'
         add(list, { name = name, kind = 'scenario', text = head_of(path), where = short(path),
-            signature = ("mare.simulation '%s' { ... }"):format(name) })
+            signature = how:format(name) })
     end
 end
 

@@ -443,7 +443,7 @@ typedef struct mare_profile_record {
     uint64_t bytes;                 /* moved; of a kernel what mare_launch_set_bytes told */
 } mare_profile_record;
 
-mare_status mare_profile_begin(mare_device *device);
+mare_status mare_profile_begin(mare_device *device);    /* waits for the default stream */
 mare_status mare_profile_end(mare_device *device);      /* waits for what is queued */
 /* Takes the next record; *found is 0 when there is none. */
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found);

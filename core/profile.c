@@ -94,10 +94,12 @@ static struct mr_profile *find_profile(mare_device *device) {
     return profile;
 }
 
+/* Waited for, lest work on another stream begins before it. */
 static mare_status mark_origin(mare_device *device, struct mr_profile *profile) {
     const mr_backend *backend = device->backend;
     if (!profile->origin.u64) MR_TRY(backend->event_create(device->native, &profile->origin));
-    return backend->event_record(device->native, profile->origin, device->stream->native);
+    MR_TRY(backend->event_record(device->native, profile->origin, device->stream->native));
+    return backend->event_wait(device->native, profile->origin);
 }
 
 static mare_status begin(mare_device *device, struct mr_profile *profile) {

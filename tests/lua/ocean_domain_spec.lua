@@ -136,6 +136,17 @@ describe('the bed of an ocean', function()
 end)
 
 describe('an ocean refuses', function()
+    it('options of finite volumes for other schemes', function()
+        for _, scheme in ipairs { 'linear', 'nonlinear' } do
+            for option, value in pairs { theta = 1.5, rk = 3 } do
+                local ok, err = pcall(mare.ocean, { scheme = scheme, depth = 1, [option] = value })
+                assert.is_false(ok)
+                assert.equal(('ocean: %s = %s, which only cdklm and kurganov_petrova have, not %s')
+                    :format(option, value, scheme), err.message)
+            end
+        end
+    end)
+
     it('depths that are missing or none', function()
         assert.matches('^ocean: depth is missing: a number of metres', refused {})
         assert.matches("^ocean: depth is nil in cell %(0, 0%) at x = 1, y = %-4: must be a number",

@@ -179,9 +179,10 @@ describe('a file of an ocean', function()
         file:close()
     end)
 
-    it('has directions on a sphere, and no missing value where all is water', function()
+    it('has directions on a sphere, and no missing value where all is always water', function()
         run(path, { coordinates = 'longitude-latitude', depth = 50,
-            options = { variables = 'v', region = '2,6,1,5', stride = 2, t_end = 20, every = 10 } })
+            options = { variables = 'v', region = '2,6,1,5', stride = 2, t_end = 20, every = 10,
+                scheme = 'linear' } })
             :release()
         local file = netcdf.open(path)
         assert.same({ 'latitude', 'longitude' }, file:variable('depth').dimensions)
@@ -199,6 +200,21 @@ describe('a file of an ocean', function()
         assert.is_false(ok)
         assert.matches('^ocean: depth: all 12 x 8 cells are land', err.message)
         assert.is_nil(io.open(path))
+    end)
+
+    it('has no surface where a bed below still water has fallen dry', function()
+        local sim = run(path, { depth = 10, options = { variables = 'h', steps = 0 },
+            initial = function(x) return x > 6 and -50 or 0.5, 0, 0 end })
+        local file = netcdf.open(path)
+        local shown, h = file:get('eta', { 0, 0, 0 }, { 1, 1, nx }),
+            file:get('h', { 0, 0, 0 }, { 1, 1, nx })
+        for i = 0, nx - 1 do
+            assert.equal(i >= 6, shown[i] ~= shown[i])
+            assert.equal(i >= 6 and 0 or 10.5, h[i])
+            assert.equal(i >= 6 and -10 or 0.5, sim:stored('eta')[i])
+        end
+        file:close()
+        sim:release()
     end)
 
     it('has no surface where a bed above still water is dry, nor have gauges there', function()

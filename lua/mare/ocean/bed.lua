@@ -225,23 +225,13 @@ local function open_cells(self, cells)
     end
 end
 
--- Cells that are not land, and whose bed does not lie below still water: they may be dry.
-local function count_above(self)
-    for j = 0, self.grid.ny - 1 do
-        for i = 0, self.grid.nx - 1 do
-            local depth = self:depth_at(i, j)
-            if depth <= 0 and not is_land(depth) then self.above = self.above + 1 end
-        end
-    end
-end
-
 -- options: { depth =, land = depth from which on it is land, minimum_depth = of the rest };
 -- boundaries: of exchange.boundaries. Raises what is wrong with a depth, and where.
 function bed.new(grid, boundaries, options, precision, staggered)
     local count = (grid.nx + 2 * halo) * (grid.ny + 2 * halo)
     local self = setmetatable({
         grid = grid, boundaries = boundaries, options = options, precision = precision,
-        staggered = staggered, above = 0,
+        staggered = staggered,
         kinds = { x = { boundaries.west, boundaries.east },
             y = { boundaries.south, boundaries.north } },
         depth = memory.array(precision, count),
@@ -253,7 +243,6 @@ function bed.new(grid, boundaries, options, precision, staggered)
     if not staggered then
         self.corner = memory.array(precision, count)
         set_corners(self, corner)
-        count_above(self)
     end
     return self
 end

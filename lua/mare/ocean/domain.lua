@@ -57,9 +57,9 @@ function Domain:has_land()
     return self.bed.water < self.grid.cells
 end
 
--- Whether there are places without water, for ever or until they are flooded.
+-- Whether there may be places without water, for ever or until they are flooded.
 function Domain:has_missing()
-    return self:has_land() or self.bed.above > 0
+    return self:has_land() or not self.scheme.staggered
 end
 
 -- Tells beds apart.

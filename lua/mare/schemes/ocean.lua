@@ -86,9 +86,10 @@ ocean.options = {
     title = 'Ocean',
     { name = 'scheme', default = 'cdklm', choices = frame.names_of(ocean.schemes),
         help = 'of the time step' },
-    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
-        help = 'of the minmod limiter' },
-    { name = 'rk', default = 2, range = { 2, 3 }, help = 'stages of a step of finite volumes' },
+    { name = 'theta', type = 'number', range = { 1, 2 },
+        help = 'of the minmod limiter of finite volumes; 1.3 if not given' },
+    { name = 'rk', type = 'integer', range = { 2, 3 },
+        help = 'stages of a step of finite volumes; 2 if not given' },
     { name = 'variables', type = 'string', needs = { 'out', 'series' },
         help = 'more for --out, of h,u,v,speed,vorticity,energy,dissipation,wind_power' },
 }

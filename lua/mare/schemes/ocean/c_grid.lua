@@ -3,13 +3,24 @@
 -- even and odd steps go in opposite directions.
 
 local domain = require 'mare.ocean.domain'
+local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
 local c_grid = {}
 
--- Options of finite volumes, which a scenario may hand over with its own, whatever the scheme.
+-- Options of finite volumes, which are refused in words of their own.
 c_grid.fields = { theta = 'any', rk = 'any' }
+
+-- Refuses them.
+function c_grid.check(scheme, desc)
+    for _, name in ipairs { 'theta', 'rk' } do
+        if desc[name] ~= nil then
+            errors.argument('ocean: %s = %s, which only cdklm and kurganov_petrova have, not %s',
+                name, tostring(desc[name]), scheme.scheme)
+        end
+    end
+end
 
 local least_rows = 8            -- of a strip, which computes two more
 

@@ -17,7 +17,8 @@ local function bind(_, kernels, part)
     }
 end
 
-function linear.setup(scheme)
+function linear.setup(scheme, desc)
+    c_grid.check(scheme, desc)
     if scheme.viscosity > 0 then
         errors.argument('ocean: viscosity = %g, the linear scheme has none', scheme.viscosity)
     end

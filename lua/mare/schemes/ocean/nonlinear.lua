@@ -36,6 +36,7 @@ end
 -- filter: of every 16th step, a sixteenth of it a step, from 0 (none) to 1; 0.2 damps a wave of
 -- 125 steps a period by 3 % in 32 periods.
 function nonlinear.setup(scheme, desc)
+    c_grid.check(scheme, desc)
     scheme.filter = number('filter', desc.filter or 0.2, 0, 1)
     scheme.nonlinear, scheme.staggered, scheme.gradual = true, true, true
     scheme.has_shut_walls = scheme.viscosity == 0       -- it looks at what slides along a wall

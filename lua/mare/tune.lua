@@ -17,6 +17,7 @@ local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
+local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 local strategies = require 'mare.tune.strategies'
 
@@ -89,6 +90,24 @@ local function search(desc, target, candidates, kept, replay)
     return records, env
 end
 
+-- The cells of a problem, whatever way its size is given.
+local function cells_of(size)
+    local cells = 1
+    for _, n in ipairs(type(size) == 'table' and size or { size }) do cells = cells * n end
+    return cells
+end
+
+local function keep_kernel(target, names, record)
+    local shape = {}
+    for _, name in ipairs(names) do shape[name] = record[name] end
+    if type(target.problem_size) == 'function' then
+        errors.argument 'tune.kernel: keep wants a problem_size that is no function'
+    end
+    shapes.put { kernel = target.name, device = target.device.info.model, shape = shape,
+        size = shapes.size(cells_of(target.problem_size)), time = record.time,
+        energy = record.energy }
+end
+
 -- Tunes a kernel. desc, beside what the head of this file shows: kernel_source = text or
 -- function(params) -> text, lang = 'mare', 'cuda' or 'opencl', problem_size = number, { x, y, z }
 -- or function(params), arguments and answer = arrays and numbers by name or in order, answer nil:
@@ -100,7 +119,8 @@ end
 -- 'energy' (J), 'edp', 'pareto' or a metric, objective_higher_is_better, metrics = { name =
 -- function(record) }, iterations = 7, early_stop = 3: times the best beyond which one is timed
 -- once, cache = file to go on from, output = T4 file, device, workers, energy = true: measured too,
--- energy_seconds, energy_warm, tell = function(record, count). Parameters with a meaning:
+-- energy_seconds, energy_warm, keep = true: tune.best() tells the best from now on, tell =
+-- function(record, count). Parameters with a meaning:
 -- block_size_x, _y, _z, math = 'strict', 'fast', 'relaxed', max_registers (0: no limit),
 -- compiler_options; all others are defines only. Returns the records in the order of the search,
 -- and { best_config, pareto, evaluations, space, device_name, ... }.
@@ -111,7 +131,21 @@ function tune.kernel(desc)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates.names)
     local kept = results.open(desc.cache, header_of(desc, target, candidates))
-    return search(desc, target, candidates, kept)
+    local records, env = search(desc, target, candidates, kept)
+    if desc.keep and env.best_config then keep_kernel(target, candidates.names, env.best_config) end
+    return records, env
+end
+
+-- The parameters that tune.kernel has found and kept (keep = true) for a kernel, an open device and
+-- a problem of this size or one within its class; nil if there are none.
+function tune.best(kernel_name, device, problem_size)
+    local size = shapes.size(cells_of(problem_size))
+    for _, entry in ipairs(shapes.kept()) do
+        if entry.kernel == kernel_name and not entry.scheme and entry.size == size
+            and entry.device == device.info.model then
+            return entry.shape
+        end
+    end
 end
 
 -- Tunes the step of a scenario. desc: scenario = name or file, options = { nx =, ... } as a session

@@ -1,6 +1,6 @@
 -- How good the strategies are, on what all candidates of three kernels took on an H200: the step of
--- Euler (march.krn of 8e855c9), of the nonlinear C-grid and of finite volumes, 4096^2 cells each. The files
--- are cache files as mare.tune.scenario wrote them, with fewer digits.
+-- Euler (march.krn of 8e855c9), of the nonlinear C-grid and of finite volumes, 4096^2 cells each.
+-- The files are cache files as mare.tune.scenario wrote them, with fewer digits.
 
 local host = require 'mare.host'
 local mare = require 'mare'

@@ -1,5 +1,6 @@
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
+local ffi = require 'ffi'
 local json = require 'dkjson'
 local mare = require 'mare'
 local results = require 'mare.tune.results'
@@ -72,13 +73,21 @@ describe('the space of a tuning', function()
     end)
 end)
 
-describe('tuning', function()
-    local folder
+ffi.cdef 'int setenv(const char *name, const char *value, int overwrite);'
+local folder
 
-    setup(function()
-        folder = trial.new_folder()
-    end)
-    teardown(function() trial.remove(folder) end)
+setup(function()
+    folder = trial.new_folder()
+    ffi.C.setenv('MARE_TUNED', folder .. '/a/b/tuned.json', 1)
+end)
+
+teardown(function()
+    trial.remove(folder)
+    ffi.C.setenv('MARE_TUNED', 'off', 1)
+    shapes.forget()
+end)
+
+describe('tuning', function()
 
     for _, info in ipairs(devices()) do
         if info.kind ~= 'other' then
@@ -193,6 +202,56 @@ describe('tuning', function()
         assert.equal(1, env.best_config.W)
     end)
 
+    it('times a slow candidate once', function()
+        local slow = source:gsub('%(real%)WRONG', '(real)WRONG + slow(a[k])')
+        slow = 'MR_FN real slow(real x) { for (int k = 0; k < LOOPS; ++k) x = x * R(0.5); '
+            .. 'return x > R(1e30) ? x : R(0.0); }\n' .. slow
+        local records = mare.tune.kernel(scale { kernel_source = slow, early_stop = 3,
+            grid_div_x = { 'W' }, tune_params = { W = { 1 }, WRONG = { 0 },
+                LOOPS = { 1, 100000 } } })
+        assert.same({ 3, 1 }, { #records[1].times, #records[2].times })
+        assert.equal('correct', records[2].invalidity)
+    end)
+
+    it('stops when its time is over', function()
+        local records = mare.tune.kernel(scale { strategy_options = { time_limit = 0 } })
+        assert.same({}, records)
+    end)
+
+    it('looks for the least energy, and for all that nothing beats', function()
+        local energy = require 'mare.energy'
+        local open, joules = energy.open, { 3, 1, 2, 5 }
+        energy.open = function()
+            return { rest = function() return 100 end, measure = function(_, desc)
+                desc.run()
+                local value = table.remove(joules, 1)
+                return { joules = value, low = value, high = value, power = 300 }
+            end }
+        end
+        local ok, records, env = pcall(mare.tune.kernel, scale { objective = 'pareto' })
+        joules = { 3, 1, 2, 5 }
+        local fine, _, frugal = pcall(mare.tune.kernel, scale { objective = 'energy' })
+        energy.open = open
+        assert.is_true(ok and fine, tostring(records))
+        assert.equal(1, frugal.best_config.energy)
+        local fastest = records[1]
+        for _, r in ipairs(records) do fastest = r.time < fastest.time and r or fastest end
+        assert.equal(fastest, env.pareto[1])
+        assert.equal(1, env.pareto[#env.pareto].energy)
+        assert.is_nil(env.pareto[5])
+    end)
+
+    it('keeps the best of a kernel for those who ask', function()
+        local d = device.open(trial.device)
+        local _, env = mare.tune.kernel(scale { device = d, keep = true })
+        local best = mare.tune.best('scale', d, n + 1)
+        local found = env.best_config
+        assert.same({ W = found.W, WRONG = 0, block_size_x = found.block_size_x }, best)
+        assert.is_nil(mare.tune.best('scale', d, 100 * n))
+        assert.is_nil(mare.tune.best('other', d, n))
+        assert.equal(1, shapes.clear 'scale')
+    end)
+
     it('compiles ahead in other processes, for what they leave in the cache', function()
         if not require('mare.host').launcher then return pending 'there is no launcher' end
         local ahead = require 'mare.tune.ahead'
@@ -213,16 +272,6 @@ describe('tuning', function()
 end)
 
 describe('tuning a scenario', function()
-    local ffi = require 'ffi'
-    ffi.cdef 'int setenv(const char *name, const char *value, int overwrite);'
-    local folder = trial.new_folder()
-    ffi.C.setenv('MARE_TUNED', folder .. '/a/b/tuned.json', 1)
-    teardown(function()
-        trial.remove(folder)
-        ffi.C.setenv('MARE_TUNED', 'off', 1)
-        shapes.forget()
-    end)
-
     local function seiche(more)
         local desc = { scenario = 'seiche', device = trial.device, iterations = 3, workers = 0,
             options = { nx = 64, ny = 32, scheme = 'linear' },

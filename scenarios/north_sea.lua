@@ -62,6 +62,9 @@ local o = mare.options {
     { name = 'rk', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
 }
+if (o.tracks or o.tracks_chart) and o.drifters == 0 then
+    error('north_sea: --tracks and --tracks-chart want --drifters N', 0)
+end
 local data = require('mare.host').root .. '/scenarios/data/'
 local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
     or { friction = 0.025, datum = 0, deeper = 4 }      -- what its tide was found with

@@ -46,8 +46,9 @@ The options are those of the scenario and win over those in the file, which stay
     doctor = 'With --json the same as data, for programs and for reports of errors.',
     tune = [[
 ls: kernel, scheme, precision, size, date and device of each; show: the shapes of a kernel and its
-time; clear: removes those of a kernel, or all. MARE_TUNED sets the file, which is
-$XDG_DATA_HOME/mare/tuned.json otherwise. mare.tune finds them: help(mare.tune) in a session.]],
+time, and those that Mare comes with; clear: removes those of a kernel, or all. MARE_TUNED sets the
+file, which is $XDG_DATA_HOME/mare/tuned.json otherwise. mare.tune finds them: help(mare.tune) in a
+session.]],
     cache = [[
 ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
 which MARE_CACHE sets.]],

@@ -118,24 +118,43 @@ end
 
 -- ---- use ----
 
--- The entries as lines of a table, or with their shapes those of one kernel.
+-- 'W = 4, rows = 8'
+local function describe(shape)
+    local fields = {}
+    for name, value in pairs(shape) do fields[#fields + 1] = name .. ' = ' .. tostring(value) end
+    table.sort(fields)
+    return table.concat(fields, ', ')
+end
+
+-- Adds the shipped shapes below `known`, whose place in the table is `words`.
+local function add_shipped(lines, words, known)
+    if known.W then
+        lines[#lines + 1] = words .. '  shipped: ' .. describe(known)
+        return
+    end
+    for _, name in ipairs { 'gpu', 'cpu', 'float', 'double' } do
+        if known[name] then add_shipped(lines, words .. ' ' .. name, known[name]) end
+    end
+    for _, shape in ipairs(known) do add_shipped(lines, words, shape) end
+end
+
+local function line_of(entry)
+    return ('%-10s %-24s %-6s %7s  %s  %s'):format(entry.kernel, entry.scheme or '-',
+        entry.precision or '-', ('%d^2'):format(2 ^ entry.size), (entry.date or ''):sub(1, 10),
+        entry.device)
+end
+
+-- The entries as lines of a table; or those of one kernel with their shapes, and what is shipped.
 function shapes.lines(kernel)
     local lines = {}
     for _, entry in ipairs(shapes.kept()) do
-        local size = ('%d^2'):format(2 ^ entry.size)
-        local line = ('%-10s %-24s %-6s %7s  %s  %s'):format(entry.kernel, entry.scheme or '-',
-            entry.precision or '-', size, (entry.date or ''):sub(1, 10), entry.device)
-        if not kernel then lines[#lines + 1] = line end
+        if not kernel then lines[#lines + 1] = line_of(entry) end
         if kernel == entry.kernel then
-            local fields = {}
-            for name, value in pairs(entry.shape) do
-                fields[#fields + 1] = name .. ' = ' .. tostring(value)
-            end
-            table.sort(fields)
-            lines[#lines + 1] = line .. '\n    ' .. table.concat(fields, ', ')
-                .. (entry.time and (': %.4g ms'):format(entry.time) or '')
+            lines[#lines + 1] = ('%s\n    %s: %.4g ms'):format(line_of(entry),
+                describe(entry.shape), entry.time or 0 / 0)
         end
     end
+    if shipped[kernel] then add_shipped(lines, kernel, shipped[kernel]) end
     return lines
 end
 

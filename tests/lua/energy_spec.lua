@@ -1,6 +1,8 @@
 local device = require 'bindings.device'
 local energy = require 'mare.energy'
 local lfs = require 'lfs'
+local system = require 'bindings.system'
+local trial = require 'tests.scenarios.trial'
 
 -- A device that takes `rest` watts, and `work` while it computes, with a counter that moves every
 -- `step` seconds, on a clock of its own.
@@ -130,6 +132,30 @@ describe('energy', function()
             assert.has_error(function() energy.rapl(folder) end,
                 folder .. '/intel-rapl:1/energy_uj cannot be read (by root alone?)')
         end)
+    end)
+
+    it('is told of a run that asks for it', function()
+        local open, mark = energy.open, system.now()
+        local function counter() return 50 * (system.now() - mark) end
+        energy.open = function() return energy.new { name = 'steady', counter = counter } end
+        local ok, result = pcall(trial.run, 'bump', { nx = 16, steps = 2000, t_end = 1e4,
+            energy = true, image = os.tmpname() .. '.png' })
+        energy.open = open
+        assert.is_true(ok, tostring(result))
+        local rates = result.sim.rates
+        assert.is_nil(rates.no_energy)
+        assert.is_true(rates.energy_low <= 0 and rates.energy_high >= 0)
+        assert.is_true(rates.energy_high < 50)      -- J: it never takes more than at rest
+    end)
+
+    it('is refused where a run asks for it and there is none', function()
+        local open = energy.open
+        energy.open = function() return nil, 'no counter' end
+        local ok, failure = pcall(trial.run, 'bump', { nx = 16, energy = true })
+        energy.open = open
+        assert.is_false(ok)
+        assert.truthy(failure.message:find '^option %-%-energy: [%w:]+: no counter$')
+        assert.equal('usage', failure.status)
     end)
 
     it('says why there is none', function()

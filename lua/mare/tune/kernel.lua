@@ -166,7 +166,9 @@ function Run:batch(n)
     for _ = 1, n do self.launch:run() end
 end
 
+-- Waits for what is queued, and frees the launch.
 function Run:release()
+    self.target.device:wait()
     self.launch:release()
 end
 

@@ -1,0 +1,66 @@
+-- A coast as a file of NorKyst-800 or ROMS has it: its bed, its state at the first record, and from
+-- then on its elevation and currents at the sides, and its wind. At the end the elevation is held
+-- against the file's. Such files are at thredds.met.no, under fou-hi/norkyst800m-1h; windows of
+-- interest are 25,350,550,875 (North Sea) and 300,600,50,250 (Skagerrak).
+
+local mare = require 'mare'
+
+local o = mare.options {
+    title = 'NorKyst',
+    help = 'A window of NorKyst-800 or another file of ROMS, from its own state and sides.',
+    mare.options.simulation, mare.ocean.options,
+    { name = 'file', type = 'string', help = 'NetCDF file, or several as a.nc,b.nc' },
+    { name = 'window', type = 'string', help = 'of rho points, as i0,i1,j0,j1; all but the outer '
+        .. 'ones if not given' },
+    { name = 'sponge', default = 20, range = { 1, 1000 }, help = 'cells along each side' },
+    { name = 'friction', default = 0.0025, range = { 0, 1 }, help = 'quadratic, coefficient' },
+    { name = 'drifters', default = 0, range = { 0, 1e6 }, help = 'from random places' },
+    { name = 'tracks', type = 'path', help = 'CF trajectory file of them' },
+    { name = 'least-depth', default = 5, range = { 0.1 }, help = 'shallower water is made so deep',
+        type = 'number', unit = 'm' },
+    { name = 't-end', default = 0, range = { 0 }, help = '0: the last record' },
+    { name = 'nx', withdrawn = true }, { name = 'ny', withdrawn = true },
+}
+if not o.file then error('norkyst: --file FILE is wanted', 0) end
+local files = {}
+for path in o.file:gmatch '[^,]+' do files[#files + 1] = path end
+local sea = mare.roms { files = files,
+    window = o.window and mare.options.numbers('window', o.window, 4) }
+if o.t_end == 0 then o.t_end = sea.times[#sea.times] end
+local grid, depths = sea.grid, sea.depth.data
+local sides = sea:boundaries { kind = 'sponge', width = o.sponge }
+
+local places, k = {}, 0
+while #places < o.drifters do
+    local x = grid.x[1] + (grid.x[2] - grid.x[1]) * mare.random.uniform(o.seed, 2 * k)
+    local y = grid.y[1] + (grid.y[2] - grid.y[1]) * mare.random.uniform(o.seed, 2 * k + 1)
+    local i, j = grid:cell(x, y)
+    local depth = depths[j * grid.nx + i]
+    if depth == depth then places[#places + 1] = { x, y } end
+    k = k + 1
+end
+
+local sim = mare.run {
+    title = 'NorKyst', options = o, grid = grid, initial = sea.initial, boundaries = sides,
+    scheme = mare.ocean {
+        scheme = o.scheme, depth = sea.depth, minimum_depth = o.least_depth,
+        coriolis = sea.coriolis, wind = sea.wind, theta = o.theta, rk = o.rk,
+        friction = { kind = 'quadratic', coefficient = o.friction },
+    },
+    drifters = places[1] and { places = places, path = o.tracks, every = 3600 } or nil,
+    picture = { variable = 'speed', label = 'speed (m/s)', vectors = { 'u', 'v' } },
+}
+
+local eta, sum, count = sim:stored 'eta', 0, 0
+for n = 0, grid.cells - 1 do
+    if depths[n] == depths[n] then
+        local x, y = grid:x_centre(n % grid.nx), grid:y_centre(math.floor(n / grid.nx))
+        sum, count = sum + (eta[n] - sides.west.eta.at(sim.now.t, x, y)) ^ 2, count + 1
+    end
+end
+local result = { sim = sim, sea = sea, difference = math.sqrt(sum / count) }
+if not o.quiet then
+    print(string.format('elevation after %g s: rms %.3f m from that of the file', sim.now.t,
+        result.difference))
+end
+return result

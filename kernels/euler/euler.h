@@ -31,10 +31,13 @@ MR_FN real sound(flow w) { return w.p * mr_rsqrt(w.p * w.rho); }
 
 MR_FN real sound_speed(flow w, real gamma) { return mr_sqrt(gamma) * sound(w); }
 
-/* Not numbers unless density and pressure are positive: a root is NaN then. */
-MR_FN signals signals_in(flow w, real gamma) {
-    real c = w.p * mr_rsqrt(w.p) * mr_rsqrt(w.rho), scale = mr_sqrt(gamma);
-    signals s = { mr_fma(scale, c, mr_abs(w.un)), mr_fma(scale, c, mr_abs(w.ut)) };
+/* Below 0 or not numbers unless density and pressure are positive. */
+MR_FN signals signals_of(cell q, real gamma) {
+    real inverse = mr_rcp(q.rho), square = mr_fma(q.mn, q.mn, q.mt * q.mt);
+    real heat = mr_fma(q.rho, q.energy, R(-0.5) * square);      /* rho p / (gamma - 1) */
+    real c = heat * mr_rsqrt(heat), scale = mr_sqrt(gamma * (gamma - R(1.0)));
+    signals s = { mr_fma(scale, c, mr_abs(q.mn)) * inverse,
+        mr_fma(scale, c, mr_abs(q.mt)) * inverse };
     return s;
 }
 

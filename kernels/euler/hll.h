@@ -13,15 +13,14 @@ MR_FN cell carried(flow w, real s, real weight, real gamma) {
     return f;
 }
 
-/* (sr F(l) - sl F(r) + sl sr (q(r) - q(l))) / (sr - sl), as a sum over the two sides. */
+/* (sr F(l) - sl F(r) + sl sr (q(r) - q(l))) / (sr - sl), as a sum over the two sides; west is -sl
+ * and east sr, both from 0 on. */
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
     real cl = sound(l), cr = sound(r), scale = mr_sqrt(gamma);
-    real sl = mr_min(mr_fma(-scale, cl, l.un), mr_fma(-scale, cr, r.un));
-    real sr = mr_max(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
-    sl = mr_min(R(0.0), sl);
-    sr = mr_max(R(0.0), sr);
-    real width = mr_rcp(sr - sl);
-    cell a = carried(l, sl, sr * width, gamma), b = carried(r, sr, -sl * width, gamma), f;
+    real west = mr_most(mr_fma(scale, cl, -l.un), mr_fma(scale, cr, -r.un));
+    real east = mr_most(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
+    real width = mr_rcp(east + west);
+    cell a = carried(l, -west, east * width, gamma), b = carried(r, east, west * width, gamma), f;
     f.rho = a.rho + b.rho;
     f.mn = a.mn + b.mn;
     f.mt = a.mt + b.mt;

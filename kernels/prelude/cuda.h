@@ -56,6 +56,8 @@ typedef unsigned long ulong;
 #define mr_min(a, b) mr_min_((real)(a), (real)(b))
 #define mr_max(a, b) mr_max_((real)(a), (real)(b))
 #define mr_max_nan(a, b) mr_max_nan_((real)(a), (real)(b))
+#define mr_least(a, b, c) mr_least_((real)(a), (real)(b), (real)(c))
+#define mr_most(a, b) mr_most_((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) mr_sqrt_((real)(a))
 #define mr_cbrt(a) cbrt((real)(a))
@@ -71,17 +73,28 @@ MR_FN float mr_max_(float a, float b) { return fmaxf(a, b); }
 MR_FN double mr_min_(double a, double b) { return a < b ? a : b; }
 MR_FN double mr_max_(double a, double b) { return a > b ? a : b; }
 
-MR_FN double mr_max_nan_(double a, double b) { return b > a || b != b ? b : a; }
+/* As bits, numbers from 0 on are in order, with NaNs and what is below 0 after them, or for signed
+ * ones with what is below 0 before them. */
+MR_FN float mr_least_(float a, float b, float c) {
+    uint least = min(min(__float_as_uint(a), __float_as_uint(b)), __float_as_uint(c));
+    return __uint_as_float(least);
+}
+MR_FN double mr_least_(double a, double b, double c) { return mr_min_(mr_min_(a, b), c); }
+MR_FN float mr_most_(float a, float b) {
+    return __int_as_float(max(max(__float_as_int(a), __float_as_int(b)), 0));
+}
+MR_FN double mr_most_(double a, double b) {
+    double most = mr_max_(a, b);
+    return __double2hiint(most) < 0 ? 0.0 : most;
+}
 MR_FN float mr_max_nan_(float a, float b) {
-#if __CUDA_ARCH__ >= 800
-    asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
-    return a;
-#else
-    return b > a || b != b ? b : a;
-#endif
+    return __uint_as_float(max(__float_as_uint(a), __float_as_uint(b)));
+}
+MR_FN double mr_max_nan_(double a, double b) {
+    return __longlong_as_double((long long)max((unsigned long long)__double_as_longlong(a),
+        (unsigned long long)__double_as_longlong(b)));
 }
 
-MR_FN double mr_sqrt_(double a) { return sqrt(a); }
 #ifdef MR_FAST
 /* One instruction each, and none that a compiler may merge with its neighbours: left to divide as
  * it likes, it does so in one place and not in another, and the bits of a cell depend on the
@@ -118,15 +131,24 @@ MR_FN double mr_rsqrt_(double a) {
     double e = fma(-(a * r), r, 1.0);
     return fma(r * e, fma(0.375, e, 0.5), r);
 }
+
+MR_FN double mr_sqrt_(double a) { return a * mr_rsqrt_(a + 1e-300); }    /* 0 of 0 */
 #else
+MR_FN double mr_sqrt_(double a) { return sqrt(a); }
 MR_FN double mr_rcp_(double a) { return 1.0 / a; }
 MR_FN double mr_rsqrt_(double a) { return rsqrt(a); }
-MR_FN float mr_rcp_(float a) { return 1.0f / a; }
+/* The nearest number, of one that is normal and has a normal result: what a division does, less its
+ * care of all others, which costs a branch each. */
+MR_FN float mr_rcp_(float a) {
+    float r;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return fmaf(r, fmaf(-a, r, 1.0f), r);
+}
 MR_FN float mr_sqrt_(float a) { return sqrtf(a); }
 MR_FN float mr_rsqrt_(float a) {
     float r;
-    asm("rsqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a));
-    return r;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
+    return fmaf(0.5f * r, fmaf(-(a * r), r, 1.0f), r);
 }
 #endif
 

@@ -65,16 +65,24 @@ MR_FN double mr_min_double(double a, double b) { return a < b ? a : b; }
 MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
 #endif
 #define mr_max_nan(a, b) MR_JOIN(mr_max_nan_, MARE_REAL)((real)(a), (real)(b))
-#ifdef __NV_CL_C_VERSION
-MR_FN float mr_max_nan_float(float a, float b) {
-    asm("max.NaN.f32 %0, %0, %1;" : "+f"(a) : "f"(b));
-    return a;
-}
+/* As bits, numbers from 0 on are in order, with NaNs and what is below 0 after them, or for signed
+ * ones with what is below 0 before them. */
+#ifdef MR_CPU
+#define mr_least(a, b, c) mr_min(mr_min(a, b), c)
+#define mr_most(a, b) mr_max(mr_max(a, b), R(0.0))
 #else
-MR_FN float mr_max_nan_float(float a, float b) { return b > a || b != b ? b : a; }
+#define mr_least(a, b, c) MR_JOIN(mr_least_, MARE_REAL)((real)(a), (real)(b), (real)(c))
+#define mr_most(a, b) MR_JOIN(mr_most_, MARE_REAL)((real)(a), (real)(b))
+#define mr_least_float(a, b, c) as_float(min(min(as_uint(a), as_uint(b)), as_uint(c)))
+#define mr_least_double(a, b, c) mr_min_double(mr_min_double(a, b), c)
+#define mr_most_float(a, b) as_float(max(max(as_int(a), as_int(b)), 0))
+MR_FN double mr_most_double(double a, double b) {
+    double most = mr_max_double(a, b);
+    return as_int2(most).y < 0 ? 0.0 : most;
+}
 #endif
-/* comparisons with a NaN are false: a NaN in a stays */
-MR_FN double mr_max_nan_double(double a, double b) { return b > a || b != b ? b : a; }
+#define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
+#define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
 #ifdef MR_CPU
@@ -105,7 +113,6 @@ MR_FN double mr_cbrt_double(double a) {
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-#define mr_sqrt_double(a) sqrt(a)
 #if defined(MR_FAST) && defined(__NV_CL_C_VERSION)
 /* See cuda.h. */
 MR_FN float mr_rcp_float(float a) {
@@ -139,7 +146,10 @@ MR_FN double mr_rsqrt_double(double a) {
     double e = fma(-(a * r), r, 1.0);
     return fma(r * e, fma(0.375, e, 0.5), r);
 }
+
+MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); }   /* 0 of 0 */
 #else
+#define mr_sqrt_double(a) sqrt(a)
 #define mr_rcp_double(a) (1.0 / (a))
 #define mr_rcp_float(a) (1.0f / (a))
 #define mr_sqrt_float(a) sqrt(a)

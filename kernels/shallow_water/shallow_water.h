@@ -31,7 +31,8 @@ MR_FN flow difference(flow a, flow b) {
 /* Of small waves. NaN where the depth is negative or no number. */
 MR_FN real wave_speed(flow w, real g) { return mr_sqrt(g * w.h); }
 
-MR_FN signals signals_in(flow w, real g) {
+MR_FN signals signals_of(cell q, real g) {
+    flow w = primitive(q, g);
     real c = wave_speed(w, g);
     signals s = { mr_abs(w.un) + c, mr_abs(w.ut) + c };
     return s;

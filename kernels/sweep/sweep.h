@@ -13,7 +13,7 @@
  *   update              (cell, flux through the low face, through the high face, lambda)
  *   fall                what gravity towards -y does to a cell
  *   signals             how fast they travel along the sweep (n) and across it (t):
- *                       signals_in(flow, physics); NaN where it is no state
+ *                       signals_of(cell, physics); below 0 or NaN where it is no state
  *   cells, flows, faces ROOM of them each, with get_ and set_ for lane l; cells have field[FIELDS]
  *
  * lambda is dt / dn, `physics` the number that the equation has: gamma, or g.
@@ -74,7 +74,7 @@ MR_FN void take_strip(sweep *s, int low, int high) {
 /* How fast signals cross cells, in cells per time: dt times it is the Courant number. A stage along
  * BOTH_AXES takes from a cell through four faces what a sweep takes through two. */
 MR_FN real signal_rate(signals f, real inv_dn, real inv_dt) {
-    real rate = mr_max(f.n * inv_dn, f.t * inv_dt);
+    real rate = mr_max_nan(f.n * inv_dn, f.t * inv_dt);
 #ifdef BOTH_AXES
     rate = R(2.0) * rate;
 #endif
@@ -83,13 +83,14 @@ MR_FN real signal_rate(signals f, real inv_dn, real inv_dt) {
 
 /* The signal rate of lane l, 0 where it lies beyond the domain. */
 MR_FN real lane_rate(const cells *q, int l, sweep s) {
-    flow w = primitive(get_cell(q, l), s.physics);
-    return mr_select(l < s.columns,
-        signal_rate(signals_in(w, s.physics), s.inv_dn, s.inv_dt), R(0.0));
+    signals f = signals_of(get_cell(q, l), s.physics);
+    return mr_select(l < s.columns, signal_rate(f, s.inv_dn, s.inv_dt), R(0.0));
 }
 
-/* Called by all work-items at the end of a last sweep, each with its largest signal rate. */
+/* Called by all work-items at the end of a last sweep, each with its largest signal rate; what is
+ * no state gives a NaN. */
 MR_FN void put_maximum(MR_GLOBAL real *maxima, MR_LOCAL_PTR real *partial, real rate, real dt) {
     rate = group_maximum(partial, mr_lid_x(), rate);
+    if (rate < R(0.0)) rate = mr_sqrt(rate);
     if (mr_lid_x() == 0 && dt > R(0.0)) maxima[mr_group_y() * mr_groups_x() + mr_group_x()] = rate;
 }

@@ -33,7 +33,8 @@ return {
     march = {
         gpu = {
             float = {
-                { columns = 900, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+                { columns = 1100, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+                { columns = 850, W = 2, GROUP = 64, DEPTH = 4, resident = 6, rows = 8 },
                 { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
             },
             double = {

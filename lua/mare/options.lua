@@ -350,6 +350,8 @@ M.simulation = {
     { name = 'dt', type = 'number', range = { 1e-12 }, help = 'time step, instead of --cfl' },
     { name = 'precision', default = 'float', choices = { 'float', 'double' },
       help = 'of the arithmetic' },
+    { name = 'maths', default = 'fast', choices = { 'fast', 'strict' },
+      help = 'of a GPU: strict rounds quotients and roots to nearest' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
     device_list_option,
     { name = 'out', type = 'path', help = 'NetCDF file to write' },

@@ -69,7 +69,8 @@ local function make_states(self, parts)
     for k, part in ipairs(parts) do
         local member = member_of[part.device]
         if not member then
-            local kernels = self.scheme:kernels(part.device, self.precision, self.domain, part)
+            local kernels = self.scheme:kernels(part.device, self.precision, self.domain, part,
+                self.maths)
             member = { device = part.device, kernels = kernels }
             self.members[#self.members + 1], member_of[part.device] = member, member
         end
@@ -158,11 +159,11 @@ local function check_step(dt)
     return dt
 end
 
-local function check_first(first)
-    if first ~= 'x' and first ~= 'y' then
-        errors.argument("first = '%s', must be x or y", tostring(first))
+local function check_either(what, value, one, other)
+    if value ~= one and value ~= other then
+        errors.argument("%s = '%s', must be %s or %s", what, tostring(value), one, other)
     end
-    return first
+    return value
 end
 
 local allowed = {
@@ -191,7 +192,8 @@ end
 --   domain = scheme:domain(...), if it was made already, drifters = of ocean/drifters.lua
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
---     dt = fixed, nil: it follows from cfl } }
+--     dt = fixed, nil: it follows from cfl, maths = 'fast' or 'strict': quotients and roots on a
+--     GPU to a few units of the last place, or to nearest as on a CPU } }
 -- Or the name of a scenario, which makes it one to work with by hand from a table of options, given
 -- with the name or to what this returns: see live.lua.
 function simulation.new(desc, values)
@@ -209,8 +211,9 @@ function simulation.new(desc, values)
     end
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
+        maths = check_either('maths', o.maths or 'fast', 'fast', 'strict'),
         cfl = o.cfl or 0.45, dt = check_step(o.dt), now = {}, version = 0,
-        first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
+        first = desc.scheme.levels and 'x' or check_either('first', o.first or 'x', 'x', 'y'),
         other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
         decompose = o.decompose or { 1, 1 },
     }, Simulation)

@@ -26,4 +26,10 @@ function source.program(file, desc)
     return program
 end
 
+-- Whether lanes of a warp look at one another by shuffles, which the prelude knows how to say on
+-- that device, rather than through local memory. info: of a device
+function source.shuffles(info)
+    return info.vendor:find 'NVIDIA' ~= nil
+end
+
 return source

@@ -23,7 +23,7 @@ local function new(desc)
         boundaries = desc.boundaries or 'periodic', initial = desc.initial or rough(nx, ny),
         devices = desc.devices,
         options = { device = name, decompose = desc.decompose, precision = desc.precision,
-            first = desc.first, cfl = desc.cfl },
+            first = desc.first, cfl = desc.cfl, maths = desc.maths },
     }
 end
 
@@ -329,6 +329,7 @@ describe('a simulation', function()
         assert.matches("limiter 'mid'", message(new, { limiter = 'mid' }))
         assert.matches("precision 'half'", message(new, { precision = 'half' }))
         assert.matches("first = 'z'", message(new, { first = 'z' }))
+        assert.matches("maths = 'ieee'", message(new, { maths = 'ieee' }))
     end)
 
     it('that does not fit is refused before it takes memory', function()

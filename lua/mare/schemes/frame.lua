@@ -79,14 +79,9 @@ local function work(shape, columns, rows)
     return global, math.ceil(global[1] / shape.GROUP) * global[2]
 end
 
--- Whether lanes of a warp shuffle there, as the prelude says it.
-function frame.shuffles(info)
-    return info.vendor:find 'NVIDIA' ~= nil
-end
-
 -- Lanes that look at one another: those of a warp, or of a group.
 local function team_of(device, shape)
-    return frame.shuffles(device.info) and 32 or shape.GROUP
+    return source.shuffles(device.info) and 32 or shape.GROUP
 end
 
 -- How march.krn is cut for a part: the columns of a work-item divide those of the part.
@@ -136,15 +131,15 @@ function frame.files(scheme)
 end
 
 -- The kernels on a device, shared by all its parts; `march` compiles those that it is asked for.
--- part: the first of them.
-function frame.kernels(scheme, device, precision, _, part)
+-- part: the first of them; maths: as of simulation.new, `fast` if nil
+function frame.kernels(scheme, device, precision, _, part, maths)
     local shape = shape_for(scheme, device, precision, part)
     local function load(file, cut)
         local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
             DEPTH = cut.DEPTH, GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict', defines = defines,
             options = shapes.options(device.info, cut.max_registers) }))
     end
     local kernels = { shape = shape, scheme = scheme,

@@ -50,8 +50,9 @@ function c_grid.maxima(scheme, device, part)
     return most
 end
 
--- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there.
-function c_grid.kernels(scheme, device, precision, host, part)
+-- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there;
+-- maths: as of simulation.new, `fast` if nil
+function c_grid.kernels(scheme, device, precision, host, part, maths)
     local cut, fast = c_grid.cut(scheme, device, precision, part),
         device.info.kind ~= 'cpu' and precision == 'float'
     local measuring = shapes.find('c_grid_rate', scheme, device, precision, part)
@@ -61,7 +62,7 @@ function c_grid.kernels(scheme, device, precision, host, part)
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.OLD_AHEAD = shape.old_ahead and 1 or 0
         return device:program(source.program(file, {
-            math = fast and 'fast' or 'strict', defines = defines,
+            math = fast and (maths or 'fast') or 'strict', defines = defines,
             options = shapes.options(device.info, shape.max_registers) }))
     end
     return {

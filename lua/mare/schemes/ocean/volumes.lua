@@ -71,8 +71,8 @@ local function maxima(scheme, device, part)
     return most
 end
 
--- host: of ocean/domain.lua, part: the first on the device.
-local function kernels(scheme, device, precision, host, part)
+-- host: of ocean/domain.lua, part: the first on the device; maths: as of simulation.new
+local function kernels(scheme, device, precision, host, part, maths)
     local shape, walls = shape_for(scheme, device, precision, part), 0
     for _, kind in pairs(host.boundaries) do
         if kind == 'reflective' then walls = 1 end
@@ -86,7 +86,7 @@ local function kernels(scheme, device, precision, host, part)
         defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
         return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and 'fast' or 'strict', defines = defines,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict', defines = defines,
             options = shapes.options(device.info, cut.max_registers) }))
     end
     return {

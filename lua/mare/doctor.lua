@@ -5,6 +5,7 @@ local files = require 'bindings.files'
 local gif = require 'bindings.gif'
 local host = require 'mare.host'
 local device = require 'bindings.device'
+local source = require 'mare.source'
 
 local M = {}
 
@@ -63,6 +64,19 @@ local function examine_cache()
     return { path = device.cache.path(), entries = count, bytes = size }
 end
 
+-- How kernels/sweep/ goes over the state: what the device has decides.
+local function step_on(info)
+    if info.name:find '^null' then return 'no way: it runs no kernel' end
+    if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end
+    return 'one pass, neighbours by ' .. (source.shuffles(info) and 'shuffles' or 'local memory')
+end
+
+local function examine_devices()
+    local list = device.list()
+    for _, d in ipairs(list) do d.step = not d.error and step_on(d) or nil end
+    return list
+end
+
 local function attempt(f)
     local ok, result = pcall(f)
     return ok and result or { error = tostring(result) }
@@ -76,7 +90,7 @@ function M.examine()
                  lua = jit.version,
                  system = jit.os .. ' ' .. jit.arch },
         backends = attempt(device.backends),
-        devices = attempt(device.list),
+        devices = attempt(examine_devices),
         libraries = libraries,
         cache = attempt(examine_cache),
     }
@@ -116,6 +130,7 @@ local function device_text(d)
             amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
         ('            group at most %d (%s), local memory %s, %s'):format(d.max_group_size,
             table.concat(d.max_group, ' x '), amount(d.local_memory), d.arch),
+        ('            a step goes over the state in %s'):format(d.step),
     }, '\n')
 end
 

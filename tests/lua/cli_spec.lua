@@ -173,6 +173,7 @@ describe('mare', function()
         assert.equal('cuda', found.backends[1].name)
         assert.equal('null:0', found.devices[#found.devices].name)
         assert.is_number(found.cache.bytes)
+        assert.equal('no way: it runs no kernel', found.devices[#found.devices].step)
     end)
 
     it('examines a machine where things are missing', function()

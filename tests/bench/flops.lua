@@ -1,8 +1,8 @@
 -- flops.lua - how many operations a step of each scheme does a cell: counted in the machine code
--- that CUDA makes of its kernels for an H200 (sm_90), which need not be there. The longest loop of
--- each kernel counts, which takes as many cells a time as it stores. An FFMA or DFMA is two
--- operations, an add, multiply, minimum, or special function (MUFU) one. What strips and teams
--- compute twice at their edges is left out: a roofline wants useful work.
+-- that CUDA makes of its kernels for an H200 (sm_90), which need not be there. The loop over rows
+-- of each kernel counts, with all its branches; it takes as many cells a time as it stores. An FFMA
+-- or DFMA is two operations; an add, multiply, minimum or special function (MUFU) one. What strips
+-- and teams compute twice at their edges is left out: a roofline wants useful work.
 --     mare tests/bench/flops.lua [NAME] > records/flops.jsonl
 -- Wants nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
 
@@ -94,21 +94,19 @@ local function machine_code(desc)
     return text
 end
 
--- { { address, text }, ... } of a function, and of the branches back that depend on something the
--- one that goes farthest: others lead back from code that has been put elsewhere.
-local function longest_loop(text, name)
-    local code, loop = {}, { length = 0 }
+-- { { address, text }, ... } of a function, and its loops: branches back that depend on something.
+-- Others lead back from code that has been put elsewhere.
+local function read_code(text, name)
+    local code, loops = {}, {}
     local body = text:match('Function : ' .. name .. '\n(.-)\n%s*Function : ')
         or text:match('Function : ' .. name .. '\n(.*)')
     for address, what in body:gmatch '/%*(%x%x%x%x+)%*/%s+([^;]*);' do
         local here = tonumber(address, 16)
         code[#code + 1] = { address = here, text = what }
         local target = tonumber(what:match '^@!?%w+ BRA[^;]*0x(%x+)' or '', 16)
-        if target and here - target > loop.length then
-            loop = { length = here - target, from = target, to = here }
-        end
+        if target and target < here then loops[#loops + 1] = { from = target, to = here } end
     end
-    return code, loop
+    return code, loops
 end
 
 local words = { ['64'] = 2, ['128'] = 4 }
@@ -133,15 +131,33 @@ end
 
 local also_stored = { nonlinear = 3 }     -- by every 16th step only
 
+-- Operations of the longest loop of those that store and have none within that does.
+local function operations_a_value(text, name, precision)
+    local code, loops = read_code(text, name)
+    local storing, longest = {}, { from = 0, to = 0 }
+    for _, loop in ipairs(loops) do
+        loop.operations, loop.stored = count(code, loop, precision)
+        if loop.stored > 0 then storing[#storing + 1] = loop end
+    end
+    for _, loop in ipairs(storing) do
+        local is_innermost = true
+        for _, other in ipairs(storing) do
+            local within = other.from >= loop.from and other.to <= loop.to
+            is_innermost = is_innermost and (other == loop or not within)
+        end
+        if is_innermost and loop.to - loop.from > longest.to - longest.from then longest = loop end
+    end
+    return longest.operations / longest.stored
+end
+
 local function report(case, precision)
     local launches, fields = launches_of(case, precision)
     local total, seen = 0, {}
     for _, launch in ipairs(launches) do
         if not seen[launch.name] then
-            local code, loop = longest_loop(machine_code(launch.desc), launch.name)
-            local operations, stored = count(code, loop, precision)
             local values = fields + (also_stored[launch.name] or 0)
-            seen[launch.name] = operations / (stored / values)
+            seen[launch.name] = values * operations_a_value(machine_code(launch.desc),
+                launch.name, precision)
         end
         total = total + seen[launch.name]
     end

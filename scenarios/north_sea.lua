@@ -41,16 +41,20 @@ local o = mare.options {
         help = 'added to all depths; 0, of the shipped grid 4' },
     { name = 'date', type = 'string', help = 'of t = 0, as 2011-03-11; without it phases are '
         .. 'Greenwich lags with the moon at its mean' },
-    { name = 'analysis', type = 'path', help = 'NetCDF file of the constituents of every cell' },
-    { name = 'chart', type = 'path', help = 'PNG file: cotidal chart of the first constituent' },
-    { name = 'scatter', type = 'path', help = 'PNG file: what gauges observed of that, and what '
-        .. 'is computed' },
-    { name = 'drifters', default = 0, range = { 0, 1e6 }, help = 'carried along from t = 0, '
+    { name = 'analysis', type = 'path', writes = 'file',
+        help = 'NetCDF file of the constituents of every cell' },
+    { name = 'chart', type = 'path', writes = 'png',
+        help = 'PNG file: cotidal chart of the first constituent' },
+    { name = 'scatter', type = 'path', writes = 'png',
+        help = 'PNG file: what gauges observed of that, and what is computed' },
+    { name = 'drifters', type = 'integer', range = { 1, 1e6 }, help = 'carried along from t = 0, '
         .. 'from random places' },
-    { name = 'tracks', type = 'path', help = 'CF trajectory file of them' },
-    { name = 'tracks-chart', type = 'path', help = 'PNG file of them' },
+    { name = 'tracks', type = 'path', writes = 'file', needs = { 'drifters' },
+        help = 'CF trajectory file of them' },
+    { name = 'tracks-chart', type = 'path', writes = 'png', needs = { 'drifters' },
+        help = 'PNG file of them' },
     { name = 'tracks-every', default = 3600, range = { 1 }, unit = 's',
-        help = 'time between places of drifters' },
+        needs = { 'tracks', 'tracks_chart' }, help = 'time between places of drifters' },
     { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
     { name = 'viscosity', default = 100, range = { 0, 1e6 }, help = 'of the nonlinear scheme',
@@ -62,21 +66,20 @@ local o = mare.options {
     { name = 'rk', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
 }
-if (o.tracks or o.tracks_chart) and o.drifters == 0 then
-    error('north_sea: --tracks and --tracks-chart want --drifters N', 0)
-end
 local data = require('mare.host').root .. '/scenarios/data/'
 local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
     or { friction = 0.025, datum = 0, deeper = 4 }      -- what its tide was found with
 for name, value in pairs(suited) do o[name] = o[name] or value end
 if o.t_end == 0 then o.t_end = 86400 * o.days end
-local function words(text)
-    local list = {}
-    for word in text:gmatch '[^,%s]+' do list[#list + 1] = word end
-    return list
+if o.constituents ~= 'none' and o.spin_up >= o.days then
+    error('north_sea: --spin-up must be less than --days, or there is nothing to analyse', 0)
 end
-local names = o.constituents == 'none' and {} or words(o.constituents)
-local sought = names[1] and words(o.constituents .. ',' .. (o.overtides or '')) or {}
+local function constituents(option, text)
+    return mare.options.apply(option, mare.tides.list, text)
+end
+local names = o.constituents == 'none' and {} or constituents('constituents', o.constituents)
+local sought = names[1] and o.overtides
+    and constituents('overtides', o.constituents .. ',' .. o.overtides) or names
 local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc',
     boundary = o.boundary or not o.grid and data .. 'north_sea_tide.csv' or nil }
 basin:deepen(o.deeper)
@@ -86,7 +89,7 @@ local stations = mare.gauges.read(o.stations or data .. 'tide_gauges.csv')
 local arguments
 for _, name in ipairs(o.date and sought or {}) do
     arguments = arguments or {}
-    arguments[name] = mare.tides.argument(name, o.date, o.t_end / 2)
+    arguments[name] = mare.options.apply('date', mare.tides.argument, name, o.date, o.t_end / 2)
 end
 
 local function wind()
@@ -142,7 +145,7 @@ if names[1] then run.every_steps, run.analyses = sampling, { analysis } end
 run.epoch = o.date and o.date .. ' 00:00:00'
 run.gauges = (o.series and not o.gauges) and basin:place_gauges(stations) or nil
 run.series = { steps = 20 }
-if o.drifters > 0 then
+if o.drifters then
     run.drifters = { places = basin:random_places(o.drifters, o.seed), path = o.tracks,
         every = o.tracks_every }
 end

@@ -24,13 +24,13 @@ local o = mare.options {
     { name = 'periods', default = 9, range = { 2, 100 }, help = 'of a run, the last one analysed' },
     { name = 'days', default = 32, range = { 1, 400 }, help = 'of runs with all constituents' },
     { name = 'together', default = 20, range = { 1, 20 }, help = 'seas in a run' },
-    { name = 'table', type = 'path', help = 'file to write the constants of every cell into' },
+    { name = 'table', type = 'path', writes = 'file',
+        help = 'file to write the constants of every cell into' },
     { name = 'cfl', default = 0.8 },
 }
 local data = require('mare.host').root .. '/scenarios/data/'
 local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc' }
-local names = {}
-for name in o.constituents:gmatch '%w+' do names[#names + 1] = name end
+local names = mare.options.apply('constituents', mare.tides.list, o.constituents)
 local main = names[1]
 basin:deepen(o.deeper)
 

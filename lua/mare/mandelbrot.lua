@@ -13,6 +13,7 @@ local renderer = require 'mare.mandelbrot.renderer'
 local system = require 'bindings.system'
 local view = require 'mare.mandelbrot.view'
 local worker = require 'bindings.worker'
+local paths = require 'mare.paths'
 
 -- For options: names of arithmetics, of places and (a function) of colour maps, and a limit.
 local mandelbrot = { modes = view.modes, places = view.places, colours = colours.names,
@@ -107,9 +108,7 @@ local function check(o)
     if o.image then errors.option('image', image.check, o.image) end
     if not o.film then return end
     errors.option('film', film.check, o.film)
-    if o.image and files.resolve(o.image) == files.resolve(o.film) then
-        errors.usage('option --image and option --film are one file: %s', o.film)
-    end
+    paths.distinct { { 'option --image', o.image }, { 'option --film', o.film } }
     local other = files.writer(o.film)
     if other then errors.usage('%s: another run is writing it (%s)', o.film, other) end
     local width, height = unpack(o.size)

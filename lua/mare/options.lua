@@ -17,14 +17,16 @@
 --
 -- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
 -- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
--- and both parts of a pair), choices = { ... }, unit, needs = { names of options for files } of
--- which a command line with this one must have one. withdrawn = true: this scenario has no such
--- option, though its groups do. A boolean is a flag: --name when its default is false, --no-name
--- when it is true. Values come from options.source: an array of command-line words (the launcher
--- sets it), or a table of values { nx = 64, quiet = true } from a REPL, a test or a host. A refusal
--- is an error with status 'usage' (exit 2).
+-- and both parts of a pair), choices = { ... }, unit, needs = { keys of options } of
+-- which a command line with this one must have one, writes = 'file' or 'png' where a scenario
+-- writes such a file by itself, true where others see to it: no two may be one, withdrawn = true:
+-- this scenario has no such option, though its groups do. A boolean is a flag: --name when its
+-- default is false, --no-name when it is true. Values come from options.source: an array of
+-- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from a
+-- REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
 
 local errors = require 'bindings.errors'
+local paths = require 'mare.paths'
 
 local M = {}
 
@@ -127,6 +129,7 @@ end
 local option_fields = {
     name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
     range = 'table', choices = 'table', needs = 'table', withdrawn = 'boolean',
+    writes = 'any',
 }
 
 local function declare(list, declaration, group)
@@ -251,12 +254,16 @@ end
 
 -- Refuses options that nothing here would heed.
 local function check_needs(list, given, values)
+    local metavars = {}
+    for _, option in ipairs(list) do metavars[option.key] = types[option.type].metavar end
     for _, option in ipairs(list) do
-        local found = given[option.key] == nil or not option.needs
-        for _, name in ipairs(option.needs or {}) do found = found or values[name] end
+        local found, names = given[option.key] == nil or not option.needs, {}
+        for k, key in ipairs(option.needs or {}) do
+            found = found or values[key]
+            names[k] = '--' .. key:gsub('_', '-') .. ' ' .. metavars[key]
+        end
         if not found then
-            errors.usage('option --%s wants --%s FILE', option.name,
-                table.concat(option.needs, ' FILE or --'))
+            errors.usage('option --%s wants %s', option.name, table.concat(names, ' or '))
         end
     end
 end
@@ -295,12 +302,23 @@ local function words(given, list)
     return out
 end
 
+-- Where a run that is made again shall put what its scenario writes by itself.
+local function move(list, given)
+    for _, option in ipairs(list) do
+        local name = given[option.key]
+        if name and type(option.writes) == 'string' then
+            given[option.key] = M.elsewhere(option.key, name)
+        end
+    end
+end
+
 -- Words are what the launcher was given after the scenario's name, or a table of values.
 local function evaluate(_, spec)
     local list = collect(errors.wanted('options', 'table', spec))
     local source = M.source
     local is_words = #source > 0 or next(source) == nil
     local given = is_words and parse_words(spec, list, source) or check_names(list, source)
+    if M.elsewhere then move(list, given) end
     local methods = {}
     local values = setmetatable({}, { __index = methods })
     for _, option in ipairs(list) do
@@ -308,8 +326,10 @@ local function evaluate(_, spec)
         if value == nil then value = option.default else value = read(option, value) end
         values[option.key] = value
     end
-    -- A session may name the file later.
-    if is_words then check_needs(list, given, values) end
+    if is_words then    -- a session may name the file later
+        check_needs(list, given, values)
+        paths.check(list, values)
+    end
     function methods:metadata() return metadata(self, list) end
     function methods.given(_, key) return given[key] ~= nil end
     function methods.words() return words(given, list) end
@@ -319,6 +339,7 @@ end
 M.source = {}               -- see the head of this file
 M.program = 'scenario'      -- the name that --help shows
 M.script = nil              -- { name, text } of what the launcher runs
+M.elsewhere = nil           -- of a rerun: the name for what would be written as (key, path)
 
 -- apply(name, f, value): f(value), where a refusal of f is one of the option.
 M.apply = errors.option
@@ -354,7 +375,7 @@ M.simulation = {
       help = 'of a GPU: strict rounds quotients and roots to nearest' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
     device_list_option,
-    { name = 'out', type = 'path', help = 'NetCDF file to write' },
+    { name = 'out', type = 'path', writes = true, help = 'NetCDF file to write' },
     { name = 'every', type = 'number', range = { 1e-12 },
       needs = { 'out' }, help = 'time between outputs; steps end there' },
     { name = 'every-steps', type = 'integer', range = { 1 },
@@ -369,13 +390,14 @@ M.simulation = {
       needs = { 'out' }, help = 'compression of --out' },
     { name = 'quantize', type = 'integer', range = { 1, 15 },
       needs = { 'out' }, help = 'significant digits in --out, to compress better' },
-    { name = 'series', type = 'path',
+    { name = 'series', type = 'path', writes = true,
       help = 'NetCDF file of integrals, and of values at gauges' },
     { name = 'series-every', type = 'number', range = { 1e-12 },
       help = 'time between its rows; steps end there' },
     { name = 'series-steps', type = 'integer', range = { 1 }, help = 'steps between its rows' },
     { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
-    { name = 'checkpoint', type = 'path', help = 'file to go on from, written at the end too' },
+    { name = 'checkpoint', type = 'path', writes = true,
+      help = 'file to go on from, written at the end too' },
     { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
       needs = { 'checkpoint' }, help = 'time between checkpoints' },
     { name = 'keep', default = 2, range = { 1, 99 },
@@ -385,9 +407,10 @@ M.simulation = {
     { name = 'wall-limit', type = 'string',
       needs = { 'checkpoint' },
       help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
-    { name = 'image', type = 'path', help = 'PNG file to draw at the end' },
-    { name = 'film', type = 'path', help = 'film to make: FILE.gif, FILE.png (APNG) or, where '
-      .. 'there is ffmpeg, FILE.mp4; steps end at its frames, so that the solution differs a bit' },
+    { name = 'image', type = 'path', writes = true, help = 'PNG file to draw at the end' },
+    { name = 'film', type = 'path', writes = true,
+      help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4; steps '
+      .. 'end at its frames, so that the solution differs a bit' },
     { name = 'frames', default = 100, range = { 1, 100000 },
       needs = { 'film' }, help = 'of the film, evenly over the run, after the first' },
     { name = 'film-every', type = 'number', range = { 1e-12 },
@@ -397,7 +420,7 @@ M.simulation = {
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
     { name = 'energy', default = false, help = 'measure what the devices take, above rest' },
     { name = 'quiet', default = false, help = 'no progress line' },
-    { name = 'json-log', type = 'path',
+    { name = 'json-log', type = 'path', writes = true,
       help = 'file to log the run in for programs, one JSON object a line; continued if there' },
 }
 

@@ -22,6 +22,7 @@ local picture = require 'mare.picture'
 local schedule = require 'mare.schedule'
 local snapshot = require 'mare.snapshot'
 local worker = require 'bindings.worker'
+local paths = require 'mare.paths'
 
 local outputs = {}
 
@@ -265,34 +266,28 @@ end
 
 -- Two outputs in one file would leave the last one only.
 local function check_paths(desc)
-    local o, taken = desc.options, {}
-    local function add(what, path)
-        local name = path and files.resolve(path)
-        if not name then return end
-        if taken[name] then
-            errors.usage('%s and %s are one file: %s', taken[name], what, path)
-        end
-        taken[name] = what
-    end
-    add('option --out', o.out)
-    add('option --image', o.image)
-    add('option --json-log', o.json_log)
-    add('option --series', o.series or (desc.series or {}).path)
-    add('option --film', o.film)
-    add('option --checkpoint', o.checkpoint)
+    local o = desc.options
+    local list = {
+        { 'option --out', o.out }, { 'option --image', o.image },
+        { 'option --json-log', o.json_log },
+        { 'option --series', o.series or (desc.series or {}).path },
+        { 'option --film', o.film }, { 'option --checkpoint', o.checkpoint },
+    }
     for k = 1, o.checkpoint and (o.keep or 2) - 1 or 0 do
-        add('an older checkpoint', checkpoint.name(files.follow(o.checkpoint), k))
+        list[#list + 1] = { 'an older checkpoint',
+            checkpoint.name(files.follow(o.checkpoint), k) }
     end
     for k, wanted in ipairs(desc.outputs or {}) do
-        add('output ' .. k .. ' of the script', wanted.path)
+        list[#list + 1] = { 'output ' .. k .. ' of the script', wanted.path }
     end
+    paths.distinct(list)
 end
 
 -- Refuses files that another run is writing: the last would win, and checkpoints would be mixed.
 local function check_writers(self)
-    local paths = { self.desc.options.checkpoint }
-    for _, output in ipairs(self.list) do paths[#paths + 1] = output.spec.path end
-    for _, path in ipairs(paths) do
+    local list = { self.desc.options.checkpoint }
+    for _, output in ipairs(self.list) do list[#list + 1] = output.spec.path end
+    for _, path in ipairs(list) do
         local name = files.writer(path)
         if name then errors.usage('%s: another run is writing it (%s)', path, name) end
     end

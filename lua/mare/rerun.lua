@@ -3,6 +3,7 @@
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local json = require 'dkjson'
 local netcdf = require 'bindings.netcdf'
 
@@ -35,6 +36,26 @@ local function same_devices(recorded)
     return names[1] and table.concat(names, ',')
 end
 
+-- Whether the file is what another option than --out asked for.
+local function is_by_product(path, attributes)
+    local name = files.resolve(path)
+    for key, value in pairs(attributes) do
+        if key:find '^option_' and key ~= 'option_out' and type(value) == 'string'
+            and files.resolve(value) == name then
+            return true
+        end
+    end
+    return false
+end
+
+-- Has what the scenario writes by itself named after the new file, but for what `changed` names.
+local function write_elsewhere(base, changed)
+    require('mare.options').elsewhere = function(key, path)
+        if changed[key] then return path end
+        return base .. '.' .. key .. (path:match '%.%w+$' or '')
+    end
+end
+
 -- The words of the run that made the file, less those that `changes` set anew.
 local function words_of(path, attributes, changes)
     local changed, words = {}, {}
@@ -51,11 +72,11 @@ local function words_of(path, attributes, changes)
         end
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
-    local of_series = attributes.option_series
-    if not changed.out and (attributes.option_out or not of_series) then
+    write_elsewhere(base, changed)
+    if not changed.out and (attributes.option_out or not is_by_product(path, attributes)) then
         words[#words + 1] = '--out=' .. base .. '.nc'
     end
-    if of_series and not changed.series then
+    if attributes.option_series and not changed.series then
         words[#words + 1] = '--series=' .. base .. '.series.nc'
     end
     if attributes.option_image and not changed.image then

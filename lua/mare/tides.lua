@@ -70,6 +70,19 @@ function tides.names()
     return list
 end
 
+-- The names in a text such as 'M2,S2': known ones, each once.
+function tides.list(text)
+    local list, seen = {}, {}
+    for name in text:gmatch '[^,%s]+' do
+        if not constituents[name] or seen[name] then
+            errors.argument("tides: '%s' (allowed: of %s, each once)", text,
+                table.concat(tides.names(), ' '))
+        end
+        list[#list + 1], seen[name] = name, true
+    end
+    return list
+end
+
 -- Which of these a record of so many seconds does not tell apart: { { one, other, days = that it
 -- takes }, ... }. Least squares may find values for them, but what belongs to one goes to the other
 -- (Rayleigh's criterion: one goes round once more than the other).

@@ -235,6 +235,43 @@ describe('the North Sea', function()
         assert.is_nil(r.scores.M4)
     end)
 
+    local function command(words)
+        return trial.status_of(("cd '%s' && '%s' %s"):format(folder, host.launcher, words))
+    end
+
+    it('refuses before it runs what cannot be, and writes nothing', function()
+        for words, wanted in pairs {
+            ['north_sea --tracks t.nc'] = 'option --tracks wants --drifters N',
+            ['north_sea --tracks-chart t.png'] = 'option --tracks-chart wants --drifters N',
+            ['north_sea --days 0.2'] = '--spin-up must be less than --days',
+            ['north_sea --constituents M2,M2'] = "option --constituents: tides: 'M2,M2'",
+            ['north_sea --constituents FOO'] = "option --constituents: tides: 'FOO'",
+            ['north_sea --date 2011-13-45'] = "option --date: tides: date '2011-13-45'",
+            ['north_sea --chart c.txt'] = 'option --chart: c.txt: a picture ends in .png',
+            ['north_sea --analysis none/a.nc'] = 'option --analysis: none/a.nc: ',
+            ['north_sea --drifters 3 --tracks y.nc --out y.nc'] =
+                'option --out and option --tracks are one file: y.nc',
+            ['tide_inversion --constituents none'] = "option --constituents: tides: 'none'",
+            ['tide_inversion --table none/t.csv'] = 'option --table: none/t.csv: ',
+        } do
+            local status, text = command(words)
+            assert.is_true(status ~= 0, words)
+            assert.truthy(text:find(wanted, 1, true), words .. ': ' .. text)
+            assert.equal('', trial.listing(folder))
+        end
+    end)
+
+    it('is run again beside what is there', function()
+        local status, text = command('north_sea --days 0.1 --spin-up 0.05 --quiet --out n.nc '
+            .. '--chart c.png --analysis a.nc --drifters 4 --tracks t.nc')
+        assert.equal(0, status, text)
+        for _, name in ipairs { 'c.png', 'a.nc', 't.nc' } do os.remove(folder .. '/' .. name) end
+        status, text = command 'rerun n.nc --quiet'
+        assert.equal(0, status, text)
+        assert.equal('n.nc n.rerun.analysis.nc n.rerun.chart.png n.rerun.nc n.rerun.tracks.nc',
+            trial.listing(folder))
+    end)
+
     it('has the tide of the gauges in its own grid', function()
         local r = trial.run('north_sea', { days = 2.59, spin_up = 2.07 })
         local s = r.scores.M2

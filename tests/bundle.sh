@@ -35,5 +35,5 @@ if [ -n "$foreign" ] || ! grep -qF "$home/lib/libnetcdf" maps; then
 fi
 size=$(du -sm "$home" | cut -f1)
 echo "$(wc -l <maps) libraries loaded, $size MiB in all"
-# 35 on Debian 12, 39 on Debian 13; a library with data of its own would show here.
-[ "$size" -lt 48 ] || { echo "the bundle has outgrown 48 MiB"; exit 1; }
+# 43 on Debian 12, 48 on Debian 13; a library with data of its own would show here.
+[ "$size" -lt 54 ] || { echo "the bundle has outgrown 54 MiB"; exit 1; }

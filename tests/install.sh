@@ -90,7 +90,7 @@ target_link_libraries(share PRIVATE mare::engine)
 add_executable(saxpy ${EXAMPLES}/saxpy.c)
 target_link_libraries(saxpy PRIVATE mare::mare_static)
 EOF
-if ! { cmake -S project -B project/build -DCMAKE_PREFIX_PATH="$prefix" \
+if ! { cmake -S project -B project/build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
         -DEXAMPLES="$examples" && cmake --build project/build; } >log 2>&1; then
     cat log
     fail "find_package"

@@ -493,6 +493,24 @@ describe('a run that is killed', function()
         return true
     end
 
+    it('is not by a signal that comes twice, as from timeout: it takes its checkpoint', function()
+        local values = { nx = 64, ny = 32, ['t-end'] = 1e6, checkpoint = folder .. '/run.ck',
+            ['checkpoint-every'] = 0.01, image = folder .. '/p.png' }
+        for _ = 1, 3 do     -- two signals that meet become one
+            os.remove(values.checkpoint)
+            local pid, deadline = start('kelvin_helmholtz', values), system.now() + 20
+            while not slurp(values.checkpoint) and system.now() < deadline do
+                ffi.C.usleep(2000)
+            end
+            for _ = 1, 2 do
+                ffi.C.kill(pid, 15)
+                ffi.C.usleep(200)
+            end
+            while alive(pid) do ffi.C.usleep(1000) end
+            assert.matches('interrupted at t = .*goes on', slurp(folder .. '/log'))
+        end
+    end)
+
     local victims = {
         { 'kelvin_helmholtz', nx = 96, ny = 64, ['t-end'] = 2, every = 0.01,
             variables = 'vorticity', deflate = 1, ['series-every'] = 0.004, gap = 0.017 },

@@ -12,7 +12,7 @@
  * ask runs until the second signal, which kills.
  *
  * What asks for an end may send its signal twice: GNU timeout sends one to its child and, at once,
- * one to the group that the child is in. A repeat only counts when it comes late enough to be meant.
+ * one to the group that the child is in. A repeat counts where it comes late enough to be meant.
  */
 #include "engine.h"
 

@@ -116,14 +116,14 @@ end
 -- (block_size_x, ...), restrictions = expressions or function(params), defines, math,
 -- include_paths, compiler_options; strategy = 'brute_force' (tune.strategies() lists them),
 -- strategy_options = { max_fevals =, time_limit = (s), seed = 1, ... }, objective = 'time' (ms),
--- 'energy' (J), 'edp', 'pareto' or a metric, objective_higher_is_better, metrics = { name =
--- function(record) }, iterations = 7, early_stop = 3: times the best beyond which one is timed
--- once, cache = file to go on from, output = T4 file, device, workers, energy = true: measured too,
--- energy_seconds, energy_warm, keep = true: tune.best() tells the best from now on, tell =
--- function(record, count). Parameters with a meaning:
--- block_size_x, _y, _z, math = 'strict', 'fast', 'relaxed', max_registers (0: no limit),
--- compiler_options; all others are defines only. Returns the records in the order of the search,
--- and { best_config, pareto, evaluations, space, device_name, ... }.
+-- 'energy' (J), 'edp', 'pareto' or a metric, which must be above 0, objective_higher_is_better,
+-- metrics = { name = function(record) }, iterations = 7, early_stop = 3: times the best beyond
+-- which one is timed once, cache = file to go on from, output = T4 file, device, workers, energy
+-- = true: measured too, energy_seconds, energy_warm, keep = true: tune.best() tells the best
+-- from now on, tell = function(record, count). Parameters with a meaning: block_size_x, _y, _z,
+-- math = 'strict', 'fast', 'relaxed', max_registers (0: no limit), compiler_options; all others
+-- are defines only. Returns the records in the order of the search, and { best_config, pareto,
+-- evaluations, space, device_name, ... }.
 function tune.kernel(desc)
     check('tune.kernel', desc, kernel_fields,
         { 'kernel_name', 'kernel_source', 'problem_size', 'arguments', 'tune_params' })

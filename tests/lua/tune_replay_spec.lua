@@ -3,7 +3,10 @@
 -- The files are cache files as mare.tune.scenario wrote them, with fewer digits.
 
 local host = require 'mare.host'
+local json = require 'dkjson'
 local mare = require 'mare'
+local results = require 'mare.tune.results'
+local trial = require 'tests.scenarios.trial'
 
 local folder = host.root .. '/tests/lua/tuning/'
 local seeds, share, near = 10, 0.15, 1.02
@@ -66,4 +69,37 @@ describe('a search', function()
             assert.is_true(#records > 30)
         end)
     end
+
+    -- Replays the nonlinear kernel's records with one more objective; returns what was visited.
+    local function visited(value_of, desc)
+        local path, seen = os.tmpname(), {}
+        local known = results.read(folder .. 'nonlinear.json')
+        for _, record in pairs(known.records) do
+            record.own = type(record.time) == 'number' and value_of(record.time) or nil
+        end
+        known.header.cache = known.records
+        trial.spit(path, json.encode(known.header))
+        desc.cache, desc.strategy_options = path, { max_fevals = 40 }
+        function desc.tell(r) seen[#seen + 1] = { r.GROUP, r.W, r.resident, r.old_ahead } end
+        local ok, failure = pcall(mare.tune.replay, desc)
+        os.remove(path)
+        return seen, not ok and failure
+    end
+
+    local function inverse(time) return 1 / time end
+
+    for _, strategy in ipairs(mare.tune.strategies()) do
+        it('by ' .. strategy .. ' is the same for times and for rates', function()
+            local by_time = visited(inverse, { strategy = strategy })
+            local by_rate = visited(inverse, { strategy = strategy, objective = 'own',
+                objective_higher_is_better = true })
+            assert.equal(40, #by_time)
+            assert.same(by_time, by_rate)
+        end)
+    end
+
+    it('refuses an objective that is not above 0', function()
+        local _, failure = visited(function() return -1 end, { objective = 'own' })
+        assert.equal("tune: objective 'own' is -1, a number above 0 is wanted", failure.message)
+    end)
 end)

@@ -30,12 +30,18 @@ local objectives = {
     pareto = function(r) return r.edp end,      -- the product leads towards the middle of the set
 }
 
--- What is to be small of a record; math.huge where it failed.
+-- What is to be small of a record, above 0, since strategies compare by ratios; math.huge where it
+-- failed, which a measurement that comes out at 0 or below has, too.
 local function cost(self, record)
-    local value = record[self.objective]
-    if objectives[self.objective] then value = objectives[self.objective](record) end
+    local value, of = record[self.objective], objectives[self.objective]
+    if of then value = of(record) end
     if type(value) ~= 'number' or value ~= value then return math.huge end
-    return self.higher_is_better and -value or value
+    if value <= 0 then
+        if of then return math.huge end
+        errors.raise('MARE_ERROR_SCRIPT', "tune: objective '%s' is %g, a number above 0 is wanted",
+            self.objective, value)
+    end
+    return self.higher_is_better and 1 / value or value
 end
 
 -- Whether a is at least as good as b in both and better in one.

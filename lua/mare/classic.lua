@@ -2,6 +2,8 @@
 -- specification). The library reads what is missing of such a file as zeros; of NetCDF-4 it
 -- refuses a file that is not whole by itself.
 
+local files = require 'bindings.files'
+
 local classic = {}
 
 local sizes = { 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8 }       -- bytes, by the type's number
@@ -92,6 +94,14 @@ function classic.length(path)
     if is_classic then ok, length = pcall(parse, self) end
     if file then file:close() end
     return is_classic and (ok and length or math.huge) or nil
+end
+
+-- In words, that a file is shorter than its header says; nil where it is not, or of another kind.
+function classic.cut_off(path)
+    local length, size = classic.length(path), files.size(path)
+    if length and size < length then
+        return string.format('is cut off: it has %d bytes, its header says %.0f', size, length)
+    end
 end
 
 return classic

@@ -17,12 +17,8 @@ local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 
 
 -- The file as NetCDF, or a refusal: where there is none, of another kind, or not whole.
 local function open(path)
-    local reason = files.unreadable(path)
+    local reason = files.unreadable(path) or classic.cut_off(path)
     if reason then errors.usage('%s: %s', path, reason) end
-    local length, size = classic.length(path), files.size(path)
-    if length and size < length then
-        errors.usage('%s: is cut off: it has %d bytes, its header says %.0f', path, size, length)
-    end
     local ok, file = pcall(netcdf.open, path)
     if not ok then errors.usage('%s (a whole NetCDF file is wanted)', tostring(file)) end
     return file

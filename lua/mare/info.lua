@@ -1,6 +1,7 @@
 -- `mare info FILE`: what is in a NetCDF file or a checkpoint, and what made it.
 
 local checkpoint = require 'mare.checkpoint'
+local classic = require 'mare.classic'
 local files = require 'bindings.files'
 local identity = require 'mare.identity'
 local json = require 'dkjson'
@@ -125,7 +126,8 @@ function info.lines(path)
     local found
     found, reason = checkpoint.read(path)
     if found then return checkpoint_lines(found) end
-    if reason ~= 'is no checkpoint' then error(path .. ': ' .. reason, 0) end
+    reason = reason ~= 'is no checkpoint' and reason or classic.cut_off(path)
+    if reason then error(path .. ': ' .. reason, 0) end
     return netcdf_lines(path)
 end
 

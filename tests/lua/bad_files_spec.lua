@@ -4,6 +4,7 @@
 local classic = require 'mare.classic'
 local dataset = require 'mare.dataset'
 local host = require 'mare.host'
+local info = require 'mare.info'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
@@ -159,6 +160,8 @@ describe('a classic file', function()
             file:close()
             trial.spit(path, header .. ('\0'):rep(length - #header - 1))
             assert.has_error(function() dataset.open(path) end)
+            assert.has_error(function() info.lines(path) end, ('%s: is cut off: it has %d bytes, '
+                .. 'its header says %d'):format(path, length - 1, length))
             trial.spit(path, header:sub(1, 50))
             assert.equal(math.huge, classic.length(path))
         end

@@ -111,16 +111,33 @@ end
 -- Waits.
 function Harmonics:save(host)
     if self.sim then download(self, host) end
-    return { names = self.fit.names, count = self.fit.count, sums = self.fit.sums }
+    return { names = self.fit.names, variable = self.variable, from = self.from,
+        count = self.fit.count, sums = self.fit.sums }
 end
 
--- Goes on from what save() has left, `host` a pointer to the sums. Raises where constituents
--- differ.
-function Harmonics:load(sim, host, kept)
+-- Raises where the sums of a checkpoint are of something else than is wanted. When they begin may
+-- still change until one has begun.
+local function check_same(self, sim, kept)
     local names, before = table.concat(self.fit.names, ','), table.concat(kept.names, ',')
     if names ~= before then
         errors.usage('harmonics: the checkpoint has sums for %s, the run wants %s', before, names)
     end
+    local first = sim.scheme.fields[1]
+    local variable, earlier = self.variable or first, kept.variable or first
+    if variable ~= earlier then
+        errors.usage("harmonics: the checkpoint has sums of '%s', the run wants '%s'", earlier,
+            variable)
+    end
+    if kept.from ~= self.from and math.min(kept.from, self.from) < sim.now.t then
+        errors.usage('harmonics: the checkpoint, at t = %.14g, has sums from t = %.14g, the run '
+            .. 'wants them from %.14g (is --spin-up another?)', sim.now.t, kept.from, self.from)
+    end
+end
+
+-- Goes on from what save() has left, `host` a pointer to the sums. Raises where these are of other
+-- constituents, another unknown or began at another time.
+function Harmonics:load(sim, host, kept)
+    check_same(self, sim, kept)
     if kept.count == 0 then return end
     attach(self, sim)
     self.fit.count, self.fit.sums = kept.count, kept.sums

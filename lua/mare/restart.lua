@@ -141,6 +141,10 @@ end
 -- Gives analyses of a run what they had gathered at the checkpoint that it goes on from.
 function restart.load_analyses(desc, sim, found)
     local list, kept = places(desc, sim), found.header.analyses or {}
+    if #kept > #list then
+        errors.usage('%s: the run to be continued had analyses: %d, not %d', found.path,
+            #kept, #list)
+    end
     for k, analysis in ipairs(desc.analyses or {}) do
         if not kept[k] then errors.usage('%s: has no sums of an analysis', found.path) end
         analysis:load(sim, found.state + list[k], kept[k])

@@ -35,7 +35,7 @@ local function run(spec, grid)
             grid = mare.grid(grid or { nx = 40, ny = 40, x = { 0, 40 }, y = { 0, 40 } }),
             scheme = mare.ocean { scheme = spec.scheme or 'drift', depth = spec.depth or 10,
                 wind = spec.wind, rho = 1000 },
-            initial = spec.initial, drifters = spec.drifters,
+            initial = spec.initial, drifters = spec.drifters or nil,
         }
     end)
     mare.options.source = {}
@@ -163,6 +163,12 @@ describe('drifters', function()
         assert.same(whole, bay { restart = folder .. '/c', decompose = { 2, 1 } })
         assert.matches('drifters: the run to be continued had 50, not 1', message(bay,
             { restart = folder .. '/c', drifters = { places = { { 1, 1 } } } }))
+        local other = {}
+        for k = 1, 50 do other[k] = { 1 + k / 2, 3 } end
+        assert.matches('drifters: the run to be continued had its 50 from other places', message(
+            bay, { restart = folder .. '/c', drifters = { places = other } }))
+        assert.matches('drifters: the run to be continued had 50, not 0', message(bay,
+            { restart = folder .. '/c', drifters = false }))
     end)
 
     it('are in a CF trajectory file', function()

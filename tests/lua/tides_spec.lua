@@ -222,11 +222,21 @@ describe('the tide of every cell', function()
         run { t_end = 7.3 * period, checkpoint = path, decompose = { 2, 1 } }
         local rest = { t_end = 8 * period, restart = path, decompose = { 3, 1 } }
         local ok, err = pcall(run, rest, { 'S2' })
+        local function refusal(more)
+            local desc = channel_of(rest)
+            desc.analyses = { more and mare.harmonics(more) }
+            return select(2, pcall(mare.run, desc)).message
+        end
+        local variable, from = refusal { variable = 'p' }, refusal { from = 3.25 * period }
+        local none = refusal()
         local analysis, sim = run(rest)
         local found = analysis:result()
         os.remove(path)
         assert.is_false(ok)
         assert.matches('the checkpoint has sums for M2, the run wants S2', err.message)
+        assert.matches("the checkpoint has sums of 'eta', the run wants 'p'", variable)
+        assert.matches('has sums from t = 268284.96, the run wants them from 145321.02', from)
+        assert.matches('the run to be continued had analyses: 1, not 0', none)
         for k = 0, 59 do
             assert.equal(whole.M2.amplitude[k], found.M2.amplitude[k])
             assert.equal(whole.M2.phase[k], found.M2.phase[k])

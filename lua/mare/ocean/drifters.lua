@@ -13,6 +13,7 @@ local picture = require 'mare.picture'
 local schedule = require 'mare.schedule'
 local source = require 'mare.source'
 local writer = require 'mare.output.trajectory'
+local zlib = require 'bindings.zlib'
 
 local drifters = {}
 
@@ -45,11 +46,30 @@ local function place(desc, places)
     return list
 end
 
+local function checksum(list)
+    local doubles = memory.array('double', #list)
+    for k, value in ipairs(list) do doubles[k - 1] = value end
+    return string.format('%08x', zlib.crc32(0, doubles, 8 * #list))
+end
+
+-- Refuses to go on with drifters other than those of a checkpoint; self may be nil.
+local function check_same(self, earlier)
+    local count = self and self.count or 0
+    if earlier.count ~= count then
+        errors.usage('drifters: the run to be continued had %d, not %d', earlier.count, count)
+    end
+    if earlier.places ~= self.places then
+        errors.usage('drifters: the run to be continued had its %d from other places (is --seed '
+            .. 'another?)', count)
+    end
+end
+
 -- desc: as for run.new, with drifters = { places = { { x, y }, ... }, path = file or nil, every =,
 -- steps = or times = when to note where they are (start and end) }; earlier: what a checkpoint
 -- knows. Nil where there are none.
 function drifters.new(desc, earlier)
-    local given = desc.drifters
+    local given = errors.wanted('drifters', 'table', desc).drifters
+    if not given and earlier then check_same(nil, earlier) end
     if not given then return nil end
     errors.fields('drifters', given, fields)
     if not desc.scheme.domain then
@@ -62,10 +82,9 @@ function drifters.new(desc, earlier)
         now = place(desc, given.places), schedule = schedule.new { every = given.every,
             steps = given.steps, times = given.times, t_end = desc.options.t_end },
     }, Drifters)
-    if earlier and earlier.count ~= self.count then
-        errors.usage('drifters: the run to be continued had %d, not %d', earlier.count, self.count)
-    end
+    self.places = checksum(self.now)
     if earlier then
+        check_same(self, earlier)
         self.now, self.records = earlier.now, earlier.records
         self.last = self.records[#self.records] and self.records[#self.records].t
     end
@@ -191,7 +210,7 @@ end
 
 -- What a checkpoint keeps.
 function Drifters:save()
-    return { count = self.count, now = fetch(self), records = self.records }
+    return { count = self.count, places = self.places, now = fetch(self), records = self.records }
 end
 
 drifters.fates = { [0] = 'afloat', 'beached', 'gone' }

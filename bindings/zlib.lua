@@ -28,6 +28,18 @@ function M.crc32(start, data, size)
     return tonumber(start)
 end
 
+-- The same of `count` numbers from data[first] on, as doubles, whatever they are.
+function M.crc32_numbers(start, data, first, count)
+    local block = 4096
+    local numbers = ffi.new('double[?]', block)
+    for done = 0, count - 1, block do
+        local n = math.min(block, count - done)
+        for k = 0, n - 1 do numbers[k] = tonumber(data[first + done + k]) end
+        start = M.crc32(start, numbers, 8 * n)
+    end
+    return start
+end
+
 -- A zlib stream as a text. level: 1 (fast) to 9 (small).
 function M.compress(data, size, level)
     local room = ffi.new('unsigned long[1]', library().compressBound(size))

@@ -35,6 +35,11 @@ local function find(name)
     return path, text
 end
 
+-- The text of one of these, or of a file.
+function scenario.text(name)
+    return (select(2, find(name)))
+end
+
 -- Whether the file gives anything to mare.run; one that does not would do all of its work before
 -- that is known.
 function scenario.simulates(name)

@@ -14,6 +14,7 @@
 -- timed. With `cache` an interrupted tuning goes on where it was.
 
 local devices = require 'bindings.device'
+local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
@@ -66,6 +67,8 @@ local function header_of(desc, target, candidates)
         problem_size = type(size) == 'function' and 'depends on parameters' or size,
         tune_params_keys = candidates.names, tune_params = params,
         objective = desc.objective or 'time',
+        digest = desc.cache
+            and digest.of { digest.of_mare(), target:identity(candidates:params(1)) },
     }
 end
 

@@ -178,6 +178,47 @@ describe('tuning', function()
             :find(nowhere .. ': cannot write into its folder', 1, true))
     end)
 
+    it('refuses a cache of another source, of other options and of other data', function()
+        local cache, tried = folder .. '/f.json', 0
+        local function tuned(more)
+            local desc = scale(more)
+            desc.cache, desc.tune_params = cache, { W = { 1 }, WRONG = { 0 } }
+            desc.grid_div_x = { 'W' }
+            function desc.tell() tried = tried + 1 end
+            return mare.tune.kernel(desc)
+        end
+        local first = tuned()
+        assert.equal(first[1].timestamp, tuned()[1].timestamp)
+        local others = arguments()
+        others.a[n] = others.a[n] + 1
+        local function made() return source end
+        for name, value in pairs { kernel_source = source .. ' ', defines = { MORE = 1 },
+            math = 'fast', compiler_options = { '-DX' }, arguments = others, atol = 1e-3,
+            answer = false, verify = function() return true end } do
+            assert.equal('tune: ' .. cache .. ' has results of another tuning: source, defines, '
+                .. 'options, arguments or Mare itself have changed since',
+                refusal(tuned, { [name] = value }), name)
+        end
+        assert.is_truthy(refusal(tuned, { kernel_source = made }))
+        assert.equal(2, tried)
+        local text = trial.slurp(cache)
+        trial.spit(cache, (text:gsub('"digest":"[^"]*",', '')))
+        assert.truthy(refusal(tuned):find('(no digest)', 1, true))
+    end)
+
+    it('knows what a source includes, and what its functions close over', function()
+        local digest = require 'mare.tune.digest'
+        trial.spit(folder .. '/one.h', '#include "two.h"\n')
+        trial.spit(folder .. '/two.h', '#include "one.h"\n')
+        local found = digest.included('#include "one.h"', { folder })
+        assert.same({ [folder .. '/one.h'] = '#include "two.h"\n',
+            [folder .. '/two.h'] = '#include "one.h"\n' }, found)
+        local function of(value) return digest.of { function() return value end } end
+        assert.equal(of(1), of(1))
+        assert.not_equal(of(1), of(2))
+        assert.equal(digest.of_mare(), digest.of_mare())
+    end)
+
     it('refuses what it is not told right', function()
         local function of(more) return refusal(mare.tune.kernel, scale(more)) end
         assert.truthy(of { blocks = 1 }:find "^tune.kernel: unknown field 'blocks'")
@@ -230,10 +271,17 @@ describe('tuning', function()
         end
         local ok, records, env = pcall(mare.tune.kernel, scale { objective = 'pareto' })
         joules = { 3, 1, 2, 5 }
-        local fine, _, frugal = pcall(mare.tune.kernel, scale { objective = 'energy' })
+        local cache = folder .. '/g.json'
+        mare.tune.kernel(scale { cache = cache, metrics = { rate = function() return 7 end } })
+        local fine, _, frugal = pcall(mare.tune.kernel, scale { objective = 'energy',
+            cache = cache })
+        local again, _, kept = pcall(mare.tune.kernel, scale { objective = 'rate', cache = cache,
+            energy = true, metrics = { rate = function(r) return r.energy end } })
         energy.open = open
         assert.is_true(ok and fine, tostring(records))
         assert.equal(1, frugal.best_config.energy)
+        assert.is_true(again, tostring(kept))       -- nothing was left to be measured
+        assert.equal(1, kept.best_config.rate)
         local fastest = records[1]
         for _, r in ipairs(records) do fastest = r.time < fastest.time and r or fastest end
         assert.equal(fastest, env.pareto[1])
@@ -283,9 +331,13 @@ describe('tuning a scenario', function()
     end
 
     it('verifies every shape by the bits of the state', function()
-        local records = mare.tune.scenario(seiche())
+        local cache = folder .. '/s.json'
+        local records = mare.tune.scenario(seiche { cache = cache })
         assert.equal(4, #records)
         for _, r in ipairs(records) do assert.equal('correct', r.invalidity) end
+        local other = { nx = 64, ny = 32, scheme = 'linear', mode = 2 }
+        assert.truthy(refusal(mare.tune.scenario, seiche { cache = cache, options = other })
+            :find 'has results of another tuning: source, defines, options')
     end)
 
     it('takes options of the scenario as parameters, and refuses what is neither', function()

@@ -2,6 +2,7 @@
 -- their own. Arguments are in host memory and go to the device once; what the kernel may write is
 -- put back before it is verified.
 
+local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
@@ -178,6 +179,18 @@ end
 function Kernel:job(params)
     local ok, program = pcall(program_of, self, params)
     return ok and { module = 'mare.tune.kernel', program = program } or nil
+end
+
+-- All that decides what a candidate gives beside its parameters. Sources that are made are told by
+-- the first candidate's, too. params: of that.
+function Kernel:identity(params)
+    local text = self.source
+    if type(text) == 'function' then text = select(2, pcall(text, params)) end
+    return { self.source, text, digest.included(tostring(text), self.include_paths or {}),
+        self.language, self.math or false, self.defines, self.compiler_options,
+        self.problem_size, self.grid_div[1] or false, self.grid_div[2] or false,
+        self.grid_div[3] or false, self.arguments, self.answer or self.answer == nil,
+        self.atol, self.verify or false }
 end
 
 -- For ahead.lua.

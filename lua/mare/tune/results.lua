@@ -56,7 +56,7 @@ end
 
 local no_records = setmetatable({}, { __jsontype = 'object' })
 local header_order = { 'schema_version', 'device_name', 'kernel_name', 'problem_size',
-    'tune_params_keys', 'tune_params', 'objective', 'cache' }
+    'tune_params_keys', 'tune_params', 'objective', 'digest', 'cache' }
 
 local function header_line(header)
     return (json.encode(header, { keyorder = header_order }):gsub('}}$', '')) .. '\n'
@@ -83,6 +83,11 @@ local function check_same(path, found, wanted)
                 field, tostring(a), tostring(b))
         end
     end
+    if found.digest ~= wanted.digest then
+        errors.argument('tune: %s has results of another tuning: %s', path, found.digest
+            and 'source, defines, options, arguments or Mare itself have changed since'
+            or 'it does not tell of what source, options and arguments (no digest)')
+    end
 end
 
 -- { header, records = by key } of a file, which is left as it is.
@@ -97,8 +102,9 @@ end
 
 -- The results of a tuning, kept in a file if there is a path: what is there of the same device,
 -- kernel, problem and parameters counts. header: device_name, kernel_name, problem_size,
--- tune_params_keys, tune_params, objective. Raises before anything is tried if the file cannot be
--- written.
+-- tune_params_keys, tune_params, objective, digest = of all else that decides the result, of which
+-- Kernel Tuner knows nothing and which it passes over. Raises before anything is tried if the file
+-- cannot be written.
 function results.open(path, header)
     header.schema_version, header.cache = '1.1.0', no_records
     local self = setmetatable({ path = path, header = header, records = {} }, Results)

@@ -174,10 +174,18 @@ local function add_metrics(self, record)
     for name, f in pairs(self.metrics or {}) do record[name] = f(record) end
 end
 
+-- The record of the file, unless it lacks the energy that is wanted now. What was so slow that it
+-- was timed once never had it.
+local function known_record(self, key)
+    local record = self.results.records[key]
+    local lacks = self.meter and record and record.invalidity == 'correct' and not record.energy
+    if not lacks or #record.times == 1 and self.iterations > 1 then return record end
+end
+
 -- The record of a candidate, which is kept; from the file if it was there.
 local function record_of(self, index)
     local key = self.space:key(index)
-    local record = self.results.records[key]
+    local record = known_record(self, key)
     if not record then
         record = self.space:params(index)
         record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
@@ -190,6 +198,8 @@ local function record_of(self, index)
         end
         add_metrics(self, record)
         self.results:add(key, record)
+    elseif not self.replay then
+        add_metrics(self, record)
     end
     if type(record.time) == 'number' then self.fastest = math.min(self.fastest, record.time) end
     self.visited[index] = record
@@ -211,7 +221,7 @@ local function compile_ahead(self, list)
     local jobs, room = {}, self.max_fevals - #self.records
     for _, index in ipairs(list) do
         if #jobs >= room then break end
-        local known = self.visited[index] or self.results.records[self.space:key(index)]
+        local known = self.visited[index] or known_record(self, self.space:key(index))
         local job = not known and self.target:job(self.space:params(index))
         if job and not self.queued[index] then
             self.queued[index], jobs[#jobs + 1] = true, job

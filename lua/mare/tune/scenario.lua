@@ -221,6 +221,11 @@ function Target:job(params)
         fields = fields, kernels = self.kernels }
 end
 
+-- As of kernel.lua.
+function Target:identity()
+    return { scenario.text(self.scenario), self.options, self.atol }
+end
+
 local last = {}         -- what a compiler's process made: { key, sim }
 
 -- For ahead.lua.

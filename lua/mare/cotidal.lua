@@ -77,12 +77,17 @@ local function masked(basin, values)
     return out
 end
 
+local reach = 4     -- cells from a gauge to the water that it is of
+
 -- A PNG of a constituent: amplitude in colour, lines of equal phase every 30 degrees, amphidromes
--- and gauges. basin: of ocean/basin.lua; found: of harmonics; stations: { { x =, y = }, ... }
+-- and the gauges that lie at the water. basin: of ocean/basin.lua; found: of harmonics; stations:
+-- { { x =, y = }, ... }
 function cotidal.chart(path, basin, found, name, stations)
     local marks, wave = {}, found[name]
     for _, one in ipairs(stations or {}) do
-        marks[#marks + 1] = { x = one.x, y = one.y, colour = 0x1a1a1a, size = 0.14 }
+        if basin:nearest_water(one.x, one.y, reach) then
+            marks[#marks + 1] = { x = one.x, y = one.y, colour = 0x1a1a1a, size = 0.14 }
+        end
     end
     for _, one in ipairs(cotidal.amphidromes(basin.grid, wave)) do
         marks[#marks + 1] = { x = one.x, y = one.y, colour = 0xd55e00 }
@@ -90,8 +95,8 @@ function cotidal.chart(path, basin, found, name, stations)
     image.field {
         path = path, data = masked(basin, wave.amplitude), nx = basin.nx, ny = basin.ny,
         x = basin.x, y = basin.y, title = name .. ', phase every 30 degrees',
-        label = 'amplitude (m)', xlabel = 'longitude (degrees east)',
-        ylabel = 'latitude (degrees north)', missing = { colour = 0xb4aca0, label = 'land' },
+        label = 'amplitude (m)', xlabel = 'longitude (°)', ylabel = 'latitude (°)',
+        missing = { colour = 0xb4aca0, label = 'land' },
         contours = 12, contour_data = masked(basin, wave.phase), contour_period = 360,
         marks = marks,
     }
@@ -159,12 +164,12 @@ end
 
 -- ---- gauges ----
 
--- Observed and computed of a constituent at gauges (gauges.lua) that have it and lie within `reach`
--- cells (4) of water: { { gauge, computed = { amplitude, phase }, observed, error (m) }, ... }
-function cotidal.compare(basin, found, name, stations, reach)
+-- Observed and computed of a constituent at gauges (gauges.lua) that have it and lie at the water:
+-- { { gauge, computed = { amplitude, phase }, observed, error (m) }, ... }
+function cotidal.compare(basin, found, name, stations)
     local list = {}
     for _, gauge in ipairs(stations) do
-        local at, observed = basin:nearest_water(gauge.x, gauge.y, reach or 4),
+        local at, observed = basin:nearest_water(gauge.x, gauge.y, reach),
             gauge.constituents[name]
         if at and observed and observed.amplitude and observed.phase then
             local k = at[2] * basin.nx + at[1]

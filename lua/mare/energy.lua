@@ -38,9 +38,10 @@ end
 
 local function nvml_source(device)
     local gpu = nvml.open(device.info.uuid)
-    local source = { name = 'NVML energy counter', others = function()
+    local source = { name = 'NVML energy counter', id = device.info.uuid:lower() }
+    function source.others()
         if (gpu:processes() or 0) > 1 then return 'other processes compute on it' end
-    end }
+    end
     function source.load() return gpu:load() end
     function source.temperature() return gpu:temperature() end
     if gpu:energy() then
@@ -94,10 +95,11 @@ function energy.rapl(folder)
         return joules
     end
     counter()
-    return { name = 'RAPL', counter = counter }
+    return { name = 'RAPL', id = 'RAPL', counter = counter }
 end
 
--- A meter of a source: { name =, counter = function() -> J, and where known others = function() ->
+-- A meter of a source: { name =, counter = function() -> J, and where known id = of the counter,
+-- which several devices may share, others = function() ->
 -- why nothing can be measured, load = function() -> 0 to 1, temperature = function() -> deg C, now
 -- = function() -> s, sleep = function(s) }
 function energy.new(source)
@@ -261,13 +263,15 @@ end
 local Watch = {}
 Watch.__index = Watch
 
--- Of what devices do. Raises where one has no counter.
+-- Of what devices do; a counter that several share, as one GPU in two back ends or all CPUs, counts
+-- once. Raises where one has no counter.
 function energy.watch(devices)
-    local self = setmetatable({ meters = {} }, Watch)
-    for k, device in ipairs(devices) do
+    local self, seen = setmetatable({ meters = {} }, Watch), {}
+    for _, device in ipairs(devices) do
         local meter, reason = energy.open(device)
         if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
-        self.meters[k] = meter
+        local id = meter.source.id or meter
+        if not seen[id] then self.meters[#self.meters + 1], seen[id] = meter, true end
     end
     return self
 end

@@ -40,7 +40,8 @@ local lock_range = ffi.typeof 'struct { short type, whence; int64_t start, lengt
 local files = {}
 
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
-local F_OFD_SETLK, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 1, 1, 2
+local O_LOCK = 0x41             -- WRONLY CREAT
+local F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 38, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
 local EINTR, EAGAIN, EEXIST, X_OK, W_OK = 4, 11, 17, 1, 2
 local AT_FDCWD, STATX_TYPE_SIZE = -100, 0x201
@@ -283,6 +284,22 @@ function files.program(name)
         local found = status(path)
         if found and found.kind == S_IFREG and C.access(path, X_OK) == 0 then return path end
     end
+end
+
+-- f(...) while no other process does the like for this file, under a lock on `path`.lock, which
+-- stays. Where there are no locks nobody waits. An error of f passes on.
+function files.locked(path, f, ...)
+    local name = files.follow(path) .. '.lock'
+    local fd = C.open(name, O_LOCK + O_CLOEXEC, ffi.cast('int', 438))
+    if fd < 0 then fail(path, 'cannot write into its folder') end
+    local whole = lock_range { type = F_WRLCK }
+    repeat
+        local is_held = C.fcntl(fd, F_OFD_SETLKW, whole) == 0
+    until is_held or ffi.errno() ~= EINTR
+    local ok, result = pcall(f, ...)
+    C.close(fd)
+    if not ok then error(result, 0) end
+    return result
 end
 
 -- Raises if a file could not be put there, and leaves no trace.

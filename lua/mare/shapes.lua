@@ -37,15 +37,60 @@ function shapes.path()
     return home and home ~= '' and home .. '/.local/share/mare/tuned.json' or nil
 end
 
+local function is_count(value, least)
+    return type(value) == 'number' and value % 1 == 0 and value >= least and value < 2 ^ 31
+end
+
+-- What is wrong with a shape, in words; is_ours: of a kernel of Mare's, whose fields are counts or
+-- switches. Those of others may be anything that a define can be.
+local function shape_fault(shape, is_ours)
+    if type(shape) ~= 'table' then return 'shape is no table' end
+    for name, value in pairs(shape) do
+        local least = name == 'max_registers' and 0 or 1
+        if type(name) ~= 'string' or type(value) == 'table'
+            or is_ours and type(value) ~= 'boolean' and not is_count(value, least) then
+            return ('%s = %s'):format(tostring(name), tostring(value))
+        end
+    end
+end
+
+local entry_fields = { kernel = 'string', device = 'string', size = 'number', scheme = 'string',
+    precision = 'string', date = 'string', mare = 'string', time = 'number', energy = 'number' }
+
+-- What is wrong with an entry of the file, in words; nil if nothing is.
+local function fault(entry)
+    if type(entry) ~= 'table' then return 'is no table' end
+    for name, wanted in pairs(entry_fields) do
+        local value = entry[name]
+        local is_needed = name == 'kernel' or name == 'device' or name == 'size'
+        if type(value) ~= wanted and (is_needed or value ~= nil) then
+            return ('%s = %s'):format(name, tostring(value))
+        end
+    end
+    if not is_count(entry.size, 0) or entry.size > 64 then return 'size = ' .. entry.size end
+    return shape_fault(entry.shape, entry.scheme ~= nil)
+end
+
+-- Entries that cannot be right are told and left out.
 local function read()
     local path = shapes.path()
     local file = path and io.open(path, 'rb')
     if not file then return {} end
-    local list = json.decode(file:read '*a')
+    local list, good = json.decode(file:read '*a' or ''), {}
     file:close()
-    if type(list) == 'table' then return list end
-    io.stderr:write('mare: warning: ', path, ' is no list of tuned shapes and is not used\n')
-    return {}
+    if type(list) ~= 'table' then
+        io.stderr:write('mare: warning: ', path, ' is no list of tuned shapes and is not used\n')
+        return {}
+    end
+    for k, entry in ipairs(list) do
+        local reason = fault(entry)
+        if reason then
+            io.stderr:write('mare: warning: ', path, ': entry ', k, ' is not used: ', reason, '\n')
+        else
+            good[#good + 1] = entry
+        end
+    end
+    return good
 end
 
 -- What the user has kept: array of { kernel, scheme, device, precision, size, shape, time (ms),
@@ -70,16 +115,21 @@ local function make_folders(path)
     end
 end
 
-local function write(list)
-    local path = shapes.path()
-    if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
-    make_folders(path)
+local function write(path, list)
     local lines = {}
     for k, entry in ipairs(list) do lines[k] = json.encode(entry) end
     local temporary = files.temporary(path)
     temporary:append('[\n' .. table.concat(lines, ',\n') .. '\n]\n')
     temporary:commit()
     kept = list
+end
+
+-- Puts change(entries) in place of the file's entries while nobody else does.
+local function update(change)
+    local path = shapes.path()
+    if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
+    make_folders(path)
+    files.locked(path, function() write(path, change(read())) end)
 end
 
 local identity = { 'kernel', 'scheme', 'device', 'precision', 'size' }
@@ -94,25 +144,28 @@ end
 -- Keeps an entry, in place of one for the same case.
 function shapes.put(entry)
     entry.date, entry.mare = os.date '!%Y-%m-%dT%H:%M:%SZ', version
-    local list = {}
-    for _, other in ipairs(read()) do
-        if not is_same(entry, other) then list[#list + 1] = other end
-    end
-    list[#list + 1] = entry
-    write(list)
+    update(function(entries)
+        local list = {}
+        for _, other in ipairs(entries) do
+            if not is_same(entry, other) then list[#list + 1] = other end
+        end
+        list[#list + 1] = entry
+        return list
+    end)
 end
 
 -- Forgets the entries of a kernel, or all. Returns how many.
 function shapes.clear(kernel)
-    local list, count = {}, 0
-    for _, entry in ipairs(read()) do
-        if kernel and entry.kernel ~= kernel then
-            list[#list + 1] = entry
-        else
-            count = count + 1
+    local path, count = shapes.path(), 0
+    if not (path and files.size(path)) then return 0 end
+    update(function(entries)
+        local list = {}
+        for _, entry in ipairs(entries) do
+            if kernel and entry.kernel ~= kernel then list[#list + 1] = entry end
         end
-    end
-    if count > 0 then write(list) end
+        count = #entries - #list
+        return list
+    end)
     return count
 end
 

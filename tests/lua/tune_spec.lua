@@ -254,6 +254,19 @@ describe('tuning', function()
         assert.equal('correct', records[2].invalidity)
     end)
 
+    it('takes a NaN and an infinity for right where they are expected', function()
+        local function verdict(expected)
+            local given = { n = 3, a = { 0 / 0, 1 / 0, 1 }, b = { 0, 0, 0 } }
+            return mare.tune.kernel(scale { arguments = given, answer = { b = expected },
+                problem_size = 3, grid_div_x = { 'W' }, tune_params = { W = { 1 }, WRONG = { 0 } },
+                math = 'strict' })[1].invalidity
+        end
+        assert.equal('correct', verdict { 0 / 0, 1 / 0, 2 })
+        assert.equal('correctness', verdict { 0, 1 / 0, 2 })
+        assert.equal('correctness', verdict { 0 / 0, -1 / 0, 2 })
+        assert.equal('correctness', verdict { 0 / 0, 1 / 0, 0 / 0 })
+    end)
+
     it('stops when its time is over', function()
         local records = mare.tune.kernel(scale { strategy_options = { time_limit = 0 } })
         assert.same({}, records)
@@ -395,5 +408,50 @@ describe('tuning a scenario', function()
         assert.truthy(select(2, trial.status_of(mare_command .. 'clear linear')):find '^1 removed')
         assert.truthy(select(2, trial.status_of(mare_command .. 'ls')):find '^status 0')
         assert.equal(2, (trial.status_of(mare_command .. 'all')))
+    end)
+
+    local function mare_tune(words, redirect)
+        return trial.status_of(("'%s' tune %s %s"):format(require('mare.host').launcher, words,
+            redirect or '2>&1'))
+    end
+
+    it('passes over entries that cannot be right, and names them and the file', function()
+        local good = '{"kernel":"mine","device":"d","size":5,"shape":{"NAME":"x","Z":0}}'
+        local ours = '{"kernel":"linear","scheme":"ocean linear","device":"d","size":5,"shape":%s}'
+        local bad = { ours:format '{"W":0}', ours:format '{"W":1.5}', ours:format '{"rows":"8"}',
+            '{"size":5}', ours:format '7', '3',
+            '{"kernel":"mine","device":"d","shape":{}}',
+            '{"kernel":"mine","device":"d","size":1e9,"shape":{}}',
+            '{"kernel":"mine","device":"d","size":5,"time":"x","shape":{}}' }
+        local said = { 'W = 0', 'W = 1.5', 'rows = 8', ' = nil', 'shape is no table',
+            'is no table', 'size = nil', 'size = 1000000000', 'time = x' }
+        trial.spit(shapes.path(), '[' .. table.concat(bad, ',') .. ',' .. good .. ']')
+        local status, text = mare_tune 'ls'
+        assert.equal(0, status)
+        for k, words in ipairs(said) do
+            local line = text:match(('entry %d is not used: [^\n]*'):format(k))
+            assert.truthy(line and line:find(words, 1, true), words .. text)
+        end
+        assert.truthy(text:find(shapes.path(), 1, true))
+        assert.truthy(text:find '\nmine ')
+        assert.equal(0, (mare_tune 'show mine'))
+        trial.spit(shapes.path(), '{"a": [')
+        assert.equal(0, (mare_tune 'ls'))
+        os.remove(shapes.path())
+    end)
+
+    it('are kept by several processes at once', function()
+        local script, count = folder .. '/put.lua', 12
+        trial.spit(script, ([[
+            local shapes = require 'mare.shapes'
+            for k = 1, %d do
+                shapes.put { kernel = 'k' .. arg[1] .. k, device = 'd', size = 5, shape = {} }
+            end
+        ]]):format(count))
+        local one = ("'%s' '%s' "):format(require('mare.host').launcher, script)
+        assert.equal(0, (trial.status_of(('%s a & %s b & %s c; wait'):format(one, one, one))))
+        shapes.forget()
+        assert.equal(3 * count, #shapes.kept())
+        assert.equal(3 * count, shapes.clear())
     end)
 end)

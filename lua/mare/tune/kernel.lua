@@ -112,13 +112,17 @@ end
 
 -- ---- verification ----
 
--- Whether two arrays differ nowhere by more than atol, and the largest difference.
+-- Whether two arrays differ nowhere by more than atol, and the largest difference. An infinity is
+-- right where the same is expected, a NaN where a NaN is.
 local function is_close(expected, found, count, first, atol)
     local worst = 0
     for k = 0, count - 1 do
-        local difference = math.abs(tonumber(expected[k + first]) - tonumber(found[k]))
-        if difference ~= difference then return false, difference end
-        worst = math.max(worst, difference)
+        local a, b = tonumber(expected[k + first]), tonumber(found[k])
+        if a ~= b and (a == a or b == b) then
+            local difference = math.abs(a - b)
+            if difference ~= difference then return false, difference end
+            worst = math.max(worst, difference)
+        end
     end
     return worst <= atol, worst
 end

@@ -2,6 +2,7 @@
 -- change a bit of where they go.
 
 local host = require 'mare.host'
+local literal = require 'mare.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
@@ -169,6 +170,50 @@ describe('drifters', function()
             bay, { restart = folder .. '/c', drifters = { places = other } }))
         assert.matches('drifters: the run to be continued had 50, not 0', message(bay,
             { restart = folder .. '/c', drifters = false }))
+    end)
+
+    it('have the same bits on two devices, which PoCL makes of any CPU', function()
+        local text = [[
+            local mare, literal = require 'mare', require 'mare.literal'
+            local names = {}
+            for _, info in ipairs(mare.device.list()) do
+                if info.kind == 'cpu' then names[#names + 1] = info.name end
+            end
+            if #names < 2 then return print 'one device' end
+            local places = {}
+            for k = 1, 40 do places[k] = { 3.1 + 0.85 * k, 37.2 - 0.86 * (k * 17 % 40) } end
+            for _, case in ipairs { { 1, 1, names[1] }, { 2, 1 }, { 2, 2 } } do
+                mare.options.source = { device = case[3] or names[1] .. ',' .. names[2],
+                    decompose = { case[1], case[2] }, cfl = 0.7, t_end = 30, quiet = true }
+                local sim = mare.run { title = 'two', boundaries = 'periodic',
+                    options = mare.options { title = 'two', mare.options.simulation },
+                    grid = mare.grid { nx = 40, ny = 40, x = { 0, 40 }, y = { 0, 40 } },
+                    scheme = mare.ocean { scheme = 'linear', depth = 10 },
+                    initial = function(x, y) return math.sin(y / 5), 0.5, 0.3 end,
+                    drifters = { places = places, every = 3 } }
+                print(literal.encode(sim.tracks), #sim.devices)
+            end]]
+        local path, lines = folder .. '/two.lua', {}
+        trial.spit(path, text)
+        local status, output = trial.status_of(('POCL_DEVICES="pthread pthread" \'%s\' %s'):format(
+            host.launcher, path))
+        if output:find 'one device' then
+            pending 'needs PoCL'
+            return
+        end
+        for line, count in output:gmatch '(%b{})%s(%d+)\n' do
+            lines[#lines + 1] = { line, count }
+        end
+        assert.equal(0, status, output)
+        assert.same({ '1', '2', '2' }, { lines[1][2], lines[2][2], lines[3][2] })
+        local tracks, across, round = literal.decode(lines[1][1]), 0, 0
+        for _, one in ipairs(tracks) do     -- from one half to the other, and from side to side
+            local x, y = last(one.x) - one.x[1], last(one.y) - one.y[1]
+            if (one.x[1] < 20) ~= (last(one.x) < 20) then across = across + 1 end
+            if math.abs(x) > 20 or math.abs(y) > 20 then round = round + 1 end
+        end
+        assert.is_true(across > 3 and round > 3, across .. ' ' .. round)
+        assert.is_true(lines[1][1] == lines[2][1] and lines[1][1] == lines[3][1])
     end)
 
     it('are in a CF trajectory file', function()

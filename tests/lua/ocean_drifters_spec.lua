@@ -129,6 +129,19 @@ describe('drifters', function()
         assert.near(40, last(tracks[1].x), 1e-6)
     end)
 
+    for _, scheme in ipairs { 'drift', 'drift_on_faces' } do
+        it('go no further than a cell at once, and stop where no number is, ' .. scheme, function()
+            local function fast(x) return 0, x < 30 and 1e4 or 0 / 0, 0 end
+            local tracks = run { scheme = scheme, t_end = 1, initial = fast,     -- four halves
+                drifters = { places = { { 3.25, 20 }, { 39.5, 39.5 }, { 31, 1 } } } }
+            for k, at in ipairs { { 7.25, 20 }, { 39.5, 39.5 }, { 31, 1 } } do
+                assert.near(at[1], last(tracks[k].x), 1e-6)
+                assert.near(at[2], last(tracks[k].y), 1e-6)
+                assert.equal('afloat', last(tracks[k].fate))
+            end
+        end)
+    end
+
     it('see degrees of longitude that are shorter in the north', function()
         local tracks = run({ t_end = 100, cfl = 1, boundaries = 'periodic',
             initial = function() return 0, 1, 0 end, drifters = { places = { { 1, 60.05 } } } },

@@ -109,7 +109,8 @@ end
 
 -- The meter of an open device; nil and why there is none.
 function energy.open(device)
-    local info = device.info
+    local info = type(device) == 'table' and device.info
+        or errors.argument('energy: open: an open device is wanted, not %s', type(device))
     local ok, source
     if info.kind == 'cpu' then
         ok, source = pcall(energy.rapl)

@@ -119,6 +119,21 @@ describe('every object', function()
         assert.same({}, puzzling)
     end)
 
+    it('of a run says what it wants of whoever makes it alone', function()
+        local session = repl.new()
+        for words, wanted in pairs {
+            ['drifters.new()'] = 'drifters: a table is wanted, not nil',
+            ['drifters.new { drifters = { places = { { 1, 1 } } } }'] =
+                'drifters: scheme of the run: a table is wanted, not nil',
+            ['drifters.new { drifters = {}, scheme = mare.ocean { depth = 1 } }'] =
+                'drifters: grid of the run: a table is wanted, not nil',
+            ['energy.open()'] = 'energy: open: an open device is wanted, not nil',
+            ['energy.open "cuda:0"'] = 'energy: open: an open device is wanted, not string',
+        } do
+            assert.matches(wanted, select(2, session:step('mare.' .. words)), 1, true)
+        end
+    end)
+
     it('of Mare tells what it is', function()
         local list = objects()
         for name, expected in pairs {

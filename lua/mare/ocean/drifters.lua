@@ -72,8 +72,12 @@ function drifters.new(desc, earlier)
     if not given and earlier then check_same(nil, earlier) end
     if not given then return nil end
     errors.fields('drifters', given, fields)
+    errors.wanted('drifters: scheme of the run', 'table', desc.scheme)
     if not desc.scheme.domain then
         errors.argument('drifters are for mare.ocean, not %s', desc.scheme.name)
+    end
+    for _, name in ipairs { 'grid', 'domain', 'options' } do
+        errors.wanted('drifters: ' .. name .. ' of the run', 'table', desc[name])
     end
     if not (given.places and given.places[1]) then errors.argument 'drifters: no places' end
     if given.path then files.check(given.path) end

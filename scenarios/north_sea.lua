@@ -161,7 +161,7 @@ if not names[1] then return result end
 result.found = analysis:result()
 result.amphidromes = mare.cotidal.amphidromes(basin.grid, result.found[names[1]])
 if o.analysis then
-    mare.cotidal.write(o.analysis, basin, result.found, sought, 'North Sea: tides')
+    mare.cotidal.write(o.analysis, basin, result.found, sought, result.sim.about)
 end
 if o.chart then mare.cotidal.chart(o.chart, basin, result.found, names[1], stations) end
 local mixed = mare.tides.inseparable(sought, o.t_end - 86400 * o.spin_up)

@@ -6,6 +6,7 @@ local files = require 'bindings.files'
 local image = require 'mare.output.image'
 local memory = require 'bindings.memory'
 local netcdf = require 'bindings.netcdf'
+local output = require 'mare.output.netcdf'
 local tides = require 'mare.tides'
 
 local cotidal = {}
@@ -106,14 +107,14 @@ end
 
 local function define_variable(file, name, dims, attributes)
     file:define_variable(name, 'float', dims, { deflate = 4 })
+    file:define_missing(name, 0 / 0)
     for key, value in pairs(attributes) do file:put_attribute(name, key, value) end
 end
 
-local function define(file, basin, names, title)
+local function define(file, basin, names, about)
     local y = file:define_dimension('latitude', basin.ny)
     local x = file:define_dimension('longitude', basin.nx)
-    file:put_attribute(nil, 'Conventions', 'CF-1.8')
-    file:put_attribute(nil, 'title', title)
+    output.put_global_attributes(file, about)
     for name, axis in pairs { latitude = { y, 'degrees_north' }, longitude = { x, 'degrees_east' } }
     do
         file:define_variable(name, 'double', { axis[1] })
@@ -144,14 +145,15 @@ local function put(file, basin, found, names)
 end
 
 -- Amplitude and phase of the named constituents in every cell, as CF NetCDF; whole or not at all.
-function cotidal.write(path, basin, found, names, title)
+-- about: { title = , ... }, or of the simulation that mare.run gives
+function cotidal.write(path, basin, found, names, about)
     if not basin.grid.spherical then
         errors.argument 'cotidal: write: a grid of longitude and latitude is wanted'
     end
     local temporary, file = files.temporary(path), nil
     local ok, failure = pcall(function()
         file = netcdf.create(temporary.name, path)
-        define(file, basin, names, title)
+        define(file, basin, names, about or {})
         put(file, basin, found, names)
         file:close()
         temporary:commit()

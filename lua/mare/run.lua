@@ -153,7 +153,8 @@ end
 -- mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
 -- belong to the run and go there too, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }.
 -- sim: of run.prepare, to go on with that, without drifters. Returns the simulation at its end,
--- with the rates in `rates`, the time series in `series`, where drifters were in `tracks`.
+-- with the rates in `rates`, the time series in `series`, where drifters were in `tracks`, and what
+-- its files say of what made them in `about`, for output.put_global_attributes of netcdf.lua.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()
@@ -175,6 +176,7 @@ function run.new(desc, sim)
         files:abandon(lost and samples.path or nil)
         error(result, 0)
     end
+    job.sim.about = files:describe(nil, nil, {})
     if not o.quiet and #result > 0 then print('wrote ' .. table.concat(result, ', ')) end
     return job.sim
 end

@@ -218,9 +218,7 @@ end
 describe('the North Sea', function()
     it('is written, drawn and compared', function()
         local path = folder .. '/gauges.csv'
-        local file = assert(io.open(path, 'w'))
-        file:write 'name,lat,lon,M2_amplitude_m,M2_phase_deg\nHere,50.4,1,0.5,100\n'
-        file:close()
+        trial.spit(path, 'name,lat,lon,M2_amplitude_m,M2_phase_deg\nHere,50.4,1,0.5,100\n')
         local r = trial.run('north_sea', { grid = write_grid(folder .. '/grid.nc'), stations = path,
             analysis = folder .. '/m2.nc', chart = folder .. '/m2.png',
             scatter = folder .. '/scatter.png', overtides = 'M4' })
@@ -229,6 +227,15 @@ describe('the North Sea', function()
         assert.matches('^\137PNG', trial.slurp(folder .. '/scatter.png'))
         local field = require('mare.dataset').open(folder .. '/m2.nc'):field 'phase_M2'
         assert.same({ nx, ny + 1, 'degree' }, { field.nx, field.ny, field.unit })
+        local file = netcdf.open(folder .. '/m2.nc')
+        local about, missing = file:attributes(), file:attributes('phase_M2')._FillValue
+        file:close()
+        assert.same({ 'North Sea', 'M4', 'CF-1.8' },
+            { about.title, about.option_overtides, about.Conventions })
+        assert.matches('^Mare %d', about.source)
+        assert.matches('Z north_sea ', about.history)
+        assert.matches("title = 'North Sea'", about.scenario_text)
+        assert.is_true(missing ~= missing)
         assert.near(0.5, r.found.M2.amplitude[2 * nx], 1e-6)
         assert.near(100, r.found.M2.phase[2 * nx], 1e-4)
         assert.is_true(r.found.M4.amplitude[2 * nx + 10] < 0.01)    -- waves of no height have none

@@ -88,21 +88,28 @@ MR_FN double mr_most_double(double a, double b) {
 #ifdef MR_CPU
 #define mr_cbrt(a) MR_JOIN(mr_cbrt_, MARE_REAL)((real)(a))
 /* The library's is a call a lane, which a loop over lanes cannot vectorise. From a third of the
- * exponent, some 4 % off, each of Halley's steps cubes the error. */
+ * exponent, some 4 % off, each of Halley's steps cubes the error. All is done on x times a cube, so
+ * that neither do the largest overflow in 2 y^3 + x nor are the smallest denormal. */
 #define MR_HALLEY(y, x) ((y) * (((y) * (y) * (y) + 2 * (x)) / (2 * (y) * (y) * (y) + (x))))
 MR_FN float mr_cbrt_float(float a) {
-    float x = fabs(a), y = as_float((int)((float)as_int(x) * 0.33333333f) + 0x2a5119f2);
+    float m = fabs(a), x = m * (m < 0x1p-100f ? 0x1p24f : 0x1p-3f);
+    float y = as_float((int)((float)as_int(x) * 0.33333333f) + 0x2a5119f2);
     y = MR_HALLEY(y, x);
     y = MR_HALLEY(y, x);
-    return copysign(x > 0.0f ? y : 0.0f, a);
+    y = copysign(y * (m < 0x1p-100f ? 0x1p-8f : 2.0f), a);
+    y = m > 0.0f ? y : a;
+    return m < INFINITY ? y : a;
 }
 
 MR_FN double mr_cbrt_double(double a) {
-    double x = fabs(a), y = as_double(as_long(x) / 3 + 0x2a9f7893782da1ce);
+    double m = fabs(a), x = m * (m < 0x1p-960 ? 0x1p54 : 0x1p-3);
+    double y = as_double(as_long(x) / 3 + 0x2a9f7893782da1ce);
     y = MR_HALLEY(y, x);
     y = MR_HALLEY(y, x);
     y = MR_HALLEY(y, x);
-    return copysign(x > 0.0 ? y : 0.0, a);
+    y = copysign(y * (m < 0x1p-960 ? 0x1p-18 : 2.0), a);
+    y = m > 0.0 ? y : a;
+    return m < INFINITY ? y : a;
 }
 #else
 #define mr_cbrt(a) cbrt((real)(a))

@@ -18,11 +18,17 @@ local system = require 'bindings.system'
 
 local run = { loop = loop.run }
 
-local function say_where(found, o, log)
+local function warn(log, message)
+    io.stderr:write('mare: warning: ', message, '\n')
+    log:write('warning', { message = message })
+end
+
+local function say_where(found, o, log, floating)
     local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
-    for _, reason in ipairs(found.passed_over) do
-        io.stderr:write('mare: warning: passed over ', reason, '\n')
-        log:write('warning', { message = 'passed over ' .. reason })
+    for _, reason in ipairs(found.passed_over) do warn(log, 'passed over ' .. reason) end
+    if floating and not found.header.drifters then
+        warn(log, string.format('drifters begin at t = %g: %s has none', found.header.t,
+            found.path))
     end
     if o.quiet then return end
     io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f%s\n', found.path,
@@ -70,7 +76,7 @@ local function execute(job)
     local o, log = desc.options, journal.open(desc.options.json_log)
     job.log = log
     log:start(desc, found, files:parameters())
-    if found then say_where(found, o, log) end
+    if found then say_where(found, o, log, job.drifters) end
     local saver = restart.saver(desc, files, system.now, log, found, samples, job.drifters)
     local sim = job.sim or new_simulation(desc, job.devices, found, job.drifters)
     job.sim = sim

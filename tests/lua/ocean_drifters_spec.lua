@@ -25,7 +25,8 @@ end
 local function run(spec, grid)
     local given = { device = trial.device, precision = 'double', quiet = true, cfl = 0.5,
         t_end = 5 }
-    for _, name in ipairs { 'cfl', 't_end', 'decompose', 'checkpoint', 'restart', 'device' } do
+    for _, name in ipairs { 'cfl', 't_end', 'decompose', 'checkpoint', 'restart', 'device',
+        'json_log' } do
         if spec[name] ~= nil then given[name] = spec[name] end
     end
     mare.options.source = given
@@ -183,6 +184,14 @@ describe('drifters', function()
             bay, { restart = folder .. '/c', drifters = { places = other } }))
         assert.matches('drifters: the run to be continued had 50, not 0', message(bay,
             { restart = folder .. '/c', drifters = false }))
+    end)
+
+    it('begin, as is told, where the run before had none', function()
+        local path, log = folder .. '/c', folder .. '/log'
+        bay { t_end = 20, checkpoint = path, drifters = false }
+        local tracks = bay { restart = path, json_log = log }
+        assert.same({ 20, 24, 28, 32, 36, 40 }, tracks.time)
+        assert.matches('drifters begin at t = 19%.%d+: %S+/c has none', trial.slurp(log))
     end)
 
     it('have the same bits on two devices, which PoCL makes of any CPU', function()

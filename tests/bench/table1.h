@@ -2,7 +2,9 @@
  * peer.h has one; LuaJIT reads the marked part.
  *
  * Frames are computed on one stream and come down on another into pinned memory, two at a time.
- * What stands between host:begin and host:end are the lines of code that the table counts.
+ * What stands between host:begin and host:end are the lines of code that the table counts: not how
+ * the device and its first stream come about, nor what is released at the end.
+ * Both sides take times on the device between two markers each, at the ends of what is before them.
  */
 #ifndef MARE_BENCH_TABLE1_H
 #define MARE_BENCH_TABLE1_H

@@ -6,6 +6,7 @@
 -- wall time is that of the best round. The first round, in which LuaJIT compiles, does not count.
 
 local devices = require 'bindings.device'
+local errors = require 'bindings.errors'
 local ffi = require 'ffi'
 local host = require 'mare.host'
 local now = require('bindings.system').now
@@ -15,7 +16,7 @@ local renderer = require 'mare.mandelbrot.renderer'
 local source = require 'mare.source'
 local view = require 'mare.mandelbrot.view'
 
-local frames, limit = 50, 5000
+local frames, limit, most_size = 50, 5000, 16384
 local serial = os.time()        -- in each source, so that no cache knows it
 
 -- host:begin
@@ -231,16 +232,27 @@ local function show(device, size, mine, theirs)
     end
 end
 
-local names, size = {}, nil
-for _, word in ipairs(arg) do
-    if word:find '^%d+$' then size = tonumber(word) else names[#names + 1] = word end
-end
-if not names[1] then names = { 'cuda:0', 'opencl:0' } end
-for _, name in ipairs(names) do
-    local ok, device = pcall(devices.open, name)
-    if ok then
-        show(device, compare(device, size))
-    else
-        print(('%s: not here: %s'):format(name, device.message or tostring(device)))
+local function size_of(word)
+    local size = tonumber(word)
+    if size < 1 or size > most_size then
+        errors.usage('table1: SIZE = %s (allowed: 1 to %d)', word, most_size)
     end
+    return size
 end
+
+local function open(name, is_wanted)
+    local ok, device = pcall(devices.open, name)
+    if ok then return device end
+    local text = ('%s: not here: %s'):format(name, device.message or tostring(device))
+    if is_wanted then error(text, 0) end
+    print(text)
+end
+
+local wanted, opened, size = {}, {}, nil
+for _, word in ipairs(arg) do
+    if word:find '^%-?%d+$' then size = size_of(word) else wanted[#wanted + 1] = word end
+end
+for _, name in ipairs(wanted[1] and wanted or { 'cuda:0', 'opencl:0' }) do
+    opened[#opened + 1] = open(name, wanted[1])
+end
+for _, device in ipairs(opened) do show(device, compare(device, size)) end

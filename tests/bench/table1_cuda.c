@@ -14,9 +14,9 @@
 static struct mr_cuda_calls cu;
 
 static bool load(void) {
-    static const char *const names[] = { "libcuda.so.1", NULL };
+    static const char *const names[] = {"libcuda.so.1", NULL};
     static const mr_symbol symbols[] = {
-#define MR_CUDA_CALL(required, symbol, arguments) { #symbol, (void **)&cu.symbol, required },
+#define MR_CUDA_CALL(required, symbol, arguments) {#symbol, (void **)&cu.symbol, required},
 #include "../../core/backends/cuda_syms.def"
     };
     return mr_dl_load(names, symbols, sizeof symbols / sizeof *symbols, NULL, 0) == MARE_OK;
@@ -39,8 +39,8 @@ static struct slot {
 static const char *compile(struct table1 *t, int device) {
     char arch[16];
     int major, minor;
-    mr_blob cubin = { 0 }, log = { 0 };
-    const mr_source source = { .text = t->source, .name = "escape.cu", .options = "" };
+    mr_blob cubin = {0}, log = {0};
+    const mr_source source = {.text = t->source, .name = "escape.cu", .options = ""};
     double begin = peer_now();
     TRY(cu.cuDeviceGetAttribute(&major, 75, device));
     TRY(cu.cuDeviceGetAttribute(&minor, 76, device));
@@ -55,7 +55,6 @@ static const char *compile(struct table1 *t, int device) {
 }
 
 static const char *allocate(size_t bytes) {
-    TRY(cu.cuStreamCreateWithPriority(&compute, MR_CU_STREAM_NON_BLOCKING, 0));
     TRY(cu.cuStreamCreateWithPriority(&copy, MR_CU_STREAM_NON_BLOCKING, 0));
     for (struct slot *s = slots; s < slots + SLOTS; s++) {
         TRY(cu.cuMemAlloc_v2(&s->times, bytes));
@@ -74,8 +73,8 @@ static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) 
     unsigned across = (unsigned)(t->size + GROUP_X - 1) / GROUP_X;
     unsigned down = (unsigned)(t->size + GROUP_Y - 1) / GROUP_Y;
     float left = view[0], top = view[1], step = view[2];
-    void *arguments[] = { &t->size, &t->size, &t->centre_x, &zero, &t->centre_y, &zero, &left,
-                          &top, &step, &t->limit, &s->times };
+    void *arguments[] = {&t->size, &t->size, &t->centre_x, &zero,     &t->centre_y, &zero,
+                         &left,    &top,     &step,        &t->limit, &s->times};
     TRY(cu.cuEventRecord(s->began, compute));
     double begin = peer_now();
     TRY(cu.cuLaunchKernel(function, across, down, 1, GROUP_X, GROUP_Y, 1, 0, compute, arguments,
@@ -114,6 +113,8 @@ static const char *zoom(struct table1 *t, size_t bytes) {
     return NULL;
 }
 
+/* host:end */
+
 static const char *release(void) {
     for (struct slot *s = slots; s < slots + SLOTS; s++) {
         TRY(cu.cuMemFree_v2(s->times));
@@ -136,6 +137,7 @@ static const char *run(int index, struct table1 *t) {
     TRY(cu.cuDeviceGet(&device, index));
     TRY(cu.cuDevicePrimaryCtxRetain(&context, device));
     TRY(cu.cuCtxPushCurrent_v2(context));
+    TRY(cu.cuStreamCreateWithPriority(&compute, MR_CU_STREAM_NON_BLOCKING, 0));
     const char *failed = compile(t, device);
     if (!failed) failed = allocate(bytes);
     if (!failed) failed = zoom(t, bytes);
@@ -144,8 +146,6 @@ static const char *run(int index, struct table1 *t) {
     TRY(cu.cuDevicePrimaryCtxRelease_v2(device));
     return failed;
 }
-/* host:end */
-
 const char *table1_run(int device, struct table1 *t) {
     return load() ? run(device, t) : mare_error_message();
 }

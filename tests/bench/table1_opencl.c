@@ -22,7 +22,7 @@ static struct slot {
     struct mr_cl_kernel *kernel;
     struct mr_cl_mem *times, *host;
     unsigned *pinned;
-    struct mr_cl_event *ready, *done;
+    struct mr_cl_event *began, *ready, *copying, *done;
 } slots[SLOTS];
 
 static const char *compile(struct table1 *t, struct mr_cl_device *device) {
@@ -38,8 +38,9 @@ static const char *compile(struct table1 *t, struct mr_cl_device *device) {
     return NULL;
 }
 
-static const char *allocate(size_t bytes) {
+static const char *allocate(struct mr_cl_device *device, size_t bytes) {
     int32_t code = 0;
+    MAKE(copy, mr_cl.clCreateCommandQueue(context, device, MR_CL_QUEUE_PROFILING_ENABLE, &code));
     for (struct slot *s = slots; s < slots + SLOTS; s++) {
         MAKE(s->times, mr_cl.clCreateBuffer(context, 1, bytes, NULL, &code));
         MAKE(s->host, mr_cl.clCreateBuffer(context, 1 | 1 << 4, bytes, NULL, &code));
@@ -64,10 +65,11 @@ static const char *bind(const struct table1 *t, const struct slot *s) {
 
 static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) {
     const float *view = t->views + 3 * k;
-    const size_t group[] = { GROUP_X, GROUP_Y };
+    const size_t group[] = {GROUP_X, GROUP_Y};
     const size_t across = (size_t)(t->size + GROUP_X - 1) / GROUP_X;
     const size_t down = (size_t)(t->size + GROUP_Y - 1) / GROUP_Y;
-    const size_t global[] = { across * GROUP_X, down * GROUP_Y };
+    const size_t global[] = {across * GROUP_X, down * GROUP_Y};
+    TRY(mr_cl.clEnqueueMarkerWithWaitList(compute, 0, NULL, &s->began));
     double begin = peer_now();
     for (uint32_t i = 0; i < 3; i++)
         TRY(mr_cl.clSetKernelArg(s->kernel, 6 + i, sizeof *view, &view[i]));
@@ -75,27 +77,31 @@ static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) 
                                      &s->ready));
     t->launch[k] = peer_now() - begin;
     TRY(mr_cl.clFlush(compute));
+    /* As Mare waits and records; a marker that waits itself may end before. */
+    TRY(mr_cl.clEnqueueBarrierWithWaitList(copy, 1, &s->ready, NULL));
+    TRY(mr_cl.clEnqueueMarkerWithWaitList(copy, 0, NULL, &s->copying));
     begin = peer_now();
-    TRY(mr_cl.clEnqueueReadBuffer(copy, s->times, 0, 0, bytes, s->pinned, 1, &s->ready, &s->done));
+    TRY(mr_cl.clEnqueueReadBuffer(copy, s->times, 0, 0, bytes, s->pinned, 0, NULL, &s->done));
     t->download[k] = peer_now() - begin;
     TRY(mr_cl.clFlush(copy));
     return NULL;
 }
 
-static const char *seconds(struct mr_cl_event *event, double *out) {
+static const char *seconds(struct mr_cl_event *from, struct mr_cl_event *to, double *out) {
     uint64_t start, end;
-    TRY(mr_cl.clGetEventProfilingInfo(event, 0x1282, sizeof start, &start, NULL));
-    TRY(mr_cl.clGetEventProfilingInfo(event, MR_CL_PROFILING_COMMAND_END, sizeof end, &end, NULL));
+    const uint32_t at = MR_CL_PROFILING_COMMAND_END;
+    TRY(mr_cl.clGetEventProfilingInfo(from, at, sizeof start, &start, NULL));
+    TRY(mr_cl.clGetEventProfilingInfo(to, at, sizeof end, &end, NULL));
     *out = 1e-9 * (double)(end - start);
+    TRY(mr_cl.clReleaseEvent(from));
+    TRY(mr_cl.clReleaseEvent(to));
     return NULL;
 }
 
 static const char *collect(struct table1 *t, int k, struct slot *s) {
     TRY(mr_cl.clWaitForEvents(1, &s->done));
-    TRY(seconds(s->ready, &t->kernel[k]));
-    TRY(seconds(s->done, &t->copy[k]));
-    TRY(mr_cl.clReleaseEvent(s->ready));
-    TRY(mr_cl.clReleaseEvent(s->done));
+    TRY(seconds(s->began, s->ready, &t->kernel[k]));
+    TRY(seconds(s->copying, s->done, &t->copy[k]));
     return NULL;
 }
 
@@ -111,6 +117,8 @@ static const char *zoom(struct table1 *t, size_t bytes) {
     memcpy(t->last, slots[(t->frames - 1) % SLOTS].pinned, bytes);
     return NULL;
 }
+
+/* host:end */
 
 static const char *release(void) {
     for (struct slot *s = slots; s < slots + SLOTS; s++) {
@@ -130,18 +138,15 @@ static const char *release(void) {
 static const char *run(struct mr_cl_device *device, struct table1 *t) {
     int32_t code = 0;
     size_t bytes = sizeof(unsigned) * (size_t)t->size * (size_t)t->size;
-    const uint64_t timed = MR_CL_QUEUE_PROFILING_ENABLE;
     MAKE(context, mr_cl.clCreateContext(NULL, 1, &device, NULL, NULL, &code));
-    MAKE(compute, mr_cl.clCreateCommandQueue(context, device, timed, &code));
-    MAKE(copy, mr_cl.clCreateCommandQueue(context, device, timed, &code));
+    MAKE(compute, mr_cl.clCreateCommandQueue(context, device, MR_CL_QUEUE_PROFILING_ENABLE, &code));
     const char *failed = compile(t, device);
-    if (!failed) failed = allocate(bytes);
-    for (int k = 0; !failed && k < SLOTS; k++) failed = bind(t, &slots[k]);
+    if (!failed) failed = allocate(device, bytes);
+    for (int k = 0; !failed && k < SLOTS; k++)
+        failed = bind(t, &slots[k]);
     if (!failed) failed = zoom(t, bytes);
     return failed ? failed : release();
 }
-/* host:end */
-
 const char *table1_run(int index, struct table1 *t) {
     mare_backend_info info;
     if (mr_opencl_load(NULL, 0) != MARE_OK || mr_opencl_probe(&info) != MARE_OK)

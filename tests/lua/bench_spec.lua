@@ -32,11 +32,22 @@ describe('mare bench', function()
         assert.equal(2, status)
     end)
 
+    it('refuses for table 1 a device and a size that are none', function()
+        local output, status = mare('bench table1 ' .. device.name .. ' none:0 4')
+        assert.truthy(output:find '^mare: none:0: not here: .*no such back ?end', output)
+        assert.equal(1, status)
+        for _, size in ipairs { '0', '-1', '100000' } do
+            output, status = mare('bench table1 ' .. device.name .. ' ' .. size)
+            assert.truthy(output:find('table1: SIZE = ' .. size .. ' (allowed: 1 to 16384)', 1,
+                true), output)
+            assert.equal(2, status)
+        end
+    end)
+
     it('makes table 1', function()
         if device.name:find '^null' then return pending 'it runs no kernel' end
-        local output, status = mare('bench table1 ' .. device.name .. ' none:0 4')
+        local output, status = mare('bench table1 ' .. device.name .. ' 4')
         assert.equal(0, status, output)
-        assert.truthy(output:find 'none:0: not here: .*no such back ?end', output)
         for _, row in ipairs { 'lines of host code', 'compilation, ms',
             'kernel launch overhead, us', 'download overhead, us', 'kernel time, ms',
             'download time, ms', 'wall time, ms' } do

@@ -32,7 +32,7 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
              blocks|ascii (what the terminal can show, if it does not say so)
 
 Ctrl-C and SIGTERM end a run after the steps that are under way. A script that computes in a Lua
-loop of its own may not notice the first; the second ends it at once.
+loop of its own may not notice the first; the second ends it at once (a SIGTERM a second later).
 ]]
 
 -- What `mare COMMAND --help` adds to its line of the usage.

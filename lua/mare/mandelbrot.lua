@@ -104,7 +104,18 @@ local function write_image(r, path, pixels)
     image.write(canvas, path)
 end
 
+local needed = {
+    { 'device', 'table' }, { 'centre', 'string' }, { 'width', 'number' }, { 'zoom', 'number' },
+    { 'frames', 'number' }, { 'precision', 'string' }, { 'size', 'table' },
+    { 'samples', 'number' }, { 'iterations', 'number' }, { 'colours', 'string' },
+    { 'period', 'number' },
+}
+
 local function check(o)
+    errors.wanted('mandelbrot.zoom', 'table', o)
+    for _, field in ipairs(needed) do
+        errors.wanted('mandelbrot.zoom: ' .. field[1], field[2], o[field[1]])
+    end
     if o.image then errors.option('image', image.check, o.image) end
     if not o.film then return end
     errors.option('film', film.check, o.film)

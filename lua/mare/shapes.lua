@@ -197,6 +197,13 @@ local function line_of(entry)
         entry.device)
 end
 
+local function shipped_names()
+    local names = {}
+    for name in pairs(shipped) do names[#names + 1] = name end
+    table.sort(names)
+    return names
+end
+
 -- The entries as lines of a table; or those of one kernel with their shapes, and what is shipped.
 function shapes.lines(kernel)
     local lines = {}
@@ -208,6 +215,10 @@ function shapes.lines(kernel)
         end
     end
     if shipped[kernel] then add_shipped(lines, kernel, shipped[kernel]) end
+    if kernel and not lines[1] then
+        errors.usage("tune: no shapes of '%s' (shipped: %s; kept: 'mare tune ls')", kernel,
+            table.concat(shipped_names(), ', '))
+    end
     return lines
 end
 

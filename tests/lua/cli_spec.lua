@@ -64,6 +64,7 @@ describe('mare', function()
             { 'no_such' })
         check(2, '/no/such/file.lua', { '/no/such/file.lua' })
         check(2, 'CODE is missing', { '-e' })
+        check(2, "no shapes of 'nothing' (shipped: ", { 'tune', 'show', 'nothing' })
         check(2, "cache: 'burn' (allowed: ls, clear, path)", { 'cache', 'burn' })
         check(2, "doctor: '--xml' (allowed: --json)", { 'doctor', '--xml' })
         local path = script([[

@@ -123,6 +123,7 @@ describe('every object', function()
         local session = repl.new()
         for words, wanted in pairs {
             ['drifters.new()'] = 'drifters: a table is wanted, not nil',
+            ['mandelbrot.zoom {}'] = 'mandelbrot.zoom: device: a table is wanted, not nil',
             ['drifters.new { drifters = { places = { { 1, 1 } } } }'] =
                 'drifters: scheme of the run: a table is wanted, not nil',
             ['drifters.new { drifters = {}, scheme = mare.ocean { depth = 1 } }'] =

@@ -151,6 +151,16 @@ local function for_target()
             assert.is_true(device.check(sm, program) > 0)
         end)
     end)
+
+    it('a group that is no number of teams is refused', function()
+        if not has_nvrtc() then return pending 'there is no NVRTC here' end
+        local defines = frame.defines('minmod', 1.3, {})
+        defines.TEAM, defines.GROUP = 32, 16
+        local ok, failure = pcall(device.check, sm,
+            source.program('ocean/volumes.krn', { defines = defines }))
+        assert.is_false(ok)
+        assert.truthy(tostring(failure):find('GROUP is not a multiple of TEAM', 1, true))
+    end)
 end
 
 if not os.getenv 'MARE_TEST_DEVICE' then describe('kernels for ' .. sm, for_target) end

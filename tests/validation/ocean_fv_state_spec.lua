@@ -130,7 +130,7 @@ for _, name in ipairs { 'cdklm', 'kurganov_petrova' } do
         it('teams of work-items have the bits of single ones', function()
             local desc = { scheme = name, land = true }
             local state = support.state(support.run_steps(simulate(desc), 8))
-            local team = shapes.with({ volumes = { W = 2, GROUP = 16, TEAM = 32, RING = 4,
+            local team = shapes.with({ volumes = { W = 2, GROUP = 32, TEAM = 32, RING = 4,
                 UNROLL = 1, rows = 9 } }, simulate, desc)
             assert.is_nil(support.bits_differ(state, support.state(support.run_steps(team, 8))))
         end)

@@ -21,6 +21,8 @@ ffi.cdef [[
     int access(const char *path, int mode);
     int fallocate(int fd, int mode, int64_t offset, int64_t length);
     int truncate(const char *path, int64_t length);
+    int sync_file_range(int fd, int64_t offset, int64_t length, unsigned flags);
+    int posix_fadvise(int fd, int64_t offset, int64_t length, int advice);
     int getpid(void);
     char *strerror(int number);
     char *realpath(const char *path, char *resolved);
@@ -43,9 +45,12 @@ local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONL
 local O_LOCK = 0x41             -- WRONLY CREAT
 local F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 38, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
-local EINTR, EAGAIN, EEXIST, X_OK, W_OK = 4, 11, 17, 1, 2
-local AT_FDCWD, STATX_TYPE_SIZE = -100, 0x201
+local EINTR, EIO, EAGAIN, EEXIST, X_OK, W_OK = 4, 5, 11, 17, 1, 2
+local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE = -100, 0x1000, 0x201
+local WRITE_OUT, AND_WAIT, DONTNEED = 2, 7, 4   -- of sync_file_range, and posix_fadvise
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
+local page = 65536              -- the largest of any machine
+local slice, portion, in_flight = 2 ^ 22, 2 ^ 20, 2 ^ 24
 local counter = 0
 
 local function fail(path, what)
@@ -56,6 +61,12 @@ local function status(path)
     local out = statx()
     if C.statx(AT_FDCWD, path, 0, STATX_TYPE_SIZE, out) ~= 0 then return nil end
     return { kind = bit.band(out.mode, S_IFMT), size = tonumber(out.size) }
+end
+
+-- Bytes of an open file, whatever has become of its name.
+local function length(fd)
+    local out = statx()
+    return C.statx(fd, '', AT_EMPTY_PATH, STATX_TYPE_SIZE, out) == 0 and tonumber(out.size) or 0
 end
 
 local function check_replaceable(path)
@@ -160,8 +171,8 @@ function files.temporary(path, owner)
         os.remove(name)
         C.close(fd)
     end)
-    return setmetatable({ path = path, name = name, fd = fd, guard = guard, owner = owner },
-        Temporary)
+    return setmetatable({ path = path, name = name, fd = fd, guard = guard, owner = owner,
+        leaving = { at = 0, bytes = 0 } }, Temporary)
 end
 
 -- Leaves the file under its temporary name.
@@ -172,15 +183,43 @@ function Temporary:keep()
     C.close(self.fd)
 end
 
+-- What the disk refused would be told once, to this descriptor, and not to sync() afterwards.
+local function write_out(self, from, bytes, flags)
+    if C.sync_file_range(self.fd, from, bytes, flags) == 0 then return end
+    local number = ffi.errno()
+    if number == EIO or DISK_FULL[number] then fail(self.path, 'cannot be written to the disk') end
+end
+
+-- What the file has grown by sets out for the disk, and what was on its way before leaves the page
+-- cache once it is there, all but the last `in_flight` bytes. To be called after every few MiB of
+-- a file that may become large: it then neither fills the memory nor drives other data out of it,
+-- and its new pages are those that have just become free, the cheapest there are. Readers notice
+-- nothing, small files stay in memory, and where the system cannot do it the pages stay, too.
+function Temporary:recycle()
+    local leaving, size = self.leaving, length(self.fd)
+    local new = size - size % page - leaving.at
+    if new < portion then return end
+    write_out(self, leaving.at, new, WRITE_OUT)
+    leaving[#leaving + 1] = { leaving.at, new }
+    leaving.at, leaving.bytes = leaving.at + new, leaving.bytes + new
+    while leaving.bytes > in_flight do
+        local from, bytes = unpack(table.remove(leaving, 1))
+        write_out(self, from, bytes, AND_WAIT)
+        C.posix_fadvise(self.fd, from, bytes, DONTNEED)
+        leaving.bytes = leaving.bytes - bytes
+    end
+end
+
 -- Adds to its end: a text, or `size` bytes at a pointer.
 function Temporary:append(data, size)
     local start = ffi.cast('const char *', data)
     local done = 0
     size = size or #data
     while done < size do
-        local n = tonumber(C.write(self.fd, start + done, math.min(size - done, 2 ^ 28)))
+        local n = tonumber(C.write(self.fd, start + done, math.min(size - done, slice)))
         if n < 0 and ffi.errno() ~= EINTR then fail(self.path, 'cannot be written') end
         done = done + math.max(n, 0)
+        self:recycle()
     end
 end
 

@@ -278,8 +278,8 @@ local function new_writer(spec)
     check_deflate(spec)
     local self = setmetatable({ path = spec.path, spec = spec, steps = 0, last = -math.huge,
         time = netcdf.doubles(1), record_bytes = record_bytes(spec) }, Writer)
-    local g = sample_of(spec)
-    self.start, self.count = { 0, 0, 0 }, { 1, g.ny, g.nx }
+    self.cells = sample_of(spec)
+    self.start, self.count = { 0, 0, 0 }, { 1, self.cells.ny, self.cells.nx }
     self.temporary = files.temporary(spec.path, spec.owner)
     return self
 end
@@ -295,18 +295,28 @@ function output.writer(spec)
     return self
 end
 
+-- Chunk by chunk, so that each can leave the memory while the next is written.
+local function put_field(self, name, data)
+    local start, count = self.start, self.count
+    local ny, nx, rows = self.cells.ny, self.cells.nx, chunk_rows(self.cells)
+    for y = 0, ny - 1, rows do
+        start[2], count[2] = y, math.min(rows, ny - y)
+        self.file:put(name, start, count, y > 0 and data + y * nx or data)
+        self.temporary:recycle()
+    end
+end
+
 local function write(self, t, get)
     if t ~= t or t <= self.last then
         fail(self, 'time %.17g does not come after %.17g', t, self.last)
     end
     self.temporary:reserve(self.record_bytes)
     self.start[1] = self.steps
-    for _, v in ipairs(self.spec.variables) do
-        self.file:put(v.name, self.start, self.count, get(v.name))
-    end
+    for _, v in ipairs(self.spec.variables) do put_field(self, v.name, get(v.name)) end
     self.time[0] = t
     self.file:put('time', { self.steps }, { 1 }, self.time)
     self.file:sync()
+    self.temporary:recycle()        -- what HDF5 kept to compress it
     self.last, self.steps = t, self.steps + 1
 end
 

@@ -1,13 +1,15 @@
 -- anchors.lua - the memory of the host that queued transfers still read or write. It hangs on the
 -- address of the stream, not on the stream's Lua object: the collector frees an array in the sweep
--- that finds its last owner dead, long before any finaliser could wait for the transfer.
+-- that finds its last owner dead, long before any finaliser could wait for the transfer. Pinned
+-- memory needs none of this but in a plan: to free it waits for the device.
 
 local ffi = require 'ffi'
+local is_pinned = require('bindings.memory').is_host
 
 local M = {}
 
 local queued = {}       -- by key of the stream: { device = key, memory = { [memory] = number } }
-local recorded = {}     -- by key of the stream: { [memory] = number }, for the plan being recorded
+local recorded = {}     -- by key of the stream: { [memory] = true }, for the plan being recorded
 local count = 0         -- of transfers so far: their numbers
 
 -- What a stream or device is known by as long as it lives.
@@ -17,15 +19,16 @@ end
 
 -- Keeps `memory` until its transfer, the last one on this stream, is known to be over.
 function M.keep(stream, memory)
-    count = count + 1
-    if recorded[stream.key] then
-        recorded[stream.key][memory] = count
-        return
+    local plan = recorded[stream.key]
+    if plan then
+        plan[memory] = true
+    elseif not is_pinned(memory) then
+        count = count + 1
+        if not queued[stream.key] then
+            queued[stream.key] = { device = stream.device_key, memory = {} }
+        end
+        queued[stream.key].memory[memory] = count
     end
-    if not queued[stream.key] then
-        queued[stream.key] = { device = stream.device_key, memory = {} }
-    end
-    queued[stream.key].memory[memory] = count
 end
 
 -- Whether transfers of the stream may be under way.

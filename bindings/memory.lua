@@ -150,7 +150,7 @@ end
 -- not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
-        check_type(what, data.data, type_name)
+        if data.type ~= type_name then check_type(what, data.data, type_name) end
         return data.data, data.size
     end
     if type(data) == 'userdata' and host.array and host.array(data) then

@@ -262,6 +262,12 @@ mare_status mr_order_add(mare_stream *stream);
 void mr_order_remove(mare_stream *stream);
 void mr_order_close(mare_device *device);
 bool mr_order_covers(uint64_t streams);             /* false: some of them have no slot */
+/* Whether the stream has used the buffer before, so that nothing is left to order. */
+static inline bool mr_order_is_known(const mare_buffer *buffer, const mare_stream *stream) {
+    while (buffer->parent) buffer = buffer->parent;
+    return stream->slot != MR_STREAM_SLOTS &&
+           atomic_load_explicit(&buffer->streams, memory_order_acquire) >> stream->slot & 1;
+}
 /* Before work with the buffer is queued on the stream, or for all that an operation uses. */
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 
@@ -290,6 +296,11 @@ static inline bool mr_profile_is_on(const mare_device *device) {
 }
 /* mr_op_run, timed if the profile is on */
 mare_status mr_profile_run(const mr_op *op, mare_stream *stream);
+/* Whether what is queued on it goes to the back end and nowhere else. */
+static inline bool mr_stream_is_plain(const mare_stream *stream) {
+    return !stream->recording && !mr_profile_is_on(stream->device) &&
+           !atomic_load_explicit(&stream->device->is_lost, memory_order_acquire);
+}
 void mr_profile_close(mare_device *device);
 
 /* region.c */

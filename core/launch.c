@@ -354,9 +354,7 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
 /* Nothing is left to do or to look after: the launch is complete and has run on this stream, and
  * what it uses has not changed since, so that its device is the stream's. */
 static bool is_plain(const mare_launch *launch, const mare_stream *stream) {
-    return launch->ordered == stream->serial && !stream->recording &&
-           !mr_profile_is_on(launch->device) &&
-           !atomic_load_explicit(&launch->device->is_lost, memory_order_acquire);
+    return launch->ordered == stream->serial && mr_stream_is_plain(stream);
 }
 
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {

@@ -80,11 +80,9 @@ static mare_status wait_for_streams(mare_device *device, uint64_t streams, mr_na
 }
 
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
+    if (mr_order_is_known(buffer, stream)) return MARE_OK;
     while (buffer->parent) buffer = buffer->parent;
     const uint64_t bit = 1ull << stream->slot;
-    if (stream->slot != UNTRACKED &&
-        atomic_load_explicit(&buffer->streams, memory_order_acquire) & bit)
-        return MARE_OK;
     if (buffer->pending & ~bit)
         MR_TRY_WITH(wait_for_streams(buffer->device, buffer->pending & ~bit, stream->native),
                     "buffer '%s': waiting for the former use of its memory", buffer->object.label);

@@ -81,6 +81,11 @@ mare_status mr_cuda_check(unsigned code, const char *call, ...)
 /* Sets context and holder for the device's id. */
 mare_status mr_cuda_context_open(struct mr_cuda_device *device);
 void mr_cuda_context_close(const struct mr_cuda_device *device, bool is_lost);
+/* A call that needs the device's context was refused, and has done no harm, because another one is
+ * current or none. Nearly always the right one is: what is called often asks afterwards. */
+static inline bool mr_cuda_is_elsewhere(unsigned code) {
+    return code == MR_CUDA_ERROR_INVALID_CONTEXT || code == MR_CUDA_ERROR_INVALID_HANDLE;
+}
 /* Makes the device's context current; `pushed` goes to mr_cuda_leave, which undoes it. */
 mare_status mr_cuda_enter(mr_native device, bool *pushed);
 /* A pop of what was pushed cannot fail while the driver lives. */

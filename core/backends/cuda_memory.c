@@ -78,28 +78,35 @@ static void flatten(struct box *box) {
     }
 }
 
-static mare_status copy_line(const struct box *box, uint64_t dst_offset, uint64_t src_offset,
-                             struct CUstream_st *stream) {
+static bool is_line(const struct box *box) { return box->height == 1 && box->depth == 1; }
+
+static unsigned queue_line(const struct box *box, uint64_t dst_offset, uint64_t src_offset,
+                           struct CUstream_st *stream) {
     unsigned long long dst = box->dst.address + dst_offset, src = box->src.address + src_offset;
-    unsigned long long size = box->width;
+    const size_t size = box->width;
     if (box->dst.host)
-        return mr_cuda_check(mr_cu.cuMemcpyDtoHAsync_v2((char *)box->dst.host + dst_offset, src,
-                                                        size, stream),
-                             "cuMemcpyDtoHAsync(%llu bytes)", size);
+        return mr_cu.cuMemcpyDtoHAsync_v2((char *)box->dst.host + dst_offset, src, size, stream);
     if (box->src.host)
-        return mr_cuda_check(mr_cu.cuMemcpyHtoDAsync_v2(dst, (char *)box->src.host + src_offset,
-                                                        size, stream),
-                             "cuMemcpyHtoDAsync(%llu bytes)", size);
-    return mr_cuda_check(mr_cu.cuMemcpyDtoDAsync_v2(dst, src, size, stream),
-                         "cuMemcpyDtoDAsync(%llu bytes)", size);
+        return mr_cu.cuMemcpyHtoDAsync_v2(dst, (char *)box->src.host + src_offset, size, stream);
+    return mr_cu.cuMemcpyDtoDAsync_v2(dst, src, size, stream);
+}
+
+static mare_status check_line(unsigned code, const struct box *box) {
+    if (code == MR_CUDA_SUCCESS) return MARE_OK;
+    return mr_cuda_check(code, "cuMemcpy%sAsync(%llu bytes)",
+                         box->dst.host   ? "DtoH"
+                         : box->src.host ? "HtoD"
+                                         : "DtoD",
+                         (unsigned long long)box->width);
 }
 
 /* Rows that lie further apart than the strided copy can do. */
 static mare_status copy_lines(const struct box *box, struct CUstream_st *stream) {
     for (uint64_t z = 0; z < box->depth; z++)
         for (uint64_t y = 0; y < box->height; y++)
-            MR_TRY(copy_line(box, z * box->dst.slice + y * box->dst.pitch,
-                             z * box->src.slice + y * box->src.pitch, stream));
+            MR_TRY(check_line(queue_line(box, z * box->dst.slice + y * box->dst.pitch,
+                                         z * box->src.slice + y * box->src.pitch, stream),
+                              box));
     return MARE_OK;
 }
 
@@ -128,19 +135,27 @@ static mare_status copy_strided(const struct box *box, struct CUstream_st *strea
                          (unsigned long long)dst->pitch);
 }
 
-static mare_status queue_copy(mr_native device, mr_native stream, struct box *box) {
+static mare_status queue_copy(mr_native device, mr_native stream, const struct box *box) {
     const struct mr_cuda_device *limits = device.ptr;
-    flatten(box);
-    if (box->height == 1 && box->depth == 1) return copy_line(box, 0, 0, stream.ptr);
+    if (is_line(box)) return check_line(queue_line(box, 0, 0, stream.ptr), box);
     if (box->dst.pitch > limits->max_pitch || box->src.pitch > limits->max_pitch)
         return copy_lines(box, stream.ptr);
     return copy_strided(box, stream.ptr);
 }
 
+/* A line goes without asking for the context first, as a launch does. */
 static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking) {
-    bool pushed;
-    MR_TRY(mr_cuda_enter(device, &pushed));
-    mare_status status = queue_copy(device, stream, box);
+    bool pushed = false;
+    unsigned code = MR_CUDA_ERROR_INVALID_CONTEXT;
+    mare_status status = MARE_OK;
+    flatten(box);
+    if (is_line(box)) code = queue_line(box, 0, 0, stream.ptr);
+    if (mr_cuda_is_elsewhere(code)) {
+        MR_TRY(mr_cuda_enter(device, &pushed));
+        status = queue_copy(device, stream, box);
+    } else {
+        status = check_line(code, box);
+    }
     if (status == MARE_OK && blocking)
         status = mr_cuda_check(mr_cu.cuStreamSynchronize(stream.ptr), "cuStreamSynchronize");
     mr_cuda_leave(pushed);

@@ -169,7 +169,7 @@ static unsigned queue(const mare_launch *launch, struct CUstream_st *stream) {
 mare_status mr_cuda_launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
     unsigned code = queue(launch, stream.ptr);
     if (code == MR_CUDA_SUCCESS) return MARE_OK;
-    if (code == MR_CUDA_ERROR_INVALID_CONTEXT || code == MR_CUDA_ERROR_INVALID_HANDLE) {
+    if (mr_cuda_is_elsewhere(code)) {
         bool pushed;
         MR_TRY(mr_cuda_enter(device, &pushed));
         code = queue(launch, stream.ptr);

@@ -41,7 +41,7 @@ function peer.checked(seconds)
 end
 
 -- The standard error of the median of sorted values, from their quartiles as if they were normal.
-local function uncertainty(sorted)
+function peer.uncertainty(sorted)
     local n = #sorted
     local spread = sorted[math.ceil(0.75 * n)] - sorted[math.ceil(0.25 * n)]
     return 1.2533 * spread / 1.349 / math.sqrt(n)
@@ -59,7 +59,7 @@ function peer.compare(count, mine, theirs, rounds)
         if k % 2 == 1 then own[k] = mine(count) / count end
         added[k] = own[k] - other[k]
     end
-    return record.median(own), record.median(other), record.median(added), uncertainty(added)
+    return record.median(own), record.median(other), record.median(added), peer.uncertainty(added)
 end
 
 -- A record and its row; times in seconds, as compare gives them.

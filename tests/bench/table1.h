@@ -4,7 +4,9 @@
  * Frames are computed on one stream and come down on another into pinned memory, two at a time.
  * What stands between host:begin and host:end are the lines of code that the table counts: not how
  * the device and its first stream come about, nor what is released at the end.
- * Both sides take times on the device between two markers each, at the ends of what is before them.
+ * Both sides take times on the device between two markers each, at the ends of what is before them,
+ * and those of the host around the same: setting the arguments that change and the launch, with
+ * what they are set to at hand; and queueing the copy.
  */
 #ifndef MARE_BENCH_TABLE1_H
 #define MARE_BENCH_TABLE1_H

@@ -2,8 +2,9 @@
 -- most 5000 iterations, by Mare and by plain C on the same API, in turn in one process.
 --     mare bench table1 [DEVICE...] [SIZE]        -- cuda:0 and opencl:0, as far as they are there
 -- Both run kernels/mandelbrot/escape.krn without its shortcuts, and must give the same last frame.
--- Times of the host are medians over all frames and rounds, those of the device means of a frame,
--- wall time is that of the best round. The first round, in which LuaJIT compiles, does not count.
+-- Times of the host are medians over all frames and rounds, with the standard error of what Mare
+-- adds; those of the device are means of a frame, wall time is that of the best round. The first
+-- round, in which LuaJIT compiles, does not count. Who begins a round changes from one to the next.
 
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -44,9 +45,10 @@ end
 
 local function queue(self, z, k, slot, out)
     local frame, copy = z.frames[k], self.copy
+    local left, top, step = frame.left, frame.top, frame.step
     slot.began:record()
     local begin = now()
-    slot.left[0], slot.top[0], slot.step[0] = frame.left, frame.top, frame.step
+    slot.left[0], slot.top[0], slot.step[0] = left, top, step
     slot.launch:run()
     out.launch[k] = now() - begin
     slot.ready:record()
@@ -119,7 +121,7 @@ local function run_peer(library, index, z, program)
     for _, name in ipairs(columns) do
         for k = 1, frames do out[name][k] = arrays[name][k - 1] end
     end
-    out.compile, out.wall, out.last = t.compile, t.wall, last
+    out.compile, out.wall, out.last = t.compile, t.wall, ffi.string(last, 4 * z.size ^ 2)
     return out
 end
 
@@ -136,7 +138,7 @@ local function run_mare(z, program)
     z.program = program
     local self, out = open_host(z.device, z), new_times()
     zoom(self, z, out)
-    out.compile = self.compile
+    out.compile, out.last = self.compile, ffi.string(out.last, 4 * z.size ^ 2)
     return out
 end
 
@@ -173,8 +175,11 @@ local function summary(rounds, lines)
         table.insert(all.compile, rounds[k].compile)
         table.insert(all.wall, rounds[k].wall)
     end
+    all.errors = {}
     for _, name in ipairs { 'launch', 'download', 'kernel', 'copy', 'compile' } do
-        all[name] = record.median(all[name])
+        local values = all[name]
+        all[name] = record.median(values)
+        all.errors[name] = peers.uncertainty(values)
     end
     all.wall, all.lines = math.min(unpack(all.wall)), lines
     return all
@@ -191,17 +196,19 @@ local function compare(device, size)
     if not found then print(device.name .. ': no peer in C: ' .. tostring(library)) end
     local mine, theirs = {}, {}
     warm_up(z)
-    for k = 1, gpu and 6 or 3 do
+    local function run_theirs(k)
+        if not found then return end
+        theirs[k] = run_peer(library, tonumber(index), z, renderer.program('float', false))
+    end
+    for k = 1, gpu and 12 or 3 do
         serial = serial + 1
-        if found then
-            theirs[k] = run_peer(library, tonumber(index), z, renderer.program('float', false))
-        end
+        if k % 2 == 1 then run_theirs(k) end
         mine[k] = run_mare(z, renderer.program('float', false))
-        local bytes = 4 * z.size ^ 2
-        if found and ffi.string(mine[k].last, bytes) ~= ffi.string(theirs[k].last, bytes) then
+        if k % 2 == 0 then run_theirs(k) end
+        if found and mine[k].last ~= theirs[k].last then
             error(device.name .. ': the last frames differ', 0)
         end
-        mine[k].last = nil
+        mine[k].last, (theirs[k] or {}).last = nil, nil
         collectgarbage()
     end
     return z.size, summary(mine, lines_of 'table1.lua'),
@@ -226,6 +233,11 @@ local function show(device, size, mine, theirs)
         local key = unit == '' and name or name .. '_' .. unit
         values['mare_' .. key], values['c_' .. key] = own, other
         local more = own and other and ('%+7.1f %%'):format(100 * (own / other - 1)) or ''
+        if other and unit == 'us' then
+            local error_us = scale * math.sqrt(mine.errors[name] ^ 2 + theirs.errors[name] ^ 2)
+            values[name .. '_error_us'] = error_us
+            more = more .. (' +- %.1f'):format(100 * error_us / other)
+        end
         local text = ('%-28s %12s %12s %s'):format(unit == '' and title or title .. ', ' .. unit,
             other and ('%.4g'):format(other) or '-', own and ('%.4g'):format(own) or '-', more)
         if k < #rows then print(text) else record.write(device, values, text) end

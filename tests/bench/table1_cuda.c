@@ -73,10 +73,10 @@ static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) 
     unsigned across = (unsigned)(t->size + GROUP_X - 1) / GROUP_X;
     unsigned down = (unsigned)(t->size + GROUP_Y - 1) / GROUP_Y;
     float left = view[0], top = view[1], step = view[2];
-    void *arguments[] = {&t->size, &t->size, &t->centre_x, &zero,     &t->centre_y, &zero,
-                         &left,    &top,     &step,        &t->limit, &s->times};
     TRY(cu.cuEventRecord(s->began, compute));
     double begin = peer_now();
+    void *arguments[] = {&t->size, &t->size, &t->centre_x, &zero,     &t->centre_y, &zero,
+                         &left,    &top,     &step,        &t->limit, &s->times};
     TRY(cu.cuLaunchKernel(function, across, down, 1, GROUP_X, GROUP_Y, 1, 0, compute, arguments,
                           NULL));
     t->launch[k] = peer_now() - begin;

@@ -13,7 +13,8 @@ const char *peer_open(int device);              /* NULL, or what failed */
 double peer_launch(int arguments, int count);   /* queueing only; 2 or 16 arguments */
 double peer_same(const void *launch, int count);    /* the objects of Mare's launch instead */
 double peer_plan(int kernels, int count);       /* a graph, or a list of launches, and the wait */
-double peer_download(int count);                /* a launch, then one float into pinned memory */
+/* Mare's launch, then one float of its first argument into pinned memory. */
+double peer_download(const void *launch, int count);
 double peer_copy(int count);                    /* 4 KiB from pinned memory, queued, and the wait */
 double peer_alloc(unsigned long bytes, int count);  /* memory taken and given back */
 double peer_compile(const char *source);        /* to a loaded binary, which is kept */

@@ -90,14 +90,19 @@ static double launch_all(int arguments, int count) {
     return code ? -1 : seconds;
 }
 
-static double launch_same(const mare_launch *l, int count) {
+static struct CUstream_st *stream_of(const mare_launch *l) { return l->device->stream->native.ptr; }
+
+static unsigned launch_mares(const mare_launch *l, struct CUstream_st *own) {
     const struct mr_cuda_launch *native = l->native.ptr;
-    struct CUstream_st *own = l->device->stream->native.ptr;
+    return cu.cuLaunchKernel(native->function, 1, 1, 1, 1, 1, 1, 0, own,
+                             (void **)(uintptr_t)native->values, NULL);
+}
+
+static double launch_same(const mare_launch *l, int count) {
+    struct CUstream_st *own = stream_of(l);
     unsigned code = cu.cuStreamSynchronize(own);
     double start = peer_now();
-    for (int i = 0; i < count; i++)
-        code |= cu.cuLaunchKernel(native->function, 1, 1, 1, 1, 1, 1, 0, own,
-                                  (void **)(uintptr_t)native->values, NULL);
+    for (int i = 0; i < count; i++) code |= launch_mares(l, own);
     double seconds = peer_now() - start;
     code |= cu.cuStreamSynchronize(own);
     return code ? -1 : seconds;
@@ -127,13 +132,14 @@ static double run_graph(int kernels, int count) {
     return code ? -1 : seconds;
 }
 
-static double download_all(int count) {
-    void *values[] = { &memory, &number };
-    unsigned code = cu.cuStreamSynchronize(stream);
+static double download_all(const mare_launch *l, int count) {
+    struct CUstream_st *own = stream_of(l);
+    unsigned code = cu.cuStreamSynchronize(own);
     double start = peer_now();
     for (int i = 0; i < count; i++)
-        code |= launch(few, values) | cu.cuMemcpyDtoHAsync_v2(pinned, memory, 4, stream)
-            | cu.cuStreamSynchronize(stream);
+        code |= launch_mares(l, own)
+            | cu.cuMemcpyDtoHAsync_v2(pinned, l->buffers[0]->native.u64, 4, own)
+            | cu.cuStreamSynchronize(own);
     double seconds = peer_now() - start;
     return code ? -1 : seconds;
 }
@@ -157,7 +163,7 @@ static double copy_all(int count) {
 double peer_launch(int arguments, int count) { WITHIN_CONTEXT(launch_all(arguments, count)); }
 double peer_same(const void *l, int count) { WITHIN_CONTEXT(launch_same(l, count)); }
 double peer_plan(int kernels, int count) { WITHIN_CONTEXT(run_graph(kernels, count)); }
-double peer_download(int count) { WITHIN_CONTEXT(download_all(count)); }
+double peer_download(const void *l, int count) { WITHIN_CONTEXT(download_all(l, count)); }
 double peer_copy(int count) { WITHIN_CONTEXT(copy_all(count)); }
 
 static double alloc_all(unsigned long bytes, int count) {

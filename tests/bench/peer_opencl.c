@@ -70,15 +70,15 @@ const char *peer_open(int index) {
     return failed ? failed : make_kernels();
 }
 
-static int32_t launch(struct mr_cl_kernel *kernel) {
-    return mr_cl.clEnqueueNDRangeKernel(queue, kernel, 3, NULL, one, one, 0, NULL, NULL);
+static int32_t launch(struct mr_cl_queue *on, struct mr_cl_kernel *kernel) {
+    return mr_cl.clEnqueueNDRangeKernel(on, kernel, 3, NULL, one, one, 0, NULL, NULL);
 }
 
 static double launch_all(struct mr_cl_queue *on, struct mr_cl_kernel *kernel, int count) {
     int32_t code = mr_cl.clFinish(on);
     double start = peer_now();
     for (int i = 0; i < count; i++)
-        code |= mr_cl.clEnqueueNDRangeKernel(on, kernel, 3, NULL, one, one, 0, NULL, NULL);
+        code |= launch(on, kernel);
     double seconds = peer_now() - start;
     code |= mr_cl.clFinish(on);
     return code ? -1 : seconds;
@@ -88,28 +88,38 @@ double peer_launch(int arguments, int count) {
     return launch_all(queue, arguments == 2 ? few : many, count);
 }
 
+static struct mr_cl_queue *queue_of(const mare_launch *l) {
+    return ((const mr_opencl_stream *)l->device->stream->native.ptr)->queue;
+}
+
 /* A launch of the back end begins with its kernel. */
-double peer_same(const void *mares, int count) {
-    const mare_launch *l = mares;
-    const mr_opencl_stream *stream = l->device->stream->native.ptr;
-    return launch_all(stream->queue, *(struct mr_cl_kernel *const *)l->native.ptr, count);
+static struct mr_cl_kernel *kernel_of(const mare_launch *l) {
+    return *(struct mr_cl_kernel *const *)l->native.ptr;
+}
+
+double peer_same(const void *l, int count) {
+    return launch_all(queue_of(l), kernel_of(l), count);
 }
 
 double peer_plan(int kernels, int count) {
     int32_t code = mr_cl.clFinish(queue);
     double start = peer_now();
-    for (int i = 0; i < count * kernels; i++) code |= launch(few);
+    for (int i = 0; i < count * kernels; i++) code |= launch(queue, few);
     code |= mr_cl.clFinish(queue);
     double seconds = peer_now() - start;
     return code ? -1 : seconds;
 }
 
-double peer_download(int count) {
-    int32_t code = mr_cl.clFinish(queue);
+double peer_download(const void *mares, int count) {
+    const mare_launch *l = mares;
+    struct mr_cl_queue *own = queue_of(l);
+    struct mr_cl_kernel *kernel = kernel_of(l);
+    struct mr_cl_mem *from = ((const mr_opencl_buffer *)l->buffers[0]->native.ptr)->mem;
+    int32_t code = mr_cl.clFinish(own);
     double start = peer_now();
     for (int i = 0; i < count; i++)
-        code |= launch(few) | mr_cl.clEnqueueReadBuffer(queue, memory, MR_CL_TRUE, 0, 4, pinned, 0,
-                                                        NULL, NULL);
+        code |= launch(own, kernel) |
+                mr_cl.clEnqueueReadBuffer(own, from, MR_CL_TRUE, 0, 4, pinned, 0, NULL, NULL);
     double seconds = peer_now() - start;
     return code ? -1 : seconds;
 }

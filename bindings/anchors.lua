@@ -10,6 +10,7 @@ local M = {}
 
 local queued = {}       -- by key of the stream: { device = key, memory = { [memory] = number } }
 local recorded = {}     -- by key of the stream: { [memory] = true }, for the plan being recorded
+local recordings = 0    -- how many of these there are
 local count = 0         -- of transfers so far: their numbers
 
 -- What a stream or device is known by as long as it lives.
@@ -19,7 +20,7 @@ end
 
 -- Keeps `memory` until its transfer, the last one on this stream, is known to be over.
 function M.keep(stream, memory)
-    local plan = recorded[stream.key]
+    local plan = recordings > 0 and recorded[stream.key]
     if plan then
         plan[memory] = true
     elseif not is_pinned(memory) then
@@ -64,11 +65,13 @@ end
 -- Between these two what is kept belongs to a recording, which finish returns: a set, nil if empty.
 function M.record(stream)
     recorded[stream.key] = {}
+    recordings = recordings + 1
 end
 
 function M.finish(stream)
     local kept = recorded[stream.key]
     recorded[stream.key] = nil
+    recordings = recordings - 1
     return next(kept) ~= nil and kept or nil
 end
 

@@ -25,6 +25,17 @@ local least, most = 2^20, 2^33
 local asked, enough, ended = 0, most, 0
 local fixed, heap = 0, 0        -- seconds, and KiB of the heap when they were measured
 
+-- Garbage may take up to this part of a device's memory, and with what is in use 7/8: both a bit
+-- less than core keeps for the next buffers, of a limit nearly all. The more buffers one collection
+-- frees, the less of it each costs.
+local part = (os.getenv 'MARE_MEMORY_LIMIT' or '') ~= '' and 7 / 8 or 7 / 16
+local rooms = setmetatable({}, { __mode = 'k' })    -- by device: bytes, when it was last collected
+
+local function room(device, in_use)
+    local memory = device.info.memory > 0 and device.info.memory or 2^31
+    return math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use))
+end
+
 -- Seconds of a collection, to the end of a cycle: a full one sweeps twice.
 local function cycle()
     local begin = now()
@@ -32,9 +43,10 @@ local function cycle()
     return now() - begin
 end
 
-local function collect()
+local function collect(device)
     local elapsed = now() - ended
     cycle()
+    rooms[device] = room(device, (device:pool()))
     local size = collectgarbage 'count'
     if math.abs(size - heap) > heap / 4 then
         fixed, heap = math.min(cycle(), cycle()), size
@@ -44,13 +56,11 @@ local function collect()
     ended = now()
 end
 
--- At most half of the memory (of 2 GiB where it is unknown) becomes garbage: that much core keeps
--- for the next buffers. What is refused for lack of memory is tried again after a full collection.
+-- What is refused for lack of memory is tried again after a full collection.
 local function press(device, size)
-    local memory = device.info.memory > 0 and device.info.memory or 2^31
-    asked, enough = asked + size, math.min(enough, memory / 2)
+    asked, enough = asked + size, math.min(enough, rooms[device] or room(device, 0))
     if asked > enough then
-        collect()
+        collect(device)
         asked = size
     end
 end

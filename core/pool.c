@@ -3,9 +3,9 @@
  * Blocks come in size classes, four to a doubling. A released block waits in the list of its class
  * together with the streams that may still be using it; order.c makes the next owner's streams wait
  * for those. The block that was released last is taken first, while caches still hold it; the one
- * that waited longest goes back when there are too many, since sizes come and go. What a vendor
- * refuses, or the limit, is tried once more after everything idle was given back. Large blocks are
- * not kept: to others they are worth more than the time they save.
+ * that waited longest goes back when there are too many, or too many for the limit, since sizes
+ * come and go. What a vendor refuses is tried once more after everything idle was given back. Large
+ * blocks are not kept: to others they are worth more than the time they save.
  */
 #include "internal.h"
 
@@ -15,7 +15,8 @@ enum {
     GRAIN = 512,                    /* bytes; no class is finer */
     UNKEPT = MR_POOL_CLASSES,       /* the class of blocks that go back to the vendor at once */
     LARGEST_SHARE = 8,              /* a kept block is at most this part of the memory, */
-    IDLE_SHARE = 2                  /* and all idle ones together this */
+    IDLE_SHARE = 2,                 /* and all idle ones together this, since others want some; */
+    RESERVE_SHARE = 16              /* a limit is Mare's own, of which this is never idle */
 };
 static const uint64_t unknown_memory = 2ull << 30;
 
@@ -36,6 +37,11 @@ static uint64_t memory_of(const mare_device *device) {
     return device->info.memory ? device->info.memory : unknown_memory;
 }
 
+static uint64_t most_idle(const mare_device *device) {
+    const uint64_t limit = device->pool.limit;
+    return limit ? limit - limit / RESERVE_SHARE : memory_of(device) / IDLE_SHARE;
+}
+
 /* The class of a size and the bytes of its blocks. */
 static uint32_t classify(const mare_device *device, uint64_t size, uint64_t *rounded) {
     const uint64_t most = memory_of(device) / LARGEST_SHARE;
@@ -48,45 +54,6 @@ static uint32_t classify(const mare_device *device, uint64_t size, uint64_t *rou
     if ((steps << shift) * GRAIN > most) return UNKEPT;
     *rounded = (steps << shift) * GRAIN;
     return (uint32_t)(4 * shift + steps);
-}
-
-/* ---- blocks ---- */
-
-static mare_status reserve(mare_device *device, uint64_t size) {
-    mr_pool *pool = &device->pool;
-    pthread_mutex_lock(&pool->lock);
-    uint64_t held = pool->in_use + pool->idle;
-    bool fits = !pool->limit || (held <= pool->limit && size <= pool->limit - held);
-    if (fits) pool->in_use += size;
-    pthread_mutex_unlock(&pool->lock);
-    if (fits) return MARE_OK;
-    return mr_fail(MARE_ERROR_MEMORY, "the limit is %llu bytes (MARE_MEMORY_LIMIT)",
-                   (ull)pool->limit);
-}
-
-static void unreserve(mare_device *device, uint64_t size) {
-    pthread_mutex_lock(&device->pool.lock);
-    device->pool.in_use -= size;
-    pthread_mutex_unlock(&device->pool.lock);
-}
-
-static mare_status allocate(mare_device *device, uint64_t size, uint32_t size_class,
-                            mr_block **out) {
-    mr_block *block = calloc(1, sizeof *block);
-    if (!block) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
-    mare_status status = reserve(device, size);
-    if (status == MARE_OK) {
-        status = device->backend->buffer_alloc(device->native, size, &block->native);
-        if (status != MARE_OK) unreserve(device, size);
-    }
-    if (status != MARE_OK) {
-        free(block);
-        return status;
-    }
-    block->size = size;
-    block->size_class = size_class;
-    *out = block;
-    return MARE_OK;
 }
 
 /* The back end waits for what still uses it. */
@@ -158,9 +125,51 @@ static void put_idle(mare_device *device, mr_block *block) {
     pthread_mutex_lock(&pool->lock);
     pool->in_use -= block->size;
     link_idle(pool, block);
-    mr_block *excess = take_excess(pool, memory_of(device) / IDLE_SHARE);
+    mr_block *excess = take_excess(pool, most_idle(device));
     pthread_mutex_unlock(&pool->lock);
     destroy_all(device, excess);
+}
+
+/* ---- new blocks ---- */
+
+/* Counts the bytes as in use, if the limit leaves room once as many idle ones have gone. */
+static mare_status reserve(mare_device *device, uint64_t size) {
+    mr_pool *pool = &device->pool;
+    mr_block *excess = NULL;
+    pthread_mutex_lock(&pool->lock);
+    bool fits = !pool->limit || (pool->in_use <= pool->limit && size <= pool->limit - pool->in_use);
+    if (fits) pool->in_use += size;
+    if (fits && pool->limit) excess = take_excess(pool, pool->limit - pool->in_use);
+    pthread_mutex_unlock(&pool->lock);
+    destroy_all(device, excess);
+    if (fits) return MARE_OK;
+    return mr_fail(MARE_ERROR_MEMORY, "the limit is %llu bytes (MARE_MEMORY_LIMIT)",
+                   (ull)pool->limit);
+}
+
+static void unreserve(mare_device *device, uint64_t size) {
+    pthread_mutex_lock(&device->pool.lock);
+    device->pool.in_use -= size;
+    pthread_mutex_unlock(&device->pool.lock);
+}
+
+static mare_status allocate(mare_device *device, uint64_t size, uint32_t size_class,
+                            mr_block **out) {
+    mr_block *block = calloc(1, sizeof *block);
+    if (!block) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    mare_status status = reserve(device, size);
+    if (status == MARE_OK) {
+        status = device->backend->buffer_alloc(device->native, size, &block->native);
+        if (status != MARE_OK) unreserve(device, size);
+    }
+    if (status != MARE_OK) {
+        free(block);
+        return status;
+    }
+    block->size = size;
+    block->size_class = size_class;
+    *out = block;
+    return MARE_OK;
 }
 
 /* ---- buffers ---- */

@@ -118,6 +118,17 @@ static void obeys_a_limit(void) {
     expect(0, 0);
 }
 
+/* All of a limit is Mare's; what is new takes the place of as much that was idle. */
+static void uses_a_limit(void) {
+    const uint64_t size = 1 << 16;
+    fills(size, 16);
+    expect(0, 15 * size);
+    mare_buffer *other = make(3 * size / 2);
+    expect(3 * size / 2, 14 * size);
+    mare_buffer_release(other);
+    CHECK_OK(mare_device_trim(device));
+}
+
 static void refuses(void) {
     uint64_t bytes = 0;
     CHECK_FAILS(mare_device_pool(NULL, &bytes, &bytes), MARE_ERROR_ARGUMENT, "mare_device_pool");
@@ -157,6 +168,7 @@ int main(void) {
     setenv("MARE_MEMORY_LIMIT", "1M", 1);
     CHECK_OK(mare_device_open("null", &device));
     obeys_a_limit();
+    uses_a_limit();
     mare_device_release(device);
     open_and_close(100);
     long before = resident_bytes();

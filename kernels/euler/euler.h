@@ -27,15 +27,15 @@ MR_FN real twice_energy(flow w, real gamma) {
 }
 
 /* Over sqrt(gamma): sqrt(p / rho). The product must be within the range of numbers. */
-MR_FN real sound(flow w) { return w.p * mr_rsqrt(w.p * w.rho); }
+MR_FN real sound(flow w) { return mr_ratio_root(w.p, w.rho); }
 
-MR_FN real sound_speed(flow w, real gamma) { return mr_sqrt(gamma) * sound(w); }
+MR_FN real sound_speed(flow w, real gamma) { return MR_ROOT * mr_sqrt(gamma) * sound(w); }
 
 /* Below 0 or not numbers unless density and pressure are positive. */
 MR_FN signals signals_of(cell q, real gamma) {
     real inverse = mr_rcp(q.rho), square = mr_fma(q.mn, q.mn, q.mt * q.mt);
     real heat = mr_fma(q.rho, q.energy, R(-0.5) * square);      /* rho p / (gamma - 1) */
-    real c = heat * mr_rsqrt(heat), scale = mr_sqrt(gamma * (gamma - R(1.0)));
+    real c = mr_ratio_root(heat, R(1.0)), scale = MR_ROOT * mr_sqrt(gamma * (gamma - R(1.0)));
     signals s = { mr_fma(scale, c, mr_abs(q.mn)) * inverse,
         mr_fma(scale, c, mr_abs(q.mt)) * inverse };
     return s;

@@ -16,10 +16,10 @@ MR_FN flow difference(flow a, flow b) {
  * q (1 - lambda u_x) - (1 + lambda |u|) h. */
 MR_FN flow slope_of(flow w, flow a, flow b) {
     flow h;
-    h.rho = half_slope_within(a.rho, b.rho, R(2.0) * w.rho);
-    h.un = half_slope(a.un, b.un);
-    h.ut = half_slope(a.ut, b.ut);
-    h.p = half_slope_within(a.p, b.p, R(2.0) * w.p);
+    h.rho = slope_within(a.rho, b.rho, R(2.0) * w.rho);
+    h.un = slope(a.un, b.un);
+    h.ut = slope(a.ut, b.ut);
+    h.p = slope_within(a.p, b.p, R(2.0) * w.p);
     return h;
 }
 
@@ -42,10 +42,10 @@ MR_FN face face_of(flow w) { return w; }
 MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
     flow *low, flow *high) {
     flow h = slope_of(w, below, above), rest = w;
-    real squeeze = lambda * h.un;
+    real part = HALF * lambda, squeeze = part * h.un;
     rest.rho = mr_fma(-w.rho, squeeze, w.rho);
-    rest.un = mr_fma(-(lambda * mr_rcp(w.rho)), h.p, w.un);
+    rest.un = mr_fma(-(part * mr_rcp(w.rho)), h.p, w.un);
     rest.p = mr_fma(-(gamma * w.p), squeeze, w.p);
-    *low = shifted(rest, -mr_fma(lambda, w.un, R(1.0)), h);
-    *high = shifted(rest, mr_fma(-lambda, w.un, R(1.0)), h);
+    *low = shifted(rest, -mr_fma(part, w.un, HALF), h);
+    *high = shifted(rest, mr_fma(-part, w.un, HALF), h);
 }

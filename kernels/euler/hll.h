@@ -16,7 +16,7 @@ MR_FN cell carried(flow w, real s, real weight, real gamma) {
 /* (sr F(l) - sl F(r) + sl sr (q(r) - q(l))) / (sr - sl), as a sum over the two sides; west is -sl
  * and east sr, both from 0 on. */
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound(l), cr = sound(r), scale = mr_sqrt(gamma);
+    real cl = sound(l), cr = sound(r), scale = MR_ROOT * mr_sqrt(gamma);
     real west = mr_most(mr_fma(scale, cl, -l.un), mr_fma(scale, cr, -r.un));
     real east = mr_most(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
     real width = mr_rcp(east + west);

@@ -20,7 +20,7 @@ MR_FN cell star_flux(flow w, real s, real a, real contact, real gamma) {
 }
 
 MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound(l), cr = sound(r), scale = mr_sqrt(gamma);
+    real cl = sound(l), cr = sound(r), scale = MR_ROOT * mr_sqrt(gamma);
     real sl = mr_min(mr_fma(-scale, cl, l.un), mr_fma(-scale, cr, r.un));
     real sr = mr_max(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
     real al = l.rho * (sl - l.un), ar = r.rho * (sr - r.un);

@@ -1,6 +1,11 @@
-/* within.h - half_slope(), but at most room / 4 in size. */
+/* within.h - what Hancock's predictor asks of a limiter, from its half_slope(). */
 
-MR_FN real half_slope_within(real a, real b, real room) {
+#define HALF R(1.0)
+
+MR_FN real slope(real a, real b) { return half_slope(a, b); }
+
+/* At most room / 4 in size. */
+MR_FN real slope_within(real a, real b, real room) {
     real most = R(0.25) * room;
     return mr_max(-most, mr_min(half_slope(a, b), most));
 }

@@ -57,17 +57,20 @@ typedef unsigned long ulong;
 #define mr_max(a, b) mr_max_((real)(a), (real)(b))
 #define mr_max_nan(a, b) mr_max_nan_((real)(a), (real)(b))
 #define mr_least(a, b, c) mr_least_((real)(a), (real)(b), (real)(c))
+#define mr_agreed(x, a, b) mr_agreed_((real)(x), (real)(a), (real)(b))
 #define mr_most(a, b) mr_most_((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) mr_sqrt_((real)(a))
 #define mr_cbrt(a) cbrt((real)(a))
 #define mr_rcp(a) mr_rcp_((real)(a))
 #define mr_rsqrt(a) mr_rsqrt_((real)(a))
+#define mr_ratio_root(a, b) mr_ratio_root_((real)(a), (real)(b))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-/* A comparison is a third of fmin. */
+/* Whether minima are comparisons and selects, which are a third of fmin. */
+#define MR_SELECTS (sizeof(real) == 8)
 MR_FN float mr_min_(float a, float b) { return fminf(a, b); }
 MR_FN float mr_max_(float a, float b) { return fmaxf(a, b); }
 MR_FN double mr_min_(double a, double b) { return a < b ? a : b; }
@@ -80,6 +83,11 @@ MR_FN float mr_least_(float a, float b, float c) {
     return __uint_as_float(least);
 }
 MR_FN double mr_least_(double a, double b, double c) { return mr_min_(mr_min_(a, b), c); }
+MR_FN float mr_agreed_(float x, float a, float b) { return signbit(a) == signbit(b) ? x : 0.0f; }
+MR_FN double mr_agreed_(double x, double a, double b) {
+    int agree = ~((__double2hiint(a) ^ __double2hiint(b)) >> 31);
+    return __hiloint2double(__double2hiint(x) & agree, __double2loint(x) & agree);
+}
 MR_FN float mr_most_(float a, float b) {
     return __int_as_float(max(max(__float_as_int(a), __float_as_int(b)), 0));
 }
@@ -133,10 +141,22 @@ MR_FN double mr_rsqrt_(double a) {
 }
 
 MR_FN double mr_sqrt_(double a) { return a * mr_rsqrt_(a + 1e-300); }    /* 0 of 0 */
+
+/* Of third order, too, in the form of a square that has MR_ROOT left out: 3 (q - 5/3)^2 / 8 + 5/6
+ * with q = x r^2 is 1 / sqrt(q) near 1. */
+#define MR_ROOT ((real)(sizeof(real) == 8 ? 0.375 : 1.0))
+MR_FN double mr_ratio_root_(double a, double b) {
+    double x = a * b, r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    double h = fma(x * r, r, -1.6666666666666667);
+    return a * r * fma(h, h, 2.2222222222222222);
+}
 #else
+#define MR_ROOT R(1.0)
 MR_FN double mr_sqrt_(double a) { return sqrt(a); }
 MR_FN double mr_rcp_(double a) { return 1.0 / a; }
 MR_FN double mr_rsqrt_(double a) { return rsqrt(a); }
+MR_FN double mr_ratio_root_(double a, double b) { return a * rsqrt(a * b); }
 /* The nearest number, of one that is normal and has a normal result: what a division does, less its
  * care of all others, which costs a branch each. */
 MR_FN float mr_rcp_(float a) {
@@ -151,6 +171,7 @@ MR_FN float mr_rsqrt_(float a) {
     return fmaf(0.5f * r, fmaf(-(a * r), r, 1.0f), r);
 }
 #endif
+MR_FN float mr_ratio_root_(float a, float b) { return a * mr_rsqrt_(a * b); }
 
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
@@ -197,6 +218,8 @@ MR_FN void mr_store_lanes(real *to, const real *from, int n) {
 #define MR_SHUFFLE 1
 #define mr_shuffle_up(x) __shfl_up_sync(0xffffffffu, x, 1)
 #define mr_shuffle_down(x) __shfl_down_sync(0xffffffffu, x, 1)
+/* An int that all lanes have, so that the compiler knows: what depends on it does not diverge. */
+#define mr_uniform(x) __shfl_sync(0xffffffffu, x, 0)
 
 /* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
  * mr_fetch_wait they are on their way, which only the work-item that asked may wait for. */

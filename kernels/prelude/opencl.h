@@ -56,7 +56,10 @@ typedef long mr_index;
 #ifdef MR_CPU
 #define mr_min(a, b) ((a) < (b) ? (a) : (b))
 #define mr_max(a, b) ((a) > (b) ? (a) : (b))
+#define MR_SELECTS 0
 #else
+/* Whether minima are comparisons and selects, which are a third of fmin. */
+#define MR_SELECTS (sizeof(real) == 8)
 #define mr_min(a, b) MR_JOIN(mr_min_, MARE_REAL)((real)(a), (real)(b))
 #define mr_max(a, b) MR_JOIN(mr_max_, MARE_REAL)((real)(a), (real)(b))
 #define mr_min_float(a, b) fmin(a, b)
@@ -81,6 +84,11 @@ MR_FN double mr_most_double(double a, double b) {
     return as_int2(most).y < 0 ? 0.0 : most;
 }
 #endif
+#define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))
+#define mr_agreed_float(x, a, b) (signbit(a) == signbit(b) ? (x) : 0.0f)
+MR_FN double mr_agreed_double(double x, double a, double b) {
+    return as_double(as_int2(x) & ~((as_int2(a).y ^ as_int2(b).y) >> 31));
+}
 #define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
 #define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))
 #define mr_abs(a) fabs((real)(a))
@@ -116,6 +124,7 @@ MR_FN double mr_cbrt_double(double a) {
 #endif
 #define mr_rcp(a) MR_JOIN(mr_rcp_, MARE_REAL)((real)(a))
 #define mr_rsqrt(a) MR_JOIN(mr_rsqrt_, MARE_REAL)((real)(a))
+#define mr_ratio_root(a, b) MR_JOIN(mr_ratio_root_, MARE_REAL)((real)(a), (real)(b))
 #define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
@@ -155,7 +164,16 @@ MR_FN double mr_rsqrt_double(double a) {
 }
 
 MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); }   /* 0 of 0 */
+
+#define MR_ROOT ((real)(sizeof(real) == 8 ? 0.375 : 1.0))
+MR_FN double mr_ratio_root_double(double a, double b) {
+    double x = a * b, r;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    double h = fma(x * r, r, -1.6666666666666667);
+    return a * r * fma(h, h, 2.2222222222222222);
+}
 #else
+#define MR_ROOT R(1.0)
 #define mr_sqrt_double(a) sqrt(a)
 #define mr_rcp_double(a) (1.0 / (a))
 #define mr_rcp_float(a) (1.0f / (a))
@@ -167,7 +185,9 @@ MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); 
 #define mr_rsqrt_double(a) rsqrt(a)
 #define mr_rsqrt_float(a) rsqrt(a)
 #endif
+MR_FN double mr_ratio_root_double(double a, double b) { return a * mr_rsqrt_double(a * b); }
 #endif
+MR_FN float mr_ratio_root_float(float a, float b) { return a * mr_rsqrt_float(a * b); }
 
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
@@ -245,6 +265,12 @@ MR_FN uint mr_shuffle_bits_up(uint x) {
 MR_FN uint mr_shuffle_bits_down(uint x) {
     uint y;
     asm volatile("shfl.sync.down.b32 %0, %1, 1, 31, 0xffffffff;" : "=r"(y) : "r"(x));
+    return y;
+}
+/* An int that all lanes have, so that the compiler knows: what depends on it does not diverge. */
+MR_FN int mr_uniform(int x) {
+    int y;
+    asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(y) : "r"(x));
     return y;
 }
 #define MR_HALVES_float(f, a) as_float(f(as_uint(a)))

@@ -8,6 +8,7 @@
 #ifdef MR_SHUFFLE
 #define BOARD 1
 #else
+#define mr_uniform(x) (x)
 #define BOARD ((int)((sizeof(cell) + sizeof(flow) + sizeof(face)) / sizeof(real)) * GROUP)
 #endif
 

@@ -3,13 +3,13 @@
  * STRICT and FAST never fuse a * b + c: with c = -round(a * b) the answer is exactly 0, while a
  * fused one is the rounding error of the product. STRICT divides, takes roots and keeps denormals
  * as IEEE 754 says; FAST may be off by 3 units in the last place, OpenCL's own bound for roots, and
- * so may cube roots in both.
+ * so may roots of ratios and cube roots in both.
  */
 #include "devices.h"
 
 #include <math.h>
 
-enum { N = 4096, INPUTS = 4, OUTPUTS = 10 };
+enum { N = 4096, INPUTS = 4, OUTPUTS = 12 };
 
 static const char source[] =
     "MR_FN real product(real a, real b) { return a * b; }\n"
@@ -18,7 +18,7 @@ static const char source[] =
     "    int i = mr_gid_x();\n"
     "    if (i < n) {\n"
     "        real a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];\n"
-    "        MR_GLOBAL real *to = out + 10 * i;\n"
+    "        MR_GLOBAL real *to = out + 12 * i;\n"
     "        to[0] = a * b + c;\n"
     "        to[1] = c - a * b;\n"
     "        to[2] = product(a, b) + c;\n"
@@ -29,12 +29,15 @@ static const char source[] =
     "        to[7] = a * tiny;\n"
     "        to[8] = mr_cbrt(a);\n"
     "        to[9] = mr_cbrt(in[4 * i + 3]);\n"
+    "        to[10] = MR_ROOT * mr_ratio_root(mr_abs(a), mr_abs(b));\n"
+    "        to[11] = mr_agreed(c, a, b);\n"
     "    }\n"
     "}\n";
 
 static const char *const names[OUTPUTS] = {
     "a * b + c", "c - a * b",    "product(a, b) + c", "a * b - c * b", "fma(a, b, c)",
-    "a / b",     "sqrt(abs(a))", "a * tiny",          "cbrt(a)",       "cbrt(anything)"};
+    "a / b",     "sqrt(abs(a))", "a * tiny",          "cbrt(a)",       "cbrt(anything)",
+    "ratio_root(abs(a), abs(b))", "agreed(c, a, b)"};
 
 /* Uniform in (0.5, 2), both signs; every second c cancels the product. */
 static double random_number(void) {
@@ -56,6 +59,8 @@ static double random_number(void) {
             to[0] = to[2] = ab + c, to[1] = c - ab, to[3] = ab - cb;                               \
             to[4] = fma##suffix(a, b, c), to[5] = a / b, to[6] = sqrt##suffix(fabs##suffix(a));    \
             to[7] = a * tiny, to[8] = cbrt##suffix(a), to[9] = cbrt##suffix(any);                  \
+            to[10] = (type)sqrt(fabs((double)a / (double)b));                                      \
+            to[11] = (a < 0) == (b < 0) ? c : 0;                                                   \
         }                                                                                          \
     }
 REFERENCE(float, f, 160)

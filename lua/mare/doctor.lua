@@ -68,7 +68,8 @@ end
 local function step_on(info)
     if info.name:find '^null' then return 'no way: it runs no kernel' end
     if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end
-    return 'one pass, neighbours by ' .. (source.shuffles(info) and 'shuffles' or 'local memory')
+    return 'one pass, marching or where cells are few in tiles, neighbours by '
+        .. (source.shuffles(info) and 'shuffles' or 'local memory')
 end
 
 local function examine_devices()

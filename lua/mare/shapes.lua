@@ -18,7 +18,7 @@ local shapes = {}
 
 -- What a tuning may set of each kernel, beside W, GROUP, rows and max_registers.
 shapes.fields = {
-    x = {}, y = {}, stage = {}, march = { 'DEPTH', 'resident' },
+    x = {}, y = {}, stage = {}, march = { 'DEPTH', 'resident' }, tile = {},
     linear = { 'resident' }, nonlinear = { 'resident', 'old_ahead' },
     volumes = { 'TEAM', 'RING', 'UNROLL', 'resident' },
 }
@@ -274,6 +274,11 @@ function shapes.find(kernel, scheme, device, precision, part)
             shapes.size(part.cells))
     end
     return merged(find_shipped(kernel, device, precision, part), fields)
+end
+
+-- Whether a tuning tries shapes of that kernel at the moment.
+function shapes.is_tried(kernel)
+    return trying ~= nil and trying[kernel] ~= nil
 end
 
 -- Calls f(...) while kernels have these fields, { kernel = { W = 4, ... } }, and otherwise what is

@@ -5,7 +5,8 @@
 --
 -- `resident` is as many groups as an H200 has room for at a time on a compute unit: then all strips
 -- run at once and end together, where a few more would cost a fifth. A strip of the march has at
--- least `rows` rows: four more are computed.
+-- least `rows` rows: four more are computed. Parts of up to `cells` cells are stepped in tiles, not
+-- by the march.
 
 return {
     x = {
@@ -41,6 +42,12 @@ return {
                 { columns = 900, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
                 { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
             },
+        },
+    },
+    tile = {
+        gpu = {
+            float = { W = 4, GROUP = 256, cells = 2 ^ 18 },
+            double = { W = 3, GROUP = 256, cells = 2 ^ 16 },
         },
     },
     linear = {

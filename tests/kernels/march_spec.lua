@@ -1,7 +1,10 @@
--- A step in one pass gives, on every device, the bits of one in two passes: in any shape and with
--- work-items that look at each other through local memory.
+-- A step in one pass, marching or in tiles, gives on every device the bits of one in two passes: in
+-- any shape and with work-items that look at each other through local memory.
 
+local euler = require 'mare.schemes.euler'
+local frame = require 'mare.schemes.frame'
 local part = require 'tests.kernels.part'
+local shapes = require 'mare.shapes'
 
 local gamma, nx, ny = 1.4, 28, 11
 local gravity = { gravity = 0.7, gravity_south = -0.7, gravity_north = 0 }
@@ -48,22 +51,38 @@ local function differences(a, b)
     return wrong, touched
 end
 
-local cases = {         -- W, GROUP, DEPTH, groups; precision, flux, limiter
+local cases = {         -- W, GROUP, DEPTH, groups or TEAMS; precision, flux, limiter
     { { W = 4, GROUP = 4, DEPTH = 4, groups = 3 }, 'float', 'hllc', 'mc' },
     { { W = 2, GROUP = 7, DEPTH = 3, groups = 1 }, 'double', 'hll', 'van_leer' },
     { { W = 1, GROUP = 8, DEPTH = 2, groups = 5 }, 'float', 'hllc', 'mc' },
+    { { W = 2, GROUP = 8, TEAMS = 3 }, 'float', 'hllc', 'mc' },
+    { { W = 1, GROUP = 7, TEAMS = 6 }, 'double', 'hll', 'van_leer' },
 }
+
+describe('a step in one pass', function()
+    it('is taken in tiles where cells are few, unless the march is tuned', function()
+        local device, scheme = { info = { kind = 'gpu', model = 'none' } }, euler.new {}
+        local function kernel_of(n)
+            return frame.one_pass(scheme, device, 'float', { nx = n, ny = n, cells = n * n })
+        end
+        assert.same({ 'tile', 'tile', 'march' }, { kernel_of(16), kernel_of(512), kernel_of(4096) })
+        assert.equal('march', shapes.with({ march = {} }, kernel_of, 512))
+        assert.equal('tile', shapes.with({ tile = {} }, kernel_of, 4096))
+    end)
+end)
 
 for _, device in ipairs(part.devices()) do
     describe('a step in one pass on ' .. device.name, function()
         for _, case in ipairs(cases) do
             local shape, precision, flux, limiter = unpack(case)
-            it(('has the bits of one in two: W = %d, %s'):format(shape.W, precision), function()
+            local name = ('has the bits of one in two: %s, W = %d, %s'):format(
+                shape.TEAMS and 'tiles' or 'march', shape.W, precision)
+            it(name, function()
                 for _, order in ipairs { 'xy', 'yx' } do
                     local two, one = new_part(device, precision), new_part(device, precision)
                     one.other:copy(one.now)
                     two:advance(order, 0.02, part.shapes[1], flux, limiter, gravity)
-                    one:march(order, 0.02, shape, flux, limiter, gravity)
+                    one:one_pass(order, 0.02, shape, flux, limiter, gravity)
                     assert.same({ 0, 0 }, { differences(two, one) }, order)
                     assert.is_true(two:largest_rate() > 0)
                     assert.equal(two:largest_rate(), one:largest_rate())
@@ -72,20 +91,25 @@ for _, device in ipairs(part.devices()) do
         end
 
         it('needs no ghost cells where the domain goes around', function()
-            for _, order in ipairs { 'xy', 'yx' } do
-                local two, one = new_part(device, 'float'), new_part(device, 'float', inner_cells)
-                two:advance(order, 0.02, part.shapes[1], 'hllc', 'mc')
-                one:march(order, 0.02, cases[1][1], 'hllc', 'mc', { wraps = 3 })
-                assert.equal(0, (differences(two, one)))
-                assert.equal(two:largest_rate(), one:largest_rate())
+            for _, shape in ipairs { cases[1][1], cases[4][1] } do
+                for _, order in ipairs { 'xy', 'yx' } do
+                    local two = new_part(device, 'float')
+                    local one = new_part(device, 'float', inner_cells)
+                    two:advance(order, 0.02, part.shapes[1], 'hllc', 'mc')
+                    one:one_pass(order, 0.02, shape, 'hllc', 'mc', { wraps = 3 })
+                    assert.equal(0, (differences(two, one)))
+                    assert.equal(two:largest_rate(), one:largest_rate())
+                end
             end
         end)
 
         it('writes nothing when dt is 0', function()
-            local p = new_part(device, 'float')
-            p:march('xy', 0, cases[1][1], 'hllc', 'mc', gravity)
-            for _, value in ipairs(p.now:totable()) do assert.equal(0, value) end
-            assert.equal(0, p:largest_rate())
+            for _, shape in ipairs { cases[1][1], cases[4][1] } do
+                local p = new_part(device, 'float')
+                p:one_pass('xy', 0, shape, 'hllc', 'mc', gravity)
+                for _, value in ipairs(p.now:totable()) do assert.equal(0, value) end
+                assert.equal(0, p:largest_rate())
+            end
         end)
     end)
 end

@@ -131,20 +131,34 @@ function Part:advance(order, dt, shape, flux, limiter, values)
     self:sweep(('sweep_%s_last'):format(order:sub(2, 2)), shape, flux, limiter, values)
 end
 
--- The same in one pass, from the present state to the other buffer, which becomes the present one.
--- shape: { W, GROUP, DEPTH, groups }; a group is a team, unless lanes can shuffle.
-function Part:march(order, dt, shape, flux, limiter, values)
-    local defines = part.defines(self.precision, shape, flux, limiter)
+-- How march.krn or tile.krn, which has TEAMS, is cut for a part: TEAM, GROUP, global size.
+local function cut(self, shape)
     local shuffles = self.device.info.vendor:find 'NVIDIA'
-    local team, group = shuffles and 32 or shape.GROUP, shuffles and 64 or shape.GROUP
+    local team = shuffles and 32 or shape.GROUP
+    if not shape.TEAMS then
+        local group = shuffles and 64 or team
+        return team, group, { shape.groups * group, 1 }
+    end
+    local group = shape.TEAMS * team
+    return team, group, { math.ceil(self.nx / (team - 4)) * group,
+        math.ceil(self.ny / (shape.TEAMS * shape.W - 4)) }
+end
+
+-- The same in one pass, from the present state to the other buffer, which becomes the present one.
+-- shape: of march.krn { W, GROUP, DEPTH, groups }, where a group is a team, unless lanes can
+-- shuffle; of tile.krn { W, GROUP, TEAMS }, where a team is so many, unless lanes can shuffle.
+function Part:one_pass(order, dt, shape, flux, limiter, values)
+    local defines = part.defines(self.precision, shape, flux, limiter)
+    local team, group, global = cut(self, shape)
     defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
     defines.GRAVITY = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
-    local kernel = part.program(self.device, 'sweep/march.krn', defines)
-        :kernel('march_' .. order:sub(1, 1))
+    local name = shape.TEAMS and 'tile' or 'march'
+    local kernel = part.program(self.device, ('sweep/%s.krn'):format(name), defines)
+        :kernel(name .. '_' .. order:sub(1, 1))
     local all = self:arguments(values)
     all.src, all.dst = self.now, self.other
-    local bound = { group = { group, 1 }, global = { shape.groups * group, 1 } }
+    local bound = { group = { group, 1 }, global = global }
     for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
     kernel:bind(bound):run()
     self.now, self.other = self.other, self.now

@@ -1,6 +1,7 @@
 -- What the schemes that march in the frame of kernels/sweep/ have in common: they are its kernels
 -- with the equation's header put in. A step sweeps along one axis after the other, in two passes
--- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn), which gives the same bits; or it
+-- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn), which gives the
+-- same bits; or it
 -- consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along both axes at
 -- once; see stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and values(state, boundaries),
 -- which are arguments of its own.
@@ -93,9 +94,34 @@ local function march_shape(scheme, device, precision, part)
     local strips = math.ceil((part.nx + math.max(W, 2) - 2) / (team * W - 4))
     local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
     local groups = math.min((choice.resident or math.huge) * device.info.compute_units, wanted)
-    return { W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
+    return { kernel = 'march', W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
         max_registers = choice.max_registers,
         global = { groups * choice.GROUP, 1 }, groups = groups }
+end
+
+local tile_width = 32       -- lanes of a team, on all GPUs
+
+-- How tile.krn is cut.
+local function tile_shape(scheme, device, precision, part)
+    local choice = shapes.find('tile', scheme, device, precision, part)
+    local strips = math.ceil(part.nx / (tile_width - 4))
+    local bands = math.ceil(part.ny / (choice.GROUP / tile_width * choice.W - 4))
+    return { kernel = 'tile', W = choice.W, GROUP = choice.GROUP, TEAM = tile_width,
+        max_registers = choice.max_registers,
+        global = { strips * choice.GROUP, bands }, groups = strips * bands }
+end
+
+-- Which kernel takes a step in one pass: tile.krn where cells are few, unless another is tuned.
+function frame.one_pass(scheme, device, precision, part)
+    if shapes.is_tried 'march' then return 'march' end
+    local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
+    return (is_small or shapes.is_tried 'tile') and 'tile' or 'march'
+end
+
+local function one_pass_shape(scheme, device, precision, part)
+    local shape = frame.one_pass(scheme, device, precision, part) == 'tile' and tile_shape
+        or march_shape
+    return shape(scheme, device, precision, part)
 end
 
 -- How many maxima the kernels of a part write at most: one a group.
@@ -106,7 +132,7 @@ function frame.maxima(scheme, device, part)
             local _, groups = work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
-        most = math.max(most, march_shape(scheme, device, precision, part).groups)
+        most = math.max(most, one_pass_shape(scheme, device, precision, part).groups)
     end
     return most
 end
@@ -130,7 +156,7 @@ function frame.files(scheme)
     return scheme.stages and { 'sweep/max_rate.krn', stage } or { 'sweep/max_rate.krn', x, y }
 end
 
--- The kernels on a device, shared by all its parts; `march` compiles those that it is asked for.
+-- The kernels on a device, shared by all its parts; `one_pass` compiles those that it is asked for.
 -- part: the first of them; maths: as of simulation.new, `fast` if nil
 function frame.kernels(scheme, device, precision, _, part, maths)
     local shape = shape_for(scheme, device, precision, part)
@@ -144,9 +170,9 @@ function frame.kernels(scheme, device, precision, _, part, maths)
     end
     local kernels = { shape = shape, scheme = scheme,
         rate = load('sweep/max_rate.krn', shape.rate):kernel 'max_rate' }
-    function kernels.march(cut)
-        local program = load('sweep/march.krn', cut)
-        return program:kernel 'march_x', program:kernel 'march_y'
+    function kernels.one_pass(cut)
+        local program = load(('sweep/%s.krn'):format(cut.kernel), cut)
+        return program:kernel(cut.kernel .. '_x'), program:kernel(cut.kernel .. '_y')
     end
     function kernels.sweeps()
         local x, y = load('sweep/sweep_x.krn', shape.x), load('sweep/sweep_y.krn', shape.y)
@@ -189,9 +215,9 @@ end
 
 -- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
 -- goes around they look at its other side, not at ghost cells.
-local function bind_march(kernels, values, state, part)
-    local shape = march_shape(kernels.scheme, state.device, state.precision, state.part)
-    local x, y = kernels.march(shape)
+local function bind_one_pass(kernels, values, state, part)
+    local shape = one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
+    local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
     local function launch(kernel, axis)
@@ -228,7 +254,7 @@ function frame.bind(scheme, kernels, part)
     local measure = bind(kernels.rate, values, kernels.shape.rate, nx, ny)
     values.bytes = 2 * values.bytes             -- a sweep also writes each field
     local launches = scheme.stages and bind_stages(kernels, values, state, scheme.stages)
-        or part.levels and bind_march(kernels, values, state, part)
+        or part.levels and bind_one_pass(kernels, values, state, part)
         or bind_sweeps(kernels, values, state)
     launches.measure = measure
     return launches

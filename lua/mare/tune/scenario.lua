@@ -5,6 +5,7 @@
 -- steps, times are of one.
 
 local errors = require 'bindings.errors'
+local frame = require 'mare.schemes.frame'
 local run = require 'mare.run'
 local scenario = require 'mare.scenario'
 local shapes = require 'mare.shapes'
@@ -27,7 +28,9 @@ local function step_kernels(sim)
     if scheme.name == 'ocean' then return { shapes.fields[scheme.scheme] and scheme.scheme
         or 'volumes' } end
     if scheme.stages then return { 'stage' } end
-    return sim.levels and { 'march' } or { 'x', 'y' }
+    local state = sim.states[1]
+    return sim.levels and { frame.one_pass(scheme, state.device, sim.precision, state.part) }
+        or { 'x', 'y' }
 end
 
 local function shape_fields(kernels)

@@ -33,6 +33,6 @@ MR_FN cell flux(face l, face r, real lambda, real gamma) {
     w.ut = mr_select(left, l.ut, r.ut);
     w.p = mr_select(left, l.p, r.p);
     real s = mr_select(left, sl, sr), a = mr_select(left, al, ar);
-    int supersonic = s * contact > R(0.0);
+    int supersonic = (s > R(0.0)) == left;
     return star_flux(w, s, a, mr_select(supersonic, w.un, contact), gamma);
 }

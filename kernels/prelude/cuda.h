@@ -93,7 +93,7 @@ MR_FN float mr_most_(float a, float b) {
 }
 MR_FN double mr_most_(double a, double b) {
     double most = mr_max_(a, b);
-    return __double2hiint(most) < 0 ? 0.0 : most;
+    return __hiloint2double(max(__double2hiint(most), 0), __double2loint(most));
 }
 MR_FN float mr_max_nan_(float a, float b) {
     return __uint_as_float(max(__float_as_uint(a), __float_as_uint(b)));

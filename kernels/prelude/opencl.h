@@ -80,8 +80,8 @@ MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
 #define mr_least_double(a, b, c) mr_min_double(mr_min_double(a, b), c)
 #define mr_most_float(a, b) as_float(max(max(as_int(a), as_int(b)), 0))
 MR_FN double mr_most_double(double a, double b) {
-    double most = mr_max_double(a, b);
-    return as_int2(most).y < 0 ? 0.0 : most;
+    int2 most = as_int2(mr_max_double(a, b));
+    return as_double((int2)(most.x, max(most.y, 0)));
 }
 #endif
 #define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))

@@ -89,16 +89,12 @@ MR_FN void turn(cells *q) {
 /* The fastest signals so far of the columns of a pair, which a team owns together or not at all. */
 typedef struct fastest { signals of[(W + 1) / 2]; } fastest;
 
-MR_FN void note_signals(fastest *f, const cells *q, int inside, real physics) {
+MR_FN void note_signals(fastest *f, const cells *q, real physics) {
     MR_LANES(l, W) {
         signals s = signals_of(get_cell(q, l), physics);
         signals *most = &f->of[l / 2];
         most->n = mr_max_nan(most->n, s.n);
         most->t = mr_max_nan(most->t, s.t);
-    }
-    MR_LANES(k, (W + 1) / 2) {
-        f->of[k].n = mr_select(inside, f->of[k].n, R(0.0));
-        f->of[k].t = mr_select(inside, f->of[k].t, R(0.0));
     }
 }
 

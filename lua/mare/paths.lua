@@ -3,16 +3,28 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local lfs = require 'lfs'
 
-local paths = {}
+local paths = {
+    kept = nil,     -- a file that stays as it is: what a rerun runs again
+}
 
--- Refuses two names of one file, of which only the last would be left. list: { what, path } each;
--- those without a path do not count.
+local function is_same(a, b)
+    local one, other = lfs.attributes(a), lfs.attributes(b)
+    if not (one and other) then return files.resolve(a) == files.resolve(b) end
+    return one.dev == other.dev and one.ino == other.ino
+end
+
+-- Refuses two names of one file, of which only the last would be left, and any of the file that is
+-- kept. list: { what, path } each; those without a path do not count.
 function paths.distinct(list)
     local taken = {}
     for _, entry in ipairs(list) do
         local what, path = entry[1], entry[2]
         local name = path and files.resolve(path)
+        if path and paths.kept and is_same(path, paths.kept) then
+            errors.usage('%s: %s is the file that runs again, which stays as it is', what, path)
+        end
         if name and taken[name] then
             errors.usage('%s and %s are one file: %s', taken[name], what, path)
         end

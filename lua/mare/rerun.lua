@@ -6,6 +6,7 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local netcdf = require 'bindings.netcdf'
+local paths = require 'mare.paths'
 
 local rerun = {}
 
@@ -143,6 +144,7 @@ function rerun.prepare(path, changes)
         errors.usage('%s: does not tell what made it', path)
     end
     check_history(path, attributes, first)
+    paths.kept = path
     local here = 'Mare ' .. device.version
     if attributes.source ~= here then
         warn('made by %s, this is %s', attributes.source, here)

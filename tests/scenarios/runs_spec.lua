@@ -440,6 +440,22 @@ describe('outputs', function()
         assert.same({ 0, 0.03, 0.05 }, times_of(other))
     end)
 
+    it('stay as they are when they run again', function()
+        local out, before = folder .. '/run.nc', nil
+        run('kelvin_helmholtz', { nx = 16, ny = 16, steps = 2, out = out })
+        before = slurp(out)
+        os.execute(("cd '%s' && ln run.nc hard.png && ln -s run.nc soft.nc"):format(folder))
+        for _, words in ipairs { '--out run.nc', '--out=./run.nc', '--out soft.nc',
+            '--series run.nc', '--image hard.png', '--json-log hard.png', '--checkpoint run.nc' } do
+            local status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet %s"):format(folder,
+                host.launcher, words))
+            assert.equal(2, status, text)
+            assert.matches('option %-%-[%a-]+: %S+ is the file that runs again, which stays', text)
+        end
+        assert.equal(before, slurp(out))
+        assert.equal('hard.png picture.png run.nc soft.nc', listing())
+    end)
+
     it('of several commands warn that they do not run again bit for bit', function()
         local values = { nx = 48, ny = 32, steps = 3, every = 0.01, out = folder .. '/run.nc',
             checkpoint = folder .. '/run.ck', image = folder .. '/p.png' }

@@ -54,6 +54,7 @@ typedef struct mr_opencl_entry {
     struct mr_cl_device *id;
     mare_device_info info;
     bool is_nvidia;
+    uint32_t ptx_arch;         /* 900 for sm_90, 0 on devices of others */
     bool has_rounded_division; /* IEEE division and square root on request */
     bool has_priorities;       /* cl_khr_priority_hints */
     bool has_verbose;          /* cl_nv_compiler_options: the assembler tells registers */

@@ -105,6 +105,16 @@ static uint32_t warp_size(const mr_opencl_entry *entry) {
     return (uint32_t)size;
 }
 
+/* Whose PTX kernels may hold: 900 for sm_90, as __CUDA_ARCH__; 0 for none. */
+static mare_status read_ptx_arch(mr_opencl_entry *entry) {
+    uint64_t major, minor;
+    if (!entry->is_nvidia) return MARE_OK;
+    MR_TRY(get_number(entry->id, MR_CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, &major));
+    MR_TRY(get_number(entry->id, MR_CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, &minor));
+    entry->ptx_arch = (uint32_t)(100 * major + 10 * minor);
+    return MARE_OK;
+}
+
 static mare_status read_features(mr_opencl_entry *entry) {
     char extensions[16384];
     uint64_t type = 0, single = 0, twice = 0;
@@ -125,7 +135,7 @@ static mare_status read_features(mr_opencl_entry *entry) {
     entry->has_rounded_division = (single & MR_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     if (has_word(extensions, "cl_khr_device_uuid")) read_uuid(entry);
     info->warp_size = warp_size(entry);
-    return MARE_OK;
+    return read_ptx_arch(entry);
 }
 
 static mare_status read_device(mr_opencl_entry *entry) {

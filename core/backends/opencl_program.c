@@ -23,6 +23,7 @@ static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_sou
     if (!strstr(source->options, "-cl-std=")) mr_text_format(out, " -cl-std=CL1.2");
     if (source->math != MARE_MATH_STRICT || entry->has_rounded_division)
         mr_text_format(out, "%s", by_math[source->math]);
+    if (entry->ptx_arch) mr_text_format(out, " -DMR_PTX_ARCH=%u", entry->ptx_arch);
     if (*source->options) mr_text_format(out, " %s", source->options);
 }
 

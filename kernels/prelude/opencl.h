@@ -129,7 +129,7 @@ MR_FN double mr_cbrt_double(double a) {
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-#if defined(MR_FAST) && defined(__NV_CL_C_VERSION)
+#if defined(MR_FAST) && MR_PTX_ARCH
 /* See cuda.h. */
 MR_FN float mr_rcp_float(float a) {
     float r;
@@ -254,7 +254,7 @@ MR_FN void mr_read_lanes(real *to, const __local real *from, int n) {
     }
 }
 
-#ifdef __NV_CL_C_VERSION
+#if MR_PTX_ARCH
 /* NVIDIA's OpenCL has no sub-groups, but takes PTX. */
 #define MR_SHUFFLE 1
 MR_FN uint mr_shuffle_bits_up(uint x) {
@@ -279,6 +279,9 @@ MR_FN int mr_uniform(int x) {
 #define mr_shuffle_up(x) MR_HALVES(mr_shuffle_bits_up, x)
 #define mr_shuffle_down(x) MR_HALVES(mr_shuffle_bits_down, x)
 
+#endif
+
+#if MR_PTX_ARCH >= 800
 MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
     const int size = n * (int)sizeof(real), chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
     uint local_address = (uint)(size_t)to;

@@ -203,6 +203,8 @@ static bool device_number(uint32_t name, uint64_t *out) {
         { MR_CL_DEVICE_SINGLE_FP_CONFIG, MR_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT },
         { MR_CL_DEVICE_DOUBLE_FP_CONFIG, 63 },
         { MR_CL_DEVICE_WARP_SIZE_NV, 32 },
+        { MR_CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV, 7 },
+        { MR_CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV, 5 },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].name == name) {
@@ -572,6 +574,7 @@ static char *nvidia_log(const char *source, const char *token) {
 static char *build_log(const char *source, const char *options) {
     const char *token = strstr(source, "nvidia_error");
     if (token) return nvidia_log(source, token);
+    if (!strstr(options, "-DMR_PTX_ARCH=750")) return strdup("error: this is an sm_75\n");
     if (strstr(source, "syntax_error")) return strdup("error: bad.krn:2:5: what is this?\n");
     if (strstr(options, "-cl-nv-verbose"))
         return strdup("ptxas info    : Compiling entry function 'saxpy' for 'sm_00'\n"

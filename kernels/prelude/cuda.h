@@ -84,9 +84,18 @@ MR_FN float mr_least_(float a, float b, float c) {
 }
 MR_FN double mr_least_(double a, double b, double c) { return mr_min_(mr_min_(a, b), c); }
 MR_FN float mr_agreed_(float x, float a, float b) { return signbit(a) == signbit(b) ? x : 0.0f; }
+/* 0 if they differ in sign, else the word. In so many words: of `?:` the compiler makes branches
+ * around all that leads to it. */
+MR_FN int mr_if_agreed_(int word, int a, int b) {
+    int r;
+    asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; selp.b32 %0, 0, %2, p; }"
+        : "=r"(r) : "r"((a ^ b) & 0x80000000), "r"(word));
+    return r;
+}
 MR_FN double mr_agreed_(double x, double a, double b) {
-    int agree = ~((__double2hiint(a) ^ __double2hiint(b)) >> 31);
-    return __hiloint2double(__double2hiint(x) & agree, __double2loint(x) & agree);
+    int p = __double2hiint(a), q = __double2hiint(b);
+    return __hiloint2double(mr_if_agreed_(__double2hiint(x), p, q),
+        mr_if_agreed_(__double2loint(x), p, q));
 }
 MR_FN float mr_most_(float a, float b) {
     return __int_as_float(max(max(__float_as_int(a), __float_as_int(b)), 0));

@@ -86,8 +86,20 @@ MR_FN double mr_most_double(double a, double b) {
 #endif
 #define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))
 #define mr_agreed_float(x, a, b) (signbit(a) == signbit(b) ? (x) : 0.0f)
+/* 0 if they differ in sign, else the word; see cuda.h. */
+#ifdef __NV_CL_C_VERSION
+MR_FN int mr_if_agreed_(int word, int a, int b) {
+    int r;
+    asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; selp.b32 %0, 0, %2, p; }"
+        : "=r"(r) : "r"((a ^ b) & 0x80000000), "r"(word));
+    return r;
+}
+#else
+MR_FN int mr_if_agreed_(int word, int a, int b) { return word & ~((a ^ b) >> 31); }
+#endif
 MR_FN double mr_agreed_double(double x, double a, double b) {
-    return as_double(as_int2(x) & ~((as_int2(a).y ^ as_int2(b).y) >> 31));
+    int p = as_int2(a).y, q = as_int2(b).y;
+    return as_double((int2)(mr_if_agreed_(as_int2(x).x, p, q), mr_if_agreed_(as_int2(x).y, p, q)));
 }
 #define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
 #define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))

@@ -230,6 +230,7 @@ static int finish_output(int status) {
 int main(int argc, char **argv) {
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);   /* a limit of size (ulimit -f) is an error as a full disk is */
     state = luaL_newstate();
     if (!state) {
         fputs("mare: out of memory\n", stderr);

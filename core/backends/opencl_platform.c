@@ -159,6 +159,9 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     if (code != 0) {
         mr_opencl_fail(code, "clGetDeviceIDs", "all types");
         note(found.reason, sizeof found.reason, name, mare_error_message());
+        if (!strcmp(name, "Portable Computing Language"))
+            note(found.reason, sizeof found.reason, "PoCL",
+                 "needs a folder that it can write to: HOME, XDG_CACHE_HOME or POCL_CACHE_DIR");
         return;
     }
     for (uint32_t i = 0; i < count && i < MAX_DEVICES && entry_count < MAX_DEVICES; i++) {

@@ -138,10 +138,12 @@ local function read_file(path)
     return text, message
 end
 
--- FILE.lua, or root/scenarios/NAME.lua.
+-- root/scenarios/NAME.lua, whatever lies in the current folder, or FILE.
 local function find_script(name)
     local candidates = { name }
-    if not name:find '[/.]' then candidates[2] = host.root .. '/scenarios/' .. name .. '.lua' end
+    if not name:find '[/.]' then
+        table.insert(candidates, 1, host.root .. '/scenarios/' .. name .. '.lua')
+    end
     for _, path in ipairs(candidates) do
         local text = read_file(path)
         if text then return path, text end

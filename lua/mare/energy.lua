@@ -62,6 +62,14 @@ local function read_number(path)
     return number
 end
 
+-- A domain of RAPL that is a package: not psys, the whole machine, which some count as well.
+local function is_package(path)
+    local file = io.open(path .. '/name')
+    local name = file and file:read '*l'
+    if file then file:close() end
+    return not name or name:find '^package' ~= nil
+end
+
 -- The packages of RAPL, without the domains within them.
 local function packages(folder)
     local list = {}
@@ -69,8 +77,8 @@ local function packages(folder)
         error(folder .. ' is not there: no RAPL', 0)
     end
     for name in lfs.dir(folder) do
-        if name:find '^intel%-rapl:%d+$' then
-            local path = folder .. '/' .. name
+        local path = folder .. '/' .. name
+        if name:find '^intel%-rapl:%d+$' and is_package(path) then
             list[#list + 1] = { path = path .. '/energy_uj', joules = 0,
                 range = read_number(path .. '/max_energy_range_uj') }
         end

@@ -49,6 +49,15 @@ describe('mare', function()
         check(0, 'xx', { path, 'x' })
     end)
 
+    it('takes a bare name for a scenario, whatever file has it', function()
+        local folder = os.tmpname()
+        os.execute(('rm %s; mkdir %s; echo this is no Lua > %s/saxpy'):format(folder, folder,
+            folder))
+        finally(function() os.execute('rm -r ' .. folder) end)
+        check(0, 'largest error 0', { 'saxpy', '--n=8' }, '', ('cd %s &&'):format(folder))
+        check(1, "'=' expected near 'is'", { './saxpy' }, '', ('cd %s &&'):format(folder))
+    end)
+
     it('tells its version and its usage', function()
         check(0, 'mare ' .. host.version, { '--version' })
         check(0, 'Usage: mare FILE.lua', { '--help' })
@@ -136,6 +145,13 @@ describe('mare', function()
         check(1, 'standard output: No space left on device', { '-e', 'print(1)' }, '> /dev/full')
         check(1, 'standard output: Bad file descriptor', { '-e', 'print(1)' }, '>&-')
         check(0, '', { '-e', 'x = 1' }, '>&-')
+    end)
+
+    it('takes a limit of size for a full disk', function()
+        local path = os.tmpname()
+        check(1, 'File too large', { 'kelvin_helmholtz', '--nx=512', '--ny=256', '--quiet',
+            '--t-end=0.05', '--every=0.004', '--out=' .. path }, '', 'ulimit -f 16000;')
+        os.remove(path)
     end)
 
     it('tells what keeps it from a file, and from memory', function()

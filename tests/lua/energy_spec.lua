@@ -107,21 +107,26 @@ describe('energy', function()
         end
         setup(function()
             os.remove(folder)
-            for _, name in ipairs { '', '/intel-rapl:0', '/intel-rapl:1', '/intel-rapl:0:0' } do
+            for _, name in ipairs { '', '/intel-rapl:0', '/intel-rapl:1', '/intel-rapl:2',
+                '/intel-rapl:0:0' } do
                 assert(lfs.mkdir(folder .. name))
             end
             put('intel-rapl:0/max_energy_range_uj', '10000000\n')
             put('intel-rapl:1/max_energy_range_uj', '10000000\n')
+            put('intel-rapl:1/name', 'package-1\n')
+            put('intel-rapl:2/name', 'psys\n')
         end)
         teardown(function() os.execute("rm -rf '" .. folder .. "'") end)
 
-        it('adds packages and follows counters that start again', function()
+        it('adds packages, not the machine, and follows counters that start again', function()
             put('intel-rapl:0/energy_uj', '9000000\n')
             put('intel-rapl:1/energy_uj', '2000000\n')
+            put('intel-rapl:2/energy_uj', '2000000\n')
             local source = energy.rapl(folder)
             assert.equal(0, source.counter())
             put('intel-rapl:0/energy_uj', '500000\n')
             put('intel-rapl:1/energy_uj', '2250000\n')
+            put('intel-rapl:2/energy_uj', '6000000\n')
             assert.near(1.75, source.counter(), 1e-9)
         end)
 

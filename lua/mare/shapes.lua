@@ -5,23 +5,17 @@
 -- within a factor of two around a power of four.
 --
 -- A shape is a table of W columns a work-item, GROUP work-items a group, `rows` of a strip or
--- `resident` groups on a compute unit, and what else the kernel knows.
+-- `resident` groups on a compute unit, and what else the kernel knows: see shape_fields.lua.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local lfs = require 'lfs'
+local shape_fields = require 'mare.shape_fields'
 local shipped = require 'mare.shipped'
 local version = require('bindings.device').version
 
 local shapes = {}
-
--- What a tuning may set of each kernel, beside W, GROUP, rows and max_registers.
-shapes.fields = {
-    x = {}, y = {}, stage = {}, march = { 'DEPTH', 'resident' }, tile = {},
-    linear = { 'resident' }, nonlinear = { 'resident', 'old_ahead' },
-    volumes = { 'TEAM', 'RING', 'UNROLL', 'resident' },
-}
 
 local trying        -- { kernel = fields } of a tuning, or nil
 local kept          -- entries of the user's file, once read
@@ -41,14 +35,10 @@ local function is_count(value, least)
     return type(value) == 'number' and value % 1 == 0 and value >= least and value < 2 ^ 31
 end
 
--- What is wrong with a shape, in words; is_ours: of a kernel of Mare's, whose fields are counts or
--- switches. Those of others may be anything that a define can be.
-local function shape_fault(shape, is_ours)
-    if type(shape) ~= 'table' then return 'shape is no table' end
+-- What is wrong with a shape that somebody's own kernel has: what a define can be is right.
+local function own_fault(shape)
     for name, value in pairs(shape) do
-        local least = name == 'max_registers' and 0 or 1
-        if type(name) ~= 'string' or type(value) == 'table'
-            or is_ours and type(value) ~= 'boolean' and not is_count(value, least) then
+        if type(name) ~= 'string' or type(value) == 'table' then
             return ('%s = %s'):format(tostring(name), tostring(value))
         end
     end
@@ -68,7 +58,9 @@ local function fault(entry)
         end
     end
     if not is_count(entry.size, 0) or entry.size > 64 then return 'size = ' .. entry.size end
-    return shape_fault(entry.shape, entry.scheme ~= nil)
+    if type(entry.shape) ~= 'table' then return 'shape is no table' end
+    if not entry.scheme then return own_fault(entry.shape) end
+    return shape_fields.fault(entry.kernel, entry.shape)
 end
 
 -- Entries that cannot be right are told and left out.
@@ -230,8 +222,8 @@ end
 local function find_kept(kernel, scheme, device, precision, size)
     for _, entry in ipairs(shapes.kept()) do
         if entry.kernel == kernel and entry.scheme == scheme and entry.precision == precision
-            and entry.device == device.info.model and entry.size == size then
-            return entry.shape
+            and entry.device == device.info.model and entry.size == size and not entry.is_unfit then
+            return entry
         end
     end
 end
@@ -266,14 +258,33 @@ local function find_shipped(kernel, device, precision, part)
     return for_columns(found[precision] or found, part.nx)
 end
 
--- The shape of a kernel for a part: { nx =, cells = mean of all parts }.
+-- The shape with these fields, or what is wrong with it, in words.
+local function fitted(kernel, device, shape, fields)
+    local whole = merged(shape, fields)
+    local reason = shape_fields.fault(kernel, fields, device.info)
+        or shape_fields.misfit(kernel, whole, device.info)
+    return not reason and whole, reason
+end
+
+-- The shape of a kernel for a part: { nx =, cells = mean of all parts }. One that is tried and does
+-- not fit is refused, one that was kept passed over with a warning.
 function shapes.find(kernel, scheme, device, precision, part)
-    local fields = trying and trying[kernel]
-    if not trying then
-        fields = find_kept(kernel, shapes.scheme_name(scheme), device, precision,
-            shapes.size(part.cells))
+    local usual = find_shipped(kernel, device, precision, part)
+    if trying then
+        if not trying[kernel] then return usual end
+        local whole, reason = fitted(kernel, device, usual, trying[kernel])
+        if reason then errors.argument('%s: %s', kernel, reason) end
+        return whole
     end
-    return merged(find_shipped(kernel, device, precision, part), fields)
+    local entry = find_kept(kernel, shapes.scheme_name(scheme), device, precision,
+        shapes.size(part.cells))
+    if not entry then return usual end
+    local whole, reason = fitted(kernel, device, usual, entry.shape)
+    if whole then return whole end
+    entry.is_unfit = true
+    io.stderr:write(('mare: warning: %s: what is kept of %s for %s is not used: %s\n'):format(
+        shapes.path(), kernel, entry.device, reason))
+    return usual
 end
 
 -- Whether a tuning tries shapes of that kernel at the moment.

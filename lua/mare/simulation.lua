@@ -496,7 +496,7 @@ function Simulation:rebuild()
     for _, s in ipairs(self.states) do
         local member = s.member
         member.kernels = seen[member] and member.kernels
-            or self.scheme:kernels(s.device, self.precision, self.domain, s.part)
+            or self.scheme:kernels(s.device, self.precision, self.domain, s.part, self.maths)
         seen[member] = true
     end
     local total = make_maxima(self)

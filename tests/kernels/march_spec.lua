@@ -61,7 +61,9 @@ local cases = {         -- W, GROUP, DEPTH, groups or TEAMS; precision, flux, li
 
 describe('a step in one pass', function()
     it('is taken in tiles where cells are few, unless the march is tuned', function()
-        local device, scheme = { info = { kind = 'gpu', model = 'none' } }, euler.new {}
+        local device = { info = { kind = 'gpu', model = 'none', vendor = 'NVIDIA',
+            max_group_size = 1024 } }
+        local scheme = euler.new {}
         local function kernel_of(n)
             return frame.one_pass(scheme, device, 'float', { nx = n, ny = n, cells = n * n })
         end

@@ -395,8 +395,8 @@ describe('tuning a scenario', function()
         local default = shipped 'float'
         local function found(...) return shapes.find('linear', ...) end
         shapes.put { kernel = 'linear', scheme = 'ocean linear', device = d.info.model,
-            precision = 'float', size = shapes.size(64 * 32), shape = { W = 9, rows = 16 } }
-        assert.same({ W = 9, GROUP = default.GROUP, rows = 16 }, found(scheme, d, 'float', part))
+            precision = 'float', size = shapes.size(64 * 32), shape = { W = 2, rows = 16 } }
+        assert.same({ W = 2, GROUP = default.GROUP, rows = 16 }, found(scheme, d, 'float', part))
         assert.equal(shipped 'double', found(scheme, d, 'double', part))
         assert.equal(default, found(scheme, d, 'float', { nx = 64, cells = 64 * 32 * 16 }))
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))
@@ -407,7 +407,7 @@ describe('tuning a scenario', function()
         assert.equal(0, status)
         assert.truthy(text:find '^linear +ocean linear +float +64%^2 ')
         assert.truthy(select(2, trial.status_of(mare_command .. 'show linear'))
-            :find 'W = 9, rows = 16.*\nlinear gpu float  shipped: GROUP = 128, W = 4, resident')
+            :find 'W = 2, rows = 16.*\nlinear gpu float  shipped: GROUP = 128, W = 4, resident')
         assert.truthy(select(2, trial.status_of(mare_command .. 'clear linear')):find '^1 removed')
         assert.truthy(select(2, trial.status_of(mare_command .. 'ls')):find '^status 0')
         assert.equal(2, (trial.status_of(mare_command .. 'all')))
@@ -425,9 +425,15 @@ describe('tuning a scenario', function()
             '{"size":5}', ours:format '7', '3',
             '{"kernel":"mine","device":"d","shape":{}}',
             '{"kernel":"mine","device":"d","size":1e9,"shape":{}}',
-            '{"kernel":"mine","device":"d","size":5,"time":"x","shape":{}}' }
-        local said = { 'W = 0', 'W = 1.5', 'rows = 8', ' = nil', 'shape is no table',
-            'is no table', 'size = nil', 'size = 1000000000', 'time = x' }
+            '{"kernel":"mine","device":"d","size":5,"time":"x","shape":{}}',
+            ours:format '{"FOO":3}', ours:format '{"W":true}', ours:format '{"W":1000000}',
+            (ours:format '{"DEPTH":1}'):gsub('linear', 'march', 1),
+            (ours:format '{"resident":3}'):gsub('linear', 'x', 1) }
+        local said = { 'W = 0', 'W = 1.5', "rows = '8' (allowed: whole numbers from 1", ' = nil',
+            'shape is no table', 'is no table', 'size = nil', 'size = 1000000000', 'time = x',
+            'linear has no field FOO (there are: GROUP, W, max_registers, resident, rows)',
+            'W = true (allowed: ', 'W = 1000000 (allowed: on a CPU whole numbers from 1 to 256',
+            'DEPTH = 1 (allowed: whole numbers from 2 to 16)', 'x has no field resident' }
         trial.spit(shapes.path(), '[' .. table.concat(bad, ',') .. ',' .. good .. ']')
         local status, text = mare_tune 'ls'
         assert.equal(0, status)
@@ -441,6 +447,45 @@ describe('tuning a scenario', function()
         trial.spit(shapes.path(), '{"a": [')
         assert.equal(0, (mare_tune 'ls'))
         os.remove(shapes.path())
+    end)
+
+    it('passes over what a device has no room for, and says so once', function()
+        local d = device.open(trial.device)
+        local model = d.info.model
+        for _, shape in ipairs { '{"GROUP":1000000000}', '{"W":3,"GROUP":100000}' } do
+            trial.spit(shapes.path(), ('[{"kernel":"x","scheme":"euler muscl_hancock","device":'
+                .. '"%s","precision":"float","size":6,"shape":%s}]'):format(model, shape))
+            shapes.forget()
+            local scheme, part = { name = 'euler', scheme = 'muscl_hancock' },
+                { nx = 64, cells = 64 * 64 }
+            local write, said = io.stderr, {}
+            rawset(io, 'stderr', { write = function(_, ...)
+                said[#said + 1] = table.concat { ... }
+            end })
+            local function find() return shapes.find('x', scheme, d, 'float', part) end
+            local ok, found, again = pcall(function() return find(), find() end)
+            rawset(io, 'stderr', write)
+            assert.is_true(ok, tostring(found))
+            assert.equal(shapes.with({}, find), found)
+            assert.equal(found, again)
+            assert.equal(1, #said)
+            assert.truthy(said[1]:find(shapes.path() .. ': what is kept of x for ' .. model
+                .. ' is not used: ', 1, true), said[1])
+        end
+        os.remove(shapes.path())
+        shapes.forget()
+    end)
+
+    it('refuses values that no shape has, and fails candidates that do not fit', function()
+        local function of(params) return refusal(mare.tune.scenario, seiche {
+            tune_params = params }) end
+        assert.truthy(of { W = { 'a' } }:find "^tune.scenario: W = 'a' %(allowed: ")
+        assert.truthy(of { W = { 0.5 } }:find '^tune.scenario: W = 0.5 %(allowed: ')
+        assert.truthy(of { W = { widths[1], 1000000 } }:find '^tune.scenario: W = 1000000 ')
+        assert.truthy(of { rows = { 0 } }:find '^tune.scenario: rows = 0 %(allowed: whole num')
+        local records = mare.tune.scenario(seiche { tune_params = { GROUP = { 2 ^ 20 } } })
+        assert.equal('constraints', records[1].invalidity)
+        assert.truthy(records[1].error:find '^linear: GROUP = 1048576 %(allowed: up to %d+%)')
     end)
 
     it('are kept by several processes at once', function()

@@ -8,6 +8,7 @@ local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
 local run = require 'mare.run'
 local scenario = require 'mare.scenario'
+local shape_fields = require 'mare.shape_fields'
 local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
@@ -25,7 +26,7 @@ local levels = { 'now', 'other', 'third' }
 -- The kernels whose shapes the parameters are.
 local function step_kernels(sim)
     local scheme = sim.scheme
-    if scheme.name == 'ocean' then return { shapes.fields[scheme.scheme] and scheme.scheme
+    if scheme.name == 'ocean' then return { shape_fields.knows(scheme.scheme) and scheme.scheme
         or 'volumes' } end
     if scheme.stages then return { 'stage' } end
     local state = sim.states[1]
@@ -33,15 +34,19 @@ local function step_kernels(sim)
         or { 'x', 'y' }
 end
 
-local function shape_fields(kernels)
-    local fields = { W = true, GROUP = true, rows = true, max_registers = true }
-    for _, kernel in ipairs(kernels) do
-        for _, name in ipairs(shapes.fields[kernel]) do fields[name] = true end
-    end
-    return fields
-end
-
 local edges = { nx = true, ny = true }
+
+-- Values that the device allows of no shape are refused; those that do not go together are found
+-- out by their candidates.
+local function check_values(self, values)
+    for name, list in pairs(values) do
+        for _, value in ipairs(self.fields[name] and list or {}) do
+            local reason = shape_fields.fault(self.kernels[1], { [name] = value },
+                self.device.info)
+            if reason then errors.argument('tune.scenario: %s', reason) end
+        end
+    end
+end
 
 local function check_names(self, names)
     local allowed, sorted = {}, {}
@@ -278,8 +283,9 @@ function target.new(desc, names)
     for _, name in ipairs(names) do self.is_param[name] = true end
     local base = base_of(self, {}, '')
     self.sim, self.kernels = base.sim, step_kernels(base.sim)
-    self.fields = shape_fields(self.kernels)
+    self.fields = shape_fields.names(self.kernels[1])       -- x and y have the same
     check_names(self, names)
+    check_values(self, desc.tune_params)
     self.name = desc.scenario .. ' ' .. table.concat(self.kernels, ' ')
     self.problem_size = { base.sim.grid.nx, base.sim.grid.ny }
     self.cells = base.sim.grid.cells

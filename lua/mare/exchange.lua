@@ -31,6 +31,16 @@ function exchange.kind_name(kind)
     return type(kind) == 'table' and kind.kind or kind
 end
 
+-- What the sides are, in words, by name. domain: of an ocean, or nil.
+function exchange.describe(boundaries, domain)
+    local texts = {}
+    for side, kind in pairs(boundaries) do
+        local name = exchange.kind_name(kind)
+        texts[side] = domain and domain:side_text(side, name) or name
+    end
+    return texts
+end
+
 -- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }. What
 -- an open side wants beside its kind, the ocean checks.
 function exchange.boundaries(given)

@@ -9,14 +9,13 @@ local identity = {}
 -- Of a description as for run.new, boundaries of exchange.boundaries.
 function identity.of(desc)
     local g, o = desc.grid, desc.options
-    local precision, names = o.precision or 'float', {}
-    for side, kind in pairs(desc.boundaries) do names[side] = exchange.kind_name(kind) end
+    local precision, sides = o.precision or 'float', exchange.describe(desc.boundaries, desc.domain)
     return {
         { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
             g.coordinates, g.radius } },
         { 'the precision', precision },
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
-        { 'the boundaries', literal.encode(names) },
+        { 'the boundaries', literal.encode(sides) },
         { 'the bed', desc.domain and desc.domain:checksum() or 'none' },
     }
 end

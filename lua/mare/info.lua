@@ -3,6 +3,7 @@
 local checkpoint = require 'mare.checkpoint'
 local classic = require 'mare.classic'
 local files = require 'bindings.files'
+local grid = require 'mare.grid'
 local identity = require 'mare.identity'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
@@ -79,6 +80,16 @@ end
 
 local shown = { 'title', 'source', 'device', 'driver', 'scenario', 'history' }
 
+-- The sides of the grid, and what is given at cells that are open.
+local function boundary_lines(attributes, lines)
+    if not attributes.boundary_west then return end
+    lines[#lines + 1] = 'boundaries:'
+    for _, side in ipairs(grid.sides) do
+        lines[#lines + 1] = string.format('  %-16s %s', side, attributes['boundary_' .. side])
+    end
+    if attributes.tide then lines[#lines + 1] = '  tide             ' .. attributes.tide end
+end
+
 local function netcdf_lines(path)
     local file = netcdf.open(path)
     local attributes, names = file:attributes()
@@ -95,19 +106,29 @@ local function netcdf_lines(path)
     for _, v in ipairs(file:variables()) do
         if #v.shape > 0 then lines[#lines + 1] = variable_line(file, v) end
     end
+    boundary_lines(attributes, lines)
     lines[#lines + 1] = 'options:'
     option_lines(attributes, names, lines)
     file:close()
     return lines
 end
 
+-- A dt of 0 is that of a time which has been hit: the next comes with the next to be hit.
+local function place_line(h)
+    local text = string.format('t = %s, step %.0f', literal.encode(h.t), h.steps)
+    if h.t_end then
+        text = text .. ', before the steps that are cut to end at t = ' .. literal.encode(h.t_end)
+    elseif h.dt > 0 then
+        text = text .. ', next dt = ' .. literal.encode(h.dt)
+    end
+    return text
+end
+
 local function checkpoint_lines(found)
     local h = found.header
     local lines = {
         'checkpoint: whole, its checksum is right', 'title: ' .. tostring(h.title),
-        'source: Mare ' .. h.version, 'device: ' .. h.device,
-        string.format('t = %s, step %.0f, next dt = %s', literal.encode(h.t), h.steps,
-            literal.encode(h.dt)),
+        'source: Mare ' .. h.version, 'device: ' .. h.device, place_line(h),
     }
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do

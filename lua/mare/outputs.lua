@@ -118,9 +118,10 @@ local function attributes(desc, devices, run_id)
         arguments = desc.options.words and json.encode(desc.options:words()) or nil,
     }
     for name, value in pairs(desc.scheme:parameters()) do list[name] = value end
-    for side, kind in pairs(desc.boundaries) do
-        list['boundary_' .. side] = exchange.kind_name(kind)
+    for side, text in pairs(exchange.describe(desc.boundaries, desc.domain)) do
+        list['boundary_' .. side] = text
     end
+    list.tide = desc.domain and desc.domain:tide_text()
     return list
 end
 

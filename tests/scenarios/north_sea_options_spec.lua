@@ -210,6 +210,10 @@ describe('the North Sea', function()
             #set:field('speed').times })
         set:close()
         assert.matches('^\137PNG', trial.slurp(folder .. '/film.png'))
+        local told = table.concat(require('mare.info').lines(folder .. '/sea_out.nc'), '\n')
+        assert.matches('\n  west             open where the elevation is given, in 22 of 22 lines '
+            .. 'of cells; else reflective\n', told)
+        assert.matches('\n  tide             elevation of M2 in %d+ cells\n', told)
     end)
 
     it('is the same in a window as in the whole', function()
@@ -237,6 +241,7 @@ describe('the North Sea', function()
             days = 0.1, month = 12 })
         assert.equal(205, r.sim.grid.nx)
         assert.is_nil(r.found)
+        assert.equal('elevation of still water in 214 cells', r.sim.about.attributes.tide)
         assert.matches("no constituent 'M4' on the open boundary %(there are: M2, S2, N2, K2, K1,",
             message(trial.run, 'north_sea', { constituents = 'M4' }))
         assert.matches('latitude is from 49.9583', message(trial.run, 'north_sea',

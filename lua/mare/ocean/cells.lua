@@ -42,8 +42,44 @@ function cells.new(given, grid, scheme)
         errors.argument 'ocean: tide: cells and constituents are wanted'
     end
     check_cells(given.cells, grid)
-    return { list = given.cells, ramp = given.ramp or 0, grid = grid,
+    return { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
+        grid = grid,
         waves = tide.new('tide', given.constituents, #given.cells) }
+end
+
+-- What is given at them, in words.
+function cells.text(host)
+    local names = {}
+    for k, given in ipairs(host.constituents) do
+        if given.amplitude ~= 0 then names[#names + 1] = given.name or tostring(k) end
+    end
+    return string.format('elevation of %s in %d cells',
+        names[1] and table.concat(names, ', ') or 'still water', #host.list)
+end
+
+-- The water nearest to a side in a row or column; nil where all is land.
+local function nearest_water(bed, side, line)
+    local g, is_x = bed.grid, side == 'west' or side == 'east'
+    local last = (is_x and g.nx or g.ny) - 1
+    for n = 0, last do
+        local k = (side == 'west' or side == 'south') and n or last - n
+        local i, j = is_x and k or line, is_x and line or k
+        if not bed:is_land(i, j) then return i, j end
+    end
+end
+
+-- What a side of the grid is with them, in words; kind: what it is elsewhere.
+function cells.side_text(host, bed, side, kind)
+    local g, is_open, open, lines = host.grid, {}, 0, 0
+    for _, cell in ipairs(host.list) do is_open[cell[2] * g.nx + cell[1]] = true end
+    for line = 0, (side == 'west' or side == 'east') and g.ny - 1 or g.nx - 1 do
+        local i, j = nearest_water(bed, side, line)
+        if i then lines = lines + 1 end
+        if i and is_open[j * g.nx + i] then open = open + 1 end
+    end
+    if open == 0 then return kind end
+    return string.format('open where the elevation is given, in %d of %d lines of cells; else %s',
+        open, lines, kind)
 end
 
 -- Those that a part sees: their elements, and their number in the list. First those of its own, how

@@ -62,6 +62,16 @@ function Domain:has_missing()
     return self:has_land() or not self.scheme.staggered
 end
 
+-- What a side is, in words, of this kind but for cells that are open.
+function Domain:side_text(side, kind)
+    return self.cells and cells.side_text(self.cells, self.bed, side, kind) or kind
+end
+
+-- What is given at cells that are open, in words, or nil.
+function Domain:tide_text()
+    return self.cells and cells.text(self.cells)
+end
+
 -- Tells beds apart.
 function Domain:checksum()
     local count = (self.grid.nx + 4) * (self.grid.ny + 4)

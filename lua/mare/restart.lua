@@ -14,14 +14,25 @@ local restart = {}
 local Saver = {}
 Saver.__index = Saver
 
-local function check(found, desc)
+-- What is not the same in the run of a checkpoint, its name and in words; nil where all is.
+local function difference_to(found, desc)
     local before = found.header.identity
     for k, entry in ipairs(identity.of(desc)) do
         local difference = identity.difference(before[k], entry)
-        if difference then
-            errors.usage('%s: %s of the run differ: %s', found.path, entry[1], difference)
-        end
+        if difference then return entry[1], difference end
     end
+end
+
+-- What a new run is about to replace, in words, or nil.
+function restart.replaces(desc)
+    local o = desc.options
+    if not o.checkpoint or o.restart then return nil end
+    local ok, found = pcall(checkpoint.newest, o.checkpoint)
+    if not (ok and found) then return nil end
+    local h, same = found.header, not difference_to(found, desc)
+    return string.format('%s holds %s up to t = %g, which this new run replaces%s', found.path,
+        same and 'a run' or 'another run', h.t_end or h.t,
+        same and '; --restart latest goes on from it' or '')
 end
 
 -- The checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new run.
@@ -30,14 +41,15 @@ function restart.find(desc)
     if not o.restart then return nil end
     local latest = o.restart == 'latest'
     if latest and not o.checkpoint then
-        errors.usage 'option --restart latest: which is told by --checkpoint FILE'
+        errors.usage '--restart latest needs --checkpoint FILE'
     end
     local found = checkpoint.newest(latest and o.checkpoint or o.restart)
     if not found then
         if latest then return nil end       -- the first of a chain of runs with one command line
         errors.usage('option --restart: %s: there is no such file', o.restart)
     end
-    check(found, desc)
+    local what, difference = difference_to(found, desc)
+    if what then errors.usage('%s is of another run: %s: %s', found.path, what, difference) end
     for key, value in pairs(found.header.state or {}) do (desc.state or {})[key] = value end
     return found
 end
@@ -95,7 +107,7 @@ local function header(self, sim)
         title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
         steps = clock.steps,
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
-        state = self.desc.state,
+        state = self.desc.state, t_end = self.ended and self.desc.options.t_end,
         series = self.series and self.series:save(),
         drifters = self.drifters and self.drifters:save(), analyses = self.kept,
     }

@@ -25,7 +25,7 @@ end
 
 local function say_where(found, o, log, floating)
     local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
-    for _, reason in ipairs(found.passed_over) do warn(log, 'passed over ' .. reason) end
+    for _, reason in ipairs(found.passed_over) do warn(log, reason .. '; passed over') end
     if floating and not found.header.drifters then
         warn(log, string.format('drifters begin at t = %g: %s has none', found.header.t,
             found.path))
@@ -76,6 +76,8 @@ local function execute(job)
     local o, log = desc.options, journal.open(desc.options.json_log)
     job.log = log
     log:start(desc, found, files:parameters())
+    local replaced = not (found or job.sim) and restart.replaces(desc)
+    if replaced then warn(log, replaced) end
     if found then say_where(found, o, log, job.drifters) end
     local saver = restart.saver(desc, files, system.now, log, found, samples, job.drifters)
     local sim = job.sim or new_simulation(desc, job.devices, found, job.drifters)

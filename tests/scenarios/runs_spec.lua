@@ -214,6 +214,8 @@ describe('a run that goes on from a checkpoint', function()
         end
         local first = state(go(0.2))
         assert.is_true(checkpoint.newest(folder .. '/run.ck').header.t < 0.2)
+        local told = table.concat(require 'mare.info'.lines(folder .. '/run.ck'), '\n')
+        assert.matches('step %d+, before the steps that are cut to end at t = 0%.2\n', told)
         local bytes = data_of(folder .. '/run.nc')
         assert.same(first, state(go(0.2, 'latest')))
         same_data(bytes, folder .. '/run.nc')
@@ -222,6 +224,27 @@ describe('a run that goes on from a checkpoint', function()
         assert.same({ 0, 0.3 }, times_of(folder .. '/run.nc'))
         go(0.2, nil, 0.1)                       -- that is hit by a longer run, too
         assert.equal(0.2, checkpoint.newest(folder .. '/run.ck').header.t)
+    end)
+
+    it('is not replaced by a new one without a word', function()
+        local values = { nx = 16, ny = 16, ['t-end'] = 0.2, checkpoint = folder .. '/run.ck',
+            image = folder .. '/p.png' }
+        local function told(changes)
+            for key, value in pairs(changes) do values[key] = value end
+            local status, text = status_of(command('kelvin_helmholtz', values))
+            assert.equal(0, status, text)
+            return text:match 'warning: ([^\n]*)'
+        end
+        assert.is_nil(told {})
+        assert.equal(folder .. '/run.ck holds a run up to t = 0.2, which this new run replaces; '
+            .. '--restart latest goes on from it', told { ['t-end'] = 0.1 })
+        assert.equal(folder .. '/run.ck holds another run up to t = 0.1, which this new run '
+            .. 'replaces', told { ny = 8 })
+        assert.is_nil(told { restart = 'latest' })
+        values.checkpoint = nil
+        local status, text = status_of(command('kelvin_helmholtz', values))
+        assert.equal(2, status)
+        assert.matches('mare: %-%-restart latest needs %-%-checkpoint FILE\n', text)
     end)
 
     it('has one checkpoint of the end, where one was due then too', function()
@@ -245,9 +268,9 @@ describe('a run that goes on from a checkpoint', function()
         local told = table.concat(require 'mare.info'.lines(base.checkpoint), '\n')
         assert.matches('\nthe grid: nx = 48, ny = 32, x = 0,2, y = 0,1, ghost cells = 2, ', told)
         assert.matches('\nthe boundaries: east = periodic, north = periodic, ', told)
-        refused({ nx = 64 }, 'the grid of the run differ: nx = 48 then, 64 now$')
-        refused({ flux = 'hll' }, 'the equations of the run differ: flux = hllc then, hll now$')
-        refused({ precision = 'double' }, 'the precision of the run differ: float then, double now')
+        refused({ nx = 64 }, 'run%.ck is of another run: the grid: nx = 48 then, 64 now$')
+        refused({ flux = 'hll' }, ': the equations: flux = hllc then, hll now$')
+        refused({ precision = 'double' }, ': the precision: float then, double now')
         refused({ variables = 'p' }, 'run%.nc: .*other variables, cells or storage')
         refused({ steps = 3 }, 'run%.ck is at step 4, the run ends at step 3')
         refused({ t_end = 1e-3 }, 'run%.ck is at t = 0%.%d+, the run ends at t = 0%.001')
@@ -441,14 +464,14 @@ describe('outputs', function()
     end)
 
     it('stay as they are when they run again', function()
-        local out, before = folder .. '/run.nc', nil
+        local out = folder .. '/run.nc'
         run('kelvin_helmholtz', { nx = 16, ny = 16, steps = 2, out = out })
-        before = slurp(out)
+        local before = slurp(out)
         os.execute(("cd '%s' && ln run.nc hard.png && ln -s run.nc soft.nc"):format(folder))
         for _, words in ipairs { '--out run.nc', '--out=./run.nc', '--out soft.nc',
             '--series run.nc', '--image hard.png', '--json-log hard.png', '--checkpoint run.nc' } do
-            local status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet %s"):format(folder,
-                host.launcher, words))
+            local status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet %s"):format(
+                folder, host.launcher, words))
             assert.equal(2, status, text)
             assert.matches('option %-%-[%a-]+: %S+ is the file that runs again, which stays', text)
         end

@@ -15,8 +15,9 @@ local o = mare.options {
     { name = 'reference', default = 0, help = 'cells of a reference; 0: none' },
 }
 local size, radius = 100, 20
-if o.reference % o.nx ~= 0 or o.nx % 4 ~= 0 then
-    error('bump: --reference must be a multiple of --nx, and that a multiple of 4', 0)
+if o.nx % 4 ~= 0 then mare.options.refuse('nx', o.nx, 'a multiple of 4') end
+if o.reference % o.nx ~= 0 then
+    mare.options.refuse('reference', o.reference, 'a multiple of --nx, ' .. o.nx .. ', or 0')
 end
 
 local function shape(x, y)

@@ -19,7 +19,7 @@ local o = mare.options {
         help = 'scheme of mare.ocean, over a level bed, instead of --scheme' },
 }
 for _, name in ipairs(o.ocean and { 'scheme', 'flux', 'limiter' } or {}) do
-    if o:given(name) then error('dam_break: --' .. name .. ' is of no use with --ocean', 0) end
+    if o:given(name) then mare.options.refuse(name, o[name], 'none with --ocean') end
     o[name] = nil
 end
 local along_x, g, length, dam = o.axis == 'x', 9.81, 10, 5

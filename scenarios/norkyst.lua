@@ -14,14 +14,18 @@ local o = mare.options {
         .. 'ones if not given' },
     { name = 'sponge', default = 20, range = { 1, 1000 }, help = 'cells along each side' },
     { name = 'friction', default = 0.0025, range = { 0, 1 }, help = 'quadratic, coefficient' },
-    { name = 'drifters', default = 0, range = { 0, 1e6 }, help = 'from random places' },
-    { name = 'tracks', type = 'path', help = 'CF trajectory file of them' },
+    { name = 'drifters', type = 'integer', range = { 1, 1e6 }, needs = { 'tracks' },
+        help = 'from random places' },
+    { name = 'tracks', type = 'path', writes = 'file', needs = { 'drifters' },
+        help = 'CF trajectory file of them' },
     { name = 'least-depth', default = 5, range = { 0.1 }, help = 'shallower water is made so deep',
         type = 'number', unit = 'm' },
     { name = 't-end', default = 0, range = { 0 }, help = '0: the last record' },
     { name = 'nx', withdrawn = true }, { name = 'ny', withdrawn = true },
 }
-if not o.file then error('norkyst: --file FILE is wanted', 0) end
+if not o.file then
+    mare.options.refuse('file', nil, 'a NetCDF file of ROMS, or several as a.nc,b.nc')
+end
 local files = {}
 for path in o.file:gmatch '[^,]+' do files[#files + 1] = path end
 local sea = mare.roms { files = files,
@@ -31,7 +35,7 @@ local grid, depths = sea.grid, sea.depth.data
 local sides = sea:boundaries { kind = 'sponge', width = o.sponge }
 
 local places, k = {}, 0
-while #places < o.drifters do
+while #places < (o.drifters or 0) do
     local x = grid.x[1] + (grid.x[2] - grid.x[1]) * mare.random.uniform(o.seed, 2 * k)
     local y = grid.y[1] + (grid.y[2] - grid.y[1]) * mare.random.uniform(o.seed, 2 * k + 1)
     local i, j = grid:cell(x, y)

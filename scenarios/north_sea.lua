@@ -47,8 +47,8 @@ local o = mare.options {
         help = 'PNG file: cotidal chart of the first constituent' },
     { name = 'scatter', type = 'path', writes = 'png',
         help = 'PNG file: what gauges observed of that, and what is computed' },
-    { name = 'drifters', type = 'integer', range = { 1, 1e6 }, help = 'carried along from t = 0, '
-        .. 'from random places' },
+    { name = 'drifters', type = 'integer', range = { 1, 1e6 }, needs = { 'tracks', 'tracks_chart' },
+        help = 'carried along from t = 0, from random places' },
     { name = 'tracks', type = 'path', writes = 'file', needs = { 'drifters' },
         help = 'CF trajectory file of them' },
     { name = 'tracks-chart', type = 'path', writes = 'png', needs = { 'drifters' },
@@ -72,7 +72,8 @@ local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
 for name, value in pairs(suited) do o[name] = o[name] or value end
 if o.t_end == 0 then o.t_end = 86400 * o.days end
 if o.constituents ~= 'none' and o.spin_up >= o.days then
-    error('north_sea: --spin-up must be less than --days, or there is nothing to analyse', 0)
+    mare.options.refuse('spin-up', o.spin_up,
+        ('less than --days, %g, or there is nothing to analyse'):format(o.days))
 end
 local function constituents(option, text)
     return mare.options.apply(option, mare.tides.list, text)

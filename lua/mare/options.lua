@@ -344,6 +344,13 @@ M.elsewhere = nil           -- of a rerun: the name for what would be written as
 -- apply(name, f, value): f(value), where a refusal of f is one of the option.
 M.apply = errors.option
 
+-- Refuses the value of an option for what only the scenario knows: `wanted`, in words. A value of
+-- nil is missing.
+function M.refuse(name, value, wanted)
+    local what = value == nil and ' is missing' or (": '%s'"):format(show(value))
+    errors.usage('option --%s%s (allowed: %s)', name, what, wanted)
+end
+
 -- numbers(name, text, count): a list of so many numbers, which a text option holds.
 M.numbers = require 'mare.numbers'
 
@@ -397,7 +404,8 @@ M.simulation = {
     { name = 'series-steps', type = 'integer', range = { 1 }, help = 'steps between its rows' },
     { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
     { name = 'checkpoint', type = 'path', writes = true,
-      help = 'file to go on from, written at the end too' },
+      help = 'file to go on from, written at the end too: where no output is due then, before '
+      .. 'the steps that are cut to hit it, so that a longer run keeps its bits' },
     { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
       needs = { 'checkpoint' }, help = 'time between checkpoints' },
     { name = 'keep', default = 2, range = { 1, 99 },

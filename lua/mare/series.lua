@@ -30,6 +30,9 @@ local function parse(text)
         end
         list[#list + 1] = { name = name ~= '' and name or tostring(#list + 1), x = x, y = y }
     end
+    if not list[1] then
+        errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
+    end
     return list
 end
 

@@ -154,6 +154,7 @@ describe('a time series', function()
         refused({}, { gauges = { { name = 'a', u = 1 } } }, "gauge 1: unknown field 'u'")
         refused({}, { series = { variables = { 'q' } } }, "series: no variable 'q'")
         refused({ gauges = '1' }, {}, "%-%-gauges: '1' %(allowed: NAME:X,Y;X,Y;...%)")
+        refused({ gauges = ';' }, {}, "%-%-gauges: ';' %(allowed: NAME:X,Y;X,Y;...%)")
         refused({ gauges = '5,0.5' }, {}, "option %-%-gauges: gauge '1' at %(5, 0.5%)")
         refused({ series = '/proc/s.nc' }, {},
             'option %-%-series: /proc/s%.nc: cannot write into its folder')

@@ -1,4 +1,5 @@
-/* clock.h - the clock buffer: 10 doubles, on the device from the first step to the last. */
+/* clock.h - the clock buffer: 10 doubles, on the device from the first step to the last, and the
+ * same again where steps tick themselves. */
 
 #ifndef CLOCK_TIME
 #define CLOCK_TIME 0    /* of the state */
@@ -11,10 +12,11 @@
 #define CLOCK_HOLD 7    /* 1: dt is 0 from where the target would change it, instead of changed */
 #define CLOCK_LAST 8    /* dt of the step taken last, 0 where none was; kept with GRADUAL only */
 #define CLOCK_FIXED 9   /* the dt that is wanted; 0: the one that follows from the rate */
+#define CLOCK_SLOTS 10
 
 /* The dt of the next step, but for the target. */
-MR_FN double wanted_step(const MR_GLOBAL double *clock, double rate) {
-    return clock[CLOCK_FIXED] > 0.0 ? clock[CLOCK_FIXED] : clock[CLOCK_CFL] / rate;
+MR_FN double wanted_step(double fixed, double cfl, double rate) {
+    return fixed > 0.0 ? fixed : cfl / rate;
 }
 
 #endif

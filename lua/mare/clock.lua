@@ -9,7 +9,7 @@ local clock = {}
 local Clock = {}
 Clock.__index = Clock
 
-local slots = 10
+local slots = 10        -- of a clock; the buffer has a second one for steps that tick themselves
 local time, step, cfl, count = 0, 1, 3, 4
 local rate, failed, hold, last = 5, 6, 7, 8
 
@@ -19,17 +19,27 @@ local group = { gpu = 256, cpu = 16, other = 64 }
 -- see clock.krn
 function clock.new(device, precision, maxima, n, gradual)
     local self = setmetatable({
-        buffer = device:buffer { type = 'double', count = slots, label = 'clock' },
+        buffer = device:buffer { type = 'double', count = 2 * slots, label = 'clock' },
         host = device:host { type = 'double', count = slots },
     }, Clock)
     self.buffer:fill(0)
-    local size = math.min(group[device.info.kind], device.info.max_group_size)
-    self.tick = device:program(source.program('clock.krn', {
-        defines = { GROUP = size, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
-    })):kernel 'clock_tick':bind {
-        clock = self.buffer, maxima = maxima, count = n, global = size, group = size,
-    }
+    self.group = math.min(group[device.info.kind], device.info.max_group_size)
+    self.program = device:program(source.program('clock.krn', {
+        defines = { GROUP = self.group, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
+    }))
+    self.tick = self:bind('clock_tick', maxima, n)
     return self
+end
+
+function Clock:bind(kernel, maxima, n)
+    return self.program:kernel(kernel):bind {
+        clock = self.buffer, maxima = maxima, count = n, global = self.group, group = self.group,
+    }
+end
+
+-- The launch that ends a row of steps that tick themselves: each has n maxima.
+function Clock:settle(maxima, n)
+    return self:bind('clock_settle', maxima, n)
 end
 
 -- From now on the maxima are these n.
@@ -60,7 +70,7 @@ end
 -- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate, last
 -- (dt of the last step, of a gradual clock) and failed.
 function Clock:read(into)
-    self.buffer:download { into = self.host }
+    self.buffer:download { into = self.host, count = slots }
     local data = self.host.data
     into.t, into.dt, into.steps, into.rate = data[time], data[step], data[count], data[rate]
     into.failed, into.cfl, into.last = data[failed] ~= 0, data[cfl], data[last]

@@ -46,8 +46,14 @@ return {
     },
     tile = {
         gpu = {
-            float = { W = 4, GROUP = 256, cells = 2 ^ 18 },
-            double = { W = 3, GROUP = 256, cells = 2 ^ 16 },
+            float = {
+                { columns = 450, W = 6, GROUP = 256, cells = 6e5 },
+                { columns = 0, W = 4, GROUP = 256, cells = 6e5 },
+            },
+            double = {
+                { columns = 350, W = 4, GROUP = 256, cells = 2.7e5 },
+                { columns = 0, W = 3, GROUP = 256, cells = 2.7e5 },
+            },
         },
     },
     linear = {

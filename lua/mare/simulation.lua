@@ -53,11 +53,13 @@ local function make_clocks(self, total)
 end
 
 local function bind_sweeps(self)
+    local member = self.members[1]
+    local function settle(n) return member.clock:settle(member.maxima, n) end
     for _, s in ipairs(self.states) do
         s.sweeps = self.scheme:bind(s.member.kernels, {
             state = s, grid = self.grid, boundaries = self.boundaries,
             clock = s.member.clock.buffer, maxima = s.member.maxima, slot = s.slot,
-            first = self.first, levels = self.levels,
+            first = self.first, levels = self.levels, settle = #self.states == 1 and settle,
         })
     end
 end
@@ -126,6 +128,19 @@ local function queue_step(self, axis)
     for c = 1, #clocks do clocks[c].tick:run() end
 end
 
+-- An even number of steps, x first, which tick the clock themselves.
+local function queue_row(self, count)
+    local sweeps, exchanges = self.states[1].sweeps, self.exchanges
+    local row = sweeps.row
+    for k = 1, count, 2 do
+        exchanges.x[1]:run()
+        if k == 1 then sweeps.x[1]:run() else row.even:run() end
+        exchanges.y[1]:run()
+        row.odd:run()
+    end
+    row.settle:run()
+end
+
 -- Stands in for a plan where there are several devices: copies between them wait for the host,
 -- which a plan cannot record.
 local function loop(_, queue)
@@ -148,7 +163,10 @@ local function make_plans(self)
         plans.x:run()
         plans.y:run()
     end, 'two steps')
-    plans.block = record(stream, function() plans.pair:run(block_steps / 2) end, 'many steps')
+    local has_row = self.states[1].sweeps.row and not self.drifters
+    plans.block = record(stream, function()
+        if has_row then queue_row(self, block_steps) else plans.pair:run(block_steps / 2) end
+    end, 'many steps')
     self.plans = plans
 end
 

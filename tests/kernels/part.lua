@@ -105,6 +105,7 @@ function Part:arguments(values)
         clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
         inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
         gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0, wraps = 0,
+        ticks = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
     return all
@@ -151,7 +152,7 @@ function Part:one_pass(order, dt, shape, flux, limiter, values)
     local defines = part.defines(self.precision, shape, flux, limiter)
     local team, group, global = cut(self, shape)
     defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
-    defines.GRAVITY = values and values.gravity and 1 or 0
+    defines.GRAVITY, defines.GRADUAL = values and values.gravity and 1 or 0, 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     local name = shape.TEAMS and 'tile' or 'march'
     local kernel = part.program(self.device, ('sweep/%s.krn'):format(name), defines)

@@ -1,11 +1,13 @@
 local mare = require 'mare'
+local shapes = require 'mare.shapes'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 
-local function simulate(first)
+local function simulate(first, passes)
     local sim = mare.simulation {
         grid = mare.grid { nx = 40, ny = 24, x = { 0, 1 }, y = { 0, 1 } },
-        scheme = mare.euler { gamma = 1.4, gravity = 0.5 }, boundaries = 'reflective',
+        scheme = mare.euler { gamma = 1.4, gravity = 0.5, passes = passes },
+        boundaries = 'reflective',
         initial = function(x, y) return 1 + x * y, math.sin(6 * y), math.sin(6 * x), 1 + x end,
         options = { device = name, first = first },
     }
@@ -49,6 +51,25 @@ describe('steps', function()
             assert.is_true(differences(one, run(simulate(first == 'x' and 'y' or 'x'), single)) > 0)
         end)
     end
+
+    it('tick the clock themselves where they are taken in tiles', function()
+        for _, first in ipairs { 'x', 'y' } do
+            local plain = simulate(first, 2)
+            local tiles = shapes.with({ tile = { W = 3, GROUP = 64 } }, simulate, first, 1)
+            assert.is_truthy(tiles.states[1].sweeps.row)
+            for _, sim in ipairs { plain, tiles } do
+                sim:aim(0.09)           -- within the second of many steps at once
+                run(sim, { 17, 16 })
+                assert.same({ 0.09, 0 }, { sim.now.t, sim.now.dt })
+                sim:aim(math.huge)
+                run(sim, { 18 })
+            end
+            for _, what in ipairs { 't', 'dt', 'steps', 'rate' } do
+                assert.equal(plain.now[what], tiles.now[what], what)
+            end
+            assert.equal(0, differences(plain, tiles))
+        end
+    end)
 
     it('are queued with a handful of calls', function()
         local sim = simulate 'x'

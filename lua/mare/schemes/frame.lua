@@ -124,7 +124,8 @@ local function one_pass_shape(scheme, device, precision, part)
     return shape(scheme, device, precision, part)
 end
 
--- How many maxima the kernels of a part write at most: one a group.
+-- How many maxima the kernels of a part write at most: one a group, and steps that tick in two
+-- places.
 function frame.maxima(scheme, device, part)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do
@@ -132,7 +133,8 @@ function frame.maxima(scheme, device, part)
             local _, groups = work(shape, part.nx, part.ny)
             most = math.max(most, groups)
         end
-        most = math.max(most, one_pass_shape(scheme, device, precision, part).groups)
+        local shape = one_pass_shape(scheme, device, precision, part)
+        most = math.max(most, shape.kernel == 'tile' and 2 * shape.groups or shape.groups)
     end
     return most
 end
@@ -162,7 +164,8 @@ function frame.kernels(scheme, device, precision, _, part, maths)
     local shape = shape_for(scheme, device, precision, part)
     local function load(file, cut)
         local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
-            DEPTH = cut.DEPTH, GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
+            DEPTH = cut.DEPTH, GRADUAL = cut.kernel == 'tile' and 0 or nil,
+            GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return device:program(source.program(file, {
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict', defines = defines,
@@ -214,18 +217,24 @@ local function bind_sweeps(kernels, values, state)
 end
 
 -- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
--- goes around they look at its other side, not at ghost cells.
+-- goes around they look at its other side, not at ghost cells. Tiles have a `row` of steps, too,
+-- which tick the clock themselves: x, then odd and even in turn, after an odd one settle.
 local function bind_one_pass(kernels, values, state, part)
     local shape = one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
     local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
-    local function launch(kernel, axis)
-        values.src, values.dst = state.now, state.other
+    local function launch(axis, ticks)
+        values.ticks, values.src, values.dst = ticks, state.now, state.other
         if axis ~= part.first then values.src, values.dst = state.other, state.now end
-        return { bind(kernel, values, shape) }
+        return bind(axis == 'x' and x or y, values, shape)
     end
-    return { x = launch(x, 'x'), y = launch(y, 'y') }
+    local launches = { x = { launch('x', 0) }, y = { launch('y', 0) } }
+    if shape.kernel == 'tile' and part.settle then
+        launches.row = { odd = launch('y', 1), even = launch('x', 2),
+            settle = part.settle(shape.groups) }
+    end
+    return launches
 end
 
 local function bind_stages(kernels, values, state, stages)
@@ -241,7 +250,8 @@ end
 
 -- The launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
 -- `measure` writes the maxima of the state as it is. part: { state, grid, boundaries, clock,
--- maxima, slot, first = axis of even steps, levels = of frame.levels }
+-- maxima, slot, first = axis of even steps, levels = of frame.levels,
+-- settle = the clock's, of n maxima, where the part is the only one }
 function frame.bind(scheme, kernels, part)
     local state = part.state
     local nx, ny = state.layout.nx, state.layout.ny

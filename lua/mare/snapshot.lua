@@ -1,7 +1,8 @@
 -- Variables of a simulation, gathered from its devices into host memory without stopping them:
 -- kernels sample or derive them into a buffer beside the state, and a stream of its own brings that
 -- down into one of several slots while the next steps are computed. The steps wait for the kernels
--- only; a slot may be read once its events have passed.
+-- only; a slot may be read once its events have passed. A CPU's own memory is the host's: there
+-- unknowns go from the state into the slot at once, and the steps wait for the one copy.
 
 local source = require 'mare.source'
 local state = require 'mare.state'
@@ -70,14 +71,36 @@ local function region(self, piece)
     }
 end
 
+-- The way of each variable from the state into its plane of a slot; i, j: the first cell, counted
+-- in the part. Nil where there is more to do than to copy rows.
+local function direct_regions(self, piece, i, j)
+    local s, c, size, list = piece.state, self.cells, self.element, {}
+    for n, name in ipairs(self.names) do
+        local v, k = variables.find(self.sim.scheme, name)
+        if variables.derivation(self.sim, v) then return nil end
+        list[n] = {
+            width = piece.columns * size, height = piece.rows,
+            src_offset = s.layout:offset(k - 1, i, j) * size, src_pitch = s.layout.stride * size,
+            dst_offset = (((n - 1) * c.ny + piece.row) * c.nx + piece.column) * size,
+            dst_pitch = c.nx * size,
+        }
+    end
+    return list
+end
+
 -- piece: { state, column, columns, row, rows }
 local function add_piece(self, piece, i, j)
+    local device = piece.state.device
+    self.pieces[#self.pieces + 1] = piece
     piece.launches = {}
-    piece.staging = piece.state.device:buffer { type = self.sim.precision, label = 'output',
+    if device.info.kind == 'cpu' and self.slot_count > 0 and self.cells.step == 1 then
+        piece.direct = direct_regions(self, piece, i, j)
+        if piece.direct then return end
+    end
+    piece.staging = device:buffer { type = self.sim.precision, label = 'output',
         count = piece.columns * piece.rows * #self.names }
     bind_part(self, piece, i, j)
     piece.region = region(self, piece)
-    self.pieces[#self.pieces + 1] = piece
 end
 
 local function add_cells(self, s)
@@ -117,13 +140,13 @@ function snapshot.new(sim, desc)
         sim = sim, names = desc.variables, element = state.bytes[sim.precision],
         cells = points and { nx = #points, ny = 1, step = 1 }
             or desc.cells or { i0 = 0, j0 = 0, nx = grid.nx, ny = grid.ny, step = 1 },
-        programs = {}, pieces = {}, lanes = {}, slots = {},
+        programs = {}, pieces = {}, lanes = {}, slots = {}, slot_count = desc.slots or 1,
     }, Snapshot)
-    new_lanes(self, desc.slots or 1)
+    new_lanes(self, self.slot_count)
     for _, s in ipairs(sim.states) do
         if points then add_points(self, s, points) else add_cells(self, s) end
     end
-    for slot = 1, desc.slots or 1 do
+    for slot = 1, self.slot_count do
         self.slots[slot] = sim.members[1].device:host {
             type = sim.precision, count = self.cells.nx * self.cells.ny * #self.names,
             label = 'output',
@@ -132,7 +155,7 @@ function snapshot.new(sim, desc)
     return self
 end
 
--- Queues the kernels only: the values of each piece are in its `staging` then.
+-- Queues the kernels only: without slots the values of each piece are in its `staging` then.
 function Snapshot:compute()
     self.sim:find_state()
     if self.wants_ghosts then self.sim:fill_ghosts() end
@@ -145,20 +168,33 @@ function Snapshot:compute()
     end
 end
 
+-- What needs no kernel, before the next step is queued.
+local function copy_directly(self, slot)
+    for _, piece in ipairs(self.pieces) do
+        local s = piece.state
+        for _, box in ipairs(piece.direct or {}) do
+            s[s.present]:download_region(self.slots[slot], box)
+        end
+    end
+end
+
 -- Queues everything; the slot must be free.
 function Snapshot:take(slot)
     for _, lane in ipairs(self.lanes) do
         if self.last then lane.device.stream:wait_event(lane.done[self.last]) end
     end
     self:compute()
+    copy_directly(self, slot)
     for _, lane in ipairs(self.lanes) do
         lane.ready:record()
         lane.device.stream:flush()
         lane.stream:wait_event(lane.ready)
     end
     for _, piece in ipairs(self.pieces) do
-        piece.staging:download_region(self.slots[slot], piece.region,
-            self.lanes[piece.state.device].stream)
+        if piece.staging then
+            piece.staging:download_region(self.slots[slot], piece.region,
+                self.lanes[piece.state.device].stream)
+        end
     end
     for _, lane in ipairs(self.lanes) do
         lane.done[slot]:record(lane.stream)
@@ -198,7 +234,7 @@ function Snapshot:release()
     end
     for _, piece in ipairs(self.pieces) do
         for _, launch in ipairs(piece.launches) do launch:release() end
-        piece.staging:release()
+        if piece.staging then piece.staging:release() end
     end
     for _, slot in ipairs(self.slots) do slot:release() end
 end

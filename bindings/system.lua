@@ -15,7 +15,7 @@ ffi.cdef [[
 ]]
 
 local C = ffi.C
-local CLOCK_MONOTONIC, SIGPIPE = 1, 13
+local CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, SIGPIPE = 1, 2, 13
 local SIG_IGN = ffi.cast('void *', 1)
 local time = ffi.new 'struct mare_timespec'
 
@@ -24,6 +24,12 @@ local M = {}
 -- Seconds from an arbitrary moment, never going back.
 function M.now()
     C.clock_gettime(CLOCK_MONOTONIC, time)
+    return tonumber(time.seconds) + 1e-9 * tonumber(time.nanoseconds)
+end
+
+-- Seconds of cores that this process has used, in all its threads, with what the system did for it.
+function M.core_seconds()
+    C.clock_gettime(CLOCK_PROCESS_CPUTIME_ID, time)
     return tonumber(time.seconds) + 1e-9 * tonumber(time.nanoseconds)
 end
 

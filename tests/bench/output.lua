@@ -4,7 +4,8 @@
 --   written   every so many steps that the disk has twice the time it needs, at least EVERY
 --   pressed   every EVERY steps, where the disk is slower than that: the run then waits for it, in
 --             bounded memory
--- The rate of the disk is that of plain writes of the same data into the same folder.
+-- The rate of the disk is that of plain writes of the same data into the same folder, until they
+-- are there. Time of cores is that of all threads of the process, in the kernel, too.
 --     mare tests/bench/output.lua [DEVICE [FOLDER [EVERY [NX NY]]]]
 
 local devices = require 'bindings.device'
@@ -23,8 +24,9 @@ local path = (arg[2] or '.') .. '/output_bench.nc'
 local every = tonumber(arg[3] or 20)
 local nx = tonumber(arg[4] or is_gpu and 4096 or 1024)
 local ny = tonumber(arg[5] or is_gpu and 4096 or 512)
-local seconds_a_case = 8
-local seconds_a_run, fewest = 0.4, 5    -- and outputs: the first of a run loads its kernels
+local seconds_a_case, most = is_gpu and 8 or 36, is_gpu and 15 or 60    -- and pairs of runs
+local seconds_a_run, fewest = 0.4, 5    -- and outputs
+local file_bytes = 2 ^ 31               -- of a file, as long as two runs fit
 
 local desc = {
     title = 'output', grid = mare.grid { nx = nx, ny = ny, x = { 0, 2 }, y = { 0, 1 } },
@@ -51,10 +53,10 @@ local function sink(sim, interval)
         next_time = function() return math.huge end,
         next_step = function(_, n) return (math.floor(n / interval) + 1) * interval end,
         poll = function() end,
-        finish = function()
+        settle = function()
             for s in pairs(used) do shot:wait(s) end
-            shot:release()
         end,
+        finish = function() shot:release() end,
     }
 end
 
@@ -62,6 +64,13 @@ local function to_file(sim, interval)
     desc.options.every_steps = interval
     local out = outputs.new(desc, { device })
     out:attach(sim)
+    function out.settle()
+        local busy = out.list[1].busy
+        while busy[1] or busy[2] do
+            system.sleep(1e-4)
+            out:poll()
+        end
+    end
     function out.finish()
         out:close(sim)
         out.list[1].snapshot:release()
@@ -70,48 +79,73 @@ local function to_file(sim, interval)
     return out
 end
 
--- Seconds until so many steps are taken, and until everything is where it belongs.
-local function measure(sim, steps, make, interval)
-    local out = make and make(sim, interval)
-    local started = system.now()
+-- Seconds until so many steps are taken, and until everything is where it belongs; those of cores.
+local function measure(sim, steps, out)
+    local started, used = system.now(), system.core_seconds()
     run.loop(sim, { t_end = 1e6, steps = sim.now.steps + steps, quiet = true, outputs = out })
     local seconds = system.now() - started
-    if out then out:finish() end
-    return seconds, system.now() - started
+    if out then out.settle() end
+    return seconds, system.now() - started, system.core_seconds() - used
 end
 
--- Pairs of runs without and with output, at their start, end and between, as many as the time
--- allows. The least cost is that of the pair disturbed least.
-local function compare(sim, make, interval, a_step, count)
-    count = count or math.max(fewest, 1 + math.ceil(seconds_a_run / (interval * a_step)))
-    local steps = (count - 1) * interval
-    if sim.now.steps % interval > 0 then measure(sim, interval - sim.now.steps % interval) end
-    local pairs_ = math.floor(seconds_a_case / (2 * steps * a_step))
-    local result = { every = interval, costs = {}, without = {}, whole = {} }
-    for k = 1, math.max(2, math.min(15, pairs_)) do
-        local without = measure(sim, steps)
-        local with, whole = measure(sim, steps, make, interval)
-        result.without[k], result.costs[k] = without / steps, with / without - 1
-        result.whole[k] = whole
+-- f(out) for k = 1 to n, with an output that has begun. A file takes so many runs as it has room
+-- for; what its first pages cost is paid before.
+local function with_output(sim, make, interval, n, bytes_a_run, f)
+    local a_file, out = math.max(1, math.floor(file_bytes / bytes_a_run)), nil
+    for k = 1, n do
+        if k % a_file == 1 or a_file == 1 then
+            if out then out.finish() end
+            out = make(sim, interval)
+            measure(sim, 2 * interval, out)
+        end
+        f(out, k)
     end
-    result.cost = record.median(result.costs)       -- and sorted
-    result.least, result.step = result.costs[1], record.median(result.without)
-    result.rate = count * bytes / record.median(result.whole)
+    out.finish()
+end
+
+-- The median of values, which are sorted then, and its standard error from their quartiles.
+local function middle(values)
+    local median, n = record.median(values), #values
+    local spread = values[math.ceil(3 * n / 4)] - values[math.ceil(n / 4)]
+    return median, 1.25 * spread / 1.349 / math.sqrt(n)
+end
+
+-- Pairs of runs without and with output, as many as the time allows, which begin and end half way
+-- between two outputs. The least cost is that of the pair disturbed least; cores: seconds of them
+-- that a snapshot takes.
+local function compare(sim, make, interval, a_step, count)
+    count = count or math.max(fewest, math.ceil(seconds_a_run / (interval * a_step)))
+    local steps, half = count * interval, math.floor(interval / 2)
+    local n = math.max(2, math.min(most, math.floor(seconds_a_case / (2 * steps * a_step))))
+    local costs, alone, whole, cores = {}, {}, {}, {}
+    measure(sim, interval - sim.now.steps % interval + half)
+    with_output(sim, make, interval, n, count * bytes, function(out, k)
+        local without, _, used = measure(sim, steps)
+        local with, all, used_with = measure(sim, steps, out)
+        alone[k], costs[k] = without / steps, with / without - 1
+        whole[k], cores[k] = all, (used_with - used) / count
+    end)
+    local result = { every = interval, step = record.median(alone), cores = record.median(cores),
+        rate = count * bytes / record.median(whole) }
+    result.cost, result.error = middle(costs)
+    result.least = costs[1]
     return result
 end
 
--- Bytes per second of plain writes into the same folder.
+-- Bytes per second of plain writes into the same folder until they are on the disk, and seconds of
+-- cores for as much as a snapshot.
 local function disk_rate()
     local memory = device:host { size = math.min(bytes, 2 ^ 26) }
-    local temporary, started = files.temporary(path), system.now()
-    local count = math.ceil(2 * bytes / memory.size)
+    local count = math.ceil(math.max(2 * bytes, 2 ^ 28) / memory.size)
+    local temporary, started, used = files.temporary(path), system.now(), system.core_seconds()
     temporary:reserve(count * memory.size)
     for _ = 1, count do temporary:append(memory.data, memory.size) end
-    local seconds = system.now() - started
+    files.sync(temporary.name)
+    local size, seconds = count * memory.size, system.now() - started
+    used = system.core_seconds() - used
     temporary:discard()
-    local rate = count * memory.size / seconds
     memory:release()
-    return rate
+    return size / seconds, used * bytes / size
 end
 
 -- MiB of memory that the process has had at most.
@@ -129,7 +163,7 @@ local sim = mare.simulation {
 measure(sim, every)
 local a_step = measure(sim, 2 * every) / (2 * every)
 disk_rate()
-local disk = disk_rate()
+local disk, plain = disk_rate()
 local relaxed = math.max(every, math.ceil(2 * bytes / disk / a_step))
 local before = high_water()
 
@@ -139,19 +173,23 @@ local pressed = relaxed > every and compare(sim, to_file, every, a_step, fewest)
 local memory = high_water() - before
 
 local function percent(case)
-    return string.format('%+.1f %% (least %+.1f)', 100 * case.cost, 100 * case.least)
+    return string.format('%+.1f +- %.1f %% (least %+.1f), %.1f ms of a core', 100 * case.cost,
+        100 * case.error, 100 * case.least, 1e3 * case.cores)
 end
 local row = string.format('%s output %dx%d, %.0f MB each, %.3g ms a step: every %d steps brought '
-    .. '%s; every %d written %s, disk %.2f GB/s', device.name, nx, ny, bytes / 1e6,
-    1e3 * written.step, every, percent(brought), relaxed, percent(written), disk / 1e9)
+    .. '%s; every %d written %s, disk %.2f GB/s, %.1f ms of a core', device.name, nx, ny,
+    bytes / 1e6, 1e3 * written.step, every, percent(brought), relaxed, percent(written),
+    disk / 1e9, 1e3 * plain)
 if pressed then
     row = row .. string.format('; every %d written %.1f times as long, %.2f of %.2f GB/s wanted',
         every, 1 + pressed.cost, pressed.rate / 1e9, bytes / every / pressed.step / 1e9)
 end
 record.write(device, {
     benchmark = 'output', nx = nx, ny = ny, snapshot_bytes = bytes, every = every,
-    step_seconds = written.step, brought_cost = brought.cost, brought_least = brought.least,
-    written_every = relaxed, written_cost = written.cost, written_least = written.least,
+    step_seconds = written.step, brought_cost = brought.cost, brought_error = brought.error,
+    brought_least = brought.least, brought_core_seconds = brought.cores,
+    written_every = relaxed, written_cost = written.cost, written_error = written.error,
+    written_least = written.least, written_core_seconds = written.cores,
     pressed_cost = pressed and pressed.cost, disk_bytes_per_second = disk,
-    memory_mib = memory,
+    disk_core_seconds = plain, memory_mib = memory,
 }, row .. string.format('; %.0f MiB more memory', memory))

@@ -74,17 +74,17 @@ end
 
 -- The records and what is to be said of them all.
 local function search(desc, target, candidates, kept, replay)
-    local records, best = runner.run {
+    local records, best, is_worth, shipped = runner.run {
         target = target, space = candidates, results = kept, replay = replay,
         strategy = desc.strategy or 'brute_force', strategy_options = desc.strategy_options or {},
         objective = desc.objective or 'time', higher_is_better = desc.objective_higher_is_better,
         iterations = desc.iterations or 7, early_stop = desc.early_stop or 3,
         energy = desc.energy, energy_seconds = desc.energy_seconds, energy_warm = desc.energy_warm,
-        metrics = desc.metrics, workers = desc.workers, tell = desc.tell,
+        metrics = desc.metrics, workers = desc.workers, tell = desc.tell, keep = desc.keep,
     }
     local env = { device_name = kept.header.device_name, kernel_name = kept.header.kernel_name,
         problem_size = kept.header.problem_size, best_config = best, evaluations = #records,
-        space = candidates.size }
+        space = candidates.size, kept = is_worth, shipped = shipped }
     if desc.objective == 'pareto' then env.pareto = runner.pareto(records) end
     if desc.output then
         results.write_t4(desc.output, records, candidates.names, desc.objective == 'pareto'
@@ -136,7 +136,7 @@ function tune.kernel(desc)
     local target = require('mare.tune.kernel').new(given, candidates.names)
     local kept = results.open(desc.cache, header_of(desc, target, candidates))
     local records, env = search(desc, target, candidates, kept)
-    if desc.keep and env.best_config then keep_kernel(target, candidates.names, env.best_config) end
+    if env.kept then keep_kernel(target, candidates.names, env.best_config) end
     return records, env
 end
 
@@ -152,11 +152,21 @@ function tune.best(kernel_name, device, problem_size)
     end
 end
 
+local function say_not_kept(desc, target, env)
+    local what = desc.objective or 'time'
+    if what == 'pareto' then what = 'edp' end
+    local why = env.best_config and ('%s of the shipped shape is %.4g, of the best that was tried '
+        .. '%.4g'):format(what, env.shipped[what], env.best_config[what])
+        or 'no candidate is correct'
+    io.stderr:write('mare: tune: ', target.name, ': nothing is kept: ', why, '\n')
+end
+
 -- Tunes the step of a scenario. desc: scenario = name or file, options = { nx =, ... } as a session
 -- gives them, tune_params = fields of its kernel's shape (W, GROUP, rows or resident, ...: see
 -- shapes.lua) and options of the scenario, atol = 0: how far states may be apart; keep = true: runs
--- of this scheme, size and device use the best from now on; the others as of tune.kernel. Times are
--- of one step.
+-- of this scheme, size and device use the best from now on, unless the shipped shape, which is then
+-- measured too, is as good (`kept` and `shipped` of the second result tell); the others as of
+-- tune.kernel. Times are of one step.
 function tune.scenario(desc)
     check('tune.scenario', desc, scenario_fields, { 'scenario', 'tune_params' })
     local candidates = space.new(desc.tune_params, desc.restrictions)
@@ -166,7 +176,8 @@ function tune.scenario(desc)
         return search(desc, target, candidates,
             results.open(desc.cache, header_of(desc, target, candidates)))
     end)
-    if ok and desc.keep and env.best_config then target:keep(env.best_config) end
+    if ok and env.kept then target:keep(env.best_config) end
+    if ok and desc.keep and not env.kept then say_not_kept(desc, target, env) end
     target:release()
     if not ok then error(records, 0) end
     return records, env

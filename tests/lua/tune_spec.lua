@@ -370,9 +370,12 @@ describe('tuning a scenario', function()
             if kernel == 'linear' then scheme.g = found.rows == 8 and 9.5 or 9.81 end
             return found
         end
-        local ok, records, env = pcall(mare.tune.scenario, seiche { keep = true })
+        local rank = { rank = function(r) return r.rows and 1 or 2 end }
+        local ok, records, env = pcall(mare.tune.scenario, seiche { keep = true, metrics = rank,
+            objective = 'rank' })
         shapes.find = find
         assert.is_true(ok, tostring(records))
+        assert.same({ true, 2 }, { env.kept, env.shipped.rank })
         for _, r in ipairs(records) do
             assert.equal(r.rows == 8 and 'correctness' or 'correct', r.invalidity)
             if r.rows == 8 then
@@ -384,6 +387,22 @@ describe('tuning a scenario', function()
         assert.equal(1, #kept)
         assert.equal('linear', kept[1].kernel)
         assert.same({ W = env.best_config.W, rows = 16 }, kept[1].shape)
+    end)
+
+    it('keeps nothing that the shipped shape is as good as, and says so', function()
+        local before, write, said = #shapes.kept(), io.stderr, {}
+        rawset(io, 'stderr', { write = function(_, ...)
+            said[#said + 1] = table.concat { ... }
+        end })
+        local ok, _, env = pcall(mare.tune.scenario, seiche { keep = true, objective = 'rank',
+            metrics = { rank = function(r) return r.rows and 3 or 2 end } })
+        rawset(io, 'stderr', write)
+        assert.is_true(ok)
+        assert.is_false(env.kept)
+        assert.equal(before, #shapes.kept())
+        assert.same({ 'mare: tune: seiche linear: nothing is kept: rank of the shipped shape is 2, '
+            .. 'of the best that was tried 3\n' }, said)
+        assert.equal(3, #env.shipped.times)
     end)
 
     it('is used by later runs of the same scheme, precision, size and device alone', function()

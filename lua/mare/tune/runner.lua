@@ -1,7 +1,8 @@
 -- Runs a search: compiles candidates ahead, builds, verifies and times each, and keeps what comes
 -- out. What is tuned is a target: { name, problem_size, device, module,
 --   job(params) -> what module.compile(device, job) compiles ahead, or nil,
---   build(params) -> run, an error if it does not compile or does not fit }
+--   build(params) -> run, an error if it does not compile or does not fit,
+--   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
 -- and a run { verify() -> true, or false and why, batch(n) queues it n times, release(), steps = by
 -- which times are divided, 1 if nil }. An error with MARE_ERROR_SCRIPT is no candidate's fault.
 
@@ -281,10 +282,22 @@ local function prepare(self)
     self.ahead = self.target.job and ahead.new(device, self.workers)
 end
 
+-- Whether the best one is to be kept, and the record of what is used otherwise, which is measured as
+-- all were and must be worse.
+local function weigh(self, best)
+    if not (self.keep and best) then return false end
+    if not self.target.usual then return true end
+    local params, usual = self.target:usual(best), self.target:usual(best)
+    try(self, params, usual)
+    add_metrics(self, usual)
+    return cost(self, best) < cost(self, usual), usual
+end
+
 -- Searches. desc: { target, space, results = of results.open, strategy, strategy_options,
 -- objective, higher_is_better, iterations, early_stop, energy, energy_seconds, energy_warm,
--- metrics, workers, replay = true where results hold all there is, tell = function(record, count) }
--- Returns the records in the order of the search, and the best one, or nil where all failed.
+-- metrics, workers, keep, replay = true where results hold all there is, tell = function(record,
+-- count) } Returns the records in the order of the search, the best one, or nil where all failed,
+-- whether that is to be kept, and the record of what it was weighed against, if there is such.
 function runner.run(desc)
     local o = desc.strategy_options
     local self = setmetatable({ visited = {}, records = {}, queued = {}, fastest = math.huge,
@@ -295,7 +308,8 @@ function runner.run(desc)
     local ok, failure = pcall(march, self)
     if self.ahead then self.ahead:stop() end
     if not ok then error(failure, 0) end
-    return self.records, best_of(self)
+    local best = best_of(self)
+    return self.records, best, weigh(self, best)
 end
 
 return runner

@@ -246,6 +246,15 @@ function target.compile(device, job)
     shapes.with(for_kernels(job.kernels, job.fields), last.sim.rebuild, last.sim)
 end
 
+-- For runner.lua: the shipped shape, where options are those of the record.
+function Target:usual(record)
+    local usual = {}
+    for name in pairs(self.is_param) do
+        if not self.fields[name] then usual[name] = record[name] end
+    end
+    return usual
+end
+
 -- Keeps a record's shape for runs of this scheme, size and device.
 function Target:keep(record)
     local fields, options, key = split(self, record)

@@ -22,8 +22,8 @@ local declared = {
     { name = 'var', type = 'string', help = 'variable to show; default: the first' },
     { name = 'times', default = 'last',
       help = "as 0.5,1, 'all' or 'last'; the nearest that the file has" },
-    { name = 'out', type = 'path', help = 'PNG file; default: FILE.png; for several times one '
-      .. 'each, with the time in its name' },
+    { name = 'out', type = 'path', help = 'PNG file; default: FILE.VAR.png; for several times '
+      .. 'one each, with the time in its name' },
     { name = 'film', type = 'path', help = 'film instead, as .gif, .png (APNG) or .mp4' },
     { name = 'range', type = 'string',
       help = 'of the colours, as 0.9,2.1; default: of the values at all these times' },
@@ -206,8 +206,9 @@ local function make_film(job, o)
     return { o.film }
 end
 
-local function picture_path(path)
-    return (path:gsub('%.nc%d?$', '')) .. '.png'
+-- kh.nc, rho -> kh.rho.png: kh.png may be the picture of the run itself.
+local function picture_path(path, name)
+    return path:gsub('%.nc%d?$', '') .. '.' .. name:gsub('/', '_') .. '.png'
 end
 
 -- The picture of a variable over time: a line for each station.
@@ -226,7 +227,7 @@ local function draw_curves(data, name, o, range)
     for k, one in ipairs(curve.series) do
         series[k] = { x = times, y = one.values, label = one.label }
     end
-    local out = o.out or picture_path(data.path)
+    local out = o.out or picture_path(data.path, name)
     errors.option('out', image.check, out)
     image.lines { path = out, title = data.title, series = series, yrange = range, width = o.width,
         xlabel = labels.with_unit('t', unit), ylabel = labels.with_unit(curve.label, curve.unit) }
@@ -250,7 +251,7 @@ local function draw_field(data, name, o, range)
     }
     local written = o.film and make_film(job, o) or {}
     if o.out or not o.film then
-        for _, one in ipairs(draw_images(job, o, o.out or picture_path(path))) do
+        for _, one in ipairs(draw_images(job, o, o.out or picture_path(path, name))) do
             written[#written + 1] = one
         end
     end

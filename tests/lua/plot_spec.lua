@@ -78,7 +78,7 @@ end
 describe('plotting a file', function()
     it('draws what it holds', function()
         drawn 'a.nc --width 400'
-        assert.is_true(expected {} == slurp 'a.png')
+        assert.is_true(expected {} == slurp 'a.h.png')
         drawn 'a.nc --width=300 --var=u --range=0,20 --colours magma --out b.png --times 0.7'
         assert.is_true(expected { data = values(0.1), title = 'Waves, t = 0.5 s', width = 300,
             label = 'u (m s⁻¹)', range = { 0, 20 }, colours = 'magma' } == slurp 'b.png')
@@ -180,7 +180,7 @@ describe('plotting a file', function()
         drawn 'other.nc --width 400'
         assert.is_true(expected { data = plain, x = { -5, 1 }, y = { 57, 60 }, title = 'other.nc',
             xlabel = 'longitude (°)', ylabel = 'latitude (°)', label = 'depth',
-            missing = { colour = 0xb4aca0, label = 'no data' } } == slurp 'other.png')
+            missing = { colour = 0xb4aca0, label = 'no data' } } == slurp 'other.depth.png')
         local status, text = plot 'other.nc --film a.gif'
         assert.equal(2, status)
         assert.truthy(text:find('option --film: depth has no times', 1, true), text)
@@ -203,7 +203,7 @@ describe('plotting a file', function()
             return slurp 'expected.png'
         end
         drawn 's.nc --width 400'
-        assert.is_true(slurp 's.png' == lines('elevation (m)', {
+        assert.is_true(slurp 's.eta.png' == lines('elevation (m)', {
             { x = hours, y = { 1, 2, 3 }, label = 'Wick' },
             { x = hours, y = { 0, -1, 0.5 }, label = 'Immingham' } }))
         drawn 's.nc --width 400 --var mass --out m.png'

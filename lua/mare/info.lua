@@ -8,6 +8,7 @@ local identity = require 'mare.identity'
 local json = require 'dkjson'
 local literal = require 'mare.literal'
 local netcdf = require 'bindings.netcdf'
+local words = require 'mare.words'
 
 local info = {}
 
@@ -99,8 +100,8 @@ local function netcdf_lines(path)
             lines[#lines + 1] = name .. ': ' .. tostring(attributes[name]):gsub('\n', '\n    ')
         end
     end
-    local words = attributes.arguments and json.decode(attributes.arguments)
-    if words then lines[#lines + 1] = 'arguments: ' .. table.concat(words, ' ') end
+    local given = attributes.arguments and json.decode(attributes.arguments)
+    if given then lines[#lines + 1] = 'arguments: ' .. words.line(given) end
     dimension_lines(file, lines)
     lines[#lines + 1] = 'variables:'
     for _, v in ipairs(file:variables()) do
@@ -133,9 +134,10 @@ local function checkpoint_lines(found)
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do
         local p = output.position
-        local count = p.frames and p.frames .. ' frames' or p.steps .. ' records'
+        local count, noun = p.frames or p.steps, p.frames and 'frame' or 'record'
         local to = p.last and (' to t = %g'):format(p.last) or ''
-        lines[#lines + 1] = ('output: %s, %s%s'):format(p.path, count, to)
+        lines[#lines + 1] = ('output: %s, %d %s%s%s'):format(p.path, count, noun,
+            count == 1 and '' or 's', to)
     end
     return lines
 end

@@ -23,6 +23,7 @@ local schedule = require 'mare.schedule'
 local snapshot = require 'mare.snapshot'
 local worker = require 'bindings.worker'
 local paths = require 'mare.paths'
+local words = require 'mare.words'
 
 local outputs = {}
 
@@ -140,7 +141,7 @@ local function spec_of(desc, wanted, common)
         space_units = units.length, time_units = units.time, epoch = desc.epoch,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
-        command = options.program .. ' ' .. table.concat(options.source, ' '),
+        command = options.program .. ' ' .. words.line(options.source),
         variables = describe_variables(desc, wanted.variables, o.precision),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),

@@ -448,7 +448,7 @@ describe('outputs', function()
         status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/k.ck'))
         assert.equal(0, status, text)
         assert.truthy(text:find(', step 3, next dt = 0.0', 1, true), text)
-        assert.truthy(text:find 'k%.gif, [1-9] frames to t = 0' and text:find 'k%.nc, 1 records to',
+        assert.truthy(text:find 'k%.gif, [1-9] frames? to t = 0' and text:find 'k%.nc, 1 record to',
             text)
         status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/none'))
         assert.equal(1, status)
@@ -461,6 +461,22 @@ describe('outputs', function()
             host.launcher, out, other))
         assert.equal(0, status, text)
         assert.same({ 0, 0.03, 0.05 }, times_of(other))
+    end)
+
+    it('have a history that can be pasted into a shell, and runs again', function()
+        local status, text = status_of(("cd '%s' && '%s' kelvin_helmholtz --nx 16 --ny 16 --quiet "
+            .. "--steps 2 --out run.nc --image \"k's 1.png\" '--series=s 1.nc'"):format(folder,
+            host.launcher))
+        assert.equal(0, status, text)
+        local file = netcdf.open(folder .. '/run.nc')
+        local history = file:attributes().history
+        file:close()
+        assert.equal("mare kelvin_helmholtz --nx 16 --ny 16 --quiet --steps 2 --out run.nc --image "
+            .. "'k'\\''s 1.png' --series='s 1.nc'", history:match 'Z (.*)')
+        status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet"):format(folder,
+            host.launcher))
+        assert.equal(0, status, text)
+        same_data(data_of(folder .. '/run.nc'), folder .. '/run.rerun.nc')
     end)
 
     it('stay as they are when they run again', function()

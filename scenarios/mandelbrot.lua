@@ -58,7 +58,8 @@ if not o.quiet then
         end
         first = frame.mode
     end
-    print(string.format('%d frames of %d x %d pixels in %.3f s, of which kernels %.3f s',
-        o.frames, o.size[1], o.size[2], result.seconds, result.kernel_seconds))
+    print(string.format('%d frame%s of %d x %d pixels in %.3f s, of which kernels %.3f s',
+        o.frames, o.frames == 1 and '' or 's', o.size[1], o.size[2], result.seconds,
+        result.kernel_seconds))
 end
 return result

@@ -64,9 +64,9 @@ local function examine_cache()
     return { path = device.cache.path(), entries = count, bytes = size }
 end
 
--- How kernels/sweep/ goes over the state: what the device has decides.
+-- How kernels/sweep/ goes over the state: what the device has decides. Nil where it runs no kernel.
 local function step_on(info)
-    if info.name:find '^null' then return 'no way: it runs no kernel' end
+    if info.name:find '^null' then return nil end
     if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end
     return 'one pass, marching or where cells are few in tiles, neighbours by '
         .. (source.shuffles(info) and 'shuffles' or 'local memory')
@@ -131,7 +131,8 @@ local function device_text(d)
             amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
         ('            group at most %d (%s), local memory %s, %s'):format(d.max_group_size,
             table.concat(d.max_group, ' x '), amount(d.local_memory), d.arch),
-        ('            a step goes over the state in %s'):format(d.step),
+        '            ' .. (d.step and 'a step goes over the state in ' .. d.step
+            or 'takes no steps: it runs no kernel'),
     }, '\n')
 end
 

@@ -127,18 +127,25 @@ local function energy_line(r)
         r.energy_low, r.energy_high, r.cells_per_joule / 1e6)
 end
 
+-- Steps and rates of a run that has come to its end: those before it began are told apart.
+local function summary(self, r, clock)
+    local before = self.from and self.from.steps or 0
+    local text = string.format('t = %.6g after %.0f steps', clock.t, clock.steps)
+    if before > 0 then text = text .. string.format(', of which %.0f now', r.steps) end
+    if r.steps == 0 then return text end
+    text = text .. string.format(' in %.1f s: %s, T_eff %.1f GB/s', r.seconds,
+        cell_rate(r.cells_per_second), r.t_eff / 1e9)
+    if not r.share then return text end
+    return text .. string.format(' = %.0f %% of the device\'s copy bandwidth (%.1f GB/s)',
+        100 * r.share, r.copy_rate / 1e9)
+end
+
 -- The end of the run: its summary is written, and returned as result() has it.
 function Progress:finish(clock, watch)
     local r = self:result(watch)
     if self.quiet then return r end
     self:clear()
-    local text = string.format('t = %.6g after %.0f steps in %.1f s: %s, T_eff %.1f GB/s',
-        clock.t, clock.steps, self.seconds, cell_rate(r.cells_per_second), r.t_eff / 1e9)
-    if r.share then
-        text = text .. string.format(' = %.0f %% of the device\'s copy bandwidth (%.1f GB/s)',
-            100 * r.share, r.copy_rate / 1e9)
-    end
-    self.write(text .. '\n' .. (watch and energy_line(r) or ''))
+    self.write(summary(self, r, clock) .. '\n' .. (watch and energy_line(r) or ''))
     return r
 end
 

@@ -125,4 +125,14 @@ describe('progress', function()
         assert.same({ 't = 2 after 200 steps in 4.0 s: 50.0 Mcells/s, T_eff 1.6 GB/s = 16 % of the '
             .. "device's copy bandwidth (10.0 GB/s)\n" }, text)
     end)
+
+    it('tells the steps of a run that goes on from those before', function()
+        local p = new { from = { t = 1, steps = 100 } }
+        p:computed({ t = 2, dt = 1e-3, steps = 250 }, 150, 2)
+        p:finish { t = 2, dt = 0, steps = 250 }
+        assert.matches('^t = 2 after 250 steps, of which 150 now in 2%.0 s: 75%.0 Mcells/s,',
+            text[1])
+        new({ from = { t = 2, steps = 250 } }):finish { t = 2, dt = 0, steps = 250 }
+        assert.same({ 't = 2 after 250 steps, of which 0 now\n' }, text)
+    end)
 end)

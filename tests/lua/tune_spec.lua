@@ -163,6 +163,32 @@ describe('tuning', function()
         assert.equal(4, count)
     end)
 
+    it('passes over what took the process along', function()
+        local cache, script = folder .. '/k.json', folder .. '/k.lua'
+        trial.spit(script, ([[
+            local mare = require 'mare'
+            local records = mare.tune.kernel {
+                kernel_name = 'scale', kernel_source = %q, problem_size = 4, answer = false,
+                arguments = { n = 4, a = { 1, 2, 3, 4 }, b = { 0, 0, 0, 0 } },
+                tune_params = { W = { 1 }, WRONG = { 0, 1, 2, 3 } },
+                grid_div_x = { 'W' }, workers = 0, cache = %q,
+                metrics = { rank = function(r)
+                    return r.WRONG == 2 and os.execute 'kill -9 $PPID' or 1
+                end },
+            }
+            for _, r in ipairs(records) do print(r.WRONG, r.invalidity, r.error) end
+        ]]):format(source, cache))
+        local command = ("'%s' '%s'"):format(require('mare.host').launcher, script)
+        assert.equal(137, (trial.status_of(command)))
+        assert.truthy(trial.slurp(cache .. '.started'):find('"1,2"', 1, true))
+        local status, text = trial.status_of(command)
+        assert.equal(0, status)
+        assert.truthy(text:find('2\truntime\tcrashed: the tuning ended while this was tried\n'
+            .. '3\tcorrect\tnil\n', 1, true), text)
+        assert.is_nil(io.open(cache .. '.started'))
+        assert.equal('RuntimeFailedConfig', results.read(cache).records['1,2'].time)
+    end)
+
     it('refuses a cache of another tuning, and one that cannot be written', function()
         local cache = folder .. '/d.json'
         mare.tune.kernel(scale { cache = cache })

@@ -1,7 +1,9 @@
 -- What a tuning has found, in the two formats of Kernel Tuner. A cache file grows by one line of
 -- JSON a candidate, each on the disk before the next is tried, so that a killed tuning loses one at
--- most; it stays open at its end ("}" "}" missing), which Kernel Tuner and its dashboard expect of
--- one that may go on. A T4 file is written whole, for programs that compare tuners.
+-- most. CACHE.started tells which: it counts as failed when the tuning goes on, since it may have
+-- taken the process along. The cache stays open at its end ("}" "}" missing), which Kernel Tuner
+-- and its dashboard expect of one that may go on. A T4 file is written whole, for programs that
+-- compare tuners.
 --
 -- A record is a flat table: the parameters, `time` (ms) or the name of the failure in its place,
 -- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words.
@@ -100,6 +102,32 @@ function results.read(path)
     return { header = data, records = records }
 end
 
+-- ---- the candidate that is being tried ----
+
+-- Marks one, whose parameters these are, as begun.
+function Results:begin(key, params)
+    if not self.path then return end
+    local file, reason = io.open(self.path .. '.started', 'w')
+    if not file then errors.raise('MARE_ERROR_IO', 'tune: %s', reason) end
+    file:write(json.encode { key = key, params = params })
+    file:close()
+end
+
+-- It has ended, whatever came of it.
+function Results:finish()
+    if self.path then os.remove(self.path .. '.started') end
+end
+
+-- Counts the one that had not ended when the process did as failed.
+local function bury(self)
+    local mark = json.decode(read(self.path .. '.started') or '')
+    if type(mark) ~= 'table' or self.records[mark.key] then return self:finish() end
+    local record = mark.params
+    record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
+    self:add(mark.key, results.fail(record, self.header.objective, 'runtime',
+        'crashed: the tuning ended while this was tried'))
+end
+
 -- The results of a tuning, kept in a file if there is a path: what is there of the same device,
 -- kernel, problem and parameters counts. header: device_name, kernel_name, problem_size,
 -- tune_params_keys, tune_params, objective, digest = of all else that decides the result, of which
@@ -117,13 +145,15 @@ function results.open(path, header)
         check_same(path, found, header)
         self.records = found.cache
         if broken then rewrite(self) end
+        bury(self)
     else
         rewrite(self)
+        self:finish()
     end
     return self
 end
 
--- Keeps a record; when this returns it is on the disk.
+-- Keeps a record, whose candidate has ended; when this returns it is on the disk.
 function Results:add(key, record)
     self.records[key] = record
     if not self.path then return end
@@ -136,6 +166,7 @@ function Results:add(key, record)
         errors.raise('MARE_ERROR_IO', 'tune: %s: %s', self.path, tostring(reason or why))
     end
     files.sync(self.path)
+    self:finish()
 end
 
 -- ---- T4 ----

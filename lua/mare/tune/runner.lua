@@ -195,6 +195,7 @@ local function record_of(self, index)
         if self.replay then
             results.fail(record, self.objective, 'constraints', 'not among the recorded ones')
         else
+            self.results:begin(key, self.space:params(index))
             try(self, self.space:params(index), record)
         end
         add_metrics(self, record)
@@ -296,8 +297,9 @@ end
 -- Searches. desc: { target, space, results = of results.open, strategy, strategy_options,
 -- objective, higher_is_better, iterations, early_stop, energy, energy_seconds, energy_warm,
 -- metrics, workers, keep, replay = true where results hold all there is, tell = function(record,
--- count) } Returns the records in the order of the search, the best one, or nil where all failed,
--- whether that is to be kept, and the record of what it was weighed against, if there is such.
+-- count) }
+-- Returns the records in the order of the search, the best one, or nil where all failed, whether
+-- that is to be kept, and the record of what it was weighed against, if there is one.
 function runner.run(desc)
     local o = desc.strategy_options
     local self = setmetatable({ visited = {}, records = {}, queued = {}, fastest = math.huge,
@@ -307,6 +309,7 @@ function runner.run(desc)
     prepare(self)
     local ok, failure = pcall(march, self)
     if self.ahead then self.ahead:stop() end
+    if not self.replay then self.results:finish() end
     if not ok then error(failure, 0) end
     local best = best_of(self)
     return self.records, best, weigh(self, best)

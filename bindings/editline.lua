@@ -33,6 +33,7 @@ ffi.cdef [[
 ]]
 
 local PROMPT_ESC, SIGNAL, BIND, SETTY, ADDFN, HIST, GETCFN, PREP_TERM = 21, 3, 4, 8, 9, 10, 13, 16
+local EL_REFRESH = 20
 local EDITOR = 2
 local H_SETSIZE, H_ENTER, H_SETUNIQUE = 1, 10, 20
 local NEWLINE, REFRESH, REDISPLAY, REFRESH_BEEP = 1, 4, 8, 9     -- what a key asks for
@@ -52,6 +53,13 @@ local function int(value) return ffi.cast('int', value) end
 
 local byte = ffi.new 'uint8_t[1]'
 
+-- The process was stopped by another and goes on: the terminal has been used meanwhile.
+local function draw_again(self)
+    E.el_set(self.el, PREP_TERM, int(0))
+    E.el_set(self.el, PREP_TERM, int(1))
+    E.el_set(self.el, EL_REFRESH)
+end
+
 -- The next byte; nil at the end of input. An interrupt is a key too.
 local function next_byte(self)
     if terminal.ahead ~= '' then
@@ -69,6 +77,7 @@ local function next_byte(self)
             self.ended = true
             return nil
         end
+        draw_again(self)
     end
 end
 

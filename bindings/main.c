@@ -120,10 +120,22 @@ static void leave_alone(lua_State *L) {
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
 }
 
+static void on_waking(int number) {
+    (void)number;
+}
+
+/* With a handler a read ends with EINTR when a stopped process goes on; without, nobody is told. */
+static void watch_waking(int on) {
+    struct sigaction action = { .sa_handler = on ? on_waking : SIG_DFL };
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCONT, &action, NULL);
+}
+
 /* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
  * an error of the hook must not fly through that. */
 static int host_hold(lua_State *L) {
     held = lua_toboolean(L, 1);
+    watch_waking(held);
     if (held && interrupted) leave_alone(L);
     if (!held && interrupted) set_hook();
     return 0;

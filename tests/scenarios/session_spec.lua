@@ -121,6 +121,22 @@ describe('a session on a terminal', function()
         leave()
     end)
 
+    terminal_it('draws the line again when it goes on after a stop', function()
+        start()
+        type_in '1 + 20'
+        see '\n> 1 %+ 20\n'
+        local pane, tty = tmux "display -p -t mare '#{pane_pid} #{pane_tty}'":match '(%d+) (%S+)'
+        local child = shell(('cat /proc/%s/task/%s/children'):format(pane, pane)):match '%d+'
+        shell('kill -STOP ' .. child)
+        shell("printf '\\033[2J\\033[Hanother program\\n' > " .. tty)
+        see 'another program\n *\n'
+        shell('kill -CONT ' .. child)
+        see 'another program\n> 1 %+ 20\n'
+        press 'Enter'
+        see '\n21\n> *\n'
+        leave()
+    end)
+
     terminal_it('comes back from loops of every kind at once', function()
         start()
         local slowest = 0

@@ -60,6 +60,11 @@ function M.class(kind, release)
         live.__call = f
     end
 
+    -- Lets f(object, name) have a word where a field is assigned that an object does not have.
+    function class.on_assign(f)
+        live.__newindex = f
+    end
+
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.
     function methods:release()

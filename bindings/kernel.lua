@@ -155,4 +155,11 @@ end
 
 launches.on_call(launch.run)
 
+-- `launch.a = 5` would set nothing.
+launches.on_assign(function(self, name)
+    if not self.index[name] then no_argument(self.kernel, name) end
+    errors.argument("kernel '%s': argument '%s' is set by launch:set('%s', value)", self.label,
+                    name, name)
+end)
+
 return M

@@ -100,6 +100,9 @@ for _, info in ipairs(devices()) do
             local launch = k:bind{ n = 1, a = 3, x = x, y = y, global = 1 }
             launch:set('n', 7LL)
             assert.truthy((failure(launch.set, launch, 'm', 1)):find "has no argument 'm'")
+            assert.truthy((failure(function() launch.a = 5 end)):find(
+                "kernel 'saxpy': argument 'a' is set by launch:set('a', value)", 1, true))
+            assert.truthy((failure(function() launch.m = 5 end)):find "has no argument 'm'")
             launch:release()
             assert.truthy((failure(function() launch:run() end)):find('after its release', 1, true))
         end)

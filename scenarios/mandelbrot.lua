@@ -38,11 +38,14 @@ local o = mare.options {
     { name = 'rate', default = 20, range = { 1, 100 }, needs = { 'film' },
         help = 'of the film, frames a second' },
     { name = 'image', type = 'path', help = 'PNG file of the last frame' },
+    { name = 'energy', default = false, help = 'measure what the device takes, above rest' },
     { name = 'quiet', default = false, help = 'print nothing' },
 }
 
+local device = mare.options.apply('device', mare.device.open, o.device)
+local watch = o.energy and mare.energy.watch { device } or nil
 local result = mare.mandelbrot.zoom {
-    device = mare.options.apply('device', mare.device.open, o.device),
+    device = device, energy = watch,
     centre = o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
     size = o.size, samples = o.samples, iterations = o.iterations, precision = o.precision,
     shortcuts = o.shortcuts, colours = o.colour, period = o.period, film = o.film, rate = o.rate,
@@ -61,5 +64,6 @@ if not o.quiet then
     print(string.format('%d frame%s of %d x %d pixels in %.3f s, of which kernels %.3f s',
         o.frames, o.frames == 1 and '' or 's', o.size[1], o.size[2], result.seconds,
         result.kernel_seconds))
+    if watch then print(mare.energy.text(result.energy, result.no_energy)) end
 end
 return result

@@ -1,6 +1,7 @@
 -- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data,
 -- text() and json() show it.
 
+local energy = require 'mare.energy'
 local files = require 'bindings.files'
 local gif = require 'bindings.gif'
 local host = require 'mare.host'
@@ -74,7 +75,10 @@ end
 
 local function examine_devices()
     local list = device.list()
-    for _, d in ipairs(list) do d.step = not d.error and step_on(d) or nil end
+    for _, d in ipairs(list) do
+        d.step = not d.error and step_on(d) or nil
+        if d.step then d.energy, d.no_energy = energy.source_of(d) end
+    end
     return list
 end
 
@@ -125,15 +129,21 @@ end
 
 local function device_text(d)
     if d.error then return ('  %-9s does not open: %s'):format(d.name, d.error) end
-    return table.concat({
+    local lines = {
         ('  %-9s %s (%s, %s)'):format(d.name, d.model, d.kind, d.driver),
         ('            memory %s, largest buffer %s, %d compute units, %s'):format(amount(d.memory),
             amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
         ('            group at most %d (%s), local memory %s, %s'):format(d.max_group_size,
             table.concat(d.max_group, ' x '), amount(d.local_memory), d.arch),
-        '            ' .. (d.step and 'a step goes over the state in ' .. d.step
-            or 'takes no steps: it runs no kernel'),
-    }, '\n')
+    }
+    if not d.step then
+        lines[4] = '            takes no steps: it runs no kernel'
+    else
+        lines[4] = '            a step goes over the state in ' .. d.step
+        lines[5] = '            ' .. (d.energy and 'energy: ' .. d.energy
+            or 'energy cannot be measured: ' .. d.no_energy)
+    end
+    return table.concat(lines, '\n')
 end
 
 local function library_text(l)

@@ -131,6 +131,12 @@ function energy.open(device)
     return nil, tostring(source)
 end
 
+-- By what the energy of a device is known; nil and why not. info: of the device
+function energy.source_of(info)
+    local meter, reason = energy.open { info = info }
+    return meter and meter.source.name, reason
+end
+
 -- ---- looking at a counter ----
 
 -- Calls work() until the counter has moved. Returns joules and time of then, and by how much the
@@ -312,6 +318,13 @@ function Watch:finish()
         sum.seconds = math.max(sum.seconds, found.seconds)
     end
     return sum
+end
+
+-- What finish() returned, in words.
+function energy.text(found, reason)
+    if not found then return 'energy: not measured: ' .. reason end
+    return string.format('energy: %.4g J above rest (%.4g to %.4g)', found.joules, found.low,
+        found.high)
 end
 
 return energy

@@ -80,6 +80,7 @@ local function show(self, text)
 end
 
 local function compute(self, list)
+    if self.energy then self.energy:begin() end
     local begin = system.now()
     for k, frame in ipairs(list) do
         local slot = k % slots + 1
@@ -88,10 +89,12 @@ local function compute(self, list)
         show(self, ('frame %d of %d, %.3g wide, in %s'):format(k, #list, frame.width, frame.mode))
         self.renderer:take(frame, slot)
         self.busy[slot] = true
+        if self.energy then self.energy:look() end
         if self.writer then write_frame(self, k, slot) end
     end
     for slot = 1, slots do free(self, slot) end
     self.seconds = system.now() - begin
+    if self.energy then self.found, self.no_energy = self.energy:finish() end
 end
 
 local function write_image(r, path, pixels)
@@ -141,16 +144,18 @@ end
 
 -- Computes a zoom. o: { device; centre, width, zoom, frames and precision as view.frames takes
 -- them; size = { width, height } in pixels; samples, iterations, colours, period and shortcuts as
--- renderer.new takes them; film, image = paths or nil; rate = frames a second; quiet }. Returns
--- { frames = of view.frames, seconds = until the last one was in host memory, kernel_seconds = the
--- sum of the kernels, pixels = of the last one, 0xRRGGBB from the top, at [0 .. width * height - 1]
--- }.
+-- renderer.new takes them; film, image = paths or nil; rate = frames a second; energy =
+-- of energy.watch, or nil; quiet }. Returns { frames = of view.frames, seconds = until the last one
+-- was in host memory, kernel_seconds = the sum of the kernels, pixels = of the last one, 0xRRGGBB
+-- from the top, at [0 .. width * height - 1], and with `energy` what its finish() tells, or
+-- no_energy = why not }.
 function mandelbrot.zoom(o)
     check(o)
     local list, centre = view.frames { centre = o.centre, width = o.width, zoom = o.zoom,
         frames = o.frames, precision = o.precision, columns = o.size[1] * o.samples,
         rows = o.size[2] * o.samples }
-    local self = { renderer = new_renderer(o, list, centre), busy = {}, kernel_seconds = 0 }
+    local self = { renderer = new_renderer(o, list, centre), busy = {}, kernel_seconds = 0,
+        energy = o.energy }
     self.writer, self.shown = o.film and open_film(o), not o.quiet and system.is_terminal() and 0
     local ok, failure = pcall(compute, self, list)
     show(self, '')
@@ -162,7 +167,7 @@ function mandelbrot.zoom(o)
     local pixels = self.renderer.slots[#list % slots + 1].data
     if o.image then write_image(self.renderer, o.image, pixels) end
     return { frames = list, seconds = self.seconds, kernel_seconds = self.kernel_seconds,
-        pixels = pixels, renderer = self.renderer }
+        pixels = pixels, renderer = self.renderer, energy = self.found, no_energy = self.no_energy }
 end
 
 return mandelbrot

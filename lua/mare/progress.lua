@@ -6,6 +6,8 @@
 -- T_eff = (2 x updated fields + read-only fields) x bytes x cells / time of one step: the memory
 -- traffic that the step cannot do without, as if each value was read and written exactly once.
 
+local energy = require 'mare.energy'
+
 local progress = {}
 
 local Progress = {}
@@ -122,9 +124,9 @@ function Progress:result(watch)
 end
 
 local function energy_line(r)
-    if r.no_energy then return 'energy: not measured: ' .. r.no_energy .. '\n' end
-    return string.format('energy: %.4g J above rest (%.4g to %.4g), %.1f Mcells/J\n', r.energy,
-        r.energy_low, r.energy_high, r.cells_per_joule / 1e6)
+    local found = r.energy and { joules = r.energy, low = r.energy_low, high = r.energy_high }
+    local text = energy.text(found, r.no_energy)
+    return text .. (found and string.format(', %.1f Mcells/J\n', r.cells_per_joule / 1e6) or '\n')
 end
 
 -- Steps and rates of a run that has come to its end: those before it began are told apart.

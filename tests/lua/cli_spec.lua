@@ -191,6 +191,12 @@ describe('mare', function()
         assert.equal('null:0', found.devices[#found.devices].name)
         assert.is_number(found.cache.bytes)
         assert.is_nil(found.devices[#found.devices].step)
+        for _, d in ipairs(found.devices) do
+            assert.equal(d.step and 'string' or 'nil', type(d.energy or d.no_energy))
+            if d.no_energy then
+                assert.truthy(output:find('energy cannot be measured: ' .. d.no_energy, 1, true))
+            end
+        end
         assert.truthy(output:find('takes no steps: it runs no kernel', 1, true))
     end)
 

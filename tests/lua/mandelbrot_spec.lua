@@ -133,6 +133,23 @@ describe('a zoom', function()
         assert.is_true(dark > 20)       -- along the edge a pixel is partly outside
     end)
 
+    it('has what the device took meanwhile', function()
+        local calls, device = {}, require('bindings.device')
+        local watch = {
+            begin = function() calls[#calls + 1] = 'begin' end,
+            look = function() calls[#calls + 1] = 'look' end,
+            finish = function() return { joules = 3, low = 2.5, high = 3.5 } end,
+        }
+        local result = require('mare.mandelbrot').zoom {
+            device = device.open(os.getenv 'MARE_TEST_DEVICE' or 'auto'), energy = watch,
+            centre = 'published', width = 3, zoom = 1, frames = 2, precision = 'float',
+            size = { 40, 40 }, samples = 1, iterations = 100, colours = 'magma', period = 6,
+            quiet = true }
+        assert.same({ 'begin', 'look', 'look' }, calls)
+        assert.equal('energy: 3 J above rest (2.5 to 3.5)',
+            require('mare.energy').text(result.energy, result.no_energy))
+    end)
+
     it('refuses to write two things into one file', function()
         assert.error_matches(function()
             run { film = folder .. '/a.png', image = folder .. '/../' .. folder:match '[^/]*$'

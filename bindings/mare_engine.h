@@ -176,7 +176,8 @@ mare_status mare_scenario_open(mare_engine *engine, const char *name, const char
                                mare_scenario **out);
 /* NULL is fine. */
 mare_status mare_scenario_close(mare_scenario *scenario);
-/* Takes so many steps, at least 1. */
+/* Takes so many steps, at least 1, of the length that is stable: past the scenario's end too, which
+ * is for the host to heed (t and t_end of mare_scenario_read). */
 mare_status mare_scenario_step(mare_scenario *scenario, uint64_t steps);
 /* On to model time t exactly, with the output that the options ask for; infinity: the scenario's
  * own end. */

@@ -57,6 +57,7 @@ static void stops_when_asked(void) {
     mare_engine_interrupt(engine);
     CHECK_FAILS(mare_scenario_run(scenario, 1), MARE_ERROR_INTERRUPTED, "interrupted");
     CHECK_OK(mare_scenario_step(scenario, 1));
+    CHECK(now().t > now().t_end && now().fraction == 1);
     CHECK_FAILS(mare_engine_destroy(engine), MARE_ERROR_ARGUMENT, "open scenarios");
 }
 

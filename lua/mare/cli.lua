@@ -240,9 +240,11 @@ function commands.tune(action, kernel, extra)
         print(('%d removed'):format(shapes.clear(kernel)))
     elseif action == 'ls' and not kernel or action == 'show' and kernel and not extra then
         for _, line in ipairs(shapes.lines(kernel)) do print(line) end
+    elseif action == 'show' and not kernel then
+        return bad_usage 'tune show: KERNEL is missing'
     else
         return bad_usage("tune: '%s' (allowed: ls, show KERNEL, clear [KERNEL])",
-            tostring(extra or action or ''))
+            table.concat({ action, kernel, extra }, ' '))
     end
     return 0
 end

@@ -202,14 +202,18 @@ function shapes.lines(kernel)
     for _, entry in ipairs(shapes.kept()) do
         if not kernel then lines[#lines + 1] = line_of(entry) end
         if kernel == entry.kernel then
-            lines[#lines + 1] = ('%s\n    %s: %.4g ms'):format(line_of(entry),
-                describe(entry.shape), entry.time or 0 / 0)
+            local time = entry.time and (': %.4g ms'):format(entry.time) or ''
+            lines[#lines + 1] = line_of(entry) .. '\n    ' .. describe(entry.shape) .. time
         end
     end
     if shipped[kernel] then add_shipped(lines, kernel, shipped[kernel]) end
     if kernel and not lines[1] then
         errors.usage("tune: no shapes of '%s' (shipped: %s; kept: 'mare tune ls')", kernel,
             table.concat(shipped_names(), ', '))
+    end
+    if not lines[1] then
+        lines[1] = shapes.path() and 'none kept in ' .. shapes.path()
+            or 'none kept: MARE_TUNED is off'
     end
     return lines
 end

@@ -51,6 +51,17 @@ local function check(what, desc, own, wanted)
         if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
     end
     strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
+    if desc.iterations and desc.iterations < 1 then
+        errors.argument('%s: iterations = %g (allowed: 1 or more)', what, desc.iterations)
+    end
+end
+
+local function check_size(size)
+    for _, n in ipairs(type(size) == 'table' and size or { size }) do
+        if type(n) == 'number' and n < 1 then
+            errors.argument('tune.kernel: problem_size = %g (allowed: 1 or more)', n)
+        end
+    end
 end
 
 local function open_device(device)
@@ -131,6 +142,7 @@ end
 function tune.kernel(desc)
     check('tune.kernel', desc, kernel_fields,
         { 'kernel_name', 'kernel_source', 'problem_size', 'arguments', 'tune_params' })
+    check_size(desc.problem_size)
     local candidates = space.new(desc.tune_params, desc.restrictions)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates.names)

@@ -74,6 +74,10 @@ describe('mare', function()
         check(2, '/no/such/file.lua', { '/no/such/file.lua' })
         check(2, 'CODE is missing', { '-e' })
         check(2, "no shapes of 'nothing' (shipped: ", { 'tune', 'show', 'nothing' })
+        local tune = "(allowed: ls, show KERNEL, clear [KERNEL])"
+        check(2, "tune: 'ls foo' " .. tune, { 'tune', 'ls', 'foo' })
+        check(2, "tune: 'show x y' " .. tune, { 'tune', 'show', 'x', 'y' })
+        check(2, 'tune show: KERNEL is missing', { 'tune', 'show' })
         check(2, "cache: 'burn' (allowed: ls, clear, path)", { 'cache', 'burn' })
         check(2, "doctor: '--xml' (allowed: --json)", { 'doctor', '--xml' })
         local path = script([[

@@ -283,8 +283,8 @@ local function prepare(self)
     self.ahead = self.target.job and ahead.new(device, self.workers)
 end
 
--- Whether the best one is to be kept, and the record of what is used otherwise, which is measured as
--- all were and must be worse.
+-- Whether the best one is to be kept, and the record of what is used otherwise, which is measured
+-- as all were and must be worse.
 local function weigh(self, best)
     if not (self.keep and best) then return false end
     if not self.target.usual then return true end

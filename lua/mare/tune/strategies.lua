@@ -228,7 +228,11 @@ function strategies.check(name, options)
     end
     local allowed = { max_fevals = 'number', time_limit = 'number', seed = 'number' }
     for _, field in ipairs(understood[name] or {}) do allowed[field] = 'number' end
-    return errors.fields('tune: strategy_options of ' .. name, options or {}, allowed)
+    errors.fields('tune: strategy_options of ' .. name, options or {}, allowed)
+    local most = options and options.max_fevals
+    if most and most < 1 then
+        errors.argument('tune: strategy_options: max_fevals = %g (allowed: 1 or more)', most)
+    end
 end
 
 -- A search as a coroutine: resumed with nothing, then each time with the costs of the list of

@@ -32,8 +32,8 @@ function M.create(device, options)
     desc.size, desc.type, desc.label = size, mare.types[type_name], label
     memory.create(device, size, C.mare_buffer_create, desc, out)
     return class.wrap(out, {
-        label = label, type = type_name, element = element, size = size, held = size,
-        count = size / element, device = device,
+        label = label, type = type_name, element = element, size = size, count = size / element,
+        device = device,
     })
 end
 
@@ -47,6 +47,7 @@ function M.adopt(pointer, adopt_device)
     return class.wrap(out, {
         label = ffi.string(C.mare_buffer_label(pointer)), type = type_name, element = element,
         size = size, count = size / element, device = adopt_device(C.mare_buffer_device(pointer)),
+        is_borrowed = true,
     })
 end
 
@@ -57,7 +58,7 @@ function buffer:view(offset, count)
     mare.create(C.mare_buffer_view, self.handle, offset, size, out)
     return class.wrap(out, {
         label = self.label, type = self.type, element = self.element, size = size,
-        count = size / self.element, device = self.device,
+        count = size / self.element, device = self.device, is_borrowed = true,
     })
 end
 

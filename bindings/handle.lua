@@ -1,7 +1,11 @@
 -- handle.lua - what every Mare object is in Lua: a table around a C handle that the collector or
 -- :release() gives back once. A released object changes its metatable, so that live objects pay
--- nothing for the check; its handle is gone, its label stays for the error message. Finalisers may
--- run in any order: core keeps the parents of a handle alive.
+-- nothing for the check; its handle is gone, its label stays for the error message. Handles may be
+-- given back in any order: core keeps the parents of a handle alive.
+--
+-- Objects have no finalisers of their own, which cost LuaJIT more than a buffer costs core: each
+-- has a slot in a weak table, and when the collector has run, the handles of empty slots go. So a
+-- handle lives as long as its object, not as long as a copy of the pointer.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -10,6 +14,95 @@ local M = {}
 
 -- The handles made since scope() was called, in order; nil outside of it.
 local made
+
+-- ---- slots ----
+
+-- The collector may end a cycle, and so call give_back, wherever something is made, and nowhere
+-- else; where it must not, nothing is.
+local slots = 64
+local objects = setmetatable({}, { __mode = 'v' })      -- false: the slot is free, nil: it died
+local releases = {}
+local handles = ffi.new('void *[?]', slots + 1)
+local free, free_count = ffi.new('int32_t[?]', slots), 0
+
+local function add_free(first, last)
+    for slot = last, first, -1 do
+        objects[slot] = false
+        free[free_count] = slot
+        free_count = free_count + 1
+    end
+end
+add_free(1, slots)
+
+local function grow()
+    local more_handles = ffi.new('void *[?]', 2 * slots + 1)
+    local more_free = ffi.new('int32_t[?]', 2 * slots)
+    ffi.copy(more_handles, handles, ffi.sizeof(handles))
+    ffi.copy(more_free, free, ffi.sizeof(free))
+    handles, free, slots = more_handles, more_free, 2 * slots
+    add_free(slots / 2 + 1, slots)
+end
+
+local function take_slot(object, pointer, release)
+    if free_count == 0 then grow() end
+    free_count = free_count - 1
+    local slot = free[free_count]
+    handles[slot], releases[slot] = pointer, release
+    objects[slot], object.slot = object, slot
+end
+
+local function free_slot(slot)
+    objects[slot] = false
+    free[free_count] = slot
+    free_count = free_count + 1
+end
+
+-- Gives back the handles of objects that have died. Between the two looks at a slot a pointer is
+-- made, and the slot may have been seen to.
+local function give_back()
+    for slot = 1, slots do
+        if objects[slot] == nil then
+            local pointer = handles[slot]
+            if objects[slot] == nil then
+                free_slot(slot)
+                releases[slot](pointer)
+            end
+        end
+    end
+end
+
+local expected = false
+
+-- A piece of garbage, whose finaliser tells that the collector has been at work.
+local function watch()
+    ffi.gc(ffi.new 'char[1]', function()
+        if not expected then give_back() end
+        expected = false
+        watch()
+    end)
+end
+watch()
+
+-- What is left when the Lua state closes, and this with it.
+getmetatable(objects).closing = ffi.gc(ffi.new 'char[1]', function()
+    for slot = 1, slots do
+        if objects[slot] ~= false then
+            objects[slot] = false
+            releases[slot](handles[slot])
+        end
+    end
+end)
+
+-- Runs the collector to the end of a cycle, once: a full collection sweeps twice. What has died is
+-- given back here, in compiled code, since LuaJIT compiles nothing in a finaliser.
+function M.collect()
+    expected = true
+    collectgarbage('step', 2^20)
+    expected = false
+    give_back()
+end
+
+-- ---- classes ----
 
 M.classes = {}              -- by kind: 'buffer', 'device', 'kernel', ...
 local kinds = {}            -- by metatable
@@ -36,7 +129,8 @@ function M.class(kind, release)
     M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
 
     function class.wrap(out, fields)
-        fields.handle = ffi.gc(out[0], release)
+        fields.handle = out[0]
+        take_slot(fields, fields.handle, release)
         if made then made[#made + 1] = fields end
         return setmetatable(fields, live)
     end
@@ -68,9 +162,11 @@ function M.class(kind, release)
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.
     function methods:release()
-        release(ffi.gc(self.handle, nil))
-        self.handle = nil
+        local pointer = self.handle
+        free_slot(self.slot)
+        self.handle, self.slot = nil, nil
         setmetatable(self, dead)
+        release(pointer)
     end
 
     return class

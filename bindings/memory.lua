@@ -18,9 +18,10 @@ local out = ffi.new 'mare_host *[1]'
 -- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
 -- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
 -- it looks at all of Lua's heap each time, however little it frees: `enough` follows from giving
--- that, `fixed`, a `share` of the time. What it takes for each buffer beside is the same whenever
+-- that, `fixed`, a `share` of the time; between collections the heap leaves the caches, and the
+-- next takes about three times as long. What it takes for each buffer beside is the same whenever
 -- it runs.
-local share = 0.01
+local share = 0.005
 local least, most = 2^20, 2^33
 local asked, enough, ended = 0, most, 0
 local fixed, heap = 0, 0        -- seconds, and KiB of the heap when they were measured
@@ -36,10 +37,10 @@ local function room(device, in_use)
     return math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use))
 end
 
--- Seconds of a collection, to the end of a cycle: a full one sweeps twice.
+-- Seconds of a collection.
 local function cycle()
     local begin = now()
-    collectgarbage('step', 2^20)
+    handle.collect()
     return now() - begin
 end
 
@@ -65,12 +66,12 @@ local function press(device, size)
     end
 end
 
--- Objects of `counted` that have `held` bytes of their own (a view has none) count them back.
+-- Objects of `counted` count their bytes back, unless the memory is another's.
 function M.count_releases(counted)
     local release = counted.methods.release
     -- Gives the memory back. Work that is queued on it still completes.
     function counted.methods:release()
-        asked = asked - (self.held or 0)
+        if not self.is_borrowed then asked = asked - self.size end
         release(self)
     end
 end
@@ -105,7 +106,7 @@ function M.host(device, options)
     local label = options.label or 'host memory'
     M.create(device, size, C.mare_host_create, size, label, out)
     local self = class.wrap(out, {
-        label = label, type = type_name, size = size, held = size, count = size / element,
+        label = label, type = type_name, size = size, count = size / element,
     })
     self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
     return self

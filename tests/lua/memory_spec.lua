@@ -46,6 +46,28 @@ describe('memory', function()
         b:release()
     end)
 
+    it('is given back when objects are dropped, and once', function()
+        local before = device.live_objects()
+        local kept = {}
+        for round = 1, 3 do
+            for i = 1, 300 do       -- more than there are slots at first
+                local b = d:buffer { size = 512, label = 'b' .. i }
+                if i % 50 == 0 then d:event() b:view(0, 256) d:stream { label = 's' .. i } end
+                if i % 3 == 0 then kept[i] = b end
+                if i % 3 == 1 then b:release() end
+            end
+            collectgarbage()
+            collectgarbage()
+            assert.equal(before + 100, device.live_objects(), round)
+            for i, b in pairs(kept) do assert.equal('b' .. i, b.label) end
+            assert.equal(512 * 100, (d:pool()))
+        end
+        kept = nil -- luacheck: ignore
+        collectgarbage()
+        collectgarbage()
+        assert.equal(before, device.live_objects())
+    end)
+
     describe('scope', function()
         it('releases what was made and is not returned', function()
             local before = device.live_objects()

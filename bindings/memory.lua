@@ -18,10 +18,9 @@ local out = ffi.new 'mare_host *[1]'
 -- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
 -- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
 -- it looks at all of Lua's heap each time, however little it frees: `enough` follows from giving
--- that, `fixed`, a `share` of the time; between collections the heap leaves the caches, and the
--- next takes about three times as long. What it takes for each buffer beside is the same whenever
+-- that, `fixed`, a `share` of the time. What it takes for each buffer beside is the same whenever
 -- it runs.
-local share = 0.005
+local share = 0.01
 local least, most = 2^20, 2^33
 local asked, enough, ended = 0, most, 0
 local fixed, heap = 0, 0        -- seconds, and KiB of the heap when they were measured

@@ -1,7 +1,7 @@
 -- Block shapes against speed and energy: figures 3 and 9 of Holm, Brodtkorb and Saetra (2020) for
--- every scheme. A block is what one group of work-items computes at a time: `width` columns, W of
--- each work-item, by `height` rows, over which it marches. Energy is that above rest. Shapes do not
--- change what is computed, which is checked, bit for bit, for each.
+-- every scheme. A block is what one group computes at a time: `width` work-items, each of the W
+-- columns of the shipped shape, by `height` rows, over which they march. Energy is that above rest.
+-- Shapes do not change what is computed, which is checked, bit for bit, for each.
 
 local mare = require 'mare'
 
@@ -37,37 +37,61 @@ local cases = {
     water 'lax_friedrichs',
 }
 
-local function numbers(text)
-    local list = {}
-    for word in text:gmatch '[^,]+' do list[#list + 1] = tonumber(word) end
+-- The cases that are asked for.
+local function chosen(text)
+    if not text then return cases end
+    local known, names, list = {}, {}, {}
+    for k, case in ipairs(cases) do known[case[1]], names[k] = case, case[1] end
+    for name in (text .. ','):gmatch '%s*(.-)%s*,' do
+        if not known[name] then
+            error(("'%s' (allowed: %s)"):format(name, table.concat(names, ', ')), 0)
+        end
+        list[#list + 1] = known[name]
+    end
     return list
 end
+
+local device, failure
+local params = {
+    GROUP = mare.options.numbers('widths', o.widths, nil, { 1, 4096, whole = true }),
+    rows = mare.options.numbers('heights', o.heights, nil, { 1, 16384, whole = true }),
+}
 
 -- The records of a case, as rows of the table.
 local function measure(case)
     local options = { nx = o.n }
     for key, value in pairs(case[3]) do options[key] = value end
     local records = mare.tune.scenario {
-        scenario = case[2], options = options, device = o.device, energy = o.energy, keep = o.keep,
-        tune_params = { GROUP = numbers(o.widths), rows = numbers(o.heights) },
-        energy_seconds = o.seconds, energy_warm = 0.1, early_stop = math.huge,
+        scenario = case[2], options = options, device = device, energy = o.energy, keep = o.keep,
+        tune_params = params, energy_seconds = o.seconds, energy_warm = 0.1,
+        early_stop = math.huge,
         cache = o.cache and ('%s/%s.json'):format(o.cache, (case[1]:gsub(' ', '_'))),
     }
     local rows = {}
     for k, record in ipairs(records) do
+        failure = failure or record.error
         rows[k] = mare.tune.sweep.row(case[1], record.GROUP, record.rows, o.n ^ 2, record)
     end
     return rows
 end
 
-local rows = o.from and mare.tune.sweep.read(o.from) or {}
-for _, case in ipairs(o.from and {} or cases) do
-    local wanted = not o.schemes
-    for name in (o.schemes or ''):gmatch '[^,]+' do wanted = wanted or case[1] == name end
-    for _, row in ipairs(wanted and measure(case) or {}) do rows[#rows + 1] = row end
+local function measure_all()
+    local list, rows, is_any = mare.options.apply('schemes', chosen, o.schemes), {}, false
+    device = mare.options.apply('device', mare.device.open, o.device)
+    if o.energy then
+        mare.options.apply('energy', function() return assert(mare.energy.open(device)) end)
+    end
+    for _, case in ipairs(list) do
+        for _, row in ipairs(measure(case)) do
+            rows[#rows + 1], is_any = row, is_any or row.mcells_per_second
+        end
+    end
+    if not is_any then error('tuning_sweep: no block can be measured: ' .. failure, 0) end
+    mare.tune.sweep.write(o.table, rows)
+    return rows
 end
-if #rows == 0 then error("tuning_sweep: no scheme is called '" .. o.schemes .. "'", 0) end
-if not o.from then mare.tune.sweep.write(o.table, rows) end
+
+local rows = o.from and mare.options.apply('from', mare.tune.sweep.read, o.from) or measure_all()
 mare.tune.sweep.picture(o.image, rows)
 if not o.quiet then print(table.concat(mare.tune.sweep.findings(rows), '\n')) end
 return rows

@@ -13,19 +13,26 @@ local function words_of(value)
     return words, table.concat(words, ',')
 end
 
--- name: of the option; value: as it was given; count: how many there must be, nil: one or more.
+local function is_within(number, range)
+    return number - number == 0 and (not range[1] or number >= range[1] and number <= range[2])
+        and (not range.whole or number % 1 == 0)
+end
+
+-- name: of the option; value: as it was given; count: how many there must be, nil: one or more;
+-- range: { least, most } of each, whole ones alone where range.whole; nil: any.
 -- Returns a new array; refuses anything else.
-return function(name, value, count)
+return function(name, value, count, range)
     local words, text = words_of(value)
     local list = {}
     for k, word in ipairs(words) do
         local number = tonumber(type(value) == 'table' and value[k] or word)
-        list[k] = number and number - number == 0 and number or nil
+        list[k] = number and is_within(number, range or {}) and number or nil
         if not list[k] then break end
     end
     if #list ~= #words or #list ~= (count or math.max(#list, 1)) then
-        errors.usage("option --%s: '%s' (allowed: %snumbers)", name, text,
-            count and count .. ' ' or '')
+        errors.usage("option --%s: '%s' (allowed: %s%snumbers%s)", name, text,
+            count and count .. ' ' or '', range and range.whole and 'whole ' or '',
+            range and (' from %.14g to %.14g'):format(range[1], range[2]) or '')
     end
     return list
 end

@@ -351,7 +351,8 @@ function M.refuse(name, value, wanted)
     errors.usage('option --%s%s (allowed: %s)', name, what, wanted)
 end
 
--- numbers(name, text, count): a list of so many numbers, which a text option holds.
+-- numbers(name, text, count, range): a list of so many numbers within { least, most, whole =
+-- boolean }, which a text option holds.
 M.numbers = require 'mare.numbers'
 
 -- ---- shared groups ----

@@ -29,7 +29,8 @@ local function duration(seconds)
     return string.format('%d:%02d', math.floor(s / 60), s % 60)
 end
 
-local function cell_rate(rate)
+-- Cells/s in words.
+function progress.cell_rate(rate)
     if rate >= 1e10 then return string.format('%.1f Gcells/s', rate / 1e9) end
     return string.format(rate >= 1e8 and '%.0f Mcells/s' or '%.1f Mcells/s', rate / 1e6)
 end
@@ -38,7 +39,7 @@ local function line(status)
     local parts = {
         string.format('%3.0f %%', status.percent), string.format('t = %.4g', status.t),
         string.format('step %.0f', status.step), string.format('dt = %.2e', status.dt),
-        cell_rate(status.cells_per_second),
+        progress.cell_rate(status.cells_per_second),
     }
     if status.t_eff_share then
         parts[#parts + 1] = string.format('T_eff %.0f %% of copy', 100 * status.t_eff_share)
@@ -136,7 +137,7 @@ local function summary(self, r, clock)
     if before > 0 then text = text .. string.format(', of which %.0f now', r.steps) end
     if r.steps == 0 then return text end
     text = text .. string.format(' in %.1f s: %s, T_eff %.1f GB/s', r.seconds,
-        cell_rate(r.cells_per_second), r.t_eff / 1e9)
+        progress.cell_rate(r.cells_per_second), r.t_eff / 1e9)
     if not r.share then return text end
     return text .. string.format(' = %.0f %% of the device\'s copy bandwidth (%.1f GB/s)',
         100 * r.share, r.copy_rate / 1e9)

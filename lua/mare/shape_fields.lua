@@ -126,9 +126,10 @@ local fits = {
     end,
 }
 
--- What a group keeps is on the stack of a CPU's thread, which has 8 MiB: twice this in float is too
--- much for PoCL.
-local most_kept = 8192
+-- What the columns of a group keep is on the stack of a CPU's thread: on PoCL, with 8 MiB and in
+-- double, twice this many are too many.
+local most_columns = { volumes = 8192 }
+local columns_else = 20480
 
 -- What keeps a whole shape, whose fields are right each by itself, from that device, in words; nil
 -- or false if nothing does.
@@ -136,9 +137,10 @@ function shape_fields.misfit(kernel, shape, info)
     if shape.GROUP > info.max_group_size then
         return ('GROUP = %d (allowed: up to %d)'):format(shape.GROUP, info.max_group_size)
     end
-    if info.kind == 'cpu' and shape.GROUP * (shape.W + 32) > most_kept then
+    local most = most_columns[kernel] or columns_else
+    if info.kind == 'cpu' and shape.GROUP * (shape.W + 32) > most then
         return ('GROUP = %d, W = %d (allowed on a CPU: GROUP * (W + 32) up to %d)'):format(
-            shape.GROUP, shape.W, most_kept)
+            shape.GROUP, shape.W, most)
     end
     if (shape.max_registers or 0) > 0 and not info.vendor:find 'NVIDIA' then
         return ('max_registers = %d (allowed: 0, %s has no such limit)'):format(

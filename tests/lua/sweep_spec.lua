@@ -39,6 +39,37 @@ describe('a sweep of blocks', function()
         assert.has_error(function() sweep.read(path) end)
     end)
 
+    it('tells what is slow in Mcells/s', function()
+        assert.same({ 'euler: fastest 1 x 8: 150 Mcells/s, 4.56 W, 12.3 Mcells/J (9.25 to 15.4)' },
+            { sweep.findings { row('euler', 1, 8, 150.2, 4.561, 12.34) }[1] })
+    end)
+
+    it('refuses what it cannot do with a word on how to', function()
+        local function answer(words)
+            local status, text = trial.status_of(("cd '%s' && '%s' tuning_sweep --n 64 --device "
+                .. '%s %s 2>&1'):format(folder, require('mare.host').launcher, trial.device, words))
+            return text:gsub('\nstatus.*', ''), status
+        end
+        local whole = ' (allowed: whole numbers from 1 to '
+        trial.spit(folder .. '/binary', '\1\2\3\n')
+        for words, said in pairs {
+            ['--widths 0'] = "option --widths: '0'" .. whole .. '4096)',
+            ['--widths 1,abc'] = "option --widths: '1,abc'" .. whole .. '4096)',
+            ['--heights 8,1.5'] = "option --heights: '8,1.5'" .. whole .. '16384)',
+            ['--schemes "euler,ocean linear,typo"'] = "option --schemes: 'typo' (allowed: euler, ",
+            ['--from binary'] = 'option --from: sweep: binary is no table of a sweep, whose',
+        } do
+            local text, status = answer(words)
+            assert.equal('mare: ' .. said, text:sub(1, 6 + #said))
+            assert.equal('\nTry --help.', text:match '\n.*')
+            assert.equal(2, status)
+        end
+        local text, status = answer '--widths 4096 --schemes euler'
+        assert.equal(1, status, text)
+        assert.truthy(text:find('mare: tuning_sweep: no block can be measured: ', 1, true), text)
+        assert.is_nil(io.open(folder .. '/tuning_sweep.csv'))
+    end)
+
     it('tells cells a second and a joule of a record', function()
         local found = sweep.row('euler', 32, 8, 1e6, { invalidity = 'correct', time = 0.5,
             energy = 0.02, energy_low = 0.016, energy_high = 0.025, power = 300 })

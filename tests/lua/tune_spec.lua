@@ -432,7 +432,7 @@ describe('tuning a scenario', function()
         assert.equal(before, #shapes.kept())
         assert.same({ 'mare: tune: seiche linear: nothing is kept: rank of the shipped shape is 2, '
             .. 'of the best that was tried 3\n' }, said)
-        assert.equal(3, #env.shipped.times)
+        assert.is_true(env.shipped.time > 0)
     end)
 
     it('is used by later runs of the same scheme, precision, size and device alone', function()

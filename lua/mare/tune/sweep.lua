@@ -1,10 +1,12 @@
 -- A table of blocks against speed and energy: the file it is kept in, its heat maps and what it
--- says in words. A row is { scheme, width, height, mcells_per_second, watts, mcells_per_joule, low,
--- high }; what was not measured is nil, low and high are the ends of the interval of the energy.
+-- says in words. A row is { scheme, width = work-items of a group, height = rows,
+-- mcells_per_second, watts, mcells_per_joule, low, high }; what was not measured is nil, low and
+-- high are the ends of the interval of the energy.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local image = require 'mare.output.image'
+local progress = require 'mare.progress'
 
 local sweep = {}
 
@@ -41,25 +43,31 @@ function sweep.write(path, rows)
     temporary:commit()
 end
 
+local function row_of(line, path, number)
+    local row, c = {}, 0
+    for text in (line .. ','):gmatch '(.-),' do
+        c = c + 1
+        local name = columns[c]
+        if name then row[name] = c == 1 and text or tonumber(text) end
+    end
+    if c ~= #columns or not (row.width and row.height) then
+        errors.argument('sweep: %s: line %d is no row of a table', path, number)
+    end
+    return row
+end
+
 -- The rows of such a file.
 function sweep.read(path)
     local file, reason = io.open(path)
     if not file then errors.argument('sweep: %s', reason) end
-    local names, rows = {}, {}
-    for name in file:read '*l':gmatch '[^,]+' do names[#names + 1] = name end
-    if table.concat(names, ',') ~= table.concat(columns, ',') then
-        errors.argument('sweep: %s: its columns are %s, wanted are %s', path,
-            table.concat(names, ','), table.concat(columns, ','))
+    local wanted, rows = table.concat(columns, ','), {}
+    if file:read '*l' ~= wanted then
+        file:close()
+        errors.argument('sweep: %s is no table of a sweep, whose first line is %s', path, wanted)
     end
-    for line in file:lines() do
-        local row, c = {}, 0
-        for text in (line .. ','):gmatch '(.-),' do
-            c = c + 1
-            row[names[c]] = tonumber(text) or text ~= '' and text or nil
-        end
-        rows[#rows + 1] = row
-    end
+    for line in file:lines() do rows[#rows + 1] = row_of(line, path, #rows + 2) end
     file:close()
+    if not rows[1] then errors.argument('sweep: %s has no rows', path) end
     return rows
 end
 
@@ -111,17 +119,33 @@ local function panel(rows, widths, heights, label, value, format, best)
     return { label = label, values = values, format = format, best = best }
 end
 
+-- Three digits or more of numbers up to this.
+local function digits(most)
+    return most >= 1000 and '%.0f' or '%.3g'
+end
+
+-- Rates as progress.lua has them: in Mcells/s below 10 Gcells/s.
+local function speed_panel(scheme, widths, heights)
+    local best = best_of(scheme.rows, 'mcells_per_second')
+    local most = best and best.mcells_per_second or 0
+    local unit, scale = 'Mcells/s', 1
+    if most >= 1e4 then unit, scale = 'Gcells/s', 1e3 end
+    return panel(scheme.rows, widths, heights, scheme.name .. ': ' .. unit, function(r)
+        return r.mcells_per_second and r.mcells_per_second / scale
+    end, digits(most / scale), 'high')
+end
+
 local function panels_of(scheme, widths, heights)
-    local rows = scheme.rows
-    local found = { panel(rows, widths, heights, scheme.name .. ': Gcells/s', function(r)
-        return r.mcells_per_second and r.mcells_per_second / 1e3
-    end, '%.1f', 'high') }
-    if not best_of(rows, 'watts') then return found end
-    found[2] = panel(rows, widths, heights, 'mean power, W', function(r) return r.watts end,
-        '%.0f', 'low')
-    found[3] = panel(rows, widths, heights, 'Mcells/J above rest', function(r)
-        return r.mcells_per_joule
-    end, '%.0f', 'high')
+    local rows, found = scheme.rows, { speed_panel(scheme, widths, heights) }
+    for _, one in ipairs { { 'mean power, W', 'watts', 'low' },
+        { 'Mcells/J above rest', 'mcells_per_joule', 'high' } } do
+        local label, name, best = unpack(one)
+        local most = best_of(rows, name)
+        if most then
+            found[#found + 1] = panel(rows, widths, heights, label, function(r) return r[name] end,
+                digits(most[name]), best)
+        end
+    end
     return found
 end
 
@@ -142,10 +166,10 @@ end
 -- ---- in words ----
 
 local function describe(row)
-    local text = ('%g x %g: %.1f Gcells/s'):format(row.width, row.height,
-        row.mcells_per_second / 1e3)
+    local text = ('%g x %g: %s'):format(row.width, row.height,
+        progress.cell_rate(1e6 * row.mcells_per_second))
     if not row.mcells_per_joule then return text end
-    return ('%s, %.0f W, %.0f Mcells/J (%.0f to %.0f)'):format(text, row.watts,
+    return ('%s, %.3g W, %.3g Mcells/J (%.3g to %.3g)'):format(text, row.watts,
         row.mcells_per_joule, row.low, row.high)
 end
 

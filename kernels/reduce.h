@@ -8,6 +8,7 @@ MR_FN real group_maximum(MR_LOCAL_PTR real *partial, int me, real value) {
     partial[me] = value;
     MR_BARRIER();
     if (me < GATHERERS) {
+        MR_UNROLL(1)    /* or a kernel that is short of registers takes more of them */
         for (int k = me + GATHERERS; k < GROUP; k += GATHERERS)
             value = mr_max_nan(value, partial[k]);
         partial[me] = value;

@@ -392,6 +392,21 @@ describe('tuning a scenario', function()
             :find "^tune.scenario: 'DEPTH' is no parameter of seiche %(there are: GROUP, W, ")
     end)
 
+    it('tunes the march of few cells where a parameter is of that alone', function()
+        local euler = require 'mare.schemes.euler'
+        local new = euler.new
+        euler.new = function(desc)
+            desc.passes = 1
+            return new(desc)
+        end
+        local ok, records = pcall(mare.tune.scenario, { scenario = 'kelvin_helmholtz',
+            options = { nx = 64, ny = 64 }, device = trial.device, iterations = 3, workers = 0,
+            tune_params = { rows = { 16, 32 } } })
+        euler.new = new
+        assert.is_true(ok, tostring(records))
+        for _, r in ipairs(records) do assert.equal('correct', r.invalidity) end
+    end)
+
     it('rejects a shape whose state is another, and keeps the best of the others', function()
         -- Wrong on purpose where strips have 8 rows: the state is computed for another gravity.
         local find = shapes.find

@@ -23,15 +23,22 @@ local levels = { 'now', 'other', 'third' }
 
 -- ---- which parameters ----
 
+-- The kernel of a step in one pass: the march where a parameter is of that alone.
+local function one_pass(sim, names)
+    local state, march, tile = sim.states[1], shape_fields.names 'march', shape_fields.names 'tile'
+    for _, name in ipairs(names) do
+        if march[name] and not tile[name] then return 'march' end
+    end
+    return frame.one_pass(sim.scheme, state.device, sim.precision, state.part)
+end
+
 -- The kernels whose shapes the parameters are.
-local function step_kernels(sim)
+local function step_kernels(sim, names)
     local scheme = sim.scheme
     if scheme.name == 'ocean' then return { shape_fields.knows(scheme.scheme) and scheme.scheme
         or 'volumes' } end
     if scheme.stages then return { 'stage' } end
-    local state = sim.states[1]
-    return sim.levels and { frame.one_pass(scheme, state.device, sim.precision, state.part) }
-        or { 'x', 'y' }
+    return sim.levels and { one_pass(sim, names) } or { 'x', 'y' }
 end
 
 local edges = { nx = true, ny = true }
@@ -291,7 +298,7 @@ function target.new(desc, names)
     }, Target)
     for _, name in ipairs(names) do self.is_param[name] = true end
     local base = base_of(self, {}, '')
-    self.sim, self.kernels = base.sim, step_kernels(base.sim)
+    self.sim, self.kernels = base.sim, step_kernels(base.sim, names)
     self.fields = shape_fields.names(self.kernels[1])       -- x and y have the same
     check_names(self, names)
     check_values(self, desc.tune_params)

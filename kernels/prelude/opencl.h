@@ -109,7 +109,8 @@ MR_FN double mr_agreed_double(double x, double a, double b) {
 #define mr_cbrt(a) MR_JOIN(mr_cbrt_, MARE_REAL)((real)(a))
 /* The library's is a call a lane, which a loop over lanes cannot vectorise. From a third of the
  * exponent, some 4 % off, each of Halley's steps cubes the error. All is done on x times a cube, so
- * that neither do the largest overflow in 2 y^3 + x nor are the smallest denormal. */
+ * that neither do the largest overflow in 2 y^3 + x nor are the smallest denormal; where denormal
+ * numbers count as 0, so does x. */
 #define MR_HALLEY(y, x) ((y) * (((y) * (y) * (y) + 2 * (x)) / (2 * (y) * (y) * (y) + (x))))
 MR_FN float mr_cbrt_float(float a) {
     float m = fabs(a), x = m * (m < 0x1p-100f ? 0x1p24f : 0x1p-3f);
@@ -117,7 +118,7 @@ MR_FN float mr_cbrt_float(float a) {
     y = MR_HALLEY(y, x);
     y = MR_HALLEY(y, x);
     y = copysign(y * (m < 0x1p-100f ? 0x1p-8f : 2.0f), a);
-    y = m > 0.0f ? y : a;
+    y = x > 0.0f ? y : a;
     return m < INFINITY ? y : a;
 }
 
@@ -128,7 +129,7 @@ MR_FN double mr_cbrt_double(double a) {
     y = MR_HALLEY(y, x);
     y = MR_HALLEY(y, x);
     y = copysign(y * (m < 0x1p-960 ? 0x1p-18 : 2.0), a);
-    y = m > 0.0 ? y : a;
+    y = x > 0.0 ? y : a;
     return m < INFINITY ? y : a;
 }
 #else

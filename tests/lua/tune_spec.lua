@@ -399,11 +399,17 @@ describe('tuning a scenario', function()
             desc.passes = 1
             return new(desc)
         end
-        local ok, records = pcall(mare.tune.scenario, { scenario = 'kelvin_helmholtz',
-            options = { nx = 64, ny = 64 }, device = trial.device, iterations = 3, workers = 0,
-            tune_params = { rows = { 16, 32 } } })
+        local desc = { scenario = 'kelvin_helmholtz', options = { nx = 64, ny = 64 },
+            device = trial.device, iterations = 3, workers = 0,
+            tune_params = { rows = { 16, 32 } } }
+        local ok, records = pcall(mare.tune.scenario, desc)
+        desc.keep = true
+        local refused, words = pcall(mare.tune.scenario, desc)
         euler.new = new
         assert.is_true(ok, tostring(records))
+        assert.is_false(refused)
+        assert.truthy(tostring(words):find('keep: runs of kelvin_helmholtz on 64 x 64 cells take '
+            .. 'the kernel tile, not march', 1, true))
         for _, r in ipairs(records) do assert.equal('correct', r.invalidity) end
     end)
 

@@ -23,13 +23,19 @@ local levels = { 'now', 'other', 'third' }
 
 -- ---- which parameters ----
 
--- The kernel of a step in one pass: the march where a parameter is of that alone.
+-- The kernel of a step in one pass, as runs choose it.
+local function usual_one_pass(sim)
+    local state = sim.states[1]
+    return frame.one_pass(sim.scheme, state.device, sim.precision, state.part)
+end
+
+-- The one to tune: the march where a parameter is of that alone.
 local function one_pass(sim, names)
-    local state, march, tile = sim.states[1], shape_fields.names 'march', shape_fields.names 'tile'
+    local march, tile = shape_fields.names 'march', shape_fields.names 'tile'
     for _, name in ipairs(names) do
         if march[name] and not tile[name] then return 'march' end
     end
-    return frame.one_pass(sim.scheme, state.device, sim.precision, state.part)
+    return usual_one_pass(sim)
 end
 
 -- The kernels whose shapes the parameters are.
@@ -52,6 +58,15 @@ local function check_values(self, values)
                 self.device.info)
             if reason then errors.argument('tune.scenario: %s', reason) end
         end
+    end
+end
+
+-- What no run would use is not kept.
+local function check_keep(self, keep)
+    if keep and self.kernels[1] == 'march' and usual_one_pass(self.sim) == 'tile' then
+        errors.argument('tune.scenario: keep: runs of %s on %d x %d cells take the kernel tile, '
+            .. 'not march, whose parameters these are', self.scenario, self.sim.grid.nx,
+            self.sim.grid.ny)
     end
 end
 
@@ -302,6 +317,7 @@ function target.new(desc, names)
     self.fields = shape_fields.names(self.kernels[1])       -- x and y have the same
     check_names(self, names)
     check_values(self, desc.tune_params)
+    check_keep(self, desc.keep)
     self.name = desc.scenario .. ' ' .. table.concat(self.kernels, ' ')
     self.problem_size = { base.sim.grid.nx, base.sim.grid.ny }
     self.cells = base.sim.grid.cells

@@ -122,22 +122,27 @@ local function keep_kernel(target, names, record)
         energy = record.energy }
 end
 
--- Tunes a kernel. desc, beside what the head of this file shows: kernel_source = text or
--- function(params) -> text, lang = 'mare', 'cuda' or 'opencl', problem_size = number, { x, y, z
--- } or function(params), arguments and answer = arrays and numbers by name or in order, answer
--- nil: what the first candidate gives, false: nothing is verified, atol = 1e-6 (a NaN is right
--- where one is expected) or verify = function( answer, found, atol), grid_div_x, _y, _z =
--- expressions by which problem_size is divided (block_size_x, ...), restrictions = expressions
--- or function(params), defines, math, include_paths, compiler_options; strategy = 'brute_force'
--- (tune.strategies() lists them), strategy_options = { max_fevals =, time_limit = (s), seed = 1,
--- ... }, objective = 'time' (ms), 'energy' (J), 'edp', 'pareto' or a metric, which must be above
--- 0, objective_higher_is_better, metrics = { name = function(record) }, iterations = 7,
--- early_stop = 3: times the best beyond which one is timed once, cache = file to go on from,
--- output = T4 file, device, workers, energy = true: measured too, energy_seconds, energy_warm,
--- keep = true: tune.best() tells the best from now on, tell = function(record, count).
+-- Tunes a kernel. desc, beside what the head of this file shows:
+--   kernel_source = text or function(params) -> text; lang = 'mare', 'cuda' or 'opencl'
+--   problem_size = number, { x, y, z } or function(params)
+--   arguments, answer = arrays and numbers by name or in order; answer nil: what the first
+--     candidate gives, false: nothing is verified
+--   atol = 1e-6 (a NaN is right where one is expected) or verify = function(answer, found, atol)
+--   grid_div_x, _y, _z = expressions by which problem_size is divided (block_size_x, ...)
+--   restrictions = expressions or function(params)
+--   defines, math, include_paths, compiler_options: as of device:program
+--   strategy = 'brute_force' (tune.strategies() lists them)
+--   strategy_options = { max_fevals =, time_limit = (s), seed = 1, ... }
+--   objective = 'time' (ms), 'energy' (J), 'edp', 'pareto' or a metric, which must be above 0
+--   objective_higher_is_better; metrics = { name = function(record) }
+--   iterations = 7; early_stop = 3: times the best beyond which one is timed once
+--   cache = file to go on from; output = T4 file; device; workers
+--   energy = true: measured too; energy_seconds, energy_warm
+--   keep = true: tune.best() tells the best from now on
+--   tell = function(record, count)
 -- Parameters with a meaning: block_size_x, _y, _z, math = 'strict', 'fast', 'relaxed',
--- max_registers (0: no limit), compiler_options; all others are defines only. Returns the
--- records in the order of the search, and { best_config, pareto, evaluations, space,
+-- max_registers (0: no limit), compiler_options; all others are defines only.
+-- Returns the records in the order of the search, and { best_config, pareto, evaluations, space,
 -- device_name, ... }.
 function tune.kernel(desc)
     check('tune.kernel', desc, kernel_fields,

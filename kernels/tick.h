@@ -1,6 +1,6 @@
 /* tick.h - takes note of the step just made and chooses the next dt, in private memory.
  *
- * With GRADUAL dt changes little from one step to the next, for the sake of methods of several
+ * With GRADUAL 1 dt changes little from one step to the next, for the sake of methods of several
  * levels, which much else would upset: the last sixteen steps are equal rather than the last two,
  * and dt grows by a tenth at most. */
 

@@ -39,7 +39,9 @@ MR_FN real slope(real a, real b) {
 
 /* At most room in size. */
 MR_FN real slope_within(real a, real b, real room) {
-    real whole = selected(a, b);
-    if (MR_SELECTS) return mr_select(mr_abs(whole) < room, whole, mr_copysign(room, whole));
+    if (MR_SELECTS) {
+        real whole = selected(a, b);
+        return mr_select(mr_abs(whole) < room, whole, mr_copysign(room, whole));
+    }
     return with_sign(R(1.0), a, b, mr_min(mr_abs(a) + mr_abs(b), room));
 }

@@ -100,6 +100,8 @@ MR_FN double mr_agreed_(double x, double a, double b) {
 MR_FN float mr_most_(float a, float b) {
     return __int_as_float(max(max(__float_as_int(a), __float_as_int(b)), 0));
 }
+/* Where both are below 0 the low word stays: not 0 but a number under 1e-313. As one of two weights
+ * whose sum is no less than that of two speeds of sound (hll.h) it is lost in rounding. */
 MR_FN double mr_most_(double a, double b) {
     double most = mr_max_(a, b);
     return __hiloint2double(max(__double2hiint(most), 0), __double2loint(most));

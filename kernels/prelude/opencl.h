@@ -79,6 +79,7 @@ MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
 #define mr_least_float(a, b, c) as_float(min(min(as_uint(a), as_uint(b)), as_uint(c)))
 #define mr_least_double(a, b, c) mr_min_double(mr_min_double(a, b), c)
 #define mr_most_float(a, b) as_float(max(max(as_int(a), as_int(b)), 0))
+/* See cuda.h. */
 MR_FN double mr_most_double(double a, double b) {
     int2 most = as_int2(mr_max_double(a, b));
     return as_double((int2)(most.x, max(most.y, 0)));
@@ -87,7 +88,7 @@ MR_FN double mr_most_double(double a, double b) {
 #define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))
 #define mr_agreed_float(x, a, b) (signbit(a) == signbit(b) ? (x) : 0.0f)
 /* 0 if they differ in sign, else the word; see cuda.h. */
-#ifdef __NV_CL_C_VERSION
+#if MR_PTX_ARCH
 MR_FN int mr_if_agreed_(int word, int a, int b) {
     int r;
     asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; selp.b32 %0, 0, %2, p; }"

@@ -99,7 +99,7 @@ local function march(defines, team)
 end
 
 local function tile(defines)
-    defines.GROUP, defines.TEAM, defines.GRAVITY, defines.GRADUAL = 64, 32, 1, 0
+    defines.GROUP, defines.TEAM, defines.GRAVITY = 64, 32, 1
     return source.program('sweep/tile.krn', { defines = defines, math = 'fast' })
 end
 

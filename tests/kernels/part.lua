@@ -152,7 +152,7 @@ function Part:one_pass(order, dt, shape, flux, limiter, values)
     local defines = part.defines(self.precision, shape, flux, limiter)
     local team, group, global = cut(self, shape)
     defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
-    defines.GRAVITY, defines.GRADUAL = values and values.gravity and 1 or 0, 0
+    defines.GRAVITY = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     local name = shape.TEAMS and 'tile' or 'march'
     local kernel = part.program(self.device, ('sweep/%s.krn'):format(name), defines)

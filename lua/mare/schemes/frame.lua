@@ -1,10 +1,9 @@
 -- What the schemes that march in the frame of kernels/sweep/ have in common: they are its kernels
 -- with the equation's header put in. A step sweeps along one axis after the other, in two passes
 -- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn), which gives the
--- same bits; or it
--- consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along both axes at
--- once; see stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and values(state, boundaries),
--- which are arguments of its own.
+-- same bits; or it consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... },
+-- along both axes at once; see stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and
+-- values(state, boundaries), which are arguments of its own.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -164,7 +163,7 @@ function frame.kernels(scheme, device, precision, _, part, maths)
     local shape = shape_for(scheme, device, precision, part)
     local function load(file, cut)
         local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
-            DEPTH = cut.DEPTH, GRADUAL = cut.kernel == 'tile' and 0 or nil,
+            DEPTH = cut.DEPTH,
             GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return device:program(source.program(file, {

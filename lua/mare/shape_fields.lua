@@ -117,12 +117,12 @@ local fits = {
         return shape.TEAM and team_fault(shape, info)
     end,
     tile = function(shape)
-        local rows = shape.GROUP / 32 * shape.W
-        if rows % shape.W ~= 0 then
+        if shape.GROUP % 32 ~= 0 then
             return ('GROUP = %d (allowed: multiples of 32)'):format(shape.GROUP)
         end
-        return rows <= 4 and ('GROUP = %d, W = %d (allowed: GROUP / 32 * W above 4)'):format(
-            shape.GROUP, shape.W)
+        return shape.GROUP / 32 * shape.W <= 4
+            and ('GROUP = %d, W = %d (allowed: GROUP / 32 * W above 4)'):format(shape.GROUP,
+                shape.W)
     end,
 }
 

@@ -559,6 +559,17 @@ describe('tuning a scenario', function()
         assert.truthy(records[1].error:find '^linear: GROUP = 1048576 %(allowed: up to %d+%)')
     end)
 
+    it('takes tiles of whole teams only, with rows to own', function()
+        local gpu = { kind = 'gpu', vendor = 'any', max_group_size = 1024 }
+        local function misfit(group, w)
+            return require('mare.shape_fields').misfit('tile', { GROUP = group, W = w }, gpu)
+        end
+        assert.falsy(misfit(256, 4))
+        assert.falsy(misfit(64, 3))
+        assert.equal('GROUP = 48 (allowed: multiples of 32)', misfit(48, 4))
+        assert.equal('GROUP = 64, W = 2 (allowed: GROUP / 32 * W above 4)', misfit(64, 2))
+    end)
+
     it('are kept by several processes at once', function()
         local script, count = folder .. '/put.lua', 12
         trial.spit(script, ([[

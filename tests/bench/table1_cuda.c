@@ -14,9 +14,9 @@
 static struct mr_cuda_calls cu;
 
 static bool load(void) {
-    static const char *const names[] = {"libcuda.so.1", NULL};
+    static const char *const names[] = { "libcuda.so.1", NULL };
     static const mr_symbol symbols[] = {
-#define MR_CUDA_CALL(required, symbol, arguments) {#symbol, (void **)&cu.symbol, required},
+#define MR_CUDA_CALL(required, symbol, arguments) { #symbol, (void **)&cu.symbol, required },
 #include "../../core/backends/cuda_syms.def"
     };
     return mr_dl_load(names, symbols, sizeof symbols / sizeof *symbols, NULL, 0) == MARE_OK;
@@ -39,8 +39,8 @@ static struct slot {
 static const char *compile(struct table1 *t, int device) {
     char arch[16];
     int major, minor;
-    mr_blob cubin = {0}, log = {0};
-    const mr_source source = {.text = t->source, .name = "escape.cu", .options = ""};
+    mr_blob cubin = { 0 }, log = { 0 };
+    const mr_source source = { .text = t->source, .name = "escape.cu", .options = "" };
     double begin = peer_now();
     TRY(cu.cuDeviceGetAttribute(&major, 75, device));
     TRY(cu.cuDeviceGetAttribute(&minor, 76, device));
@@ -75,8 +75,8 @@ static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) 
     float left = view[0], top = view[1], step = view[2];
     TRY(cu.cuEventRecord(s->began, compute));
     double begin = peer_now();
-    void *arguments[] = {&t->size, &t->size, &t->centre_x, &zero,     &t->centre_y, &zero,
-                         &left,    &top,     &step,        &t->limit, &s->times};
+    void *arguments[] = { &t->size, &t->size, &t->centre_x, &zero,     &t->centre_y, &zero,
+                          &left,    &top,     &step,        &t->limit, &s->times };
     TRY(cu.cuLaunchKernel(function, across, down, 1, GROUP_X, GROUP_Y, 1, 0, compute, arguments,
                           NULL));
     t->launch[k] = peer_now() - begin;

@@ -65,10 +65,10 @@ static const char *bind(const struct table1 *t, const struct slot *s) {
 
 static const char *queue(struct table1 *t, int k, struct slot *s, size_t bytes) {
     const float *view = t->views + 3 * k;
-    const size_t group[] = {GROUP_X, GROUP_Y};
+    const size_t group[] = { GROUP_X, GROUP_Y };
     const size_t across = (size_t)(t->size + GROUP_X - 1) / GROUP_X;
     const size_t down = (size_t)(t->size + GROUP_Y - 1) / GROUP_Y;
-    const size_t global[] = {across * GROUP_X, down * GROUP_Y};
+    const size_t global[] = { across * GROUP_X, down * GROUP_Y };
     TRY(mr_cl.clEnqueueMarkerWithWaitList(compute, 0, NULL, &s->began));
     double begin = peer_now();
     for (uint32_t i = 0; i < 3; i++)

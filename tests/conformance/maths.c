@@ -35,9 +35,10 @@ static const char source[] =
     "}\n";
 
 static const char *const names[OUTPUTS] = {
-    "a * b + c", "c - a * b",    "product(a, b) + c", "a * b - c * b", "fma(a, b, c)",
-    "a / b",     "sqrt(abs(a))", "a * tiny",          "cbrt(a)",       "cbrt(anything)",
-    "ratio_root(abs(a), abs(b))", "agreed(c, a, b)"};
+    "a * b + c", "c - a * b", "product(a, b) + c", "a * b - c * b", "fma(a, b, c)", "a / b",
+    "sqrt(abs(a))", "a * tiny", "cbrt(a)", "cbrt(anything)", "ratio_root(abs(a), abs(b))",
+    "agreed(c, a, b)"
+};
 
 /* Uniform in (0.5, 2), both signs; every second c cancels the product. */
 static double random_number(void) {
@@ -96,33 +97,31 @@ static bool is_right(const trial *t, int output, double value, double expected) 
 }
 
 static void run(mare_device *device, const trial *t, const void *in, void *out) {
-    const mare_define real = {"MARE_REAL", mare_type_name((mare_type)t->type)};
-    const mare_program_desc program_desc = {.source = source,
-                                            .name = "maths.krn",
-                                            .math = t->math,
-                                            .defines = &real,
-                                            .define_count = 1};
-    mare_buffer_desc desc = {.size = INPUTS * N * t->size, .type = t->type, .label = "in"};
+    const mare_define real = { "MARE_REAL", mare_type_name((mare_type)t->type) };
+    const mare_program_desc program_desc = {
+        .source = source, .name = "maths.krn", .math = t->math, .defines = &real, .define_count = 1
+    };
+    mare_buffer_desc desc = { .size = INPUTS * N * t->size, .type = t->type, .label = "in" };
     mare_buffer *from = NULL, *to = NULL;
     mare_program *program = NULL;
     mare_kernel *kernel = NULL;
     mare_launch *launch = NULL;
     bool good = CHECK_OK(mare_buffer_create(device, &desc, &from));
     desc.size = OUTPUTS * N * t->size;
-    good =
-        good && CHECK_OK(mare_buffer_create(device, &desc, &to)) &&
-        CHECK_OK(mare_program_create(device, &program_desc, &program)) &&
-        CHECK_OK(mare_kernel_create(program, "maths", &kernel)) &&
-        CHECK_OK(mare_launch_create(kernel, &launch)) &&
-        CHECK_OK(mare_launch_set_buffer(launch, 0, from)) &&
-        CHECK_OK(mare_launch_set_buffer(launch, 1, to)) &&
-        CHECK_OK(mare_launch_set_int(launch, 2, N)) &&
-        CHECK_OK(
-            mare_launch_set_real(launch, 3, t->type == MARE_TYPE_FLOAT ? 0x1p-130 : 0x1p-1030)) &&
-        CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){N, 1, 1}, (uint32_t[3]){64, 1, 1})) &&
-        CHECK_OK(mare_buffer_upload(from, 0, in, INPUTS * N * t->size, NULL)) &&
-        CHECK_OK(mare_launch_run(launch, NULL)) &&
-        CHECK_OK(mare_buffer_download(to, 0, out, OUTPUTS * N * t->size, NULL));
+    good = good && CHECK_OK(mare_buffer_create(device, &desc, &to)) &&
+           CHECK_OK(mare_program_create(device, &program_desc, &program)) &&
+           CHECK_OK(mare_kernel_create(program, "maths", &kernel)) &&
+           CHECK_OK(mare_launch_create(kernel, &launch)) &&
+           CHECK_OK(mare_launch_set_buffer(launch, 0, from)) &&
+           CHECK_OK(mare_launch_set_buffer(launch, 1, to)) &&
+           CHECK_OK(mare_launch_set_int(launch, 2, N)) &&
+           CHECK_OK(mare_launch_set_real(launch, 3,
+                                         t->type == MARE_TYPE_FLOAT ? 0x1p-130 : 0x1p-1030)) &&
+           CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ N, 1, 1 },
+                                          (uint32_t[3]){ 64, 1, 1 })) &&
+           CHECK_OK(mare_buffer_upload(from, 0, in, INPUTS * N * t->size, NULL)) &&
+           CHECK_OK(mare_launch_run(launch, NULL)) &&
+           CHECK_OK(mare_buffer_download(to, 0, out, OUTPUTS * N * t->size, NULL));
     (void)good;
     mare_launch_release(launch);
     mare_kernel_release(kernel);
@@ -154,10 +153,11 @@ static void try_maths(mare_device *device, trial *t) {
 static void test(mare_device *device, const mare_device_info *info) {
     if (is_null_device(info)) return;
     for (uint32_t math = MARE_MATH_STRICT; math <= MARE_MATH_FAST; math++) {
-        try_maths(device, &(trial){.info = info, .type = MARE_TYPE_FLOAT, .math = math, .size = 4});
+        try_maths(device,
+                  &(trial){ .info = info, .type = MARE_TYPE_FLOAT, .math = math, .size = 4 });
         if (info->has_double)
             try_maths(device,
-                      &(trial){.info = info, .type = MARE_TYPE_DOUBLE, .math = math, .size = 8});
+                      &(trial){ .info = info, .type = MARE_TYPE_DOUBLE, .math = math, .size = 8 });
     }
 }
 

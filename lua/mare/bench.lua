@@ -2,6 +2,7 @@
 -- an installation. A file there is one if its head says how it is run.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local host = require 'mare.host'
 local lfs = require 'lfs'
 
@@ -10,9 +11,7 @@ local bench = {}
 local folder = host.root .. '/tests/bench/'
 
 local function head_of(name)
-    local file = io.open(folder .. name .. '.lua', 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
+    local text = files.read(folder .. name .. '.lua')
     return text and text:match '^(%-%-.-)\n[^-]'
 end
 

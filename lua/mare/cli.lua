@@ -6,6 +6,7 @@
 
 local host = require 'mare.host'
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 
 local usage = [[
 Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
@@ -131,13 +132,6 @@ local function run_text(text, chunk_name, name, words)
     return 1
 end
 
-local function read_file(path)
-    local file, message = io.open(path, 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
-    return text, message
-end
-
 -- root/scenarios/NAME.lua, whatever lies in the current folder, or FILE.
 local function find_script(name)
     local candidates = { name }
@@ -145,7 +139,7 @@ local function find_script(name)
         table.insert(candidates, 1, host.root .. '/scenarios/' .. name .. '.lua')
     end
     for _, path in ipairs(candidates) do
-        local text = read_file(path)
+        local text = files.read(path)
         if text then return path, text end
     end
 end
@@ -157,8 +151,7 @@ local function run_file(name, words)
         return bad_usage('%s: there is no such file, and no such scenario (there are: %s)', name,
             table.concat(require('mare.scenario').names(), ', '))
     end
-    local _, message = read_file(name)
-    return bad_usage('%s', message or name .. ': cannot be read')
+    return bad_usage('%s', select(2, files.read(name)))
 end
 
 -- ---- commands ----

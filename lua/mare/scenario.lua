@@ -7,6 +7,7 @@
 -- Likewise mare.options hands over the declarations where only these are wanted.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local host = require 'mare.host'
 local lfs = require 'lfs'
 
@@ -25,13 +26,11 @@ end
 -- A name of these, or a file.
 local function find(name)
     local path = name:find '[/.]' and name or folder .. name .. '.lua'
-    local file = io.open(path, 'rb')
-    if not file then
+    local text = files.read(path)
+    if not text then
         errors.argument("no scenario '%s' (there are: %s; or a file name)", name,
             table.concat(scenario.names(), ', '))
     end
-    local text = file:read '*a'
-    file:close()
     return path, text
 end
 

@@ -66,10 +66,9 @@ end
 -- Entries that cannot be right are told and left out.
 local function read()
     local path = shapes.path()
-    local file = path and io.open(path, 'rb')
-    if not file then return {} end
-    local list, good = json.decode(file:read '*a' or ''), {}
-    file:close()
+    local text = path and files.read(path)
+    if not text then return {} end
+    local list, good = json.decode(text), {}
     if type(list) ~= 'table' then
         io.stderr:write('mare: warning: ', path, ' is no list of tuned shapes and is not used\n')
         return {}

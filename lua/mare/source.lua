@@ -2,6 +2,7 @@
 -- Includes are resolved by core, relative to the including file and then to kernels/.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local host = require 'mare.host'
 
 local source = {}
@@ -12,11 +13,8 @@ source.folder = root:sub(1, -2)      -- for include paths
 
 -- The text of a file of kernels/.
 function source.read(file)
-    local handle, reason = io.open(root .. file, 'rb')
-    if not handle then errors.argument('kernel file %s: %s', file, reason) end
-    local text = handle:read '*a'
-    handle:close()
-    return text
+    local text, reason = files.read(root .. file)
+    return text or errors.argument('kernel file %s: %s', file, reason)
 end
 
 -- desc: fields of device:program that are not text, name or include paths, as defines and math

@@ -13,6 +13,7 @@ local bandwidth = require 'mare.bandwidth'
 local buffers = require 'bindings.buffer'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 local inspect = require 'mare.repl.inspect'
 local source = require 'mare.source'
 local system = require 'bindings.system'
@@ -28,21 +29,16 @@ local max_runs = 1000
 -- ---- the text ----
 
 local function read(path)
-    local file, reason = io.open(path, 'rb')
-    if not file then errors.argument('watch: %s', reason) end
-    local text = file:read '*a'
-    file:close()
-    return text
+    local text, reason = files.read(path)
+    return text or errors.argument('watch: %s', reason)
 end
 
 -- A file and, behind it, what it includes from its own folder: what a change of shows.
 local function everything(path, seen)
     if seen[path] then return '' end
     seen[path] = true
-    local file = io.open(path, 'rb')
-    if not file then return '' end
-    local text = file:read '*a'
-    file:close()
+    local text = files.read(path)
+    if not text then return '' end
     local folder, parts = path:match '^(.*/)' or '', { text }
     for name in text:gmatch '#%s*include%s*"([^"]+)"' do
         parts[#parts + 1] = everything(name:find '^/' and name or folder .. name, seen)

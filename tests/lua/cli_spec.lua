@@ -71,7 +71,8 @@ describe('mare', function()
         check(2, "unknown option '--bogus'", { '--bogus' })
         check(2, 'no_such: there is no such file, and no such scenario (there are: bump, ',
             { 'no_such' })
-        check(2, '/no/such/file.lua', { '/no/such/file.lua' })
+        check(2, '/no/such/file.lua: No such file', { '/no/such/file.lua' })
+        check(2, './: Is a directory', { './' })
         check(2, 'CODE is missing', { '-e' })
         check(2, "no shapes of 'nothing' (shipped: ", { 'tune', 'show', 'nothing' })
         local tune = "(allowed: ls, show KERNEL, clear [KERNEL])"

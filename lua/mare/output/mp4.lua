@@ -41,9 +41,7 @@ end
 
 -- Raises what the last ffmpeg complained of, unless all went well.
 local function check(self)
-    local file = io.open(self.log)
-    local text = file and file:read '*a' or ''
-    if file then file:close() end
+    local text = files.read(self.log) or ''
     local status = text:match 'status (%d+)%s*$'
     if status == '0' then return end
     local reason = text:gsub('status %d+%s*$', ''):gsub('%s+$', ''):match '[^\n]*$'

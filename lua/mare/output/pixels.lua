@@ -2,6 +2,7 @@
 -- which takes PNG, and Sixel, which takes up to 256 colours in bands of six rows.
 
 local bit = require 'bit'
+local files = require 'bindings.files'
 
 local pixels = {}
 
@@ -40,9 +41,7 @@ local chunk = 4096      -- characters of a message at most
 function pixels.kitty(canvas)
     local name = os.tmpname()
     local ok, failure = pcall(canvas.write_png, canvas, name, 'picture')
-    local file = ok and io.open(name, 'rb')
-    local data = file and file:read '*a'
-    if file then file:close() end
+    local data = ok and files.read(name)
     os.remove(name)
     if not ok then error(failure, 0) end
     local text, out = pixels.base64(data), {}

@@ -2,6 +2,7 @@
 -- arguments' contents and functions, by their code and the plain values that they close over.
 
 local device = require 'bindings.device'
+local files = require 'bindings.files'
 local lfs = require 'lfs'
 local source = require 'mare.source'
 local zlib = require 'bindings.zlib'
@@ -65,19 +66,12 @@ function digest.of(value)
     return ('%08x-%d'):format(state.crc, state.size)
 end
 
-local function read(path)
-    local file = io.open(path, 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
-    return text
-end
-
 -- Adds the texts of what a source includes from these folders to a list, each once.
 local function add_included(list, text, folders)
     for name in text:gmatch '#%s*include%s*["<]([^">\n]+)' do
         for _, folder in ipairs(folders) do
             local path = folder .. '/' .. name
-            local found = not list[path] and read(path)
+            local found = not list[path] and files.read(path)
             if found then
                 list[path] = found
                 add_included(list, found, folders)
@@ -98,7 +92,7 @@ local function add_folder(list, folder)
         local path = folder .. '/' .. name
         local mode = name:sub(1, 1) ~= '.' and lfs.attributes(path, 'mode')
         if mode == 'directory' then add_folder(list, path) end
-        if mode == 'file' then list[path:sub(#source.folder + 1)] = read(path) end
+        if mode == 'file' then list[path:sub(#source.folder + 1)] = files.read(path) end
     end
 end
 

@@ -30,13 +30,6 @@ function results.fail(record, objective, invalidity, message)
     return record
 end
 
-local function read(path)
-    local file = io.open(path, 'rb')
-    local text = file and file:read '*a'
-    if file then file:close() end
-    return text
-end
-
 -- Header and records by key. A last line that was not finished is left out; the second result is
 -- whether the text must be repaired before more is added.
 local function parse(path, text)
@@ -94,7 +87,7 @@ end
 
 -- { header, records = by key } of a file, which is left as it is.
 function results.read(path)
-    local text = read(path)
+    local text = files.read(path)
     if not text then errors.argument('tune: %s cannot be read', path) end
     local data = parse(path, text)
     local records = data.cache
@@ -120,7 +113,7 @@ end
 
 -- Counts the one that had not ended when the process did as failed.
 local function bury(self)
-    local mark = json.decode(read(self.path .. '.started') or '')
+    local mark = json.decode(files.read(self.path .. '.started') or '')
     if type(mark) ~= 'table' or self.records[mark.key] then return self:finish() end
     local record = mark.params
     record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
@@ -139,7 +132,7 @@ function results.open(path, header)
     if not path then return self end
     local ok, reason = pcall(files.check, path)
     if not ok then errors.argument('tune: %s', tostring(reason)) end
-    local text = read(path)
+    local text = files.read(path)
     if text and text ~= '' then
         local found, broken = parse(path, text)
         check_same(path, found, header)

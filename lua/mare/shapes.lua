@@ -13,12 +13,15 @@ local json = require 'dkjson'
 local lfs = require 'lfs'
 local shape_fields = require 'mare.shape_fields'
 local shipped = require 'mare.shipped'
+local source = require 'mare.source'
 local version = require('bindings.device').version
 
 local shapes = {}
 
 local trying        -- { kernel = fields } of a tuning, or nil
 local kept          -- entries of the user's file, once read
+local entry_of = setmetatable({}, { __mode = 'k' })     -- of a shape that was kept
+local passed_over = setmetatable({}, { __mode = 'k' })  -- failures to compile one, as keys
 
 -- ---- the user's file ----
 
@@ -269,6 +272,13 @@ local function fitted(kernel, device, shape, fields)
     return not reason and whole, reason
 end
 
+-- From now on the shipped shape is found in its place.
+local function pass_over(entry, reason)
+    entry.is_unfit = true
+    io.stderr:write(('mare: warning: %s: what is kept of %s for %s (%s) is not used: %s\n'):format(
+        shapes.path(), entry.kernel, entry.device, describe(entry.shape), reason))
+end
+
 -- The shape of a kernel for a part: { nx =, cells = mean of all parts }. One that is tried and does
 -- not fit is refused, one that was kept passed over with a warning.
 function shapes.find(kernel, scheme, device, precision, part)
@@ -283,11 +293,45 @@ function shapes.find(kernel, scheme, device, precision, part)
         shapes.size(part.cells))
     if not entry then return usual end
     local whole, reason = fitted(kernel, device, usual, entry.shape)
-    if whole then return whole end
-    entry.is_unfit = true
-    io.stderr:write(('mare: warning: %s: what is kept of %s for %s is not used: %s\n'):format(
-        shapes.path(), kernel, entry.device, reason))
-    return usual
+    if not whole then
+        pass_over(entry, reason)
+        return usual
+    end
+    entry_of[whole] = entry
+    return whole
+end
+
+local may_be_the_shape = { MARE_ERROR_BUILD = true, MARE_ERROR_DEVICE = true }
+
+-- What of a compiler's words fits into a line: the first that tells of an error.
+local function first_error(message)
+    for line in message:gmatch '[^\n]+' do
+        if line:find 'error' then return line end
+    end
+    return message:match '[^\n]*'
+end
+
+-- The program of a kernel file cut in a shape; desc: as of source.program. Where one that was kept
+-- does not compile, as with another driver, that is passed over with a warning: see settle().
+function shapes.program(device, shape, file, desc)
+    desc.options = shapes.options(device.info, shape.max_registers)
+    local ok, result = pcall(device.program, device, source.program(file, desc))
+    if ok then return result end
+    if entry_of[shape] and may_be_the_shape[result.status] then
+        pass_over(entry_of[shape], first_error(result.message))
+        passed_over[result] = true
+    end
+    error(result, 0)
+end
+
+-- f(...), which finds shapes and compiles, once more for each kept shape that is passed over on the
+-- way. Other errors pass on.
+function shapes.settle(f, ...)
+    while true do
+        local ok, result = pcall(f, ...)
+        if ok then return result end
+        if not passed_over[result] then error(result, 0) end
+    end
 end
 
 -- Whether a tuning tries shapes of that kernel at the moment.

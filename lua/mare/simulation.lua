@@ -10,6 +10,7 @@ local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.exchange'
 local fields = require 'mare.fields'
+local shapes = require 'mare.shapes'
 local state = require 'mare.state'
 
 local simulation = {}
@@ -43,12 +44,16 @@ local function make_maxima(self)
     return total
 end
 
+-- A clock a device, which stays when the maxima are others.
 local function make_clocks(self, total)
-    self.clocks = {}
     for k, member in ipairs(self.members) do
-        member.clock = clock.new(member.device, self.precision, member.maxima, total,
-            self.scheme.gradual)
-        self.clocks[k] = member.clock
+        if member.clock then
+            member.clock:watch(member.maxima, total)
+        else
+            member.clock = clock.new(member.device, self.precision, member.maxima, total,
+                self.scheme.gradual)
+            self.clocks[k] = member.clock
+        end
     end
 end
 
@@ -64,16 +69,43 @@ local function bind_sweeps(self)
     end
 end
 
--- A member is what the parts on one device share: { device, kernels, maxima, clock }.
+-- Launches of a scheme: a list, or lists by name.
+local function release_launches(launches)
+    if launches.release then return launches:release() end
+    for _, entry in pairs(launches) do release_launches(entry) end
+end
+
+local function release_steps(self)
+    for _, s in ipairs(self.states) do
+        if s.sweeps then release_launches(s.sweeps) end
+        s.sweeps = nil
+    end
+    for _, member in ipairs(self.members) do
+        if member.maxima then member.maxima:release() end
+        member.maxima = nil
+    end
+end
+
+-- Compiles and binds the steps as shapes.lua has them now, in place of those that there are.
+local function make_steps(self)
+    release_steps(self)
+    for _, member in ipairs(self.members) do
+        member.kernels = self.scheme:kernels(member.device, self.precision, self.domain,
+            member.part, self.maths)
+    end
+    make_clocks(self, make_maxima(self))
+    bind_sweeps(self)
+end
+
+-- A member is what the parts on one device share: { device, part = the first, kernels, maxima,
+-- clock }.
 local function make_states(self, parts)
-    self.states, self.members = {}, {}
+    self.states, self.members, self.clocks = {}, {}, {}
     local member_of = {}
     for k, part in ipairs(parts) do
         local member = member_of[part.device]
         if not member then
-            local kernels = self.scheme:kernels(part.device, self.precision, self.domain, part,
-                self.maths)
-            member = { device = part.device, kernels = kernels }
+            member = { device = part.device, part = part }
             self.members[#self.members + 1], member_of[part.device] = member, member
         end
         self.states[k] = state.new(part.device, part, self.scheme, self.precision)
@@ -250,8 +282,7 @@ function simulation.new(desc, values)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_states(self, parts)
-    make_clocks(self, make_maxima(self))
-    bind_sweeps(self)
+    shapes.settle(make_steps, self)
     make_exchanges(self)
     self.drifters = desc.drifters
     if self.drifters then self.drifters:attach(self) end
@@ -498,28 +529,11 @@ function Simulation:bytes_per_cell()
     return (2 * self.scheme.updated + self.scheme.read_only) * state.bytes[self.precision]
 end
 
--- Launches of a scheme: a list, or lists by name.
-local function release_launches(launches)
-    if launches.release then return launches:release() end
-    for _, entry in pairs(launches) do release_launches(entry) end
-end
-
 -- Compiles and binds the steps once more, as shapes.lua has them now. State and clock stay, the
 -- clock's rate must be told to start().
 function Simulation:rebuild()
     for _, plan in pairs(self.plans) do plan:release() end
-    for _, s in ipairs(self.states) do release_launches(s.sweeps) end
-    for _, member in ipairs(self.members) do member.maxima:release() end
-    local seen = {}
-    for _, s in ipairs(self.states) do
-        local member = s.member
-        member.kernels = seen[member] and member.kernels
-            or self.scheme:kernels(s.device, self.precision, self.domain, s.part, self.maths)
-        seen[member] = true
-    end
-    local total = make_maxima(self)
-    for _, member in ipairs(self.members) do member.clock:watch(member.maxima, total) end
-    bind_sweeps(self)
+    shapes.settle(make_steps, self)
     make_plans(self)
 end
 
@@ -531,14 +545,9 @@ function Simulation:release()
     release_launches(self.after)
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
-    for _, s in ipairs(self.states) do
-        release_launches(s.sweeps)
-        s:release()
-    end
-    for _, member in ipairs(self.members) do
-        member.clock:release()
-        member.maxima:release()
-    end
+    release_steps(self)
+    for _, s in ipairs(self.states) do s:release() end
+    for _, member in ipairs(self.members) do member.clock:release() end
 end
 
 return simulation

@@ -5,6 +5,7 @@ local json = require 'dkjson'
 local mare = require 'mare'
 local results = require 'mare.tune.results'
 local shapes = require 'mare.shapes'
+local source_files = require 'mare.source'
 local space = require 'mare.tune.space'
 local trial = require 'tests.scenarios.trial'
 
@@ -31,6 +32,15 @@ local function scale(more)
     }
     for name, value in pairs(more or {}) do desc[name] = value end
     return desc
+end
+
+-- What f(...) says on stderr, in the order of writing, and what pcall gives of it.
+local function heard(f, ...)
+    local stderr, said = io.stderr, {}
+    rawset(io, 'stderr', { write = function(_, ...) said[#said + 1] = table.concat { ... } end })
+    local outcome = { pcall(f, ...) }
+    rawset(io, 'stderr', stderr)
+    return said, unpack(outcome)
 end
 
 local function refusal(f, ...)
@@ -441,13 +451,9 @@ describe('tuning a scenario', function()
     end)
 
     it('keeps nothing that the shipped shape is as good as, and says so', function()
-        local before, write, said = #shapes.kept(), io.stderr, {}
-        rawset(io, 'stderr', { write = function(_, ...)
-            said[#said + 1] = table.concat { ... }
-        end })
-        local ok, _, env = pcall(mare.tune.scenario, seiche { keep = true, objective = 'rank',
-            metrics = { rank = function(r) return r.rows and 3 or 2 end } })
-        rawset(io, 'stderr', write)
+        local before = #shapes.kept()
+        local said, ok, _, env = heard(mare.tune.scenario, seiche { keep = true,
+            objective = 'rank', metrics = { rank = function(r) return r.rows and 3 or 2 end } })
         assert.is_true(ok)
         assert.is_false(env.kept)
         assert.equal(before, #shapes.kept())
@@ -529,23 +535,67 @@ describe('tuning a scenario', function()
             shapes.forget()
             local scheme, part = { name = 'euler', scheme = 'muscl_hancock' },
                 { nx = 64, cells = 64 * 64 }
-            local write, said = io.stderr, {}
-            rawset(io, 'stderr', { write = function(_, ...)
-                said[#said + 1] = table.concat { ... }
-            end })
             local function find() return shapes.find('x', scheme, d, 'float', part) end
-            local ok, found, again = pcall(function() return find(), find() end)
-            rawset(io, 'stderr', write)
+            local said, ok, found, again = heard(function() return find(), find() end)
             assert.is_true(ok, tostring(found))
             assert.equal(shapes.with({}, find), found)
             assert.equal(found, again)
             assert.equal(1, #said)
             assert.truthy(said[1]:find(shapes.path() .. ': what is kept of x for ' .. model
-                .. ' is not used: ', 1, true), said[1])
+                .. ' (GROUP = ', 1, true), said[1])
+            assert.truthy(said[1]:find ' is not used: GROUP = %d+.* %(allowed: ', said[1])
         end
         os.remove(shapes.path())
         shapes.forget()
     end)
+
+    -- A field after some steps.
+    local function field_after(scenario, options)
+        local desc, values = require('mare.scenario').load(scenario, options).desc, {}
+        local sim = require('mare.run').prepare(desc)
+        sim:aim(math.huge)
+        sim:step(20)
+        local field = sim:field(sim.scheme.fields[1])
+        for c = 0, sim.grid.cells - 1 do values[c + 1] = field[c] end
+        return values
+    end
+
+    for _, case in ipairs {
+        { 'linear', 'ocean linear', 'seiche', { scheme = 'linear' } },      -- compiled before steps
+        { 'x', 'euler muscl_hancock', 'kelvin_helmholtz', {} },             -- and as they are bound
+    } do
+        local kernel, scheme, scenario, options = unpack(case)
+        it('passes over what does not compile, and says so once: ' .. kernel, function()
+            local euler, program = require 'mare.schemes.euler', source_files.program
+            local d, new = device.open(trial.device), euler.new
+            euler.new = function(desc)
+                desc.passes = 2
+                return new(desc)
+            end
+            source_files.program = function(file, desc)
+                local found = program(file, desc)
+                local is_wrong = desc.defines and desc.defines.GROUP == 2
+                if is_wrong then found.source = '#error not here\n' .. found.source end
+                return found
+            end
+            options.nx, options.ny, options.device, options.quiet = 64, 64, d.name, true
+            local expected = field_after(scenario, options)
+            trial.spit(shapes.path(), ('[{"kernel":"%s","scheme":"%s","device":"%s",'
+                .. '"precision":"float","size":6,"shape":{"GROUP":2}}]'):format(kernel, scheme,
+                d.info.model))
+            shapes.forget()
+            local said, ok, found = heard(field_after, scenario, options)
+            os.remove(shapes.path())
+            shapes.forget()
+            euler.new, source_files.program = new, program
+            assert.is_true(ok, tostring(found))
+            assert.same(expected, found)
+            assert.equal(1, #said)
+            assert.truthy(said[1]:find(('warning: %s: what is kept of %s for %s (GROUP = 2) is not '
+                .. 'used: '):format(shapes.path(), kernel, d.info.model), 1, true), said[1])
+            assert.truthy(said[1]:find 'error[^\n]*not here[^\n]*\n$', said[1])
+        end)
+    end
 
     it('refuses values that no shape has, and fails candidates that do not fit', function()
         local function of(params) return refusal(mare.tune.scenario, seiche {

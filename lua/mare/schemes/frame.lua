@@ -93,9 +93,8 @@ local function march_shape(scheme, device, precision, part)
     local strips = math.ceil((part.nx + math.max(W, 2) - 2) / (team * W - 4))
     local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
     local groups = math.min((choice.resident or math.huge) * device.info.compute_units, wanted)
-    return { kernel = 'march', W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team,
-        max_registers = choice.max_registers,
-        global = { groups * choice.GROUP, 1 }, groups = groups }
+    return { kernel = 'march', choice = choice, W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH,
+        TEAM = team, global = { groups * choice.GROUP, 1 }, groups = groups }
 end
 
 local tile_width = 32       -- lanes of a team, on all GPUs
@@ -105,9 +104,8 @@ local function tile_shape(scheme, device, precision, part)
     local choice = shapes.find('tile', scheme, device, precision, part)
     local strips = math.ceil(part.nx / (tile_width - 4))
     local bands = math.ceil(part.ny / (choice.GROUP / tile_width * choice.W - 4))
-    return { kernel = 'tile', W = choice.W, GROUP = choice.GROUP, TEAM = tile_width,
-        max_registers = choice.max_registers,
-        global = { strips * choice.GROUP, bands }, groups = strips * bands }
+    return { kernel = 'tile', choice = choice, W = choice.W, GROUP = choice.GROUP,
+        TEAM = tile_width, global = { strips * choice.GROUP, bands }, groups = strips * bands }
 end
 
 -- Which kernel takes a step in one pass: tile.krn where cells are few, unless another is tuned.
@@ -166,9 +164,8 @@ function frame.kernels(scheme, device, precision, _, part, maths)
             DEPTH = cut.DEPTH,
             GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
-        return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict', defines = defines,
-            options = shapes.options(device.info, cut.max_registers) }))
+        return shapes.program(device, cut.choice or cut, file, { defines = defines,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' })
     end
     local kernels = { shape = shape, scheme = scheme,
         rate = load('sweep/max_rate.krn', shape.rate):kernel 'max_rate' }

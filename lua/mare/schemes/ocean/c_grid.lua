@@ -5,7 +5,6 @@
 local domain = require 'mare.ocean.domain'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
-local source = require 'mare.source'
 
 local c_grid = {}
 
@@ -61,9 +60,8 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.OLD_AHEAD = shape.old_ahead and 1 or 0
-        return device:program(source.program(file, {
-            math = fast and (maths or 'fast') or 'strict', defines = defines,
-            options = shapes.options(device.info, shape.max_registers) }))
+        return shapes.program(device, shape, file, { defines = defines,
+            math = fast and (maths or 'fast') or 'strict' })
     end
     return {
         cut = cut, measuring = measuring,

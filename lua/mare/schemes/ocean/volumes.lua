@@ -4,7 +4,6 @@
 local domain = require 'mare.ocean.domain'
 local frame = require 'mare.schemes.frame'
 local shapes = require 'mare.shapes'
-local source = require 'mare.source'
 
 local choose, number = frame.checks 'ocean'
 
@@ -85,9 +84,8 @@ local function kernels(scheme, device, precision, host, part, maths)
         end
         defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
-        return device:program(source.program(file, {
-            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict', defines = defines,
-            options = shapes.options(device.info, cut.max_registers) }))
+        return shapes.program(device, cut, file, { defines = defines,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' })
     end
     return {
         shape = shape, stage = load('ocean/volumes.krn', shape.stage):kernel 'stage',

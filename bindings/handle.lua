@@ -17,20 +17,23 @@ local made
 
 -- ---- slots ----
 
--- The collector may end a cycle, and so call give_back, wherever something is made, and nowhere
--- else; where it must not, nothing is.
+-- The collector may end a cycle, and so give back what died, wherever something is made, and where
+-- compiled code is left, which is anywhere. While slots change hands it leaves that to the next.
 local slots = 64
 local objects = setmetatable({}, { __mode = 'v' })      -- false: the slot is free, nil: it died
 local releases = {}
 local handles = ffi.new('void *[?]', slots + 1)
 local free, free_count = ffi.new('int32_t[?]', slots), 0
+local busy = false
+
+local function put_free(slot)
+    objects[slot] = false
+    free[free_count] = slot
+    free_count = free_count + 1
+end
 
 local function add_free(first, last)
-    for slot = last, first, -1 do
-        objects[slot] = false
-        free[free_count] = slot
-        free_count = free_count + 1
-    end
+    for slot = last, first, -1 do put_free(slot) end
 end
 add_free(1, slots)
 
@@ -44,31 +47,31 @@ local function grow()
 end
 
 local function take_slot(object, pointer, release)
+    busy = true
     if free_count == 0 then grow() end
     free_count = free_count - 1
     local slot = free[free_count]
     handles[slot], releases[slot] = pointer, release
     objects[slot], object.slot = object, slot
+    busy = false
 end
 
 local function free_slot(slot)
-    objects[slot] = false
-    free[free_count] = slot
-    free_count = free_count + 1
+    busy = true
+    put_free(slot)
+    busy = false
 end
 
--- Gives back the handles of objects that have died. Between the two looks at a slot a pointer is
--- made, and the slot may have been seen to.
+-- Gives back the handles of objects that have died.
 local function give_back()
+    busy = true
     for slot = 1, slots do
         if objects[slot] == nil then
-            local pointer = handles[slot]
-            if objects[slot] == nil then
-                free_slot(slot)
-                releases[slot](pointer)
-            end
+            put_free(slot)
+            releases[slot](handles[slot])
         end
     end
+    busy = false
 end
 
 local expected = false
@@ -76,7 +79,7 @@ local expected = false
 -- A piece of garbage, whose finaliser tells that the collector has been at work.
 local function watch()
     ffi.gc(ffi.new 'char[1]', function()
-        if not expected then give_back() end
+        if not (expected or busy) then give_back() end
         expected = false
         watch()
     end)

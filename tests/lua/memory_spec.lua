@@ -1,5 +1,7 @@
 -- Where memory is, who lets go of it, and that the collector keeps up.
 
+local ffi = require 'ffi'
+local host = require 'mare.host'
 local mare = require 'mare'
 local device = mare.device
 
@@ -66,6 +68,37 @@ describe('memory', function()
         collectgarbage()
         collectgarbage()
         assert.equal(before, device.live_objects())
+    end)
+
+    -- Finalisers run wherever compiled code is left, so that a cycle may end between any two
+    -- instructions; here one ends between all.
+    it('is given back once, whenever the collector is done', function()
+        local handles = assert(loadfile(host.root .. '/bindings/handle.lua'))()
+        local given, kept, out = {}, {}, ffi.new 'void *[1]'
+        local class = handles.class('thing', function(pointer)
+            local number = tonumber(ffi.cast('intptr_t', pointer))
+            given[number] = (given[number] or 0) + 1
+        end)
+        local function make(i, use)
+            out[0] = ffi.cast('void *', i)
+            local thing = class.wrap(out, {})
+            if use == 0 then kept[i] = thing end
+            if use == 1 then thing:release() end
+        end
+        for i = 1, 60 do make(i, 0) end
+        jit.off()
+        jit.flush()
+        debug.sethook(function() collectgarbage() end, '', 1)
+        local ok, problem = pcall(function() for i = 61, 78 do make(i, i % 3) end end)
+        debug.sethook()
+        jit.on()
+        assert.truthy(ok, problem)
+        collectgarbage()
+        collectgarbage()
+        for i = 1, 78 do
+            assert.equal(not kept[i] and 1 or nil, given[i], i)
+            if kept[i] then assert.equal(ffi.cast('void *', i), kept[i].handle) end
+        end
     end)
 
     describe('scope', function()

@@ -89,22 +89,36 @@ local function sorted_keys(t)
     return table.concat(keys, ', ')
 end
 
+local function check_field(what, name, value, allowed)
+    local rule = allowed[name]
+    if not rule then
+        M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name),
+                   sorted_keys(allowed))
+    elseif type(rule) == 'table' and rule[value] == nil then
+        M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value),
+                   sorted_keys(rule))
+    elseif type(rule) == 'string' and rule ~= 'any' and type(value) ~= rule then
+        M.argument('%s: %s must be a %s, not %s', what, name, rule, type(value))
+    end
+end
+
+-- Checks the field after `last` and returns its name, nil where there are no more.
+local function check_next(what, given, allowed, last)
+    local name, value = next(given, last)
+    if name ~= nil then check_field(what, name, value, allowed) end
+    return name
+end
+
 -- Checks a table of named arguments against { name = 'type' | { value = true } | 'any' }: a
--- misspelt name must not be a silent default.
+-- misspelt name must not be a silent default. Up to three fields are checked without a loop, since
+-- LuaJIT compiles no loop that enters another one: those that make buffers shall be compiled.
 function M.fields(what, given, allowed)
     M.wanted(what, 'table', given)
-    for name, value in pairs(given) do
-        local rule = allowed[name]
-        if not rule then
-            M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name),
-                       sorted_keys(allowed))
-        elseif type(rule) == 'table' and rule[value] == nil then
-            M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value),
-                       sorted_keys(rule))
-        elseif type(rule) == 'string' and rule ~= 'any' and type(value) ~= rule then
-            M.argument('%s: %s must be a %s, not %s', what, name, rule, type(value))
-        end
-    end
+    local name = check_next(what, given, allowed)
+    name = name and check_next(what, given, allowed, name)
+    name = name and check_next(what, given, allowed, name)
+    name = name and check_next(what, given, allowed, name)
+    while name do name = check_next(what, given, allowed, name) end
     return given
 end
 

@@ -84,10 +84,10 @@ function M.shape(what, options)
     local size = options.size
     if options.count then
         if size then errors.argument('%s: give count or size, not both', what) end
-        size = handle.whole(options.count, what .. ': count') * element
+        size = handle.whole(options.count, what, 'count') * element
     end
     if not size then errors.argument('%s: count (elements) or size (bytes) is missing', what) end
-    return type_name, element, handle.whole(size, what .. ': size')
+    return type_name, element, handle.whole(size, what, 'size')
 end
 
 -- Creates through `create`, after making room.

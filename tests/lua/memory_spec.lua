@@ -3,7 +3,24 @@
 local ffi = require 'ffi'
 local host = require 'mare.host'
 local mare = require 'mare'
+local util = require 'jit.util'
 local device = mare.device
+
+-- Whether LuaJIT compiles the one loop in f to a loop, in time.
+local function compiles_loop(f)
+    local began, looped = {}, false
+    local function on_trace(what, trace, func)
+        if what == 'start' then began[trace] = func end
+        if what == 'stop' and began[trace] == f then
+            looped = looped or util.traceinfo(trace).linktype == 'loop'
+        end
+    end
+    jit.flush()
+    jit.attach(on_trace, 'trace')
+    for _ = 1, 20 do f() end
+    jit.attach(on_trace)
+    return looped
+end
 
 describe('memory', function()
     local d
@@ -99,6 +116,14 @@ describe('memory', function()
             assert.equal(not kept[i] and 1 or nil, given[i], i)
             if kept[i] then assert.equal(ffi.cast('void *', i), kept[i].handle) end
         end
+    end)
+
+    it('is had in compiled loops', function()
+        assert.truthy(compiles_loop(function()
+            for _ = 1, 200 do
+                d:buffer { type = 'float', count = 4, label = 'x' }:release()
+            end
+        end))
     end)
 
     describe('scope', function()

@@ -61,7 +61,7 @@ local function draw_again(self)
 end
 
 -- The next byte; nil at the end of input. An interrupt is a key too.
-local function next_byte(self)
+local function any_byte(self)
     if terminal.ahead ~= '' then
         local first = terminal.ahead:byte()
         terminal.ahead = terminal.ahead:sub(2)
@@ -79,6 +79,14 @@ local function next_byte(self)
         end
         draw_again(self)
     end
+end
+
+-- The next that is no zero: the kernel makes one of a Ctrl-D that comes between two lines, and
+-- libedit would put the key after it into the line, whatever it does.
+local function next_byte(self)
+    local found
+    repeat found = any_byte(self) until found ~= 0
+    return found
 end
 
 -- UTF-8; what is none becomes the replacement character.

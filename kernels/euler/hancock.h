@@ -16,10 +16,10 @@ MR_FN flow difference(flow a, flow b) {
  * q (1 - lambda u_x) - (1 + lambda |u|) h. */
 MR_FN flow slope_of(flow w, flow a, flow b) {
     flow h;
-    h.rho = slope_within(a.rho, b.rho, R(2.0) * w.rho);
+    h.rho = slope_within(a.rho, b.rho, w.rho);
     h.un = slope(a.un, b.un);
     h.ut = slope(a.ut, b.ut);
-    h.p = slope_within(a.p, b.p, R(2.0) * w.p);
+    h.p = slope_within(a.p, b.p, w.p);
     return h;
 }
 

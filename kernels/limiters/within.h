@@ -4,8 +4,8 @@
 
 MR_FN real slope(real a, real b) { return half_slope(a, b); }
 
-/* At most room / 4 in size. */
-MR_FN real slope_within(real a, real b, real room) {
-    real most = R(0.25) * room;
+/* At most half of q in size. */
+MR_FN real slope_within(real a, real b, real q) {
+    real most = R(0.5) * q;
     return mr_max(-most, mr_min(half_slope(a, b), most));
 }

@@ -69,21 +69,18 @@ typedef unsigned long ulong;
 #define mr_copysign(a, b) copysign((real)(a), (real)(b))
 #define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-/* Whether minima are comparisons and selects, which are a third of fmin. */
-#define MR_SELECTS (sizeof(real) == 8)
 MR_FN float mr_min_(float a, float b) { return fminf(a, b); }
 MR_FN float mr_max_(float a, float b) { return fmaxf(a, b); }
+/* A third of fmin. */
 MR_FN double mr_min_(double a, double b) { return a < b ? a : b; }
 MR_FN double mr_max_(double a, double b) { return a > b ? a : b; }
 
-/* As bits, numbers from 0 on are in order, with NaNs and what is below 0 after them, or for signed
- * ones with what is below 0 before them. */
+/* As signed bits, numbers from 0 on are in order, and those below 0 by their size before them. */
 MR_FN float mr_least_(float a, float b, float c) {
-    uint least = min(min(__float_as_uint(a), __float_as_uint(b)), __float_as_uint(c));
-    return __uint_as_float(least);
+    return __int_as_float(min(min(__float_as_int(a), __float_as_int(b)), __float_as_int(c)));
 }
-MR_FN double mr_least_(double a, double b, double c) { return mr_min_(mr_min_(a, b), c); }
-MR_FN float mr_agreed_(float x, float a, float b) { return signbit(a) == signbit(b) ? x : 0.0f; }
+MR_FN double mr_less_(double a, double b) { return fabs(a) < fabs(b) ? a : b; }
+MR_FN double mr_least_(double a, double b, double c) { return mr_less_(mr_less_(a, b), c); }
 /* 0 if they differ in sign, else the word. In so many words: of `?:` the compiler makes branches
  * around all that leads to it. */
 MR_FN int mr_if_agreed_(int word, int a, int b) {
@@ -91,6 +88,10 @@ MR_FN int mr_if_agreed_(int word, int a, int b) {
     asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; selp.b32 %0, 0, %2, p; }"
         : "=r"(r) : "r"((a ^ b) & 0x80000000), "r"(word));
     return r;
+}
+MR_FN float mr_agreed_(float x, float a, float b) {
+    return __int_as_float(
+        mr_if_agreed_(__float_as_int(x), __float_as_int(a), __float_as_int(b)));
 }
 MR_FN double mr_agreed_(double x, double a, double b) {
     int p = __double2hiint(a), q = __double2hiint(b);

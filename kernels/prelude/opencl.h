@@ -56,37 +56,32 @@ typedef long mr_index;
 #ifdef MR_CPU
 #define mr_min(a, b) ((a) < (b) ? (a) : (b))
 #define mr_max(a, b) ((a) > (b) ? (a) : (b))
-#define MR_SELECTS 0
 #else
-/* Whether minima are comparisons and selects, which are a third of fmin. */
-#define MR_SELECTS (sizeof(real) == 8)
 #define mr_min(a, b) MR_JOIN(mr_min_, MARE_REAL)((real)(a), (real)(b))
 #define mr_max(a, b) MR_JOIN(mr_max_, MARE_REAL)((real)(a), (real)(b))
 #define mr_min_float(a, b) fmin(a, b)
 #define mr_max_float(a, b) fmax(a, b)
+/* A third of fmin. */
 MR_FN double mr_min_double(double a, double b) { return a < b ? a : b; }
 MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
 #endif
 #define mr_max_nan(a, b) MR_JOIN(mr_max_nan_, MARE_REAL)((real)(a), (real)(b))
-/* As bits, numbers from 0 on are in order, with NaNs and what is below 0 after them, or for signed
- * ones with what is below 0 before them. */
+/* See cuda.h. */
+#define mr_least(a, b, c) MR_JOIN(mr_least_, MARE_REAL)((real)(a), (real)(b), (real)(c))
+#define mr_least_float(a, b, c) as_float(min(min(as_int(a), as_int(b)), as_int(c)))
+#define mr_least_double(a, b, c) mr_less_double(mr_less_double(a, b), c)
+MR_FN double mr_less_double(double a, double b) { return fabs(a) < fabs(b) ? a : b; }
 #ifdef MR_CPU
-#define mr_least(a, b, c) mr_min(mr_min(a, b), c)
 #define mr_most(a, b) mr_max(mr_max(a, b), R(0.0))
 #else
-#define mr_least(a, b, c) MR_JOIN(mr_least_, MARE_REAL)((real)(a), (real)(b), (real)(c))
 #define mr_most(a, b) MR_JOIN(mr_most_, MARE_REAL)((real)(a), (real)(b))
-#define mr_least_float(a, b, c) as_float(min(min(as_uint(a), as_uint(b)), as_uint(c)))
-#define mr_least_double(a, b, c) mr_min_double(mr_min_double(a, b), c)
 #define mr_most_float(a, b) as_float(max(max(as_int(a), as_int(b)), 0))
-/* See cuda.h. */
 MR_FN double mr_most_double(double a, double b) {
     int2 most = as_int2(mr_max_double(a, b));
     return as_double((int2)(most.x, max(most.y, 0)));
 }
 #endif
 #define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))
-#define mr_agreed_float(x, a, b) (signbit(a) == signbit(b) ? (x) : 0.0f)
 /* 0 if they differ in sign, else the word; see cuda.h. */
 #if MR_PTX_ARCH
 MR_FN int mr_if_agreed_(int word, int a, int b) {
@@ -98,6 +93,9 @@ MR_FN int mr_if_agreed_(int word, int a, int b) {
 #else
 MR_FN int mr_if_agreed_(int word, int a, int b) { return word & ~((a ^ b) >> 31); }
 #endif
+MR_FN float mr_agreed_float(float x, float a, float b) {
+    return as_float(mr_if_agreed_(as_int(x), as_int(a), as_int(b)));
+}
 MR_FN double mr_agreed_double(double x, double a, double b) {
     int p = as_int2(a).y, q = as_int2(b).y;
     return as_double((int2)(mr_if_agreed_(as_int2(x).x, p, q), mr_if_agreed_(as_int2(x).y, p, q)));

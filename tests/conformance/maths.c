@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-enum { N = 4096, INPUTS = 4, OUTPUTS = 12 };
+enum { N = 4096, INPUTS = 4, OUTPUTS = 13 };
 
 static const char source[] =
     "MR_FN real product(real a, real b) { return a * b; }\n"
@@ -18,7 +18,7 @@ static const char source[] =
     "    int i = mr_gid_x();\n"
     "    if (i < n) {\n"
     "        real a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];\n"
-    "        MR_GLOBAL real *to = out + 12 * i;\n"
+    "        MR_GLOBAL real *to = out + 13 * i;\n"
     "        to[0] = a * b + c;\n"
     "        to[1] = c - a * b;\n"
     "        to[2] = product(a, b) + c;\n"
@@ -31,13 +31,14 @@ static const char source[] =
     "        to[9] = mr_cbrt(in[4 * i + 3]);\n"
     "        to[10] = MR_ROOT * mr_ratio_root(mr_abs(a), mr_abs(b));\n"
     "        to[11] = mr_agreed(c, a, b);\n"
+    "        to[12] = mr_least(mr_copysign(a, c), mr_copysign(b, c), c);\n"
     "    }\n"
     "}\n";
 
 static const char *const names[OUTPUTS] = {
     "a * b + c", "c - a * b", "product(a, b) + c", "a * b - c * b", "fma(a, b, c)", "a / b",
     "sqrt(abs(a))", "a * tiny", "cbrt(a)", "cbrt(anything)", "ratio_root(abs(a), abs(b))",
-    "agreed(c, a, b)"
+    "agreed(c, a, b)", "least(copysign(a, c), copysign(b, c), c)"
 };
 
 /* Uniform in (0.5, 2), both signs; every second c cancels the product. */
@@ -62,6 +63,7 @@ static double random_number(void) {
             to[7] = a * tiny, to[8] = cbrt##suffix(a), to[9] = cbrt##suffix(any);                  \
             to[10] = (type)sqrt(fabs((double)a / (double)b));                                      \
             to[11] = (a < 0) == (b < 0) ? c : 0;                                                   \
+            to[12] = (type)copysign(fmin(fmin(fabs(a), fabs(b)), fabs(c)), c);                     \
         }                                                                                          \
     }
 REFERENCE(float, f, 160)

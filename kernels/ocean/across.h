@@ -11,7 +11,7 @@ MR_FN void change_row(const surface *from, const lane *south, const lane *north,
     faces low, high;
     lane depth, excess;
     cells in, out;
-    MR_LANES(l, LANES) set_flow(&w, l, along_x(from, l, x.tilt));
+    MR_LANES(l, LANES) set_flow(&w, l, along_x(from, l, x.tilt, s));
     MR_LANES(l, LANES) depth.at[l] = R(0.5) * (south->at[l] + north->at[l]);
     MR_LANES(l, LANES)      /* lane l: between cells l and l + 1 */
         set_gap(&d, l, difference(get_flow(&w, l), get_flow(&w, l + 1)));

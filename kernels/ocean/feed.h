@@ -10,10 +10,12 @@ typedef struct line { cells q; lane depth, corner, rotation; } line;
 
 typedef struct feed {
     const MR_GLOBAL real *src, *base;   /* row 0 of the first own column */
-    int row, last;                      /* the next row to ask for; the last one */
+    int last;                           /* row to ask for */
     int is_blended;                     /* whether base is wanted */
 #ifdef RING
     MR_LOCAL_PTR real *room;            /* of this work-item */
+    int row;                            /* to ask for next, */
+    mr_index at;                        /* and where it begins */
     int asked, taken;                   /* slots */
 #else
     line ahead;
@@ -24,8 +26,7 @@ typedef struct feed {
 /* The row that ghost row j mirrors. */
 MR_FN int mirrored_row(int j, work s) {
     if (!WALLS) return j;
-    if (j < 0 && s.walls & WALL_SOUTH) return -1 - j;
-    return j >= s.ny && s.walls & WALL_NORTH ? 2 * s.ny - 1 - j : j;
+    return j < s.south ? -1 - j : j < s.north ? j : 2 * s.ny - 1 - j;
 }
 
 #ifdef RING
@@ -36,17 +37,16 @@ MR_FN int mirrored_row(int j, work s) {
 
 MR_FN int next_slot(int slot) { return slot == (RING - 1) * SLOT ? 0 : slot + SLOT; }
 
-/* Asks for a row; beyond the last for that again, which nobody waits for. */
+/* Asks for a row; beyond the last for that again, which nobody waits for. The corners north of row
+ * ny + 1 are memory, but not depths: no result sees them. */
 MR_FN void ask(feed *f, work s) {
-    mr_index row = (mr_index)f->row * s.stride;
-    mr_index old = (mr_index)(f->row < 0 ? -2 : f->row - 2) * s.stride;
     MR_LOCAL_PTR real *to = f->room + f->asked;
-    const MR_GLOBAL real *corner = s.bed + row + (f->row < s.ny + 1 ? s.stride : 0);
+    const MR_GLOBAL real *bed = s.bed + f->at;
     MR_UNROLL(3)
     for (int k = 0; k < 3; ++k)
-        mr_fetch_lanes(to + k * ARRAY, f->src + k * s.plane + row, W);
-    mr_fetch_lanes(to + 3 * ARRAY, s.bed + BED_DEPTH * s.plane + row, W);
-    mr_fetch_lanes(to + 4 * ARRAY, corner + BED_CORNER * s.plane, W);
+        mr_fetch_lanes(to + k * ARRAY, f->src + f->at + k * s.plane, W);
+    mr_fetch_lanes(to + 3 * ARRAY, bed + BED_DEPTH * s.plane, W);
+    mr_fetch_lanes(to + 4 * ARRAY, bed + s.stride + BED_CORNER * s.plane, W);
 #if CORIOLIS == 2
     mr_fetch_lanes(to + 5 * ARRAY, s.bed + BED_CORIOLIS * s.plane
         + (mr_index)mirrored_row(f->row, s) * s.stride, W);
@@ -54,9 +54,11 @@ MR_FN void ask(feed *f, work s) {
     if (f->is_blended)
         MR_UNROLL(3)
         for (int k = 0; k < 3; ++k)
-            mr_fetch_lanes(to + SLOT - (3 - k) * ARRAY, f->base + k * s.plane + old, W);
+            mr_fetch_lanes(to + SLOT - (3 - k) * ARRAY, f->base + f->at + k * s.plane, W);
     mr_fetch_close();
-    f->row = f->row < f->last ? f->row + 1 : f->row;
+    int step = f->row < f->last;
+    f->row += step;
+    f->at += step ? s.stride : 0;
     f->asked = next_slot(f->asked);
 }
 
@@ -66,6 +68,7 @@ MR_FN void open_feed(feed *f, const MR_GLOBAL real *src, const MR_GLOBAL real *b
     f->base = base;
     f->is_blended = is_blended;
     f->row = s.first - 2;
+    f->at = (mr_index)f->row * s.stride;
     f->last = s.end + 1;
     f->room = s.room + mr_lid_x() * W;
     f->asked = 0;
@@ -93,13 +96,16 @@ MR_FN void take_line(feed *f, line *to, work s) {
 #endif
 }
 
-/* Unknowns and depth of the row two before the one taken last, and base there. */
-MR_FN void take_again(feed *f, cells *q, cells *old, lane *depth, work s) {
-    int slot = f->taken < 2 * SLOT ? f->taken + (RING - 2) * SLOT : f->taken - 2 * SLOT;
-    read_cells(q, f->room + slot);
-    mr_read_lanes(depth->at, f->room + slot + 3 * ARRAY, W);
-    *old = *q;
-    if (f->is_blended) read_cells(old, f->room + f->taken + SLOT - 3 * ARRAY);
+/* Unknowns and depth of the row two before the one taken last, whose slot is filled next. */
+MR_FN void take_again(const feed *f, cells *q, lane *depth, work s) {
+    const MR_LOCAL_PTR real *from = f->room + f->asked;
+    read_cells(q, from);
+    mr_read_lanes(depth->at, from + 3 * ARRAY, W);
+}
+
+/* Base there. */
+MR_FN void take_base(const feed *f, cells *old, work s) {
+    read_cells(old, f->room + f->asked + SLOT - 3 * ARRAY);
 }
 
 #else
@@ -140,14 +146,20 @@ MR_FN void load_cells(cells *q, const MR_GLOBAL real *from, work s) {
     mr_load_lanes(q->mt.at, from + 2 * s.plane, W);
 }
 
-/* Unknowns and depth of the row two before the one taken last and base there; of row -2
- * for lack of those before it. */
-MR_FN void take_again(feed *f, cells *q, cells *old, lane *depth, work s) {
-    mr_index row = (mr_index)(f->taken < 0 ? -2 : f->taken - 2) * s.stride;
-    load_cells(q, f->src + row, s);
-    mr_load_lanes(depth->at, s.bed + BED_DEPTH * s.plane + row, W);
-    *old = *q;
-    if (f->is_blended) load_cells(old, f->base + row, s);
+MR_FN mr_index row_again(const feed *f, work s) {
+    return (mr_index)(f->taken < 0 ? -2 : f->taken - 2) * s.stride;
+}
+
+/* Unknowns and depth of the row two before the one taken last; of row -2 for lack of those before
+ * it. */
+MR_FN void take_again(const feed *f, cells *q, lane *depth, work s) {
+    load_cells(q, f->src + row_again(f, s), s);
+    mr_load_lanes(depth->at, s.bed + BED_DEPTH * s.plane + row_again(f, s), W);
+}
+
+/* Base there. */
+MR_FN void take_base(const feed *f, cells *old, work s) {
+    load_cells(old, f->base + row_again(f, s), s);
 }
 
 #endif

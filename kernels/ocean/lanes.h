@@ -76,8 +76,18 @@ MR_FN void load_wide(lane *to, const MR_GLOBAL real *from) {
 #endif
 }
 
-/* The first `columns` of an array, at most W of them. */
-MR_FN void store_narrow(MR_GLOBAL real *to, const lane *from, int columns) {
-    if (columns >= W) mr_store_lanes(to, from->at, W);
-    else MR_LANES(l, W) if (l < columns) to[l] = from->at[l];
+/* The first `columns` of a row, at most W of them. */
+MR_FN void store_cells(MR_GLOBAL real *to, mr_index plane, const cells *q, int columns) {
+    if (columns >= W) {
+        mr_store_lanes(to, q->eta.at, W);
+        mr_store_lanes(to + plane, q->mn.at, W);
+        mr_store_lanes(to + 2 * plane, q->mt.at, W);
+    } else {
+        MR_LANES(l, W)
+            if (l < columns) {
+                to[l] = q->eta.at[l];
+                to[plane + l] = q->mn.at[l];
+                to[2 * plane + l] = q->mt.at[l];
+            }
+    }
 }

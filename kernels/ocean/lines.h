@@ -3,8 +3,9 @@
 /* An axis in one row: dt / dn, 2 g dt / dn, dn / (2 g), viscosity / dn. */
 typedef struct axis { real lambda, push, tilt, mixing; } axis;
 
-/* Eta, velocities along x and y, depth, and the Coriolis parameter with what curvature adds. */
-typedef struct surface { lane eta, u, v, h, spin; } surface;
+/* Eta, velocities along x and y, depth; the Coriolis parameter with what curvature adds, and the
+ * same behind a wall in the west or east, where the earth holds the surface the other way round. */
+typedef struct surface { lane eta, u, v, h, spin, turned; } surface;
 
 MR_FN axis axis_along(real inv_dn, real dn, work s) {
     axis a = { s.dt * inv_dn, R(2.0) * s.sea.g * (s.dt * inv_dn), R(0.5) * dn * mr_rcp(s.sea.g),
@@ -27,41 +28,37 @@ MR_FN void take_surface(surface *to, const line *from, int j, work s) {
         to->u.at[l] = from->q.mn.at[l] * inverse;
         to->v.at[l] = from->q.mt.at[l] * inverse;
 #if CORIOLIS == 2
-        to->spin.at[l] = from->rotation.at[l];
+        real spin = from->rotation.at[l];
 #elif CORIOLIS == 1
-        to->spin.at[l] = f;
+        real spin = f;
 #else
-        to->spin.at[l] = R(0.0);
+        real spin = R(0.0);
 #endif
+        real turned = -spin;
 #if METRIC
-        to->spin.at[l] = mr_fma(to->u.at[l], curvature, to->spin.at[l]);
+        spin = mr_fma(to->u.at[l], curvature, spin);
+        turned = mr_fma(to->u.at[l], curvature, turned);
 #endif
+        to->spin.at[l] = spin;
+        to->turned.at[l] = turned;
     }
-#if CORIOLIS && WALLS
-    MR_LANES(l, LANES) {    /* behind a wall the earth holds the surface the other way round */
-        int mirrored = l < s.west || l >= s.east;
-        real turned = -to->spin.at[l];
-#if METRIC
-        turned = mr_fma(R(2.0) * to->u.at[l], curvature, turned);
-#endif
-        to->spin.at[l] = mr_select(mirrored, turned, to->spin.at[l]);
-    }
-#endif
 }
 
 /* A cell as it looks along an axis. */
-MR_FN flow along_x(const surface *s, int l, real tilt) {
-    flow w = { s->eta.at[l], s->u.at[l], s->v.at[l], s->h.at[l], R(0.0) };
+MR_FN flow along_x(const surface *from, int l, real tilt, work s) {
+    flow w = { from->eta.at[l], from->u.at[l], from->v.at[l], from->h.at[l], R(0.0) };
 #if CORIOLIS
-    w.tilt = (tilt * s->spin.at[l]) * s->v.at[l];
+    int is_mirrored = WALLS && (l < s.west || l >= s.east);
+    real held = mr_select(is_mirrored, tilt * from->turned.at[l], tilt * from->spin.at[l]);
+    w.tilt = held * from->v.at[l];
 #endif
     return w;
 }
 
-MR_FN flow along_y(const surface *s, int l, real tilt) {
-    flow w = { s->eta.at[l], s->v.at[l], s->u.at[l], s->h.at[l], R(0.0) };
+MR_FN flow along_y(const surface *from, int l, real tilt) {
+    flow w = { from->eta.at[l], from->v.at[l], from->u.at[l], from->h.at[l], R(0.0) };
 #if CORIOLIS
-    w.tilt = -((tilt * s->spin.at[l]) * s->u.at[l]);
+    w.tilt = -((tilt * from->spin.at[l]) * from->u.at[l]);
 #endif
     return w;
 }

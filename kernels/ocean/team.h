@@ -62,7 +62,7 @@ MR_FN void change_row(const surface *from, const lane *south, const lane *north,
     gaps d;
     faces low, high;
     lane depth, excess;
-    MR_LANES(l, W) set_flow(&w, l, along_x(from, l, x.tilt));
+    MR_LANES(l, W) set_flow(&w, l, along_x(from, l, x.tilt, s));
     MR_LANES(l, W + 1) depth.at[l] = R(0.5) * (south->at[l] + north->at[l]);
     set_flow(&w, W, flow_from_east(get_flow(&w, 0), s.board));
     MR_LANES(l, W) set_gap(&d, l, difference(get_flow(&w, l), get_flow(&w, l + 1)));

@@ -59,22 +59,22 @@ MR_FN real reconstruct(flow w, gap below, gap above, real low_depth, real high_d
 #if TILTED
     rise = rise + w.tilt;
 #endif
-    real un = half_slope(below.un, above.un), ut = half_slope(below.ut, above.ut);
+    real un = slope(below.un, above.un), ut = slope(below.ut, above.ut);
     int calm = w.h - mr_abs(mr_fma(R(0.5), high_depth - low_depth, rise)) > dry;
-    real slope = mr_select(calm, R(1.0), R(0.0));
-    low->eta = mr_fma(-slope, rise, w.eta);
-    low->un = mr_fma(-slope, un, w.un);
-    low->ut = mr_fma(-slope, ut, w.ut);
+    real whole = mr_select(calm, R(1.0), R(0.0)), some = HALF * whole;
+    low->eta = mr_fma(-whole, rise, w.eta);
+    low->un = mr_fma(some, -un, w.un);
+    low->ut = mr_fma(some, -ut, w.ut);
     low->bed = high->bed = mr_select(calm, DEEP, w.h - w.eta);
-    high->eta = mr_fma(slope, rise, w.eta);
-    high->un = mr_fma(slope, un, w.un);
-    high->ut = mr_fma(slope, ut, w.ut);
+    high->eta = mr_fma(whole, rise, w.eta);
+    high->un = mr_fma(some, un, w.un);
+    high->ut = mr_fma(some, ut, w.ut);
 #if TILTED
     return mr_select(calm, excess, -w.tilt);
 #elif CORIOLIS
-    return mr_fma(slope, excess, -w.tilt);
+    return mr_fma(whole, excess, -w.tilt);
 #else
-    return slope * excess;
+    return whole * excess;
 #endif
 }
 
@@ -111,9 +111,14 @@ MR_FN flux flux_between(face a, face b, gap d, real depth, real lambda, real mix
 }
 
 /* The flux as the cell on one side feels it, weight = its low or high; scale: the share of its face
- * in the cell's own width. */
+ * in the cell's own width, METRIC only. */
 MR_FN cell felt(flux f, real weight, real scale) {
-    cell c = { scale * f.mass, mr_fma(weight, f.jump, scale * f.mn), scale * f.mt };
+#if METRIC
+    f.mass = scale * f.mass;
+    f.mn = scale * f.mn;
+    f.mt = scale * f.mt;
+#endif
+    cell c = { f.mass, mr_fma(weight, f.jump, f.mn), f.mt };
     return c;
 }
 

@@ -8,8 +8,8 @@
 /* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`;
  * beyond walls the ghost cells are mirrored. */
 typedef struct work {
-    int columns, nx, ny, first, end, walls, stride, row_count;
-    int west, east;         /* lanes below and from which on cells are behind a wall */
+    int columns, nx, ny, first, end, stride, row_count;
+    int west, east, south, north;   /* lanes, rows below and from which on they are behind a wall */
     mr_index plane;
     const MR_GLOBAL real *bed, *rows, *forcing;
     MR_LOCAL_PTR real *board, *room;    /* to talk to neighbours; for lines on their way */

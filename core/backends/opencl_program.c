@@ -2,6 +2,8 @@
  *
  * What mare.h promises of maths is kept by one pragma and one option: FP_CONTRACT OFF keeps a * b +
  * c apart, and without -cl-fp32-correctly-rounded-divide-sqrt the vendor may divide approximately.
+ * NVIDIA's compiler flushes denormal numbers in sums and signs only, if asked to, which then are
+ * instructions of their own instead of parts of a product: it is not asked.
  * A binary travels with its options in front ("options NUL binary"), since the driver finishes
  * compiling when it is loaded.
  */
@@ -14,6 +16,11 @@
 
 /* ---- text and options for the compiler ---- */
 
+static bool has_option(const mr_opencl_entry *entry, uint32_t math) {
+    if (math == MARE_MATH_STRICT) return entry->has_rounded_division;
+    return math != MARE_MATH_FAST || !entry->ptx_arch;
+}
+
 static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_source *source) {
     static const char *const by_math[] = {
         [MARE_MATH_STRICT] = " -cl-fp32-correctly-rounded-divide-sqrt",
@@ -21,8 +28,7 @@ static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_sou
         [MARE_MATH_RELAXED] = " -cl-fast-relaxed-math",
     };
     if (!strstr(source->options, "-cl-std=")) mr_text_format(out, " -cl-std=CL1.2");
-    if (source->math != MARE_MATH_STRICT || entry->has_rounded_division)
-        mr_text_format(out, "%s", by_math[source->math]);
+    if (has_option(entry, source->math)) mr_text_format(out, "%s", by_math[source->math]);
     if (entry->ptx_arch) mr_text_format(out, " -DMR_PTX_ARCH=%u", entry->ptx_arch);
     if (*source->options) mr_text_format(out, " %s", source->options);
 }

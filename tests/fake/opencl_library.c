@@ -575,6 +575,7 @@ static char *build_log(const char *source, const char *options) {
     const char *token = strstr(source, "nvidia_error");
     if (token) return nvidia_log(source, token);
     if (!strstr(options, "-DMR_PTX_ARCH=750")) return strdup("error: this is an sm_75\n");
+    if (strstr(options, "denorms")) return strdup("error: signs become instructions\n");
     if (strstr(source, "syntax_error")) return strdup("error: bad.krn:2:5: what is this?\n");
     if (strstr(options, "-cl-nv-verbose"))
         return strdup("ptxas info    : Compiling entry function 'saxpy' for 'sm_00'\n"

@@ -74,7 +74,8 @@ static mare_status move_data(story *s) {
 static mare_status run_kernel(story *s) {
     const mare_program_desc desc = { .source = saxpy,
                                      .name = "saxpy.krn",
-                                     .language = MARE_LANGUAGE_OPENCL };
+                                     .language = MARE_LANGUAGE_OPENCL,
+                                     .math = MARE_MATH_FAST };
     MR_TRY(mare_program_create(s->device, &desc, &s->program));
     MR_TRY(mare_kernel_create(s->program, "saxpy", &s->kernel));
     MR_TRY(mare_kernel_query(s->kernel, &s->info));

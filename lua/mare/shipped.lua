@@ -4,7 +4,8 @@
 -- PoCL for CPUs. What the fields mean: shapes.lua, and the heads of the kernels.
 --
 -- `resident` is as many groups as an H200 has room for at a time on a compute unit: then all strips
--- run at once and end together, where a few more would cost a fifth. A strip of the march has at
+-- run at once and end together, where a few more would cost a fifth. A unit's registers are in four
+-- banks, so that of groups of one warp four, eight, ... have room. A strip of the march has at
 -- least `rows` rows: four more are computed. Parts of up to `cells` cells are stepped in tiles, not
 -- by the march.
 
@@ -72,8 +73,12 @@ return {
     },
     volumes = {
         gpu = {
-            float = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
-            double = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 1, resident = 9 },
+            float = {
+                { columns = 2000, W = 4, GROUP = 32, TEAM = 32, RING = 4, UNROLL = 2,
+                    resident = 8 },
+                { columns = 0, W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
+            },
+            double = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 8 },
         },
         cpu = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
     },

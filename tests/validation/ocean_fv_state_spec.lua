@@ -128,11 +128,14 @@ for _, name in ipairs { 'cdklm', 'kurganov_petrova' } do
         end)
 
         it('teams of work-items have the bits of single ones', function()
-            local desc = { scheme = name, land = true }
-            local state = support.state(support.run_steps(simulate(desc), 8))
-            local team = shapes.with({ volumes = { W = 2, GROUP = 32, TEAM = 32, RING = 4,
-                UNROLL = 1, rows = 9 } }, simulate, desc)
-            assert.is_nil(support.bits_differ(state, support.state(support.run_steps(team, 8))))
+            for precision, W in pairs { double = 2, float = 4 } do
+                local desc = { scheme = name, land = true, precision = precision }
+                local state = support.state(support.run_steps(simulate(desc), 8))
+                local team = shapes.with({ volumes = { W = W, GROUP = 32, TEAM = 32, RING = 4,
+                    UNROLL = 1, rows = 9 } }, simulate, desc)
+                support.run_steps(team, 8)
+                assert.is_nil(support.bits_differ(state, support.state(team)), precision)
+            end
         end)
 
         it('every decomposition has the bits of one part', function()

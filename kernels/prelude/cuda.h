@@ -34,7 +34,12 @@ typedef unsigned long ulong;
 #define MR_LOCAL_PTR
 #define MR_CONSTANT static __constant__ const
 #define MR_RESTRICT __restrict__
+#ifdef MR_REGISTERS     /* as room for groups: beside a group no other bound is heeded */
+#define MR_GROUP_SIZE(x, y, z) \
+    __launch_bounds__((x) * (y) * (z), 65536 / ((x) * (y) * (z) * MR_REGISTERS))
+#else
 #define MR_GROUP_SIZE(x, y, z) __launch_bounds__((x) * (y) * (z))
+#endif
 
 #define mr_lid_x() ((int)threadIdx.x)
 #define mr_lid_y() ((int)threadIdx.y)

@@ -34,7 +34,11 @@ typedef long mr_index;
 #define MR_LOCAL_PTR __local
 #define MR_CONSTANT __constant const
 #define MR_RESTRICT restrict
+#ifdef MR_REGISTERS     /* a bound that NVIDIA's compiler forgets where the group is told */
+#define MR_GROUP_SIZE(x, y, z)
+#else
 #define MR_GROUP_SIZE(x, y, z) __attribute__((reqd_work_group_size(x, y, z)))
+#endif
 
 #define mr_lid_x() ((int)get_local_id(0))
 #define mr_lid_y() ((int)get_local_id(1))

@@ -354,8 +354,12 @@ end
 -- device:program.
 function shapes.options(info, count)
     if not count or count == 0 then return nil end
-    if info.name:find '^cuda' then return '--maxrregcount=' .. count end
-    if info.vendor:find 'NVIDIA' then return '-cl-nv-maxrregcount=' .. count end
+    if info.name:find '^cuda' then
+        return ('--maxrregcount=%d --define-macro=MR_REGISTERS=%d'):format(count, count)
+    end
+    if info.vendor:find 'NVIDIA' then
+        return ('-cl-nv-maxrregcount=%d -D MR_REGISTERS=%d'):format(count, count)
+    end
     errors.argument('max_registers = %s: %s has no such limit', tostring(count), info.model)
 end
 

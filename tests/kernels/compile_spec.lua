@@ -5,6 +5,7 @@ local device = require 'bindings.device'
 local frame = require 'mare.schemes.frame'
 local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
+local shapes = require 'mare.shapes'
 local source = require 'mare.source'
 
 local water = require 'mare.schemes.shallow_water'
@@ -62,15 +63,20 @@ local volumes = {   -- W, RING, METRIC, CORIOLIS, FRICTION, FORCING, VISCOSITY, 
     { 2, 5, 0, 0, 0, 0, 0, 0, 0 }, { 4, 5, 1, 2, 3, 2, 1, 1, 1 }, { 4, nil, 0, 1, 2, 1, 0, 1, 1 },
 }
 
+local function volume_defines(precision, team, k)
+    local defines, v = frame.defines('minmod', 1.3, {}), volumes[k]
+    for n, name in ipairs { 'W', 'RING', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING', 'VISCOSITY',
+        'LAND_CELLS', 'WALLS' } do
+        defines[name] = v[n]
+    end
+    defines.MARE_REAL, defines.GROUP, defines.UNROLL = precision, team, 1
+    defines.BALANCED, defines.TEAM = k % 2, v[2] and team
+    return defines
+end
+
 local function each_volumes(precision, team, use)
-    for k, v in ipairs(volumes) do
-        local defines = frame.defines('minmod', 1.3, {})
-        for n, name in ipairs { 'W', 'RING', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING',
-            'VISCOSITY', 'LAND_CELLS', 'WALLS' } do
-            defines[name] = v[n]
-        end
-        defines.MARE_REAL, defines.GROUP, defines.UNROLL = precision, team, 1
-        defines.BALANCED, defines.TEAM = k % 2, v[2] and team
+    for k in ipairs(volumes) do
+        local defines = volume_defines(precision, team, k)
         -- the largest is for those whose lanes shuffle: others take half a minute over it
         local names = team == 64 and k == 2 and { 'volume_rate' } or { 'volumes', 'volume_rate' }
         for _, name in ipairs(names) do
@@ -167,6 +173,16 @@ local function for_target()
             source.program('ocean/volumes.krn', { defines = defines }))
         assert.is_false(ok)
         assert.truthy(tostring(failure):find('GROUP is not a multiple of TEAM', 1, true))
+    end)
+
+    it('a bound of registers is heeded beside the size of a group', function()
+        if not has_nvrtc() then return pending 'there is no NVRTC here' end
+        local function size(count)
+            return device.check(sm, source.program('ocean/volumes.krn', {
+                defines = volume_defines('float', 32, 1), math = 'fast',
+                options = shapes.options({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
+        end
+        assert.not_equal(size(0), size(48))
     end)
 end
 

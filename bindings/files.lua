@@ -281,14 +281,7 @@ function files.text(data, size)
     return ffi.string(data, size)
 end
 
--- All that is in a file; nil and a reason if it cannot be read.
-function files.read(path)
-    local file, reason = io.open(path, 'rb')
-    if not file then return nil, reason end
-    local text, why = file:read '*a'
-    file:close()
-    return text, why and path .. ': ' .. why
-end
+files.read = require 'bindings.read'
 
 -- Nil where there is no file.
 function files.size(path)

@@ -6,7 +6,7 @@
 
 local host = require 'mare.host'
 local errors = require 'bindings.errors'
-local files = require 'bindings.files'
+local read = require 'bindings.read'
 
 local usage = [[
 Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
@@ -114,10 +114,14 @@ end
 
 -- ---- scripts ----
 
+-- What mare.options fills, if it is loaded: scripts of a few kernels do without it, and the fewer
+-- objects there are in Lua, the sooner the collector is done with temporaries.
+host.options = {}
+
 -- Runs a loaded chunk as a script called `name` with its words.
 local function run(chunk, name, words)
-    local options = require 'mare.options'
-    options.source, options.program = words, 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
+    host.options.source = words
+    host.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
     _G.arg = { [0] = name, unpack(words) }
     local ok, report = xpcall(function() chunk(unpack(words)) end, describe)
     if not ok then return status_of(report) end
@@ -126,7 +130,7 @@ end
 
 local function run_text(text, chunk_name, name, words)
     local chunk, message = loadstring(text, chunk_name)
-    require('mare.options').script = { name = name, text = text }
+    host.options.script = { name = name, text = text }
     if chunk then return run(chunk, name, words) end
     io.stderr:write('mare: ', message, '\n')
     return 1
@@ -139,7 +143,7 @@ local function find_script(name)
         table.insert(candidates, 1, host.root .. '/scenarios/' .. name .. '.lua')
     end
     for _, path in ipairs(candidates) do
-        local text = files.read(path)
+        local text = read(path)
         if text then return path, text end
     end
 end
@@ -151,7 +155,7 @@ local function run_file(name, words)
         return bad_usage('%s: there is no such file, and no such scenario (there are: %s)', name,
             table.concat(require('mare.scenario').names(), ', '))
     end
-    return bad_usage('%s', select(2, files.read(name)))
+    return bad_usage('%s', select(2, read(name)))
 end
 
 -- ---- commands ----

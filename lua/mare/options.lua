@@ -28,7 +28,7 @@
 local errors = require 'bindings.errors'
 local paths = require 'mare.paths'
 
-local M = {}
+local M = require('mare.host').options or {}
 
 -- ---- values ----
 
@@ -336,9 +336,9 @@ local function evaluate(_, spec)
     return values
 end
 
-M.source = {}               -- see the head of this file
-M.program = 'scenario'      -- the name that --help shows
-M.script = nil              -- { name, text } of what the launcher runs
+-- The launcher sets these, and script = { name, text } of what it runs.
+M.source = M.source or {}                   -- see the head of this file
+M.program = M.program or 'scenario'         -- the name that --help shows
 M.elsewhere = nil           -- of a rerun: the name for what would be written as (key, path)
 
 -- apply(name, f, value): f(value), where a refusal of f is one of the option.

@@ -49,6 +49,13 @@ describe('mare', function()
         check(0, 'xx', { path, 'x' })
     end)
 
+    it('loads nothing that a script of kernels does without', function()
+        check(0, 'nil nil nil', { '-e', [[
+            require('mare').device.open('null'):buffer { size = 4 }:fill(0)
+            print(package.loaded['mare.options'], package.loaded['bindings.files'],
+                package.loaded['mare.scenario'])]] }, '| tr "\\t" " "')
+    end)
+
     it('takes a bare name for a scenario, whatever file has it', function()
         local folder = os.tmpname()
         os.execute(('rm %s; mkdir %s; echo this is no Lua > %s/saxpy'):format(folder, folder,

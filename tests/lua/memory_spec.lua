@@ -3,6 +3,7 @@
 local ffi = require 'ffi'
 local host = require 'mare.host'
 local mare = require 'mare'
+local devices = require 'tests.devices'
 local util = require 'jit.util'
 local device = mare.device
 
@@ -246,6 +247,21 @@ describe('temporaries', function()
         ]], '64M')
         assert.equal('done\n', text)
     end)
+
+    for _, info in ipairs(devices()) do
+        if info.kind == 'cpu' then
+            it('stay within the caches of ' .. info.name, function()
+                local d, most = device.open(info.name), 0
+                local before = d:pool()
+                for _ = 1, 100 do
+                    d:buffer { size = 2^20 }
+                    most = math.max(most, d:pool() - before)
+                end
+                d:release()
+                assert.truthy(most > 2^22 and most <= 2^23 + 2^20, most)
+            end)
+        end
+    end
 
     it('that are all needed end in a message', function()
         local text = run([[

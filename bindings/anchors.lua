@@ -32,6 +32,11 @@ function M.keep(stream, memory)
     end
 end
 
+-- Whether any stream is recorded now. Otherwise keep has nothing to do for pinned memory.
+function M.is_recording()
+    return recordings > 0
+end
+
 -- Whether transfers of the stream may be under way.
 function M.any(key)
     return queued[key] ~= nil

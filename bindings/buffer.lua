@@ -120,6 +120,13 @@ function buffer:download(options)
     return pointer
 end
 
+-- What the call below needs, on a line of the cache.
+local transfer = ffi.typeof [[struct {
+    mare_buffer *buffer; uint64_t offset; void *host; uint64_t size; mare_stream *stream;
+    bool is_kept;
+}]]
+local download, is_recording = C.mare_buffer_download, anchors.is_recording
+
 -- download(options) that is queued again and again, `into` and `stream` given: a function that
 -- does it, so that all is checked once.
 function buffer:downloader(options)
@@ -130,11 +137,13 @@ function buffer:downloader(options)
     local offset, size = span(self, what, options)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
-    stream.handle(s, what)
+    local t = transfer(self.handle, offset, pointer, size, stream.handle(s, what),
+                       not memory.is_host(into))
     return function()
-        local status = C.mare_buffer_download(self.handle, offset, pointer, size, s.handle)
+        local _ = self.handle and s.handle      -- or one of them was released, and says so
+        local status = download(t.buffer, t.offset, t.host, t.size, t.stream)
         if status ~= 0 then check(status) end
-        anchors.keep(s, into)
+        if t.is_kept or is_recording() then anchors.keep(s, into) end
     end
 end
 

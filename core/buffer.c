@@ -46,7 +46,7 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
                        "mare_buffer_create: device, desc and out are required");
     const char *label = desc->label ? desc->label : "buffer";
     MR_TRY(mr_buffer_check_desc(device, desc, label));
-    mare_buffer *buffer = mr_object_new(sizeof *buffer, "buffer", label);
+    mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
     if (!buffer) return MARE_ERROR_MEMORY;
     buffer->device = device;
     buffer->size = buffer->object.bytes = desc->size;
@@ -79,7 +79,7 @@ mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size
     if (size == 0)
         return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': view of 0 bytes", parent->object.label);
     MR_TRY(check_range(parent, "view", offset, size));
-    mare_buffer *view = mr_object_new(sizeof *view, "view", parent->object.label);
+    mare_buffer *view = mr_object_new_on_line(sizeof *view, "view", parent->object.label);
     if (!view) return MARE_ERROR_MEMORY;
     view->device = parent->device;
     view->parent = parent;
@@ -135,23 +135,28 @@ static mare_status upload(mare_buffer *dst, const void *src, const mare_region *
     return mr_op_submit(&op, stream);
 }
 
+/* `status`: of the back end's failure to read; MARE_OK: it was not asked yet. */
+MR_RARE static mare_status download_otherwise(mare_buffer *src, void *dst, const mare_region *r,
+                                              mare_stream *stream, mare_status status) {
+    mr_op op = { .kind = MR_OP_DOWNLOAD, .blocking = !stream, .buffer = src, .host = dst };
+    op.region = *r;
+    if (status != MARE_OK) return mr_op_fail(&op, status);
+    MR_TRY(pick_stream(src, stream, &stream));
+    return mr_op_submit(&op, stream);
+}
+
 /* Where nothing is to be looked after it goes straight to the back end: after the wait for a result
  * little of Mare is in the caches, and the time goes by the lines of code that are run. */
-static mare_status download(mare_buffer *src, void *dst, const mare_region *r,
-                            mare_stream *stream) {
-    const bool blocking = !stream;
+MR_HOT static inline mare_status download(mare_buffer *src, void *dst, const mare_region *r,
+                                          mare_stream *stream) {
     mare_device *device = src->device;
+    const mare_stream *used = stream ? stream : device->stream;
     mare_status status = MARE_OK;
-    MR_TRY(pick_stream(src, stream, &stream));
-    const bool plain = mr_order_is_known(src, stream) && mr_stream_is_plain(stream);
-    if (plain) {
-        status = device->backend->read(device->native, stream->native, dst, src->native, r,
-                                       blocking);
+    if (used->device == device && mr_order_is_known(src, used) && mr_stream_is_plain(used)) {
+        status = device->backend->read(device->native, used->native, dst, src->native, r, !stream);
         if (status == MARE_OK) return MARE_OK;
     }
-    mr_op op = { .kind = MR_OP_DOWNLOAD, .blocking = blocking, .buffer = src, .host = dst };
-    op.region = *r;
-    return plain ? mr_op_fail(&op, status) : mr_op_submit(&op, stream);
+    return download_otherwise(src, dst, r, stream, status);
 }
 
 mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src, uint64_t size,
@@ -164,8 +169,8 @@ mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void 
     return upload(buffer, src, &r, stream);
 }
 
-mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst, uint64_t size,
-                                 mare_stream *stream) {
+MR_HOT mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst,
+                                        uint64_t size, mare_stream *stream) {
     if (!buffer || !dst)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_download: buffer and dst are required");
     MR_TRY(check_range(buffer, "download", offset, size));

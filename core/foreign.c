@@ -45,7 +45,7 @@ mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_b
     MR_TRY(need_adoption(device, "mare_buffer_adopt"));
     const char *label = desc->label ? desc->label : "buffer of the host";
     MR_TRY(mr_buffer_check_desc(device, desc, label));
-    mare_buffer *buffer = mr_object_new(sizeof *buffer, "buffer", label);
+    mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
     if (!buffer) return MARE_ERROR_MEMORY;
     buffer->device = device;
     buffer->size = desc->size;

@@ -77,6 +77,10 @@ enum { MR_LINE_BYTES = 64 };
 #define MR_LINE _Alignas(MR_LINE_BYTES)
 /* zeroed, at the start of a line, to be freed by free(); NULL if out of memory */
 void *mr_line_alloc(size_t size);
+/* Likewise code: what each queued download runs lies together in the library, and without what runs
+ * only now and then, which is a function of its own. */
+#define MR_HOT __attribute__((hot))
+#define MR_RARE __attribute__((cold, noinline))
 
 /* zeroed, one reference, counted as live; NULL if out of memory */
 void *mr_object_new(size_t size, const char *kind, const char *label);
@@ -115,13 +119,13 @@ struct mare_device {
 };
 struct mare_buffer {
     mr_object object;
-    mare_device *device;
+    MR_LINE mare_device *device;
     mare_buffer *parent;            /* of a view */
     mr_native native;               /* the root's */
-    mr_block *block;                /* NULL in a view, like the two below */
-    uint64_t pending;               /* streams that may still use the memory for its last owner */
-    atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
     uint64_t offset, size;          /* offset within the root */
+    atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
+    uint64_t pending;               /* streams that may still use the memory for its last owner */
+    mr_block *block;                /* NULL in a view, like the two above */
     uint32_t type;
 };
 struct mare_host {
@@ -304,7 +308,18 @@ static inline bool mr_stream_is_plain(const mare_stream *stream) {
 void mr_profile_close(mare_device *device);
 
 /* region.c */
-mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size);
+static inline mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset,
+                                           uint64_t size) {
+    return (mare_region){ .width = size,
+                          .height = 1,
+                          .depth = 1,
+                          .dst_offset = dst_offset,
+                          .dst_pitch = size,
+                          .dst_slice = size,
+                          .src_offset = src_offset,
+                          .src_pitch = size,
+                          .src_slice = size };
+}
 /* Fills in the defaults of mare_region and checks pitches and slices. */
 mare_status mr_region_normalise(const mare_region *region, mare_region *out);
 /* One past the last byte that the box touches; false if that is beyond 64 bits. */

@@ -9,18 +9,6 @@ static bool add(uint64_t a, uint64_t b, uint64_t *out) {
     return !__builtin_add_overflow(a, b, out);
 }
 
-mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset, uint64_t size) {
-    return (mare_region){ .width = size,
-                          .height = 1,
-                          .depth = 1,
-                          .dst_offset = dst_offset,
-                          .dst_pitch = size,
-                          .dst_slice = size,
-                          .src_offset = src_offset,
-                          .src_pitch = size,
-                          .src_slice = size };
-}
-
 static mare_status fill_side(const char *side, const mare_region *r, uint64_t *pitch,
                              uint64_t *slice) {
     uint64_t least = 0;

@@ -78,6 +78,9 @@ static void flatten(struct box *box) {
     }
 }
 
+/* In place of a code of the driver. */
+static const unsigned NOT_TRIED = ~0u;
+
 static bool is_line(const struct box *box) { return box->height == 1 && box->depth == 1; }
 
 static unsigned queue_line(const struct box *box, uint64_t dst_offset, uint64_t src_offset,
@@ -143,14 +146,14 @@ static mare_status queue_copy(mr_native device, mr_native stream, const struct b
     return copy_strided(box, stream.ptr);
 }
 
-/* A line goes without asking for the context first, as a launch does. */
-static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking) {
+/* A line goes without asking for the context first, as a launch does; `code`: how that went. */
+static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking,
+                            unsigned code) {
     bool pushed = false;
-    unsigned code = MR_CUDA_ERROR_INVALID_CONTEXT;
     mare_status status = MARE_OK;
     flatten(box);
-    if (is_line(box)) code = queue_line(box, 0, 0, stream.ptr);
-    if (mr_cuda_is_elsewhere(code)) {
+    if (code == NOT_TRIED && is_line(box)) code = queue_line(box, 0, 0, stream.ptr);
+    if (code == NOT_TRIED || mr_cuda_is_elsewhere(code)) {
         MR_TRY(mr_cuda_enter(device, &pushed));
         status = queue_copy(device, stream, box);
     } else {
@@ -167,15 +170,26 @@ mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, con
     struct box box = make_box(r);
     box.dst.address = dst.u64 + r->dst_offset;
     box.src.host = (char *)(uintptr_t)src + r->src_offset;
-    return transfer(device, stream, &box, blocking);
+    return transfer(device, stream, &box, blocking, NOT_TRIED);
 }
 
-mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
-                         const mare_region *r, int blocking) {
+MR_RARE static mare_status read_box(mr_native device, mr_native stream, void *dst, mr_native src,
+                                    const mare_region *r, int blocking, unsigned code) {
     struct box box = make_box(r);
     box.dst.host = (char *)dst + r->dst_offset;
     box.src.address = src.u64 + r->src_offset;
-    return transfer(device, stream, &box, blocking);
+    return transfer(device, stream, &box, blocking, code);
+}
+
+/* A row, the usual download, takes the shortest way. */
+MR_HOT mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
+                                const mare_region *r, int blocking) {
+    unsigned code = NOT_TRIED;
+    if (r->height == 1 && r->depth == 1)
+        code = mr_cu.cuMemcpyDtoHAsync_v2((char *)dst + r->dst_offset, src.u64 + r->src_offset,
+                                          r->width, stream.ptr);
+    if (code == MR_CUDA_SUCCESS && !blocking) return MARE_OK;
+    return read_box(device, stream, dst, src, r, blocking, code);
 }
 
 mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
@@ -183,7 +197,7 @@ mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_n
     struct box box = make_box(r);
     box.dst.address = dst.u64 + r->dst_offset;
     box.src.address = src.u64 + r->src_offset;
-    return transfer(device, stream, &box, 0);
+    return transfer(device, stream, &box, 0, NOT_TRIED);
 }
 
 /* ---- fill ---- */

@@ -125,11 +125,13 @@ local function run_peer(library, index, z, program)
     return out
 end
 
--- Until LuaJIT has compiled what the zoom goes through.
+-- Until LuaJIT has compiled what the zoom goes through, and not for the two downloads here alone:
+-- of a function that was made three times it compiles what they have in common.
 local function warm_up(z)
     local few = { device = z.device, size = 8, limit = 16, centre = z.centre, frames = {},
         program = renderer.program('float', false) }
     for k = 1, 1000 do few.frames[k] = z.frames[1] end
+    open_host(z.device, few)
     zoom(open_host(z.device, few), few, new_times())
 end
 

@@ -118,6 +118,25 @@ for _, info in ipairs(devices()) do
             assert.is_nil(kept[1])
         end)
 
+        it('keeps the memory of a repeated download as long as it may be written', function()
+            local b, s = d:buffer{ type = 'float', count = 1000 }, d:stream()
+            local function bring(into)
+                b:downloader { into = into, stream = s }()
+                return setmetatable({ into }, { __mode = 'v' })
+            end
+            local kept, planned = bring(ffi.new 'float[1000]'), nil
+            collect()
+            assert.is_truthy(kept[1])
+            s:wait()
+            local plan = s:record(function()
+                planned = bring(d:host { type = 'float', count = 1000 })
+            end)
+            collect()
+            assert.same({ nil, true }, { kept[1], planned[1] ~= nil })
+            plan:run(1, s)
+            s:wait()
+        end)
+
         it('frees nothing for an event that came before the transfer', function()
             local b, s, e = d:buffer{ type = 'float', count = 1000 }, d:stream(), d:event()
             e:record(s)

@@ -236,7 +236,7 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
                              mare_host **out);
 void mare_host_retain(mare_host *host);
 void mare_host_release(mare_host *host);
-void *mare_host_data(mare_host *host);
+void *mare_host_data(mare_host *host);      /* begins with a page */
 uint64_t mare_host_size(const mare_host *host);
 
 /* ---- streams and events ---- */

@@ -77,8 +77,11 @@ static void buffer_free(mr_native device, mr_native buffer) {
 }
 
 static mare_status host_alloc(mr_native device, uint64_t size, mr_native *out, void **data) {
-    MR_TRY(buffer_alloc(device, size, out));
-    *data = out->ptr;
+    const uint64_t page = 4096, whole = (size + page - 1) / page * page;
+    (void)device;
+    *data = out->ptr = aligned_alloc(page, (size_t)whole);
+    if (!out->ptr)
+        return mr_fail(MARE_ERROR_MEMORY, "%llu bytes do not fit", (unsigned long long)size);
     return MARE_OK;
 }
 

@@ -180,21 +180,25 @@ static void buffer_free(mr_native native, mr_native buffer) {
     free_buffer(buffer_of(buffer));
 }
 
-/* Pinned host memory is a buffer in host memory, mapped for as long as it lives. */
+enum { PAGE_BYTES = 4096 };
+
+/* Pinned host memory is a buffer in host memory, mapped for as long as it lives. It begins with a
+ * page, as CUDA's does, so that files can take it as it lies; PoCL's buffers need not. */
 static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, void **data) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_buffer *host = NULL;
+    const uint64_t whole = size + PAGE_BYTES - 1;
     int32_t code = 0;
-    MR_TRY(make_buffer(device, size, MR_CL_MEM_READ_WRITE | MR_CL_MEM_ALLOC_HOST_PTR, &host));
+    MR_TRY(make_buffer(device, whole, MR_CL_MEM_READ_WRITE | MR_CL_MEM_ALLOC_HOST_PTR, &host));
     host->mapped =
         mr_cl.clEnqueueMapBuffer(device->service, host->mem, MR_CL_TRUE,
-                                 MR_CL_MAP_READ | MR_CL_MAP_WRITE, 0, size, 0, NULL, NULL, &code);
+                                 MR_CL_MAP_READ | MR_CL_MAP_WRITE, 0, whole, 0, NULL, NULL, &code);
     if (!host->mapped) {
         free_buffer(host);
         return mr_opencl_fail(code, "clEnqueueMapBuffer", "%" PRIu64 " bytes", size);
     }
     out->ptr = host;
-    *data = host->mapped;
+    *data = (char *)host->mapped + (-(uintptr_t)host->mapped & (PAGE_BYTES - 1));
     return MARE_OK;
 }
 

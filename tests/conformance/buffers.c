@@ -237,6 +237,7 @@ static void pins_memory(mare_device *device) {
     CHECK_OK(mare_stream_create(device, NULL, &stream));
     CHECK_OK(mare_host_create(device, BYTES, "stage", &pinned));
     CHECK_NUMBER(mare_host_size(pinned), BYTES);
+    CHECK_NUMBER((uintptr_t)mare_host_data(pinned) % 4096, 0);
     unsigned char *bytes = mare_host_data(pinned);
     randomise(bytes, 15);
     memcpy(expected, bytes, BYTES);

@@ -95,7 +95,10 @@ local function add_piece(self, piece, i, j)
     piece.launches = {}
     if device.info.kind == 'cpu' and self.slot_count > 0 and self.cells.step == 1 then
         piece.direct = direct_regions(self, piece, i, j)
-        if piece.direct then return end
+        if piece.direct then
+            self.copies = true
+            return
+        end
     end
     piece.staging = device:buffer { type = self.sim.precision, label = 'output',
         count = piece.columns * piece.rows * #self.names }
@@ -125,7 +128,7 @@ end
 local function new_lanes(self, slots)
     for k, member in ipairs(self.sim.members) do
         local device = member.device
-        local lane = { device = device, ready = device:event(), done = {},
+        local lane = { device = device, ready = device:event(), copied = device:event(), done = {},
             stream = device:stream { label = 'output' } }
         for slot = 1, slots do lane.done[slot] = device:event() end
         self.lanes[k], self.lanes[device] = lane, lane
@@ -168,13 +171,30 @@ function Snapshot:compute()
     end
 end
 
--- What needs no kernel, before the next step is queued.
+-- What the streams of the lanes do next comes after what has been queued.
+local function fork(self)
+    for _, lane in ipairs(self.lanes) do
+        lane.ready:record()
+        lane.device.stream:flush()
+        lane.stream:wait_event(lane.ready)
+    end
+end
+
+-- What needs no kernel, before the next step is queued. A core copies each box, so that two streams
+-- take twice as many.
 local function copy_directly(self, slot)
+    fork(self)
     for _, piece in ipairs(self.pieces) do
         local s = piece.state
-        for _, box in ipairs(piece.direct or {}) do
-            s[s.present]:download_region(self.slots[slot], box)
+        for n, box in ipairs(piece.direct or {}) do
+            local stream = n % 2 == 0 and self.lanes[s.device].stream or nil
+            s[s.present]:download_region(self.slots[slot], box, stream)
         end
+    end
+    for _, lane in ipairs(self.lanes) do
+        lane.copied:record(lane.stream)
+        lane.stream:flush()
+        lane.device.stream:wait_event(lane.copied)
     end
 end
 
@@ -184,12 +204,8 @@ function Snapshot:take(slot)
         if self.last then lane.device.stream:wait_event(lane.done[self.last]) end
     end
     self:compute()
-    copy_directly(self, slot)
-    for _, lane in ipairs(self.lanes) do
-        lane.ready:record()
-        lane.device.stream:flush()
-        lane.stream:wait_event(lane.ready)
-    end
+    if self.copies then copy_directly(self, slot) end
+    fork(self)
     for _, piece in ipairs(self.pieces) do
         if piece.staging then
             piece.staging:download_region(self.slots[slot], piece.region,
@@ -230,6 +246,7 @@ function Snapshot:release()
         lane.stream:wait()
         for _, done in ipairs(lane.done) do done:release() end
         lane.ready:release()
+        lane.copied:release()
         lane.stream:release()
     end
     for _, piece in ipairs(self.pieces) do

@@ -15,6 +15,7 @@ ffi.cdef [[
     int fsync(int fd);
     int fcntl(int fd, int command, ...);
     long write(int fd, const void *data, size_t size);
+    long pwrite(int fd, const void *data, size_t size, int64_t offset);
     int link(const char *old, const char *new_name);
     void *mmap(void *wanted, size_t size, int protection, int flags, int fd, int64_t offset);
     int munmap(void *address, size_t size);
@@ -43,6 +44,7 @@ local files = {}
 
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
 local O_LOCK = 0x41             -- WRONLY CREAT
+local O_DIRECT = ({ x64 = 0x4000, arm64 = 0x10000 })[ffi.arch]
 local F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 38, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
 local EINTR, EIO, EAGAIN, EEXIST, X_OK, W_OK = 4, 5, 11, 17, 1, 2
@@ -221,6 +223,62 @@ function Temporary:append(data, size)
         done = done + math.max(n, 0)
         self:recycle()
     end
+end
+
+-- A descriptor whose whole pages go to the disk past the page cache, or -1.
+local function open_direct(name)
+    return O_DIRECT and C.open(name, O_WRONLY + O_DIRECT + O_CLOEXEC) or -1
+end
+
+-- Whether the file system has a way past the page cache.
+function Temporary:has_direct()
+    local fd = open_direct(self.name)
+    if fd >= 0 then C.close(fd) end
+    return fd >= 0
+end
+
+-- How many bytes could be put there; if not all, errno says why.
+local function put_at(fd, start, size, offset)
+    local done = 0
+    while done < size do
+        local n = tonumber(C.pwrite(fd, start + done, size - done, offset + done))
+        if n < 0 and ffi.errno() ~= EINTR then break end
+        done = done + math.max(n, 0)
+    end
+    return done
+end
+
+-- Those that follow one another, in memory and in the file, as one.
+local function joined(pieces)
+    local runs = {}
+    for _, p in ipairs(pieces) do
+        local start, last = ffi.cast('const char *', p.data) + p.from, runs[#runs]
+        if last and last.start + last.size == start and last.offset + last.size == p.offset then
+            last.size = last.size + p.size
+        else
+            runs[#runs + 1] = { start = start, size = p.size, offset = p.offset }
+        end
+    end
+    return runs
+end
+
+-- Puts pieces, each `size` bytes from byte `from` of data on, at their offsets. Whole pages at
+-- multiples of a page, in memory too, go past the page cache, which takes a core a tenth of the
+-- time; where that cannot be, they go through it.
+function Temporary:place(pieces)
+    local direct = open_direct(self.name)
+    for _, run in ipairs(joined(pieces)) do
+        local start, size, offset = run.start, run.size, run.offset
+        local done = direct >= 0 and put_at(direct, start, size, offset) or 0
+        done = done + put_at(self.fd, start + done, size - done, offset + done)
+        if done < size then
+            local number = ffi.errno()
+            if direct >= 0 then C.close(direct) end
+            ffi.errno(number)
+            fail(self.path, 'cannot be written')
+        end
+    end
+    if direct >= 0 then C.close(direct) end
 end
 
 -- After this the final name holds the new file, or an error was raised and nothing has changed.

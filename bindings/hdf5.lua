@@ -1,5 +1,6 @@
 -- Where the chunks of a NetCDF-4 variable lie in its file, which NetCDF-C does not tell but the
--- HDF5 below it does.
+-- HDF5 below it does: M.chunks of a closed file, M.index of one that NetCDF-C has open to write.
+-- Both count in bytes from the start of the file.
 
 local ffi = require 'ffi'
 local netcdf = require 'bindings.netcdf'
@@ -14,6 +15,7 @@ ffi.cdef [[
 
 local M = {}
 
+local H5F_ACC_RDONLY, H5F_ACC_RDWR = 0, 1
 local unknown = 2 ^ 63      -- above it HDF5's "no address"
 
 local function scan(C, set, origins, extents)
@@ -32,7 +34,7 @@ end
 -- most.
 function M.chunks(path, variables, origins, extents)
     local C = netcdf.library()
-    local file = C.H5Fopen(path, 0, 0)
+    local file = C.H5Fopen(path, H5F_ACC_RDONLY, 0)
     if file < 0 then error(path .. ': HDF5 cannot open it', 0) end
     local ok = true
     for _, name in ipairs(variables) do
@@ -42,6 +44,35 @@ function M.chunks(path, variables, origins, extents)
     end
     C.H5Fclose(file)
     if not ok then error(path .. ': HDF5 cannot find its chunks', 0) end
+end
+
+local Index = {}
+Index.__index = Index
+
+-- Of these variables, by their names. It is HDF5's own second look at a file that it has open: the
+-- chunks are there as soon as something is put into them. To be closed before the file.
+function M.index(path, names)
+    local C = netcdf.library()
+    local self = setmetatable({ path = path, sets = {} }, Index)
+    self.file = C.H5Fopen(path, H5F_ACC_RDWR, 0)
+    if self.file < 0 then error(path .. ': HDF5 cannot open it', 0) end
+    for _, name in ipairs(names) do self.sets[name] = C.H5Dopen2(self.file, '/' .. name, 0) end
+    return self
+end
+
+-- Offset of the chunk that starts at this origin.
+function Index:offset(name, origin)
+    local found = {}
+    if not scan(netcdf.library(), self.sets[name], { origin }, found) or not found[1] then
+        error(self.path .. ': HDF5 cannot find a chunk of ' .. name, 0)
+    end
+    return found[1][1]
+end
+
+function Index:close()
+    local C = netcdf.library()
+    for _, set in pairs(self.sets) do C.H5Dclose(set) end
+    C.H5Fclose(self.file)
 end
 
 return M

@@ -27,6 +27,8 @@ ffi.cdef [[
     const char *nc_strerror(int status);
     int nc_create(const char *path, int mode, int *id);
     int nc_open(const char *path, int mode, int *id);
+    int nc_get_alignment(int *threshold, int *alignment);
+    int nc_set_alignment(int threshold, int alignment);
     int nc_close(int id);
     int nc_abort(int id);
     int nc_sync(int id);
@@ -181,11 +183,30 @@ function netcdf.open(path)
     return new(path, id[0])
 end
 
--- Opens to write more into it. Errors call it shown_as.
+local align_from, page = 65536, 4096
+
+-- f(...) while files are opened in which what has 64 KiB or more begins with a page; the setting
+-- is the process's. Whether NetCDF-C knows that, since 4.9.0, comes first.
+local function aligned(f, ...)
+    local threshold, alignment = ffi.new 'int[1]', ffi.new 'int[1]'
+    local known = pcall(function()
+        C.nc_get_alignment(threshold, alignment)
+        C.nc_set_alignment(align_from, page)
+    end)
+    local status = f(...)
+    -- Never set it is 0, which HDF5 does not take.
+    if known then C.nc_set_alignment(math.max(1, threshold[0]), math.max(1, alignment[0])) end
+    return known, status
+end
+
+-- Opens to write more into it; .aligns: new chunks of 64 KiB or more begin with a page. Errors call
+-- it shown_as.
 function netcdf.append(path, shown_as)
     local id = ffi.new 'int[1]'
-    check(library().nc_open(path, NC_WRITE, id), shown_as, 'open again')
+    local aligns, status = aligned(library().nc_open, path, NC_WRITE, id)
+    check(status, shown_as, 'open again')
     local file = new(shown_as, id[0])
+    file.aligns = aligns
     file:check(C.nc_set_fill(file.id, NC_NOFILL, id), 'set fill mode')
     return file
 end
@@ -201,6 +222,11 @@ end
 function File:close()
     ffi.errno(0)
     self:check(C.nc_close(detach(self)), 'close')
+end
+
+-- Says that the disk has failed behind NetCDF-C's back: abort() leaves the file to itself.
+function File:fail()
+    self.failed = true
 end
 
 -- Gives up a file. After a failed write it stays open inside HDF5, which may crash closing one.
@@ -326,6 +352,12 @@ local function region(file, start, count)
         n = n * count[i]
     end
     return n
+end
+
+-- Whether data are n values of this very type, as far as can be told.
+function netcdf.holds(data, type, n)
+    local found, have = element(data)
+    return found == type and (not have or have >= n)
 end
 
 -- data: cdata of float, double or int, row-major; converted where the variable's type differs

@@ -40,6 +40,8 @@
 -- continued; what came after is gone from it, and is computed and written again. The old file
 -- stays until the new one is complete.
 --
+-- Large fields that nothing compresses go past HDF5 and past the page cache (bindings/README.md).
+--
 -- writer{} raises before anything is computed if the path is a folder, the folder cannot be written
 -- or a description is wrong. After any failed call the temporary is already gone.
 -- Attribute values: string, number, boolean (written as text) or array of numbers.
@@ -55,6 +57,8 @@ local Writer = {}
 Writer.__index = Writer
 
 local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough for partial readers
+local min_direct, page = 65536, 4096        -- bytes
+local bytes_of = { float = 4, double = 8 }
 
 local function fail(spec, ...)
     error(tostring(spec.path) .. ': ' .. string.format(...), 0)
@@ -140,7 +144,7 @@ local function record_bytes(spec)
     local rows = chunk_rows(g)
     local cells = math.ceil(g.ny / rows) * rows * g.nx
     for _, v in ipairs(all_variables(spec)) do
-        bytes = bytes + cells * (v.type == 'double' and 8 or 4)
+        bytes = bytes + cells * bytes_of[v.type]
     end
     return bytes + math.ceil(bytes / 64) + 65536
 end
@@ -200,9 +204,38 @@ local function define_variable(file, spec, v, order, chunks)
         standard_name = v.standard_name })
 end
 
+local function is_plain(spec)
+    return (spec.deflate or 0) == 0 and not spec.shuffle and not spec.quantize
+end
+
 local function write_through(file, spec)
-    if (spec.deflate or 0) > 0 or spec.shuffle or spec.quantize then return end
+    if not is_plain(spec) then return end
     for _, v in ipairs(spec.variables) do file:write_through(v.name) end
+end
+
+-- Whether all chunks are of whole pages, and large enough.
+local function has_whole_pages(spec)
+    local g = sample_of(spec)
+    for _, v in ipairs(spec.variables) do
+        local row = g.nx * bytes_of[v.type]
+        local chunk = chunk_rows(g) * row
+        if chunk < min_direct or chunk % page > 0 or g.ny * row % page > 0 then return false end
+    end
+    return true
+end
+
+-- Fields may go from where they lie to where HDF5 says, past the page cache.
+local function open_index(self)
+    local spec, names = self.spec, {}
+    if not (self.file.aligns and is_plain(spec) and has_whole_pages(spec)
+        and self.temporary:has_direct()) then return end
+    for k, v in ipairs(spec.variables) do names[k] = v.name end
+    self.index = hdf5.index(self.temporary.name, names)
+end
+
+local function close_index(self)
+    if self.index then self.index:close() end
+    self.index = nil
 end
 
 local function define_variables(file, spec, dims)
@@ -291,6 +324,7 @@ function output.writer(spec)
         self.temporary:reserve(self.record_bytes)
         self.file = netcdf.create(self.temporary.name, self.path)
         define(self.file, spec)
+        open_index(self)
     end)
     return self
 end
@@ -306,16 +340,56 @@ local function put_field(self, name, data)
     end
 end
 
+-- HDF5 finds a place for a chunk when something is put into it: its first value.
+local first_value = { 1, 1, 1 }
+
+-- Appends where the chunks of a field go. A first value comes again with its chunk.
+local function claim(self, v, data, pieces)
+    local start, nx, bytes = self.start, self.cells.nx, bytes_of[v.type]
+    local ny, rows = self.cells.ny, chunk_rows(self.cells)
+    for y = 0, ny - 1, rows do
+        start[2] = y
+        self.file:put(v.name, start, first_value, y > 0 and data + y * nx or data)
+        pieces[#pieces + 1] = { data = data, from = y * nx * bytes,
+            size = math.min(rows, ny - y) * nx * bytes,
+            offset = self.index:offset(v.name, start) }
+    end
+end
+
+-- What HDF5 has in the pages of the chunks has to be in the file before.
+local function place(self, pieces)
+    local ok, message = pcall(self.temporary.place, self.temporary, pieces)
+    if not ok then
+        self.file:fail()
+        error(message, 0)
+    end
+end
+
+-- Returns the pieces of fields that HDF5 does not write.
+local function put_fields(self, get)
+    local pieces, cells = {}, self.cells.nx * self.cells.ny
+    for _, v in ipairs(self.spec.variables) do
+        local data = get(v.name)
+        if self.index and netcdf.holds(data, v.type, cells) then
+            claim(self, v, data, pieces)
+        else
+            put_field(self, v.name, data)
+        end
+    end
+    return pieces
+end
+
 local function write(self, t, get)
     if t ~= t or t <= self.last then
         fail(self, 'time %.17g does not come after %.17g', t, self.last)
     end
     self.temporary:reserve(self.record_bytes)
     self.start[1] = self.steps
-    for _, v in ipairs(self.spec.variables) do put_field(self, v.name, get(v.name)) end
+    local pieces = put_fields(self, get)
     self.time[0] = t
     self.file:put('time', { self.steps }, { 1 }, self.time)
     self.file:sync()
+    place(self, pieces)
     self.temporary:recycle()        -- what HDF5 kept to compress it
     self.last, self.steps = t, self.steps + 1
 end
@@ -376,6 +450,7 @@ end
 
 local function seal(self)
     local name, spec = self.temporary.name, self.spec
+    close_index(self)
     self.file:close()
     self.file = nil
     files.sync(name)
@@ -395,6 +470,7 @@ local function seal(self)
     self.counted = self.steps
     self.file = netcdf.append(name, self.path)
     write_through(self.file, spec)
+    open_index(self)
 end
 
 -- From here on a failing or aborted run leaves the file, for resume().
@@ -465,6 +541,7 @@ function output.resume(spec, position)
         self.file:begin_definitions()
         put_global_attributes(self.file, spec, earlier)
         self.file:end_definitions()
+        open_index(self)
     end)
     return self
 end
@@ -472,6 +549,7 @@ end
 function Writer:close()
     if not self.file then fail(self, 'is closed') end
     guarded(self, function()
+        close_index(self)
         self.file:close()
         self.temporary:commit()
         self.file = nil
@@ -482,6 +560,7 @@ end
 function Writer:abort()
     local file = self.file
     self.file = nil
+    if file and not file.failed then close_index(self) end
     if file then file:abort() end
     if self.position then self.temporary:keep() else self.temporary:discard() end
 end

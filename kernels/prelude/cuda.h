@@ -142,31 +142,38 @@ MR_FN float mr_rsqrt_(float a) {
     return r;
 }
 
-/* From the some 20 bits of an instruction, by a step of third order. */
+/* From the some 20 bits of an instruction, by a step of third order; each in one piece, because of
+ * what no loop changes the compiler moves all but an asm back into the loop. */
 MR_FN double mr_rcp_(double a) {
     double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-    double e = fma(-a, r, 1.0);
-    return fma(r, fma(e, e, e), r);
+    asm("{ .reg .f64 s, e; rcp.approx.ftz.f64 s, %1; neg.f64 e, %1;"
+        "fma.rn.f64 e, e, s, 0d3FF0000000000000; fma.rn.f64 e, e, e, e; fma.rn.f64 %0, s, e, s; }"
+        : "=d"(r) : "d"(a));
+    return r;
 }
 
+/* e = 1 - a s^2, s + s e (0.5 + 0.375 e) */
 MR_FN double mr_rsqrt_(double a) {
     double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-    double e = fma(-(a * r), r, 1.0);
-    return fma(r * e, fma(0.375, e, 0.5), r);
+    asm("{ .reg .f64 s, e, f; rsqrt.approx.ftz.f64 s, %1; mul.f64 e, %1, s; neg.f64 e, e;"
+        "fma.rn.f64 e, e, s, 0d3FF0000000000000;"
+        "fma.rn.f64 f, e, 0d3FD8000000000000, 0d3FE0000000000000; mul.f64 e, e, s;"
+        "fma.rn.f64 %0, e, f, s; }" : "=d"(r) : "d"(a));
+    return r;
 }
 
 MR_FN double mr_sqrt_(double a) { return a * mr_rsqrt_(a + 1e-300); }    /* 0 of 0 */
 
 /* Of third order, too, in the form of a square that has MR_ROOT left out: 3 (q - 5/3)^2 / 8 + 5/6
- * with q = x r^2 is 1 / sqrt(q) near 1. */
+ * with q = x r^2 is 1 / sqrt(q) near 1. To what the instruction leaves at 0, the low word, any will
+ * do; that of x is there already. */
 #define MR_ROOT ((real)(sizeof(real) == 8 ? 0.375 : 1.0))
 MR_FN double mr_ratio_root_(double a, double b) {
     double x = a * b, r;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-    double h = fma(x * r, r, -1.6666666666666667);
-    return a * r * fma(h, h, 2.2222222222222222);
+    r = __hiloint2double(__double2hiint(r), __double2loint(x));
+    double y = a * r, h = fma(b * y, r, -1.6666666666666667);
+    return y * fma(h, h, 2.2222222222222222);
 }
 #else
 #define MR_ROOT R(1.0)

@@ -167,16 +167,19 @@ MR_FN float mr_rsqrt_float(float a) {
 
 MR_FN double mr_rcp_double(double a) {
     double r;
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-    double e = fma(-a, r, 1.0);
-    return fma(r, fma(e, e, e), r);
+    asm("{ .reg .f64 s, e; rcp.approx.ftz.f64 s, %1; neg.f64 e, %1;"
+        "fma.rn.f64 e, e, s, 0d3FF0000000000000; fma.rn.f64 e, e, e, e; fma.rn.f64 %0, s, e, s; }"
+        : "=d"(r) : "d"(a));
+    return r;
 }
 
 MR_FN double mr_rsqrt_double(double a) {
     double r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(a));
-    double e = fma(-(a * r), r, 1.0);
-    return fma(r * e, fma(0.375, e, 0.5), r);
+    asm("{ .reg .f64 s, e, f; rsqrt.approx.ftz.f64 s, %1; mul.f64 e, %1, s; neg.f64 e, e;"
+        "fma.rn.f64 e, e, s, 0d3FF0000000000000;"
+        "fma.rn.f64 f, e, 0d3FD8000000000000, 0d3FE0000000000000; mul.f64 e, e, s;"
+        "fma.rn.f64 %0, e, f, s; }" : "=d"(r) : "d"(a));
+    return r;
 }
 
 MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); }   /* 0 of 0 */
@@ -185,8 +188,9 @@ MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); 
 MR_FN double mr_ratio_root_double(double a, double b) {
     double x = a * b, r;
     asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-    double h = fma(x * r, r, -1.6666666666666667);
-    return a * r * fma(h, h, 2.2222222222222222);
+    r = as_double((int2)(as_int2(x).x, as_int2(r).y));
+    double y = a * r, h = fma(b * y, r, -1.6666666666666667);
+    return y * fma(h, h, 2.2222222222222222);
 }
 #else
 #define MR_ROOT R(1.0)

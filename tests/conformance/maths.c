@@ -3,13 +3,13 @@
  * STRICT and FAST never fuse a * b + c: with c = -round(a * b) the answer is exactly 0, while a
  * fused one is the rounding error of the product. STRICT divides, takes roots and keeps denormals
  * as IEEE 754 says; FAST may be off by 3 units in the last place, OpenCL's own bound for roots, and
- * so may roots of ratios and cube roots in both.
+ * so may reciprocals, inverse roots, roots of ratios and cube roots in both.
  */
 #include "devices.h"
 
 #include <math.h>
 
-enum { N = 4096, INPUTS = 4, OUTPUTS = 13 };
+enum { N = 4096, INPUTS = 4, OUTPUTS = 15 };
 
 static const char source[] =
     "MR_FN real product(real a, real b) { return a * b; }\n"
@@ -18,7 +18,7 @@ static const char source[] =
     "    int i = mr_gid_x();\n"
     "    if (i < n) {\n"
     "        real a = in[4 * i], b = in[4 * i + 1], c = in[4 * i + 2];\n"
-    "        MR_GLOBAL real *to = out + 13 * i;\n"
+    "        MR_GLOBAL real *to = out + 15 * i;\n"
     "        to[0] = a * b + c;\n"
     "        to[1] = c - a * b;\n"
     "        to[2] = product(a, b) + c;\n"
@@ -32,13 +32,16 @@ static const char source[] =
     "        to[10] = MR_ROOT * mr_ratio_root(mr_abs(a), mr_abs(b));\n"
     "        to[11] = mr_agreed(c, a, b);\n"
     "        to[12] = mr_least(mr_copysign(a, c), mr_copysign(b, c), c);\n"
+    "        to[13] = mr_rcp(a);\n"
+    "        to[14] = mr_rsqrt(mr_abs(a));\n"
     "    }\n"
     "}\n";
 
 static const char *const names[OUTPUTS] = {
     "a * b + c", "c - a * b", "product(a, b) + c", "a * b - c * b", "fma(a, b, c)", "a / b",
     "sqrt(abs(a))", "a * tiny", "cbrt(a)", "cbrt(anything)", "ratio_root(abs(a), abs(b))",
-    "agreed(c, a, b)", "least(copysign(a, c), copysign(b, c), c)"
+    "agreed(c, a, b)", "least(copysign(a, c), copysign(b, c), c)", "rcp(a)",
+    "rsqrt(abs(a))"
 };
 
 /* Uniform in (0.5, 2), both signs; every second c cancels the product. */
@@ -64,6 +67,7 @@ static double random_number(void) {
             to[10] = (type)sqrt(fabs((double)a / (double)b));                                      \
             to[11] = (a < 0) == (b < 0) ? c : 0;                                                   \
             to[12] = (type)copysign(fmin(fmin(fabs(a), fabs(b)), fabs(c)), c);                     \
+            to[13] = 1 / a, to[14] = (type)(1 / sqrt(fabs((double)a)));                            \
         }                                                                                          \
     }
 REFERENCE(float, f, 160)

@@ -245,6 +245,22 @@ MR_FN void mr_store_lanes(real *to, const real *from, int n) {
 /* An int that all lanes have, so that the compiler knows: what depends on it does not diverge. */
 #define mr_uniform(x) __shfl_sync(0xffffffffu, x, 0)
 
+/* The maximum over the lanes of a warp, in which a NaN survives. */
+MR_FN double mr_warp_most(double x) {
+    MR_UNROLL(5)
+    for (int k = 16; k > 0; k /= 2) x = mr_max_nan_(x, __shfl_xor_sync(0xffffffffu, x, k));
+    return x;
+}
+MR_FN float mr_warp_most(float x) {
+#if __CUDA_ARCH__ >= 800
+    return __uint_as_float(__reduce_max_sync(0xffffffffu, __float_as_uint(x)));
+#else
+    MR_UNROLL(5)
+    for (int k = 16; k > 0; k /= 2) x = mr_max_nan_(x, __shfl_xor_sync(0xffffffffu, x, k));
+    return x;
+#endif
+}
+
 /* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
  * mr_fetch_wait they are on their way, which only the work-item that asked may wait for. */
 MR_FN void mr_read_lanes(real *to, const real *from, int n) { mr_load_lanes(to, from, n); }

@@ -299,6 +299,26 @@ MR_FN int mr_uniform(int x) {
 #define mr_shuffle_up(x) MR_HALVES(mr_shuffle_bits_up, x)
 #define mr_shuffle_down(x) MR_HALVES(mr_shuffle_bits_down, x)
 
+/* The maximum over the lanes of a warp, in which a NaN survives. */
+#define MR_LANE_BITS_(name, k) \
+    MR_FN uint name(uint x) { \
+        uint y; \
+        asm volatile("shfl.sync.bfly.b32 %0, %1, " #k ", 31, 0xffffffff;" : "=r"(y) : "r"(x)); \
+        return y; \
+    }
+MR_LANE_BITS_(mr_lane_bits_1, 1)
+MR_LANE_BITS_(mr_lane_bits_2, 2)
+MR_LANE_BITS_(mr_lane_bits_4, 4)
+MR_LANE_BITS_(mr_lane_bits_8, 8)
+MR_LANE_BITS_(mr_lane_bits_16, 16)
+MR_FN real mr_warp_most(real x) {
+    x = mr_max_nan(x, MR_HALVES(mr_lane_bits_16, x));
+    x = mr_max_nan(x, MR_HALVES(mr_lane_bits_8, x));
+    x = mr_max_nan(x, MR_HALVES(mr_lane_bits_4, x));
+    x = mr_max_nan(x, MR_HALVES(mr_lane_bits_2, x));
+    return mr_max_nan(x, MR_HALVES(mr_lane_bits_1, x));
+}
+
 #endif
 
 #if MR_PTX_ARCH >= 800

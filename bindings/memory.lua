@@ -33,13 +33,14 @@ local rooms = setmetatable({}, { __mode = 'k' })    -- by device: bytes, when it
 
 -- A block that has left its caches costs a CPU more than a collection: temporaries of 64 KiB to 16
 -- MiB took 1.2 to 1.5 times as long as with release by hand where garbage had all of a limit of 1
--- GiB, and 1.0 to 1.2 times with 4 to 16 MiB of it (two cores of a Xeon).
-local nearby = 2^23
+-- GiB, and 1.0 to 1.2 times with 4 to 16 MiB of it (two cores of a Xeon). That is a matter of less
+-- than a millisecond for 8 MiB, so it is for small heaps only.
+local nearby, cheap = 2^23, 1e-4
 
 local function room(device, in_use)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
     local bytes = math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use))
-    return device.info.kind == 'cpu' and math.min(nearby, bytes) or bytes
+    return device.info.kind == 'cpu' and fixed < cheap and math.min(nearby, bytes) or bytes
 end
 
 -- Seconds of a collection.
@@ -52,11 +53,11 @@ end
 local function collect(device)
     local elapsed = now() - ended
     cycle()
-    rooms[device] = room(device, (device:pool()))
     local size = collectgarbage 'count'
     if math.abs(size - heap) > heap / 4 then
         fixed, heap = math.min(cycle(), cycle()), size
     end
+    rooms[device] = room(device, (device:pool()))
     local wanted = asked * fixed / (share * elapsed)
     enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
     ended = now()

@@ -182,7 +182,8 @@ local function for_target()
                 defines = volume_defines('float', 32, 1), math = 'fast',
                 options = shapes.options({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
         end
-        assert.not_equal(size(0), size(64))     -- 48 would be more groups than there can be
+        assert.not_equal(size(64), size(48))
+        assert.not_equal(size(0), size(96))
     end)
 end
 

@@ -242,7 +242,7 @@ local function put_at(fd, start, size, offset)
     local done = 0
     while done < size do
         local n = tonumber(C.pwrite(fd, start + done, size - done, offset + done))
-        if n < 0 and ffi.errno() ~= EINTR then break end
+        if n == 0 or n < 0 and ffi.errno() ~= EINTR then break end
         done = done + math.max(n, 0)
     end
     return done

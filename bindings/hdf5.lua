@@ -50,13 +50,21 @@ local Index = {}
 Index.__index = Index
 
 -- Of these variables, by their names. It is HDF5's own second look at a file that it has open: the
--- chunks are there as soon as something is put into them. To be closed before the file.
+-- chunks are there as soon as something is put into them. To be closed before the file. Nil where
+-- HDF5 refuses.
 function M.index(path, names)
     local C = netcdf.library()
     local self = setmetatable({ path = path, sets = {} }, Index)
     self.file = C.H5Fopen(path, H5F_ACC_RDWR, 0)
-    if self.file < 0 then error(path .. ': HDF5 cannot open it', 0) end
-    for _, name in ipairs(names) do self.sets[name] = C.H5Dopen2(self.file, '/' .. name, 0) end
+    if self.file < 0 then return nil end
+    for _, name in ipairs(names) do
+        local set = C.H5Dopen2(self.file, '/' .. name, 0)
+        if set < 0 then
+            self:close()
+            return nil
+        end
+        self.sets[name] = set
+    end
     return self
 end
 

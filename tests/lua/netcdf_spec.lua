@@ -289,6 +289,15 @@ describe('large fields', function()
         check(2)
     end)
 
+    it('are left to HDF5 where it fills them first, with missing values', function()
+        local writer = output.writer(large { variables = { { name = 'rho', type = 'float' },
+            { name = 'p', type = 'float', missing = -1 } } })
+        assert.is_nil(writer.index)
+        put(writer, 0)
+        writer:close()
+        check(1)
+    end)
+
     it('are converted and compressed by HDF5', function()
         intercept('place', function(own, self, pieces)
             assert.equal(0, #pieces)

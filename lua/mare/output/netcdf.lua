@@ -28,7 +28,8 @@
 --       shuffle = true,                       -- of bytes before; nil: when deflated
 --       quantize = 4,                         -- significant digits to keep; nil: all
 --   }
---   out:write(t, function(name) return data end)   -- data: cdata, ny*nx values, row-major, y up
+--   out:write(t, function(name) return data end)   -- data: cdata, ny*nx values, row-major, y up,
+--                                     -- each variable's own, left alone until write() returns
 --   out:close()                               -- complete: now it has its final name
 --   out:abort()                               -- or: remove the temporary; harmless after close()
 --
@@ -213,13 +214,16 @@ local function write_through(file, spec)
     for _, v in ipairs(spec.variables) do file:write_through(v.name) end
 end
 
--- Whether all chunks are of whole pages, and large enough.
+-- Whether all chunks are of whole pages, and large enough, and not filled by HDF5 beforehand, as
+-- those of variables with missing values are.
 local function has_whole_pages(spec)
     local g = sample_of(spec)
     for _, v in ipairs(spec.variables) do
         local row = g.nx * bytes_of[v.type]
         local chunk = chunk_rows(g) * row
-        if chunk < min_direct or chunk % page > 0 or g.ny * row % page > 0 then return false end
+        if v.missing or chunk < min_direct or chunk % page > 0 or g.ny * row % page > 0 then
+            return false
+        end
     end
     return true
 end

@@ -362,6 +362,8 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_host_create: device and out are required");
     if (!label) label = "host memory";
     if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "host memory '%s': size is 0", label);
+    if (size > INT64_MAX)       /* back ends round it up */
+        return mr_fail(MARE_ERROR_MEMORY, "host memory '%s' of %llu bytes", label, (ull)size);
     mare_host *host = mr_object_new(sizeof *host, "host memory", label);
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;

@@ -27,6 +27,8 @@ static void refuses_descriptors(void) {
     CHECK_FAILS(mare_host_create(device, 0, "stage", &host), MARE_ERROR_ARGUMENT, "'stage'",
                 "size is 0");
     CHECK_FAILS(mare_host_create(device, 1ULL << 62, "stage", &host), MARE_ERROR_MEMORY, "'stage'");
+    CHECK_FAILS(mare_host_create(device, UINT64_MAX - 4094, "stage", &host), MARE_ERROR_MEMORY,
+                "'stage'", "18446744073709547521");
     CHECK(!bad && !host);
 }
 

@@ -30,14 +30,14 @@ describe('a call under the lock', function()
     end)
 
     it('leaves it free when it is interrupted at any instruction', function()
-        local interrupted = 0
+        local interrupted, hook, raise = 0, debug.sethook, error
         for count = 1, 60 do
             local ok = pcall(function()
-                debug.sethook(function() debug.sethook() error 'interrupted' end, '', count)
+                hook(function() hook() raise 'interrupted' end, '', count)
                 library.set(count)
-                debug.sethook()
+                hook()
             end)
-            debug.sethook()
+            hook()
             interrupted = interrupted + (ok and 0 or 1)
             assert.is_true(is_free(), 'after ' .. count)
         end

@@ -529,7 +529,7 @@ describe('tuning a scenario', function()
     it('passes over what a device has no room for, and says so once', function()
         local d = device.open(trial.device)
         local model = d.info.model
-        for _, shape in ipairs { '{"GROUP":1000000000}', '{"W":3,"GROUP":100000}' } do
+        for _, shape in ipairs { '{"GROUP":1000000000}', '{"W":4,"GROUP":100000}' } do
             trial.spit(shapes.path(), ('[{"kernel":"x","scheme":"euler muscl_hancock","device":'
                 .. '"%s","precision":"float","size":6,"shape":%s}]'):format(model, shape))
             shapes.forget()

@@ -183,15 +183,16 @@ function netcdf.open(path)
     return new(path, id[0])
 end
 
-local align_from, page = 65536, 4096
+-- Bytes from which on what a file holds begins with a page, and those of a page.
+netcdf.align_from, netcdf.page = 65536, 4096
 
--- f(...) while files are opened in which what has 64 KiB or more begins with a page; the setting
--- is the process's. Whether NetCDF-C knows that, since 4.9.0, comes first.
+-- f(...) while files are opened of which that holds; the setting is the process's. Whether
+-- NetCDF-C knows it, since 4.9.0, comes first.
 local function aligned(f, ...)
     local threshold, alignment = ffi.new 'int[1]', ffi.new 'int[1]'
     local known = pcall(function()
         C.nc_get_alignment(threshold, alignment)
-        C.nc_set_alignment(align_from, page)
+        C.nc_set_alignment(netcdf.align_from, netcdf.page)
     end)
     local status = f(...)
     -- Never set it is 0, which HDF5 does not take.
@@ -199,8 +200,8 @@ local function aligned(f, ...)
     return known, status
 end
 
--- Opens to write more into it; .aligns: new chunks of 64 KiB or more begin with a page. Errors call
--- it shown_as.
+-- Opens to write more into it; .aligns: large chunks that come begin with a page. Errors call it
+-- shown_as.
 function netcdf.append(path, shown_as)
     local id = ffi.new 'int[1]'
     local aligns, status = aligned(library().nc_open, path, NC_WRITE, id)

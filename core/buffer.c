@@ -363,7 +363,8 @@ mare_status mare_host_create(mare_device *device, uint64_t size, const char *lab
     if (!label) label = "host memory";
     if (size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "host memory '%s': size is 0", label);
     if (size > INT64_MAX)       /* back ends round it up */
-        return mr_fail(MARE_ERROR_MEMORY, "host memory '%s' of %llu bytes", label, (ull)size);
+        return mr_fail(MARE_ERROR_MEMORY, "host memory '%s' of %llu bytes: no machine has that",
+                       label, (ull)size);
     mare_host *host = mr_object_new(sizeof *host, "host memory", label);
     if (!host) return MARE_ERROR_MEMORY;
     host->device = device;

@@ -58,7 +58,6 @@ local Writer = {}
 Writer.__index = Writer
 
 local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough for partial readers
-local min_direct, page = 65536, 4096        -- bytes
 local bytes_of = { float = 4, double = 8 }
 
 local function fail(spec, ...)
@@ -221,9 +220,8 @@ local function has_whole_pages(spec)
     for _, v in ipairs(spec.variables) do
         local row = g.nx * bytes_of[v.type]
         local chunk = chunk_rows(g) * row
-        if v.missing or chunk < min_direct or chunk % page > 0 or g.ny * row % page > 0 then
-            return false
-        end
+        if v.missing or chunk < netcdf.align_from or chunk % netcdf.page > 0
+            or g.ny * row % netcdf.page > 0 then return false end
     end
     return true
 end

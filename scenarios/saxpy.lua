@@ -12,7 +12,11 @@ local o = mare.options {
     { name = 'a', default = 2.0, type = 'number', help = 'factor' },
     { name = 'language', default = 'mare', choices = { 'mare', 'cuda', 'opencl' },
         help = 'of the kernel' },
+    { name = 'energy', default = false,
+        help = 'measure what an element takes, above rest, by many launches more' },
+    { name = 'quiet', default = false, help = 'print nothing' },
 }
+local print = o.quiet and function() end or print
 
 local kernels = {
     mare = [[
@@ -38,7 +42,27 @@ local kernels = {
     ]],
 }
 
+-- So many launches as take some 10 ms, again and again: one takes microseconds, and a counter of
+-- energy moves ten times a second.
+local function measure_energy(device, meter, launch)
+    local count, began, ended = 1, device:event(), device:event()
+    local function run()
+        began:record()
+        for _ = 1, count do launch:run() end
+        ended:record()
+        device:wait()
+    end
+    repeat
+        count = 2 * count
+        run()
+    until began:elapsed_ms(ended) > 10
+    return meter:measure { run = run, units = count * o.n }
+end
+
 local device = mare.options.apply('device', mare.device.open, o.device)
+local meter = o.energy and mare.options.apply('energy', function()
+    return assert(mare.energy.open(device))
+end)
 local x = device:buffer { type = 'float', count = o.n, label = 'x' }
 local y = device:buffer { type = 'float', count = o.n, label = 'y' }
 local numbers = device:host { type = 'float', count = o.n }
@@ -49,7 +73,8 @@ y:fill(1)
 local program = device:program {
     source = kernels[o.language], name = 'saxpy', language = o.language,
 }
-program:kernel('saxpy'):bind { n = o.n, a = o.a, x = x, y = y, global = o.n }:run()
+local launch = program:kernel('saxpy'):bind { n = o.n, a = o.a, x = x, y = y, global = o.n }
+launch:run()
 
 y:download { into = numbers }
 local worst = 0
@@ -59,4 +84,13 @@ end
 print(string.format('%s, %s kernel: %d elements, largest error %g', device.name, o.language, o.n,
     worst))
 if worst > 1e-6 * (math.abs(o.a) * 1000 + 1) then error 'saxpy: the result is wrong' end
-return { error = worst }
+
+local energy, reason
+if meter then energy, reason = measure_energy(device, meter, launch) end
+if energy then
+    print(string.format('energy: %.4g nJ an element above rest (%.4g to %.4g), %.0f W',
+        1e9 * energy.joules, 1e9 * energy.low, 1e9 * energy.high, energy.power))
+elseif meter then
+    print(mare.energy.text(nil, reason))
+end
+return { error = worst, energy = energy }

@@ -153,6 +153,22 @@ describe('energy', function()
         assert.is_true(rates.energy_high < 50)      -- J: it never takes more than at rest
     end)
 
+    it('is told of the launches of a single kernel', function()
+        local open, joules = energy.open, 0
+        local function counter()        -- each look finds work done, none at rest
+            joules = joules + 1
+            return joules
+        end
+        energy.open = function()
+            return energy.new { name = 'looks', counter = counter, sleep = function() end }
+        end
+        local ok, result = pcall(trial.run, 'saxpy', { n = 1000, energy = true })
+        energy.open = open
+        assert.is_true(ok, tostring(result))
+        assert.is_true(result.energy.steps >= 5, 'too few steps of the counter')
+        assert.is_true(result.energy.low <= result.energy.joules)
+    end)
+
     it('is refused where a run asks for it and there is none', function()
         local open = energy.open
         energy.open = function() return nil, 'no counter' end

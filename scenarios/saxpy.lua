@@ -42,21 +42,27 @@ local kernels = {
     ]],
 }
 
--- So many launches as take some 10 ms, again and again: one takes microseconds, and a counter of
--- energy moves ten times a second.
+-- So many launches as take some 20 ms, again and again: one takes microseconds, and a counter of
+-- energy moves ten times a second. The next ones are queued before these are waited for, so that
+-- the device is busy while the counter is looked at.
 local function measure_energy(device, meter, launch)
-    local count, began, ended = 1, device:event(), device:event()
-    local function run()
-        began:record()
+    local count, last, next = 1, device:event(), device:event()
+    local function queue(event)
         for _ = 1, count do launch:run() end
-        ended:record()
-        device:wait()
+        event:record()
     end
     repeat
         count = 2 * count
-        run()
-    until began:elapsed_ms(ended) > 10
-    return meter:measure { run = run, units = count * o.n }
+        last:record()
+        queue(next)
+        next:wait()
+    until last:elapsed_ms(next) > 10
+    queue(last)
+    return meter:measure { units = count * o.n, run = function()
+        queue(next)
+        last:wait()
+        last, next = next, last
+    end }
 end
 
 local device = mare.options.apply('device', mare.device.open, o.device)

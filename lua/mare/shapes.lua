@@ -20,6 +20,7 @@ local shapes = {}
 
 local trying        -- { kernel = fields } of a tuning, or nil
 local kept          -- entries of the user's file, once read
+local is_readable   -- whether those are all of it, or the file is none that could be read
 local entry_of = setmetatable({}, { __mode = 'k' })     -- of a shape that was kept
 local passed_over = setmetatable({}, { __mode = 'k' })  -- failures to compile one, as keys
 
@@ -66,32 +67,54 @@ local function fault(entry)
     return shape_fields.fault(entry.kernel, entry.shape)
 end
 
+-- The elements of a list in JSON, as they stand there and what they are: array of { text, entry };
+-- nil if it is none, or not complete.
+local function elements(text)
+    local found, at = {}, text:match '^%s*%[()'
+    if text:find '^%s*$' or text:find '^%s*%[%s*%]%s*$' then return found end
+    while at do
+        local entry, after, problem = json.decode(text, at)
+        if problem then return nil end
+        found[#found + 1] = { text = text:sub(at, after - 1):match '^%s*(.*)$', entry = entry }
+        local mark, next = text:match('^%s*([,%]])()', after)
+        if mark == ']' then return text:find('^%s*$', next) and found end
+        at = next
+    end
+end
+
+-- The elements of the file, with what is wrong with them as `reason`; none where there is no file.
+-- Nil and why where there is one that cannot be read.
+local function read_elements(path)
+    local text, reason = files.read(path)
+    if not text and reason:find 'No such file or directory$' then return {} end
+    if not text then return nil, ('%s cannot be read (%s)'):format(path, reason:sub(#path + 3)) end
+    local found = elements(text)
+    if not found then return nil, path .. ' is no list of tuned shapes' end
+    for _, one in ipairs(found) do one.reason = fault(one.entry) end
+    return found
+end
+
 -- Entries that cannot be right are told and left out.
 local function read()
-    local path = shapes.path()
-    local text = path and files.read(path)
-    if not text then return {} end
-    local list, good = json.decode(text), {}
-    if type(list) ~= 'table' then
-        io.stderr:write('mare: warning: ', path, ' is no list of tuned shapes and is not used\n')
-        return {}
-    end
-    for k, entry in ipairs(list) do
-        local reason = fault(entry)
-        if reason then
-            io.stderr:write('mare: warning: ', path, ': entry ', k, ' is not used: ', reason, '\n')
+    local path, good = shapes.path(), {}
+    local found, problem = read_elements(path)
+    if not found then io.stderr:write('mare: warning: ', problem, ' and is not used\n') end
+    for k, one in ipairs(found or {}) do
+        if one.reason then
+            io.stderr:write('mare: warning: ', path, ': entry ', k, ' is not used: ', one.reason,
+                '\n')
         else
-            good[#good + 1] = entry
+            good[#good + 1] = one.entry
         end
     end
-    return good
+    return good, found ~= nil
 end
 
 -- What the user has kept: array of { kernel, scheme, device, precision, size, shape, time (ms),
--- energy (J), date, mare }.
+-- energy (J), date, mare }; and whether that is all there is.
 function shapes.kept()
-    kept = kept or read()
-    return kept
+    if not kept and shapes.path() then kept, is_readable = read() end
+    return kept or {}, is_readable
 end
 
 -- Reads them anew when they are asked for next.
@@ -109,21 +132,47 @@ local function make_folders(path)
     end
 end
 
+-- Entries that are there stay as they stand, letter for letter.
 local function write(path, list)
-    local lines = {}
-    for k, entry in ipairs(list) do lines[k] = json.encode(entry) end
+    local lines, good = {}, {}
+    for k, one in ipairs(list) do
+        lines[k] = one.text or json.encode(one.entry)
+        if not one.reason then good[#good + 1] = one.entry end
+    end
     local temporary = files.temporary(path)
     temporary:append('[\n' .. table.concat(lines, ',\n') .. '\n]\n')
     temporary:commit()
-    kept = list
+    kept, is_readable = good, true
 end
 
--- Puts change(entries) in place of the file's entries while nobody else does.
-local function update(change)
+-- The file's elements; raises where there is a file whose contents a new one would lose.
+local function elements_to_keep(path)
+    local found, problem = read_elements(path)
+    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is', problem) end
+    return found
+end
+
+local function writable_path()
     local path = shapes.path()
     if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
     make_folders(path)
-    files.locked(path, function() write(path, change(read())) end)
+    return path
+end
+
+-- Puts change(elements), if that is not nil, in place of the file's while nobody else does.
+local function update(change)
+    local path = writable_path()
+    files.locked(path, function()
+        local list = change(elements_to_keep(path))
+        if list then write(path, list) end
+    end)
+end
+
+-- Raises where put() could not keep anything.
+function shapes.check()
+    local path = writable_path()
+    files.check(path)
+    elements_to_keep(path)
 end
 
 local identity = { 'kernel', 'scheme', 'device', 'precision', 'size' }
@@ -135,30 +184,43 @@ local function is_same(a, b)
     return true
 end
 
+-- Those of a list that are not to go; what is not understood never is. And how many go.
+local function without(list, goes)
+    local rest = {}
+    for _, one in ipairs(list) do
+        if one.reason or not goes(one.entry) then rest[#rest + 1] = one end
+    end
+    return rest, #list - #rest
+end
+
 -- Keeps an entry, in place of one for the same case.
 function shapes.put(entry)
     entry.date, entry.mare = os.date '!%Y-%m-%dT%H:%M:%SZ', version
-    update(function(entries)
-        local list = {}
-        for _, other in ipairs(entries) do
-            if not is_same(entry, other) then list[#list + 1] = other end
-        end
-        list[#list + 1] = entry
-        return list
+    update(function(list)
+        local rest = without(list, function(other) return is_same(entry, other) end)
+        rest[#rest + 1] = { entry = entry }
+        return rest
     end)
+end
+
+local function say_left(list)
+    local count = 0
+    for _, one in ipairs(list) do count = count + (one.reason and 1 or 0) end
+    if count > 0 then
+        io.stderr:write(('mare: %s: %d that this version does not understand stay\n'):format(
+            shapes.path(), count))
+    end
 end
 
 -- Forgets the entries of a kernel, or all. Returns how many.
 function shapes.clear(kernel)
     local path, count = shapes.path(), 0
-    if not (path and files.size(path)) then return 0 end
-    update(function(entries)
-        local list = {}
-        for _, entry in ipairs(entries) do
-            if kernel and entry.kernel ~= kernel then list[#list + 1] = entry end
-        end
-        count = #entries - #list
-        return list
+    if not (path and lfs.attributes(path)) then return 0 end
+    update(function(list)
+        local rest
+        rest, count = without(list, function(entry) return not kernel or entry.kernel == kernel end)
+        if not kernel then say_left(rest) end
+        return count > 0 and rest or nil
     end)
     return count
 end
@@ -198,6 +260,12 @@ local function shipped_names()
     return names
 end
 
+local function none_kept()
+    local path, _, is_all = shapes.path(), shapes.kept()
+    if not path then return 'none kept: MARE_TUNED is off' end
+    return is_all and 'none kept in ' .. path or 'none known'
+end
+
 -- The entries as lines of a table; or those of one kernel with their shapes, and what is shipped.
 function shapes.lines(kernel)
     local lines = {}
@@ -213,11 +281,7 @@ function shapes.lines(kernel)
         errors.usage("tune: no shapes of '%s' (shipped: %s; kept: 'mare tune ls')", kernel,
             table.concat(shipped_names(), ', '))
     end
-    if not lines[1] then
-        lines[1] = shapes.path() and 'none kept in ' .. shapes.path()
-            or 'none kept: MARE_TUNED is off'
-    end
-    return lines
+    return lines[1] and lines or { none_kept() }
 end
 
 -- The class of a number of cells: the edge of a square, as a power of two.

@@ -2,22 +2,20 @@
 -- thread writes, and the last one into a picture. scenarios/mandelbrot.lua is its command line.
 
 local cairo = require 'bindings.cairo'
-local colours = require 'mare.colours'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local film = require 'mare.output.film'
 local host = require 'mare.host'
 local image = require 'mare.output.image'
 local literal = require 'mare.literal'
+local options = require 'mare.options'
 local renderer = require 'mare.mandelbrot.renderer'
 local system = require 'bindings.system'
 local view = require 'mare.mandelbrot.view'
 local worker = require 'bindings.worker'
 local paths = require 'mare.paths'
 
--- For options: names of arithmetics, of places and (a function) of colour maps, and a limit.
-local mandelbrot = { modes = view.modes, places = view.places, colours = colours.names,
-    most_iterations = renderer.most_iterations }
+local mandelbrot = { options = require 'mare.mandelbrot.options' }
 
 local slots = 2                 -- one frame comes down while the next is computed
 
@@ -107,18 +105,24 @@ local function write_image(r, path, pixels)
     image.write(canvas, path)
 end
 
-local needed = {
-    { 'device', 'table' }, { 'centre', 'string' }, { 'width', 'number' }, { 'zoom', 'number' },
-    { 'frames', 'number' }, { 'precision', 'string' }, { 'size', 'table' },
-    { 'samples', 'number' }, { 'iterations', 'number' }, { 'colours', 'string' },
-    { 'period', 'number' },
-}
+-- What a call gives, with its fields read as the options of the command line are.
+local function read(given)
+    errors.wanted('mandelbrot.zoom', 'table', given)
+    errors.wanted('mandelbrot.zoom: device', 'table', given.device)
+    local o = {}
+    for name, value in pairs(given) do o[name] = value end
+    for _, option in ipairs(options.declared(mandelbrot.options)) do
+        local name = option.name == 'colour' and 'colours' or option.name
+        local is_needed = option.default ~= nil and option.type ~= 'boolean'
+            and (option.name ~= 'rate' or o.film)
+        if is_needed or o[name] ~= nil then
+            o[name] = options.field('mandelbrot.zoom', name, option, o[name])
+        end
+    end
+    return o
+end
 
 local function check(o)
-    errors.wanted('mandelbrot.zoom', 'table', o)
-    for _, field in ipairs(needed) do
-        errors.wanted('mandelbrot.zoom: ' .. field[1], field[2], o[field[1]])
-    end
     if o.image then errors.option('image', image.check, o.image) end
     if not o.film then return end
     errors.option('film', film.check, o.film)
@@ -150,6 +154,7 @@ end
 -- from the top, at [0 .. width * height - 1], and with `energy` what its finish() tells, or
 -- no_energy = why not }.
 function mandelbrot.zoom(o)
+    o = read(o)
     check(o)
     local list, centre = view.frames { centre = o.centre, width = o.width, zoom = o.zoom,
         frames = o.frames, precision = o.precision, columns = o.size[1] * o.samples,

@@ -74,7 +74,9 @@ local types = {
 }
 
 local function show(value)
-    if type(value) == 'table' then return table.concat(value, 'x') end
+    if type(value) == 'table' then
+        return tostring(value[1]) .. 'x' .. tostring(value[2])
+    end
     return type(value) == 'number' and ('%.14g'):format(value) or tostring(value)
 end
 
@@ -107,10 +109,29 @@ local function in_choices(option, value)
     return false
 end
 
-local function read(option, given)
+-- nil of what is not allowed.
+local function accept(option, given)
     local value = types[option.type].read(given)
     if value == nil or not in_range(option, value) or not in_choices(option, value) then
+        return nil
+    end
+    return value
+end
+
+local function read(option, given)
+    local value = accept(option, given)
+    if value == nil then
         errors.usage("option --%s: '%s' (allowed: %s)", option.name, show(given), allowed(option))
+    end
+    return value
+end
+
+-- The value that a call has for the field `name`, of which a declared option tells what it may be.
+function M.field(what, name, option, given)
+    if given == nil then errors.argument('%s: %s is missing', what, name) end
+    local value = accept(option, given)
+    if value == nil then
+        errors.argument("%s: %s = '%s' (allowed: %s)", what, name, show(given), allowed(option))
     end
     return value
 end

@@ -150,6 +150,30 @@ describe('a zoom', function()
             require('mare.energy').text(result.energy, result.no_energy))
     end)
 
+    it('takes by a call what its command line takes, and no more', function()
+        local mandelbrot = require 'mare.mandelbrot'
+        local function wrong(name, value, message)
+            local o = { device = require('bindings.device').open 'null:0', centre = '0', width = 3,
+                zoom = 1, frames = 1, precision = 'float', size = { 16, 16 }, samples = 1,
+                iterations = 10, colours = 'magma', period = 6, film = folder .. '/a.gif',
+                rate = 20 }
+            o[name] = value
+            local ok, failure = pcall(mandelbrot.zoom, o)
+            assert.same({ false, 'mandelbrot.zoom: ' .. message }, { ok, failure.message })
+        end
+        wrong('width', 0 / 0, "width = 'nan' (allowed: a number from 1e-290 to 16)")
+        wrong('zoom', 0 / 0, "zoom = 'nan' (allowed: a number from 1 to 1e+290)")
+        wrong('frames', 0, "frames = '0' (allowed: a whole number from 1 to 100000)")
+        wrong('size', { -1, 4 },
+            "size = '-1x4' (allowed: two whole numbers as 2x2 from 1 to 32767)")
+        wrong('size', { true },
+            "size = 'truexnil' (allowed: two whole numbers as 2x2 from 1 to 32767)")
+        wrong('precision', 'x',
+            "precision = 'x' (allowed: auto, float, double, double-double, perturbation)")
+        wrong('rate', 0, "rate = '0' (allowed: a whole number from 1 to 100)")
+        wrong('colours', nil, 'colours is missing')
+    end)
+
     it('refuses to write two things into one file', function()
         assert.error_matches(function()
             run { film = folder .. '/a.png', image = folder .. '/../' .. folder:match '[^/]*$'

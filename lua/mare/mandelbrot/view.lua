@@ -104,7 +104,7 @@ end
 -- there is one); frames; columns, rows: points of a frame; precision.
 function view.frames(o)
     local last = o.width / o.zoom
-    if last < least_width then
+    if last ~= last or last < least_width then
         errors.usage('option --zoom: the last frame is %.3g wide (allowed: at least %g)', last,
             least_width)
     end

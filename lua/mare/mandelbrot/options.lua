@@ -1,0 +1,32 @@
+-- What a zoom may be told: the options of its command line, whose ranges zoom() has too.
+
+local colours = require 'mare.colours'
+local renderer = require 'mare.mandelbrot.renderer'
+local view = require 'mare.mandelbrot.view'
+
+return {
+    { name = 'centre', default = 'published',
+        help = 'of all frames: a point such as -0.75+0.1i with any number of digits, or one of '
+            .. table.concat(view.places, ', ') },
+    { name = 'width', default = 3.0, type = 'number', range = { 1e-290, 16 },
+        help = 'of the first frame' },
+    { name = 'zoom', default = 0.95 ^ -49, range = { 1, 1e290 },
+        help = 'how many times narrower the last frame is; --frames 1 shows that one' },
+    { name = 'frames', default = 50, range = { 1, 100000 }, help = 'of the zoom' },
+    { name = 'size', default = { 768, 512 }, range = { 1, 32767 }, help = 'of a frame, in pixels' },
+    { name = 'samples', default = 2, range = { 1, 8 },
+        help = 'points across and down each pixel, which shows their mean' },
+    { name = 'iterations', default = 5000, range = { 1, renderer.most_iterations },
+        help = 'after which a point belongs to the set' },
+    { name = 'precision', default = 'auto', choices = view.modes, help = 'of the arithmetic' },
+    { name = 'shortcuts', default = true,
+        help = 'iterate also points that are known to be in the set; the result is the same' },
+    { name = 'colour', default = 'magma', choices = colours.names(),
+        help = 'map of the colours' },
+    { name = 'period', default = 6.0, type = 'number', range = { 1e-3, 1e6 },
+        help = 'of the colours, in roots of the time' },
+    { name = 'film', type = 'path',
+        help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4' },
+    { name = 'rate', default = 20, range = { 1, 100 }, needs = { 'film' },
+        help = 'of the film, frames a second' },
+}

@@ -3,36 +3,14 @@ local devices = require 'tests.devices'
 local ffi = require 'ffi'
 local json = require 'dkjson'
 local mare = require 'mare'
-local results = require 'mare.tune.results'
 local shapes = require 'mare.shapes'
 local source_files = require 'mare.source'
 local space = require 'mare.tune.space'
 local trial = require 'tests.scenarios.trial'
+local tuned = require 'tests.lua.tuned'
 
-local source = [[
-MR_KERNEL void scale(int n, const MR_GLOBAL real *a, MR_GLOBAL real *b) {
-    int first = mr_gid_x() * W;
-    for (int k = first; k < first + W && k < n; ++k) b[k] = a[k] * R(2.0) + (real)WRONG;
-}
-]]
-
-local n = 1000
-local function arguments()
-    local a, b, answer = {}, {}, {}
-    for k = 1, n do a[k], b[k], answer[k] = k % 97, 0, 2 * (k % 97) end
-    return { n = n, a = a, b = b }, { b = answer }
-end
-
-local function scale(more)
-    local given, answer = arguments()
-    local desc = {
-        kernel_name = 'scale', kernel_source = source, problem_size = n, arguments = given,
-        answer = answer, tune_params = { block_size_x = { 1, 8 }, W = { 1, 4 }, WRONG = { 0 } },
-        grid_div_x = { 'block_size_x', 'W' }, iterations = 3, workers = 0, early_stop = math.huge,
-    }
-    for name, value in pairs(more or {}) do desc[name] = value end
-    return desc
-end
+local n, refusal, scale = tuned.n, tuned.refusal, tuned.scale
+local source = tuned.source
 
 -- What f(...) says on stderr, in the order of writing, and what pcall gives of it.
 local function heard(f, ...)
@@ -41,12 +19,6 @@ local function heard(f, ...)
     local outcome = { pcall(f, ...) }
     rawset(io, 'stderr', stderr)
     return said, unpack(outcome)
-end
-
-local function refusal(f, ...)
-    local ok, failure = pcall(f, ...)
-    assert.is_false(ok)
-    return type(failure) == 'table' and failure.message or tostring(failure)
 end
 
 describe('the space of a tuning', function()
@@ -136,124 +108,6 @@ describe('tuning', function()
             end)
         end
     end
-
-    it('goes on from its cache, and loses the line that was not finished', function()
-        local cache, count = folder .. '/b.json', 0
-        local function tell() count = count + 1 end
-        mare.tune.kernel(scale { cache = cache, strategy_options = { max_fevals = 3 } })
-        local text = trial.slurp(cache)
-        trial.spit(cache, text:sub(1, -10))
-        local before = results.read(cache)
-        mare.tune.kernel(scale { cache = cache, tell = tell })
-        assert.equal(4, count)
-        local after = results.read(cache)
-        for key, record in pairs(before.records) do assert.same(record, after.records[key]) end
-        local lines = select(2, trial.slurp(cache):gsub('\n', '\n'))
-        assert.equal(1 + 4, lines)
-    end)
-
-    it('loses one result at most when it is killed', function()
-        local cache, script = folder .. '/c.json', folder .. '/c.lua'
-        trial.spit(script, ([[
-            local mare = require 'mare'
-            mare.tune.kernel {
-                kernel_name = 'scale', kernel_source = %q, problem_size = 4, answer = false,
-                arguments = { n = 4, a = { 1, 2, 3, 4 }, b = { 0, 0, 0, 0 } },
-                tune_params = { W = { 1 }, WRONG = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 } },
-                grid_div_x = { 'W' }, workers = 0, cache = %q,
-                tell = function(r, count)
-                    if count == 4 then os.execute 'kill -9 $PPID' end
-                end,
-            }
-        ]]):format(source, cache))
-        local status = trial.status_of(("'%s' '%s'"):format(require('mare.host').launcher, script))
-        assert.equal(137, status)
-        local kept, count = results.read(cache), 0
-        for _ in pairs(kept.records) do count = count + 1 end
-        assert.equal(4, count)
-    end)
-
-    it('passes over what took the process along', function()
-        local cache, script = folder .. '/k.json', folder .. '/k.lua'
-        trial.spit(script, ([[
-            local mare = require 'mare'
-            local records = mare.tune.kernel {
-                kernel_name = 'scale', kernel_source = %q, problem_size = 4, answer = false,
-                arguments = { n = 4, a = { 1, 2, 3, 4 }, b = { 0, 0, 0, 0 } },
-                tune_params = { W = { 1 }, WRONG = { 0, 1, 2, 3 } },
-                grid_div_x = { 'W' }, workers = 0, cache = %q,
-                metrics = { rank = function(r)
-                    return r.WRONG == 2 and os.execute 'kill -9 $PPID' or 1
-                end },
-            }
-            for _, r in ipairs(records) do print(r.WRONG, r.invalidity, r.error) end
-        ]]):format(source, cache))
-        local command = ("'%s' '%s'"):format(require('mare.host').launcher, script)
-        assert.equal(137, (trial.status_of(command)))
-        assert.truthy(trial.slurp(cache .. '.started'):find('"1,2"', 1, true))
-        local status, text = trial.status_of(command)
-        assert.equal(0, status)
-        assert.truthy(text:find('2\truntime\tcrashed: the tuning ended while this was tried\n'
-            .. '3\tcorrect\tnil\n', 1, true), text)
-        assert.is_nil(io.open(cache .. '.started'))
-        assert.equal('RuntimeFailedConfig', results.read(cache).records['1,2'].time)
-    end)
-
-    it('refuses a cache of another tuning, and one that cannot be written', function()
-        local cache = folder .. '/d.json'
-        mare.tune.kernel(scale { cache = cache })
-        local more = scale { cache = cache, tune_params = { W = { 1 }, WRONG = { 0 } } }
-        more.grid_div_x = { 'W' }
-        assert.equal('tune: ' .. cache .. ' has results of another tuning: its tune_params_keys is '
-            .. '["W","WRONG","block_size_x"], not ["W","WRONG"]', refusal(mare.tune.kernel, more))
-        trial.spit(cache, 'no JSON')
-        assert.truthy(refusal(mare.tune.kernel, scale { cache = cache })
-            :find(cache .. ' is no cache file', 1, true))
-        local nowhere = folder .. '/none/e.json'
-        assert.truthy(refusal(mare.tune.kernel, scale { cache = nowhere })
-            :find(nowhere .. ': cannot write into its folder', 1, true))
-    end)
-
-    it('refuses a cache of another source, of other options and of other data', function()
-        local cache, tried = folder .. '/f.json', 0
-        local function tuned(more)
-            local desc = scale(more)
-            desc.cache, desc.tune_params = cache, { W = { 1 }, WRONG = { 0 } }
-            desc.grid_div_x = { 'W' }
-            function desc.tell() tried = tried + 1 end
-            return mare.tune.kernel(desc)
-        end
-        local first = tuned()
-        assert.equal(first[1].timestamp, tuned()[1].timestamp)
-        local others = arguments()
-        others.a[n] = others.a[n] + 1
-        local function made() return source end
-        for name, value in pairs { kernel_source = source .. ' ', defines = { MORE = 1 },
-            math = 'fast', compiler_options = { '-DX' }, arguments = others, atol = 1e-3,
-            answer = false, verify = function() return true end } do
-            assert.equal('tune: ' .. cache .. ' has results of another tuning: source, defines, '
-                .. 'options, arguments or Mare itself have changed since',
-                refusal(tuned, { [name] = value }), name)
-        end
-        assert.is_truthy(refusal(tuned, { kernel_source = made }))
-        assert.equal(2, tried)
-        local text = trial.slurp(cache)
-        trial.spit(cache, (text:gsub('"digest":"[^"]*",', '')))
-        assert.truthy(refusal(tuned):find('(no digest)', 1, true))
-    end)
-
-    it('knows what a source includes, and what its functions close over', function()
-        local digest = require 'mare.tune.digest'
-        trial.spit(folder .. '/one.h', '#include "two.h"\n')
-        trial.spit(folder .. '/two.h', '#include "one.h"\n')
-        local found = digest.included('#include "one.h"', { folder })
-        assert.same({ [folder .. '/one.h'] = '#include "two.h"\n',
-            [folder .. '/two.h'] = '#include "one.h"\n' }, found)
-        local function of(value) return digest.of { function() return value end } end
-        assert.equal(of(1), of(1))
-        assert.not_equal(of(1), of(2))
-        assert.equal(digest.of_mare(), digest.of_mare())
-    end)
 
     it('refuses what it is not told right', function()
         local function of(more) return refusal(mare.tune.kernel, scale(more)) end

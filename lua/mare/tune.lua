@@ -79,8 +79,16 @@ local function header_of(desc, target, candidates)
         tune_params_keys = candidates.names, tune_params = params,
         objective = desc.objective or 'time',
         digest = desc.cache
-            and digest.of { digest.of_mare(), target:identity(candidates:params(1)) },
+            and digest.of { digest.of_mare(), target:identity() },
     }
+end
+
+local function open_results(desc, target, candidates)
+    return results.open(desc.cache, header_of(desc, target, candidates),
+        target.digest and function(key, params)
+            local index = candidates.index_of[key]      -- JSON has fewer digits
+            return target:digest(index and candidates:params(index) or params)
+        end)
 end
 
 -- The records and what is to be said of them all.
@@ -151,7 +159,7 @@ function tune.kernel(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates.names)
-    local kept = results.open(desc.cache, header_of(desc, target, candidates))
+    local kept = open_results(desc, target, candidates)
     local records, env = search(desc, target, candidates, kept)
     if env.kept then keep_kernel(target, candidates.names, env.best_config) end
     return records, env
@@ -190,8 +198,7 @@ function tune.scenario(desc)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.scenario').new(given, candidates.names)
     local ok, records, env = pcall(function()
-        return search(desc, target, candidates,
-            results.open(desc.cache, header_of(desc, target, candidates)))
+        return search(desc, target, candidates, open_results(desc, target, candidates))
     end)
     if ok and env.kept then target:keep(env.best_config) end
     if ok and desc.keep and not env.kept then say_not_kept(desc, target, env) end

@@ -96,27 +96,50 @@ describe('the cache of a tuning', function()
         local function tune(more)
             local desc = scale(more)
             desc.cache, desc.tune_params = cache, { W = { 1 }, WRONG = { 0 } }
-            desc.grid_div_x = { 'W' }
+            desc.grid_div_x = more and more.grid_div_x or { 'W' }
             function desc.tell() tried = tried + 1 end
             return mare.tune.kernel(desc)
         end
+        local function refused(more, words)
+            assert.equal('tune: ' .. cache .. ' has results of another tuning: ' .. words,
+                refusal(tune, more), next(more))
+        end
         local first = tune()
         assert.equal(first[1].timestamp, tune()[1].timestamp)
+        assert.equal(first[1].timestamp, tune({ kernel_source = function()
+            return source
+        end })[1].timestamp)
         local others = arguments()
         others.a[n] = others.a[n] + 1
-        local function made() return source end
-        for name, value in pairs { kernel_source = source .. ' ', defines = { MORE = 1 },
-            math = 'fast', compiler_options = { '-DX' }, arguments = others, atol = 1e-3,
-            answer = false, verify = function() return true end } do
-            assert.equal('tune: ' .. cache .. ' has results of another tuning: source, defines, '
-                .. 'options, arguments or Mare itself have changed since',
-                refusal(tune, { [name] = value }), name)
+        for name, value in pairs { arguments = others, atol = 1e-3, answer = false,
+            verify = function() return true end } do
+            refused({ [name] = value },
+                'source, options, arguments, answers or Mare itself have changed since')
         end
-        assert.is_truthy(refusal(tune, { kernel_source = made }))
-        assert.equal(2, tried)
-        local text = trial.slurp(cache)
-        trial.spit(cache, (text:gsub('"digest":"[^"]*",', '')))
+        for name, value in pairs { kernel_source = source .. ' ', defines = { MORE = 1 },
+            math = 'fast', compiler_options = { '-DX' }, grid_div_x = { 2 } } do
+            refused({ [name] = value }, 'source, defines, options or launch of the candidate '
+                .. '1,0 have changed since')
+        end
+        assert.equal(3, tried)
+        local head, rest = trial.slurp(cache):match '^([^\n]*)(.*)'
+        trial.spit(cache, (head:gsub('"digest":"[^"]*",', '') .. rest))
         assert.truthy(refusal(tune):find('(no digest)', 1, true))
+    end)
+
+    it('refuses results of what a source was made of before', function()
+        local cache, parts = folder .. '/made.json', { a = '+ R(0.0)', b = '+ R(0.0)' }
+        local function tune()
+            return mare.tune.kernel(scale { cache = cache, grid_div_x = { 'block_size_x' },
+                tune_params = { block_size_x = { 8 }, PART = { 'a', 'b' } },
+                kernel_source = function(params)
+                    return (source:gsub('%+ %(real%)WRONG', parts[params.PART]):gsub('W', '1'))
+                end })
+        end
+        assert.same({ 'correct', 'correct' }, { tune()[1].invalidity, tune()[2].invalidity })
+        parts.b = '+ R(1.0)'
+        assert.equal('tune: ' .. cache .. ' has results of another tuning: source, defines, '
+            .. 'options or launch of the candidate b,8 have changed since', refusal(tune))
     end)
 
     it('knows what a source includes, and what its functions close over', function()
@@ -129,6 +152,13 @@ describe('the cache of a tuning', function()
         local function of(value) return digest.of { function() return value end } end
         assert.equal(of(1), of(1))
         assert.not_equal(of(1), of(2))
+        local function twice(x) return { x, 2 * x } end
+        local function closing(list) return of(function() return twice(list) end) end
+        assert.equal(closing { a = { 1 } }, closing { a = { 1 } })
+        assert.not_equal(closing { a = { 1 } }, closing { a = { 2 } })
+        local ring = { mare }
+        ring[2] = ring
+        assert.equal(of(ring), of(ring))
         assert.equal(digest.of_mare(), digest.of_mare())
     end)
 end)

@@ -244,7 +244,7 @@ describe('tuning a scenario', function()
         for _, r in ipairs(records) do assert.equal('correct', r.invalidity) end
         local other = { nx = 64, ny = 32, scheme = 'linear', mode = 2 }
         assert.truthy(refusal(mare.tune.scenario, seiche { cache = cache, options = other })
-            :find 'has results of another tuning: source, defines, options')
+            :find 'has results of another tuning: source, options')
     end)
 
     it('takes options of the scenario as parameters, and refuses what is neither', function()

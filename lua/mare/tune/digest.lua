@@ -1,8 +1,10 @@
 -- A short text that is another where a tuning is another one: of sources, defines, options, the
--- arguments' contents and functions, by their code and the plain values that they close over.
+-- arguments' contents and functions, by their code and what they close over: values, functions and
+-- plain tables, not objects and modules, whose state is nobody's intention.
 
 local device = require 'bindings.device'
 local files = require 'bindings.files'
+local host = require 'mare.host'
 local lfs = require 'lfs'
 local source = require 'mare.source'
 local zlib = require 'bindings.zlib'
@@ -20,18 +22,31 @@ end
 
 local walk
 
+local function is_module(value)
+    for _, module in pairs(package.loaded) do
+        if module == value then return true end
+    end
+end
+
+local own = '@' .. host.root .. '/lua/'
+
 local function walk_function(state, f)
     local ok, code = pcall(string.dump, f, 'sd')        -- stripped, always the same
     add(state, ok and code or 'function')
+    if debug.getinfo(f, 'S').source:sub(1, #own) == own then return end
+    local outer = state.is_closed_over
+    state.is_closed_over = true
     for k = 1, math.huge do
         local name, value = debug.getupvalue(f, k)
-        if not name then return end
-        if type(value) ~= 'table' and type(value) ~= 'function' then walk(state, value) end
+        if not name then break end
+        walk(state, value)
     end
+    state.is_closed_over = outer
 end
 
 local function walk_table(state, t)
     if t.data and t.count then return add_numbers(state, t.data, 0, t.count) end
+    if state.is_closed_over and (getmetatable(t) or is_module(t)) then return end
     local count, keys = #t, {}
     local is_array = type(t[1]) == 'number' and pcall(add_numbers, state, t, 1, count)
     for key in pairs(t) do
@@ -39,7 +54,9 @@ local function walk_table(state, t)
             keys[#keys + 1] = key
         end
     end
-    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+    table.sort(keys, function(a, b)
+        return type(a) .. tostring(a) < type(b) .. tostring(b)
+    end)
     for _, key in ipairs(keys) do
         walk(state, key)
         walk(state, t[key])
@@ -50,6 +67,12 @@ end
 function walk(state, value)
     local kind = type(value)
     add(state, '\n' .. kind .. ' ')
+    if kind == 'function' or kind == 'table' then
+        local number = state.seen[value]
+        if number then return add(state, number) end
+        state.visited = state.visited + 1
+        state.seen[value] = 'number ' .. state.visited
+    end
     if kind == 'function' then return walk_function(state, value) end
     if kind == 'table' and value.handle and value.download then
         return walk(state, ('%s %d'):format(value.type, value.count))
@@ -59,9 +82,9 @@ function walk(state, value)
     if kind == 'string' or kind == 'boolean' then add(state, tostring(value)) end
 end
 
--- Eight digits and the number of bytes that they are of. Tables must not hold themselves.
+-- Eight digits and the number of bytes that they are of.
 function digest.of(value)
-    local state = { crc = 0, size = 0 }
+    local state = { crc = 0, size = 0, seen = {}, visited = 0 }
     walk(state, value)
     return ('%08x-%d'):format(state.crc, state.size)
 end

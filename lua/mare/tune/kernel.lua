@@ -185,16 +185,20 @@ function Kernel:job(params)
     return ok and { module = 'mare.tune.kernel', program = program } or nil
 end
 
--- All that decides what a candidate gives beside its parameters. Sources that are made are told by
--- the first candidate's, too. params: of that.
-function Kernel:identity(params)
-    local text = self.source
-    if type(text) == 'function' then text = select(2, pcall(text, params)) end
-    return { self.source, text, digest.included(tostring(text), self.include_paths or {}),
-        self.language, self.math or false, self.defines, self.compiler_options,
-        self.problem_size, self.grid_div[1] or false, self.grid_div[2] or false,
-        self.grid_div[3] or false, self.arguments, self.answer or self.answer == nil,
-        self.atol, self.verify or false }
+-- What a candidate is built of and how it is launched, as a short text; nil where that cannot be
+-- told, since it fails.
+function Kernel:digest(params)
+    local ok, found = pcall(function()
+        local program = program_of(self, params)
+        return digest.of { program, digest.included(program.source, self.include_paths or {}),
+            shape_of(self, params) }
+    end)
+    return ok and found or nil
+end
+
+-- All else that decides what candidates give.
+function Kernel:identity()
+    return { self.arguments, self.answer or self.answer == nil, self.atol, self.verify or false }
 end
 
 -- For ahead.lua.

@@ -6,7 +6,8 @@
 -- compare tuners.
 --
 -- A record is a flat table: the parameters, `time` (ms) or the name of the failure in its place,
--- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words.
+-- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words, and a
+-- `digest` of what the candidate was built of.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -80,8 +81,30 @@ local function check_same(path, found, wanted)
     end
     if found.digest ~= wanted.digest then
         errors.argument('tune: %s has results of another tuning: %s', path, found.digest
-            and 'source, defines, options, arguments or Mare itself have changed since'
+            and 'source, options, arguments, answers or Mare itself have changed since'
             or 'it does not tell of what source, options and arguments (no digest)')
+    end
+end
+
+-- The parameters of a record, in a table of their own.
+local function params_of(self, record)
+    local params = {}
+    for _, name in ipairs(self.header.tune_params_keys) do params[name] = record[name] end
+    return params
+end
+
+-- Of what a candidate is built now, nil where nobody can tell or wants to know.
+function Results:digest(key, params)
+    return self.path and self.digest_of and self.digest_of(key, params) or nil
+end
+
+-- No record may be of what its candidate is not any more.
+local function check_digests(self)
+    for key, record in pairs(self.records) do
+        if record.digest ~= self:digest(key, params_of(self, record)) then
+            errors.argument('tune: %s has results of another tuning: source, defines, options or '
+                .. 'launch of the candidate %s have changed since', self.path, key)
+        end
     end
 end
 
@@ -116,6 +139,7 @@ local function bury(self)
     local mark = json.decode(files.read(self.path .. '.started') or '')
     if type(mark) ~= 'table' or self.records[mark.key] then return self:finish() end
     local record = mark.params
+    record.digest = self:digest(mark.key, mark.params)
     record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
     self:add(mark.key, results.fail(record, self.header.objective, 'runtime',
         'crashed: the tuning ended while this was tried'))
@@ -124,11 +148,13 @@ end
 -- The results of a tuning, kept in a file if there is a path: what is there of the same device,
 -- kernel, problem and parameters counts. header: device_name, kernel_name, problem_size,
 -- tune_params_keys, tune_params, objective, digest = of all else that decides the result, of which
--- Kernel Tuner knows nothing and which it passes over. Raises before anything is tried if the file
--- cannot be written.
-function results.open(path, header)
+-- Kernel Tuner knows nothing and which it passes over; digest_of(key, params) -> the same of what
+-- only one candidate is built of, or nil. Raises before anything is tried if the file cannot be
+-- written.
+function results.open(path, header, digest_of)
     header.schema_version, header.cache = '1.1.0', no_records
-    local self = setmetatable({ path = path, header = header, records = {} }, Results)
+    local self = setmetatable({ path = path, header = header, records = {},
+        digest_of = digest_of }, Results)
     if not path then return self end
     local ok, reason = pcall(files.check, path)
     if not ok then errors.argument('tune: %s', tostring(reason)) end
@@ -137,6 +163,7 @@ function results.open(path, header)
         local found, broken = parse(path, text)
         check_same(path, found, header)
         self.records = found.cache
+        check_digests(self)
         if broken then rewrite(self) end
         bury(self)
     else
@@ -167,7 +194,7 @@ end
 local units = { time = 'ms', energy = 'J', power = 'W', edp = 'J ms' }
 local not_measured = { times = true, timestamp = true, invalidity = true, error = true,
     compile_time = true, verification_time = true, benchmark_time = true, strategy_time = true,
-    framework_time = true }
+    framework_time = true, digest = true }
 
 local function measurements(record, is_param)
     local list = {}

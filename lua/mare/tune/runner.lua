@@ -1,6 +1,9 @@
 -- Runs a search: compiles candidates ahead, builds, verifies and times each, and keeps what comes
--- out. What is tuned is a target: { name, problem_size, device, module,
---   job(params) -> what module.compile(device, job) compiles ahead, or nil,
+-- out. What is tuned is a target: { name, problem_size, device,
+--   identity() -> what decides all results, for the cache's digest,
+--   job(params) -> what require(job.module).compile(device, job) compiles ahead, or nil,
+--   digest(params) -> a short text of what is built, or nil; no such function where the parameters
+--   tell all of it,
 --   build(params) -> run, an error if it does not compile or does not fit,
 --   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
 -- and a run { verify() -> true, or false and why, batch(n) queues it n times, release(), steps = by
@@ -195,6 +198,7 @@ local function record_of(self, index)
         if self.replay then
             results.fail(record, self.objective, 'constraints', 'not among the recorded ones')
         else
+            record.digest = self.results:digest(key, self.space:params(index))
             self.results:begin(key, self.space:params(index))
             try(self, self.space:params(index), record)
         end

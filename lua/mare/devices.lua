@@ -56,9 +56,9 @@ local function check_room(d, needed, largest)
     if total == 0 then return end       -- it does not tell
     if needed > free then
         local limit = os.getenv 'MARE_MEMORY_LIMIT' or ''
-        errors.argument('the grid needs %s on %s, which has %s%s, %s of it free', gib(needed),
-            d.name, gib(total), limit ~= '' and ' (MARE_MEMORY_LIMIT=' .. limit .. ')' or '',
-            gib(free))
+        errors.raise(needed > total and 'MARE_ERROR_ARGUMENT' or 'MARE_ERROR_MEMORY',
+            'the grid needs %s on %s, which has %s%s, %s of it free', gib(needed), d.name,
+            gib(total), limit ~= '' and ' (MARE_MEMORY_LIMIT=' .. limit .. ')' or '', gib(free))
     end
     if largest > d.info.max_buffer then
         errors.argument('the grid needs a buffer of %s on %s, which allows %s: --decompose it',

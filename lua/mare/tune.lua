@@ -112,6 +112,19 @@ local function search(desc, target, candidates, kept, replay)
     return records, env
 end
 
+-- The same of a target that is freed then; keep(record) keeps the best one.
+local function search_and_release(desc, target, candidates, keep)
+    local ok, records, env = pcall(function()
+        local records, env = search(desc, target, candidates,
+            open_results(desc, target, candidates))
+        if env.kept then keep(env.best_config) end
+        return records, env
+    end)
+    target:release()
+    if not ok then error(records, 0) end
+    return records, env
+end
+
 -- The cells of a problem, whatever way its size is given.
 local function cells_of(size)
     local cells = 1
@@ -159,10 +172,9 @@ function tune.kernel(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates.names)
-    local kept = open_results(desc, target, candidates)
-    local records, env = search(desc, target, candidates, kept)
-    if env.kept then keep_kernel(target, candidates.names, env.best_config) end
-    return records, env
+    return search_and_release(desc, target, candidates, function(best)
+        keep_kernel(target, candidates.names, best)
+    end)
 end
 
 -- The parameters that tune.kernel has found and kept (keep = true) for a kernel, an open device and
@@ -197,13 +209,10 @@ function tune.scenario(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
     local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
     local target = require('mare.tune.scenario').new(given, candidates.names)
-    local ok, records, env = pcall(function()
-        return search(desc, target, candidates, open_results(desc, target, candidates))
+    local records, env = search_and_release(desc, target, candidates, function(best)
+        target:keep(best)
     end)
-    if ok and env.kept then target:keep(env.best_config) end
-    if ok and desc.keep and not env.kept then say_not_kept(desc, target, env) end
-    target:release()
-    if not ok then error(records, 0) end
+    if desc.keep and not env.kept then say_not_kept(desc, target, env) end
     return records, env
 end
 

@@ -7,7 +7,15 @@ local tuned = require 'tests.lua.tuned'
 
 local arguments, n, refusal, scale = tuned.arguments, tuned.n, tuned.refusal, tuned.scale
 local source = tuned.source
+local launcher = require('mare.host').launcher
 local folder
+
+-- Runs a script with a cache file, under this environment: exit status and output.
+local function run(script, cache, environment)
+    trial.spit(folder .. '/run.lua', script)
+    return trial.status_of(("%s '%s' '%s/run.lua' '%s'"):format(environment or '', launcher,
+        folder, cache))
+end
 
 setup(function() folder = trial.new_folder() end)
 
@@ -160,5 +168,56 @@ describe('the cache of a tuning', function()
         ring[2] = ring
         assert.equal(of(ring), of(ring))
         assert.equal(digest.of_mare(), digest.of_mare())
+    end)
+
+    -- Tells the first failure of each of four candidates, or the error.
+    local four = [[
+        local mare, n, room = require 'mare', 250, nil
+        local d = mare.device.open(os.getenv 'MARE_TEST_DEVICE')
+        local zeros = {}
+        for k = 1, n do zeros[k] = 0 end
+        if os.getenv 'FILL' then room = d:buffer { size = 10000 } end
+        local ok, failure = pcall(mare.tune.kernel, {
+            kernel_name = 'saxpy', lang = 'opencl', problem_size = n, answer = false, device = d,
+            kernel_source = [=[__kernel void saxpy(int n, float a, __global const float *x,
+                __global float *y) { y[get_global_id(0)] = a; }]=],
+            arguments = { n = n, a = 2, x = zeros, y = zeros },
+            tune_params = { W = { 1, 2, 3, 4 } }, workers = 0, iterations = 1, cache = arg[1],
+            tell = function(r) print(r.W, r.invalidity, (r.error or ''):match 'lost.*' or '') end,
+        })
+        if not ok then print(failure.status, failure.message) end
+    ]]
+
+    for _, fault in ipairs { 'clEnqueueNDRangeKernel:1+:-36', 'clFinish:3:-9999' } do
+        it('passes over what faulted the device: ' .. fault, function()
+            local libraries = launcher:match '^(.*)/' .. '/tests/fake_opencl'
+            if not trial.slurp(libraries .. '/libOpenCL.so.1') then
+                return pending 'no fake library'
+            end
+            local cache = folder .. '/lost' .. fault:match '%a+' .. '.json'
+            for k = 1, 4 do
+                local _, text = run(four, cache, ("LD_LIBRARY_PATH='%s' MARE_FAKE_FAIL=%s "
+                    .. 'MARE_CACHE=off MARE_TEST_DEVICE=opencl:0'):format(libraries, fault))
+                assert.truthy(text:find(('MARE_ERROR_LOST\ttune: the candidate %d lost the device '
+                    .. '(it is recorded in %s as failed, '):format(k, cache), 1, true), text)
+                local before = select(2, text:gsub('\n?%d\truntime\t', ''))
+                assert.equal(k - 1, before, text)
+            end
+            for k = 1, 4 do
+                assert.equal('runtime', results.read(cache).records[tostring(k)].invalidity)
+            end
+        end)
+    end
+
+    it('tries again what had no memory', function()
+        local cache = folder .. '/memory.json'
+        local d = require('bindings.device').open(trial.device)
+        if not d.name:find '^opencl' then return pending 'wants an OpenCL device' end
+        local environment = 'MARE_MEMORY_LIMIT=11000 MARE_TEST_DEVICE=' .. d.name
+        local _, text = run(four, cache, 'FILL=1 ' .. environment)
+        assert.equal(4, select(2, text:gsub('%d\truntime\t', '')), text)
+        assert.same({}, results.read(cache).records)
+        _, text = run(four, cache, environment)
+        assert.equal(4, select(2, text:gsub('%d\tcorrect\t', '')), text)
     end)
 end)

@@ -89,25 +89,31 @@ local function named(arguments, args, what)
     return values
 end
 
+-- A buffer of this process's own for an array.
+local function make_buffer(self, arg, value)
+    local buffer = self.device:buffer { type = arg.type, count = value.count or #value,
+        label = arg.name }
+    self.own[#self.own + 1] = buffer
+    buffer:upload(value)
+    return buffer
+end
+
 -- Buffers for what is no number, made once.
 local function make_buffers(self, args)
-    self.values, self.buffers, self.originals = named(self.arguments, args, 'argument'), {}, {}
+    local values, buffers, originals = named(self.arguments, args, 'argument'), {}, {}
     for _, arg in ipairs(args) do
-        local value = self.values[arg.name]
+        local value = values[arg.name]
         if value == nil then
             errors.raise('MARE_ERROR_SCRIPT', "tune: argument '%s' is missing", arg.name)
         end
         if arg.is_buffer and type(value) == 'table' and not value.handle then
-            local buffer = self.device:buffer { type = arg.type, count = value.count or #value,
-                label = arg.name }
-            buffer:upload(value)
-            self.values[arg.name] = buffer
+            values[arg.name] = make_buffer(self, arg, value)
             if not arg.is_const then
-                self.buffers[arg.name] = buffer
-                self.originals[arg.name] = value
+                buffers[arg.name], originals[arg.name] = values[arg.name], value
             end
         end
     end
+    self.values, self.buffers, self.originals = values, buffers, originals
 end
 
 -- ---- verification ----
@@ -210,11 +216,22 @@ end
 function Kernel:build(params)
     local program = self.device:program(program_of(self, params))
     local k = program:kernel(self.name)
-    if not self.values then make_buffers(self, k.args) end
+    if not self.values then
+        self:release()      -- those for which there was room the last time
+        make_buffers(self, k.args)
+    end
     local global, group = shape_of(self, params)
     local arguments = { global = global, group = group }
     for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
     return setmetatable({ target = self, launch = k:bind(arguments), args = k.args }, Run)
+end
+
+-- Frees the buffers of the arguments.
+function Kernel:release()
+    for k, buffer in ipairs(self.own) do
+        buffer:release()
+        self.own[k] = nil
+    end
 end
 
 -- desc: as of tune.kernel, device open; names: of the parameters
@@ -226,7 +243,7 @@ function kernel.new(desc, names)
         language = desc.lang and desc.lang:lower() or 'mare', math = desc.math,
         defines = desc.defines or {}, include_paths = desc.include_paths,
         compiler_options = table.concat(desc.compiler_options or {}, ' '),
-        grid_div = { desc.grid_div_x, desc.grid_div_y, desc.grid_div_z },
+        own = {}, grid_div = { desc.grid_div_x, desc.grid_div_y, desc.grid_div_z },
     }, Kernel)
 end
 

@@ -130,47 +130,71 @@ local function measure_energy(self, run, record)
     record.temperature = found.temperature
 end
 
+local function has_status(failure, status)
+    return errors.is(failure) and failure.status == status
+end
+
 -- Passes on what no candidate is to be blamed for.
 local function check_blame(failure)
     if host.interrupted() then errors.interrupt() end
-    if errors.is(failure) and (failure.status == 'MARE_ERROR_SCRIPT'
-        or failure.status == 'MARE_ERROR_UNAVAILABLE') then
+    if has_status(failure, 'MARE_ERROR_SCRIPT')
+        or has_status(failure, 'MARE_ERROR_UNAVAILABLE') then
         error(failure, 0)
     end
 end
 
--- Builds, verifies, times. Fills the record; what fails is told there.
-local function try(self, params, record)
+-- As pcall; the milliseconds go into a field of the record.
+local function clocked(record, field, f, ...)
     local began = system.now()
-    local ok, run = pcall(self.target.build, self.target, params)
-    record.compile_time = milliseconds(began)
-    if not ok then
-        check_blame(run)
-        local kind = errors.is(run) and run.status == 'MARE_ERROR_ARGUMENT' and 'constraints'
-        return results.fail(record, self.objective, kind or 'compile', reason_of(run))
+    local ok, result, why = pcall(f, ...)
+    record[field] = milliseconds(began)
+    return ok, result, why
+end
+
+local function measure(self, run, record)
+    record.times = time_runs(self, run)
+    record.time = median(record.times)
+    self.fastest = math.min(self.fastest, record.time)
+    local slow = #record.times < self.iterations
+    if self.meter and not slow then measure_energy(self, run, record) end
+end
+
+-- Verifies, times and frees a run. Returns what is wrong with it, in a word of results.fail and as
+-- the failure; nil if nothing is.
+local function examine(self, run, record)
+    local kind, failure
+    local ran, right, why = clocked(record, 'verification_time', run.verify, run)
+    if not ran then
+        kind, failure = 'runtime', right
+    elseif not right then
+        kind, failure = 'correctness', why
+    else
+        ran, failure = clocked(record, 'benchmark_time', measure, self, run, record)
+        kind = not ran and 'runtime' or nil
     end
-    began = system.now()
-    local ran, right, why = pcall(run.verify, run)
-    record.verification_time = milliseconds(began)
-    if not (ran and right) then
-        run:release()
-        check_blame(right)
-        return results.fail(record, self.objective, ran and 'correctness' or 'runtime',
-            reason_of(ran and why or right))
+    local freed, fault = pcall(run.release, run)        -- waits for what is queued
+    if freed or has_status(failure, 'MARE_ERROR_LOST') then return kind, failure end
+    return 'runtime', fault
+end
+
+local function kind_of(failure)
+    return has_status(failure, 'MARE_ERROR_ARGUMENT') and 'constraints'
+        or has_status(failure, 'MARE_ERROR_MEMORY') and 'runtime' or 'compile'
+end
+
+-- Builds, verifies, times. Fills the record; what fails is told there and returned.
+local function try(self, params, record)
+    local ok, run = clocked(record, 'compile_time', self.target.build, self.target, params)
+    if not ok and has_status(run, 'MARE_ERROR_LOST') then error(run, 0) end   -- nothing ran of it
+    local kind, failure
+    if ok then kind, failure = examine(self, run, record) else kind, failure = kind_of(run), run end
+    if not kind then
+        record.invalidity = 'correct'
+        return
     end
-    began = system.now()
-    local timed, failure = pcall(function()
-        record.times = time_runs(self, run)
-        record.time = median(record.times)
-        self.fastest = math.min(self.fastest, record.time)
-        local slow = #record.times < self.iterations
-        if self.meter and not slow then measure_energy(self, run, record) end
-    end)
-    run:release()
-    record.benchmark_time = milliseconds(began)
-    if timed then record.invalidity = 'correct' return end
     check_blame(failure)
-    results.fail(record, self.objective, 'runtime', reason_of(failure))
+    results.fail(record, self.objective, kind, reason_of(failure))
+    return failure
 end
 
 local function add_metrics(self, record)
@@ -186,10 +210,23 @@ local function known_record(self, key)
     if not lacks or #record.times == 1 and self.iterations > 1 then return record end
 end
 
+-- Keeps the record of a candidate that has ended, unless it failed by what may have passed when the
+-- tuning goes on: memory is full of other things, too. The device is of no more use once one has
+-- faulted it.
+local function conclude(self, key, record, failure)
+    if has_status(failure, 'MARE_ERROR_MEMORY') then return self.results:finish() end
+    self.results:add(key, record)
+    if not has_status(failure, 'MARE_ERROR_LOST') then return end
+    local path = self.results.path
+    errors.raise('MARE_ERROR_LOST', 'tune: the candidate %s lost the device%s: %s', key,
+        path and (' (it is recorded in %s as failed, and the same call in a new process goes on '
+            .. 'with the next)'):format(path) or '', failure.message)
+end
+
 -- The record of a candidate, which is kept; from the file if it was there.
 local function record_of(self, index)
     local key = self.space:key(index)
-    local record = known_record(self, key)
+    local record, failure = known_record(self, key), nil
     if not record then
         record = self.space:params(index)
         record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
@@ -200,10 +237,10 @@ local function record_of(self, index)
         else
             record.digest = self.results:digest(key, self.space:params(index))
             self.results:begin(key, self.space:params(index))
-            try(self, self.space:params(index), record)
+            failure = try(self, self.space:params(index), record)
         end
         add_metrics(self, record)
-        self.results:add(key, record)
+        conclude(self, key, record, failure)
     elseif not self.replay then
         add_metrics(self, record)
     end

@@ -22,6 +22,7 @@ ffi.cdef [[
     int access(const char *path, int mode);
     int fallocate(int fd, int mode, int64_t offset, int64_t length);
     int truncate(const char *path, int64_t length);
+    int ftruncate(int fd, int64_t length);
     int sync_file_range(int fd, int64_t offset, int64_t length, unsigned flags);
     int posix_fadvise(int fd, int64_t offset, int64_t length, int advice);
     int getpid(void);
@@ -43,12 +44,12 @@ local lock_range = ffi.typeof 'struct { short type, whence; int64_t start, lengt
 local files = {}
 
 local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONLY CREAT EXCL
-local O_LOCK = 0x41             -- WRONLY CREAT
+local O_LOCK, O_CLAIM = 0x41, 0x42     -- WRONLY CREAT, RDWR CREAT
 local O_DIRECT = ({ x64 = 0x4000, arm64 = 0x10000 })[ffi.arch]
 local F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 38, 1, 1, 2
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
 local EINTR, EIO, EAGAIN, EEXIST, X_OK, W_OK = 4, 5, 11, 17, 1, 2
-local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE = -100, 0x1000, 0x201
+local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE, STATX_INO = -100, 0x1000, 0x201, 0x100
 local WRITE_OUT, AND_WAIT, DONTNEED = 2, 7, 4   -- of sync_file_range, and posix_fadvise
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 local page = 65536              -- the largest of any machine
@@ -399,6 +400,53 @@ function files.locked(path, f, ...)
     C.close(fd)
     if not ok then error(result, 0) end
     return result
+end
+
+-- Whether the open file is still the one of that name.
+local function is_named(fd, path)
+    local open, named = statx(), statx()
+    return C.statx(fd, '', AT_EMPTY_PATH, STATX_INO, open) == 0
+        and C.statx(AT_FDCWD, path, 0, STATX_INO, named) == 0 and open.inode == named.inode
+end
+
+local Claim = {}
+Claim.__index = Claim
+
+-- Claims a file, which is made where there is none, until release() or remove() or the end of the
+-- process. Returns the claim and what is in the file; nil and the same where another has claimed
+-- it. Where there are no locks everybody has it.
+function files.claim(path)
+    while true do
+        local fd = C.open(path, O_CLAIM + O_CLOEXEC, ffi.cast('int', 438))
+        if fd < 0 then fail(path, 'cannot be written') end
+        local is_taken = not lock(fd) and ffi.errno() == EAGAIN
+        local text = files.read(path)
+        if not is_taken and is_named(fd, path) then
+            local guard = ffi.gc(ffi.new 'char[1]', function() C.close(fd) end)
+            return setmetatable({ path = path, fd = fd, guard = guard }, Claim), text
+        end
+        C.close(fd)
+        if is_taken then return nil, text end
+    end
+end
+
+-- Puts a text in place of what is in the file.
+function Claim:write(text)
+    if put_at(self.fd, ffi.cast('const char *', text), #text, 0) < #text
+        or C.ftruncate(self.fd, #text) ~= 0 then
+        fail(self.path, 'cannot be written')
+    end
+end
+
+-- The file stays.
+function Claim:release()
+    ffi.gc(self.guard, nil)
+    C.close(self.fd)
+end
+
+function Claim:remove()
+    os.remove(self.path)
+    self:release()
 end
 
 -- Raises if a file could not be put there, and leaves no trace.

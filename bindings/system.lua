@@ -12,6 +12,7 @@ ffi.cdef [[
     int nanosleep(const struct mare_timespec *wanted, struct mare_timespec *left);
     int sched_getaffinity(int process, size_t size, void *mask);
     int getppid(void);
+    int getpid(void);
 ]]
 
 local C = ffi.C
@@ -49,6 +50,11 @@ function M.cores()
         count = count + bit.band(bit.rshift(mask[math.floor(k / 8)], k % 8), 1)
     end
     return math.max(1, count)
+end
+
+-- The number of this process.
+function M.process()
+    return C.getpid()
 end
 
 -- The number of the process that started this one; it changes when that one ends.

@@ -112,14 +112,16 @@ local function search(desc, target, candidates, kept, replay)
     return records, env
 end
 
--- The same of a target that is freed then; keep(record) keeps the best one.
+-- The same of a target, with its cache file; both are released then. keep(record) keeps the best.
 local function search_and_release(desc, target, candidates, keep)
+    local kept
     local ok, records, env = pcall(function()
-        local records, env = search(desc, target, candidates,
-            open_results(desc, target, candidates))
+        kept = open_results(desc, target, candidates)
+        local records, env = search(desc, target, candidates, kept)
         if env.kept then keep(env.best_config) end
         return records, env
     end)
+    if kept then kept:release() end
     target:release()
     if not ok then error(records, 0) end
     return records, env

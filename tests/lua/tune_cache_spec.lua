@@ -2,6 +2,7 @@
 
 local mare = require 'mare'
 local results = require 'mare.tune.results'
+local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
 local tuned = require 'tests.lua.tuned'
 
@@ -82,6 +83,28 @@ describe('the cache of a tuning', function()
             .. '3\tcorrect\tnil\n', 1, true), text)
         assert.is_nil(io.open(cache .. '.started'))
         assert.equal('RuntimeFailedConfig', results.read(cache).records['1,2'].time)
+    end)
+
+    it('is of one tuning at a time', function()
+        local cache, mark = folder .. '/one.json', folder .. '/one.json.started'
+        local script, tried = [[
+            local tuned = require 'tests.lua.tuned'
+            print(pcall(require('mare').tune.kernel, tuned.scale { cache = arg[1] }))
+        ]], 0
+        local words = 'tune: another tuning is writing ' .. cache .. ' (process '
+        mare.tune.kernel(scale { cache = cache, tell = function()
+            tried = tried + 1
+            if tried > 1 then return end
+            local _, text = run(script, cache)
+            assert.truthy(text:find(words, 1, true), text)
+            assert.equal(words .. system.process() .. ')', refusal(mare.tune.kernel,
+                scale { cache = cache }))
+        end })
+        assert.equal(4, tried)
+        assert.is_nil(trial.slurp(mark))
+        assert.equal(5, select(2, trial.slurp(cache):gsub('\n', '')))
+        assert.is_false((pcall(mare.tune.kernel, scale { cache = cache, atol = 1 })))
+        assert.equal(4, #mare.tune.kernel(scale { cache = cache }))
     end)
 
     it('refuses a cache of another tuning, and one that cannot be written', function()

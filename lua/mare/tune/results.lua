@@ -1,9 +1,9 @@
 -- What a tuning has found, in the two formats of Kernel Tuner. A cache file grows by one line of
 -- JSON a candidate, each on the disk before the next is tried, so that a killed tuning loses one at
 -- most. CACHE.started tells which: it counts as failed when the tuning goes on, since it may have
--- taken the process along. The cache stays open at its end ("}" "}" missing), which Kernel Tuner
--- and its dashboard expect of one that may go on. A T4 file is written whole, for programs that
--- compare tuners.
+-- taken the process along. A tuning has that file locked to its end: no other may write the cache.
+-- The cache stays open at its end ("}" "}" missing), which Kernel Tuner and its dashboard expect of
+-- one that may go on. A T4 file is written whole, for programs that compare tuners.
 --
 -- A record is a flat table: the parameters, `time` (ms) or the name of the failure in its place,
 -- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words, and a
@@ -12,6 +12,8 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
+local space = require 'mare.tune.space'
+local system = require 'bindings.system'
 
 local results = {}
 
@@ -120,29 +122,71 @@ end
 
 -- ---- the candidate that is being tried ----
 
+local function mark(self, what)
+    what.process = system.process()
+    self.claim:write(json.encode(what))
+end
+
 -- Marks one, whose parameters these are, as begun.
 function Results:begin(key, params)
-    if not self.path then return end
-    local file, reason = io.open(self.path .. '.started', 'w')
-    if not file then errors.raise('MARE_ERROR_IO', 'tune: %s', reason) end
-    file:write(json.encode { key = key, params = params })
-    file:close()
+    if self.claim then mark(self, { key = key, params = params }) end
 end
 
 -- It has ended, whatever came of it.
 function Results:finish()
-    if self.path then os.remove(self.path .. '.started') end
+    if self.claim then mark(self, {}) end
+end
+
+-- Lets other tunings write the file.
+function Results:release()
+    if self.claim then self.claim:remove() end
+    self.claim = nil
+end
+
+-- Makes this the one tuning that writes the file. Returns what the one before has marked.
+local function claim(self)
+    local taken, text = files.claim(files.follow(self.path) .. '.started')
+    local found = json.decode(text or '')
+    if type(found) ~= 'table' then found = {} end
+    if not taken then
+        errors.argument('tune: another tuning is writing %s (process %s)', self.path,
+            tostring(found.process))
+    end
+    self.claim = taken
+    mark(self, found)
+    return found
+end
+
+-- Whether this is what begin() marked of a candidate.
+local function is_begun(self, found)
+    if type(found.key) ~= 'string' or type(found.params) ~= 'table' then return false end
+    local ok, key = pcall(space.key, found.params, self.header.tune_params_keys)
+    return ok and key == found.key
 end
 
 -- Counts the one that had not ended when the process did as failed.
-local function bury(self)
-    local mark = json.decode(files.read(self.path .. '.started') or '')
-    if type(mark) ~= 'table' or self.records[mark.key] then return self:finish() end
-    local record = mark.params
-    record.digest = self:digest(mark.key, mark.params)
+local function bury(self, found)
+    if not is_begun(self, found) or self.records[found.key] then return self:finish() end
+    local record = params_of(self, found.params)
+    record.digest = self:digest(found.key, found.params)
     record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
-    self:add(mark.key, results.fail(record, self.header.objective, 'runtime',
+    self:add(found.key, results.fail(record, self.header.objective, 'runtime',
         'crashed: the tuning ended while this was tried'))
+end
+
+-- What is in the file already, and a file that more can be added to.
+local function load(self, begun)
+    local text = files.read(self.path)
+    if not text or text == '' then
+        rewrite(self)
+        return self:finish()
+    end
+    local found, broken = parse(self.path, text)
+    check_same(self.path, found, self.header)
+    self.records = found.cache
+    check_digests(self)
+    if broken then rewrite(self) end
+    bury(self, begun)
 end
 
 -- The results of a tuning, kept in a file if there is a path: what is there of the same device,
@@ -150,7 +194,7 @@ end
 -- tune_params_keys, tune_params, objective, digest = of all else that decides the result, of which
 -- Kernel Tuner knows nothing and which it passes over; digest_of(key, params) -> the same of what
 -- only one candidate is built of, or nil. Raises before anything is tried if the file cannot be
--- written.
+-- written or another tuning writes it. It is this tuning's until release().
 function results.open(path, header, digest_of)
     header.schema_version, header.cache = '1.1.0', no_records
     local self = setmetatable({ path = path, header = header, records = {},
@@ -158,19 +202,10 @@ function results.open(path, header, digest_of)
     if not path then return self end
     local ok, reason = pcall(files.check, path)
     if not ok then errors.argument('tune: %s', tostring(reason)) end
-    local text = files.read(path)
-    if text and text ~= '' then
-        local found, broken = parse(path, text)
-        check_same(path, found, header)
-        self.records = found.cache
-        check_digests(self)
-        if broken then rewrite(self) end
-        bury(self)
-    else
-        rewrite(self)
-        self:finish()
-    end
-    return self
+    local loaded, failure = pcall(load, self, claim(self))
+    if loaded then return self end
+    self.claim:release()
+    error(failure, 0)
 end
 
 -- Keeps a record, whose candidate has ended; when this returns it is on the disk.

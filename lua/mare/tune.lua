@@ -39,6 +39,11 @@ local kernel_fields = {
     include_paths = 'table', math = 'string',
 }
 
+local replay_fields = {
+    cache = 'string', strategy = 'string', strategy_options = 'table', objective = 'string',
+    objective_higher_is_better = 'boolean', output = 'string', tell = 'function',
+}
+
 local scenario_fields = { scenario = 'string', options = 'table', atol = 'number' }
 
 local function check(what, desc, own, wanted)
@@ -229,8 +234,10 @@ end
 
 -- A search through the records of a cache file that holds all candidates, without a device: how
 -- good a strategy is. desc: { cache, strategy, strategy_options, objective,
--- objective_higher_is_better, tell }
+-- objective_higher_is_better, output, tell }
 function tune.replay(desc)
+    errors.fields('tune.replay', desc, replay_fields)
+    if not desc.cache then errors.argument 'tune.replay: cache is missing' end
     local known = results.read(desc.cache)
     strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
     local records = known.records

@@ -158,6 +158,51 @@ describe('the cache of a tuning', function()
         assert.truthy(refusal(tune):find('(no digest)', 1, true))
     end)
 
+    it('refuses what is no record, and passes over what is no mark', function()
+        local cache = folder .. '/damaged.json'
+        mare.tune.kernel(scale { cache = cache })
+        local good = trial.slurp(cache)
+        local lines = {}
+        for line in good:gmatch '[^\n]+\n' do lines[#lines + 1] = line end
+        for _, bad in ipairs { '3', '{}', '{"W":1,"WRONG":0,"block_size_x":1}',
+            (lines[3]:match '{.*}':gsub('"time":[^,}]*', '"time":"slow"')),
+            (lines[3]:match '{.*}':gsub('"times":[^%]]*%]', '"times":7')),
+            (lines[3]:match '{.*}':gsub('"W":', '"w":')) } do
+            local key = lines[3]:match '^".-"'
+            trial.spit(cache, lines[1] .. lines[2] .. key .. ': ' .. bad .. ',\n' .. lines[4])
+            local words = 'tune: ' .. cache .. ': line 3 is no record'
+            assert.equal(words, refusal(mare.tune.kernel, scale { cache = cache }), bad)
+            assert.equal(words, refusal(mare.tune.replay, { cache = cache }), bad)
+        end
+        trial.spit(cache, good)
+        for _, bad in ipairs { '{}', '{"key":"zz"}', '[', '7', '{"key":"1,0,1","params":{}}',
+            '{"key":{},"params":{"W":[],"WRONG":{},"block_size_x":0}}' } do
+            trial.spit(cache .. '.started', bad)
+            assert.equal(4, #mare.tune.kernel(scale { cache = cache }), bad)
+            assert.is_nil(trial.slurp(cache .. '.started'))
+        end
+        assert.equal(good, trial.slurp(cache))
+    end)
+
+    it('is replayed where it is whole', function()
+        local cache = folder .. '/replay.json'
+        mare.tune.kernel(scale { cache = cache })
+        local good = trial.slurp(cache)
+        local function of(desc) return refusal(mare.tune.replay, desc) end
+        assert.equal(4, #mare.tune.replay { cache = cache, objective = 'pareto' })
+        assert.equal('tune.replay: a table is wanted, not nil', of())
+        assert.equal('tune.replay: cache is missing', of {})
+        assert.truthy(of { cache = cache, keep = true }:find "^tune.replay: unknown field 'keep'")
+        for _, change in ipairs { { '"tune_params_keys":[^%]]*%],', '' },
+            { '"tune_params_keys":[^%]]*%],', '"tune_params_keys":["W"],' },
+            { '"tune_params_keys":', '"tune_params_keys":7,"none":' },
+            { '"tune_params":', '"others":' } } do
+            trial.spit(cache, (good:gsub(change[1], change[2], 1)))
+            assert.equal('tune: ' .. cache .. ': tune_params_keys in its first line are not the '
+                .. 'names of tune_params', of { cache = cache })
+        end
+    end)
+
     it('refuses results of what a source was made of before', function()
         local cache, parts = folder .. '/made.json', { a = '+ R(0.0)', b = '+ R(0.0)' }
         local function tune()

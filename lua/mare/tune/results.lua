@@ -47,6 +47,46 @@ local function parse(path, text)
     return data, is_closed or lines ~= text
 end
 
+local plain = { number = true, string = true, boolean = true }
+
+local function is_record(record, names)
+    if type(record) ~= 'table' then return false end
+    for _, name in ipairs(names) do
+        if not plain[type(record[name])] then return false end
+    end
+    if record.invalidity ~= nil and type(record.invalidity) ~= 'string' then return false end
+    if type(record.time) == 'string' then return record.invalidity ~= 'correct' end
+    local energy, product = type(record.energy), type(record.edp)
+    return type(record.time) == 'number' and type(record.times or {}) == 'table'
+        and (energy == 'nil' or energy == 'number') and product == energy
+end
+
+-- The number of a record's line, which its key begins.
+local function line_number(text, key)
+    local at = text:find(json.quotestring(key) .. ':', text:find '"cache"', true) or #text
+    return 1 + select(2, text:sub(1, at):gsub('\n', ''))
+end
+
+local function check_records(path, text, data)
+    for key, record in pairs(data.cache) do
+        if not is_record(record, data.tune_params_keys) then
+            errors.argument('tune: %s: line %d is no record', path, line_number(text, key))
+        end
+    end
+end
+
+-- A header must tell the parameters.
+local function check_params(path, header)
+    local keys, params, count = header.tune_params_keys, header.tune_params, 0
+    local is_right = type(keys) == 'table' and type(params) == 'table'
+    for _ in pairs(is_right and params or {}) do count = count + 1 end
+    for k = 1, count do is_right = is_right and type(params[keys[k]]) == 'table' end
+    if not is_right or count == 0 or #keys ~= count then
+        errors.argument('tune: %s: tune_params_keys in its first line are not the names of '
+            .. 'tune_params', path)
+    end
+end
+
 local function line_of(key, record, names)
     return string.format('%s: %s,\n', json.quotestring(key),
         json.encode(record, { keyorder = names }))
@@ -115,6 +155,8 @@ function results.read(path)
     local text = files.read(path)
     if not text then errors.argument('tune: %s cannot be read', path) end
     local data = parse(path, text)
+    check_params(path, data)
+    check_records(path, text, data)
     local records = data.cache
     data.cache = no_records
     return { header = data, records = records }
@@ -183,6 +225,7 @@ local function load(self, begun)
     end
     local found, broken = parse(self.path, text)
     check_same(self.path, found, self.header)
+    check_records(self.path, text, found)
     self.records = found.cache
     check_digests(self)
     if broken then rewrite(self) end

@@ -53,13 +53,18 @@ local function dominates(a, b)
     return a.time <= b.time and a.energy <= b.energy and (a.time < b.time or a.energy < b.energy)
 end
 
--- The records that no other beats in time and energy, the fastest first.
+local function has_both(record)
+    return record.invalidity == 'correct' and record.energy ~= nil
+end
+
+-- The records that no other beats in time and energy, the fastest first. What was so slow that its
+-- energy was not measured is none of them.
 function runner.pareto(records)
     local front = {}
     for _, one in ipairs(records) do
-        local beaten = one.invalidity ~= 'correct'
+        local beaten = not has_both(one)
         for _, other in ipairs(records) do
-            beaten = beaten or other.invalidity == 'correct' and dominates(other, one)
+            beaten = beaten or has_both(other) and dominates(other, one)
         end
         if not beaten then front[#front + 1] = one end
     end

@@ -43,6 +43,12 @@ describe('the space of a tuning', function()
         local function of(params, restrictions) return refusal(space.new, params, restrictions) end
         assert.equal("tune: parameter 'a' has no values: an array of them is wanted", of { a = {} })
         assert.equal("tune: parameter 'a' has the value 2 twice", of { a = { 2, 3, 2 } })
+        assert.equal("tune: two candidates would be '1,2,3' in a cache file: P = '1,2' or '1', "
+            .. "Q = '3' or '2,3'", of { P = { '1,2', '1' }, Q = { '3', '2,3' } })
+        assert.equal("tune: two candidates would be '1' in a cache file: a = 1 or '1'",
+            of { a = { 1, '1' } })
+        assert.equal(2, space.new({ P = { '1,2', '1' }, Q = { '3', '2,3' } },
+            { "P == '1'" }).size)
         assert.equal("tune: 'a b' is no name of a parameter (letters, digits and _)",
             of { ['a b'] = { 1 } })
         assert.equal('tune: tune_params must be a table { name = { values } } that is not empty',

@@ -19,6 +19,11 @@ local function text_of(value)
     return value
 end
 
+-- A value in words: texts in quotes.
+local function told(value)
+    return type(value) == 'string' and "'" .. value .. "'" or tostring(value)
+end
+
 local function check_values(name, values)
     if type(values) ~= 'table' or #values == 0 then
         errors.argument("tune: parameter '%s' has no values: an array of them is wanted", name)
@@ -132,6 +137,25 @@ local function params_at(self, positions)
     return params
 end
 
+local function raise_twins(self, key, one, other)
+    local parts = {}
+    for k, name in ipairs(self.names) do
+        local a, b = self.values[k][one[k]], self.values[k][other[k]]
+        if a ~= b then parts[#parts + 1] = ('%s = %s or %s'):format(name, told(a), told(b)) end
+    end
+    errors.argument("tune: two candidates would be '%s' in a cache file: %s", key,
+        table.concat(parts, ', '))
+end
+
+-- Adds a candidate. Kernel Tuner's keys are texts between commas, which may hold commas; and there
+-- a number and its text are the same.
+local function add(self, positions)
+    local key = key_at(self, positions)
+    if self.index_of[key] then raise_twins(self, key, self.at[self.index_of[key]], positions) end
+    self.at[#self.at + 1] = positions
+    self.index_of[key] = #self.at
+end
+
 -- tune_params: { name = { values }, ... }; restrictions: nil, a function(params) or an array of
 -- such functions and of expressions; order: of the names, that of the alphabet if nil. The result
 -- has `size`, `names` and `values` (in the order of the names).
@@ -154,8 +178,7 @@ function space.new(tune_params, restrictions, order)
     for number = 0, count - 1 do
         local positions = positions_of(self, number)
         if is_allowed(params_at(self, positions), refusals) then
-            self.at[#self.at + 1] = positions
-            self.index_of[key_at(self, positions)] = #self.at
+            add(self, positions)
         end
     end
     self.size = #self.at

@@ -38,9 +38,10 @@ local function gib(bytes)
     return string.format(bytes < 2 ^ 30 and '%.3f GiB' or '%.1f GiB', bytes / 2 ^ 30)
 end
 
-local function check_kind(d)
+-- Refuses a device on which nothing is computed; what: wants another.
+function devices.check_kind(d, what)
     if d.name:find '^null:' then
-        errors.argument('%s runs no kernels: a simulation wants another device', d.name)
+        errors.argument('%s runs no kernels: %s wants another device', d.name, what)
     end
 end
 
@@ -74,7 +75,7 @@ function devices.check(parts, scheme, precision)
         largest[part.device] = math.max(largest[part.device] or 0, one)
     end
     for d, bytes in pairs(needed) do
-        check_kind(d)
+        devices.check_kind(d, 'a simulation')
         check_double(d, precision)
         check_room(d, bytes, largest[d])
     end

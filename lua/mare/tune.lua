@@ -13,9 +13,10 @@
 -- Each candidate is compiled in processes of their own ahead of use, verified against an answer and
 -- timed. With `cache` an interrupted tuning goes on where it was.
 
+local checks = require 'mare.tune.checks'
 local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
-local errors = require 'bindings.errors'
+local parts = require 'mare.devices'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
 local shapes = require 'mare.shapes'
@@ -24,53 +25,10 @@ local strategies = require 'mare.tune.strategies'
 
 local tune = { strategies = strategies.names, sweep = require 'mare.tune.sweep' }
 
-local common = {
-    tune_params = 'table', restrictions = 'any', strategy = 'string', strategy_options = 'table',
-    objective = 'string', objective_higher_is_better = 'boolean', iterations = 'number',
-    early_stop = 'number', metrics = 'table', cache = 'string', output = 'string', device = 'any',
-    workers = 'number', energy = 'boolean', energy_seconds = 'number', energy_warm = 'number',
-    keep = 'boolean', tell = 'function',
-}
-
-local kernel_fields = {
-    kernel_name = 'string', kernel_source = 'any', problem_size = 'any', arguments = 'table',
-    lang = 'string', answer = 'any', atol = 'number', verify = 'function', grid_div_x = 'any',
-    grid_div_y = 'any', grid_div_z = 'any', defines = 'table', compiler_options = 'table',
-    include_paths = 'table', math = 'string',
-}
-
-local replay_fields = {
-    cache = 'string', strategy = 'string', strategy_options = 'table', objective = 'string',
-    objective_higher_is_better = 'boolean', output = 'string', tell = 'function',
-}
-
-local scenario_fields = { scenario = 'string', options = 'table', atol = 'number' }
-
-local function check(what, desc, own, wanted)
-    local allowed = {}
-    for _, list in ipairs { common, own } do
-        for name, rule in pairs(list) do allowed[name] = rule end
-    end
-    errors.fields(what, desc, allowed)
-    for _, name in ipairs(wanted) do
-        if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
-    end
-    strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
-    if desc.iterations and desc.iterations < 1 then
-        errors.argument('%s: iterations = %g (allowed: 1 or more)', what, desc.iterations)
-    end
-end
-
-local function check_size(size)
-    for _, n in ipairs(type(size) == 'table' and size or { size }) do
-        if type(n) == 'number' and n < 1 then
-            errors.argument('tune.kernel: problem_size = %g (allowed: 1 or more)', n)
-        end
-    end
-end
-
-local function open_device(device)
-    return type(device) == 'table' and device or devices.open(device)
+local function open_device(what, device)
+    local opened = type(device) == 'table' and device or devices.open(device)
+    parts.check_kind(opened, what)
+    return opened
 end
 
 -- What is known of a tuning before it begins, as the head of its cache file.
@@ -96,6 +54,17 @@ local function open_results(desc, target, candidates)
         end)
 end
 
+-- Why there is no best one, by the first: the caller may look at no other.
+local function say_none(env, first, names, objective)
+    local params = {}
+    for k, name in ipairs(names) do params[k] = ('%s = %s'):format(name, tostring(first[name])) end
+    local why = first.error or ('%s = %s, a number above 0 is wanted'):format(objective,
+        tostring(first[objective]))
+    io.stderr:write('mare: tune: ', env.kernel_name, ': ',
+        first.error and 'no candidate is correct' or 'no candidate counts', '; the first, ',
+        table.concat(params, ', '), ': ', why, '\n')
+end
+
 -- The records and what is to be said of them all.
 local function search(desc, target, candidates, kept, replay)
     local records, best, is_worth, shipped = runner.run {
@@ -109,6 +78,9 @@ local function search(desc, target, candidates, kept, replay)
     local env = { device_name = kept.header.device_name, kernel_name = kept.header.kernel_name,
         problem_size = kept.header.problem_size, best_config = best, evaluations = #records,
         space = candidates.size, kept = is_worth, shipped = shipped }
+    if records[1] and not best then
+        say_none(env, records[1], candidates.names, desc.objective or 'time')
+    end
     if desc.objective == 'pareto' then env.pareto = runner.pareto(records) end
     if desc.output then
         results.write_t4(desc.output, records, candidates.names, desc.objective == 'pareto'
@@ -142,9 +114,6 @@ end
 local function keep_kernel(target, names, record)
     local shape = {}
     for _, name in ipairs(names) do shape[name] = record[name] end
-    if type(target.problem_size) == 'function' then
-        errors.argument 'tune.kernel: keep wants a problem_size that is no function'
-    end
     shapes.put { kernel = target.name, device = target.device.info.model, shape = shape,
         size = shapes.size(cells_of(target.problem_size)), time = record.time,
         energy = record.energy }
@@ -173,12 +142,11 @@ end
 -- Returns the records in the order of the search, and { best_config, pareto, evaluations, space,
 -- device_name, ... }.
 function tune.kernel(desc)
-    check('tune.kernel', desc, kernel_fields,
-        { 'kernel_name', 'kernel_source', 'problem_size', 'arguments', 'tune_params' })
-    check_size(desc.problem_size)
+    checks.kernel(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
-    local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
-    local target = require('mare.tune.kernel').new(given, candidates.names)
+    local given = setmetatable({ device = open_device('tune.kernel', desc.device) },
+        { __index = desc })
+    local target = require('mare.tune.kernel').new(given, candidates)
     return search_and_release(desc, target, candidates, function(best)
         keep_kernel(target, candidates.names, best)
     end)
@@ -197,29 +165,30 @@ function tune.best(kernel_name, device, problem_size)
 end
 
 local function say_not_kept(desc, target, env)
+    if env.kept or not env.best_config then return end
     local what = desc.objective or 'time'
     if what == 'pareto' then what = 'edp' end
-    local why = env.best_config and ('%s of the shipped shape is %.4g, of the best that was tried '
-        .. '%.4g'):format(what, env.shipped[what], env.best_config[what])
-        or 'no candidate is correct'
+    local why = ('%s of the shipped shape is %.4g, of the best that was tried %.4g'):format(what,
+        env.shipped[what], env.best_config[what])
     io.stderr:write('mare: tune: ', target.name, ': nothing is kept: ', why, '\n')
 end
 
 -- Tunes the step of a scenario. desc: scenario = name or file, options = { nx =, ... } as a session
--- gives them, tune_params = fields of its kernel's shape (W, GROUP, rows or resident, ...: see
--- shapes.lua) and options of the scenario, atol = 0: how far states may be apart; keep = true: runs
--- of this scheme, size and device use the best from now on, unless the shipped shape, which is then
--- measured too, is as good (`kept` and `shipped` of the second result tell); the others as of
--- tune.kernel. Times are of one step.
+-- gives them, `device` too if it is not given beside, tune_params = fields of its kernel's shape
+-- (W, GROUP, rows or resident, ...: see shapes.lua) and options of the scenario, atol = 0: how far
+-- states may be apart; keep = true: runs of this scheme, size and device use the best from now on,
+-- unless the shipped shape, which is then measured too, is as good (`kept` and `shipped` of the
+-- second result tell); the others as of tune.kernel. Times are of one step.
 function tune.scenario(desc)
-    check('tune.scenario', desc, scenario_fields, { 'scenario', 'tune_params' })
+    local device = checks.scenario(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
-    local given = setmetatable({ device = open_device(desc.device) }, { __index = desc })
+    local given = setmetatable({ device = open_device('tune.scenario', device) },
+        { __index = desc })
     local target = require('mare.tune.scenario').new(given, candidates.names)
     local records, env = search_and_release(desc, target, candidates, function(best)
         target:keep(best)
     end)
-    if desc.keep and not env.kept then say_not_kept(desc, target, env) end
+    if desc.keep then say_not_kept(desc, target, env) end
     return records, env
 end
 
@@ -236,10 +205,9 @@ end
 -- good a strategy is. desc: { cache, strategy, strategy_options, objective,
 -- objective_higher_is_better, output, tell }
 function tune.replay(desc)
-    errors.fields('tune.replay', desc, replay_fields)
-    if not desc.cache then errors.argument 'tune.replay: cache is missing' end
+    checks.replay_fields(desc)
     local known = results.read(desc.cache)
-    strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
+    checks.replay(desc, known)
     local records = known.records
     local keys = known.header.tune_params_keys
     local candidates = space.new(known.header.tune_params, function(params)

@@ -9,17 +9,10 @@ local space = require 'mare.tune.space'
 local trial = require 'tests.scenarios.trial'
 local tuned = require 'tests.lua.tuned'
 
+local heard = tuned.heard
+
 local n, refusal, scale = tuned.n, tuned.refusal, tuned.scale
 local source = tuned.source
-
--- What f(...) says on stderr, in the order of writing, and what pcall gives of it.
-local function heard(f, ...)
-    local stderr, said = io.stderr, {}
-    rawset(io, 'stderr', { write = function(_, ...) said[#said + 1] = table.concat { ... } end })
-    local outcome = { pcall(f, ...) }
-    rawset(io, 'stderr', stderr)
-    return said, unpack(outcome)
-end
 
 describe('the space of a tuning', function()
     it('has what the restrictions allow', function()

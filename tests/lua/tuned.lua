@@ -36,4 +36,13 @@ function tuned.refusal(f, ...)
     return type(failure) == 'table' and failure.message or tostring(failure)
 end
 
+-- What f(...) says on stderr, in the order of writing, and what pcall gives of it.
+function tuned.heard(f, ...)
+    local stderr, said = io.stderr, {}
+    rawset(io, 'stderr', { write = function(_, ...) said[#said + 1] = table.concat { ... } end })
+    local outcome = { pcall(f, ...) }
+    rawset(io, 'stderr', stderr)
+    return said, unpack(outcome)
+end
+
 return tuned

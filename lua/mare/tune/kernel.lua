@@ -2,8 +2,10 @@
 -- their own. Arguments are in host memory and go to the device once; what the kernel may write is
 -- put back before it is verified.
 
+local device_buffer = require 'bindings.buffer'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
+local memory = require 'bindings.memory'
 local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 
@@ -42,6 +44,13 @@ local function program_of(self, params)
         include_paths = self.include_paths, math = math, options = table.concat(options, ' ') }
 end
 
+-- Refuses what is no number from `least` on, or endless.
+local function checked(what, value, least)
+    local number = tonumber(value)
+    if number and number >= least and number < math.huge then return number end
+    errors.argument('tune.kernel: %s = %s (allowed: %g or more)', what, tostring(value), least)
+end
+
 -- The value of what may depend on the parameters.
 local function resolve(self, value, params)
     if type(value) == 'function' then return value(params) end
@@ -54,7 +63,9 @@ local function groups_along(self, axis, size, params)
     local divisors = self.grid_div[axis]
     if not divisors then divisors = params['block_size_' .. axes[axis]] or 1 end
     if type(divisors) ~= 'table' then divisors = { divisors } end
-    for _, divisor in ipairs(divisors) do size = size / resolve(self, divisor, params) end
+    for _, divisor in ipairs(divisors) do
+        size = size / checked('grid_div_' .. axes[axis], resolve(self, divisor, params), 1e-9)
+    end
     return math.max(1, math.ceil(size - 1e-9))
 end
 
@@ -62,9 +73,12 @@ end
 local function shape_of(self, params)
     local sizes, global, group = resolve(self, self.problem_size, params), {}, {}
     if type(sizes) ~= 'table' then sizes = { sizes } end
+    if #sizes < 1 or #sizes > 3 then
+        errors.argument('tune.kernel: problem_size has %d numbers (allowed: 1 to 3)', #sizes)
+    end
     for axis = 1, 3 do
         local block = params['block_size_' .. axes[axis]] or 1
-        local size = resolve(self, sizes[axis] or 1, params)
+        local size = checked('problem_size', resolve(self, sizes[axis] or 1, params), 1)
         group[axis], global[axis] = block, block * groups_along(self, axis, size, params)
     end
     return global, group
@@ -116,6 +130,67 @@ local function make_buffers(self, args)
     self.values, self.buffers, self.originals = values, buffers, originals
 end
 
+-- Refuses what `bind` would, of each candidate.
+local function check_arguments(self, k)
+    local arguments = {}
+    for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
+    k:bind(arguments):release()
+end
+
+-- ---- answers ----
+
+-- The numbers of an array and the index of its first; nil for how many where a pointer does not
+-- tell.
+local function contents(expected)
+    if type(expected) == 'cdata' then
+        return expected, 0, select(2, memory.elements(expected)) or math.huge
+    end
+    if expected.data then return expected.data, 0, expected.count end
+    return expected, 1, #expected
+end
+
+local function refuse_answer(name, why, ...)
+    errors.argument("tune: answer '%s': " .. why, name, ...)
+end
+
+local function check_expected(self, name, expected)
+    local buffer = self.values[name]
+    if not device_buffer.is(buffer) then refuse_answer(name, 'the argument is no array') end
+    if self.verify then return end
+    if type(expected) ~= 'table' and type(expected) ~= 'cdata' then
+        refuse_answer(name, 'an array is wanted, not a %s', type(expected))
+    end
+    local data, first, count = contents(expected)
+    if count < buffer.count then
+        refuse_answer(name, 'it has %d elements, the argument %d', count, buffer.count)
+    end
+    for k = first, first + buffer.count - 1 do
+        if not tonumber(data[k]) then refuse_answer(name, 'element %d is no number', k) end
+    end
+end
+
+local function take_answer(self, args)
+    if not self.answer then return end
+    self.expected = named(self.answer, args, 'answer')
+    for name, expected in pairs(self.expected) do check_expected(self, name, expected) end
+end
+
+-- f(...), whose failure is that of the call, not of a candidate.
+local function by_caller(f, ...)
+    local ok, result = pcall(f, ...)
+    if ok then return result end
+    if errors.is(result) and result.status == 'MARE_ERROR_ARGUMENT' then
+        errors.raise('MARE_ERROR_SCRIPT', '%s', result.message)
+    end
+    error(result, 0)
+end
+
+local function take(self, k)
+    make_buffers(self, k.args)
+    check_arguments(self, k)
+    take_answer(self, k.args)
+end
+
 -- ---- verification ----
 
 -- Whether two arrays differ nowhere by more than atol, and the largest difference. An infinity is
@@ -139,9 +214,7 @@ local function check_answer(self, name, expected, buffer)
         if self.verify(expected, found, self.atol) then return true end
         return false, string.format("argument '%s' is refused by verify", name)
     end
-    local is_array = type(expected) == 'table'
-    local data = is_array and expected.data or expected
-    local first = data == expected and is_array and 1 or 0
+    local data, first = contents(expected)
     local ok, worst = is_close(data, found, buffer.count, first, self.atol)
     if ok then return true end
     return false, string.format("argument '%s' differs by %g, allowed is %g", name, worst,
@@ -160,10 +233,8 @@ function Run:verify()
     target.device:wait()
     if target.answer == false then return true end
     if not target.expected then
-        target.expected = target.answer and named(target.answer, self.args, 'answer') or {}
-        for name, buffer in pairs(target.answer and {} or target.buffers) do
-            target.expected[name] = buffer:download()
-        end
+        target.expected = {}
+        for name, buffer in pairs(target.buffers) do target.expected[name] = buffer:download() end
     end
     for name, expected in pairs(target.expected) do
         local ok, why = check_answer(target, name, expected, target.values[name])
@@ -215,10 +286,10 @@ end
 -- For runner.lua.
 function Kernel:build(params)
     local program = self.device:program(program_of(self, params))
-    local k = program:kernel(self.name)
+    local k = by_caller(program.kernel, program, self.name)
     if not self.values then
         self:release()      -- those for which there was room the last time
-        make_buffers(self, k.args)
+        by_caller(take, self, k)
     end
     local global, group = shape_of(self, params)
     local arguments = { global = global, group = group }
@@ -234,17 +305,42 @@ function Kernel:release()
     end
 end
 
--- desc: as of tune.kernel, device open; names: of the parameters
-function kernel.new(desc, names)
-    return setmetatable({
+local function check_language(device, language)
+    local own = device.name:match '^%a+'
+    if language ~= 'mare' and language ~= own then
+        errors.argument("tune.kernel: lang = '%s' (allowed on %s: %s, mare)", language, device.name,
+            own)
+    end
+end
+
+-- Raises where no candidate has a program and a launch.
+local function check_candidates(self, candidates)
+    local first
+    for index = 1, candidates.size do
+        local ok, failure = pcall(function()
+            local params = candidates:params(index)
+            return program_of(self, params), shape_of(self, params)
+        end)
+        if ok then return end
+        first = first or failure
+    end
+    error(first, 0)
+end
+
+-- desc: as of tune.kernel, device open
+function kernel.new(desc, candidates)
+    local self = setmetatable({
         name = desc.kernel_name, source = desc.kernel_source, problem_size = desc.problem_size,
         arguments = desc.arguments, answer = desc.answer, atol = desc.atol or 1e-6,
-        verify = desc.verify, device = desc.device, names = names,
+        verify = desc.verify, device = desc.device, names = candidates.names,
         language = desc.lang and desc.lang:lower() or 'mare', math = desc.math,
         defines = desc.defines or {}, include_paths = desc.include_paths,
         compiler_options = table.concat(desc.compiler_options or {}, ' '),
         own = {}, grid_div = { desc.grid_div_x, desc.grid_div_y, desc.grid_div_z },
     }, Kernel)
+    check_language(self.device, self.language)
+    check_candidates(self, candidates)
+    return self
 end
 
 return kernel

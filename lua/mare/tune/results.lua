@@ -274,6 +274,20 @@ local not_measured = { times = true, timestamp = true, invalidity = true, error 
     compile_time = true, verification_time = true, benchmark_time = true, strategy_time = true,
     framework_time = true, digest = true }
 
+-- The names of the fields that each record has, or may have, beside parameters and metrics.
+results.own = { energy_low = true, energy_high = true, temperature = true }
+for _, list in ipairs { units, not_measured } do
+    for name in pairs(list) do results.own[name] = true end
+end
+
+-- The same as a text.
+function results.own_names()
+    local names = {}
+    for name in pairs(results.own) do names[#names + 1] = name end
+    table.sort(names)
+    return table.concat(names, ', ')
+end
+
 local function measurements(record, is_param)
     local list = {}
     for name, value in pairs(record) do

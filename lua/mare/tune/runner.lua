@@ -34,11 +34,22 @@ local objectives = {
     pareto = function(r) return r.edp end,      -- the product leads towards the middle of the set
 }
 
+-- The names of those that are always there.
+function runner.objectives()
+    local names = {}
+    for name in pairs(objectives) do names[#names + 1] = name end
+    return names
+end
+
 -- What is to be small of a record, above 0, since strategies compare by ratios; math.huge where it
 -- failed, which a measurement that comes out at 0 or below has, too.
 local function cost(self, record)
     local value, of = record[self.objective], objectives[self.objective]
     if of then value = of(record) end
+    if value ~= nil and type(value) ~= 'number' and record.invalidity == 'correct' then
+        errors.raise('MARE_ERROR_SCRIPT', "tune: objective '%s' is a %s, a number above 0 is "
+            .. 'wanted', self.objective, type(value))
+    end
     if type(value) ~= 'number' or value ~= value then return math.huge end
     if value <= 0 then
         if of then return math.huge end

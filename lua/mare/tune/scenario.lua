@@ -307,8 +307,11 @@ end
 
 -- desc: as of tune.scenario, device open; names: of the parameters
 function target.new(desc, names)
+    local options = {}
+    for name, value in pairs(desc.options or {}) do options[name] = value end
+    options.device = nil
     local self = setmetatable({
-        scenario = desc.scenario, options = desc.options or {}, device = desc.device,
+        scenario = desc.scenario, options = options, device = desc.device,
         atol = desc.atol or 0, bases = {}, differ = {}, is_param = {}, fields = {}, small = {},
     }, Target)
     for _, name in ipairs(names) do self.is_param[name] = true end

@@ -34,6 +34,8 @@ local function check_values(name, values)
         if kind ~= 'number' and kind ~= 'string' and kind ~= 'boolean' then
             errors.argument("tune: parameter '%s' has a %s among its values (allowed: numbers, "
                 .. 'texts, true and false)', name, kind)
+        elseif value ~= value then
+            errors.argument("tune: parameter '%s' has a NaN among its values", name)
         elseif seen[value] then
             errors.argument("tune: parameter '%s' has the value %s twice", name, text_of(value))
         end

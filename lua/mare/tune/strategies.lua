@@ -6,6 +6,7 @@
 
 local bayes = require 'mare.tune.bayes'
 local errors = require 'bindings.errors'
+local range = require 'mare.tune.range'
 local uniform = require('mare.random').uniform
 
 local strategies = {}
@@ -204,12 +205,14 @@ strategies.all = {
     bayes_opt = bayes.search,
 }
 
--- What each understands in strategy_options beside max_fevals, time_limit (s) and seed.
+-- What all understand in strategy_options, and what each does beside: ranges of numbers.
+local by_all = { max_fevals = { 1 }, time_limit = { 0 }, seed = { -2 ^ 53, 2 ^ 53, whole = true } }
+local positive, count = { 0, above = true }, { 1, whole = true }
 local understood = {
-    greedy_ils = { 'start', 'strength', 'hope' },
-    simulated_annealing = { 'T', 'T_min', 'alpha', 'start' },
-    genetic_algorithm = { 'popsize', 'mutation_chance' },
-    bayes_opt = { 'start', 'explore' },
+    greedy_ils = { start = count, strength = { 1, 100, whole = true }, hope = positive },
+    simulated_annealing = { T = positive, T_min = positive, alpha = { 0, 1 }, start = count },
+    genetic_algorithm = { popsize = { 1, 10000, whole = true }, mutation_chance = { 0, 1 } },
+    bayes_opt = { start = count, explore = count },
 }
 
 -- The names of all, sorted.
@@ -226,13 +229,12 @@ function strategies.check(name, options)
         errors.argument("tune: strategy = '%s' (allowed: %s)", tostring(name),
             table.concat(strategies.names(), ', '))
     end
-    local allowed = { max_fevals = 'number', time_limit = 'number', seed = 'number' }
-    for _, field in ipairs(understood[name] or {}) do allowed[field] = 'number' end
-    errors.fields('tune: strategy_options of ' .. name, options or {}, allowed)
-    local most = options and options.max_fevals
-    if most and most < 1 then
-        errors.argument('tune: strategy_options: max_fevals = %g (allowed: 1 or more)', most)
+    local allowed, ranges = {}, {}
+    for _, list in ipairs { by_all, understood[name] or {} } do
+        for field, one in pairs(list) do allowed[field], ranges[field] = 'number', one end
     end
+    errors.fields('tune: strategy_options of ' .. name, options or {}, allowed)
+    range('tune: strategy_options', options or {}, ranges)
 end
 
 -- A search as a coroutine: resumed with nothing, then each time with the costs of the list of

@@ -16,6 +16,7 @@ ffi.cdef [[
     int fcntl(int fd, int command, ...);
     long write(int fd, const void *data, size_t size);
     long pwrite(int fd, const void *data, size_t size, int64_t offset);
+    int memfd_create(const char *name, unsigned flags);
     int link(const char *old, const char *new_name);
     void *mmap(void *wanted, size_t size, int protection, int flags, int fd, int64_t offset);
     int munmap(void *address, size_t size);
@@ -47,6 +48,7 @@ local O_RDONLY, O_WRONLY, O_NEW, O_CLOEXEC = 0, 1, 0xC1, 0x80000   -- NEW: WRONL
 local O_LOCK, O_CLAIM = 0x41, 0x42     -- WRONLY CREAT, RDWR CREAT
 local O_DIRECT = ({ x64 = 0x4000, arm64 = 0x10000 })[ffi.arch]
 local F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK, PROT_READ, MAP_PRIVATE = 37, 38, 1, 1, 2
+local MFD_CLOEXEC = 1
 local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- FBIG NOSPC DQUOT
 local EINTR, EIO, EAGAIN, EEXIST, X_OK, W_OK = 4, 5, 11, 17, 1, 2
 local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE, STATX_INO = -100, 0x1000, 0x201, 0x100
@@ -314,6 +316,14 @@ function Temporary:discard()
     C.truncate(self.name, 0)    -- gives the space back even while the file is still open somewhere
     os.remove(self.name)
     self:keep()
+end
+
+-- A path of a file in memory, which other programs can open until close(), the second result, is
+-- called or this process ends.
+function files.in_memory(name)
+    local fd = C.memfd_create(name, MFD_CLOEXEC)
+    if fd < 0 then fail(name, 'cannot be made in memory') end
+    return ('/proc/%d/fd/%d'):format(C.getpid(), fd), function() C.close(fd) end
 end
 
 -- A second name for a file, in place of whatever had it.

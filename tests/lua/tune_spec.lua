@@ -2,6 +2,7 @@ local device = require 'bindings.device'
 local devices = require 'tests.devices'
 local ffi = require 'ffi'
 local json = require 'dkjson'
+local lfs = require 'lfs'
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
 local source_files = require 'mare.source'
@@ -218,8 +219,13 @@ describe('tuning', function()
         local jobs = {}
         for w = 1, 3 do jobs[w] = { module = 'mare.tune.kernel', program = program(w) } end
         local compilers = ahead.new(d, 2)
+        compilers.device = { name = d.name, info = { kind = 'gpu' } }   -- nobody waits
         compilers:queue(jobs)
+        local path = compilers.path
+        assert.equal(3, select(2, trial.slurp(path):gsub('\n', '')))
+        assert.equal(0, lfs.attributes(path, 'nlink'))      -- nothing to be left behind
         compilers:finish()
+        assert.is_nil(trial.slurp(path))
         for w = 1, 3 do assert.is_true(d:program(program(w)).cached) end
         assert.is_false(d:program(program(4)).cached)
     end)

@@ -3,11 +3,12 @@
 -- them: who asks for a program that one is compiling waits for the cache's lock, and what fails
 -- there fails again, with its message, where it is wanted.
 --
--- Jobs are lines of a file. A worker is woken through its standard input, a line for each of its
--- jobs, and ends with this process, however that ends, or when the file is gone: after the job that
--- it is at.
+-- Jobs are lines of a file in memory, which ends with this process, however that ends. A worker is
+-- woken through its standard input, a line for each of its jobs, and ends when the file is gone:
+-- after the job that it is at.
 
 local device = require 'bindings.device'
+local files = require 'bindings.files'
 local host = require 'mare.host'
 local json = require 'dkjson'
 local system = require 'bindings.system'
@@ -59,7 +60,7 @@ end
 -- done.
 function Ahead:queue(jobs)
     if self.count == 0 or #jobs < 2 then return end
-    self.path = self.path or os.tmpname()
+    if not self.path then self.path, self.close = files.in_memory 'jobs' end
     local file = assert(io.open(self.path, 'a'))
     for _, job in ipairs(jobs) do file:write(json.encode(job), '\n') end
     file:close()
@@ -73,25 +74,28 @@ function Ahead:queue(jobs)
     if self.device.info.kind == 'cpu' then self:finish() end
 end
 
-local function close(self)
+local function wait(self)
     for k, pipe in pairs(self.pipes) do
-        pipe:close()        -- waits for its end
+        pipe:close()
         self.pipes[k] = nil
     end
 end
 
+local function drop(self)
+    if self.path then self.close() end
+    self.path, self.jobs = nil, 0
+end
+
 -- Waits until all jobs are done.
 function Ahead:finish()
-    close(self)
-    if self.path then os.remove(self.path) end
-    self.path, self.jobs = nil, 0
+    wait(self)
+    drop(self)
 end
 
 -- Drops what is not begun.
 function Ahead:stop()
-    if self.path then os.remove(self.path) end
-    close(self)
-    self.path, self.jobs = nil, 0
+    drop(self)
+    wait(self)
 end
 
 return ahead

@@ -298,7 +298,8 @@ local function find_kept(kernel, scheme, device, precision, size)
     end
 end
 
--- A shape with some fields replaced; strips are told by `rows` or by `resident`, not by both.
+-- A shape with some fields replaced; strips are told by `rows` or by `resident`, not by both, and
+-- a W that is told is no `even` one.
 local function merged(shape, fields)
     if not fields then return shape end
     local out = {}
@@ -306,6 +307,7 @@ local function merged(shape, fields)
     for name, value in pairs(fields) do out[name] = value end
     if fields.resident and not fields.rows then out.rows = nil end
     if fields.rows and not fields.resident then out.resident = nil end
+    if fields.W then out.even = nil end
     return out
 end
 

@@ -7,7 +7,7 @@
 -- run at once and end together, where a few more would cost a fifth. A unit's registers are in four
 -- banks, so that of groups of one warp four, eight, ... have room. A strip of the march has at
 -- least `rows` rows: four more are computed. Parts of up to `cells` cells are stepped in tiles, not
--- by the march.
+-- by the march; of `even` ones W may be another, with which all compute units have the same to do.
 
 return {
     x = {
@@ -47,10 +47,7 @@ return {
     },
     tile = {
         gpu = {
-            float = {
-                { columns = 450, W = 6, GROUP = 256, cells = 6e5 },
-                { columns = 0, W = 4, GROUP = 256, cells = 6e5 },
-            },
+            float = { W = 6, GROUP = 256, cells = 6e5, even = true },
             double = {
                 { columns = 350, W = 4, GROUP = 256, cells = 2.7e5 },
                 { columns = 0, W = 3, GROUP = 256, cells = 2.7e5 },

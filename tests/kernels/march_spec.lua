@@ -71,6 +71,14 @@ describe('a step in one pass', function()
         assert.equal('march', shapes.with({ march = {} }, kernel_of, 512))
         assert.equal('tile', shapes.with({ tile = {} }, kernel_of, 4096))
     end)
+
+    it('has tiles of so many rows that all compute units have the same to do', function()
+        local rows = {}
+        for k, n in ipairs { 16, 256, 320, 384, 448, 512, 576, 640, 704 } do
+            rows[k] = frame.even_rows({ nx = n, ny = n }, 256, 132)
+        end
+        assert.same({ 3, 3, 5, 6, 4, 6, 5, 8, 5 }, rows)
+    end)
 end)
 
 for _, device in ipairs(part.devices()) do

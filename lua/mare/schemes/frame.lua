@@ -98,14 +98,33 @@ local function march_shape(scheme, device, precision, part)
 end
 
 local tile_width = 32       -- lanes of a team, on all GPUs
+local tile_rows = { 6, 5, 4, 3, 8 }
+
+-- Strips and bands of tiles.
+local function tiles_of(part, group, rows)
+    return math.ceil(part.nx / (tile_width - 4)),
+        math.ceil(part.ny / (group / tile_width * rows - 4))
+end
+
+-- Of tile_rows the first with which the busiest compute unit has the fewest rows to compute.
+function frame.even_rows(part, group, units)
+    local best, least = nil, math.huge
+    for _, rows in ipairs(tile_rows) do
+        local strips, bands = tiles_of(part, group, rows)
+        local load = math.ceil(strips * bands / units) * rows
+        if load < least then best, least = rows, load end
+    end
+    return best
+end
 
 -- How tile.krn is cut.
 local function tile_shape(scheme, device, precision, part)
     local choice = shapes.find('tile', scheme, device, precision, part)
-    local strips = math.ceil(part.nx / (tile_width - 4))
-    local bands = math.ceil(part.ny / (choice.GROUP / tile_width * choice.W - 4))
-    return { kernel = 'tile', choice = choice, W = choice.W, GROUP = choice.GROUP,
-        TEAM = tile_width, global = { strips * choice.GROUP, bands }, groups = strips * bands }
+    local group = choice.GROUP
+    local W = choice.even and frame.even_rows(part, group, device.info.compute_units) or choice.W
+    local strips, bands = tiles_of(part, group, W)
+    return { kernel = 'tile', choice = choice, W = W, GROUP = group, TEAM = tile_width,
+        global = { strips * group, bands }, groups = strips * bands }
 end
 
 -- Which kernel takes a step in one pass: tile.krn where cells are few, unless another is tuned.

@@ -106,10 +106,10 @@ function energy.rapl(folder)
     return { name = 'RAPL', id = 'RAPL', counter = counter }
 end
 
--- A meter of a source: { name =, counter = function() -> J, and where known id = of the counter,
--- which several devices may share, others = function() ->
--- why nothing can be measured, load = function() -> 0 to 1, temperature = function() -> deg C, now
--- = function() -> s, sleep = function(s) }
+-- A meter of a source: { name =, counter = function() -> J, and where known
+--   id = of the counter, which several devices may share,
+--   others = function() -> why nothing can be measured, load = function() -> 0 to 1,
+--   temperature = function() -> deg C, now = function() -> s, sleep = function(s) }
 function energy.new(source)
     return setmetatable({ source = source, now = source.now or system.now,
         sleep = source.sleep or system.sleep }, Meter)

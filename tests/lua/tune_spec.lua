@@ -192,6 +192,8 @@ describe('tuning', function()
         local fastest = records[1]
         for _, r in ipairs(records) do fastest = r.time < fastest.time and r or fastest end
         assert.equal(fastest, env.pareto[1])
+        local slow = { invalidity = 'correct', time = 0.1 }         -- timed once, not measured
+        assert.same({ fastest }, require('mare.tune.runner').pareto { slow, fastest })
         assert.equal(1, env.pareto[#env.pareto].energy)
         assert.is_nil(env.pareto[5])
     end)

@@ -1,11 +1,12 @@
 -- Runs a search: compiles candidates ahead, builds, verifies and times each, and keeps what comes
--- out. What is tuned is a target: { name, problem_size, device,
---   identity() -> what decides all results, for the cache's digest,
+-- out. What is tuned is a target: { device,
 --   job(params) -> what require(job.module).compile(device, job) compiles ahead, or nil,
---   digest(params) -> a short text of what is built, or nil; no such function where the parameters
---   tell all of it,
 --   build(params) -> run, an error if it does not compile or does not fit,
 --   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
+-- which has for tune.lua { name, problem_size, release(), keep(record) or nil,
+--   identity() -> what decides all results, for the cache's digest,
+--   digest(params) -> a short text of what is built, or nil; no such function where the parameters
+--   tell all of it }
 -- and a run { verify() -> true, or false and why, batch(n) queues it n times, release(), steps = by
 -- which times are divided, 1 if nil }. An error with MARE_ERROR_SCRIPT is no candidate's fault.
 
@@ -18,9 +19,6 @@ local strategies = require 'mare.tune.strategies'
 local system = require 'bindings.system'
 
 local runner = {}
-
-local Runner = {}
-Runner.__index = Runner
 
 local least_ms = 1          -- of a batch that is timed, so that the clock's ticks do not matter
 local most_runs = 1000      -- in one
@@ -359,9 +357,9 @@ end
 -- that is to be kept, and the record of what it was weighed against, if there is one.
 function runner.run(desc)
     local o = desc.strategy_options
-    local self = setmetatable({ visited = {}, records = {}, queued = {}, fastest = math.huge,
+    local self = { visited = {}, records = {}, queued = {}, fastest = math.huge,
         began = system.now(), max_fevals = o.max_fevals or math.huge,
-        time_limit = o.time_limit or math.huge, energy_batch_ms = 10 }, Runner)
+        time_limit = o.time_limit or math.huge, energy_batch_ms = 10 }
     for key, value in pairs(desc) do self[key] = value end
     prepare(self)
     local ok, failure = pcall(march, self)

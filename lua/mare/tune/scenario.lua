@@ -323,7 +323,6 @@ function target.new(desc, names)
     check_keep(self, desc.keep)
     self.name = desc.scenario .. ' ' .. table.concat(self.kernels, ' ')
     self.problem_size = { base.sim.grid.nx, base.sim.grid.ny }
-    self.cells = base.sim.grid.cells
     return self
 end
 

@@ -269,6 +269,9 @@ local function show_profile(path)
 end
 
 local function run_profiled(path, ...)
+    local is_good, reason = true, nil
+    if path then is_good, reason = pcall(require('bindings.files').check, path) end
+    if not is_good then return bad_usage('--profile=FILE: %s', reason) end
     require('mare.profile').begin()
     local status = M.main(...)
     local ok, result = xpcall(show_profile, describe, path)

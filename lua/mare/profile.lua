@@ -89,10 +89,8 @@ end
 -- The trace event format, times in microseconds.
 function Report:write_trace(path)
     local temporary = files.temporary(path)
-    local file = assert(io.open(temporary.name, 'w'))
-    assert(file:write('{"displayTimeUnit":"ns","traceEvents":[\n',
-        table.concat(trace_events(self.records), ',\n'), '\n]}\n'))
-    assert(file:close())
+    temporary:append('{"displayTimeUnit":"ns","traceEvents":[\n'
+        .. table.concat(trace_events(self.records), ',\n') .. '\n]}\n')
     temporary:commit()
 end
 

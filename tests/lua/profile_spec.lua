@@ -4,6 +4,7 @@ local devices = require 'tests.devices'
 local host = require 'mare.host'
 local json = require 'dkjson'
 local mare = require 'mare'
+local trial = require 'tests.scenarios.trial'
 
 local source = [[
 MR_KERNEL void scale(int n, real a, MR_GLOBAL real *x) {
@@ -124,5 +125,28 @@ describe('profile', function()
         assert.truthy(text:find('\nfill +null:0 +1 '), text)
         assert.equal('fill', json.decode(read(path)).traceEvents[3].name)
         os.remove(path)
+    end)
+
+    it('refuses a file that cannot be written before anything runs', function()
+        for path, words in pairs {
+            ['/nope/x.json'] = '/nope/x.json: cannot write into its folder: ', [''] = 'a file name is needed', ['/tmp'] = '/tmp: is a folder, a file name is needed',
+        } do
+            local status, text = trial.status_of(("'%s' --profile=%s -e 'print(1)'"):format(
+                host.launcher, path))
+            assert.equal(2, status)
+            assert.truthy(text:find('mare: --profile=FILE: ' .. words, 1, true), text)
+            assert.falsy(text:find '^1')
+        end
+    end)
+
+    it('names the file for which there is no room', function()
+        local path = os.tmpname()
+        local script = 'local b = require("bindings.device").open("null:0"):buffer{ size = 64 }; '
+            .. 'for k = 1, 100 do b:fill(0) end'
+        local status, text = trial.status_of(("(trap '' XFSZ; ulimit -f 1; '%s' --profile=%s "
+            .. "-e '%s')"):format(host.launcher, path, script))
+        os.remove(path)
+        assert.equal(1, status)
+        assert.truthy(text:find(path .. ': cannot be written: File too large', 1, true), text)
     end)
 end)

@@ -2,7 +2,7 @@
  * compiler.
  *
  * The defines are put in front of the text as #define lines, so that no compiler's command line has
- * to quote them.
+ * to quote them: behind the prelude, but for those that it heeds.
  */
 #include "internal.h"
 
@@ -25,10 +25,14 @@ static bool is_identifier(const char *name) {
     return *name == '\0';
 }
 
-static mare_status check_define(const mare_define *define, const char *name) {
+static mare_status check_define(const mare_define *define, uint32_t language, const char *name) {
     if (!is_identifier(define->name))
         return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' is no identifier", name,
                        define->name ? define->name : "NULL");
+    if (language == MARE_LANGUAGE_MARE && define->name[1] == 0 && strchr("xyz", define->name[0]))
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "program '%s': define '%s' would replace a part of mr_gid_%s()", name,
+                       define->name, define->name);
     if (define->value && strpbrk(define->value, "\r\n"))
         return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': define '%s' holds a line break", name,
                        define->name);
@@ -51,7 +55,8 @@ static mare_status check_desc(const mare_program_desc *desc, const char *name) {
         if (!desc->include_paths[i])
             return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': include path %llu is NULL", name,
                            (unsigned long long)i);
-    for (uint64_t i = 0; i < desc->define_count; i++) MR_TRY(check_define(&desc->defines[i], name));
+    for (uint64_t i = 0; i < desc->define_count; i++)
+        MR_TRY(check_define(&desc->defines[i], desc->language, name));
     return MARE_OK;
 }
 
@@ -65,17 +70,29 @@ static mare_status check_language(const mr_backend *backend, uint32_t language, 
 
 /* ---- text ---- */
 
-/* What the compiler gets: defines, prelude, the user's text. */
+/* The prelude heeds these; the names within it are not for others, such as n, to replace. */
+static bool is_for_prelude(const mare_define *define) {
+    return strncmp(define->name, "MARE_", 5) == 0 || strncmp(define->name, "MR_", 3) == 0;
+}
+
+static void add_defines(const mare_program_desc *desc, bool for_prelude, mr_text *out) {
+    for (uint64_t i = 0; i < desc->define_count; i++)
+        if (is_for_prelude(&desc->defines[i]) == for_prelude)
+            mr_text_format(out, "#define %s %s\n", desc->defines[i].name,
+                           desc->defines[i].value ? desc->defines[i].value : "1");
+}
+
+/* What the compiler gets: the prelude with its defines, the others, the user's text. */
 static void compose(const mr_backend *backend, const mare_program_desc *desc, bool is_cpu,
                     const mr_text *flat, mr_text *out) {
-    for (uint64_t i = 0; i < desc->define_count; i++)
-        mr_text_format(out, "#define %s %s\n", desc->defines[i].name,
-                       desc->defines[i].value ? desc->defines[i].value : "1");
+    add_defines(desc, true, out);
     if (desc->language == MARE_LANGUAGE_MARE) {
         if (is_cpu) mr_text_format(out, "#define MR_CPU 1\n");
         if (desc->math == MARE_MATH_FAST) mr_text_format(out, "#define MR_FAST 1\n");
-        mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n", backend->prelude);
+        mr_text_format(out, "#line 1 \"mare/prelude\"\n%s\n#line 1 \"mare/defines\"\n",
+                       backend->prelude);
     }
+    add_defines(desc, false, out);
     mr_text_append(out, mr_text_cstr(flat), flat->size);
 }
 

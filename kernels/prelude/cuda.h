@@ -1,8 +1,8 @@
 /* cuda.h - the words of the kernel dialect (../README.md) for CUDA, as compiled by NVRTC.
  *
- * Stands in front of every kernel, after the defines. Its words are macros over CUDA's overloaded
- * functions, so that they serve float and double alike. Built with -fmad=false: only mr_fma
- * fuses. */
+ * Stands in front of every kernel, after the defines MARE_* and MR_*. Its words are macros over
+ * CUDA's overloaded functions, so that they serve float and double alike. Built with -fmad=false:
+ * only mr_fma fuses. */
 
 #ifndef MARE_REAL
 #define MARE_REAL float

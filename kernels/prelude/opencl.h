@@ -1,8 +1,8 @@
 /* opencl.h - the words of the kernel dialect (../README.md) for OpenCL C 1.2.
  *
- * Stands in front of every kernel, after the defines. On a CPU (MR_CPU) minimum and maximum are
- * comparisons, which are one instruction there where fmin and fmax are four, and lane loops are
- * left to the vectoriser instead of unrolled. */
+ * Stands in front of every kernel, after the defines MARE_* and MR_*. On a CPU (MR_CPU) minimum
+ * and maximum are comparisons, which are one instruction there where fmin and fmax are four, and
+ * lane loops are left to the vectoriser instead of unrolled. */
 
 #ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable

@@ -254,6 +254,26 @@ static void shows_errors_in_includes(mare_device *device, const mare_device_info
     mare_program_release(program);
 }
 
+/* Names that the prelude has within it, too. */
+static void takes_any_define(mare_device *device) {
+    static const char *const names[] = { "a", "b", "c", "i", "k", "l", "m", "n", "p", "q", "r", "s",
+                                         "from", "to", "most", "size", "chunk", "word", "part" };
+    enum { COUNT = sizeof names / sizeof *names };
+    mare_define defines[COUNT];
+    mare_program *program = NULL;
+    for (int i = 0; i < COUNT; i++) defines[i] = (mare_define){ names[i], "3" };
+    mare_program_desc desc = {
+        .source = "MR_KERNEL void f(MR_GLOBAL real *out) { out[mr_gid_x()] = mr_max(n, r) + a; }",
+        .defines = defines,
+        .define_count = COUNT
+    };
+    CHECK_OK(mare_program_create(device, &desc, &program));
+    mare_program_release(program);
+    defines[1].name = "x";
+    CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_ARGUMENT,
+                "define 'x' would replace a part of mr_gid_x()");
+}
+
 static void caches(mare_device *device) {
     char source[256];
     static int serial;
@@ -405,6 +425,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     knows_cpus(device, info);
     shows_errors(device, info);
     shows_errors_in_includes(device, info);
+    takes_any_define(device);
     caches(device);
     runs_plain(device, info);
     describes_kernels(device, info);

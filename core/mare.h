@@ -296,8 +296,8 @@ typedef struct mare_program_desc {
     const char *name;               /* file name that compile errors show; "source" if NULL */
     uint32_t language;              /* mare_language */
     uint32_t math;                  /* mare_math */
-    /* also name types of kernel arguments: -D MARE_REAL=double makes `real` a double; in the dialect
-     * any name but x, y, z */
+    /* also name types of kernel arguments: -D MARE_REAL=double makes `real` a double. In the
+     * dialect of any name but x, y, z */
     const mare_define *defines;
     uint64_t define_count;
     /* where #include "..." is searched, after the folder of the including file */

@@ -129,7 +129,8 @@ describe('profile', function()
 
     it('refuses a file that cannot be written before anything runs', function()
         for path, words in pairs {
-            ['/nope/x.json'] = '/nope/x.json: cannot write into its folder: ', [''] = 'a file name is needed', ['/tmp'] = '/tmp: is a folder, a file name is needed',
+            ['/nope/x.json'] = '/nope/x.json: cannot write into its folder: ',
+            [''] = 'a file name is needed', ['/tmp'] = '/tmp: is a folder, a file name is needed',
         } do
             local status, text = trial.status_of(("'%s' --profile=%s -e 'print(1)'"):format(
                 host.launcher, path))

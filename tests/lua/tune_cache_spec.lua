@@ -85,6 +85,21 @@ describe('the cache of a tuning', function()
         assert.equal('RuntimeFailedConfig', results.read(cache).records['1,2'].time)
     end)
 
+    it('goes on with the answer of what was correct', function()
+        local cache = folder .. '/answer.json'
+        local function tune(options)
+            local desc = scale { cache = cache, strategy_options = options,
+                tune_params = { W = { 1 }, WRONG = { 0, 1, 2 } }, grid_div_x = { 'W' } }
+            desc.answer = nil
+            return mare.tune.kernel(desc)
+        end
+        assert.equal(1, #tune { max_fevals = 1 })
+        local records = tune()
+        for k, invalidity in ipairs { 'correct', 'correctness', 'correctness' } do
+            assert.equal(invalidity, records[k].invalidity)
+        end
+    end)
+
     it('is of one tuning at a time', function()
         local cache, mark = folder .. '/one.json', folder .. '/one.json.started'
         local script, tried = [[

@@ -2,6 +2,7 @@
 -- out. What is tuned is a target: { device,
 --   job(params) -> what require(job.module).compile(device, job) compiles ahead, or nil,
 --   build(params) -> run, an error if it does not compile or does not fit,
+--   learn(params) takes the answer from what was correct, if there is none; or no such function,
 --   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
 -- which has for tune.lua { name, problem_size, release(), keep(record) or nil,
 --   identity() -> what decides all results, for the cache's digest,
@@ -237,6 +238,18 @@ local function conclude(self, key, record, failure)
             .. 'with the next)'):format(path) or '', failure.message)
 end
 
+-- Where answers are the first candidate's, one that was correct the last time gives them now.
+local function learn(self)
+    if self.has_learnt or not self.target.learn then return end
+    self.has_learnt = true
+    for index = 1, self.space.size do
+        local record = self.results.records[self.space:key(index)]
+        if record and record.invalidity == 'correct' then
+            return self.target:learn(self.space:params(index))
+        end
+    end
+end
+
 -- The record of a candidate, which is kept; from the file if it was there.
 local function record_of(self, index)
     local key = self.space:key(index)
@@ -249,6 +262,7 @@ local function record_of(self, index)
         if self.replay then
             results.fail(record, self.objective, 'constraints', 'not among the recorded ones')
         else
+            learn(self)
             record.digest = self.results:digest(key, self.space:params(index))
             self.results:begin(key, self.space:params(index))
             failure = try(self, self.space:params(index), record)
@@ -344,7 +358,10 @@ local function weigh(self, best)
     if not (self.keep and best) then return false end
     if not self.target.usual then return true end
     local params, usual = self.target:usual(best), self.target:usual(best)
-    try(self, params, usual)
+    local failure = try(self, params, usual)
+    if has_status(failure, 'MARE_ERROR_LOST') or has_status(failure, 'MARE_ERROR_MEMORY') then
+        error(failure, 0)       -- says nothing of the shape
+    end
     add_metrics(self, usual)
     return cost(self, best) < cost(self, usual), usual
 end

@@ -2,6 +2,7 @@
 -- thread writes, and the last one into a picture. scenarios/mandelbrot.lua is its command line.
 
 local cairo = require 'bindings.cairo'
+local devices = require 'mare.devices'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local film = require 'mare.output.film'
@@ -123,6 +124,7 @@ local function read(given)
 end
 
 local function check(o)
+    errors.option('device', devices.check_kind, o.device, 'a zoom')
     if o.image then errors.option('image', image.check, o.image) end
     if not o.film then return end
     errors.option('film', film.check, o.film)

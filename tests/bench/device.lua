@@ -1,10 +1,12 @@
 -- device.lua - what the device and its driver give: copy bandwidth, transfers, launches.
 --     mare tests/bench/device.lua [DEVICE]
 
+local check_kind = require('mare.devices').check_kind
 local devices = require 'bindings.device'
 local record = require 'tests.bench.record'
 
 local device = devices.open(arg[1])
+check_kind(device, 'the benchmark')
 local gpu = device.info.kind == 'gpu'
 local bytes = (gpu and 1024 or 128) * 2 ^ 20
 local budget = 1        -- seconds for each figure

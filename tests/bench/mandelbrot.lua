@@ -6,6 +6,7 @@
 -- measures in the same process. Iterations are counted by the escape times, so that shortcuts,
 -- where they are on, do work that they skip.
 
+local check_kind = require('mare.devices').check_kind
 local devices = require 'bindings.device'
 local host = require 'mare.host'
 local mandelbrot = require 'mare.mandelbrot'
@@ -17,6 +18,7 @@ local renderer = require 'mare.mandelbrot.renderer'
 local view = require 'mare.mandelbrot.view'
 
 local device = devices.open(arg[1])
+check_kind(device, 'the benchmark')
 local published = { centre = 'published', width = 3, zoom = 0.95 ^ -49, frames = 50,
     iterations = 5000 }
 local function report(name, values, format, ...)

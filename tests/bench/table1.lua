@@ -6,6 +6,7 @@
 -- adds; those of the device are means of a frame, wall time is that of the best round. The first
 -- round, in which LuaJIT compiles, does not count. Who begins a round changes from one to the next.
 
+local check_kind = require('mare.devices').check_kind
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local ffi = require 'ffi'
@@ -269,4 +270,5 @@ end
 for _, name in ipairs(wanted[1] and wanted or { 'cuda:0', 'opencl:0' }) do
     opened[#opened + 1] = open(name, wanted[1])
 end
+for _, device in ipairs(opened) do check_kind(device, 'table1') end
 for _, device in ipairs(opened) do show(device, compare(device, size)) end

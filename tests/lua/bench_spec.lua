@@ -44,6 +44,17 @@ describe('mare bench', function()
         end
     end)
 
+    it('refuses a device that computes nothing', function()
+        for words, what in pairs { ['table1 null:0 16'] = 'table1',
+            ['device null:0'] = 'the benchmark',
+            ['mandelbrot null:0 rate 64'] = 'the benchmark' } do
+            local output, status = mare('bench ' .. words)
+            assert.truthy(output:find(('mare: [^\n]*null:0 runs no kernels: %s wants another '
+                .. 'device'):format(what)), output)
+            assert.equal(1, status)
+        end
+    end)
+
     it('makes table 1', function()
         if device.name:find '^null' then return pending 'it runs no kernel' end
         local output, status = mare('bench table1 ' .. device.name .. ' 4')

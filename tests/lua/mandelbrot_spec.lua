@@ -100,7 +100,8 @@ describe('a zoom', function()
 
     local function run(values)
         local source = options.source
-        values.device, values.quiet = os.getenv 'MARE_TEST_DEVICE' or 'auto', true
+        values.device = values.device or os.getenv 'MARE_TEST_DEVICE' or 'auto'
+        values.quiet = true
         options.source, options.program = values, 'mandelbrot'
         local ok, result = pcall(dofile, host.root .. '/scenarios/mandelbrot.lua')
         options.source = source
@@ -172,6 +173,11 @@ describe('a zoom', function()
             "precision = 'x' (allowed: auto, float, double, double-double, perturbation)")
         wrong('rate', 0, "rate = '0' (allowed: a whole number from 1 to 100)")
         wrong('colours', nil, 'colours is missing')
+    end)
+
+    it('wants a device that computes', function()
+        assert.error_matches(function() run { device = 'null:0' } end,
+            'option %-%-device: null:0 runs no kernels: a zoom wants another device')
     end)
 
     it('refuses to write two things into one file', function()

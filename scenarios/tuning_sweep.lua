@@ -78,6 +78,7 @@ end
 local function measure_all()
     local list, rows, is_any = mare.options.apply('schemes', chosen, o.schemes), {}, false
     device = mare.options.apply('device', mare.device.open, o.device)
+    if o.keep then mare.options.apply('keep', mare.tune.check_keep) end
     if o.energy then
         mare.options.apply('energy', function() return assert(mare.energy.open(device)) end)
     end

@@ -16,6 +16,7 @@
 local checks = require 'mare.tune.checks'
 local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
+local errors = require 'bindings.errors'
 local parts = require 'mare.devices'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
@@ -23,7 +24,9 @@ local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 local strategies = require 'mare.tune.strategies'
 
-local tune = { strategies = strategies.names, sweep = require 'mare.tune.sweep' }
+-- check_keep() raises where keep = true could keep nothing.
+local tune = { strategies = strategies.names, sweep = require 'mare.tune.sweep',
+    check_keep = shapes.check }
 
 local function open_device(what, device)
     local opened = type(device) == 'table' and device or devices.open(device)
@@ -155,6 +158,9 @@ end
 -- The parameters that tune.kernel has found and kept (keep = true) for a kernel, an open device and
 -- a problem of this size or one within its class; nil if there are none.
 function tune.best(kernel_name, device, problem_size)
+    if type(device) ~= 'table' or not device.info then
+        errors.argument('tune.best: an open device is wanted, not a %s', type(device))
+    end
     local size = shapes.size(cells_of(problem_size))
     for _, entry in ipairs(shapes.kept()) do
         if entry.kernel == kernel_name and not entry.scheme and entry.size == size

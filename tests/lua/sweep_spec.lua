@@ -70,6 +70,14 @@ describe('a sweep of blocks', function()
         assert.is_nil(io.open(folder .. '/tuning_sweep.csv'))
     end)
 
+    it('looks where the fastest would be kept before it measures', function()
+        local status, text = trial.status_of(("cd '%s' && MARE_TUNED=off '%s' tuning_sweep --keep "
+            .. '--device %s'):format(folder, require('mare.host').launcher, trial.device))
+        assert.equal(2, status)
+        assert.equal('mare: option --keep: tuned shapes have no place: MARE_TUNED is off',
+            text:match '[^\n]*')
+    end)
+
     it('tells cells a second and a joule of a record', function()
         local found = sweep.row('euler', 32, 8, 1e6, { invalidity = 'correct', time = 0.5,
             energy = 0.02, energy_low = 0.016, energy_high = 0.025, power = 300 })

@@ -165,6 +165,11 @@ describe('a call of mare.tune is refused', function()
         end
     end)
 
+    it('for a device that is not open, where what is kept is asked for', function()
+        assert.equal('tune.best: an open device is wanted, not a string',
+            tuned.refusal(mare.tune.best, 'scale', trial.device, n))
+    end)
+
     it('for what its program cannot be', function()
         local own = trial.device:match '^%a+'
         local other = own == 'cuda' and 'opencl' or 'cuda'

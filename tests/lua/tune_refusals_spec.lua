@@ -81,6 +81,17 @@ describe('a call of mare.tune is refused', function()
             of { tune_params = { W = { 1, 0 / 0 } } })
     end)
 
+    it('for restrictions that are none, and the device as a parameter', function()
+        assert.equal('tune: restriction 1 is a number (allowed: expressions, functions)',
+            of { restrictions = 3 })
+        assert.equal('tune: restriction 2 is a boolean (allowed: expressions, functions)',
+            of { restrictions = { 'W > 0', true } })
+        local said = tuned.refusal(mare.tune.scenario, { scenario = 'seiche',
+            device = trial.device, options = { nx = 64, ny = 32 },
+            tune_params = { device = { trial.device } } })
+        assert.truthy(said:find "^tune.scenario: 'device' is no parameter of seiche", said)
+    end)
+
     it('for numbers out of their ranges', function()
         for name, cases in pairs {
             iterations = { 0 / 0, 'whole numbers, 1 or more', 1.5, 'whole numbers, 1 or more' },

@@ -76,7 +76,7 @@ local function check_names(self, names)
     for _, option in ipairs(scenario.options(self.scenario)) do
         if edges[option.key] then
             self.small[option.key] = small
-        else
+        elseif option.key ~= 'device' then
             allowed[option.key] = true
         end
     end

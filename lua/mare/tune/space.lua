@@ -85,7 +85,11 @@ local function read_restrictions(given, names)
     if type(given) ~= 'table' then given = { given } end
     for k, one in ipairs(given) do
         local is_function = type(one) == 'function'
-        list[k] = { refused = 0, text = is_function and 'function ' .. k or tostring(one),
+        if not is_function and type(one) ~= 'string' then
+            errors.argument('tune: restriction %d is a %s (allowed: expressions, functions)', k,
+                type(one))
+        end
+        list[k] = { refused = 0, text = is_function and 'function ' .. k or one,
             allows = is_function and one or space.expression(one, names) }
     end
     return list

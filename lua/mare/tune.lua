@@ -147,8 +147,8 @@ end
 function tune.kernel(desc)
     checks.kernel(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
-    local given = setmetatable({ device = open_device('tune.kernel', desc.device) },
-        { __index = desc })
+    local given = setmetatable({ device = open_device('tune.kernel', desc.device),
+        owns_device = type(desc.device) ~= 'table' }, { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates)
     return search_and_release(desc, target, candidates, function(best)
         keep_kernel(target, candidates.names, best)

@@ -3,6 +3,7 @@
 -- put back before it is verified.
 
 local device_buffer = require 'bindings.buffer'
+local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -248,10 +249,11 @@ function Run:batch(n)
     for _ = 1, n do self.launch:run() end
 end
 
--- Waits for what is queued, and frees the launch.
+-- Waits for what is queued, and frees what was built.
 function Run:release()
-    self.target.device:wait()
-    self.launch:release()
+    local ok, failure = pcall(self.target.device.wait, self.target.device)
+    for _, part in ipairs { self.launch, self.kernel, self.program } do part:release() end
+    if not ok then error(failure, 0) end
 end
 
 -- ---- the target ----
@@ -288,13 +290,14 @@ function Kernel:build(params)
     local program = self.device:program(program_of(self, params))
     local k = by_caller(program.kernel, program, self.name)
     if not self.values then
-        self:release()      -- those for which there was room the last time
+        self:release()      -- what there was room for the last time
         by_caller(take, self, k)
     end
     local global, group = shape_of(self, params)
     local arguments = { global = global, group = group }
     for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
-    return setmetatable({ target = self, launch = k:bind(arguments), args = k.args }, Run)
+    return setmetatable({ target = self, launch = k:bind(arguments), kernel = k,
+        program = program }, Run)
 end
 
 -- For runner.lua.
@@ -312,6 +315,27 @@ function Kernel:release()
         buffer:release()
         self.own[k] = nil
     end
+    self.values = nil
+end
+
+local function holds_buffers(arguments)
+    for _, value in pairs(arguments) do
+        if device_buffer.is(value) then return true end
+    end
+end
+
+-- For runner.lua: opens the device anew, which a candidate has lost. Raises where the caller has
+-- it, too, or the vendor allows no second time.
+function Kernel:reopen()
+    if not self.owns_device or holds_buffers(self.arguments) then
+        errors.raise('MARE_ERROR_LOST', 'it was opened outside')
+    end
+    local name = self.device.name
+    self:release()
+    self.device:release()
+    collectgarbage()
+    collectgarbage()            -- what failed half-way through
+    self.device = devices.open(name)
 end
 
 local function check_language(device, language)
@@ -341,7 +365,8 @@ function kernel.new(desc, candidates)
     local self = setmetatable({
         name = desc.kernel_name, source = desc.kernel_source, problem_size = desc.problem_size,
         arguments = desc.arguments, answer = desc.answer, atol = desc.atol or 1e-6,
-        verify = desc.verify, device = desc.device, names = candidates.names,
+        verify = desc.verify, device = desc.device, owns_device = desc.owns_device,
+        names = candidates.names,
         language = desc.lang and desc.lang:lower() or 'mare', math = desc.math,
         defines = desc.defines or {}, include_paths = desc.include_paths,
         compiler_options = table.concat(desc.compiler_options or {}, ' '),

@@ -39,6 +39,7 @@ local H_SETSIZE, H_ENTER, H_SETUNIQUE = 1, 10, 20
 local NEWLINE, REFRESH, REDISPLAY, REFRESH_BEEP = 1, 4, 8, 9     -- what a key asks for
 local EINTR, SIGTSTP, CTRL_C = 4, 20, 3
 local kept, listed_words = 1000, 200
+local paste_ms = 10         -- no one types the next key sooner
 
 local C = ffi.C
 local M = {}
@@ -146,12 +147,13 @@ function M.columns(words, width)
     return table.concat(lines, '\n')
 end
 
--- A tab after nothing but blanks is one: of text that is pasted.
+-- A tab that more than tabs follow at once was pasted: it is one, as it is after nothing but blanks.
 local function tab(self)
     local line = E.el_line(self.el)
     local text = ffi.string(line.buffer, line.cursor - line.buffer)
-    if text:find '^%s*$' then
-        E.el_insertstr(self.el, '    ')
+    local is_first, is_pasted = text:find '^%s*$', terminal.look_ahead(paste_ms):find '[^\t]'
+    if is_first or is_pasted then
+        E.el_insertstr(self.el, is_first and '    ' or '\t')
         return REFRESH
     end
     local words, start = self.complete(text)

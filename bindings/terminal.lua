@@ -49,6 +49,16 @@ local function read_until(pattern, milliseconds)
     return text
 end
 
+-- What has been typed and not read yet, or comes in so many milliseconds: in M.ahead.
+function M.look_ahead(milliseconds)
+    local poll, data = ffi.new 'mare_poll', ffi.new 'char[256]'
+    poll.fd, poll.wanted = 0, POLLIN
+    if C.poll(poll, 1, milliseconds) == 1 then
+        M.ahead = M.ahead .. ffi.string(data, math.max(0, tonumber(C.read(0, data, 256))))
+    end
+    return M.ahead
+end
+
 -- Sends a question and returns what comes back up to `pattern`, or in so many milliseconds of
 -- silence.
 function M.ask(question, pattern, milliseconds)

@@ -155,6 +155,13 @@ describe('a session on a terminal', function()
         leave()
     end)
 
+    terminal_it('keeps the tabs of what is pasted', function()
+        start()
+        enter '#"tab\tinside", mare.me\t== nil, 40 +\t\t4'
+        see '\n10 +true +44\n'
+        leave()
+    end)
+
     terminal_it('draws the line again when it goes on after a stop', function()
         start()
         type_in '1 + 20'

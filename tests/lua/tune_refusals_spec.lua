@@ -201,6 +201,15 @@ describe('a call of mare.tune is refused', function()
         assert.truthy(found:find("kernel 'scales': not in the source", 1, true), found)
     end)
 
+    it('and leaves no cache behind that stands in the way of a right one', function()
+        local cache = folder .. '/cache.json'
+        of { kernel_name = 'scales', cache = cache }
+        of { arguments = {}, cache = cache }
+        local records = mare.tune.kernel(tuned.scale { device = trial.device, cache = cache })
+        assert.equal('correct', records[1].invalidity)
+        assert.is_nil(io.open(cache .. '.started'))
+    end)
+
     it('for sizes that no candidate has', function()
         for said, size in pairs { ["'n*2' names 'n', which is no parameter"] = 'n*2',
             ['problem_size = true (allowed: 1 or more)'] = true,

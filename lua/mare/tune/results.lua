@@ -216,14 +216,18 @@ local function bury(self, found)
         'crashed: the tuning ended while this was tried'))
 end
 
--- What is in the file already, and a file that more can be added to.
+local function start_anew(self)
+    rewrite(self)
+    self:finish()
+end
+
+-- What is in the file already, and a file that more can be added to. One without results, as a call
+-- that was refused leaves it, may become that of any tuning.
 local function load(self, begun)
     local text = files.read(self.path)
-    if not text or text == '' then
-        rewrite(self)
-        return self:finish()
-    end
+    if not text or text == '' then return start_anew(self) end
     local found, broken = parse(self.path, text)
+    if not (next(found.cache) or begun.key) then return start_anew(self) end
     check_same(self.path, found, self.header)
     check_records(self.path, text, found)
     self.records = found.cache

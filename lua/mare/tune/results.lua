@@ -279,7 +279,7 @@ local not_measured = { times = true, timestamp = true, invalidity = true, error 
     framework_time = true, digest = true }
 
 -- The names of the fields that each record has, or may have, beside parameters and metrics.
-results.own = { energy_low = true, energy_high = true, temperature = true }
+results.own = { energy_low = true, energy_high = true, temperature = true, pareto = true }
 for _, list in ipairs { units, not_measured } do
     for name in pairs(list) do results.own[name] = true end
 end

@@ -73,7 +73,8 @@ describe('a call of mare.tune is refused', function()
     end)
 
     it('for parameters with the name of what records have, and a NaN among values', function()
-        for _, name in ipairs { 'time', 'times', 'error', 'invalidity', 'energy', 'digest', 'pareto' } do
+        for _, name in ipairs { 'time', 'times', 'error', 'invalidity', 'energy', 'digest',
+            'pareto' } do
             assert.truthy(of { tune_params = { W = { 1 }, [name] = { 1 } } }:find(("^tune: "
                 .. "parameter '%s' has the name of a field of each record"):format(name)))
         end

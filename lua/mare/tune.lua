@@ -136,7 +136,8 @@ end
 --   objective = 'time' (ms), 'energy' (J), 'edp', 'pareto' or a metric, which must be above 0
 --   objective_higher_is_better; metrics = { name = function(record) }
 --   iterations = 7; early_stop = 3: times the best beyond which one is timed once
---   cache = file to go on from; output = T4 file; device; workers
+--   cache = file to go on from, which one tuning at a time writes; output = T4 file
+--   device: where a candidate faults a device that was opened outside, the tuning ends; workers
 --   energy = true: measured too; energy_seconds, energy_warm
 --   keep = true: tune.best() tells the best from now on
 --   tell = function(record, count)

@@ -190,6 +190,9 @@ describe('the cache of a tuning', function()
             assert.equal(words, refusal(mare.tune.replay, { cache = cache }), bad)
         end
         trial.spit(cache, good)
+        trial.spit(cache .. '.kt', lines[1] .. lines[2]:gsub('"time":[^,}]*', '"speed":"Invalid'
+            .. 'Config"'):gsub('"invalidity":"correct"', '"none":1') .. lines[3])
+        assert.equal(2, #mare.tune.replay { cache = cache .. '.kt' })
         for _, bad in ipairs { '{}', '{"key":"zz"}', '[', '7', '{"key":"1,0,1","params":{}}',
             '{"key":{},"params":{"W":[],"WRONG":{},"block_size_x":0}}' } do
             trial.spit(cache .. '.started', bad)

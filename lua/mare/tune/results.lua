@@ -181,9 +181,9 @@ local function mark(self, what)
     self.claim:write(json.encode(what))
 end
 
--- Marks one, whose parameters these are, as begun.
-function Results:begin(key, params)
-    if self.claim then mark(self, { key = key, params = params }) end
+-- Marks one, whose parameters and digest these are, as begun.
+function Results:begin(key, params, built_of)
+    if self.claim then mark(self, { key = key, params = params, digest = built_of }) end
 end
 
 -- It has ended, whatever came of it.
@@ -211,18 +211,18 @@ local function claim(self)
     return found
 end
 
--- Whether this is what begin() marked of a candidate.
+-- Whether this is what begin() marked of a candidate that is still built of the same.
 local function is_begun(self, found)
     if type(found.key) ~= 'string' or type(found.params) ~= 'table' then return false end
     local ok, key = pcall(space.key, found.params, self.header.tune_params_keys)
-    return ok and key == found.key
+    return ok and key == found.key and found.digest == self:digest(key, found.params)
 end
 
 -- Counts the one that had not ended when the process did as failed.
 local function bury(self, found)
     if not is_begun(self, found) or self.records[found.key] then return self:finish() end
     local record = params_of(self, found.params)
-    record.digest = self:digest(found.key, found.params)
+    record.digest = found.digest
     record.timestamp = os.date '!%Y-%m-%dT%H:%M:%SZ'
     self:add(found.key, results.fail(record, self.header.objective, 'runtime',
         'crashed: the tuning ended while this was tried'))

@@ -283,7 +283,7 @@ local function record_of(self, index)
         else
             learn(self)
             record.digest = self.results:digest(key, self.space:params(index))
-            self.results:begin(key, self.space:params(index))
+            self.results:begin(key, self.space:params(index), record.digest)
             failure = try(self, self.space:params(index), record)
         end
         add_metrics(self, record)

@@ -147,7 +147,7 @@ function M.columns(words, width)
     return table.concat(lines, '\n')
 end
 
--- A tab that more than tabs follow at once was pasted: it is one, as it is after nothing but blanks.
+-- A tab that more than tabs follow at once was pasted: it is one, as after nothing but blanks.
 local function tab(self)
     local line = E.el_line(self.el)
     local text = ffi.string(line.buffer, line.cursor - line.buffer)

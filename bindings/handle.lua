@@ -180,39 +180,63 @@ function M.title(kind, options)
     return type(options) == 'table' and describe(kind, options) or kind
 end
 
--- Every handle that can be reached from `value` through tables gets into `found`.
-local function reach(value, found)
-    if type(value) ~= 'table' or found[value] then return end
-    found[value] = true
-    for key, field in next, value do
-        reach(key, found)
-        reach(field, found)
+-- Every handle that can be reached from `value` through tables, as the keys of a table.
+local function reach(value)
+    local found, waiting = {}, { value }
+    local function add(part)
+        if type(part) == 'table' and not found[part] then waiting[#waiting + 1] = part end
     end
+    while waiting[1] do
+        local next_one = table.remove(waiting)
+        found[next_one] = true
+        for key, field in next, next_one do
+            add(key)
+            add(field)
+        end
+    end
+    return found
 end
 
-local function finish(outer, ok, ...)
-    local inner, kept = made, {}
-    made = outer
-    if ok then reach({ ... }, kept) end
+local function finish(inner, ok, ...)
+    local kept = ok and reach { ... } or {}
     for i = #inner, 1, -1 do
         local object = inner[i]
         if not kept[object] then
             object:release()
-        elseif outer then
-            outer[#outer + 1] = object
+        elseif made then
+            made[#made + 1] = object
         end
     end
     if not ok then error((...), 0) end
     return ...
 end
 
+-- Between a yield out of a scope and the resume what is made is not the scope's, so that the thread
+-- goes on in one of its own.
+local enter
+local depth, deepest = 0, 1000      -- of coroutines within each other, each on the stack of C
+
+local function leave(thread, inner, outer, ok, ...)
+    made, depth = outer, depth - 1
+    if coroutine.status(thread) ~= 'suspended' then return finish(inner, ok, ...) end
+    if coroutine.isyieldable() then return enter(thread, inner, coroutine.yield(...)) end
+    return finish(inner, false, 'scope: a yield in it, and no coroutine around it')
+end
+
+function enter(thread, inner, ...)
+    if depth == deepest then
+        return finish(inner, false, ('scope: more than %d within each other'):format(deepest))
+    end
+    local outer = made
+    made, depth = inner, depth + 1
+    return leave(thread, inner, outer, coroutine.resume(thread, ...))
+end
+
 -- Calls f(...) and returns what it returns; every handle made meanwhile is released, but for those
 -- that the results lead to.
 function M.scope(f, ...)
     errors.wanted('scope', 'function', f)
-    local outer = made
-    made = {}
-    return finish(outer, pcall(f, ...))
+    return enter(coroutine.create(f), {}, ...)
 end
 
 -- The kind of a handle, nil of anything else; and whether it is released.

@@ -128,6 +128,41 @@ describe('memory', function()
     end)
 
     describe('scope', function()
+        it('is left and entered again with its coroutine', function()
+            local mine, late
+            local step = coroutine.wrap(function()
+                local given = mare.scope(function()
+                    mine = d:buffer { size = 64, label = 'mine' }
+                    local got = coroutine.yield 'out'
+                    late = d:buffer { size = 64, label = 'late' }
+                    return got
+                end)
+                coroutine.yield(given)
+            end)
+            assert.equal('out', step())
+            local other = d:buffer { size = 64, label = 'other' }
+            assert.equal('in', step 'in')
+            assert.same({ "buffer 'mine' (released)", "buffer 'late' (released)",
+                "buffer 'other'" }, { tostring(mine), tostring(late), tostring(other) })
+            other:release()
+        end)
+
+        it('says what it cannot do', function()
+            local function nest(n) return n == 0 and 'done' or mare.scope(nest, n - 1) end
+            assert.equal('done', nest(1000))
+            assert.error_matches(function() nest(1001) end, 'scope: more than 1000 within each')
+        end)
+
+        it('looks through results however deep they are', function()
+            local deep, mine = {}, nil
+            for _ = 1, 300000 do deep = { deep } end
+            mare.scope(function()
+                mine = d:buffer { size = 64, label = 'mine' }
+                return deep
+            end)
+            assert.equal("buffer 'mine' (released)", tostring(mine))
+        end)
+
         it('releases what was made and is not returned', function()
             local before = device.live_objects()
             local kept, other, text = mare.scope(function(label)

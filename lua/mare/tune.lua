@@ -136,8 +136,9 @@ end
 --   objective = 'time' (ms), 'energy' (J), 'edp', 'pareto' or a metric, which must be above 0
 --   objective_higher_is_better; metrics = { name = function(record) }
 --   iterations = 7; early_stop = 3: times the best beyond which one is timed once
---   cache = file to go on from, which one tuning at a time writes; output = T4 file
---   device: where a candidate faults a device that was opened outside, the tuning ends; workers
+--   cache = file to go on from, which one tuning at a time writes; a candidate that faults the
+--     device ends the tuning and is passed over when it goes on, in a new process
+--   output = T4 file; device; workers
 --   energy = true: measured too; energy_seconds, energy_warm
 --   keep = true: tune.best() tells the best from now on
 --   tell = function(record, count)
@@ -148,8 +149,8 @@ end
 function tune.kernel(desc)
     checks.kernel(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
-    local given = setmetatable({ device = open_device('tune.kernel', desc.device),
-        owns_device = type(desc.device) ~= 'table' }, { __index = desc })
+    local given = setmetatable({ device = open_device('tune.kernel', desc.device) },
+        { __index = desc })
     local target = require('mare.tune.kernel').new(given, candidates)
     return search_and_release(desc, target, candidates, function(best)
         keep_kernel(target, candidates.names, best)

@@ -268,8 +268,7 @@ describe('the cache of a tuning', function()
     -- Tells the first failure of each of four candidates, or the error.
     local four = [[
         local mare, n, room = require 'mare', 250, nil
-        local d = os.getenv 'MARE_TEST_DEVICE'
-        if not os.getenv 'OWN' then d = mare.device.open(d) end
+        local d = mare.device.open(os.getenv 'MARE_TEST_DEVICE')
         local zeros = {}
         for k = 1, n do zeros[k] = 0 end
         if os.getenv 'FILL' then room = d:buffer { size = 10000 } end
@@ -284,20 +283,16 @@ describe('the cache of a tuning', function()
         if not ok then print(failure.status, failure.message) end
     ]]
 
-    -- Runs it with OpenCL calls that fail; nil where nobody has built the library for that.
-    local function run_faulty(fault, cache, environment)
-        local libraries = launcher:match '^(.*)/' .. '/tests/fake_opencl'
-        if not trial.slurp(libraries .. '/libOpenCL.so.1') then return end
-        return select(2, run(four, cache, ("LD_LIBRARY_PATH='%s' MARE_FAKE_FAIL=%s MARE_CACHE=off "
-            .. 'MARE_TEST_DEVICE=opencl:0 %s'):format(libraries, fault, environment or '')))
-    end
-
     for _, fault in ipairs { 'clEnqueueNDRangeKernel:1+:-36', 'clFinish:3:-9999' } do
         it('passes over what faulted the device: ' .. fault, function()
+            local libraries = launcher:match '^(.*)/' .. '/tests/fake_opencl'
+            if not trial.slurp(libraries .. '/libOpenCL.so.1') then
+                return pending 'no fake library'
+            end
             local cache = folder .. '/lost' .. fault:match '%a+' .. '.json'
             for k = 1, 4 do
-                local text = run_faulty(fault, cache)
-                if not text then return pending 'no fake library' end
+                local _, text = run(four, cache, ("LD_LIBRARY_PATH='%s' MARE_FAKE_FAIL=%s "
+                    .. 'MARE_CACHE=off MARE_TEST_DEVICE=opencl:0'):format(libraries, fault))
                 assert.truthy(text:find(('MARE_ERROR_LOST\ttune: the candidate %d lost the device '
                     .. '(it is recorded in %s as failed, '):format(k, cache), 1, true), text)
                 assert.equal(k - 1, select(2, text:gsub('%d\truntime\t', '')), text)
@@ -307,19 +302,6 @@ describe('the cache of a tuning', function()
             end
         end)
     end
-
-    it('goes on with the device opened anew, unless it faults again and again', function()
-        local cache = folder .. '/anew.json'
-        local text = run_faulty('clFinish:4:-9999', cache, 'OWN=1')
-        if not text then return pending 'no fake library' end
-        assert.equal(1, select(2, text:gsub('%d\truntime\t', '')), text)
-        assert.equal(3, select(2, text:gsub('%d\tcorrect\t', '')), text)
-        assert.is_nil(text:find 'MARE_ERROR_LOST')
-        os.remove(cache)
-        text = run_faulty('clEnqueueNDRangeKernel:1+:-36', cache, 'OWN=1')
-        assert.equal(2, select(2, text:gsub('%d\truntime\t', '')), text)
-        assert.truthy(text:find('MARE_ERROR_LOST\ttune: the candidate 3 lost the', 1, true), text)
-    end)
 
     it('tries again what had no memory', function()
         local cache = folder .. '/memory.json'

@@ -3,7 +3,6 @@
 -- put back before it is verified.
 
 local device_buffer = require 'bindings.buffer'
-local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -315,27 +314,6 @@ function Kernel:release()
         buffer:release()
         self.own[k] = nil
     end
-    self.values = nil
-end
-
-local function holds_buffers(arguments)
-    for _, value in pairs(arguments) do
-        if device_buffer.is(value) then return true end
-    end
-end
-
--- For runner.lua: opens the device anew, which a candidate has lost. Raises where the caller has
--- it, too, or the vendor allows no second time.
-function Kernel:reopen()
-    if not self.owns_device or holds_buffers(self.arguments) then
-        errors.raise('MARE_ERROR_LOST', 'it was opened outside')
-    end
-    local name = self.device.name
-    self:release()
-    self.device:release()
-    collectgarbage()
-    collectgarbage()            -- what failed half-way through
-    self.device = devices.open(name)
 end
 
 local function check_language(device, language)
@@ -365,8 +343,7 @@ function kernel.new(desc, candidates)
     local self = setmetatable({
         name = desc.kernel_name, source = desc.kernel_source, problem_size = desc.problem_size,
         arguments = desc.arguments, answer = desc.answer, atol = desc.atol or 1e-6,
-        verify = desc.verify, device = desc.device, owns_device = desc.owns_device,
-        names = candidates.names,
+        verify = desc.verify, device = desc.device, names = candidates.names,
         language = desc.lang and desc.lang:lower() or 'mare', math = desc.math,
         defines = desc.defines or {}, include_paths = desc.include_paths,
         compiler_options = table.concat(desc.compiler_options or {}, ' '),

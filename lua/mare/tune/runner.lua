@@ -3,7 +3,6 @@
 --   job(params) -> what require(job.module).compile(device, job) compiles ahead, or nil,
 --   build(params) -> run, an error if it does not compile or does not fit,
 --   learn(params) takes the answer from what was correct, if there is none; or no such function,
---   reopen() opens the device anew, once a candidate has lost it; or no such function,
 --   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
 -- which has for tune.lua { name, problem_size, release(), keep(record) or nil,
 --   identity() -> what decides all results, for the cache's digest,
@@ -24,7 +23,6 @@ local runner = {}
 
 local least_ms = 1          -- of a batch that is timed, so that the clock's ticks do not matter
 local most_runs = 1000      -- in one
-local most_lost = 3         -- candidates in a row that lose the device
 
 -- ---- objectives ----
 
@@ -227,34 +225,17 @@ local function known_record(self, key)
     if not lacks or #record.times == 1 and self.iterations > 1 then return record end
 end
 
-local function make_events(self)
-    self.start, self.stop = self.target.device:event(), self.target.device:event()
-end
-
--- Opens the device anew that a candidate has lost, or passes the failure on. It may be broken for
--- good where several do in a row.
-local function recover(self, key, failure)
-    local ok = self.target.reopen and self.lost < most_lost and pcall(function()
-        self.start:release()
-        self.stop:release()
-        self.target:reopen()
-        make_events(self)
-    end)
-    if ok then return end
+-- Keeps the record of a candidate that has ended, unless it failed by what may have passed when the
+-- tuning goes on: memory is full of other things, too. One that has lost the device ends the
+-- tuning, since drivers give a process no second one (NVIDIA's on an H200, CUDA and OpenCL).
+local function conclude(self, key, record, failure)
+    if has_status(failure, 'MARE_ERROR_MEMORY') then return self.results:finish() end
+    self.results:add(key, record)
+    if not has_status(failure, 'MARE_ERROR_LOST') then return end
     local path = self.results.path
     errors.raise('MARE_ERROR_LOST', 'tune: the candidate %s lost the device%s: %s', key,
         path and (' (it is recorded in %s as failed, and the same call in a new process goes on '
             .. 'with the next)'):format(path) or '', failure.message)
-end
-
--- Keeps the record of a candidate that has ended, unless it failed by what may have passed when the
--- tuning goes on: memory is full of other things, too.
-local function conclude(self, key, record, failure)
-    if has_status(failure, 'MARE_ERROR_MEMORY') then return self.results:finish() end
-    self.results:add(key, record)
-    local is_lost = has_status(failure, 'MARE_ERROR_LOST')
-    self.lost = is_lost and self.lost + 1 or 0
-    if is_lost then recover(self, key, failure) end
 end
 
 -- Where answers are the first candidate's, one that was correct the last time gives them now.
@@ -366,7 +347,7 @@ end
 local function prepare(self)
     if self.replay then return end
     local device = self.target.device
-    make_events(self)
+    self.start, self.stop = device:event(), device:event()
     if self.energy or needs_energy(self.objective) then self.meter = open_meter(device) end
     self.ahead = self.target.job and ahead.new(device, self.workers)
 end
@@ -395,8 +376,7 @@ function runner.run(desc)
     local o = desc.strategy_options
     local self = { visited = {}, records = {}, queued = {}, fastest = math.huge,
         began = system.now(), max_fevals = o.max_fevals or math.huge,
-        time_limit = o.time_limit or math.huge, energy_batch_ms = 10,
-        lost = 0 }
+        time_limit = o.time_limit or math.huge, energy_batch_ms = 10 }
     for key, value in pairs(desc) do self[key] = value end
     prepare(self)
     local ok, failure = pcall(march, self)

@@ -459,6 +459,13 @@ function Claim:remove()
     self:release()
 end
 
+-- Makes the folders that a path leads through, as far as they can be made.
+function files.make_folders(path)
+    for slash in path:gmatch '()/' do
+        if slash > 1 then lfs.mkdir(path:sub(1, slash - 1)) end
+    end
+end
+
 -- Raises if a file could not be put there, and leaves no trace.
 function files.check(path)
     files.temporary(path):discard()

@@ -40,55 +40,62 @@ local cases = {
 -- The cases that are asked for.
 local function chosen(text)
     if not text then return cases end
-    local known, names, list = {}, {}, {}
+    local known, names, list, seen = {}, {}, {}, {}
     for k, case in ipairs(cases) do known[case[1]], names[k] = case, case[1] end
     for name in (text .. ','):gmatch '%s*(.-)%s*,' do
         if not known[name] then
             error(("'%s' (allowed: %s)"):format(name, table.concat(names, ', ')), 0)
         end
-        list[#list + 1] = known[name]
+        if seen[name] then error(("'%s' twice"):format(name), 0) end
+        list[#list + 1], seen[name] = known[name], true
     end
     return list
 end
 
-local device, failure
+local device, failure, is_any
 local params = {
-    GROUP = mare.options.numbers('widths', o.widths, nil, { 1, 4096, whole = true }),
-    rows = mare.options.numbers('heights', o.heights, nil, { 1, 16384, whole = true }),
+    GROUP = mare.options.numbers('widths', o.widths, nil, { 1, 4096, whole = true, once = true }),
+    rows = mare.options.numbers('heights', o.heights, nil, { 1, 16384, whole = true, once = true }),
 }
 
--- The records of a case, as rows of the table.
-local function measure(case)
+-- Puts a row that has been measured into the table, which is there whatever stops the sweep.
+local function add(rows, row)
+    rows[#rows + 1] = row
+    is_any = is_any or row.mcells_per_second
+    if is_any then mare.tune.sweep.write(o.table, rows) end
+end
+
+local function measure(case, rows)
     local options = { nx = o.n }
     for key, value in pairs(case[3]) do options[key] = value end
-    local records = mare.tune.scenario {
+    mare.tune.scenario {
         scenario = case[2], options = options, device = device, energy = o.energy, keep = o.keep,
         tune_params = params, energy_seconds = o.seconds, energy_warm = 0.1,
         early_stop = math.huge,
         cache = o.cache and ('%s/%s.json'):format(o.cache, (case[1]:gsub(' ', '_'))),
+        tell = function(record)
+            failure = failure or record.error
+            add(rows, mare.tune.sweep.row(case[1], record.GROUP, record.rows, o.n ^ 2, record))
+        end,
     }
-    local rows = {}
-    for k, record in ipairs(records) do
-        failure = failure or record.error
-        rows[k] = mare.tune.sweep.row(case[1], record.GROUP, record.rows, o.n ^ 2, record)
-    end
-    return rows
 end
 
 local function measure_all()
-    local list, rows, is_any = mare.options.apply('schemes', chosen, o.schemes), {}, false
+    local list, rows = mare.options.apply('schemes', chosen, o.schemes), {}
     device = mare.options.apply('device', mare.device.open, o.device)
     if o.keep then mare.options.apply('keep', mare.tune.check_keep) end
+    if o.cache then mare.options.apply('cache', mare.tune.sweep.make_folder, o.cache) end
     if o.energy then
         mare.options.apply('energy', function() return assert(mare.energy.open(device)) end)
     end
-    for _, case in ipairs(list) do
-        for _, row in ipairs(measure(case)) do
-            rows[#rows + 1], is_any = row, is_any or row.mcells_per_second
-        end
+    local ok, problem = pcall(function()
+        for _, case in ipairs(list) do measure(case, rows) end
+    end)
+    if not ok then
+        if is_any then mare.tune.sweep.picture(o.image, rows) end
+        error(problem, 0)
     end
     if not is_any then error('tuning_sweep: no block can be measured: ' .. failure, 0) end
-    mare.tune.sweep.write(o.table, rows)
     return rows
 end
 

@@ -19,20 +19,24 @@ local function is_within(number, range)
 end
 
 -- name: of the option; value: as it was given; count: how many there must be, nil: one or more;
--- range: { least, most } of each, whole ones alone where range.whole; nil: any.
+-- range: { least, most } of each, whole ones alone where range.whole, none twice where range.once;
+-- nil: any.
 -- Returns a new array; refuses anything else.
 return function(name, value, count, range)
     local words, text = words_of(value)
-    local list = {}
+    local list, seen = {}, {}
+    range = range or {}
     for k, word in ipairs(words) do
         local number = tonumber(type(value) == 'table' and value[k] or word)
-        list[k] = number and is_within(number, range or {}) and number or nil
-        if not list[k] then break end
+        local is_one = number and is_within(number, range) and not (range.once and seen[number])
+        if not is_one then break end
+        list[k], seen[number] = number, true
     end
     if #list ~= #words or #list ~= (count or math.max(#list, 1)) then
-        errors.usage("option --%s: '%s' (allowed: %s%snumbers%s)", name, text,
-            count and count .. ' ' or '', range and range.whole and 'whole ' or '',
-            range and (' from %.14g to %.14g'):format(range[1], range[2]) or '')
+        errors.usage("option --%s: '%s' (allowed: %s%snumbers%s%s)", name, text,
+            count and count .. ' ' or '', range.whole and 'whole ' or '',
+            range[1] and (' from %.14g to %.14g'):format(range[1], range[2]) or '',
+            range.once and ', each once' or '')
     end
     return list
 end

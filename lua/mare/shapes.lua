@@ -122,16 +122,6 @@ function shapes.forget()
     kept = nil
 end
 
-local function make_folders(path)
-    local from = 2
-    while true do
-        local slash = path:find('/', from, true)
-        if not slash then return end
-        lfs.mkdir(path:sub(1, slash - 1))
-        from = slash + 1
-    end
-end
-
 -- Entries that are there stay as they stand, letter for letter.
 local function write(path, list)
     local lines, good = {}, {}
@@ -155,7 +145,7 @@ end
 local function writable_path()
     local path = shapes.path()
     if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
-    make_folders(path)
+    files.make_folders(path)
     return path
 end
 

@@ -50,13 +50,19 @@ describe('a sweep of blocks', function()
                 .. '%s %s 2>&1'):format(folder, require('mare.host').launcher, trial.device, words))
             return text:gsub('\nstatus.*', ''), status
         end
-        local whole = ' (allowed: whole numbers from 1 to '
+        local whole, once = ' (allowed: whole numbers from 1 to ', ', each once)'
         trial.spit(folder .. '/binary', '\1\2\3\n')
+        local names = 'scheme,width,height,mcells_per_second,watts,mcells_per_joule,low,high\n'
+        trial.spit(folder .. '/endless', names .. 'euler,32,8,1e999,,,,\n')
         for words, said in pairs {
-            ['--widths 0'] = "option --widths: '0'" .. whole .. '4096)',
-            ['--widths 1,abc'] = "option --widths: '1,abc'" .. whole .. '4096)',
-            ['--heights 8,1.5'] = "option --heights: '8,1.5'" .. whole .. '16384)',
+            ['--widths 0'] = "option --widths: '0'" .. whole .. '4096' .. once,
+            ['--widths 1,abc'] = "option --widths: '1,abc'" .. whole .. '4096' .. once,
+            ['--heights 8,1.5'] = "option --heights: '8,1.5'" .. whole .. '16384' .. once,
             ['--schemes "euler,ocean linear,typo"'] = "option --schemes: 'typo' (allowed: euler, ",
+            ['--widths 1,1'] = "option --widths: '1,1'" .. whole .. '4096' .. once,
+            ['--schemes euler,euler'] = "option --schemes: 'euler' twice",
+            ['--cache binary/cc'] = 'option --cache: binary/cc/sweep: cannot write into its folder',
+            ['--from endless'] = 'option --from: sweep: endless: line 2 is no row of a table',
             ['--from binary'] = 'option --from: sweep: binary is no table of a sweep, whose',
         } do
             local text, status = answer(words)
@@ -86,6 +92,27 @@ describe('a sweep of blocks', function()
         assert.near(40, found.low, 1e-9)
         assert.near(62.5, found.high, 1e-9)
         assert.is_nil(sweep.row('euler', 32, 8, 1e6, { invalidity = 'compile' }).watts)
+    end)
+
+    it('leaves what it has measured when it is stopped', function()
+        local tune, seen = mare.tune.scenario, 0
+        mare.tune.scenario = function(desc)
+            local tell = desc.tell
+            desc.tell = function(record)
+                tell(record)
+                seen = seen + 1
+                if seen == 1 then require('bindings.errors').interrupt() end
+            end
+            return tune(desc)
+        end
+        local ok, failure = pcall(trial.run, 'tuning_sweep', { n = 64, widths = '1,2',
+            heights = '8,32', schemes = 'ocean linear', table = folder .. '/c.csv',
+            image = folder .. '/c.png', cache = folder .. '/of/it' })
+        mare.tune.scenario = tune
+        assert.same({ false, 'interrupted' }, { ok, failure.status })
+        assert.equal(1, #sweep.read(folder .. '/c.csv'))
+        assert.truthy(trial.slurp(folder .. '/c.png'):find '^\137PNG')
+        assert.truthy(trial.slurp(folder .. '/of/it/ocean_linear.json'))
     end)
 
     it('measures every scheme that it is asked for', function()

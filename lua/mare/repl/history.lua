@@ -3,7 +3,6 @@
 -- $MARE_HISTORY ('off' for none), else $XDG_STATE_HOME/mare/history, else below ~/.local/state.
 
 local files = require 'bindings.files'
-local lfs = require 'lfs'
 
 local history = {}
 
@@ -16,12 +15,6 @@ function history.path()
     local state, home = os.getenv 'XDG_STATE_HOME', os.getenv 'HOME'
     if state and state ~= '' then return state .. '/mare/history' end
     return home and home .. '/.local/state/mare/history'
-end
-
-local function make_folders(path)
-    for slash in path:gmatch '()/' do
-        if slash > 1 then lfs.mkdir(path:sub(1, slash - 1)) end
-    end
 end
 
 local function encode(text)
@@ -57,7 +50,7 @@ function history.add(path, text)
     if not path then return end
     local file = io.open(path, 'a')
     if not file then
-        make_folders(path)
+        files.make_folders(path)
         file = io.open(path, 'a')
     end
     if not file then return end

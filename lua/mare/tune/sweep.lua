@@ -43,14 +43,22 @@ function sweep.write(path, rows)
     temporary:commit()
 end
 
+-- nil of nothing, false of what is no number.
+local function number_of(text)
+    local number = tonumber(text)
+    if text == '' then return nil end
+    return number and number - number == 0 and number or false
+end
+
 local function row_of(line, path, number)
-    local row, c = {}, 0
+    local row, c, is_right = {}, 0, true
     for text in (line .. ','):gmatch '(.-),' do
         c = c + 1
-        local name = columns[c]
-        if name then row[name] = c == 1 and text or tonumber(text) end
+        local value = text
+        if c > 1 then value = number_of(text) end
+        row[columns[c] or 'beyond'], is_right = value, is_right and value ~= false
     end
-    if c ~= #columns or not (row.width and row.height) then
+    if not (is_right and c == #columns and row.width and row.height) then
         errors.argument('sweep: %s: line %d is no row of a table', path, number)
     end
     return row
@@ -69,6 +77,12 @@ function sweep.read(path)
     file:close()
     if not rows[1] then errors.argument('sweep: %s has no rows', path) end
     return rows
+end
+
+-- A folder for other files of a sweep, made if it is not there.
+function sweep.make_folder(path)
+    files.make_folders(path .. '/')
+    files.check(path .. '/sweep')
 end
 
 -- ---- by scheme ----

@@ -33,8 +33,9 @@ mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *de
     uint64_t most = device->info.max_buffer;
     if (most && desc->size > most)
         return mr_fail(MARE_ERROR_MEMORY,
-                       "buffer '%s': %llu bytes, %s allows at most %llu for one buffer", label,
-                       (ull)desc->size, device->info.name, (ull)most);
+                       "buffer '%s': %llu bytes, %s allows at most %llu for one buffer%s", label,
+                       (ull)desc->size, device->info.name, (ull)most,
+                       most == device->pool.limit ? " (MARE_MEMORY_LIMIT)" : "");
     return MARE_OK;
 }
 

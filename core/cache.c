@@ -214,6 +214,13 @@ static void store(int folder, const char *name, const header *head, const char *
     if (fd >= 0) (void)unlinkat(folder, temporary, 0);
 }
 
+/* Of a folder that cannot be had it is said once, what all programs have in common. */
+static void warn_of_folder(int code) {
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!*mare_cache_path() || atomic_flag_test_and_set(&said)) return;
+    mr_log(MARE_LOG_WARN, "cache: nothing is kept in %s: %s", mare_cache_path(), strerror(code));
+}
+
 /* ---- listing ---- */
 
 static DIR *open_listing(void) {
@@ -350,7 +357,10 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
     mr_text block = { 0 };
     header head = { .format = FORMAT, .key_size = key_size, .binary_size = binary->size };
     int folder = open_folder(true);
-    if (folder < 0) return;
+    if (folder < 0) {
+        warn_of_folder(errno);
+        return;
+    }
     memcpy(head.magic, magic, sizeof magic);
     snprintf(head.program, sizeof head.program, "%s", program);
     snprintf(head.device, sizeof head.device, "%s", device);

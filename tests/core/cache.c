@@ -338,6 +338,18 @@ static void bears_a_full_disk(void) {
     CHECK(files_in_folder() == 0);
 }
 
+static void says_once_that_there_is_no_folder(void) {
+    uint32_t level = MARE_LOG_OFF;
+    char line[256];
+    setenv("MARE_CACHE", "/dev/full", 1);
+    store("key", "binary");
+    expect_warning("nothing is kept in /dev/full", strerror(ENOTDIR));
+    store("key", "binary");
+    CHECK(!mare_log_next(&level, line, sizeof line));
+    CHECK(misses("key"));
+    setenv("MARE_CACHE", folder, 1);
+}
+
 int main(void) {
     char base[] = "/tmp/mare-cache-XXXXXX";
     CHECK(mkdtemp(base) != NULL);
@@ -354,6 +366,7 @@ int main(void) {
     works_together();
     as_nobody(base, bears_a_read_only_folder);
     bears_a_full_disk();
+    says_once_that_there_is_no_folder();
     finds_its_place();
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", base);

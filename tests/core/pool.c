@@ -106,7 +106,8 @@ static void obeys_a_limit(void) {
                 "limit is 1048576 bytes");
     CHECK_FAILS(mare_buffer_create(device, &(mare_buffer_desc){ .size = 2 << 20, .label = "rho" },
                                    &refused),
-                MARE_ERROR_MEMORY, "'rho': 2097152 bytes, null:0 allows at most 1048576");
+                MARE_ERROR_MEMORY, "'rho': 2097152 bytes, null:0 allows at most 1048576",
+                "MARE_MEMORY_LIMIT");
     mare_buffer_release(quarter);
     expect(1 << 19, 1 << 17);
     quarter = make(1 << 19);            /* fits once the idle memory is given back */

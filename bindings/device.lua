@@ -17,6 +17,7 @@ local stream = require 'bindings.stream'
 local event = require 'bindings.event'
 local program = require 'bindings.program'
 local profile = require 'bindings.profile'
+local system = require 'bindings.system'
 require 'bindings.plan'      -- gives streams their :record
 
 local C, check = mare.C, mare.check
@@ -66,7 +67,7 @@ end
 
 -- 'cuda:0', 'opencl', 'auto'; without a name MARE_DEVICE, else 'auto'.
 function M.open(name)
-    name = name or os.getenv 'MARE_DEVICE' or 'auto'
+    name = name or system.setting 'MARE_DEVICE' or 'auto'
     if type(name) ~= 'string' then
         errors.argument('device.open: a name is wanted, not %s', type(name))
     end

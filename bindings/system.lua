@@ -22,6 +22,12 @@ local time = ffi.new 'struct mare_timespec'
 
 local M = {}
 
+-- What the environment sets; nothing where it is empty.
+function M.setting(name)
+    local value = os.getenv(name)
+    return value ~= '' and value or nil
+end
+
 -- Seconds from an arbitrary moment, never going back.
 function M.now()
     C.clock_gettime(CLOCK_MONOTONIC, time)

@@ -4,6 +4,7 @@
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local state = require 'mare.state'
+local system = require 'bindings.system'
 
 local devices = {}
 
@@ -11,7 +12,7 @@ local devices = {}
 -- occurs twice is opened once; two handles of one device count as two devices.
 function devices.open(list)
     if type(list) ~= 'table' then
-        local given, names = list or os.getenv 'MARE_DEVICE' or 'auto', {}
+        local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
         for name in given:gmatch '[^,%s]+' do names[#names + 1] = name end
         list = names
     end

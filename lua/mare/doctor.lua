@@ -6,6 +6,7 @@ local files = require 'bindings.files'
 local gif = require 'bindings.gif'
 local host = require 'mare.host'
 local device = require 'bindings.device'
+local lfs = require 'lfs'
 local source = require 'mare.source'
 
 local M = {}
@@ -62,7 +63,10 @@ end
 local function examine_cache()
     local size, count = 0, 0
     for _, entry in ipairs(device.cache.entries()) do size, count = size + entry.size, count + 1 end
-    return { path = device.cache.path(), entries = count, bytes = size }
+    local path = device.cache.path()
+    local kind = lfs.attributes(path, 'mode')
+    return { path = path, entries = count, bytes = size,
+        is_no_folder = kind and kind ~= 'directory' or nil }
 end
 
 -- How kernels/sweep/ goes over the state: what the device has decides. Nil where it runs no kernel.
@@ -156,6 +160,8 @@ end
 local function cache_text(c)
     if c.error then return '  ' .. c.error end
     if c.path == '' then return '  switched off (MARE_CACHE)' end
+    if c.is_no_folder then return ('  %s is no folder: nothing is kept'):format(c.path) end
+    if c.entries == 0 then return ('  %s: empty'):format(c.path) end
     return ('  %s: %d, %s'):format(c.path, c.entries, amount(c.bytes))
 end
 

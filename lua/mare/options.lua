@@ -27,6 +27,7 @@
 
 local errors = require 'bindings.errors'
 local paths = require 'mare.paths'
+local system = require 'bindings.system'
 
 local M = require('mare.host').options or {}
 
@@ -379,7 +380,7 @@ M.numbers = require 'mare.numbers'
 -- ---- shared groups ----
 
 local device_option = {
-    name = 'device', type = 'string', default = os.getenv 'MARE_DEVICE' or 'auto',
+    name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
     help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them",
 }
 

@@ -35,6 +35,7 @@ function report.memory()
         local row = { device = d.name }
         row.in_use, row.idle = d:pool()
         row.free, row.total = d:memory()
+        if row.total == 0 then row.total = d.info.memory end
         row.text = ('%-10s %10s in buffers, %10s idle, %10s free of %s'):format(row.device,
             report.size(row.in_use), report.size(row.idle), known(row.free), known(row.total))
         rows[index] = row

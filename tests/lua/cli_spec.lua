@@ -175,6 +175,17 @@ describe('mare', function()
             { 'kelvin_helmholtz', '--steps=1', '--quiet' }, '', 'MARE_MEMORY_LIMIT=1M')
     end)
 
+    it('takes an empty variable for none', function()
+        check(0, 'auto', { '-e', "print(require('mare').options.device[1].default)" }, '',
+            'MARE_DEVICE=')
+        check(0, 'device', { '-e', "print(require('mare').device.open())" }, '', 'MARE_DEVICE=')
+    end)
+
+    it('tells of a cache that is no folder', function()
+        check(0, '/dev/full is no folder: nothing is kept', { 'doctor' }, '',
+            'MARE_CACHE=/dev/full')
+    end)
+
     it('blames no line of a script for a disk', function()
         local code = "require('bindings.errors').raise('MARE_ERROR_IO', 'a.nc: it is full')"
         assert.equal('mare: a.nc: it is full\n', (mare { '-e', code }))

@@ -51,6 +51,18 @@ describe('memory', function()
         assert.same({ 0, 0 }, { d:pool() })
     end)
 
+    it('is told of a device whose driver tells only how much there is', function()
+        local row = { device = 'null:0', info = { memory = 3 * 2 ^ 30 } }
+        local opened = device.opened
+        device.opened = function()
+            return { { name = row.device, info = row.info, pool = function() return 0, 0 end,
+                memory = function() return 0, 0 end } }
+        end
+        local text = tostring(mare.memory())
+        device.opened = opened
+        assert.truthy(text:find(' unknown free of +3.0 GiB'), text)
+    end)
+
     it('is told per object', function()
         local b = d:buffer { size = 3 * 2 ^ 20, label = 'rho' }
         local view = b:view(0, 16)

@@ -9,8 +9,10 @@ local grid = require 'mare.grid'
 local host = require 'mare.host'
 local openmp = require 'tests.bench.openmp'
 local simulation = require 'mare.simulation'
+local words = require 'tests.bench.words'
 
-local n = tonumber(arg[2]) or 1024
+local n = words.count('euler_peers: N', arg[2], 1024)
+local rounds = words.count('euler_peers: ROUNDS', arg[3], 5)
 local device = devices.open(arg[1] or 'opencl:0')
 
 -- As the peers begin.
@@ -94,6 +96,6 @@ local apart = check(all)
 os.remove(program)
 openmp.compare {
     title = 'Euler', source = 'euler_openmp.c', sim = simulate(n), steps = 20,
-    rounds = tonumber(arg[3]) or 5, peers = peers,
+    rounds = rounds, peers = peers,
     values = { benchmark = 'euler_peers', flux = 'hllc', limiter = 'mc', most_apart = apart },
 }

@@ -10,6 +10,7 @@ local cases = require 'tests.bench.cases'
 local host = require 'mare.host'
 local json = require 'dkjson'
 local layout = require 'mare.layout'
+local words = require 'tests.bench.words'
 
 local cells = 8192      -- along each side: how kernels are cut depends on it
 
@@ -109,7 +110,7 @@ local function read_code(text, name)
     return code, loops
 end
 
-local words = { ['64'] = 2, ['128'] = 4 }
+local widths = { ['64'] = 2, ['128'] = 4 }
 
 -- Operations, and real numbers stored, of one turn of the loop. Narrow stores are of the last
 -- columns alone, instead of the wide ones.
@@ -120,7 +121,7 @@ local function count(code, loop, precision)
             local word = one.text:gsub('^@!?%w+%s+', '')
             operations = operations + (weights[word:match '^%w+'] or 0)
             if word:find '^STG' then
-                local width = words[word:match '^STG%.E%.(%d+)'] or 1
+                local width = widths[word:match '^STG%.E%.(%d+)'] or 1
                 stored = width > widest and width or width == widest and stored + width or stored
                 widest = math.max(widest, width)
             end
@@ -166,6 +167,9 @@ local function report(case, precision)
         { keyorder = { 'benchmark', 'solver', 'precision' } }))
 end
 
+local names = {}
+for k, case in ipairs(cases.list) do names[k] = case.name end
+if arg[1] then words.choice('flops: NAME', arg[1], names) end
 for _, case in ipairs(cases.list) do
     for _, precision in ipairs { 'float', 'double' } do
         if not arg[1] or arg[1] == case.name then report(case, precision) end

@@ -7,8 +7,10 @@ local grid = require 'mare.grid'
 local ocean = require 'mare.schemes.ocean'
 local openmp = require 'tests.bench.openmp'
 local simulation = require 'mare.simulation'
+local words = require 'tests.bench.words'
 
-local n = tonumber(arg[2]) or 1024
+local n = words.count('linear_openmp: N', arg[2], 1024)
+local rounds = words.count('linear_openmp: ROUNDS', arg[3], 5)
 local size = 200 * n
 
 local sim = simulation.new {
@@ -23,5 +25,5 @@ local sim = simulation.new {
 sim:aim(math.huge)
 openmp.compare {
     title = 'linear', source = 'linear_openmp.c', sim = sim, steps = 32,
-    rounds = tonumber(arg[3]) or 5, values = { benchmark = 'linear_openmp', scheme = 'linear' },
+    rounds = rounds, values = { benchmark = 'linear_openmp', scheme = 'linear' },
 }

@@ -16,6 +16,7 @@ local record = require 'tests.bench.record'
 local reference = require 'tests.kernels.mandelbrot_reference'
 local renderer = require 'mare.mandelbrot.renderer'
 local view = require 'mare.mandelbrot.view'
+local words = require 'tests.bench.words'
 
 local device = devices.open(arg[1])
 check_kind(device, 'the benchmark')
@@ -80,7 +81,7 @@ local function zoom(size, shortcuts)
 end
 
 local function rate(size)
-    size = tonumber(size or 4096)
+    size = words.count('mandelbrot rate: SIZE', size, 4096)
     local top = peak.measure(device, 'float')
     for _, shortcuts in ipairs { false, true } do
         rate_of_frames(size, shortcuts, top)
@@ -125,7 +126,9 @@ end
 
 -- All views at once.
 local function exact(mode, points)
-    points = tonumber(points or 10000)
+    words.choice('mandelbrot exact: MODE', mode,
+        { 'float', 'double', 'double-double', 'perturbation' })
+    points = views * math.ceil(words.count('mandelbrot exact: POINTS', points, 10000) / views)
     local pipes, sums = {}, { mode = mode, points = points, limit = zooms[mode][4],
         last_width = zooms[mode][2] / zooms[mode][3] }
     for k = 1, views do
@@ -143,7 +146,7 @@ end
 -- ---- deep ----
 
 local function deep_zoom(side)
-    side = tonumber(side or 1024)
+    side = words.count('mandelbrot deep: SIZE', side, 1024)
     local result = mandelbrot.zoom { device = device, centre = 'deep', width = 3, zoom = 3e100,
         frames = 101, size = { side, side }, samples = 1, iterations = 50000, precision = 'auto',
         shortcuts = true, colours = 'magma', period = 6 }
@@ -152,4 +155,7 @@ local function deep_zoom(side)
         result.seconds)
 end
 
-({ rate = rate, exact = exact, view = compare, deep = deep_zoom })[arg[2]](arg[3], arg[4], arg[5])
+if arg[2] == 'view' then return compare(arg[3], arg[4], arg[5]) end
+words.choice('mandelbrot: what to measure', arg[2], { 'rate', 'exact', 'deep' })
+local measures = { rate = rate, exact = exact, deep = deep_zoom }
+measures[arg[2]](arg[3], arg[4])

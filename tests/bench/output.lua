@@ -17,13 +17,14 @@ local record = require 'tests.bench.record'
 local run = require 'mare.run'
 local snapshot = require 'mare.snapshot'
 local system = require 'bindings.system'
+local words = require 'tests.bench.words'
 
 local device = devices.open(arg[1])
 local is_gpu = device.info.kind == 'gpu'
 local path = (arg[2] or '.') .. '/output_bench.nc'
-local every = tonumber(arg[3] or 20)
-local nx = tonumber(arg[4] or is_gpu and 4096 or 1024)
-local ny = tonumber(arg[5] or is_gpu and 4096 or 512)
+local every = words.count('output: EVERY', arg[3], 20)
+local nx = words.count('output: NX', arg[4], is_gpu and 4096 or 1024)
+local ny = words.count('output: NY', arg[5], is_gpu and 4096 or 512)
 local seconds_a_case, most = is_gpu and 8 or 36, is_gpu and 15 or 60    -- and pairs of runs
 local seconds_a_run, fewest = 0.4, 5    -- and outputs
 local file_bytes = 2 ^ 31               -- of a file, as long as two runs fit

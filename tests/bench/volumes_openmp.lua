@@ -7,8 +7,10 @@ local grid = require 'mare.grid'
 local ocean = require 'mare.schemes.ocean'
 local openmp = require 'tests.bench.openmp'
 local simulation = require 'mare.simulation'
+local words = require 'tests.bench.words'
 
-local n = tonumber(arg[2]) or 1024
+local n = words.count('volumes_openmp: N', arg[2], 1024)
+local rounds = words.count('volumes_openmp: ROUNDS', arg[3], 5)
 local size = 200 * n
 
 local sim = simulation.new {
@@ -22,5 +24,5 @@ local sim = simulation.new {
 sim:aim(math.huge)
 openmp.compare {
     title = 'cdklm', source = 'volumes_openmp.c', sim = sim, steps = 8,
-    rounds = tonumber(arg[3]) or 5, values = { benchmark = 'volumes_openmp', scheme = 'cdklm' },
+    rounds = rounds, values = { benchmark = 'volumes_openmp', scheme = 'cdklm' },
 }

@@ -55,6 +55,23 @@ describe('mare bench', function()
         end
     end)
 
+    it('refuses words that it cannot heed', function()
+        if device.name:find '^null' then return pending 'it runs no kernel' end
+        local on = 'mandelbrot ' .. device.name
+        for words, said in pairs {
+            [on] = 'mandelbrot: what to measure is missing (rate, exact, deep)',
+            [on .. ' foo'] = "mandelbrot: what to measure: 'foo' (allowed: rate, exact, deep)",
+            [on .. ' exact nope'] = "mandelbrot exact: MODE: 'nope' (allowed: float, double, ",
+            [on .. ' exact float -5'] = "mandelbrot exact: POINTS: '-5' (allowed: a whole number",
+            ['linear_openmp opencl:0 abc'] = "linear_openmp: N: 'abc' (allowed: a whole number",
+            ['flops nope'] = "flops: NAME: 'nope' (allowed: ",
+        } do
+            local output, status = mare('bench ' .. words)
+            assert.equal('mare: ' .. said, output:sub(1, 6 + #said))
+            assert.equal(2, status)
+        end
+    end)
+
     it('makes table 1', function()
         if device.name:find '^null' then return pending 'it runs no kernel' end
         local output, status = mare('bench table1 ' .. device.name .. ' 4')

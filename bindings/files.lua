@@ -13,6 +13,7 @@ ffi.cdef [[
     int open(const char *path, int flags, ...);
     int close(int fd);
     int fsync(int fd);
+    int fchmod(int fd, unsigned mode);
     int fcntl(int fd, int command, ...);
     long write(int fd, const void *data, size_t size);
     long pwrite(int fd, const void *data, size_t size, int64_t offset);
@@ -457,6 +458,14 @@ end
 function Claim:remove()
     os.remove(self.path)
     self:release()
+end
+
+-- Makes this a file that only its user may read, empty if it is new; where it cannot be made, none.
+function files.hide(path)
+    local fd = C.open(path, O_LOCK + O_CLOEXEC, ffi.cast('int', 384))       -- 0600
+    if fd < 0 then return end
+    C.fchmod(fd, 384)
+    C.close(fd)
 end
 
 -- Makes the folders that a path leads through, as far as they can be made.

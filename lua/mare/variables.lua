@@ -8,6 +8,9 @@ local variables = {}
 -- The one of a name, and its place in the list. who: what a refusal begins with, as 'picture: '
 function variables.find(scheme, name, who)
     local names = {}
+    if type(name) ~= 'string' then
+        errors.argument('%sthe name of a variable is wanted, not a %s', who or '', type(name))
+    end
     for k, v in ipairs(scheme.variables) do
         if v.name == name then return v, k end
         names[k] = v.name

@@ -1,8 +1,10 @@
 -- history.lua - what was typed, from session to session: a text file with an entry a line, each
--- added when it is entered, so that two sessions at once, or one that is killed, lose nothing. In
--- $MARE_HISTORY ('off' for none), else $XDG_STATE_HOME/mare/history, else below ~/.local/state.
+-- added when it is entered, so that two sessions at once, or one that is killed, lose nothing. It
+-- is for its user's eyes alone. In $MARE_HISTORY ('off' for none), else in
+-- $XDG_STATE_HOME/mare/history, else below ~/.local/state.
 
 local files = require 'bindings.files'
+local lfs = require 'lfs'
 
 local history = {}
 
@@ -27,6 +29,7 @@ end
 
 local function rewrite(path, entries)
     local temporary = files.temporary(path)
+    files.hide(temporary.name)
     local file = assert(io.open(temporary.name, 'w'))
     for _, entry in ipairs(entries) do file:write(encode(entry), '\n') end
     file:close()
@@ -48,11 +51,11 @@ end
 -- Adds an entry. What cannot be written is not remembered.
 function history.add(path, text)
     if not path then return end
-    local file = io.open(path, 'a')
-    if not file then
+    if not lfs.attributes(path) then
         files.make_folders(path)
-        file = io.open(path, 'a')
+        files.hide(path)
     end
+    local file = io.open(path, 'a')
     if not file then return end
     file:write(encode(text), '\n')
     file:close()

@@ -88,7 +88,17 @@ static void on_signal(int number) {
     interrupted = number;
     counted_at = now;
     unanswered++;
-    if (!held) set_hook();
+    if (held) return;
+    set_hook();
+    if (armed) alarm(1);
+}
+
+/* A second after Ctrl-C at what is typed: C that runs, as in a wait for a device, does not stop. */
+static void on_silence(int number) {
+    static const char text[] = "\nmare: waiting for what runs on a device or in C; "
+                               "more of Ctrl-C end Mare\n";
+    (void)number;
+    if (interrupted && patience && write(STDERR_FILENO, text, sizeof text - 1) < 0) patience = 0;
 }
 
 static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {
@@ -111,11 +121,14 @@ static void watch_signals(void) {
 static int host_stop_anywhere(lua_State *L) {
     lives = (int)luaL_optinteger(L, 1, 1);
     luaJIT_profile_start(L, "li1000000000", ignore_sample, NULL);
+    struct sigaction action = { .sa_handler = on_silence, .sa_flags = SA_RESTART };
+    sigaction(SIGALRM, &action, NULL);
     armed = 1;
     return 0;
 }
 
 static void leave_alone(lua_State *L) {
+    patience = 0;
     lua_sethook(L, NULL, 0, 0);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
 }

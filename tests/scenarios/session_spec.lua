@@ -162,6 +162,35 @@ describe('a session on a terminal', function()
         leave()
     end)
 
+    terminal_it('drops at Ctrl-D what has begun and keeps it for the up arrow', function()
+        start()
+        enter 'for i = 1, 2 do'
+        see '\n>> *\n'
+        press 'C-d'
+        see '>> [^\n]*\n> *\n'
+        press 'Up'
+        see '\n> for i = 1, 2 do\n'
+        press 'C-u'
+        leave()
+    end)
+
+    terminal_it('says that Ctrl-C waits for a device', function()
+        local d = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
+        if d.info.kind ~= 'cpu' then return pending 'how long a kernel takes is known of CPUs' end
+        start()
+        enter(("d = mare.device.open '%s'"):format(d.name))
+        enter("b, text = d:buffer { type = 'uint32', count = 1 }, 'MR_KERNEL void f(MR_GLOBAL uint "
+            .. "*b) { uint x = 1; for (long k = 0; k < 3000000000; k++) x = x * 1664525 + "
+            .. "1013904223; b[0] = x; }'")
+        enter "k = d:program { name = 'long', source = text }:kernel 'f'"
+        enter 'k:bind { b = b, global = 1 }:run() print(6 * 7) d:wait()'
+        see '\n42\n'
+        press 'C-c'
+        see 'mare: waiting for what runs on a device or in C'
+        see '\ninterrupted\n> *\n'
+        leave()
+    end)
+
     terminal_it('draws the line again when it goes on after a stop', function()
         start()
         type_in '1 + 20'
@@ -442,6 +471,27 @@ describe('a session in a pipe', function()
         assert.truthy(shown:find "kernel 'f' .*%(700%)", shown)
         assert.truthy(shown:find "buffer 'x': .*lost", shown)
         assert.truthy(shown:find "buffer 'y': 8 of float on cuda:0.*range 7 to 7", shown)
+    end)
+
+    it('tells a pipe by its status what failed', function()
+        local function status_of(text)
+            return shell(("printf '%s' | %s 2>&1; echo $?"):format(text, quote(host.launcher)))
+        end
+        assert.matches('boo.*\n> 3\n.*\n1\n$', status_of 'error"boo"\\n1+2\\n')
+        assert.matches("near '<eof>'.*\n1\n$", status_of 'for i = 1, 2 do\\n')
+        assert.matches('3\n> \n0\n$', status_of '1+2\\n')
+    end)
+
+    it('keeps what was typed from others', function()
+        local history, path = require 'mare.repl.history', folder .. '/deep/history'
+        history.add(path, 'secret = 1')
+        assert.equal('rw-------', lfs.attributes(path, 'permissions'))
+        os.execute('chmod 640 ' .. path)
+        history.add(path, 'b')
+        assert.equal('rw-r-----', lfs.attributes(path, 'permissions'))
+        for k = 1, 2000 do history.add(path, 'x' .. k) end
+        assert.equal(1000, #history.load(path))
+        assert.equal('rw-------', lfs.attributes(path, 'permissions'))
     end)
 
     it('ends at SIGTERM, and with its input', function()

@@ -1,6 +1,7 @@
 -- talk.lua - a session with somebody: reads lines, from a terminal through libedit, from a pipe or
--- without libedit as they come, and prints what they give. Ctrl-C drops the line or stops what
--- runs, never the session.
+-- without libedit as they come, and prints what they give. Ctrl-C drops the entry or stops what
+-- runs, never the session; Ctrl-D ends it, but in the middle of an entry only that, which the up
+-- arrow brings back. Where no terminal is read what failed shows in the exit status.
 
 local editline = require 'bindings.editline'
 local history = require 'mare.repl.history'
@@ -81,12 +82,36 @@ local function take(self, line)
         if self.path then history.add(self.path, text) end
     end
     answer(status, shown)
+    self.has_failed = self.has_failed or status == 'error'
     return not came or by_key
 end
 
 local function greet(session)
     io.stdout:write(('Mare %s. help() tells more, examples() shows; Ctrl-D ends.\n'):format(
         session.environment.mare.version))
+end
+
+-- The entry that ends before it is complete.
+local function drop(self)
+    local session = self.session
+    if not session.pending then return end
+    if terminal.is(0) then
+        self.reader:remember(session.pending)
+    else
+        answer('error', select(2, load(session.pending, '=input')))
+    end
+    session.pending, self.has_failed = nil, true
+end
+
+-- The exit status; nil to go on.
+local function status_of(self, why)
+    local was_within = self.session.pending ~= nil
+    if why == 'signal' then return 130 end
+    if why == 'interrupted' then self.session.pending = nil end
+    if why ~= 'end' then return nil end
+    drop(self)
+    if not terminal.is(0) then return self.has_failed and 1 or 0 end
+    return not was_within and 0 or nil
 end
 
 -- Reads standard input until its end; returns the exit status.
@@ -97,14 +122,11 @@ return function()
     greet(session)
     while true do
         local line, why = self.reader:read(prompt_of(session))
-        if line then
-            if not take(self, line) then why = 'signal' end
-        elseif why == 'interrupted' then
-            session.pending = nil
-        end
-        if why == 'signal' or why == 'end' then
+        if line and not take(self, line) then why = 'signal' end
+        local status = status_of(self, why)
+        if status then
             self.reader:close()
-            return why == 'end' and 0 or 130
+            return status
         end
     end
 end

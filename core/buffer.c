@@ -47,18 +47,16 @@ mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc
                        "mare_buffer_create: device, desc and out are required");
     const char *label = desc->label ? desc->label : "buffer";
     MR_TRY(mr_buffer_check_desc(device, desc, label));
-    mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
-    if (!buffer) return MARE_ERROR_MEMORY;
-    buffer->device = device;
-    buffer->size = buffer->object.bytes = desc->size;
-    buffer->type = desc->type;
-    mare_status status = mr_pool_take(buffer);
+    mare_buffer *buffer = NULL;
+    mare_status status = mr_pool_take(device, desc->size, &buffer);
     if (status != MARE_OK) {
-        mr_object_delete(&buffer->object);
         mr_annotate(status, "buffer '%s' of %llu bytes on %s", label, (ull)desc->size,
                     device->info.name);
         return mr_device_note(device, status);
     }
+    mr_object_begin(&buffer->object, "buffer", label);
+    buffer->object.bytes = desc->size;
+    buffer->type = desc->type;
     mare_device_retain(device);
     *out = buffer;
     return MARE_OK;
@@ -97,12 +95,20 @@ void mare_buffer_retain(mare_buffer *buffer) {
     if (buffer) mr_object_retain(&buffer->object);
 }
 
+/* Memory of the host. */
+static void disown(mare_buffer *buffer) {
+    buffer->device->backend->buffer_disown(buffer->device->native, buffer->native);
+    free(buffer);
+}
+
 void mare_buffer_release(mare_buffer *buffer) {
     while (buffer && mr_object_unref(&buffer->object)) {
         mare_buffer *parent = buffer->parent;
         mare_device *device = buffer->device;
-        if (!parent) mr_pool_give(buffer);
-        mr_object_delete(&buffer->object);
+        mr_object_end(&buffer->object);
+        if (parent) free(buffer);
+        else if (buffer->size_class) mr_pool_give(buffer);
+        else disown(buffer);
         if (!parent) mare_device_release(device);
         buffer = parent;
     }

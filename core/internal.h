@@ -89,12 +89,14 @@ void mr_object_retain(mr_object *object);
 /* true when this was the last reference: destroy, then mr_object_delete */
 bool mr_object_unref(mr_object *object);
 void mr_object_delete(mr_object *object);
+/* Begins and ends a life in memory that is neither made nor freed. */
+void mr_object_begin(mr_object *object, const char *kind, const char *label);
+void mr_object_end(mr_object *object);
 
 enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63 };
-typedef struct mr_block mr_block;
 typedef struct mr_pool {
     pthread_mutex_t lock;           /* of the slots too */
-    mr_block *newest[MR_POOL_CLASSES], *oldest[MR_POOL_CLASSES];    /* idle ones of each class */
+    mare_buffer *newest[MR_POOL_CLASSES], *oldest[MR_POOL_CLASSES]; /* idle ones of each class */
     uint64_t released;              /* so far: numbers for the idle ones */
     uint64_t in_use, idle, limit;   /* bytes; limit 0: none */
 } mr_pool;
@@ -119,14 +121,16 @@ struct mare_device {
 };
 struct mare_buffer {
     mr_object object;
+    mare_buffer *newer, *older;     /* while it is idle: the others of its class */
+    uint64_t number;                /* of its last release */
     MR_LINE mare_device *device;
     mare_buffer *parent;            /* of a view */
     mr_native native;               /* the root's */
     uint64_t offset, size;          /* offset within the root */
     atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
     uint64_t pending;               /* streams that may still use the memory for its last owner */
-    mr_block *block;                /* NULL in a view, like the two above */
     uint32_t type;
+    uint32_t size_class;            /* of the pool's memory; 0: a view, or memory of the host */
 };
 struct mare_host {
     mr_object object;
@@ -255,7 +259,8 @@ void mr_stream_close(mare_stream *stream);
 
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
-mare_status mr_pool_take(mare_buffer *buffer);      /* sets native, block and pending */
+/* A buffer with memory, whose life is still to begin; and takes one whose life has ended. */
+mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out);
 void mr_pool_give(mare_buffer *buffer);
 uint64_t mr_pool_trim(mare_device *device);         /* bytes given back */
 /* Cuts what the vendor tells down to MARE_MEMORY_LIMIT. */

@@ -16,6 +16,7 @@ static struct {
 static void link_newest(mr_object *object) {
     pthread_mutex_lock(&live.lock);
     object->before = live.newest;
+    object->after = NULL;
     if (live.newest) live.newest->after = object;
     else live.oldest = object;
     live.newest = object;
@@ -23,7 +24,7 @@ static void link_newest(mr_object *object) {
     pthread_mutex_unlock(&live.lock);
 }
 
-static void unlink_object(mr_object *object) {
+void mr_object_end(mr_object *object) {
     pthread_mutex_lock(&live.lock);
     if (object->before) object->before->after = object->after;
     else live.oldest = object->after;
@@ -39,16 +40,19 @@ void *mr_line_alloc(size_t size) {
     return memory ? memset(memory, 0, size) : NULL;
 }
 
-static void *begin(mr_object *object, const char *kind, const char *label) {
-    if (!label) label = "";
-    if (!object) {
-        mr_fail(MARE_ERROR_MEMORY, "%s '%s': out of host memory for a handle", kind, label);
-        return NULL;
-    }
+void mr_object_begin(mr_object *object, const char *kind, const char *label) {
+    const size_t length = strnlen(label, sizeof object->label - 1);
     atomic_init(&object->refs, 1);
     object->kind = kind;
-    snprintf(object->label, sizeof object->label, "%s", label);
+    memcpy(object->label, label, length);
+    object->label[length] = 0;
     link_newest(object);
+}
+
+static void *begin(mr_object *object, const char *kind, const char *label) {
+    if (!label) label = "";
+    if (object) mr_object_begin(object, kind, label);
+    else mr_fail(MARE_ERROR_MEMORY, "%s '%s': out of host memory for a handle", kind, label);
     return object;
 }
 
@@ -66,7 +70,7 @@ bool mr_object_unref(mr_object *object) { return atomic_fetch_sub(&object->refs,
 
 void mr_object_delete(mr_object *object) {
     if (!object) return;
-    unlink_object(object);
+    mr_object_end(object);
     free(object);
 }
 

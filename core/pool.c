@@ -6,6 +6,8 @@
  * that waited longest goes back when there are too many, or too many for the limit, since sizes
  * come and go. What a vendor refuses is tried once more after everything idle was given back. Large
  * blocks are not kept: to others they are worth more than the time they save.
+ *
+ * A block is the mare_buffer with its memory: its struct waits and is used again, too.
  */
 #include "internal.h"
 
@@ -22,15 +24,6 @@ static const uint64_t unknown_memory = 2ull << 30;
 
 typedef unsigned long long ull; /* for %llu */
 
-struct mr_block {
-    mr_block *newer, *older;        /* idle ones of its class */
-    uint64_t number;                /* of its release */
-    mr_native native;
-    uint64_t size;
-    uint32_t size_class;
-    uint64_t streams;               /* whose work may still be using it */
-};
-
 /* ---- sizes ---- */
 
 static uint64_t memory_of(const mare_device *device) {
@@ -42,58 +35,66 @@ static uint64_t most_idle(const mare_device *device) {
     return limit ? limit - limit / RESERVE_SHARE : memory_of(device) / IDLE_SHARE;
 }
 
-/* The class of a size and the bytes of its blocks. */
-static uint32_t classify(const mare_device *device, uint64_t size, uint64_t *rounded) {
+/* The smallest class for a size, from 1. */
+static uint32_t classify(const mare_device *device, uint64_t size) {
     const uint64_t most = memory_of(device) / LARGEST_SHARE;
-    *rounded = size;
     if (size > most) return UNKEPT;
     uint64_t grains = (size + GRAIN - 1) / GRAIN;
     unsigned log = 63 - (unsigned)__builtin_clzll(grains);
     unsigned shift = log > 2 ? log - 2 : 0;
     uint64_t steps = (grains + (1ull << shift) - 1) >> shift;  /* 1..7 below the split, then 4..8 */
-    if ((steps << shift) * GRAIN > most) return UNKEPT;
-    *rounded = (steps << shift) * GRAIN;
-    return (uint32_t)(4 * shift + steps);
+    return (steps << shift) * GRAIN > most ? UNKEPT : (uint32_t)(4 * shift + steps);
+}
+
+/* The bytes of the memory of a buffer. */
+static uint64_t bytes_of(uint32_t size_class, uint64_t size) {
+    if (size_class == UNKEPT) return size;
+    const unsigned shift = size_class < 8 ? 0 : size_class / 4 - 1;
+    return (uint64_t)GRAIN * (size_class - 4 * shift) << shift;
+}
+
+static uint64_t capacity(const mare_buffer *buffer) {
+    return bytes_of(buffer->size_class, buffer->size);
 }
 
 /* The back end waits for what still uses it. */
-static void destroy(mare_device *device, mr_block *block) {
-    device->backend->buffer_free(device->native, block->native);
-    free(block);
+static void destroy(mare_buffer *buffer) {
+    buffer->device->backend->buffer_free(buffer->device->native, buffer->native);
+    free(buffer);
 }
 
 /* ---- idle blocks; the pool is locked ---- */
 
-static void unlink_idle(mr_pool *pool, mr_block *block) {
+static void unlink_idle(mr_pool *pool, mare_buffer *block) {
     *(block->newer ? &block->newer->older : &pool->newest[block->size_class]) = block->older;
     *(block->older ? &block->older->newer : &pool->oldest[block->size_class]) = block->newer;
-    pool->idle -= block->size;
+    pool->idle -= capacity(block);
 }
 
-static void link_idle(mr_pool *pool, mr_block *block) {
-    mr_block *next = pool->newest[block->size_class];
+static void link_idle(mr_pool *pool, mare_buffer *block) {
+    mare_buffer *next = pool->newest[block->size_class];
     block->newer = NULL;
     block->older = next;
     *(next ? &next->newer : &pool->oldest[block->size_class]) = block;
     pool->newest[block->size_class] = block;
     block->number = ++pool->released;
-    pool->idle += block->size;
+    pool->idle += capacity(block);
 }
 
-static mr_block *longest_idle(const mr_pool *pool) {
-    mr_block *found = NULL;
+static mare_buffer *longest_idle(const mr_pool *pool) {
+    mare_buffer *found = NULL;
     for (int i = 0; i < MR_POOL_CLASSES; i++) {
-        mr_block *oldest = pool->oldest[i];
+        mare_buffer *oldest = pool->oldest[i];
         if (oldest && (!found || oldest->number < found->number)) found = oldest;
     }
     return found;
 }
 
 /* Takes out what waited longest until no more than `most` bytes are idle; linked by `older`. */
-static mr_block *take_excess(mr_pool *pool, uint64_t most) {
-    mr_block *taken = NULL;
+static mare_buffer *take_excess(mr_pool *pool, uint64_t most) {
+    mare_buffer *taken = NULL;
     while (pool->idle > most) {
-        mr_block *block = longest_idle(pool);
+        mare_buffer *block = longest_idle(pool);
         unlink_idle(pool, block);
         block->older = taken;
         taken = block;
@@ -101,33 +102,33 @@ static mr_block *take_excess(mr_pool *pool, uint64_t most) {
     return taken;
 }
 
-static void destroy_all(mare_device *device, mr_block *block) {
+static void destroy_all(mare_buffer *block) {
     while (block) {
-        mr_block *next = block->older;
-        destroy(device, block);
+        mare_buffer *next = block->older;
+        destroy(block);
         block = next;
     }
 }
 
-static mr_block *take_idle(mr_pool *pool, uint32_t size_class) {
+static mare_buffer *take_idle(mr_pool *pool, uint32_t size_class) {
     pthread_mutex_lock(&pool->lock);
-    mr_block *block = pool->newest[size_class];
+    mare_buffer *block = pool->newest[size_class];
     if (block) {
         unlink_idle(pool, block);
-        pool->in_use += block->size;
+        pool->in_use += capacity(block);
     }
     pthread_mutex_unlock(&pool->lock);
     return block;
 }
 
-static void put_idle(mare_device *device, mr_block *block) {
+static void put_idle(mare_device *device, mare_buffer *block) {
     mr_pool *pool = &device->pool;
     pthread_mutex_lock(&pool->lock);
-    pool->in_use -= block->size;
+    pool->in_use -= capacity(block);
     link_idle(pool, block);
-    mr_block *excess = take_excess(pool, most_idle(device));
+    mare_buffer *excess = take_excess(pool, most_idle(device));
     pthread_mutex_unlock(&pool->lock);
-    destroy_all(device, excess);
+    destroy_all(excess);
 }
 
 /* ---- new blocks ---- */
@@ -135,13 +136,13 @@ static void put_idle(mare_device *device, mr_block *block) {
 /* Counts the bytes as in use, if the limit leaves room once as many idle ones have gone. */
 static mare_status reserve(mare_device *device, uint64_t size) {
     mr_pool *pool = &device->pool;
-    mr_block *excess = NULL;
+    mare_buffer *excess = NULL;
     pthread_mutex_lock(&pool->lock);
     bool fits = !pool->limit || (pool->in_use <= pool->limit && size <= pool->limit - pool->in_use);
     if (fits) pool->in_use += size;
     if (fits && pool->limit) excess = take_excess(pool, pool->limit - pool->in_use);
     pthread_mutex_unlock(&pool->lock);
-    destroy_all(device, excess);
+    destroy_all(excess);
     if (fits) return MARE_OK;
     return mr_fail(MARE_ERROR_MEMORY, "the limit is %llu bytes (MARE_MEMORY_LIMIT)",
                    (ull)pool->limit);
@@ -154,67 +155,60 @@ static void unreserve(mare_device *device, uint64_t size) {
 }
 
 static mare_status allocate(mare_device *device, uint64_t size, uint32_t size_class,
-                            mr_block **out) {
-    mr_block *block = calloc(1, sizeof *block);
-    if (!block) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
-    mare_status status = reserve(device, size);
+                            mare_buffer **out) {
+    const uint64_t bytes = bytes_of(size_class, size);
+    mare_buffer *buffer = mr_line_alloc(sizeof *buffer);
+    if (!buffer) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    mare_status status = reserve(device, bytes);
     if (status == MARE_OK) {
-        status = device->backend->buffer_alloc(device->native, size, &block->native);
-        if (status != MARE_OK) unreserve(device, size);
+        status = device->backend->buffer_alloc(device->native, bytes, &buffer->native);
+        if (status != MARE_OK) unreserve(device, bytes);
     }
     if (status != MARE_OK) {
-        free(block);
+        free(buffer);
         return status;
     }
-    block->size = size;
-    block->size_class = size_class;
-    *out = block;
+    buffer->device = device;
+    buffer->size_class = size_class;
+    *out = buffer;
     return MARE_OK;
 }
 
 /* ---- buffers ---- */
 
-static mare_status find_block(mare_device *device, uint64_t size, mr_block **out) {
-    uint64_t rounded = 0;
-    uint32_t size_class = classify(device, size, &rounded);
+static mare_status find_block(mare_device *device, uint64_t size, mare_buffer **out) {
+    uint32_t size_class = classify(device, size);
     if (size_class != UNKEPT && (*out = take_idle(&device->pool, size_class))) return MARE_OK;
-    mare_status status = allocate(device, rounded, size_class, out);
+    mare_status status = allocate(device, size, size_class, out);
     if (status != MARE_ERROR_MEMORY) return status;
     uint64_t freed = mr_pool_trim(device);
-    if (!freed && rounded == size) return status;
+    if (!freed && bytes_of(size_class, size) == size) return status;
     mr_log(MARE_LOG_INFO, "%s: %s; gave back %llu idle bytes", device->info.name,
            mare_error_message(), (ull)freed);
     return allocate(device, size, UNKEPT, out);
 }
 
-mare_status mr_pool_take(mare_buffer *buffer) {
-    mare_device *device = buffer->device;
+mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out) {
     uint64_t in_use = 0, idle = 0;
     MR_TRY(mr_device_alive(device));
-    mare_status status = find_block(device, buffer->size, &buffer->block);
+    mare_status status = find_block(device, size, out);
     if (status == MARE_ERROR_MEMORY && mare_device_pool(device, &in_use, &idle) == MARE_OK)
         mr_annotate(status, "buffers hold %llu bytes, %llu are idle", (ull)in_use, (ull)idle);
-    if (status != MARE_OK) return status;
-    buffer->native = buffer->block->native;
-    buffer->pending = buffer->block->streams;
-    return MARE_OK;
+    if (status == MARE_OK) (*out)->size = size;
+    return status;
 }
 
 void mr_pool_give(mare_buffer *buffer) {
     mare_device *device = buffer->device;
-    mr_block *block = buffer->block;
-    if (!block) {
-        device->backend->buffer_disown(device->native, buffer->native);
-        return;
-    }
-    uint64_t streams = atomic_load(&buffer->streams);
-    block->streams = streams ? streams : buffer->pending;
-    bool kept = block->size_class != UNKEPT && mr_order_covers(block->streams) &&
+    const uint64_t streams = atomic_load_explicit(&buffer->streams, memory_order_relaxed);
+    if (streams) buffer->pending = streams;
+    atomic_store_explicit(&buffer->streams, 0, memory_order_relaxed);
+    bool kept = buffer->size_class != UNKEPT && mr_order_covers(buffer->pending) &&
                 !atomic_load(&device->is_lost);
-    if (kept) put_idle(device, block);
+    if (kept) put_idle(device, buffer);
     else {
-        unreserve(device, block->size);
-        destroy(device, block);
+        unreserve(device, capacity(buffer));
+        destroy(buffer);
     }
 }
 
@@ -222,9 +216,9 @@ uint64_t mr_pool_trim(mare_device *device) {
     mr_pool *pool = &device->pool;
     pthread_mutex_lock(&pool->lock);
     uint64_t freed = pool->idle;
-    mr_block *all = take_excess(pool, 0);
+    mare_buffer *all = take_excess(pool, 0);
     pthread_mutex_unlock(&pool->lock);
-    destroy_all(device, all);
+    destroy_all(all);
     return freed;
 }
 

@@ -59,6 +59,29 @@ static void reuses(void) {
     expect(0, 0);
 }
 
+/* A buffer is kept with its memory; of its last life it keeps nothing else. */
+static void begins_anew(void) {
+    const uint64_t live = mare_live_objects();
+    mare_buffer *a = NULL, *b = make(3000);
+    mare_object_info info;
+    const mare_buffer_desc desc = { .size = 2800, .type = MARE_TYPE_FLOAT, .label = "first" };
+    CHECK_OK(mare_buffer_create(device, &desc, &a));
+    mare_buffer_retain(a);
+    mare_buffer_release(a);
+    mare_buffer_release(a);
+    CHECK_NUMBER(mare_live_objects(), live + 1);
+    a = make(2700);
+    CHECK_NUMBER(mare_live_objects(), live + 2);
+    CHECK_OK(mare_object_query(live + 1, &info));
+    CHECK(info.bytes == 2700 && info.refs == 1);
+    CHECK_TEXT(info.label, "x");
+    CHECK(mare_buffer_size(a) == 2700 && mare_buffer_type(a) == MARE_TYPE_NONE);
+    mare_buffer_release(b);
+    mare_buffer_release(a);
+    CHECK_NUMBER(mare_live_objects(), live);
+    CHECK_OK(mare_device_trim(device));
+}
+
 static void fills(uint64_t size, int count) {
     mare_buffer *buffers[16];
     for (int i = 0; i < count; i++) buffers[i] = make(size);
@@ -161,6 +184,7 @@ int main(void) {
     CHECK_OK(mare_device_open("null", &device));
     rounds_sizes();
     reuses();
+    begins_anew();
     keeps_little();
     forgets_the_oldest();
     refuses();

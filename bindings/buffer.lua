@@ -20,13 +20,13 @@ memory.count_releases(class)
 local desc = ffi.new 'mare_buffer_desc'
 local region_c = ffi.new 'mare_region'
 local out = ffi.new 'mare_buffer *[1]'
+local create_fields = { type = mare.types, count = 'number', size = 'number', label = 'string' }
 
 -- device:buffer { type = 'float', count = n, label = 'x' }, or { size = bytes }: memory
 -- whose contents are undefined.
 function M.create(device, options)
     local what = handle.title('buffer', options)
-    errors.fields(what, options,
-                  { type = mare.types, count = 'number', size = 'number', label = 'string' })
+    errors.fields(what, options, create_fields)
     local type_name, element, size = memory.shape(what, options)
     local label = options.label or 'buffer'
     desc.size, desc.type, desc.label = size, mare.types[type_name], label

@@ -139,6 +139,21 @@ describe('memory', function()
         end))
     end)
 
+    -- 280 bytes: a table of eight fields and the pointer in it.
+    it('leaves little garbage', function()
+        local options = { type = 'float', count = 4, label = 'x' }
+        local function make(count)
+            for _ = 1, count do d:buffer(options):release() end
+        end
+        make(1000)
+        collectgarbage 'stop'
+        local before = collectgarbage 'count'
+        make(1000)
+        local bytes = 1.024 * (collectgarbage 'count' - before)
+        collectgarbage 'restart'
+        assert.truthy(bytes < 360, bytes)
+    end)
+
     describe('scope', function()
         it('is left and entered again with its coroutine', function()
             local mine, late

@@ -17,6 +17,11 @@
 
 #include <stdbool.h>
 
+/* Drivers leave little of Mare in the caches, so what each launch reads of a handle, or of what is
+ * behind it, shares one of their lines. */
+enum { MR_LINE_BYTES = 64 };
+#define MR_LINE _Alignas(MR_LINE_BYTES)
+
 typedef union mr_native { void *ptr; uint64_t u64; } mr_native;
 
 /* A kernel argument as the launch keeps it; a buffer's is its native and its offset added up, which
@@ -42,6 +47,17 @@ typedef struct mr_source {
 typedef struct mr_blob { void *data; size_t size; } mr_blob;
 
 typedef struct mr_backend {
+    /* What is called for each piece of work. read_row: one row, not blocking. */
+    MR_LINE mare_status (*launch_run)(mr_native device, mr_native stream,
+                                      const mare_launch *launch);
+    mare_status (*read_row)(mr_native device, mr_native stream, void *dst, mr_native src,
+                            uint64_t offset, uint64_t size);
+    mare_status (*event_record)(mr_native device, mr_native event, mr_native stream);
+    mare_status (*stream_wait_event)(mr_native device, mr_native stream, mr_native event);
+    mare_status (*stream_flush)(mr_native device, mr_native stream);
+    mare_status (*event_wait)(mr_native device, mr_native event);
+    mare_status (*event_elapsed_ms)(mr_native device, mr_native start, mr_native stop, double *out);
+
     const char *name;
     const char *prelude;            /* stands in front of texts in the dialect */
     uint32_t language;              /* mare_language that it takes besides the dialect */
@@ -77,15 +93,10 @@ typedef struct mr_backend {
     mare_status (*stream_create)(mr_native device, int priority, mr_native *out);
     void (*stream_destroy)(mr_native device, mr_native stream);
     mare_status (*stream_wait)(mr_native device, mr_native stream);
-    mare_status (*stream_flush)(mr_native device, mr_native stream);
-    mare_status (*stream_wait_event)(mr_native device, mr_native stream, mr_native event);
 
     mare_status (*event_create)(mr_native device, mr_native *out);
     void (*event_destroy)(mr_native device, mr_native event);
-    mare_status (*event_record)(mr_native device, mr_native event, mr_native stream);
-    mare_status (*event_wait)(mr_native device, mr_native event);
     mare_status (*event_query)(mr_native device, mr_native event, int *done);
-    mare_status (*event_elapsed_ms)(mr_native device, mr_native start, mr_native stop, double *out);
 
     /* Compiles to a binary for this device. `log` receives the compiler's text, also when it
      * fails (then the failure is MARE_ERROR_BUILD and the message holds the log). */
@@ -109,7 +120,6 @@ typedef struct mr_backend {
      * it is, and so do its values; they are not set yet. */
     mare_status (*launch_create)(mr_native device, const mare_launch *launch, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
-    mare_status (*launch_run)(mr_native device, mr_native stream, const mare_launch *launch);
 
     /* Optional, all three or none: a plan as one native object, made of what mr_plan_walk visits.
      * A run uses the arguments and shapes that the launches have then. Without them core walks the

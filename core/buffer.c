@@ -142,28 +142,12 @@ static mare_status upload(mare_buffer *dst, const void *src, const mare_region *
     return mr_op_submit(&op, stream);
 }
 
-/* `status`: of the back end's failure to read; MARE_OK: it was not asked yet. */
-MR_RARE static mare_status download_otherwise(mare_buffer *src, void *dst, const mare_region *r,
-                                              mare_stream *stream, mare_status status) {
+static mare_status download(mare_buffer *src, void *dst, const mare_region *r,
+                            mare_stream *stream) {
     mr_op op = { .kind = MR_OP_DOWNLOAD, .blocking = !stream, .buffer = src, .host = dst };
     op.region = *r;
-    if (status != MARE_OK) return mr_op_fail(&op, status);
     MR_TRY(pick_stream(src, stream, &stream));
     return mr_op_submit(&op, stream);
-}
-
-/* Where nothing is to be looked after it goes straight to the back end: after the wait for a result
- * little of Mare is in the caches, and the time goes by the lines of code that are run. */
-MR_HOT static inline mare_status download(mare_buffer *src, void *dst, const mare_region *r,
-                                          mare_stream *stream) {
-    mare_device *device = src->device;
-    const mare_stream *used = stream ? stream : device->stream;
-    mare_status status = MARE_OK;
-    if (used->device == device && mr_order_is_known(src, used) && mr_stream_is_plain(used)) {
-        status = device->backend->read(device->native, used->native, dst, src->native, r, !stream);
-        if (status == MARE_OK) return MARE_OK;
-    }
-    return download_otherwise(src, dst, r, stream, status);
 }
 
 mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void *src, uint64_t size,
@@ -176,7 +160,7 @@ mare_status mare_buffer_upload(mare_buffer *buffer, uint64_t offset, const void 
     return upload(buffer, src, &r, stream);
 }
 
-MR_HOT mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst,
+MR_RARE static mare_status download_row(mare_buffer *buffer, uint64_t offset, void *dst,
                                         uint64_t size, mare_stream *stream) {
     if (!buffer || !dst)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_download: buffer and dst are required");
@@ -184,6 +168,34 @@ MR_HOT mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, vo
     if (size == 0) return MARE_OK;
     mare_region r = mr_region_linear(0, buffer->offset + offset, size);
     return download(buffer, dst, &r, stream);
+}
+
+MR_RARE static mare_status refuse_row(mare_buffer *buffer, uint64_t size, mare_status status) {
+    mr_op op = { .kind = MR_OP_DOWNLOAD, .buffer = buffer };
+    op.region = mr_region_linear(0, 0, size);
+    return mr_op_fail(&op, status);
+}
+
+static inline bool is_within(const mare_buffer *buffer, uint64_t offset, uint64_t size) {
+    return size && size <= buffer->size && offset <= buffer->size - size;
+}
+
+/* Nothing is left to do or to look after. */
+static inline bool is_plain(const mare_buffer *buffer, const mare_stream *stream) {
+    return stream->device == buffer->device && mr_order_is_known(buffer, stream) &&
+           mr_stream_is_plain(stream);
+}
+
+/* A queued download goes straight to the back end where it may: after the wait for a result little
+ * of Mare is in the caches, and the time goes by the lines of code that are run. */
+MR_HOT mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst,
+                                        uint64_t size, mare_stream *stream) {
+    if (!buffer || !dst || !stream || !is_within(buffer, offset, size) || !is_plain(buffer, stream))
+        return download_row(buffer, offset, dst, size, stream);
+    const mare_device *device = buffer->device;
+    mare_status status = device->backend->read_row(device->native, stream->native, dst,
+                                                   buffer->native, buffer->offset + offset, size);
+    return status == MARE_OK ? MARE_OK : refuse_row(buffer, size, status);
 }
 
 static mare_status check_box(const mare_buffer *buffer, const char *verb, uint64_t offset,

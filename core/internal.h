@@ -71,15 +71,11 @@ typedef struct mr_object {
     struct mr_object *before, *after;   /* in the list of all that live */
 } mr_object;
 
-/* Drivers leave little of Mare in the caches, so what each launch reads of a handle, or of what is
- * behind it, shares one of their lines. */
-enum { MR_LINE_BYTES = 64 };
-#define MR_LINE _Alignas(MR_LINE_BYTES)
 /* zeroed, at the start of a line, to be freed by free(); NULL if out of memory */
 void *mr_line_alloc(size_t size);
-/* Likewise code: what each queued download runs lies together in the library, and without what runs
- * only now and then, which is a function of its own. */
-#define MR_HOT __attribute__((hot))
+/* Likewise code: what each launch and each queued download runs lies together in the library, and
+ * without what runs only now and then, which is a function of its own. */
+#define MR_HOT __attribute__((hot, aligned(MR_LINE_BYTES)))
 #define MR_RARE __attribute__((cold, noinline))
 
 /* zeroed, one reference, counted as live; NULL if out of memory */

@@ -357,15 +357,18 @@ static bool is_plain(const mare_launch *launch, const mare_stream *stream) {
     return launch->ordered == stream->serial && mr_stream_is_plain(stream);
 }
 
-mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
-    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
-    mare_device *device = launch->device;
-    if (!stream) stream = device->stream;
-    if (is_plain(launch, stream)) {
-        mare_status status = device->backend->launch_run(device->native, stream->native, launch);
-        return status == MARE_OK ? status : mr_op_fail(&launch->op, status);
-    }
-    MR_TRY(mr_device_pick_stream(device, stream, "kernel", launch->object.label, &stream));
+MR_RARE static mare_status run_otherwise(mare_launch *launch, mare_stream *stream) {
+    const char *label = launch->object.label;
+    MR_TRY(mr_device_pick_stream(launch->device, stream, "kernel", label, &stream));
     if (launch->missing || !launch->group[0]) return refuse_incomplete(launch);
     return mr_op_submit(&launch->op, stream);
+}
+
+MR_HOT mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
+    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_run: launch is NULL");
+    const mare_device *device = launch->device;
+    const mare_stream *used = stream ? stream : device->stream;
+    if (!is_plain(launch, used)) return run_otherwise(launch, stream);
+    mare_status status = device->backend->launch_run(device->native, used->native, launch);
+    return status == MARE_OK ? MARE_OK : mr_op_fail(&launch->op, status);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mr_cuda_calls mr_cu;
+MR_LINE struct mr_cuda_calls mr_cu;
 
 static struct {
     pthread_once_t once;
@@ -394,6 +394,7 @@ const mr_backend mr_backend_cuda = {
     .host_free = mr_cuda_host_free,
     .write = mr_cuda_write,
     .read = mr_cuda_read,
+    .read_row = mr_cuda_read_row,
     .copy = mr_cuda_copy,
     .fill = mr_cuda_fill,
     .stream_create = stream_create,

@@ -57,7 +57,7 @@ struct mr_cuda_calls {
 #define MR_CUDA_CALL(required, symbol, arguments) unsigned(*symbol) arguments;
 #include "cuda_syms.def"
 };
-extern struct mr_cuda_calls mr_cu;
+extern MR_LINE struct mr_cuda_calls mr_cu;
 
 struct mr_cuda_device {
     int id;                         /* the driver's CUdevice */
@@ -123,6 +123,8 @@ mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, con
                           const mare_region *r, int blocking);
 mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
                          const mare_region *r, int blocking);
+mare_status mr_cuda_read_row(mr_native device, mr_native stream, void *dst, mr_native src,
+                             uint64_t offset, uint64_t size);
 mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
                          const mare_region *r);
 mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,

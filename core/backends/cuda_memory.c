@@ -78,9 +78,6 @@ static void flatten(struct box *box) {
     }
 }
 
-/* In place of a code of the driver. */
-static const unsigned NOT_TRIED = ~0u;
-
 static bool is_line(const struct box *box) { return box->height == 1 && box->depth == 1; }
 
 static unsigned queue_line(const struct box *box, uint64_t dst_offset, uint64_t src_offset,
@@ -146,14 +143,12 @@ static mare_status queue_copy(mr_native device, mr_native stream, const struct b
     return copy_strided(box, stream.ptr);
 }
 
-/* A line goes without asking for the context first, as a launch does; `code`: how that went. */
-static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking,
-                            unsigned code) {
+/* After a line was tried, with `code`, or anything else was not: that of a wrong context. */
+static mare_status finish(mr_native device, mr_native stream, const struct box *box, unsigned code,
+                          int blocking) {
     bool pushed = false;
     mare_status status = MARE_OK;
-    flatten(box);
-    if (code == NOT_TRIED && is_line(box)) code = queue_line(box, 0, 0, stream.ptr);
-    if (code == NOT_TRIED || mr_cuda_is_elsewhere(code)) {
+    if (mr_cuda_is_elsewhere(code)) {
         MR_TRY(mr_cuda_enter(device, &pushed));
         status = queue_copy(device, stream, box);
     } else {
@@ -165,31 +160,44 @@ static mare_status transfer(mr_native device, mr_native stream, struct box *box,
     return status;
 }
 
+/* A line goes without asking for the context first, as a launch does. */
+static mare_status transfer(mr_native device, mr_native stream, struct box *box, int blocking) {
+    unsigned code = MR_CUDA_ERROR_INVALID_CONTEXT;
+    flatten(box);
+    if (is_line(box)) code = queue_line(box, 0, 0, stream.ptr);
+    return finish(device, stream, box, code, blocking);
+}
+
 mare_status mr_cuda_write(mr_native device, mr_native stream, mr_native dst, const void *src,
                           const mare_region *r, int blocking) {
     struct box box = make_box(r);
     box.dst.address = dst.u64 + r->dst_offset;
     box.src.host = (char *)(uintptr_t)src + r->src_offset;
-    return transfer(device, stream, &box, blocking, NOT_TRIED);
+    return transfer(device, stream, &box, blocking);
 }
 
-MR_RARE static mare_status read_box(mr_native device, mr_native stream, void *dst, mr_native src,
-                                    const mare_region *r, int blocking, unsigned code) {
+mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
+                         const mare_region *r, int blocking) {
     struct box box = make_box(r);
     box.dst.host = (char *)dst + r->dst_offset;
     box.src.address = src.u64 + r->src_offset;
-    return transfer(device, stream, &box, blocking, code);
+    return transfer(device, stream, &box, blocking);
 }
 
-/* A row, the usual download, takes the shortest way. */
-MR_HOT mare_status mr_cuda_read(mr_native device, mr_native stream, void *dst, mr_native src,
-                                const mare_region *r, int blocking) {
-    unsigned code = NOT_TRIED;
-    if (r->height == 1 && r->depth == 1)
-        code = mr_cu.cuMemcpyDtoHAsync_v2((char *)dst + r->dst_offset, src.u64 + r->src_offset,
-                                          r->width, stream.ptr);
-    if (code == MR_CUDA_SUCCESS && !blocking) return MARE_OK;
-    return read_box(device, stream, dst, src, r, blocking, code);
+MR_RARE static mare_status finish_row(mr_native device, mr_native stream, void *dst,
+                                      unsigned long long src, uint64_t size, unsigned code) {
+    struct box box = { .width = size, .height = 1, .depth = 1 };
+    box.dst.host = dst;
+    box.src.address = src;
+    return finish(device, stream, &box, code, 0);
+}
+
+MR_HOT mare_status mr_cuda_read_row(mr_native device, mr_native stream, void *dst, mr_native src,
+                                    uint64_t offset, uint64_t size) {
+    unsigned code = mr_cu.cuMemcpyDtoHAsync_v2(dst, src.u64 + offset, size, stream.ptr);
+    return code == MR_CUDA_SUCCESS
+               ? MARE_OK
+               : finish_row(device, stream, dst, src.u64 + offset, size, code);
 }
 
 mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
@@ -197,7 +205,7 @@ mare_status mr_cuda_copy(mr_native device, mr_native stream, mr_native dst, mr_n
     struct box box = make_box(r);
     box.dst.address = dst.u64 + r->dst_offset;
     box.src.address = src.u64 + r->src_offset;
-    return transfer(device, stream, &box, 0, NOT_TRIED);
+    return transfer(device, stream, &box, 0);
 }
 
 /* ---- fill ---- */

@@ -106,6 +106,13 @@ static mare_status read_box(mr_native device, mr_native stream, void *dst, mr_na
     return MARE_OK;
 }
 
+static mare_status read_row(mr_native device, mr_native stream, void *dst, mr_native src,
+                            uint64_t offset, uint64_t size) {
+    (void)device, (void)stream;
+    memcpy(dst, (const char *)src.ptr + offset, size);
+    return MARE_OK;
+}
+
 static mare_status copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
                         const mare_region *r) {
     (void)device, (void)stream;
@@ -250,6 +257,7 @@ const mr_backend mr_backend_null = {
     .host_free = buffer_free,
     .write = write_box,
     .read = read_box,
+    .read_row = read_row,
     .copy = copy,
     .fill = fill,
     .stream_create = stream_create,

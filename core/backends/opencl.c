@@ -230,6 +230,7 @@ const mr_backend mr_backend_opencl = {
     .host_free = host_free,
     .write = mr_opencl_write,
     .read = mr_opencl_read,
+    .read_row = mr_opencl_read_row,
     .copy = mr_opencl_copy,
     .fill = mr_opencl_fill,
     .stream_create = mr_opencl_stream_create,

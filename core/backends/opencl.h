@@ -175,6 +175,8 @@ mare_status mr_opencl_write(mr_native device, mr_native stream, mr_native dst, c
                             const mare_region *r, int blocking);
 mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_native src,
                            const mare_region *r, int blocking);
+mare_status mr_opencl_read_row(mr_native device, mr_native stream, void *dst, mr_native src,
+                               uint64_t offset, uint64_t size);
 mare_status mr_opencl_copy(mr_native device, mr_native stream, mr_native dst, mr_native src,
                            const mare_region *r);
 mare_status mr_opencl_fill(mr_native device, mr_native stream, mr_native dst, uint64_t offset,

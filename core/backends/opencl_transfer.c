@@ -84,6 +84,18 @@ mare_status mr_opencl_read(mr_native device, mr_native stream, void *dst, mr_nat
     return mr_opencl_end(&command);
 }
 
+mare_status mr_opencl_read_row(mr_native device, mr_native stream, void *dst, mr_native src,
+                               uint64_t offset, uint64_t size) {
+    (void)device;
+    mr_opencl_command command;
+    struct mr_cl_queue *queue = mr_opencl_begin(stream, &command);
+    struct mr_cl_mem *mem = ((mr_opencl_buffer *)src.ptr)->mem;
+    MR_CL_TRY(clEnqueueReadBuffer,
+              (queue, mem, 0, offset, size, dst, 0, NULL, command.wanted),
+              "%" PRIu64 " bytes at %" PRIu64, size, offset);
+    return mr_opencl_end(&command);
+}
+
 static mare_status copy_bytes(mr_native stream, struct mr_cl_mem *to, struct mr_cl_mem *from,
                               uint64_t to_offset, uint64_t from_offset, uint64_t size) {
     mr_opencl_command command;

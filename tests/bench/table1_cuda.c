@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct mr_cuda_calls cu;
+static MR_LINE struct mr_cuda_calls cu;
 
 static bool load(void) {
     static const char *const names[] = { "libcuda.so.1", NULL };

@@ -120,15 +120,33 @@ function buffer:download(options)
     return pointer
 end
 
--- What the call below needs, on a line of the cache.
-local transfer = ffi.typeof [[struct {
-    mare_buffer *buffer; uint64_t offset; void *host; uint64_t size; mare_stream *stream;
-    bool is_kept;
-}]]
-local download, is_recording = C.mare_buffer_download, anchors.is_recording
+-- A call touches one line of the caches, where a closure has one for each variable: after a wait
+-- they come one after another. It holds both handles itself; the memory of the host is among these.
+local kept = setmetatable({}, { __mode = 'k' })     -- by downloader: { stream = s, into = memory }
+local is_recording = anchors.is_recording
 
--- download(options) that is queued again and again, `into` and `stream` given: a function that
--- does it, so that all is checked once.
+local function keep(self)
+    anchors.keep(kept[self].stream, kept[self].into)
+end
+
+local downloader = ffi.metatype([[struct {
+    mare_buffer *buffer; uint64_t offset; void *host; uint64_t size; mare_stream *stream;
+    bool is_pinned;
+}]], {
+    __call = function(self)
+        local status = C.mare_buffer_download(self.buffer, self.offset, self.host, self.size,
+                                              self.stream)
+        if status ~= 0 then check(status) end
+        if not self.is_pinned or is_recording() then keep(self) end
+    end,
+    __gc = function(self)
+        C.mare_buffer_release(self.buffer)
+        C.mare_stream_release(self.stream)
+    end,
+})
+
+-- download(options) that is queued again and again, `into` and `stream` given: what does it when
+-- called, so that all is checked once. It keeps the buffer and the stream, as a launch its buffers.
 function buffer:downloader(options)
     local what = 'buffer:downloader'
     errors.fields(what, options, download_fields)
@@ -137,14 +155,12 @@ function buffer:downloader(options)
     local offset, size = span(self, what, options)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
-    local t = transfer(self.handle, offset, pointer, size, stream.handle(s, what),
-                       not memory.is_host(into))
-    return function()
-        local _ = self.handle and s.handle      -- or one of them was released, and says so
-        local status = download(t.buffer, t.offset, t.host, t.size, t.stream)
-        if status ~= 0 then check(status) end
-        if t.is_kept or is_recording() then anchors.keep(s, into) end
-    end
+    local on = stream.handle(s, what)
+    C.mare_buffer_retain(self.handle)
+    C.mare_stream_retain(on)
+    local made = downloader(self.handle, offset, pointer, size, on, memory.is_host(into))
+    kept[made] = { stream = s, into = into }
+    return made
 end
 
 -- The elements as a Lua array, which begins at 1; options: { offset =, count = }.

@@ -155,6 +155,53 @@ end
 
 launches.on_call(launch.run)
 
+-- A call of a runner touches a line or two of the caches, where launch:run() has tables and
+-- metatables, and each launch:scalar() is a pointer of its own: after a wait they come one after
+-- another.
+local call = [[
+local run, check = ...
+return function(self%s)
+    %s
+    local status = run(self.launch, self.stream)
+    if status ~= 0 then check(status) end
+end]]
+
+local function release_runner(self)
+    C.mare_launch_release(self.launch)
+    C.mare_stream_release(self.stream)
+end
+
+local function make_runners(types)
+    local fields, arguments, stores = {}, {}, {}
+    for k, type in ipairs(types) do
+        fields[k] = ('%s *p%d;'):format(type, k)
+        arguments[k], stores[k] = ', v' .. k, ('self.p%d[0] = v%d'):format(k, k)
+    end
+    local text = call:format(table.concat(arguments), table.concat(stores, '\n    '))
+    return ffi.metatype(
+        ('struct { mare_launch *launch; mare_stream *stream; %s }'):format(table.concat(fields)),
+        { __call = assert(loadstring(text, '=runner'))(C.mare_launch_run, check),
+          __gc = release_runner })
+end
+
+local runners = {}      -- by the types of their scalars
+
+-- Sets these scalars, unchecked, and queues the kernel, on the stream s or the default one, when
+-- called: run = launch:runner({ 'a', 'b' }, s); run(a, b). It keeps the launch and the stream.
+function launch:runner(names, s)
+    errors.wanted('launch:runner', 'table', names)
+    local types, pointers = {}, {}
+    for k, name in ipairs(names) do
+        pointers[k] = self:scalar(name)
+        types[k] = mare.ctypes[self.kernel.args[self.index[name] + 1].type]
+    end
+    local on, key = stream.handle(s, 'launch:runner'), table.concat(types, ' ')
+    runners[key] = runners[key] or make_runners(types)
+    C.mare_launch_retain(self.handle)
+    C.mare_stream_retain(on)
+    return runners[key](self.handle, on, unpack(pointers))
+end
+
 -- `launch.a = 5` would set nothing.
 launches.on_assign(function(self, name)
     if not self.index[name] then no_argument(self.kernel, name) end

@@ -159,6 +159,45 @@ for _, info in ipairs(devices()) do
             end
         end)
 
+        it('runs with scalars as a function of them, after a release, too', function()
+            local launch = d:program{ source = saxpy }:kernel 'saxpy':bind {
+                n = 1, a = 3, x = x, y = y, global = 100,
+            }
+            local function expect(first, last)
+                d:wait()
+                local values = y:totable()
+                if info.name == 'null:0' then first, last = 0, 0 end
+                assert.same({ first, last }, { values[1], values[100] })
+            end
+            x:fill(1)
+            y:fill(0)
+            local run = launch:runner { 'a', 'n' }
+            run(2, 100)
+            run(5, 1)
+            expect(7, 2)
+            local s = d:stream()
+            local again, plan = launch:runner({}, s), d.stream:record(function() run(1, 100) end)
+            launch:release()
+            again()
+            s:release()
+            again()
+            expect(9, 4)
+            run(10, 1)
+            expect(19, 4)
+            plan:run()
+            expect(29, 4)       -- what the scalars are then
+        end)
+
+        it('makes no function of what is no scalar', function()
+            local launch = d:program{ source = saxpy }:kernel 'saxpy':bind {
+                n = 1, a = 3, x = x, y = y, global = 1,
+            }
+            assert.truthy((failure(launch.runner, launch, { 'm' })):find "no argument 'm'")
+            assert.truthy((failure(launch.runner, launch, { 'x' })):find "argument 2 'x'")
+            assert.truthy((failure(launch.runner, launch, 'a')):find 'launch:runner')
+            assert.truthy((failure(launch.runner, launch, {}, d)):find 'a stream is wanted')
+        end)
+
         it('keeps everything alive that a launch needs', function()
             local function make()
                 local b = d:buffer{ type = 'float', count = 100, label = 'b' }
@@ -185,6 +224,13 @@ for _, info in ipairs(devices()) do
                     d:wait()
                 end]], launch, d)
             assert.equal(0, garbage(loop))
+            local runs = compiled_loop([[
+                local run, d = ...
+                return function()
+                    for i = 1, 2000 do run(i) end
+                    d:wait()
+                end]], launch:runner { 'a' }, d)
+            assert.equal(0, garbage(runs))
         end)
     end)
 

@@ -55,7 +55,8 @@ local function bind(self, mode)
     else
         values.low_x, values.low_y = c.x_low, c.y_low
     end
-    return device:program(renderer.program(mode, self.shortcuts)):kernel('escape'):bind(values)
+    local kernel = device:program(renderer.program(mode, self.shortcuts)):kernel 'escape'
+    return kernel:bind(values):runner { 'left', 'top', 'step' }
 end
 
 local function light(value)
@@ -110,9 +111,8 @@ end
 -- Queues a frame of view.frames.
 function Renderer:take(frame, slot)
     local launch, main, copy = self:prepare(frame.mode), self.device.stream, self.stream
-    for _, name in ipairs { 'left', 'top', 'step' } do launch:set(name, frame[name]) end
     self.began[slot]:record()
-    launch:run()
+    launch(frame.left, frame.top, frame.step)
     self.shades[slot]:run()
     self.ready[slot]:record()
     main:flush()

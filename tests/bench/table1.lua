@@ -36,9 +36,8 @@ local function open_host(device, z)
         slot.download = slot.times:downloader { into = slot.pinned, stream = self.copy }
         slot.launch = kernel:bind { width = z.size, height = z.size, centre_x = z.centre.x_high,
             low_x = 0, centre_y = z.centre.y_high, low_y = 0, left = 0, top = 0, step = 0,
-            limit = z.limit, times = slot.times, global = { z.size, z.size }, group = { 8, 16 } }
-        slot.left, slot.top = slot.launch:scalar 'left', slot.launch:scalar 'top'
-        slot.step = slot.launch:scalar 'step'
+            limit = z.limit, times = slot.times, global = { z.size, z.size },
+            group = { 8, 16 } }:runner { 'left', 'top', 'step' }
         self.slots[k] = slot
     end
     return self
@@ -49,18 +48,18 @@ local function queue(self, z, k, slot, out)
     local left, top, step = frame.left, frame.top, frame.step
     slot.began:record()
     local begin = now()
-    slot.left[0], slot.top[0], slot.step[0] = left, top, step
-    slot.launch:run()
-    out.launch[k] = now() - begin
+    slot.launch(left, top, step)
+    local launched = now() - begin      -- first: Lua looks up where a value goes before it has it
     slot.ready:record()
     z.device.stream:flush()
     copy:wait_event(slot.ready)
     slot.copying:record(copy)
     begin = now()
     slot.download()
-    out.download[k] = now() - begin
+    local downloaded = now() - begin
     slot.done:record(copy)
     copy:flush()
+    out.launch[k], out.download[k] = launched, downloaded
 end
 
 local function collect(k, slot, out)
@@ -97,11 +96,15 @@ local function whole_text(backend, program)
     return defines .. source.read('prelude/' .. backend .. '.h') .. text
 end
 
-local function new_times()
-    return { launch = {}, download = {}, kernel = {}, copy = {} }
-end
-
 local columns = { 'launch', 'download', 'kernel', 'copy' }
+
+-- Of frames 1 to count, for both in arrays that are there before: each time that a table of Lua
+-- grows, the frame goes on in the interpreter.
+local function new_times(count)
+    local out = {}
+    for _, name in ipairs(columns) do out[name] = ffi.new('double[?]', count + 1) end
+    return out
+end
 
 local function run_peer(library, index, z, program)
     local t = ffi.new 'struct table1'
@@ -109,37 +112,28 @@ local function run_peer(library, index, z, program)
     for k, frame in ipairs(z.frames) do
         views[3 * k - 3], views[3 * k - 2], views[3 * k - 1] = frame.left, frame.top, frame.step
     end
-    local arrays, last = {}, ffi.new('unsigned[?]', z.size ^ 2)
-    for _, name in ipairs(columns) do
-        arrays[name] = ffi.new('double[?]', frames)
-        t[name] = arrays[name]
-    end
+    local out, last = new_times(frames), ffi.new('unsigned[?]', z.size ^ 2)
+    for _, name in ipairs(columns) do t[name] = out[name] + 1 end
     t.source, t.size, t.limit, t.frames, t.views, t.last = text, z.size, limit, frames, views, last
     t.centre_x, t.centre_y = z.centre.x_high, z.centre.y_high
     local failed = library.table1_run(index, t)
     if failed ~= nil then error('the peer: ' .. ffi.string(failed), 0) end
-    local out = new_times()
-    for _, name in ipairs(columns) do
-        for k = 1, frames do out[name][k] = arrays[name][k - 1] end
-    end
     out.compile, out.wall, out.last = t.compile, t.wall, ffi.string(last, 4 * z.size ^ 2)
     return out
 end
 
--- Until LuaJIT has compiled what the zoom goes through, and not for the two downloads here alone:
--- of a function that was made three times it compiles what they have in common.
+-- Until LuaJIT has compiled what the zoom goes through.
 local function warm_up(z)
     local few = { device = z.device, size = 8, limit = 16, centre = z.centre, frames = {},
         program = renderer.program('float', false) }
     for k = 1, 1000 do few.frames[k] = z.frames[1] end
-    open_host(z.device, few)
-    zoom(open_host(z.device, few), few, new_times())
+    zoom(open_host(z.device, few), few, new_times(#few.frames))
 end
 
 local function run_mare(z, program)
     program.source = program.source .. ('/* %d */\n'):format(serial)
     z.program = program
-    local self, out = open_host(z.device, z), new_times()
+    local self, out = open_host(z.device, z), new_times(frames)
     zoom(self, z, out)
     out.compile, out.last = self.compile, ffi.string(out.last, 4 * z.size ^ 2)
     return out
@@ -162,15 +156,15 @@ end
 
 local function mean(values)
     local sum = 0
-    for _, value in ipairs(values) do sum = sum + value end
-    return sum / #values
+    for k = 1, frames do sum = sum + values[k] end
+    return sum / frames
 end
 
 local function summary(rounds, lines)
     local all = { launch = {}, download = {}, kernel = {}, copy = {}, compile = {}, wall = {} }
     for k = 2, #rounds do
         for _, name in ipairs { 'launch', 'download' } do
-            for _, value in ipairs(rounds[k][name]) do table.insert(all[name], value) end
+            for j = 1, frames do table.insert(all[name], rounds[k][name][j]) end
         end
         for _, name in ipairs { 'kernel', 'copy' } do
             table.insert(all[name], mean(rounds[k][name]))

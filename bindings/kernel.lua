@@ -64,10 +64,11 @@ local function no_argument(k, name)
                     table.concat(names, ', '))
 end
 
-local extras = { global = true, group = true, bytes = true }
+local extras = { global = true, group = true, bytes = true, together = true }
 
 -- Binds every argument by name; global and group are the shape (a number or { x, y, z }), bytes
--- what a run reads and writes, which the profile turns into a rate. Returns the launch.
+-- what a run reads and writes, which the profile turns into a rate, `together` whether all groups
+-- must run at the same time, which CUDA alone can promise. Returns the launch.
 function kernel:bind(values)
     if type(values) ~= 'table' then
         errors.argument("kernel '%s': bind takes a table", self.name)
@@ -90,6 +91,9 @@ function kernel:bind(values)
     if values.global then bound:shape(values.global, values.group) end
     if values.bytes and not self.index.bytes then
         check(C.mare_launch_set_bytes(bound.handle, handle.whole(values.bytes, 'bytes')))
+    end
+    if values.together and not self.index.together then
+        check(C.mare_launch_set_together(bound.handle, 1))
     end
     return bound
 end

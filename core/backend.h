@@ -63,6 +63,7 @@ typedef struct mr_backend {
     uint32_t language;              /* mare_language that it takes besides the dialect */
     /* else it takes every language, and "auto" does not choose it */
     bool runs_kernels;
+    bool runs_together;             /* all groups of a launch at the same time, where asked to */
     /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`,
      * not a failure. */
     mare_status (*probe)(mare_backend_info *out);

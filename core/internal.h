@@ -215,6 +215,7 @@ struct mare_launch {
     uint32_t groups[3], group[3];
     uint32_t missing;               /* arguments not set */
     bool is_open;                   /* scalars may change unset: somebody points to them */
+    bool is_together;               /* groups wait for one another */
     mr_op op;                       /* to run it */
     mare_kernel *kernel;
     mr_value *values;               /* kernel->signature.arg_count, as of the next two arrays */

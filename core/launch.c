@@ -351,6 +351,17 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes) {
     return MARE_OK;
 }
 
+mare_status mare_launch_set_together(mare_launch *launch, int32_t together) {
+    if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set_together: launch is NULL");
+    const mare_device *device = launch->device;
+    if (together && !device->backend->runs_together)
+        return mr_fail(MARE_ERROR_UNAVAILABLE,
+                       "kernel '%s': %s does not promise to run all groups at the same time",
+                       launch->kernel->signature.name, device->info.name);
+    launch->is_together = together != 0;
+    return MARE_OK;
+}
+
 /* Nothing is left to do or to look after: the launch is complete and has run on this stream, and
  * what it uses has not changed since, so that its device is the stream's. */
 static bool is_plain(const mare_launch *launch, const mare_stream *stream) {

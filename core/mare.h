@@ -370,6 +370,10 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
                                   const uint32_t group[3]);
 /* The bytes that a run reads and writes, for the profile; 0: unknown. */
 mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes);
+/* All groups run at the same time, so that they may wait for one another: to be said before the
+ * launch is recorded. More than there is room for fail to run; MARE_ERROR_UNAVAILABLE where the
+ * vendor promises no such thing, as in OpenCL. */
+mare_status mare_launch_set_together(mare_launch *launch, int32_t together);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
 /* ---- plans: work recorded once and replayed with one call ----

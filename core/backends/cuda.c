@@ -382,6 +382,7 @@ const mr_backend mr_backend_cuda = {
     .prelude = mr_prelude_cuda,
     .language = MARE_LANGUAGE_CUDA,
     .runs_kernels = true,
+    .runs_together = true,
     .probe = probe,
     .device_info = device_info,
     .device_open = mr_cuda_device_open,

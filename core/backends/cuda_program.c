@@ -160,6 +160,10 @@ void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
 static inline unsigned queue(const mare_launch *launch, struct CUstream_st *stream) {
     struct mr_cuda_launch *native = launch->native.ptr;
     const uint32_t *groups = launch->groups, *group = launch->group;
+    if (launch->is_together)
+        return mr_cu.cuLaunchCooperativeKernel(native->function, groups[0], groups[1], groups[2],
+                                               group[0], group[1], group[2], 0, stream,
+                                               native->values);
     return mr_cu.cuLaunchKernel(native->function, groups[0], groups[1], groups[2], group[0],
                                 group[1], group[2], 0, stream, native->values, NULL);
 }
@@ -172,7 +176,8 @@ MR_RARE static mare_status run_again(mr_native device, mr_native stream, const m
         code = queue(launch, stream.ptr);
         mr_cuda_leave(pushed);
     }
-    return mr_cuda_check(code, "cuLaunchKernel");
+    return mr_cuda_check(code, launch->is_together ? "cuLaunchCooperativeKernel"
+                                                   : "cuLaunchKernel");
 }
 
 /* Nearly always the right context is current, and if not, the driver refuses a kernel and a stream

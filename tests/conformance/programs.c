@@ -414,8 +414,51 @@ static void counts_parameters(mare_device *device, const mare_device_info *info)
     mare_program_release(program);
 }
 
+/* As many groups as there are compute units, each of which goes on when all are there, queued and
+ * out of a plan. Without the promise no device is asked to. */
+static void meets(mare_device *device, mare_launch *launch, uint32_t units) {
+    int32_t met = 0;
+    mare_plan *plan = NULL;
+    mare_buffer *arrived = doubles(device, 1, MARE_TYPE_INT32);
+    CHECK_OK(mare_launch_set_buffer(launch, 0, arrived));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ units, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
+    CHECK_OK(mare_buffer_fill(arrived, 0, sizeof met, "\0", 1, NULL));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_plan_begin(mare_device_stream(device)));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_plan_end(mare_device_stream(device), "meeting", &plan));
+    CHECK_OK(mare_plan_run(plan, 2, NULL));
+    CHECK_OK(mare_buffer_download(arrived, 0, &met, sizeof met, NULL));
+    CHECK_NUMBER(met, 3 * units);
+    mare_plan_release(plan);
+    mare_buffer_release(arrived);
+}
+
+static void runs_together(mare_device *device, const mare_device_info *info) {
+    static const char cuda[] =
+        "extern \"C\" __global__ void meet(int *arrived) {\n"
+        "    int seen = atomicAdd(arrived, 1), all = seen - seen % gridDim.x + gridDim.x;\n"
+        "    while (seen < all) seen = atomicAdd(arrived, 0);\n"
+        "}\n";
+    static const char other[] = "MR_KERNEL void meet(MR_GLOBAL int *arrived) { arrived[0] = 1; }\n";
+    const bool is_cuda = !strncmp(info->name, "cuda", 4);
+    const mare_program_desc desc = { .source = is_cuda ? cuda : other,
+        .language = is_cuda ? MARE_LANGUAGE_CUDA : MARE_LANGUAGE_MARE };
+    mare_launch *launch = launch_of(device, &desc, "meet");
+    if (is_cuda) {
+        CHECK_OK(mare_launch_set_together(launch, 1));
+        meets(device, launch, info->compute_units);
+    } else {
+        CHECK_FAILS(mare_launch_set_together(launch, 1), MARE_ERROR_UNAVAILABLE, "'meet'",
+                    info->name, "at the same time");
+        CHECK_OK(mare_launch_set_together(launch, 0));
+    }
+    mare_launch_release(launch);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
     keeps_fixed_groups(device, info);
+    runs_together(device, info);
     counts_parameters(device, info);
     passes_every_type(device, info);
     covers_shapes(device, info);

@@ -14,8 +14,9 @@
 #include "../../core/backends/cuda_syms.def"
 
 enum { INVALID_VALUE = 1, NOT_INITIALIZED = 3, INVALID_CONTEXT = 201, INVALID_HANDLE = 400 };
-enum { CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905 };
+enum { COOPERATIVE_LAUNCH_TOO_LARGE = 720, CAPTURE_UNSUPPORTED = 900, CAPTURE_ISOLATION = 905 };
 enum { QUEUE_SIZE = 4096, STACK_SIZE = 16 };
+enum { ROOM = 64 };     /* for groups at the same time */
 
 struct CUctx_st { int retained; };
 struct CUgraph_st;
@@ -559,16 +560,33 @@ static bool make_launch(struct CUfunc_st *function, const unsigned grid[3],
     return true;
 }
 
+static unsigned enqueue_launch(struct CUfunc_st *function, const unsigned grid[3],
+                               const unsigned block[3], struct CUstream_st *stream,
+                               void **arguments) {
+    struct work w;
+    if (!stream || !make_launch(function, grid, block, arguments, &w)) return INVALID_VALUE;
+    return enqueue(w, stream);
+}
+
 unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y,
                         unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                         unsigned dynamic_shared, struct CUstream_st *stream, void **arguments,
                         void **extra) {
     NEED_CONTEXT();
-    struct work w;
     const unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
-    if (!stream || extra || dynamic_shared || !make_launch(function, grid, block, arguments, &w))
-        return INVALID_VALUE;
-    return enqueue(w, stream);
+    if (extra || dynamic_shared) return INVALID_VALUE;
+    return enqueue_launch(function, grid, block, stream, arguments);
+}
+
+unsigned cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y,
+                                   unsigned grid_z, unsigned block_x, unsigned block_y,
+                                   unsigned block_z, unsigned dynamic_shared,
+                                   struct CUstream_st *stream, void **arguments) {
+    NEED_CONTEXT();
+    const unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
+    if (dynamic_shared) return INVALID_VALUE;
+    if (grid_x * grid_y * grid_z > ROOM) return COOPERATIVE_LAUNCH_TOO_LARGE;
+    return enqueue_launch(function, grid, block, stream, arguments);
 }
 
 /* ---- graphs ---- */

@@ -243,6 +243,21 @@ static mare_status time_events(struct session *s) {
     return MARE_OK;
 }
 
+/* Groups that wait for one another; more than there is room for do not run. */
+static mare_status run_together(struct session *s) {
+    const uint32_t few[3] = { 100, 1, 1 }, many[3] = { 65, 1, 1 }, one[3] = { 1, 1, 1 };
+    float out[100];
+    STEP(mare_launch_set_together(s->launch, 1));
+    STEP(mare_launch_run(s->launch, s->stream));
+    STEP(mare_device_wait(s->device));
+    STEP(mare_buffer_download(s->view, 0, out, sizeof out, NULL));
+    MUST(out[0] == 100 && out[99] == 199 + 2 * 990);
+    STEP(mare_launch_set_shape(s->launch, many, one));
+    MUST(mare_launch_run(s->launch, s->stream) == MARE_ERROR_DEVICE);
+    STEP(mare_launch_set_together(s->launch, 0));
+    return mare_launch_set_shape(s->launch, few, NULL);
+}
+
 static mare_status run_axpy(struct session *s) {
     float in[N], out[100];
     for (int i = 0; i < N; i++) in[i] = (float)i;
@@ -258,6 +273,7 @@ static mare_status run_axpy(struct session *s) {
     STEP(mare_device_wait(s->device));
     STEP(mare_buffer_download(s->view, 0, out, sizeof out, NULL));
     MUST(out[0] == 100 && out[99] == 199 + 990);
+    STEP(run_together(s));
     return mare_launch_run(s->launch, NULL);        /* left to run while all is released */
 }
 

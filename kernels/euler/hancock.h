@@ -35,17 +35,22 @@ MR_FN flow shifted(flow w, real s, flow h) {
 typedef flow face;
 MR_FN face face_of(flow w) { return w; }
 
-/* The states of cell w at its low and high face, half a step later, from the differences to the
- * lower and to the higher neighbour. Its change is that of W_t + A(W) W_x = 0:
+/* The states of cell w, of half slope h, at its low and high face, half a step later. Its change is
+ * that of W_t + A(W) W_x = 0:
  *   rho_t = -u rho_x - rho u_x, u_t = -u u_x - p_x / rho, v_t = -u v_x, p_t = -u p_x - gamma p u_x
  * of which what u carries joins the slope: a face is the rest -+ (1 +- lambda u) slope. */
-MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
-    flow *low, flow *high) {
-    flow h = slope_of(w, below, above), rest = w;
+MR_FN void faces_of(flow w, flow h, real lambda, real gamma, flow *low, flow *high) {
+    flow rest = w;
     real part = HALF * lambda, squeeze = part * h.un;
     rest.rho = mr_fma(-w.rho, squeeze, w.rho);
     rest.un = mr_fma(-(part * mr_rcp(w.rho)), h.p, w.un);
     rest.p = mr_fma(-(gamma * w.p), squeeze, w.p);
     *low = shifted(rest, -mr_fma(part, w.un, HALF), h);
     *high = shifted(rest, mr_fma(-part, w.un, HALF), h);
+}
+
+/* From the differences to the lower and to the higher neighbour. */
+MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
+    flow *low, flow *high) {
+    faces_of(w, slope_of(w, below, above), lambda, gamma, low, high);
 }

@@ -183,6 +183,7 @@ local function loop(_, queue)
 end
 
 local block_steps = 16      -- of the longest plan: many kernels share the cost of starting it
+local most_together = 1000  -- in one launch
 
 -- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.
 local function make_plans(self)
@@ -195,9 +196,11 @@ local function make_plans(self)
         plans.x:run()
         plans.y:run()
     end, 'two steps')
-    local has_row = self.states[1].sweeps.row and not self.drifters
+    local row = not self.drifters and self.states[1].sweeps.row
+    self.all_steps = row and row.all
     plans.block = record(stream, function()
-        if has_row then queue_row(self, block_steps) else plans.pair:run(block_steps / 2) end
+        if row and not row.all then queue_row(self, block_steps)
+        else plans.pair:run(block_steps / 2) end
     end, 'many steps')
     self.plans = plans
 end
@@ -441,6 +444,19 @@ function Simulation:aim(t, held)
     self:read()
 end
 
+-- Queues an even number of steps, x first: where the groups of a GPU take many at once, in launches
+-- that a display may have to wait for.
+local function queue_pairs(self, n)
+    local plans, all = self.plans, self.all_steps
+    while all and n > 0 do
+        all:set('steps', math.min(n, most_together))
+        all:run()
+        n = n - math.min(n, most_together)
+    end
+    plans.block:run(math.floor(n / block_steps))
+    plans.pair:run(n % block_steps / 2)
+end
+
 -- Queues n steps. The state must have been read since the last ones were queued.
 function Simulation:step(n)
     local plans = self.plans
@@ -450,8 +466,7 @@ function Simulation:step(n)
         plans.y:run()
         n = n - 1
     end
-    plans.block:run(math.floor(n / block_steps))
-    plans.pair:run(math.floor(n % block_steps / 2))
+    queue_pairs(self, n - n % 2)
     if n % 2 == 1 then plans.x:run() end
 end
 

@@ -109,6 +109,12 @@ local function tile(defines)
     return source.program('sweep/tile.krn', { defines = defines, math = 'fast' })
 end
 
+local function resident(defines)
+    defines.GROUP, defines.TEAM, defines.POSTS, defines.ROWS = 384, 32, 3, 4
+    defines.GRADUAL, defines.GRAVITY = 0, 0
+    return source.program('sweep/resident.krn', { defines = defines, math = 'fast' })
+end
+
 -- Calls use(title, program table) for all of them; `team` lanes shuffle.
 local function each(team, use)
     use('all scalar types', types)
@@ -164,6 +170,14 @@ local function for_target()
             assert.is_true(device.check(sm, program) > 0)
         end)
     end)
+
+    for _, flux in ipairs { 'hll', 'hllc' } do      -- CUDA's alone
+        it('compile: sweep/resident.krn ' .. flux, function()
+            if not has_nvrtc() then return pending 'there is no NVRTC here' end
+            local defines = part.defines('float', { W = 2 }, flux, 'minmod')
+            assert.is_true(device.check(sm, resident(defines)) > 0)
+        end)
+    end
 
     it('a group that is no number of teams is refused', function()
         if not has_nvrtc() then return pending 'there is no NVRTC here' end

@@ -79,6 +79,21 @@ describe('a step in one pass', function()
         end
         assert.same({ 3, 3, 5, 6, 4, 6, 5, 8, 5 }, rows)
     end)
+
+    it('resides where all cells have room and tiles would take longer', function()
+        local tile = { GROUP = 256, even = true }
+        local function rows_of(columns, rows)
+            local shape = frame.resident_shape({ nx = columns, ny = rows }, 132, tile)
+            return shape and { shape.ROWS, shape.global[1] / shape.GROUP, shape.global[2] }
+        end
+        assert.same({ 4, 8, 16 }, rows_of(512, 512))
+        assert.same({ 2, 8, 16 }, rows_of(512, 256))
+        assert.same({ 4, 7, 18 }, rows_of(416, 520))
+        local others = { { 256, 256 }, { 511, 512 }, { 640, 640 }, { 512, 8 }, { 6, 600 } }
+        for _, size in ipairs(others) do
+            assert.is_nil(rows_of(unpack(size)))
+        end
+    end)
 end)
 
 for _, device in ipairs(part.devices()) do

@@ -37,6 +37,22 @@ local function differences(a, b)
     return count
 end
 
+-- A domain that goes around, with more than one tile along each axis and no whole number of them.
+local function around(scheme, nx, ny)
+    local sim = mare.simulation {
+        grid = mare.grid { nx = nx, ny = ny, x = { 0, 1 }, y = { 0, 1 } },
+        scheme = scheme, boundaries = 'periodic',
+        initial = function(x, y)
+            local bump = math.exp(-20 * ((x - 0.4) ^ 2 + (y - 0.7) ^ 2))
+            return 1 + bump, 0.3 * math.sin(2 * math.pi * y), 0.2 * math.cos(2 * math.pi * x),
+                1 + 3 * bump
+        end,
+        options = { device = name },
+    }
+    sim:aim(math.huge)
+    return sim
+end
+
 describe('steps', function()
     for _, first in ipairs { 'x', 'y' } do
         it('have the same bits in any batches, ' .. first .. ' first', function()
@@ -68,6 +84,33 @@ describe('steps', function()
                 assert.equal(plain.now[what], tiles.now[what], what)
             end
             assert.equal(0, differences(plain, tiles))
+        end
+    end)
+
+    it('are taken in one launch where groups may wait for one another', function()
+        local fluxes = { 'hllc', 'hll', 'lax_friedrichs' }
+        local sizes = { { 512, 256 }, { 500, 350 }, { 416, 520 } }
+        local info = simulate('x').devices[1].info
+        local has_room = info.name:find '^cuda' ~= nil and info.compute_units >= 128
+        if not has_room then sizes = { { 62, 97 } } end
+        for k, size in ipairs(sizes) do
+            local plain = around(mare.euler { passes = 2, flux = fluxes[k] }, unpack(size))
+            local resident = around(mare.euler { flux = fluxes[k] }, unpack(size))
+            assert.equal(has_room, resident.all_steps and true or false)
+            for _, sim in ipairs { plain, resident } do
+                run(sim, { 3, 18 })
+                sim:aim(sim.now.t + 9.4 * sim.now.dt)
+                run(sim, { 6, 1, 40 })
+                assert.equal(0, sim.now.dt)
+                sim:aim(math.huge)
+                run(sim, { 24 })
+            end
+            for _, what in ipairs { 't', 'dt', 'steps', 'rate' } do
+                assert.equal(plain.now[what], resident.now[what], what)
+            end
+            assert.equal(0, differences(plain, resident))
+            plain:release()
+            resident:release()
         end
     end)
 

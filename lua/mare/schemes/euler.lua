@@ -75,7 +75,7 @@ function euler.new(desc)
     local limiter = choose('limiter', simple and 'none' or desc.limiter or 'mc', euler.limiters)
     local theta = number('theta', desc.theta or 1.3, 1, 2)
     return setmetatable({
-        name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0,
+        name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0, resides = true,
         fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
         variables = variables, integrals = integrals, derive = 'euler/derive.krn',
         flux = flux, limiter = limiter, theta = theta,

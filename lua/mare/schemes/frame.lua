@@ -1,9 +1,10 @@
 -- What the schemes that march in the frame of kernels/sweep/ have in common: they are its kernels
 -- with the equation's header put in. A step sweeps along one axis after the other, in two passes
--- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn), which gives the
--- same bits; or it consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... },
--- along both axes at once; see stage.krn. A scheme has `defines` (EQUATION, FLUX, ...) and
--- values(state, boundaries), which are arguments of its own.
+-- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn or, many steps at
+-- once, resident.krn), which gives the same bits; or it consists of the scheme's `stages`,
+-- { { keep =, base =, src =, dst = }, ... }, along both axes at once; see stage.krn. A scheme has
+-- `defines` (EQUATION, FLUX, ...) and values(state, boundaries), which are arguments of its own; it
+-- `resides` where its equation has faces_of().
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -106,7 +107,8 @@ local function tiles_of(part, group, rows)
         math.ceil(part.ny / (group / tile_width * rows - 4))
 end
 
--- Of tile_rows the first with which the busiest compute unit has the fewest rows to compute.
+-- Of tile_rows the first with which the busiest compute unit has the fewest rows to compute, and
+-- these.
 function frame.even_rows(part, group, units)
     local best, least = nil, math.huge
     for _, rows in ipairs(tile_rows) do
@@ -114,14 +116,15 @@ function frame.even_rows(part, group, units)
         local load = math.ceil(strips * bands / units) * rows
         if load < least then best, least = rows, load end
     end
-    return best
+    return best, least
 end
 
 -- How tile.krn is cut.
 local function tile_shape(scheme, device, precision, part)
     local choice = shapes.find('tile', scheme, device, precision, part)
     local group = choice.GROUP
-    local W = choice.even and frame.even_rows(part, group, device.info.compute_units) or choice.W
+    local W = choice.W
+    if choice.even then W = frame.even_rows(part, group, device.info.compute_units) end
     local strips, bands = tiles_of(part, group, W)
     return { kernel = 'tile', choice = choice, W = W, GROUP = group, TEAM = tile_width,
         global = { strips * group, bands }, groups = strips * bands }
@@ -132,6 +135,31 @@ function frame.one_pass(scheme, device, precision, part)
     if shapes.is_tried 'march' then return 'march' end
     local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
     return (is_small or shapes.is_tried 'tile') and 'tile' or 'march'
+end
+
+-- Whether resident.krn can run: groups of CUDA alone may wait for one another, from sm_70 on, and
+-- the domain has to go around in one part.
+local function may_reside(scheme, state, part)
+    local sm = state.device.info.arch:match '^sm_(%d+)'
+    return scheme.resides and sm and tonumber(sm) >= 70 and state.precision == 'float'
+        and state.around.x and state.around.y and part.settle and part.first == 'x'
+        and (scheme.gravity or 0) == 0 and not shapes.is_tried 'tile'
+end
+
+local resident_group, resident_teams, most_rows = 384, 8, 4
+
+-- How it is cut: into no more tiles than there are compute units, as low as can be but of 16 rows.
+-- nil where the cells do not fit, or where tile.krn is faster: a row of its costs half as much.
+function frame.resident_shape(part, units, tile)
+    local strips = math.ceil(part.nx / (2 * tile_width))
+    local bands = math.min(math.floor(units / strips), math.floor(part.ny / (2 * resident_teams)))
+    local rows = math.ceil(math.ceil(part.ny / bands) / resident_teams)
+    if part.nx % 2 > 0 or part.nx < 8 or bands < 1 or rows > most_rows then return nil end
+    local _, load = frame.even_rows(part, tile.GROUP, units)
+    if not tile.even or load <= 2 * rows then return nil end
+    return { kernel = 'resident', ROWS = rows, GROUP = resident_group, TEAM = tile_width, W = 2,
+        POSTS = math.ceil(strips * bands / (2 * tile_width)), groups = strips * bands,
+        global = { strips * resident_group, bands } }
 end
 
 local function one_pass_shape(scheme, device, precision, part)
@@ -180,7 +208,7 @@ function frame.kernels(scheme, device, precision, _, part, maths)
     local shape = shape_for(scheme, device, precision, part)
     local function load(file, cut)
         local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
-            DEPTH = cut.DEPTH,
+            DEPTH = cut.DEPTH, ROWS = cut.ROWS, POSTS = cut.POSTS,
             GRAVITY = cut.TEAM and (scheme.gravity or 0) > 0 and 1 or 0 }
         for name, value in pairs(scheme.defines) do defines[name] = value end
         return shapes.program(device, cut.choice or cut, file, { defines = defines,
@@ -191,6 +219,9 @@ function frame.kernels(scheme, device, precision, _, part, maths)
     function kernels.one_pass(cut)
         local program = load(('sweep/%s.krn'):format(cut.kernel), cut)
         return program:kernel(cut.kernel .. '_x'), program:kernel(cut.kernel .. '_y')
+    end
+    function kernels.resident(cut)
+        return load('sweep/resident.krn', cut):kernel 'resident'
     end
     function kernels.sweeps()
         local x, y = load('sweep/sweep_x.krn', shape.x), load('sweep/sweep_y.krn', shape.y)
@@ -211,6 +242,7 @@ end
 -- Binds what the kernel asks for, over so many columns and rows.
 local function bind(kernel, values, shape, columns, rows)
     local arguments = { group = { shape.GROUP, 1 }, bytes = values.bytes,
+        together = shape.kernel == 'resident' or nil,
         global = shape.global or work(shape, columns, rows) }
     for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
     return kernel:bind(arguments)
@@ -231,9 +263,25 @@ local function bind_sweeps(kernels, values, state)
     }
 end
 
+-- Any number of steps in one launch, where that is possible.
+local function bind_resident(kernels, values, state, part, tile)
+    local shape = may_reside(kernels.scheme, state, part)
+        and frame.resident_shape(state.part, state.device.info.compute_units, tile)
+    if not shape then return nil end
+    local bytes = values.bytes
+    values.news = state.device:buffer { type = 'uint64', label = 'news',
+        count = 2 + 1024 * shape.POSTS + 16 * values.nx * values.ny }
+    values.news:fill(0)
+    values.src, values.dst, values.steps, values.bytes = state.now, state.other, 0, nil
+    local launch = bind(kernels.resident(shape), values, shape)
+    values.bytes = bytes
+    return { all = launch, news = values.news }
+end
+
 -- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
 -- goes around they look at its other side, not at ghost cells. Tiles have a `row` of steps, too,
--- which tick the clock themselves: x, then odd and even in turn, after an odd one settle.
+-- which tick the clock themselves: `all` in one launch, which has an argument `steps`, or x, then
+-- odd and even in turn, after an odd one settle.
 local function bind_one_pass(kernels, values, state, part)
     local shape = one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
     local x, y = kernels.one_pass(shape)
@@ -246,8 +294,8 @@ local function bind_one_pass(kernels, values, state, part)
     end
     local launches = { x = { launch('x', 0) }, y = { launch('y', 0) } }
     if shape.kernel == 'tile' and part.settle then
-        launches.row = { odd = launch('y', 1), even = launch('x', 2),
-            settle = part.settle(shape.groups) }
+        launches.row = bind_resident(kernels, values, state, part, shape.choice)
+            or { odd = launch('y', 1), even = launch('x', 2), settle = part.settle(shape.groups) }
     end
     return launches
 end

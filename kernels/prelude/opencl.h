@@ -322,28 +322,33 @@ MR_FN real mr_warp_most(real x) {
 #endif
 
 #if MR_PTX_ARCH >= 800
-MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
-    const int size = n * (int)sizeof(real), chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4;
-    uint local_address = (uint)(size_t)to;
-    MR_LANES(k, size / chunk) {
-        const __global char *source = (const __global char *)from + k * chunk;
-        if (chunk == 16)
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-                :: "r"(local_address + k * chunk), "l"(source) : "memory");
-        else if (chunk == 8)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
-                :: "r"(local_address + k * chunk), "l"(source) : "memory");
-        else
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
-                :: "r"(local_address + k * chunk), "l"(source) : "memory");
+#define MR_FETCH_(name, cache) \
+    MR_FN void name(__local real *to, const __global real *from, int n) { \
+        const int size = n * (int)sizeof(real); \
+        const int chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4; \
+        uint local_address = (uint)(size_t)to; \
+        MR_LANES(k, size / chunk) { \
+            const __global char *source = (const __global char *)from + k * chunk; \
+            if (chunk == 16) \
+                asm volatile("cp.async." cache ".shared.global [%0], [%1], 16;" \
+                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
+            else if (chunk == 8) \
+                asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" \
+                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
+            else \
+                asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" \
+                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
+        } \
     }
-}
+MR_FETCH_(mr_fetch_lanes, "cg")
+MR_FETCH_(mr_fetch_askew, "ca")
 #define mr_fetch_close() asm volatile("cp.async.commit_group;" ::: "memory")
 #define mr_fetch_wait(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
 #else
 MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
     MR_LANES(l, n) to[l] = from[l];
 }
+#define mr_fetch_askew mr_fetch_lanes
 #define mr_fetch_close()
 #define mr_fetch_wait(n)
 #endif

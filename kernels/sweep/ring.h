@@ -17,7 +17,7 @@ typedef struct ring {
 MR_FN void ask(ring *r, int slot, sweep s) {
     MR_UNROLL(FIELDS)
     for (int k = 0; k < FIELDS; ++k)
-        mr_fetch_lanes(r->rows + slot + k * GROUP * W, r->source + k * s.plane, W);
+        mr_fetch_askew(r->rows + slot + k * GROUP * W, r->source + k * s.plane, W);
     mr_fetch_close();
     r->row = r->row + 1;
     r->source += r->row == r->seam ? r->jump : s.stride;

@@ -172,6 +172,7 @@ static int host_interrupted(lua_State *L) {
     int number = interrupted, answer = number != 0;
     if (answer) leave_alone(L);
     if (lua_toboolean(L, 1)) {
+        if (answer) clearerr(stdout); /* a line cut short; a full disk tells again */
         interrupted = 0;
         watch_signals();
     }

@@ -252,9 +252,12 @@ describe('mare', function()
     end)
 
     it('holds a session in a pipe', function()
-        local output, status = mare({}, '', [[printf 'x = 20 + 1\nx * 2\nerror(1)\n_' |]])
+        local output, status = mare({}, '', [[printf 'x = 20 + 1\nx * 2\n_' |]])
         assert.equal(0, status)
         assert.truthy(output:find '42.*42', output)
+        output, status = mare({}, '', [[printf 'error(1)\n6 * 7\n' |]])
+        assert.equal(1, status)
+        assert.truthy(output:find '42', output)
     end)
 end)
 
@@ -329,7 +332,21 @@ describe('an interrupt', function()
             kill -INT $pid
             wait $pid
             echo "status $?"]]):format(command))
-        assert.truthy(output:find 'interrupted.*42.*status 0\n$', output)
+        assert.truthy(output:find 'interrupted.*42.*status 1\n$', output)
+    end)
+
+    it('does not take a line that it cut short for a failed write', function()
+        local fifo = os.tmpname()
+        local output = shell(([[
+            rm %s && mkfifo %s
+            { sleep 0.8; cat > /dev/null; } < %s &
+            { echo 'while true do print(("x"):rep(1000)) end'; sleep 1; } | %s 2>&1 > %s & pid=$!
+            sleep 0.5
+            kill -INT $pid
+            wait
+            rm %s]]):format(fifo, fifo, fifo, quote(host.launcher), fifo, fifo))
+        assert.truthy(output:find 'interrupted', output)
+        assert.falsy(output:find 'standard output', output)
     end)
 
     it('lets a loop that asks put its things in order', function()

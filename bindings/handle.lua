@@ -62,9 +62,13 @@ local function free_slot(slot)
     busy = false
 end
 
+-- Holds a piece of garbage until the collector finds what has died: then nil, as objects are.
+local witness = setmetatable({}, { __mode = 'v' })
+
 -- Gives back the handles of objects that have died.
 local function give_back()
     busy = true
+    witness[1] = {}
     for slot = 1, slots do
         if objects[slot] == nil then
             put_free(slot)
@@ -74,13 +78,10 @@ local function give_back()
     busy = false
 end
 
-local expected = false
-
 -- A piece of garbage, whose finaliser tells that the collector has been at work.
 local function watch()
     ffi.gc(ffi.new 'char[1]', function()
-        if not (expected or busy) then give_back() end
-        expected = false
+        if not (witness[1] or busy) then give_back() end
         watch()
     end)
 end
@@ -96,12 +97,15 @@ getmetatable(objects).closing = ffi.gc(ffi.new 'char[1]', function()
     end
 end)
 
--- Runs the collector to the end of a cycle, once: a full collection sweeps twice. What has died is
--- given back here, in compiled code, since LuaJIT compiles nothing in a finaliser.
+-- Runs the collector until it knows what has died, which is given back here, in compiled code,
+-- since LuaJIT compiles nothing in a finaliser. To sweep is left for later: it goes on in small
+-- steps, and new objects find the memory of old ones in the caches.
 function M.collect()
-    expected = true
-    collectgarbage('step', 2^20)
-    expected = false
+    if not witness[1] then give_back() end
+    local ends = 0
+    while witness[1] and ends < 2 do
+        if collectgarbage('step', 16) then ends = ends + 1 end
+    end
     give_back()
 end
 

@@ -23,7 +23,7 @@ local out = ffi.new 'mare_host *[1]'
 local share = 0.01
 local least, most = 2^20, 2^33
 local asked, enough, ended = 0, most, 0
-local fixed, heap = 0, 0        -- seconds, and KiB of the heap when they were measured
+local fixed, heap = 0, 0        -- seconds at least, and KiB of the heap when they were measured
 
 -- Garbage may take up to this part of a device's memory, and with what is in use 7/8: both a bit
 -- less than core keeps for the next buffers, of a limit nearly all. The more buffers one collection
@@ -33,9 +33,9 @@ local rooms = setmetatable({}, { __mode = 'k' })    -- by device: bytes, when it
 
 -- A block that has left its caches costs a CPU more than a collection: temporaries of 64 KiB to 16
 -- MiB took 1.2 to 1.5 times as long as with release by hand where garbage had all of a limit of 1
--- GiB, and 1.0 to 1.2 times with 4 to 16 MiB of it (two cores of a Xeon). That is a matter of less
--- than a millisecond for 8 MiB, so it is for small heaps only.
-local nearby, cheap = 2^23, 1e-4
+-- GiB, and 1.00 to 1.07 times with 16 MiB of it (two cores of a Xeon). That is a matter of some
+-- milliseconds for 16 MiB, so it is for small heaps only.
+local nearby, cheap = 2^24, 2e-4
 
 local function room(device, in_use)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
@@ -52,9 +52,9 @@ end
 
 local function collect(device)
     local elapsed = now() - ended
-    cycle()
+    fixed = math.min(fixed, cycle())
     local size = collectgarbage 'count'
-    if math.abs(size - heap) > heap / 4 then
+    if size > 2 * heap or size < heap / 2 then
         fixed, heap = math.min(cycle(), cycle()), size
     end
     rooms[device] = room(device, (device:pool()))

@@ -199,13 +199,22 @@ static bool write_entry(int fd, const header *head, const char *block, size_t si
     return write_all(fd, head, sizeof *head) && write_all(fd, block, size) && fsync(fd) == 0;
 }
 
+/* A file under a name that nobody has; the leftover of a killed process may have any. */
+static int open_temporary(int folder, char name[64]) {
+    enum { TRIES = 100 };
+    static atomic_uint counter;
+    int fd = -1;
+    for (int i = 0; i < TRIES && fd < 0 && (i == 0 || errno == EEXIST); i++) {
+        snprintf(name, 64, ".mare-%ld-%u", (long)getpid(), atomic_fetch_add(&counter, 1));
+        fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
+    return fd;
+}
+
 static void store(int folder, const char *name, const header *head, const char *block,
                   size_t size) {
-    static atomic_uint counter;
     char temporary[64];
-    snprintf(temporary, sizeof temporary, ".mare-%ld-%u", (long)getpid(),
-             atomic_fetch_add(&counter, 1));
-    int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = open_temporary(folder, temporary);
     bool written = fd >= 0 && write_entry(fd, head, block, size);
     if (fd >= 0 && close(fd) != 0) written = false;
     if (written && renameat(folder, temporary, folder, name) == 0) return;

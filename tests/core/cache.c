@@ -169,6 +169,20 @@ static void keeps_what_it_cannot_read(void) {
     CHECK_OK(mare_cache_clear(NULL));
 }
 
+/* What a killed process of this number left has the names that this one would take first. */
+static void passes_leftovers(void) {
+    char leftover[128];
+    store("first key", "");
+    for (int i = 0; i < 20; i++) {
+        snprintf(leftover, sizeof leftover, "%s/.mare-%ld-%d", folder, (long)getpid(), i);
+        close(open(leftover, O_CREAT | O_WRONLY, 0600));
+    }
+    store("key", "binary");
+    CHECK(holds("key", "binary"));
+    CHECK_OK(mare_cache_clear(NULL));
+    CHECK(files_in_folder() == 0);
+}
+
 /* Another key's entry under this key's name, as after a collision of the hash. */
 static void survives_collisions(void) {
     char mine[256], other[256];
@@ -356,6 +370,7 @@ int main(void) {
     snprintf(folder, sizeof folder, "%s/deep/er", base);
     setenv("MARE_CACHE", folder, 1);
     CHECK_TEXT(mare_cache_path(), folder);
+    passes_leftovers();
     keeps_and_lists();
     clears();
     deletes_damage();

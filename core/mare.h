@@ -392,7 +392,8 @@ mare_status mare_plan_begin(mare_stream *stream);
 mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **out);
 void mare_plan_retain(mare_plan *plan);
 void mare_plan_release(mare_plan *plan);
-/* Queues the whole `repeat` times; on a recording stream the plan becomes part of the recording. */
+/* Queues the whole `repeat` times; on a recording stream the plan becomes part of the recording,
+ * where plans lie at most 64 deep in each other. */
 mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream);
 
 /* ---- the on-disk cache of compiled programs ----

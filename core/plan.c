@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a plan may come to with its nested plans written out, as graphs have it. */
-enum { MAX_OPERATIONS = 1 << 20 };
+/* What a plan may come to with its nested plans written out, as graphs have it; and how deep they
+ * may lie in each other, since a walk and a release go down by recursion. */
+enum { MAX_OPERATIONS = 1 << 20, MAX_DEPTH = 64 };
 
 struct mare_plan {
     mr_object object;
@@ -20,6 +21,7 @@ struct mare_plan {
     mr_op *ops;
     size_t count, capacity;
     uint64_t total;                 /* operations, nested plans written out */
+    uint32_t depth;                 /* of plans within plans; 0: none in this one */
     mr_native native;               /* 0 before the first run, or where the back end has none */
 };
 
@@ -91,12 +93,18 @@ static mare_status make_room(mare_plan *plan) {
 }
 
 mare_status mr_plan_add(mare_plan *plan, const mr_op *op) {
-    uint64_t size = op->kind == MR_OP_PLAN ? op->plan->total * op->repeat : 1;
+    const mare_plan *nested = op->kind == MR_OP_PLAN ? op->plan : NULL;
+    const uint64_t size = nested ? nested->total * op->repeat : 1;
+    const uint32_t depth = nested ? nested->depth + 1 : 0;
     if (size == 0) return MARE_OK;
     if (plan->total + size > MAX_OPERATIONS)
         return mr_fail(MARE_ERROR_ARGUMENT, "a plan of %llu operations (allowed: %d)",
                        (unsigned long long)(plan->total + size), MAX_OPERATIONS);
+    if (depth > MAX_DEPTH)
+        return mr_fail(MARE_ERROR_ARGUMENT, "plan '%s': nested more than %d deep",
+                       nested->object.label, MAX_DEPTH);
     MR_TRY(make_room(plan));
+    if (plan->depth < depth) plan->depth = depth;
     mr_op_retain(op);
     plan->ops[plan->count++] = *op;
     plan->total += size;

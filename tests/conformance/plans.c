@@ -146,6 +146,29 @@ static void nests(void) {
     mare_buffer_release(x);
 }
 
+/* Each plan holds nothing but the one before it. */
+static void nests_64_deep(void) {
+    enum { MOST = 64 };
+    mare_buffer *x = make("x");
+    CHECK_OK(mare_plan_begin(stream));
+    CHECK_OK(mare_buffer_fill(x, 0, BYTES, (int32_t[]){ 7 }, 4, stream));
+    mare_plan *plan = end("deep");
+    for (int depth = 1; depth <= MOST; depth++) {
+        mare_plan *inner = plan;
+        CHECK_OK(mare_plan_begin(stream));
+        CHECK_OK(mare_plan_run(inner, 1, stream));
+        plan = end("deep");
+        mare_plan_release(inner);
+    }
+    CHECK_OK(mare_plan_begin(stream));
+    CHECK_FAILS(mare_plan_run(plan, 1, stream), MARE_ERROR_ARGUMENT, "plan 'deep'", "64 deep");
+    mare_plan_release(end(NULL));
+    CHECK_OK(mare_plan_run(plan, 1, stream));
+    CHECK_NUMBER(value(x, 0), 7);
+    mare_plan_release(plan);
+    mare_buffer_release(x);
+}
+
 /* Events recorded by a plan order streams and tell times like any others. */
 static void records_events(void) {
     mare_buffer *x = make("x"), *y = make("y");
@@ -270,6 +293,7 @@ static void test(mare_device *opened, const mare_device_info *info) {
     replays_transfers();
     follows_its_launches();
     nests();
+    nests_64_deep();
     records_events();
     waits_for_events();
     refuses_what_waits(x);

@@ -10,7 +10,7 @@
 
 static void destroy(mare_device *device) {
     if (!device) return;
-    mr_pool_trim(device);
+    mr_pool_close(device);
     mr_profile_close(device);
     if (device->stream) {
         mr_plan_abandon(device->stream);

@@ -114,6 +114,7 @@ struct mare_device {
     mare_device_info info;
     mr_pool pool;
     mr_slot slots[MR_STREAM_SLOTS];
+    mare_device *next_opened;       /* pool.c's list of all handles */
 };
 struct mare_buffer {
     mr_object object;
@@ -256,6 +257,7 @@ void mr_stream_close(mare_stream *stream);
 
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
+void mr_pool_close(mare_device *device);
 /* A buffer with memory, whose life is still to begin; and takes one whose life has ended. */
 mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out);
 void mr_pool_give(mare_buffer *buffer);

@@ -168,7 +168,8 @@ mare_status mare_device_wait(mare_device *device);
 /* Bytes that this handle's buffers hold, and bytes of released ones that wait for the next buffer.
  * Reuse keeps the order: what uses the new buffer waits for the work queued on the old one. */
 mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle);
-/* Gives what is idle back to the vendor, as happens by itself when memory runs out. */
+/* Gives what is idle back to the vendor, as happens by itself, on all handles of the device, when
+ * memory runs out. */
 mare_status mare_device_trim(mare_device *device);
 
 /* ---- buffers: bytes on a device ---- */

@@ -4,14 +4,16 @@
  * together with the streams that may still be using it; order.c makes the next owner's streams wait
  * for those. The block that was released last is taken first, while caches still hold it; the one
  * that waited longest goes back when there are too many, or too many for the limit, since sizes
- * come and go. What a vendor refuses is tried once more after everything idle was given back. Large
- * blocks are not kept: to others they are worth more than the time they save.
+ * come and go. What a vendor refuses is tried once more after everything idle was given back, on all
+ * handles of the device. Large blocks are not kept: to others they are worth more than the time they
+ * save.
  *
  * A block is the mare_buffer with its memory: its struct waits and is used again, too.
  */
 #include "internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     GRAIN = 512,                    /* bytes; no class is finer */
@@ -133,12 +135,16 @@ static void put_idle(mare_device *device, mare_buffer *block) {
 
 /* ---- new blocks ---- */
 
+static bool fits_limit(const mr_pool *pool, uint64_t size) {
+    return !pool->limit || (pool->in_use <= pool->limit && size <= pool->limit - pool->in_use);
+}
+
 /* Counts the bytes as in use, if the limit leaves room once as many idle ones have gone. */
 static mare_status reserve(mare_device *device, uint64_t size) {
     mr_pool *pool = &device->pool;
     mare_buffer *excess = NULL;
     pthread_mutex_lock(&pool->lock);
-    bool fits = !pool->limit || (pool->in_use <= pool->limit && size <= pool->limit - pool->in_use);
+    bool fits = fits_limit(pool, size);
     if (fits) pool->in_use += size;
     if (fits && pool->limit) excess = take_excess(pool, pool->limit - pool->in_use);
     pthread_mutex_unlock(&pool->lock);
@@ -174,26 +180,72 @@ static mare_status allocate(mare_device *device, uint64_t size, uint32_t size_cl
     return MARE_OK;
 }
 
+/* ---- the handles of one device ---- */
+
+/* Its lock comes before those of the pools. It is held while memory is given back, so that no
+ * handle goes meanwhile. */
+static struct {
+    pthread_mutex_t lock;
+    mare_device *first;
+} opened = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+typedef struct share { uint64_t in_use, idle, freed; } share;
+
+static bool is_same_device(const mare_device *a, const mare_device *b) {
+    return a->backend == b->backend && !strcmp(a->info.name, b->info.name);
+}
+
+/* What they hold all together, once all that is idle was given back, if that is wanted. */
+static share share_of(const mare_device *device, bool trim) {
+    share sum = { 0 };
+    pthread_mutex_lock(&opened.lock);
+    for (mare_device *each = opened.first; each; each = each->next_opened) {
+        if (!is_same_device(each, device)) continue;
+        uint64_t in_use = 0, idle = 0;
+        if (trim) sum.freed += mr_pool_trim(each);
+        mare_device_pool(each, &in_use, &idle);
+        sum.in_use += in_use;
+        sum.idle += idle;
+    }
+    pthread_mutex_unlock(&opened.lock);
+    return sum;
+}
+
 /* ---- buffers ---- */
+
+/* The handle's own limit refuses it, which nothing idle stands against. */
+static bool is_limited(mare_device *device, uint64_t size) {
+    pthread_mutex_lock(&device->pool.lock);
+    bool fits = fits_limit(&device->pool, size);
+    pthread_mutex_unlock(&device->pool.lock);
+    return !fits;
+}
 
 static mare_status find_block(mare_device *device, uint64_t size, mare_buffer **out) {
     uint32_t size_class = classify(device, size);
     if (size_class != UNKEPT && (*out = take_idle(&device->pool, size_class))) return MARE_OK;
     mare_status status = allocate(device, size, size_class, out);
-    if (status != MARE_ERROR_MEMORY) return status;
-    uint64_t freed = mr_pool_trim(device);
-    if (!freed && bytes_of(size_class, size) == size) return status;
+    if (status != MARE_ERROR_MEMORY || is_limited(device, size)) return status;
+    const share all = share_of(device, true);
+    if (!all.freed && bytes_of(size_class, size) == size) return status;
     mr_log(MARE_LOG_INFO, "%s: %s; gave back %llu idle bytes", device->info.name,
-           mare_error_message(), (ull)freed);
+           mare_error_message(), (ull)all.freed);
     return allocate(device, size, UNKEPT, out);
 }
 
+/* Puts what takes the room in front: with a limit the handle's buffers, else those of all. */
+static mare_status tell_held(mare_device *device, uint64_t size, mare_status status) {
+    share held = { 0 };
+    if (is_limited(device, size)) mare_device_pool(device, &held.in_use, &held.idle);
+    else held = share_of(device, false);
+    return mr_annotate(status, "buffers hold %llu bytes, %llu are idle", (ull)held.in_use,
+                       (ull)held.idle);
+}
+
 mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out) {
-    uint64_t in_use = 0, idle = 0;
     MR_TRY(mr_device_alive(device));
     mare_status status = find_block(device, size, out);
-    if (status == MARE_ERROR_MEMORY && mare_device_pool(device, &in_use, &idle) == MARE_OK)
-        mr_annotate(status, "buffers hold %llu bytes, %llu are idle", (ull)in_use, (ull)idle);
+    if (status == MARE_ERROR_MEMORY) tell_held(device, size, status);
     if (status == MARE_OK) (*out)->size = size;
     return status;
 }
@@ -224,16 +276,34 @@ uint64_t mr_pool_trim(mare_device *device) {
 
 /* ---- life ---- */
 
+static void add_opened(mare_device *device) {
+    pthread_mutex_lock(&opened.lock);
+    device->next_opened = opened.first;
+    opened.first = device;
+    pthread_mutex_unlock(&opened.lock);
+}
+
 mare_status mr_pool_open(mare_device *device) {
     const char *wish = getenv("MARE_MEMORY_LIMIT");
     mr_pool *pool = &device->pool;
     mare_device_info *info = &device->info;
+    add_opened(device);
     if (!wish || !*wish) return MARE_OK;
     if (!mr_parse_bytes(wish, &pool->limit) || !pool->limit)
         return mr_fail(MARE_ERROR_ARGUMENT, "MARE_MEMORY_LIMIT='%s' is no size (such as 1G)", wish);
     if (!info->memory || info->memory > pool->limit) info->memory = pool->limit;
     if (info->max_buffer > pool->limit) info->max_buffer = pool->limit;
     return MARE_OK;
+}
+
+/* Also of a device whose opening failed before it had a pool. */
+void mr_pool_close(mare_device *device) {
+    pthread_mutex_lock(&opened.lock);
+    mare_device **link = &opened.first;
+    while (*link && *link != device) link = &(*link)->next_opened;
+    if (*link) *link = device->next_opened;
+    pthread_mutex_unlock(&opened.lock);
+    mr_pool_trim(device);
 }
 
 void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total) {

@@ -236,6 +236,30 @@ static int openings(void) {
     return 0;
 }
 
+/* What is idle on one handle is room for another: 8 of the 16 MiB are, and all 16 are wanted. */
+static int shared_memory(void) {
+    enum { SIZE = 2 << 20, HALF = 4, ALL = 8 };
+    mare_device *first = NULL, *second = NULL;
+    mare_buffer *buffers[ALL + 1] = { NULL };
+    const mare_buffer_desc desc = { .size = SIZE, .label = "x" };
+    uint64_t in_use = 0, idle = 0;
+    OK(mare_device_open("opencl:0", &first));
+    OK(mare_device_open("opencl:0", &second));
+    for (int i = 0; i < HALF; i++) OK(mare_buffer_create(first, &desc, &buffers[i]));
+    for (int i = 0; i < HALF; i++) mare_buffer_release(buffers[i]);
+    OK(mare_device_pool(first, &in_use, &idle));
+    FAKE_EXPECT(in_use == 0 && idle == HALF * SIZE, "%d idle", (int)idle);
+    OK(mare_buffer_create(first, &desc, &buffers[0]));
+    for (int i = 1; i < ALL; i++) OK(mare_buffer_create(second, &desc, &buffers[i]));
+    FAKE_EXPECT(mare_buffer_create(second, &desc, &buffers[ALL]) == MARE_ERROR_MEMORY, "18 MiB");
+    FAKE_EXPECT(strstr(mare_error_message(), "buffers hold 16777216 bytes, 0 are idle"), "%s",
+                mare_error_message());
+    for (int i = 0; i < ALL; i++) mare_buffer_release(buffers[i]);
+    mare_device_release(first);
+    mare_device_release(second);
+    return 0;
+}
+
 /* A view of another size at the same place is another sub-buffer. */
 static int resized_views(void) {
     static story s;
@@ -438,6 +462,7 @@ int main(int count, char **arguments) {
         { "openings", openings },
         { "ranges", ranges },
         { "resized_views", resized_views },
+        { "shared_memory", shared_memory },
         { "refusals", refusals },
         { "one_failure", one_failure },
         { "unavailable", unavailable },
@@ -450,6 +475,7 @@ int main(int count, char **arguments) {
     expect(fake_start("device_info", "fake_opencl", NULL), 0, "device_info");
     expect(fake_start("ranges", "fake_opencl", NULL), 0, "ranges");
     expect(fake_start("resized_views", "fake_opencl", NULL), 0, "resized_views");
+    expect(fake_start("shared_memory", "fake_opencl", NULL), 0, "shared_memory");
     expect(fake_start("refusals", "fake_opencl", NULL), 0, "refusals");
     const char *const sixth[] = { "MARE_FAKE_FAIL=clSetKernelArg:6:-30", NULL };
     expect(fake_start("few_arguments", "fake_opencl", sixth), FAKE_NOT_REACHED, "few_arguments");

@@ -19,10 +19,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +40,8 @@ enum { GRACE = 1000000, TYPED_GRACE = 100000 };
 enum { KEY_REPEAT = 100, REPEAT = 1000 };
 
 static lua_State *state;
+static pthread_t thread;        /* runs it */
+static int nothing;             /* a reference to a function that does nothing */
 static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
 static volatile sig_atomic_t patience;          /* not yet seen to run on after it */
 static volatile sig_atomic_t armed;             /* compiled code looks */
@@ -55,6 +59,14 @@ static int64_t milliseconds(void) {
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
+/* Drops what is being recorded for compilation now: LuaJIT does so at the next instruction, when
+ * it crashes if that was to go on where another trace ended and all traces are gone since. */
+static void end_recording(lua_State *L) {
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, nothing);
+    lua_call(L, 0, 0);
+}
+
 /* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
 static void stop_script(lua_State *L, lua_Debug *frame) {
     (void)frame;
@@ -66,7 +78,7 @@ static void stop_script(lua_State *L, lua_Debug *frame) {
         lua_error(L);
     }
     patience = 0;
-    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    end_recording(L);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
 }
 
@@ -77,7 +89,13 @@ static void set_hook(void) {
     if (armed) raise(SIGPROF);
 }
 
+/* A signal comes to a thread of OpenCL, CUDA or HDF5, too: always where the first thread is in its
+ * handler. LuaJIT's hook is for the thread that runs it only. */
 static void on_signal(int number) {
+    if (!pthread_equal(pthread_self(), thread)) {
+        pthread_kill(thread, number);
+        return;
+    }
     int64_t now = milliseconds(), least = number == SIGINT ? KEY_REPEAT : REPEAT;
     if (unanswered && now - counted_at < least) return;
     if (unanswered >= lives) {
@@ -121,6 +139,7 @@ static void watch_signals(void) {
 static int host_stop_anywhere(lua_State *L) {
     lives = (int)luaL_optinteger(L, 1, 1);
     luaJIT_profile_start(L, "li1000000000", ignore_sample, NULL);
+    setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL); /* its signals come to any thread */
     struct sigaction action = { .sa_handler = on_silence, .sa_flags = SA_RESTART };
     sigaction(SIGALRM, &action, NULL);
     armed = 1;
@@ -205,6 +224,8 @@ static void fill_host(lua_State *L) {
 static int run(lua_State *L) {
     int count = lua_gettop(L);
     luaL_openlibs(L);
+    luaL_loadstring(L, "");
+    nothing = luaL_ref(L, LUA_REGISTRYINDEX);
     mare_home_push(L, NULL);
     fill_host(L);
     lua_pop(L, 1);
@@ -257,6 +278,7 @@ int main(int argc, char **argv) {
     fill_standard_descriptors();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);   /* a limit of size (ulimit -f) is an error as a full disk is */
+    thread = pthread_self();
     state = luaL_newstate();
     if (!state) {
         fputs("mare: out of memory\n", stderr);

@@ -324,6 +324,42 @@ describe('an interrupt', function()
                 quote(host.launcher), asking, asking, asking, asking, asking)))
     end)
 
+    it('is for the thread that runs the script, whichever it comes to', function()
+        check(0, 'false\ntrue\n', { '-e', [[
+            local ffi, host = require 'ffi', require 'mare.host'
+            require 'bindings.worker'
+            ffi.cdef 'int pthread_kill(unsigned long id, int signal); int usleep(unsigned us);'
+            local C, id, mask = ffi.C, ffi.new 'unsigned long[1]', ffi.new 'uint64_t[16]'
+            C.pthread_create(id, nil, ffi.cast('void *', C.usleep), ffi.cast('void *', 3e5))
+            mask[0] = 2         -- SIGINT waits for this thread
+            C.pthread_sigmask(0, mask, nil)
+            C.pthread_kill(id[0], 2)
+            C.pthread_join(id[0], nil)
+            print((host.interrupted()))
+            C.pthread_sigmask(1, mask, nil)
+            print((host.interrupted(true)))]] })
+    end)
+
+    -- The signal comes in C between two traces, the second of which is to be recorded then.
+    it('may come anywhere in the compilation of a loop', function()
+        check(0, 'all 12\n', { '-e', [==[
+            local host, answers = require 'mare.host', 0
+            jit.opt.start 'hotloop=2'
+            for at = 1, 12 do
+                local commands = {}
+                for k = 1, 12 do commands[k] = k == at and 'kill $PPID' or '' end
+                loadstring [=[
+                    local commands, sum = ..., 0
+                    for k = 1, 12 do
+                        os.execute(commands[k])
+                        sum = sum + #commands[k] * k
+                    end
+                ]=](commands)
+                if host.interrupted(true) then answers = answers + 1 end
+            end
+            print('all ' .. answers)]==] })
+    end)
+
     it('stops what runs in a session, not the session', function()
         local command = quote(host.launcher)
         local output = shell(([[

@@ -19,11 +19,14 @@ local made
 
 -- The collector may end a cycle, and so give back what died, wherever something is made, and where
 -- compiled code is left, which is anywhere. While slots change hands it leaves that to the next.
-local slots = 64
+-- Ctrl-C may end a function here after any instruction of it: that may leave a handle to the end of
+-- the process, but no slot to two objects, none without an array behind it, and no handle given
+-- back that can still be used.
+local slots = 0
 local objects = setmetatable({}, { __mode = 'v' })      -- false: the slot is free, nil: it died
 local releases = {}
-local handles = ffi.new('void *[?]', slots + 1)
-local free, free_count = ffi.new('int32_t[?]', slots), 0
+local handles = ffi.new('void *[?]', 1)
+local free, free_count = nil, 0
 local busy = false
 
 local function put_free(slot)
@@ -32,18 +35,18 @@ local function put_free(slot)
     free_count = free_count + 1
 end
 
-local function add_free(first, last)
-    for slot = last, first, -1 do put_free(slot) end
-end
-add_free(1, slots)
-
+-- Called where no slot is free.
 local function grow()
-    local more_handles = ffi.new('void *[?]', 2 * slots + 1)
-    local more_free = ffi.new('int32_t[?]', 2 * slots)
-    ffi.copy(more_handles, handles, ffi.sizeof(handles))
-    ffi.copy(more_free, free, ffi.sizeof(free))
-    handles, free, slots = more_handles, more_free, 2 * slots
-    add_free(slots / 2 + 1, slots)
+    local wanted = math.max(64, 2 * slots)
+    local more = ffi.new('void *[?]', wanted + 1)
+    ffi.copy(more, handles, (slots + 1) * ffi.sizeof 'void *')
+    free = ffi.new('int32_t[?]', wanted)
+    handles = more
+    for slot = slots + 1, wanted do
+        objects[slot] = false
+        slots = slot
+        put_free(slot)
+    end
 end
 
 local function take_slot(object, pointer, release)
@@ -169,10 +172,10 @@ function M.class(kind, release)
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.
     function methods:release()
-        local pointer = self.handle
-        free_slot(self.slot)
-        self.handle, self.slot = nil, nil
+        local pointer, slot = self.handle, self.slot
         setmetatable(self, dead)
+        self.handle, self.slot = nil, nil
+        free_slot(slot)
         release(pointer)
     end
 
@@ -241,6 +244,12 @@ end
 function M.scope(f, ...)
     errors.wanted('scope', 'function', f)
     return enter(coroutine.create(f), {}, ...)
+end
+
+-- For the end of all that runs, where Ctrl-C may have cut a scope short: what is made from now on
+-- is of none.
+function M.end_scopes()
+    made, depth = nil, 0
 end
 
 -- The kind of a handle, nil of anything else; and whether it is released.

@@ -102,7 +102,9 @@ describe('memory', function()
 
     -- Finalisers run wherever compiled code is left, so that a cycle may end between any two
     -- instructions; here one ends between all.
-    it('is given back once, whenever the collector is done', function()
+    -- Handles of their own: make(i, use), given[i]: how often it was given back, what is kept (by
+    -- use 0), and the module.
+    local function things()
         local handles = assert(loadfile(host.root .. '/bindings/handle.lua'))()
         local given, kept, out = {}, {}, ffi.new 'void *[1]'
         local class = handles.class('thing', function(pointer)
@@ -115,6 +117,46 @@ describe('memory', function()
             if use == 0 then kept[i] = thing end
             if use == 1 then thing:release() end
         end
+        return make, given, kept, handles
+    end
+
+    -- As Ctrl-C does: an error after so many instructions of f.
+    local function cut_short(f, instructions)
+        return not pcall(function()
+            debug.sethook(function() debug.sethook() error 'interrupted' end, '', instructions)
+            f()
+            debug.sethook()
+        end)
+    end
+
+    it('stands an end after any instruction', function()
+        jit.off()
+        jit.flush()
+        finally(function() jit.on() end)
+        local count = 0
+        repeat
+            local make, given, kept, handles = things()
+            count = count + 37
+            local was_cut = cut_short(function()
+                for i = 1, 70 do make(i, i % 3) end
+                handles.collect()
+                handles.scope(function() make(71) end)
+            end, count)
+            handles.end_scopes()
+            for i = 101, 300 do make(i, i % 3) end
+            handles.collect()
+            for i, times in pairs(given) do
+                assert.equal(kept[i] and 0 or 1, times, ('%d after %d'):format(i, count))
+            end
+            for i = 101, 300 do
+                assert.equal(not kept[i] and 1 or nil, given[i], ('%d after %d'):format(i, count))
+            end
+            for i, thing in pairs(kept) do assert.equal(ffi.cast('void *', i), thing.handle) end
+        until not was_cut
+    end)
+
+    it('is given back once, whenever the collector is done', function()
+        local make, given, kept = things()
         for i = 1, 60 do make(i, 0) end
         jit.off()
         jit.flush()

@@ -4,6 +4,7 @@
 -- arrow brings back. Where no terminal is read what failed shows in the exit status.
 
 local editline = require 'bindings.editline'
+local handle = require 'bindings.handle'
 local history = require 'mare.repl.history'
 local host = require 'mare.host'
 local repl = require 'mare.repl'
@@ -77,6 +78,7 @@ local function take(self, line)
     end
     local came, by_key = host.interrupted(true)
     if came then status, shown = 'error', 'interrupted' end
+    handle.end_scopes()
     if status ~= 'more' and text:find '%S' then
         self.reader:remember(text)
         if self.path then history.add(self.path, text) end

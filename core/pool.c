@@ -4,9 +4,9 @@
  * together with the streams that may still be using it; order.c makes the next owner's streams wait
  * for those. The block that was released last is taken first, while caches still hold it; the one
  * that waited longest goes back when there are too many, or too many for the limit, since sizes
- * come and go. What a vendor refuses is tried once more after everything idle was given back, on all
- * handles of the device. Large blocks are not kept: to others they are worth more than the time they
- * save.
+ * come and go. What a vendor refuses is tried once more after everything idle was given back, on
+ * all handles of the device. Large blocks are not kept: to others they are worth more than the time
+ * they save.
  *
  * A block is the mare_buffer with its memory: its struct waits and is used again, too.
  */

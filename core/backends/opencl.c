@@ -45,6 +45,7 @@ static void release_context(mr_opencl_entry *entry, bool is_lost) {
 static void device_close(mr_native native, bool is_lost) {
     mr_opencl_device *device = native.ptr;
     if (!device) return;
+    mr_opencl_forget_gone(device, false);
     if (device->service) mr_cl.clReleaseCommandQueue(device->service);
     if (device->is_adopted) mr_cl.clReleaseContext(device->context);
     else if (device->context) release_context(device->entry, is_lost);
@@ -96,8 +97,10 @@ static mare_status device_wait(mr_native native) {
     for (mr_opencl_stream *stream = device->streams; stream && code == 0; stream = stream->next)
         code = mr_cl.clFinish(stream->queue);
     if (code == 0) code = mr_cl.clFinish(device->service);
+    const char *call = code == 0 ? "clWaitForEvents" : "clFinish";
+    if (code == 0) code = mr_opencl_forget_gone(device, true);
     pthread_mutex_unlock(&device->lock);
-    return code == 0 ? MARE_OK : mr_opencl_fail(code, "clFinish", "every stream of the device");
+    return code == 0 ? MARE_OK : mr_opencl_fail(code, call, "every stream of the device");
 }
 
 /* ---- memory ---- */

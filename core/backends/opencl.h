@@ -74,9 +74,10 @@ typedef struct mr_opencl_device {
     mr_opencl_entry *entry;
     struct mr_cl_context *context;
     bool is_adopted;             /* the context is the host's, retained */
-    struct mr_cl_queue *service; /* first touches, mappings, and waiting for streams that went */
-    pthread_mutex_t lock;        /* of the list of queues */
+    struct mr_cl_queue *service; /* first touches and mappings; no stream's work is before them */
+    pthread_mutex_t lock;        /* of the lists */
     struct mr_opencl_stream *streams;
+    struct mr_opencl_stream *gone; /* released with work queued, whose end their last event marks */
 } mr_opencl_device;
 
 typedef struct mr_opencl_stream {
@@ -142,6 +143,8 @@ static inline mare_status mr_opencl_end(const mr_opencl_command *command) {
 /* opencl_stream.c: takes the queue over, unless it fails */
 mare_status mr_opencl_stream_wrap(mr_opencl_device *device, struct mr_cl_queue *queue,
                                   mr_native *out);
+/* Drops the streams that went, `wait`ing for their work; the code of what failed. */
+int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait);
 /* opencl.c: likewise memory; and a device, in its own context where that is NULL */
 mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out);
 mare_status mr_opencl_device_open(int index, struct mr_cl_context *context, mr_native *out);

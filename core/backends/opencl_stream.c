@@ -52,32 +52,73 @@ mare_status mr_opencl_stream_create(mr_native native, int priority, mr_native *o
     return status;
 }
 
-/* The work of a stream that goes is still waited for by device_wait: the service queue stands
- * behind its last marker. */
-static void hand_over(mr_opencl_device *device, struct mr_cl_queue *queue) {
-    struct mr_cl_event *marker = NULL;
-    if (mr_cl.clEnqueueMarkerWithWaitList(queue, 0, NULL, &marker) != 0) return;
-    if (mr_cl.clFlush(queue) == 0 &&
-        mr_cl.clEnqueueBarrierWithWaitList(device->service, 1, &marker, NULL) == 0)
-        mr_cl.clFlush(device->service);
-    mr_cl.clReleaseEvent(marker);
+static int32_t state_of(struct mr_cl_event *event, int32_t *state) {
+    *state = MR_CL_COMPLETE;
+    return mr_cl.clGetEventInfo(event, MR_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof *state, state,
+                                NULL);
 }
 
+static void free_stream(mr_opencl_stream *stream) {
+    if (stream->last) mr_cl.clReleaseEvent(stream->last);
+    pthread_mutex_destroy(&stream->lock);
+    free(stream);
+}
+
+/* Its last event becomes that of a marker behind all its work; false if this has ended. */
+static bool mark_end(mr_opencl_stream *stream) {
+    int32_t state = MR_CL_COMPLETE;
+    struct mr_cl_event *marker = NULL;
+    if (mr_cl.clEnqueueMarkerWithWaitList(stream->queue, 0, NULL, &marker) != 0) return false;
+    if (stream->last) mr_cl.clReleaseEvent(stream->last);
+    stream->last = marker;
+    return mr_cl.clFlush(stream->queue) == 0 && state_of(marker, &state) == 0 &&
+           state > MR_CL_COMPLETE;
+}
+
+static void forget_ended(mr_opencl_device *device) {
+    mr_opencl_stream **link = &device->gone;
+    while (*link) {
+        mr_opencl_stream *stream = *link;
+        int32_t state;
+        if (state_of(stream->last, &state) == 0 && state > MR_CL_COMPLETE) link = &stream->next;
+        else {
+            *link = stream->next;
+            free_stream(stream);
+        }
+    }
+}
+
+/* What is queued completes, and is still waited for by device_wait. */
 void mr_opencl_stream_destroy(mr_native native, mr_native stream_native) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_stream *stream = stream_native.ptr;
     if (!stream) return;
+    struct mr_cl_queue *queue = stream->queue;
     pthread_mutex_lock(&device->lock);
     mr_opencl_stream **link = &device->streams;
     while (*link && *link != stream)
         link = &(*link)->next;
     if (*link) *link = stream->next;
-    hand_over(device, stream->queue);
+    forget_ended(device);
+    bool runs = mark_end(stream);
+    if (runs) {
+        stream->next = device->gone;
+        device->gone = stream;
+    }
     pthread_mutex_unlock(&device->lock);
-    if (stream->last) mr_cl.clReleaseEvent(stream->last);
-    mr_cl.clReleaseCommandQueue(stream->queue); /* what is queued completes */
-    pthread_mutex_destroy(&stream->lock);
-    free(stream);
+    if (!runs) free_stream(stream);
+    mr_cl.clReleaseCommandQueue(queue);
+}
+
+int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait) {
+    int32_t code = 0;
+    while (device->gone && code == 0) {
+        mr_opencl_stream *stream = device->gone;
+        device->gone = stream->next;
+        if (wait) code = mr_cl.clWaitForEvents(1, &stream->last);
+        free_stream(stream);
+    }
+    return code;
 }
 
 mare_status mr_opencl_stream_wait(mr_native native, mr_native stream) {
@@ -110,8 +151,7 @@ static int32_t take_last(mr_opencl_stream *stream, struct mr_cl_event **out) {
     int32_t code = 0, state = MR_CL_COMPLETE;
     pthread_mutex_lock(&stream->lock);
     if (stream->last && stream->last_number == atomic_load(&stream->queued))
-        code = mr_cl.clGetEventInfo(stream->last, MR_CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                    sizeof state, &state, NULL);
+        code = state_of(stream->last, &state);
     if (code == 0 && state > MR_CL_COMPLETE) {
         code = mr_cl.clRetainEvent(stream->last);
         if (code == 0) *out = stream->last;
@@ -210,8 +250,7 @@ mare_status mr_opencl_event_query(mr_native native, mr_native slot, int *done) {
     struct mr_cl_event *event = NULL;
     int32_t state = MR_CL_COMPLETE;
     MR_TRY(take_event(slot, &event));
-    int32_t code = mr_cl.clGetEventInfo(event, MR_CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
-                                        &state, NULL);
+    int32_t code = state_of(event, &state);
     mr_cl.clReleaseEvent(event);
     if (code == 0 && state < 0) code = state; /* the work failed */
     if (code != 0)

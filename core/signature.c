@@ -38,7 +38,7 @@ typedef struct parameter {
 typedef struct parser {
     const mr_source *source;
     const char *kernel;
-    bool found;
+    bool found, has_body;
     mr_text others; /* names of the kernels that were passed by */
 } parser;
 
@@ -427,12 +427,30 @@ static mr_token read_head(const mr_source *source, cursor *c, uint32_t group[3])
     return none;
 }
 
-static bool equal(const mr_signature *a, const mr_signature *b) {
+static bool equal_types(const mr_signature *a, const mr_signature *b) {
     if (a->arg_count != b->arg_count) return false;
     for (uint32_t i = 0; i < a->arg_count; i++)
-        if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer)
+        if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer ||
+            a->args[i].is_const != b->args[i].is_const)
             return false;
     return true;
+}
+
+/* A declaration may leave a name out. */
+static bool equal_names(const mr_signature *a, const mr_signature *b) {
+    for (uint32_t i = 0; i < a->arg_count; i++) {
+        const char *one = a->args[i].name, *other = b->args[i].name;
+        if (*one && *other && strcmp(one, other) != 0) return false;
+    }
+    return true;
+}
+
+/* Whether a body, rather than a semicolon, follows the parameters. */
+static bool has_body(cursor c) {
+    mr_token token = next(&c);
+    while (token.kind != MR_TOKEN_END && !mr_token_is(token, "{") && !mr_token_is(token, ";"))
+        token = next(&c);
+    return !mr_token_is(token, ";");
 }
 
 static mare_status take_group(const parser *self, const uint32_t group[3], mr_signature *out) {
@@ -447,17 +465,32 @@ static mare_status take_group(const parser *self, const uint32_t group[3], mr_si
     return MARE_OK;
 }
 
-/* A kernel may be declared again, with the same types. */
+/* What keeps one declaration from standing for the other; NULL if nothing does. */
+static const char *difference(const mr_signature *a, const mr_signature *b, bool alike) {
+    if (!equal_types(a, b)) return "different parameters";
+    return alike && !equal_names(a, b) ? "other names of its parameters" : NULL;
+}
+
+/* A kernel may be declared again, with the same types; its body gives the names. Two bodies stand
+ * in the branches of an #if, and which one the compiler takes is not known here. */
 static mare_status take_kernel(parser *self, cursor *c, mr_signature *out) {
-    mr_signature again = { 0 };
-    mr_signature *target = self->found ? &again : out;
-    mare_status status = parse_list(self, c, target);
-    if (status == MARE_OK && self->found && !equal(out, target))
-        status =
-            mr_fail(MARE_ERROR_ARGUMENT,
-                    "kernel '%s': the source declares it with different parameters", self->kernel);
+    mr_signature now = { 0 };
+    mare_status status = parse_list(self, c, &now);
+    const bool body = has_body(*c), again = self->found;
+    const char *differs =
+        status == MARE_OK && again ? difference(out, &now, body == self->has_body) : NULL;
+    if (differs)
+        status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the source declares it with %s",
+                         self->kernel, differs);
+    if (status == MARE_OK && (!again || (body && !self->has_body))) {
+        free(out->args);
+        out->args = now.args;
+        out->arg_count = now.arg_count;
+        now.args = NULL;
+    }
+    mr_signature_free(&now);
     self->found = true;
-    mr_signature_free(&again);
+    self->has_body = self->has_body || body;
     return status;
 }
 

@@ -107,7 +107,9 @@ static void is_not_fooled(void) {
            "b)\n__global__ void f(int c)",
            "int32 c");
     expect(MARE, "MR_KERNEL void ff(int a) {}\nMR_KERNEL void\nf\n(\nint\nb\n)", "int32 b");
-    expect(OPENCL, "kernel void f(int a);\nkernel void f(int b) {}", "int32 a");
+    expect(OPENCL, "kernel void f(int a);\nkernel void f(int b) {}", "int32 b");
+    expect(OPENCL, "kernel void f(int b) {}\nkernel void f(int a);", "int32 b");
+    expect(OPENCL, "kernel void f(int);\nkernel void f(int b);", "int32 ");
 }
 
 static void follows_names(void) {
@@ -151,6 +153,23 @@ static void refuses(void) {
             "more than one");
     REFUSED(MARE, "#if A\nMR_KERNEL void f(int a)\n#else\nMR_KERNEL void f(float a)\n#endif",
             "different parameters");
+}
+
+/* Which branch the compiler takes is not known: a name would reach the wrong parameter. */
+static void refuses_other_names(void) {
+    REFUSED(MARE,
+            "#ifdef OLD\nMR_KERNEL void f(float b, float a) {}\n#else\n"
+            "MR_KERNEL void f(float a, float b) {}\n#endif",
+            "kernel 'f'", "other names");
+    REFUSED(OPENCL,
+            "#if 0\nkernel void f(global int *dst, global int *src) {}\n#endif\n"
+            "kernel void f(global int *src, global int *dst) {}",
+            "other names");
+    REFUSED(OPENCL, "kernel void f(int a);\nkernel void f(int b);", "other names");
+    REFUSED(OPENCL, "kernel void f(global int *a) {}\nkernel void f(global const int *a) {}",
+            "different parameters");
+    expect(OPENCL, "#if A\nkernel void f(int a) { a; }\n#else\nkernel void f(int a) {}\n#endif",
+           "int32 a");
 }
 
 static void refuses_what_may_hide(void) {
@@ -214,6 +233,7 @@ int main(void) {
     is_not_fooled();
     follows_names();
     refuses();
+    refuses_other_names();
     refuses_what_may_hide();
     reads_groups();
     lists_kernels();

@@ -297,14 +297,14 @@ typedef struct mare_program_desc {
     const char *name;               /* file name that compile errors show; "source" if NULL */
     uint32_t language;              /* mare_language */
     uint32_t math;                  /* mare_math */
-    /* also name types of kernel arguments: -D MARE_REAL=double makes `real` a double. In the
+    /* also name types of kernel arguments: MARE_REAL = double makes `real` a double. In the
      * dialect of any name but x, y, z */
     const mare_define *defines;
     uint64_t define_count;
     /* where #include "..." is searched, after the folder of the including file */
     const char *const *include_paths;
     uint64_t include_path_count;
-    const char *options;            /* handed to the vendor's compiler as they are */
+    const char *options;            /* handed to the vendor's compiler as they are; no -D, -U */
 } mare_program_desc;
 
 /* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after

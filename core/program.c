@@ -39,6 +39,23 @@ static mare_status check_define(const mare_define *define, uint32_t language, co
     return MARE_OK;
 }
 
+/* Types of arguments are read from the text and the defines, and would miss one in the options. */
+static mare_status check_options(const char *options, const char *name) {
+    static const char *const words[] = { "-D", "-U", "--define-macro", "--undefine-macro" };
+    static const char blanks[] = " \t\r\n\"'";
+    if (!options) return MARE_OK;
+    for (options += strspn(options, blanks); *options; options += strspn(options, blanks)) {
+        size_t size = strcspn(options, blanks);
+        for (int i = 0; i < 4; i++)
+            if (!strncmp(options, words[i], strlen(words[i])))
+                return mr_fail(MARE_ERROR_ARGUMENT,
+                               "program '%s': '%.*s' in options: give it in defines", name,
+                               (int)size, options);
+        options += size;
+    }
+    return MARE_OK;
+}
+
 static mare_status check_desc(const mare_program_desc *desc, const char *name) {
     if (!desc->source) return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': source is NULL", name);
     if (desc->language > MARE_LANGUAGE_OPENCL)
@@ -57,7 +74,7 @@ static mare_status check_desc(const mare_program_desc *desc, const char *name) {
                            (unsigned long long)i);
     for (uint64_t i = 0; i < desc->define_count; i++)
         MR_TRY(check_define(&desc->defines[i], desc->language, name));
-    return MARE_OK;
+    return check_options(desc->options, name);
 }
 
 static mare_status check_language(const mr_backend *backend, uint32_t language, const char *name) {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ARGS = 256, MAX_WORDS = 12, MAX_DEPTH = 16 };
+enum { MAX_ARGS = 256, MAX_WORDS = 12, MAX_DEPTH = 16, MAX_RESOLVED = 8 };
 
 /* Walks over the tokens that count: no blanks, comments or directives. */
 typedef struct cursor {
@@ -35,11 +35,21 @@ typedef struct parameter {
     bool is_array, is_const, is_global, is_constant, is_local;
 } parameter;
 
+typedef enum answer { TYPE_KNOWN, TYPE_UNKNOWN, TYPE_AMBIGUOUS } answer;
+
+typedef struct named_type {
+    mr_token name;
+    answer answer;
+    mare_type type;
+} named_type;
+
 typedef struct parser {
     const mr_source *source;
     const char *kernel;
     bool found, has_body;
-    mr_text others; /* names of the kernels that were passed by */
+    mr_text others;                     /* names of the kernels that were passed by */
+    named_type resolved[MAX_RESOLVED];  /* a few names stand for most types */
+    int resolved_count;
 } parser;
 
 /* ---- tokens ---- */
@@ -72,6 +82,10 @@ static mr_token peek(const cursor *c) {
     return next(&ahead);
 }
 
+static bool same(mr_token a, mr_token b) {
+    return a.size == b.size && !memcmp(a.start, b.start, a.size);
+}
+
 static bool is_one_of(mr_token token, const char *const *list) {
     for (; *list; list++)
         if (mr_token_is(token, *list)) return true;
@@ -95,8 +109,6 @@ static void add_word(word_list *list, mr_token word) {
 }
 
 /* ---- types ---- */
-
-typedef enum answer { TYPE_KNOWN, TYPE_UNKNOWN, TYPE_AMBIGUOUS } answer;
 
 static const struct {
     const char *name;
@@ -157,13 +169,11 @@ static bool read_definition(cursor *c, mr_token token, mr_token name, word_list 
     if (mr_token_is(token, "typedef")) {
         const char *end = c->at + strcspn(c->at, ";");
         if (!words_of(c->at, end, out) || out->count < 2) return false;
-        mr_token last = out->words[--out->count];
-        return last.size == name.size && !memcmp(last.start, name.start, name.size);
+        return same(out->words[--out->count], name);
     }
     cursor ahead = *c;
     if (!mr_token_is(token, "#") || !mr_token_is(next(&ahead), "define")) return false;
-    mr_token defined = next(&ahead);
-    if (defined.size != name.size || memcmp(defined.start, name.start, name.size)) return false;
+    if (!same(next(&ahead), name)) return false;
     return words_of(ahead.at, ahead.at + strcspn(ahead.at, "\n"), out);
 }
 
@@ -191,23 +201,97 @@ static const char *find_define(const mr_source *source, mr_token name) {
     return NULL;
 }
 
-static answer resolve_name(const mr_source *source, mr_token name, int depth, mare_type *out) {
-    word_list list;
+/* ---- a name with a meaning that the text gives another one ---- */
+
+/* Where a name stands in the #if around a place: `level` of the one about it, 0 for none. */
+typedef struct guard {
+    int depth, level;
+    bool undefined, otherwise; /* whether the name is undefined here, and behind the #else */
+} guard;
+
+/* #ifndef NAME, #if !defined NAME, #if !defined(NAME); otherwise #ifdef. */
+static bool asks_for(cursor c, mr_token verb, mr_token name, bool *undefined) {
+    *undefined = !mr_token_is(verb, "ifdef");
+    if (mr_token_is(verb, "if")) {
+        if (!mr_token_is(next(&c), "!") || !mr_token_is(next(&c), "defined")) return false;
+        if (mr_token_is(peek(&c), "(")) next(&c);
+        if (!same(next(&c), name)) return false;
+        return strspn(c.at, ") \t\r") == strcspn(c.at, "\n");
+    }
+    return same(next(&c), name);
+}
+
+static void follow(guard *g, cursor c, mr_token verb, mr_token name) {
+    static const char *const ifs[] = { "if", "ifdef", "ifndef", NULL };
+    static const char *const others[] = { "else", "elif", NULL };
+    bool undefined = false;
+    if (is_one_of(verb, ifs)) {
+        g->depth++;
+        if (!g->level && asks_for(c, verb, name, &undefined))
+            *g = (guard){ g->depth, g->depth, undefined, !undefined };
+    } else if (is_one_of(verb, others) && g->depth == g->level) g->undefined = g->otherwise;
+    else if (mr_token_is(verb, "endif") && g->depth-- == g->level) g->level = 0;
+}
+
+/* Whether "define" and the name follow one another anywhere: it rarely does, and saves the rest. */
+static bool mentions_define(const char *text, mr_token name) {
+    while ((text = strstr(text, "define"))) {
+        cursor c = { .at = text += strlen("define") };
+        if (same(next(&c), name)) return true;
+    }
+    return false;
+}
+
+/* Whether a #define of the text may give the name another type. One where the name is undefined
+ * is never taken where a define of the program gives it. */
+static bool is_redefined(const mr_source *source, mr_token name, int depth, mare_type type) {
+    if (!mentions_define(source->text, name)) return false;
+    bool given = find_define(source, name) != NULL;
+    guard g = { 0 };
+    cursor c = { .at = source->text, .line_start = true };
+    for (mr_token token = mr_lex(c.at); token.kind != MR_TOKEN_END; token = mr_lex(c.at)) {
+        c.at = token.start + token.size;
+        c.line_start = false;
+        if (!mr_token_is(token, "#")) continue;
+        cursor ahead = c;
+        mr_token verb = next(&ahead);
+        follow(&g, ahead, verb, name);
+        if (mr_token_is(verb, "undef") && same(next(&ahead), name)) given = false;
+        if (!mr_token_is(verb, "define") || !same(next(&ahead), name)) continue;
+        if (given && g.level && g.undefined) continue;
+        word_list list;
+        mare_type other = MARE_TYPE_NONE;
+        if (!read_definition(&c, token, name, &list) ||
+            resolve(source, &list, depth + 1, &other) != TYPE_KNOWN || other != type)
+            return true;
+    }
+    return false;
+}
+
+/* What a name means without the text: by the defines, the prelude or the language. */
+static answer resolve_given(const mr_source *source, mr_token name, int depth, mare_type *out) {
     const char *value = find_define(source, name);
     if (!value && source->language == MARE_LANGUAGE_MARE && mr_token_is(name, "real")) {
         static const char fallback[] = "MARE_REAL";
         value = find_define(source, (mr_token){ MR_TOKEN_WORD, fallback, sizeof fallback - 1 });
         if (!value) value = "float"; /* as the prelude has it */
     }
-    if (value)
-        return words_of(value, value + strlen(value), &list)
-                   ? resolve(source, &list, depth + 1, out)
-                   : TYPE_UNKNOWN;
-    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+    word_list list;
+    if (value && words_of(value, value + strlen(value), &list))
+        return resolve(source, &list, depth + 1, out);
+    for (size_t i = 0; !value && i < sizeof aliases / sizeof *aliases; i++) {
         if (!mr_token_is(name, aliases[i].name)) continue;
         *out = aliases[i].type;
         return TYPE_KNOWN;
     }
+    return TYPE_UNKNOWN;
+}
+
+static answer resolve_name(const mr_source *source, mr_token name, int depth, mare_type *out) {
+    answer given = resolve_given(source, name, depth, out);
+    if (given == TYPE_KNOWN)
+        return is_redefined(source, name, depth, *out) ? TYPE_AMBIGUOUS : TYPE_KNOWN;
+    if (given == TYPE_AMBIGUOUS || find_define(source, name)) return given;
     return resolve_in_text(source, name, depth, out);
 }
 
@@ -215,6 +299,19 @@ static answer resolve(const mr_source *source, const word_list *list, int depth,
     if (builtin(list, out)) return TYPE_KNOWN;
     if (list->count != 1 || depth > MAX_DEPTH) return TYPE_UNKNOWN;
     return resolve_name(source, list->words[0], depth, out);
+}
+
+static answer type_of(parser *self, const word_list *words, mare_type *out) {
+    if (words->count != 1) return resolve(self->source, words, 0, out);
+    for (int i = 0; i < self->resolved_count; i++) {
+        if (!same(self->resolved[i].name, words->words[0])) continue;
+        *out = self->resolved[i].type;
+        return self->resolved[i].answer;
+    }
+    answer answered = resolve(self->source, words, 0, out);
+    if (self->resolved_count < MAX_RESOLVED)
+        self->resolved[self->resolved_count++] = (named_type){ words->words[0], answered, *out };
+    return answered;
 }
 
 /* ---- parameters ---- */
@@ -318,12 +415,12 @@ static mare_status check_scalar(const parser *self, const parameter *p, uint32_t
         "float, double, real, or a name that a define, typedef or #define gives one of them)");
 }
 
-static mare_status describe(const parser *self, parameter *p, uint32_t index, mare_arg_info *out) {
+static mare_status describe(parser *self, parameter *p, uint32_t index, mare_arg_info *out) {
     if (p->odd.size || p->type.overflow || !p->type.count)
         return refuse(self, p, index, "only plain scalars and pointers are understood here");
     split_name(p);
     mare_type type = MARE_TYPE_NONE;
-    answer answered = resolve(self->source, &p->type, 0, &type);
+    answer answered = type_of(self, &p->type, &type);
     MR_TRY(p->stars ? check_pointer(self, p, index) : check_scalar(self, p, index, answered));
     if (p->name.size >= sizeof out->name)
         return refuse(self, p, index, "the name is too long (at most 63 bytes)");
@@ -340,7 +437,7 @@ static bool is_void(const parameter *p) {
 }
 
 /* The cursor stands behind the opening bracket. */
-static mare_status parse_list(const parser *self, cursor *c, mr_signature *out) {
+static mare_status parse_list(parser *self, cursor *c, mr_signature *out) {
     out->args = calloc(MAX_ARGS, sizeof *out->args);
     if (!out->args)
         return mr_fail(MARE_ERROR_MEMORY, "kernel '%s': out of host memory", self->kernel);

@@ -61,6 +61,20 @@ static void does_not_keep_what_it_cannot_know(void) {
     CHECK(is_kept(&desc));
 }
 
+/* They would give types to arguments that the check of a launch does not see. */
+static void refuses_defines_in_options(void) {
+    static const char *const options[] = { "-DT=double",       "-O1  -D T=double",
+                                           "-g \"-DT=int\"",   "-UT",
+                                           "--define-macro=T", "--undefine-macro T" };
+    mare_program *program = NULL;
+    mare_program_desc desc = { .source = "int a;", .name = "a.krn" };
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        desc.options = options[i];
+        CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_ARGUMENT, "'a.krn'",
+                    "in options: give it in defines");
+    }
+}
+
 static void notices_changed_includes(void) {
     char path[64];
     const char *const paths[] = { folder };
@@ -92,6 +106,7 @@ int main(void) {
     CHECK_OK(mare_device_open("null", &device));
     keeps_programs_apart();
     does_not_keep_what_it_cannot_know();
+    refuses_defines_in_options();
     notices_changed_includes();
     does_not_keep_failures();
     mare_device_release(device);

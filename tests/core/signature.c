@@ -123,6 +123,36 @@ static void follows_names(void) {
            "uint64 a");
 }
 
+/* COUNT is NUMBER, which is unsigned int, by the defines; real is double. A #define that is taken
+ * where the name is undefined alone gives way. */
+static void follows_defines_before_the_text(void) {
+    expect(OPENCL, "#ifndef COUNT\n#define COUNT float\n#endif\nkernel void f(COUNT n)",
+           "uint32 n");
+    expect(OPENCL, "#if !defined(COUNT)\n# define COUNT float\n#endif\nkernel void f(COUNT n)",
+           "uint32 n");
+    expect(OPENCL,
+           "#ifdef COUNT\n#if 1\n#else\n#endif\n#else\n#define COUNT float\n#endif\n"
+           "kernel void f(COUNT n)",
+           "uint32 n");
+    expect(MARE, "#undef COUNT\n#define COUNT unsigned\n/* #define real int\n*/\n"
+           "MR_KERNEL void f(COUNT n, real a)", "uint32 n; double a");
+    expect(MARE, "#undef real\n#define real float\nMR_KERNEL void f(MR_GLOBAL real *x)",
+           "bytes* x");
+    expect(OPENCL, "#ifndef OTHER\n#define COUNT float\n#endif\nkernel void f(global COUNT *n)",
+           "bytes* n");
+    expect(OPENCL,
+           "#ifndef COUNT\n#else\n#define COUNT float\n#endif\nkernel void f(global COUNT *n)",
+           "bytes* n");
+    expect(OPENCL,
+           "#ifndef COUNT\n#endif\n#define COUNT float\nkernel void f(global COUNT *n)",
+           "bytes* n");
+    expect(OPENCL,
+           "#undef COUNT\n#ifndef COUNT\n#define COUNT float\n#endif\n"
+           "kernel void f(global COUNT *n)",
+           "bytes* n");
+    expect(OPENCL, "#define uint float4\nkernel void f(global uint *n)", "bytes* n");
+}
+
 #define REFUSED(language, text, ...)                                                               \
     do {                                                                                           \
         mr_signature signature_;                                                                   \
@@ -170,6 +200,12 @@ static void refuses_other_names(void) {
             "different parameters");
     expect(OPENCL, "#if A\nkernel void f(int a) { a; }\n#else\nkernel void f(int a) {}\n#endif",
            "int32 a");
+}
+
+static void refuses_other_types(void) {
+    REFUSED(MARE, "#undef real\n#define real float\nMR_KERNEL void f(int n, real a, real b)",
+            "argument 1 'real a'", "more than one meaning");
+    REFUSED(OPENCL, "#define COUNT float\nkernel void f(COUNT n)", "more than one meaning");
 }
 
 static void refuses_what_may_hide(void) {
@@ -232,8 +268,10 @@ int main(void) {
     reads_cuda();
     is_not_fooled();
     follows_names();
+    follows_defines_before_the_text();
     refuses();
     refuses_other_names();
+    refuses_other_types();
     refuses_what_may_hide();
     reads_groups();
     lists_kernels();

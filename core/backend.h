@@ -107,9 +107,9 @@ typedef struct mr_backend {
     void (*program_unload)(mr_native device, mr_native program);
     /* optional: compile without a device */
     mare_status (*program_check)(const char *arch, const mr_source *source, uint64_t *size);
-    /* What besides the text makes a binary valid: device, driver and compiler versions. Part of
-     * the cache key. */
-    mare_status (*program_key)(mr_native device, char *out, size_t size);
+    /* What besides the text makes a binary valid: device, driver, versions of the compiler and the
+     * headers that it brings for the language. Part of the cache key. */
+    mare_status (*program_key)(mr_native device, uint32_t language, char *out, size_t size);
 
     mare_status (*kernel_get)(mr_native device, mr_native program, const char *name,
                               mr_native *out);

@@ -124,8 +124,8 @@ static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
 /* ---- building ---- */
 
 static mare_status make_key(mare_device *device, const mr_source *source, mr_text *key) {
-    char native[1024] = "";
-    MR_TRY(device->backend->program_key(device->native, native, sizeof native));
+    char native[4096] = "";
+    MR_TRY(device->backend->program_key(device->native, source->language, native, sizeof native));
     mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
                    languages[source->language], maths[source->math], source->options);
     mr_text_append(key, source->text, strlen(source->text));
@@ -212,7 +212,12 @@ static mare_status copy_defines(mare_program *program, const mare_program_desc *
 
 /* What the options make the compiler read is not in the key. */
 static bool reads_files(const char *options) {
-    return options && (strstr(options, "-I") || strstr(options, "include"));
+    static const char *const words[] = { "-I",       "include",  "-isystem", "-idirafter",
+                                         "-iquote",  "-imacros", "sysroot",  "options-file",
+                                         "-optf",    "@" };
+    for (size_t i = 0; options && i < sizeof words / sizeof *words; i++)
+        if (strstr(options, words[i])) return true;
+    return false;
 }
 
 static mare_status create(mare_program *program, const mare_program_desc *desc) {

@@ -165,6 +165,11 @@ static mare_status guard(flattener *f, file *self, size_t line) {
     return MARE_OK;
 }
 
+/* NVRTC finds <file> in the toolkit alone, which is in the key of the cache; OpenCL anywhere. */
+static bool is_of_toolkit(const flattener *f, mr_token operand) {
+    return operand.start[0] == '<' && f->desc->language == MARE_LANGUAGE_CUDA;
+}
+
 /* `*at` stands behind a '#' that begins a line, the '#' not yet written. Handles the directive and
  * moves on, or leaves everything as it is. */
 static mare_status directive(flattener *f, file *self, const char **at, size_t line,
@@ -177,10 +182,11 @@ static mare_status directive(flattener *f, file *self, const char **at, size_t l
         *at = end;
         return self->once ? MARE_OK : guard(f, self, line);
     }
+    if (mr_token_is(verb, "include_next") || mr_token_is(verb, "import")) f->complete = false;
     if (!mr_token_is(verb, "include")) return MARE_OK;
     mr_token name = included_name(f, operand);
     if (name.size) MR_TRY(include(f, self, name, handled));
-    if (!*handled && operand.start[0] != '<') f->complete = false;
+    if (!*handled && !is_of_toolkit(f, operand)) f->complete = false;
     if (!*handled) return MARE_OK;
     emit_line(f->out, line, self->name);
     *at = end;

@@ -26,11 +26,15 @@ mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uin
     return status;
 }
 
-mare_status mr_cuda_program_key(mr_native device, char *out, size_t size) {
+mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, size_t size) {
     const struct mr_cuda_device *target = device.ptr;
     char compiler[64];
+    mr_text headers = { 0 };
     mr_nvrtc_version(compiler, sizeof compiler);
-    int needed = snprintf(out, size, "%s, driver %d, %s", target->arch, target->driver, compiler);
+    mr_nvrtc_headers(language, &headers);
+    int needed = snprintf(out, size, "%s, driver %d, %s%s", target->arch, target->driver, compiler,
+                          mr_text_cstr(&headers));
+    mr_text_free(&headers);
     if (needed < 0 || (size_t)needed >= size)
         return mr_fail(MARE_ERROR_ARGUMENT, "program key: %zu bytes are too few", size);
     return MARE_OK;

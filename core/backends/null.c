@@ -207,8 +207,8 @@ static mare_status program_load(mr_native device, const mr_blob *binary, mr_nati
 
 static void program_unload(mr_native device, mr_native program) { (void)device, (void)program; }
 
-static mare_status program_key(mr_native device, char *out, size_t size) {
-    (void)device;
+static mare_status program_key(mr_native device, uint32_t language, char *out, size_t size) {
+    (void)device, (void)language;
     if (size) out[0] = '\0';
     return MARE_OK;
 }

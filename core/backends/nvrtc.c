@@ -227,6 +227,19 @@ static void add_toolkit_headers(struct options *options) {
         if (find_below(roots[i], "include", path)) add(options, "--include-path=%s", path);
 }
 
+/* NVRTC searches no other folder. That of another toolkit, or with a file put in its place, has
+ * another stamp; a file that is written over has not. */
+void mr_nvrtc_headers(uint32_t language, mr_text *out) {
+    const char *roots[ROOT_COUNT];
+    char path[PATH_SIZE];
+    list_roots(roots);
+    for (int i = 0; language == MARE_LANGUAGE_CUDA && i < ROOT_COUNT; i++) {
+        if (!find_below(roots[i], "include", path)) continue;
+        mr_text_format(out, "\n%s ", path);
+        add_stamp(out, path);
+    }
+}
+
 static void add_all(struct options *options, const char *arch, const mr_source *source) {
     add(options, "--gpu-architecture=%s", arch);
     add(options, "--std=c++17");

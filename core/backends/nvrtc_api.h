@@ -14,6 +14,8 @@ enum {
 
 /* "NVRTC 13.0", or "no NVRTC" when it cannot be loaded; loads it only if it was not seen before. */
 void mr_nvrtc_version(char *out, size_t size);
+/* Where a program of that language finds the toolkit's headers, and what changes with them. */
+void mr_nvrtc_headers(uint32_t language, mr_text *out);
 /* Compiles for `arch`, "sm_90", to a cubin. `log` receives the compiler's text, also when it fails;
  * NULL and 0 when it says nothing. */
 mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_blob *binary,

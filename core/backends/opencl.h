@@ -189,7 +189,8 @@ mare_status mr_opencl_program_build(mr_native device, const mr_source *source, m
                                     mr_blob *log);
 mare_status mr_opencl_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_opencl_program_unload(mr_native device, mr_native program);
-mare_status mr_opencl_program_key(mr_native device, char *out, size_t size);
+mare_status mr_opencl_program_key(mr_native device, uint32_t language, char *out,
+                                  size_t size);
 
 mare_status mr_opencl_kernel_get(mr_native device, mr_native program, const char *name,
                                  mr_native *out);

@@ -287,7 +287,9 @@ mare_status mr_opencl_program_load(mr_native native, const mr_blob *binary, mr_n
     return status;
 }
 
-mare_status mr_opencl_program_key(mr_native native, char *out, size_t size) {
+mare_status mr_opencl_program_key(mr_native native, uint32_t language, char *out,
+                                  size_t size) {
+    (void)language;
     const mr_opencl_device *device = native.ptr;
     snprintf(out, size, "%s", device->entry->key);
     return MARE_OK;

@@ -56,8 +56,16 @@ static void does_not_keep_what_it_cannot_know(void) {
     CHECK(!is_kept(&desc));
     desc.options = "--include-path=/somewhere";
     CHECK(!is_kept(&desc));
+    desc.options = "-isystem /somewhere";
+    CHECK(!is_kept(&desc));
+    desc.options = "-idirafter/somewhere";
+    CHECK(!is_kept(&desc));
     desc.source = "#include <math.h>\n";
     desc.options = NULL;
+    CHECK(!is_kept(&desc));
+    desc.language = MARE_LANGUAGE_OPENCL;
+    CHECK(!is_kept(&desc));
+    desc.language = MARE_LANGUAGE_CUDA;         /* of the toolkit, which is in the key */
     CHECK(is_kept(&desc));
 }
 

@@ -71,7 +71,8 @@ static void finds_files(void) {
 }
 
 static void leaves_the_rest(void) {
-    expect("#include <math.h>\n", NULL, 0, true, "#line 1 \"main.krn\"\n#include <math.h>\n");
+    expect("#import \"one.h\"\n", NULL, 0, false, "#line 1 \"main.krn\"\n#import \"one.h\"\n");
+    expect("#include <math.h>\n", NULL, 0, false, "#line 1 \"main.krn\"\n#include <math.h>\n");
     expect("#include \"absent.h\"\n", NULL, 0, false,
            "#line 1 \"main.krn\"\n#include \"absent.h\"\n");
     expect("#include \"sub\"\n", NULL, 0, false, "#line 1 \"main.krn\"\n#include \"sub\"\n");

@@ -532,10 +532,40 @@ static int compiler_unread(void) {
     return 0;
 }
 
+static bool is_cached(mare_device *device, const mare_program_desc *desc) {
+    mare_program *program = NULL;
+    bool cached = mare_program_create(device, desc, &program) == MARE_OK &&
+                  mare_program_cached(program) != 0;
+    mare_program_release(program);
+    return cached;
+}
+
+/* A header put into the toolkit makes programs of CUDA C++ new, and no others. */
+static int headers(void) {
+    char home[] = "/tmp/mare-toolkit-XXXXXX", path[64], command[64];
+    const mare_program_desc plain = { .source = "#include <a.h>\n" KERNEL, .language = 1 };
+    const mare_program_desc mare = { .source = "MR_KERNEL void axpy(int n) { }\n" };
+    mare_device *device = NULL;
+    FAKE_EXPECT(mkdtemp(home), "%s", home);
+    snprintf(path, sizeof path, "%s/include", home);
+    FAKE_EXPECT(mkdir(path, 0700) == 0, "%s", path);
+    setenv("CUDA_HOME", home, 1);
+    setenv("MARE_CACHE", home, 1);
+    FAKE_EXPECT(mare_device_open("cuda:0", &device) == MARE_OK, "%s", mare_error_message());
+    bool before = is_cached(device, &plain) || is_cached(device, &mare);
+    FAKE_EXPECT(!before && is_cached(device, &plain) && is_cached(device, &mare), "not kept");
+    snprintf(path, sizeof path, "%s/include/a.h", home);
+    FAKE_EXPECT(mkdir(path, 0700) == 0, "%s", path);
+    FAKE_EXPECT(!is_cached(device, &plain) && is_cached(device, &mare), "stale");
+    mare_device_release(device);
+    snprintf(command, sizeof command, "rm -r %s", home);
+    return system(command) || mare_live_objects();
+}
+
 static const fake_case cases[] = {
     { "session", session }, { "claimed", claimed }, { "kept", kept }, { "lost", lost },
     { "out_of_memory", out_of_memory },
-    { "builds", builds }, { "whole", whole }, { "no_library", no_library },
+    { "builds", builds }, { "headers", headers }, { "whole", whole }, { "no_library", no_library },
     { "no_device", no_device }, { "empty", empty }, { "no_symbol", no_symbol },
     { "no_compiler", no_compiler }, { "compiler_unread", compiler_unread },
 };
@@ -631,6 +661,7 @@ int main(int count, char **arguments) {
     run("lost", "fake_cuda", "MARE_FAKE_FAIL=cuStreamSynchronize:3+:700");
     run("out_of_memory", "fake_cuda", NULL);
     run("builds", "fake_cuda", NULL);
+    run("headers", "fake_cuda", NULL);
     remember_the_compiler();
 #define MR_CUDA_CALL(required, symbol, call) fail_each_call(#symbol);
 #include "../../core/backends/cuda_syms.def"

@@ -308,8 +308,8 @@ typedef struct mare_program_desc {
 } mare_program_desc;
 
 /* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after
- * inclusion, the options, the device, the driver and Mare's version. A program for which the compiler
- * reads further files is not kept, but for headers of the CUDA toolkit. */
+ * inclusion, the options, the device, the driver and Mare's version. A program for which the
+ * compiler reads further files is not kept, but for headers of the CUDA toolkit. */
 mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
                                 mare_program **out);
 void mare_program_retain(mare_program *program);

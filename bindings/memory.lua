@@ -83,6 +83,14 @@ function M.count_releases(counted)
 end
 M.count_releases(class)
 
+local release = class.methods.release
+
+-- Gives the memory back: with it `data` goes, which would lead to what is another's by then.
+function class.methods:release()
+    self.data = nil
+    release(self)
+end
+
 -- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes
 -- }.
 function M.shape(what, options)
@@ -167,6 +175,7 @@ end
 -- not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
+        class.handle(data, what)        -- not after its release
         if data.type ~= type_name then check_type(what, data.data, type_name) end
         return data.data, data.size
     end

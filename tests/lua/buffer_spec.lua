@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local values = require 'bindings.values'
 local devices = require 'tests.devices'
 local ffi = require 'ffi'
 
@@ -63,6 +64,24 @@ for _, info in ipairs(devices()) do
             assert.equal(9, array[3])
             b:release()
             h:release()
+        end)
+
+        it('takes no pinned memory after its release', function()
+            local b, s = d:buffer{ type = 'float', count = 4 }, d:stream()
+            local h = d:host{ type = 'float', count = 4, label = 'h' }
+            h:release()
+            h:release()
+            local box = { width = 16, height = 1, depth = 1 }
+            for _, use in ipairs {
+                function() b:upload(h) end, function() b:download { into = h } end,
+                function() b:upload(h, { stream = s }) end,
+                function() b:downloader { into = h, stream = s } end,
+                function() b:upload_region(h, box) end, function() b:download_region(h, box) end,
+                function() h.data[5] = 1 end, function() return h.data end,
+            } do
+                assert.error_matches(use, "host memory 'h' is used after its release")
+            end
+            assert.is_nil(values.export(h))
         end)
 
         it('downloads again and again what was checked once', function()

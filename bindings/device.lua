@@ -29,7 +29,7 @@ local out = ffi.new 'mare_device *[1]'
 local info_c = ffi.new 'mare_device_info'
 local backend_c = ffi.new 'mare_backend_info'
 local cache_c = ffi.new 'mare_cache_info'
-local object_c = ffi.new 'mare_object_info'
+local objects_c = ffi.typeof 'mare_object_info[?]'
 local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
 local opened = setmetatable({}, { __mode = 'k' })
 local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
@@ -160,12 +160,26 @@ function M.live_objects()
     return tonumber(C.mare_live_objects())
 end
 
+-- All live handles as core lists them, and their number; other threads may make some meanwhile.
+local function live_handles()
+    local room = M.live_objects()
+    while true do
+        local handles = objects_c(room)
+        check(C.mare_object_list(handles, room, total))
+        local count = tonumber(total[0])
+        if count <= room then return handles, count end
+        room = count
+    end
+end
+
 -- The live handles, the oldest first: { kind, label, bytes, refs } each.
 function M.objects()
+    local handles, count = live_handles()
     local list = {}
-    while C.mare_object_query(#list, object_c) == 0 do
-        list[#list + 1] = { kind = ffi.string(object_c.kind), label = ffi.string(object_c.label),
-                            bytes = tonumber(object_c.bytes), refs = tonumber(object_c.refs) }
+    for i = 1, count do
+        local object = handles[i - 1]
+        list[i] = { kind = ffi.string(object.kind), label = ffi.string(object.label),
+                    bytes = tonumber(object.bytes), refs = tonumber(object.refs) }
     end
     return list
 end

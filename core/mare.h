@@ -56,7 +56,7 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 3 };      /* changes with every incompatible change of this header */
+enum { MARE_API_VERSION = 4 };      /* changes with every incompatible change of this header */
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -491,8 +491,8 @@ typedef struct mare_object_info {
     uint32_t refs;
 } mare_object_info;
 
-/* The live handles, the oldest first; MARE_ERROR_ARGUMENT past the end. */
-mare_status mare_object_query(uint64_t index, mare_object_info *out);
+/* The first `capacity` of the live handles, the oldest first; *count is how many there are. */
+mare_status mare_object_list(mare_object_info *out, uint64_t capacity, uint64_t *count);
 
 /* cdef:end */
 

@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,20 +80,21 @@ uint64_t mare_live_objects(void) {
     return count;
 }
 
-mare_status mare_object_query(uint64_t index, mare_object_info *out) {
-    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_object_query: out is NULL");
+static void describe(const mr_object *object, mare_object_info *out) {
+    *out = (mare_object_info){ .bytes = object->bytes,
+                               .refs = (uint32_t)atomic_load(&object->refs) };
+    memcpy(out->kind, object->kind, strnlen(object->kind, sizeof out->kind - 1));
+    memcpy(out->label, object->label, sizeof out->label);
+}
+
+mare_status mare_object_list(mare_object_info *out, uint64_t capacity, uint64_t *count) {
+    if (!count || (!out && capacity))
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_object_list: out and count are required");
     pthread_mutex_lock(&live.lock);
-    uint64_t count = live.count;
-    mr_object *object = live.oldest;
-    for (uint64_t i = 0; object && i < index; i++) object = object->after;
-    if (object) {
-        *out = (mare_object_info){ .bytes = object->bytes,
-                                   .refs = (uint32_t)atomic_load(&object->refs) };
-        snprintf(out->kind, sizeof out->kind, "%s", object->kind);
-        snprintf(out->label, sizeof out->label, "%s", object->label);
-    }
+    const mr_object *object = live.oldest;
+    for (uint64_t i = 0; object && i < capacity; i++, object = object->after)
+        describe(object, &out[i]);
+    *count = live.count;
     pthread_mutex_unlock(&live.lock);
-    if (object) return MARE_OK;
-    return mr_fail(MARE_ERROR_ARGUMENT, "mare_object_query: index %llu, there are %llu objects",
-                   (unsigned long long)index, (unsigned long long)count);
+    return MARE_OK;
 }

@@ -63,7 +63,9 @@ static void reuses(void) {
 static void begins_anew(void) {
     const uint64_t live = mare_live_objects();
     mare_buffer *a = NULL, *b = make(3000);
-    mare_object_info info;
+    uint64_t count = 0;
+    mare_object_info objects[8] = { 0 };
+    const mare_object_info *info = &objects[live + 1];
     const mare_buffer_desc desc = { .size = 2800, .type = MARE_TYPE_FLOAT, .label = "first" };
     CHECK_OK(mare_buffer_create(device, &desc, &a));
     mare_buffer_retain(a);
@@ -72,9 +74,9 @@ static void begins_anew(void) {
     CHECK_NUMBER(mare_live_objects(), live + 1);
     a = make(2700);
     CHECK_NUMBER(mare_live_objects(), live + 2);
-    CHECK_OK(mare_object_query(live + 1, &info));
-    CHECK(info.bytes == 2700 && info.refs == 1);
-    CHECK_TEXT(info.label, "x");
+    CHECK_OK(mare_object_list(objects, 8, &count));
+    CHECK(count == live + 2 && info->bytes == 2700 && info->refs == 1);
+    CHECK_TEXT(info->label, "x");
     CHECK(mare_buffer_size(a) == 2700 && mare_buffer_type(a) == MARE_TYPE_NONE);
     mare_buffer_release(b);
     mare_buffer_release(a);

@@ -4,12 +4,14 @@
 -- memory needs none of this but in a plan: to free it waits for the device.
 
 local ffi = require 'ffi'
-local is_pinned = require('bindings.memory').is_host
+local memory_of_host = require 'bindings.memory'
+
+local hold, is_pinned = memory_of_host.hold, memory_of_host.is_host
 
 local M = {}
 
 local queued = {}       -- by key of the stream: { device = key, memory = { [memory] = number } }
-local recorded = {}     -- by key of the stream: { [memory] = true }, for the plan being recorded
+local recorded = {}     -- by key of the stream: { [memory] = hold }, for the plan being recorded
 local recordings = 0    -- how many of these there are
 local count = 0         -- of transfers so far: their numbers
 
@@ -22,7 +24,7 @@ end
 function M.keep(stream, memory)
     local plan = recordings > 0 and recorded[stream.key]
     if plan then
-        plan[memory] = true
+        plan[memory] = plan[memory] or hold(memory)
     elseif not is_pinned(memory) then
         count = count + 1
         if not queued[stream.key] then

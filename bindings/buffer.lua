@@ -146,7 +146,7 @@ local downloader = ffi.metatype([[struct {
 })
 
 -- download(options) that is queued again and again, `into` and `stream` given: what does it when
--- called, so that all is checked once. It keeps the buffer and the stream, as a launch its buffers.
+-- called, so that all is checked once. It keeps the memory and the stream, as a launch its buffers.
 function buffer:downloader(options)
     local what = 'buffer:downloader'
     errors.fields(what, options, download_fields)
@@ -159,7 +159,7 @@ function buffer:downloader(options)
     C.mare_buffer_retain(self.handle)
     C.mare_stream_retain(on)
     local made = downloader(self.handle, offset, pointer, size, on, memory.is_host(into))
-    kept[made] = { stream = s, into = into }
+    kept[made] = { stream = s, into = memory.hold(into) }
     return made
 end
 

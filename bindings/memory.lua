@@ -126,6 +126,14 @@ function M.host(device, options)
     return self
 end
 
+-- What keeps `data` for work that is done again and again: of pinned memory a reference of its own,
+-- which outlives its object's release.
+function M.hold(data)
+    if not class.is(data) then return data end
+    C.mare_host_retain(data.handle)
+    return ffi.gc(ffi.new('mare_host *', data.handle), C.mare_host_release)
+end
+
 -- "float" of a float[10] or a const float *, in LuaJIT's own spelling.
 local function element_name(ctype)
     return tostring(ctype):gsub('const ', ''):match '^ctype<(.-)%s*[%[%*]'

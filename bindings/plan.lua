@@ -50,6 +50,14 @@ function plan:run(count, s)
     if self.kept then anchors.keep(s or self.device.stream, self.kept) end
 end
 
+local release = plan.release
+
+-- Gives the plan back, and what it keeps.
+function plan:release()
+    self.kept = nil
+    release(self)
+end
+
 class.on_call(plan.run)
 stream.methods.record = M.record
 

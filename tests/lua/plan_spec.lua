@@ -105,6 +105,28 @@ for _, info in ipairs(devices()) do
             assert.same({ 7, 7 }, x:totable { offset = 98 })
         end)
 
+        it('keeps pinned memory that is released, as long as it lives', function()
+            collectgarbage()
+            collectgarbage()
+            local live = device.live_objects()
+            local host = d:host { type = 'int32', count = 100, label = 'pinned' }
+            local data = host.data
+            local plan = d.stream:record(function()
+                for _ = 1, 2 do x:download { into = host, stream = d.stream } end
+            end)
+            local outer = d.stream:record(function() plan:run() end)
+            host:release()
+            plan:release()
+            x:fill(7)
+            outer:run()
+            d:wait()
+            assert.equal(7, data[99])
+            outer:release()
+            collectgarbage()
+            collectgarbage()
+            assert.equal(live, device.live_objects())
+        end)
+
         it('throws away what fails, and leaves the stream as it was', function()
             local message = failure(d.stream.record, d.stream, function()
                 launch:run()

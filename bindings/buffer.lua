@@ -1,6 +1,6 @@
 -- buffer.lua - memory on a device, counted in elements of its type. Transfers without a stream are
 -- finished when the call returns. With one they are queued, and the memory on the host is kept
--- alive (not unchanged) until the stream was waited for.
+-- alive (not unchanged) until the stream was waited for, where it can be: otherwise the call waits.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -9,6 +9,7 @@ local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
 local stream = require 'bindings.stream'
+local host = require 'mare.host'
 
 local C, check, whole = mare.C, mare.check, handle.whole
 local class = handle.class('buffer', C.mare_buffer_release)
@@ -82,6 +83,28 @@ local function check_room(what, self, available, size)
     end
 end
 
+-- Queues a transfer whose memory may be gone when the call returns, that of a Lua array or of the
+-- program that embeds Mare, and waits for it. No interrupt comes between; no recording takes it.
+local function transfer_now(what, s, transfer, ...)
+    if C.mare_stream_flush(s.handle) == C.MARE_ERROR_ARGUMENT then
+        errors.argument('%s: %s is recording a plan, for which cdata or host memory is wanted',
+                        what, tostring(s))
+    end
+    local held = host.hold(true)
+    local status = transfer(...)
+    if status == 0 then status = C.mare_stream_wait(s.handle) end
+    host.hold(held)
+    check(status)
+    anchors.settle(s.key)
+end
+
+-- Queues a transfer on the stream object `s`, without one does it now.
+local function transfer(what, s, data, is_passing, call, ...)
+    if s and (is_passing or memory.is_lent(data)) then return transfer_now(what, s, call, ...) end
+    check(call(...))
+    if s then anchors.keep(s, data) end
+end
+
 -- `src` is a Lua array, cdata or host memory; of a bare pointer as much is taken as fits, if no
 -- count is given.
 function buffer:upload(src, options)
@@ -93,10 +116,8 @@ function buffer:upload(src, options)
     local pointer, available = memory.pointer(what, src, self.type)
     local offset, size = span(self, what, options, available and available / self.element)
     check_room(what, self, available, size)
-    check(C.mare_buffer_upload(self.handle, offset, pointer, size, s))
-    if not s then return end
-    if temporary then return options.stream:wait() end
-    anchors.keep(options.stream, src)
+    transfer(what, options.stream, src, temporary, C.mare_buffer_upload, self.handle, offset,
+             pointer, size, s)
 end
 
 -- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only
@@ -109,12 +130,9 @@ function buffer:download(options)
     local into = options.into or memory.array(self.type, size / self.element)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
-    check(C.mare_buffer_download(self.handle, offset, pointer, size, s))
-    if s and options.into then
-        anchors.keep(options.stream, into)
-    elseif s then
-        options.stream:wait()
-    elseif size > 0 then
+    transfer(what, options.stream, into, not options.into, C.mare_buffer_download, self.handle,
+             offset, pointer, size, s)
+    if not s and size > 0 then
         anchors.settle(self.device.stream.key)      -- the default stream has come this far
     end
     return pointer
@@ -152,6 +170,9 @@ function buffer:downloader(options)
     errors.fields(what, options, download_fields)
     local into, s = options.into, options.stream
     if not (into and s) then errors.argument('%s: into and stream are wanted', what) end
+    if memory.is_lent(into) then
+        errors.argument('%s: into: cdata or host memory is wanted, not a lent array', what)
+    end
     local offset, size = span(self, what, options)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
@@ -239,8 +260,8 @@ function buffer:upload_region(src, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, src, self.type)
     check_room(what, self, available, box_end(box, 'src'))
-    check(C.mare_buffer_upload_region(self.handle, pointer, r, stream.handle(s, what)))
-    if s then anchors.keep(s, src) end
+    transfer(what, s, src, false, C.mare_buffer_upload_region, self.handle, pointer, r,
+             stream.handle(s, what))
 end
 
 -- Brings a box of this buffer into host memory `dst`.
@@ -249,8 +270,8 @@ function buffer:download_region(dst, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, dst, self.type)
     check_room(what, self, available, box_end(box, 'dst'))
-    check(C.mare_buffer_download_region(self.handle, pointer, r, stream.handle(s, what)))
-    if s then anchors.keep(s, dst) end
+    transfer(what, s, dst, false, C.mare_buffer_download_region, self.handle, pointer, r,
+             stream.handle(s, what))
 end
 
 return M

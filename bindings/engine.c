@@ -88,10 +88,13 @@ static int host_is_stopping(lua_State *L) {
     return 1;
 }
 
-/* host.hold(on): until it is off the hook raises nothing. */
+/* host.hold(on): until it is off the hook raises nothing. Returns what it was. */
 static int host_hold(lua_State *L) {
-    engine_of(L)->held = lua_toboolean(L, 1);
-    return 0;
+    mare_engine *engine = engine_of(L);
+    bool held = engine->held;
+    engine->held = lua_toboolean(L, 1);
+    lua_pushboolean(L, held);
+    return 1;
 }
 
 void mare_engine_interrupt(mare_engine *engine) {

@@ -164,13 +164,15 @@ static void watch_waking(int on) {
 }
 
 /* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
- * an error of the hook must not fly through that. */
+ * an error of the hook must not fly through that. Returns what it was. */
 static int host_hold(lua_State *L) {
+    int before = held;
     held = lua_toboolean(L, 1);
     watch_waking(held);
     if (held && interrupted) leave_alone(L);
     if (!held && interrupted) set_hook();
-    return 0;
+    lua_pushboolean(L, before);
+    return 1;
 }
 
 /* host.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */

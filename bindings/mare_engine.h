@@ -48,7 +48,8 @@ typedef enum mare_value_kind {
  * reads and writes the host's as a[0] .. a[#a - 1], bounds are checked, and a device's
  * buffer:upload and :download take it. One given to mare_engine_call is the script's until that
  * call returns, one given to mare_engine_set until the name is set anew; after that a script that
- * has kept it gets an error. An array of Lua numbers comes out as doubles. */
+ * has kept it gets an error. A transfer of it that the script queues is waited for, and no plan
+ * takes one. An array of Lua numbers comes out as doubles. */
 typedef struct mare_value {
     uint32_t kind;                  /* mare_value_kind */
     uint32_t type;                  /* mare_type of an array's elements */

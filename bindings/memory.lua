@@ -179,6 +179,11 @@ local function lent(what, data, type_name)
     return ffi.cast('char *', address), size
 end
 
+-- Whether what M.pointer takes is such memory, which nobody but its owner can keep.
+function M.is_lent(data)
+    return type(data) == 'userdata'
+end
+
 -- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does
 -- not tell).
 function M.pointer(what, data, type_name)

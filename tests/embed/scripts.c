@@ -207,6 +207,42 @@ static void shares_buffers(void) {
     mare_device_release(device);
 }
 
+/* What is queued with memory of the host is over when the call returns, and nothing repeats it. */
+static void ends_transfers_with_loans(void) {
+    mare_device *device;
+    mare_buffer *buffer;
+    float data[4] = { 1, 2, 3, 4 };
+    CHECK_OK(mare_device_open("null", &device));
+    CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 16, .label = "shared",
+        .type = MARE_TYPE_FLOAT }, &buffer));
+    mare_value values[] = { mare_value_buffer(buffer), mare_value_array(MARE_TYPE_FLOAT, data, 4) };
+    CHECK_OK(mare_engine_run(engine, "function put(b, a)\n"
+        "    b:upload(a, { stream = b.device.stream })\n"
+        "    b:download { into = a, stream = b.device:stream() } end\n"
+        "function again(b, a) return b:downloader { into = a, stream = b.device.stream } end\n"
+        "function record(b, a) local s = b.device.stream b:fill(9)\n"
+        "    local refusals = {} s:record(function() for k, f in ipairs {\n"
+        "        function() b:upload(a, { stream = s }) end,\n"
+        "        function() b:download { into = a, stream = s } end,\n"
+        "        function() b:download_region(a, { width = 16 }, s) end,\n"
+        "        function() b:upload_region(a, { width = 16 }, s) end,\n"
+        "    } do refusals[k] = select(2, pcall(f)).message end end):run()\n"
+        "    return #refusals, refusals[4] end", "t"));
+    CHECK_OK(mare_engine_call(engine, "put", values, 2));
+    CHECK_NUMBER(data[3], 4);
+    CHECK_FAILS(mare_engine_call(engine, "again", values, 2), MARE_ERROR_ARGUMENT, "lent");
+    CHECK_OK(mare_engine_call(engine, "record", values, 2));
+    CHECK_NUMBER(result(0).number, 4);
+    CHECK_TEXT(result(1).data, "buffer:upload_region: stream 'default' is recording a plan, for "
+        "which cdata or host memory is wanted");
+    CHECK_NUMBER(data[0], 1);
+    CHECK_OK(mare_plan_begin(mare_device_stream(device)));
+    CHECK_FAILS(mare_engine_call(engine, "put", values, 2), MARE_ERROR_ARGUMENT, "recording");
+    CHECK_OK(mare_plan_end(mare_device_stream(device), NULL, NULL));
+    mare_buffer_release(buffer);
+    mare_device_release(device);
+}
+
 int main(void) {
     CHECK_OK(mare_engine_create(&(mare_engine_desc){ .label = "scripts" }, &engine));
     returns_results();
@@ -219,6 +255,7 @@ int main(void) {
     refuses_nonsense();
     belongs_to_its_thread();
     shares_buffers();
+    ends_transfers_with_loans();
     CHECK_OK(mare_engine_destroy(engine));
     CHECK_NUMBER(mare_live_objects(), 0);
     return check_result();

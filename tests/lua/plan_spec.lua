@@ -146,8 +146,11 @@ for _, info in ipairs(devices()) do
                 ["stream 'own': wait while it is recording"] = function() s:wait() end,
                 ["stream 'own': flush while"] = function() s:flush() end,
                 ["is recording already"] = function() s:record(function() end) end,
-                ["while it is recording a plan"] = function()
+                ["upload: stream 'own' is recording a plan, for which cdata"] = function()
                     x:upload({ 1, 2 }, { stream = s })
+                end,
+                ["download: stream 'own' is recording a plan, for which cdata"] = function()
+                    x:download { stream = s }
                 end,
             } do
                 local message = failure(s.record, s, f)
@@ -161,6 +164,16 @@ for _, info in ipairs(devices()) do
             plan:release()
             message = failure(function() plan:run() end)
             assert.truthy(message:find('after its release', 1, true), message)
+        end)
+
+        it('records no transfer of what is gone by its replay', function()
+            x:fill(5)
+            local plan = d.stream:record(function()
+                pcall(x.upload, x, { 1, 2, 3 }, { stream = d.stream })
+                pcall(x.download, x, { stream = d.stream })
+            end)
+            plan:run()
+            assert.same({ 5, 5 }, x:totable { count = 2 })
         end)
 
         it('makes no garbage', function()

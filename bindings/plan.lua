@@ -29,6 +29,7 @@ function M.record(self, f, label)
     if type(f) ~= 'function' then
         errors.argument('stream:record: a function is wanted, not %s', type(f))
     end
+    if label ~= nil then errors.wanted('stream:record: label', 'string', label) end
     check(C.mare_plan_begin(self.handle))
     anchors.record(self)
     local ok, failure = pcall(f)
@@ -43,9 +44,17 @@ function M.record(self, f, label)
     })
 end
 
+local function check_count(count)
+    if type(count) ~= 'number' or count < 0 or count % 1 ~= 0 or count >= 2^32 then
+        errors.argument('plan:run: count: a whole number from 0 below 2^32 is wanted, not %s',
+                        tostring(count))
+    end
+end
+
 -- Queues everything `count` times (once if not given), on any stream of the device.
 function plan:run(count, s)
-    local status = C.mare_plan_run(self.handle, count or 1, stream.handle(s, 'plan:run'))
+    if count == nil then count = 1 else check_count(count) end
+    local status = C.mare_plan_run(self.handle, count, stream.handle(s, 'plan:run'))
     if status ~= 0 then check(status) end
     if self.kept then anchors.keep(s or self.device.stream, self.kept) end
 end

@@ -176,6 +176,31 @@ for _, info in ipairs(devices()) do
             assert.same({ 5, 5 }, x:totable { count = 2 })
         end)
 
+        it('records nothing under a label that is none', function()
+            for given, message in pairs {
+                [5] = 'stream:record: label: a string is wanted, not number',
+                [{ label = 'step' }] = 'stream:record: label: a string is wanted, not table',
+            } do
+                assert.error_matches(function() d.stream:record(function() end, given) end, message)
+            end
+            launch:run()
+            check_sum(1)
+        end)
+
+        it('replays a whole number of times', function()
+            local plan = d.stream:record(function() launch:run() end)
+            for _, count in ipairs { -1, 2^32 + 2, 0 / 0, math.huge, 1.5, true, '2', d.stream } do
+                local message = failure(plan.run, plan, count)
+                assert.equal(message:match 'plan:run: .*',
+                    'plan:run: count: a whole number from 0 below 2^32 is wanted, not ' ..
+                    tostring(count))
+            end
+            plan:run(0)
+            check_sum(0)
+            plan:run(nil, d.stream)
+            check_sum(1)
+        end)
+
         it('makes no garbage', function()
             local plan = d.stream:record(function() launch:run() end)
             local function loop()

@@ -111,6 +111,7 @@ function M.collect()
     end
     give_back()
 end
+jit.off(M.collect)      -- as a trace the loop may step for ever without the end of a cycle
 
 -- ---- classes ----
 

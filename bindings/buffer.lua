@@ -55,6 +55,10 @@ end
 -- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.
 function buffer:view(offset, count)
     offset = whole(offset, 'buffer:view: offset') * self.element
+    if offset > self.size then
+        errors.argument("buffer:view: offset: %d, buffer '%s' has %d elements",
+                        offset / self.element, self.label, self.count)
+    end
     local size = count and whole(count, 'buffer:view: count') * self.element or self.size - offset
     mare.create(C.mare_buffer_view, self.handle, offset, size, out)
     return class.wrap(out, {

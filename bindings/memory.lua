@@ -134,14 +134,17 @@ function M.hold(data)
     return ffi.gc(ffi.new('mare_host *', data.handle), C.mare_host_release)
 end
 
--- "float" of a float[10] or a const float *, in LuaJIT's own spelling.
+-- "float" of a float[10] or a const float *, "float *" of a float *[10], in LuaJIT's own spelling;
+-- and whether it is an array.
 local function element_name(ctype)
-    return tostring(ctype):gsub('const ', ''):match '^ctype<(.-)%s*[%[%*]'
+    local text = tostring(ctype):gsub('%f[%w_]const%f[^%w_] ?', ''):match '^ctype<(.*)>$'
+    local of_array = text:match '^([^%(]-)%s*%[[%[%]%d%?]*$'
+    return of_array or text:match '^(.-)%s*%*$', of_array ~= nil
 end
 
 local spelling, is_number = {}, {}
 for name, ctype in pairs(mare.ctypes) do
-    spelling[name] = element_name(ffi.typeof(ctype .. ' *'))
+    spelling[name] = (element_name(ffi.typeof(ctype .. ' *')))
     is_number[spelling[name]] = true
 end
 local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
@@ -153,8 +156,8 @@ local function describe(cdata)
     local id = tonumber(ffi.typeof(cdata))
     local known = seen[id]
     if not known then
-        local ctype = ffi.typeof(cdata)
-        known = { name = element_name(ctype), is_array = tostring(ctype):find('[', 1, true) }
+        known = {}
+        known.name, known.is_array = element_name(ffi.typeof(cdata))
         seen[id] = known
     end
     return known

@@ -33,6 +33,10 @@ local function wrap(device, label)
 end
 
 function M.create(device, options)
+    if handle.kind(device) ~= 'device' then
+        errors.argument('d:stream{...}, with a colon, makes a stream: a device is wanted, not %s',
+                        tostring(device))
+    end
     options = errors.fields('stream', options or {}, { priority = 'number', label = 'string' })
     desc.priority, desc.label = options.priority or 0, options.label
     mare.create(C.mare_stream_create, device.handle, desc, out)

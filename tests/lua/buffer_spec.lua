@@ -66,6 +66,25 @@ for _, info in ipairs(devices()) do
             h:release()
         end)
 
+        it('takes no pointers for numbers', function()
+            local b = d:buffer{ type = 'float', count = 8, label = 'b' }
+            for _, ctype in ipairs { 'float *[8]', 'float **', 'const float *const *' } do
+                assert.error_matches(function() b:upload(ffi.new(ctype), { count = 1 }) end,
+                    'buffer:upload: the elements are float, the data are float %*$')
+            end
+            assert.error_matches(function() b:upload(ffi.new 'float (*)[8]') end,
+                'an array or a pointer is wanted')
+            b:upload(ffi.new('const float[2][4]', { { 1, 2, 3, 4 }, { 5, 6, 7, 8 } }))
+            assert.same({ 4, 5 }, b:totable { offset = 3, count = 2 })
+        end)
+
+        it('says where a view would begin', function()
+            local b = d:buffer{ type = 'float', count = 64, label = 'b' }
+            assert.error_matches(function() b:view(65) end,
+                "buffer:view: offset: 65, buffer 'b' has 64 elements")
+            assert.equal(1, b:view(63).count)
+        end)
+
         it('takes no pinned memory after its release', function()
             local b, s = d:buffer{ type = 'float', count = 4 }, d:stream()
             local h = d:host{ type = 'float', count = 4, label = 'h' }

@@ -227,6 +227,10 @@ static int recover(lua_State *L) {
     mare_engine *engine = lua_touserdata(L, 1);
     lua_sethook(L, look_for_interrupt, LUA_MASKCOUNT, PERIOD);
     engine_end_loans(L, engine);
+    if (engine->status != MARE_OK && engine->functions) {
+        engine_push_function(L, "recover");
+        lua_call(L, 0, 0);
+    }
     if (engine->status == MARE_ERROR_MEMORY) lua_gc(L, LUA_GCCOLLECT, 0);
     return 0;
 }

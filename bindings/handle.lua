@@ -35,7 +35,6 @@ local function put_free(slot)
     free_count = free_count + 1
 end
 
--- Called where no slot is free.
 local function grow()
     local wanted = math.max(64, 2 * slots)
     local more = ffi.new('void *[?]', wanted + 1)
@@ -43,19 +42,23 @@ local function grow()
     free = ffi.new('int32_t[?]', wanted)
     handles = more
     for slot = slots + 1, wanted do
-        objects[slot] = false
+        objects[slot], releases[slot] = false, false
         slots = slot
         put_free(slot)
     end
 end
 
+-- Room for the next one is made here, where this one has a slot and so is given back if there is no
+-- memory.
 local function take_slot(object, pointer, release)
     busy = true
     if free_count == 0 then grow() end
     free_count = free_count - 1
     local slot = free[free_count]
     handles[slot], releases[slot] = pointer, release
-    objects[slot], object.slot = object, slot
+    objects[slot] = object
+    object.slot = slot
+    if free_count == 0 then grow() end
     busy = false
 end
 
@@ -70,25 +73,25 @@ local witness = setmetatable({}, { __mode = 'v' })
 
 -- Gives back the handles of objects that have died.
 local function give_back()
-    busy = true
     witness[1] = {}
+    busy = true
     for slot = 1, slots do
         if objects[slot] == nil then
+            local release, pointer = releases[slot], handles[slot]
             put_free(slot)
-            releases[slot](handles[slot])
+            release(pointer)
         end
     end
     busy = false
 end
 
--- A piece of garbage, whose finaliser tells that the collector has been at work.
-local function watch()
-    ffi.gc(ffi.new 'char[1]', function()
-        if not (witness[1] or busy) then give_back() end
-        watch()
-    end)
+-- Set on a piece of garbage, this tells that the collector has been at work. It is set anew first,
+-- and on the same piece, for which there is memory.
+local function watch(piece)
+    ffi.gc(piece, watch)
+    if not (witness[1] or busy) then give_back() end
 end
-watch()
+watch(ffi.new 'char[1]')
 
 -- What is left when the Lua state closes, and this with it.
 getmetatable(objects).closing = ffi.gc(ffi.new 'char[1]', function()
@@ -123,10 +126,13 @@ local function describe(kind, object)
     return label and ("%s '%s'"):format(kind, label) or kind
 end
 
+-- Per class: gives back a handle that C has made and nobody has taken over.
+local give_back_new = {}
+
 -- A class of objects around handles that the C function `release` gives back. class.wrap(out,
--- fields) takes the handle in out[0] over; methods go into class.methods.
+-- fields) takes the handle in out[0] over, `out` always the same; methods go into class.methods.
 function M.class(kind, release)
-    local methods = {}
+    local methods, cell = {}, nil
     local class = { kind = kind, methods = methods }
     local live = { __index = methods, __tostring = function(self) return describe(kind, self) end }
     local dead = {
@@ -140,10 +146,20 @@ function M.class(kind, release)
     M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
 
     function class.wrap(out, fields)
-        fields.handle = out[0]
-        take_slot(fields, fields.handle, release)
+        cell = cell or out
+        local pointer = out[0]
+        out[0] = nil
+        take_slot(fields, pointer, release)
+        fields.handle = pointer
         if made then made[#made + 1] = fields end
         return setmetatable(fields, live)
+    end
+
+    give_back_new[#give_back_new + 1] = function()
+        local pointer = cell and cell[0] or nil
+        if pointer == nil then return end
+        cell[0] = nil
+        release(pointer)
     end
 
     -- The handle of `object`, for a C call that wants one of this class.
@@ -247,10 +263,11 @@ function M.scope(f, ...)
     return enter(coroutine.create(f), {}, ...)
 end
 
--- For the end of all that runs, where Ctrl-C may have cut a scope short: what is made from now on
--- is of none.
+-- For the end of all that runs, where Ctrl-C or want of memory may have cut a scope, a change of
+-- slots or the making of an object short: what is made from now on is of no scope.
 function M.end_scopes()
-    made, depth = nil, 0
+    made, depth, busy = nil, 0, false
+    for _, f in ipairs(give_back_new) do f() end
 end
 
 -- The kind of a handle, nil of anything else; and whether it is released.

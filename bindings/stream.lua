@@ -45,8 +45,9 @@ end
 
 -- The stream that NULL stands for; keeping it keeps the device.
 function M.default(device)
-    out[0] = C.mare_device_stream(device.handle)
-    C.mare_stream_retain(out[0])
+    local pointer = C.mare_device_stream(device.handle)
+    C.mare_stream_retain(pointer)
+    out[0] = pointer
     return wrap(device, 'default')
 end
 

@@ -129,6 +129,12 @@ function embed.import(address)
     return require('bindings.values').import(address)
 end
 
+-- After a failure.
+function embed.recover()
+    local handle = package.loaded['bindings.handle']
+    if handle then handle.end_scopes() end
+end
+
 -- ---- scenarios ----
 
 -- words: of a command line

@@ -78,6 +78,25 @@ static void limits_memory(void) {
     CHECK_OK(mare_engine_destroy(small));
 }
 
+/* Wherever memory ends: in the making of an object, in that of room for more of them. */
+static void gives_back_what_it_made(const char *make) {
+    uint64_t before = mare_live_objects();
+    char text[128];
+    snprintf(text, sizeof text, "for i = 1, 1e9 do keep[i] = %s end", make);
+    for (uint64_t limit = 4300 << 10; limit < 9000 << 10; limit += 300 << 10) {
+        mare_engine *engine;
+        CHECK_OK(mare_engine_create(&(mare_engine_desc){ .memory = limit }, &engine));
+        CHECK_OK(mare_engine_run(engine, "mare = require 'mare' keep = {}\n"
+                                 "d = mare.device.open 'null' d:event()", "t"));
+        uint64_t few = mare_live_objects();
+        CHECK_FAILS(mare_engine_run(engine, text, "greedy"), MARE_ERROR_MEMORY, "memory");
+        CHECK_OK(mare_engine_run(engine, "keep = nil collectgarbage() collectgarbage()", "after"));
+        CHECK(mare_live_objects() <= few);
+        CHECK_OK(mare_engine_destroy(engine));
+        CHECK_NUMBER(mare_live_objects(), before);
+    }
+}
+
 static void keeps_the_sandbox_shut(void) {
     static const char *const names[] = { "io", "require", "package", "debug", "ffi", "jit",
         "dofile", "loadfile", "getfenv", "setfenv", "newproxy", "module", "collectgarbage",
@@ -170,6 +189,8 @@ int main(void) {
     stops_endless_scripts(0);
     stops_endless_scripts(MARE_ENGINE_SANDBOX);
     limits_memory();
+    gives_back_what_it_made("d:event()");
+    gives_back_what_it_made("d:stream()");
     keeps_the_sandbox_shut();
     takes_what_is_printed();
     return check_result();

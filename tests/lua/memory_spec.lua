@@ -136,9 +136,13 @@ describe('memory', function()
         local count = 0
         repeat
             local make, given, kept, handles = things()
+            local made = { 0 }
             count = count + 37
             local was_cut = cut_short(function()
-                for i = 1, 70 do make(i, i % 3) end
+                for i = 1, 70 do
+                    made[1] = i
+                    make(i, i % 3)
+                end
                 handles.collect()
                 handles.scope(function() make(71) end)
             end, count)
@@ -152,6 +156,11 @@ describe('memory', function()
                 assert.equal(not kept[i] and 1 or nil, given[i], ('%d after %d'):format(i, count))
             end
             for i, thing in pairs(kept) do assert.equal(ffi.cast('void *', i), thing.handle) end
+            local lost = 0
+            for i = 1, made[1] do
+                if not (given[i] or kept[i]) then lost = lost + 1 end
+            end
+            assert.is_true(lost <= 1, ('%d after %d'):format(lost, count))
         until not was_cut
     end)
 

@@ -1,12 +1,13 @@
 -- anchors.lua - the memory of the host that queued transfers still read or write. It hangs on the
 -- address of the stream, not on the stream's Lua object: the collector frees an array in the sweep
 -- that finds its last owner dead, long before any finaliser could wait for the transfer. Pinned
--- memory needs none of this but in a plan: to free it waits for the device.
+-- memory needs none of this but in a plan, or on a stream of another device: to free it waits for its
+-- own.
 
 local ffi = require 'ffi'
 local memory_of_host = require 'bindings.memory'
 
-local hold, is_pinned = memory_of_host.hold, memory_of_host.is_host
+local hold, is_pinned = memory_of_host.hold, memory_of_host.is_pinned
 
 local M = {}
 
@@ -25,12 +26,12 @@ function M.keep(stream, memory)
     local plan = recordings > 0 and recorded[stream.key]
     if plan then
         plan[memory] = plan[memory] or hold(memory)
-    elseif not is_pinned(memory) then
+    elseif not is_pinned(memory, stream.device) then
         count = count + 1
         if not queued[stream.key] then
             queued[stream.key] = { device = stream.device_key, memory = {} }
         end
-        queued[stream.key].memory[memory] = count
+        queued[stream.key].memory[hold(memory)] = count
     end
 end
 

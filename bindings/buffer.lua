@@ -183,7 +183,8 @@ function buffer:downloader(options)
     local on = stream.handle(s, what)
     C.mare_buffer_retain(self.handle)
     C.mare_stream_retain(on)
-    local made = downloader(self.handle, offset, pointer, size, on, memory.is_host(into))
+    local made = downloader(self.handle, offset, pointer, size, on,
+                            memory.is_pinned(into, s.device))
     kept[made] = { stream = s, into = memory.hold(into) }
     return made
 end

@@ -120,10 +120,15 @@ function M.host(device, options)
     local label = options.label or 'host memory'
     M.create(device, size, C.mare_host_create, size, label, out)
     local self = class.wrap(out, {
-        label = label, type = type_name, size = size, count = size / element,
+        label = label, type = type_name, size = size, count = size / element, device = device,
     })
     self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
     return self
+end
+
+-- Whether `data` is pinned memory of this device: to free it waits for all that the device does.
+function M.is_pinned(data, device)
+    return class.is(data) and data.device == device
 end
 
 -- What keeps `data` for work that is done again and again: of pinned memory a reference of its own,

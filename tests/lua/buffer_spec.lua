@@ -126,6 +126,33 @@ for _, info in ipairs(devices()) do
             assert.equal(3, h.data[0])
         end)
 
+        local function collect()
+            for _ = 1, 3 do collectgarbage() end
+        end
+
+        it('keeps pinned memory of another device until the transfer is over', function()
+            local b, other = d:buffer{ type = 'float', count = 4 }, device.open(info.name)
+            local function is_live()
+                collect()
+                for _, object in ipairs(device.objects()) do
+                    if object.label == 'lane' then return true end
+                end
+                return false
+            end
+            for _, queue_on in ipairs {
+                function(h) b:download { into = h, stream = d.stream } end,
+                function(h) b:downloader { into = h, stream = d.stream } () end,
+            } do
+                local h = other:host{ type = 'float', count = 4, label = 'lane' }
+                queue_on(h)
+                h:release()
+                assert.is_true(is_live())
+                d:wait()
+                assert.is_false(is_live())
+            end
+            other:release()
+        end)
+
         it('keeps the pinned memory of a downloader', function()
             local b = d:buffer{ type = 'float', count = 4 }
             b:fill(5)
@@ -162,10 +189,6 @@ for _, info in ipairs(devices()) do
             local data = ffi.new('float[?]', 1000, 7)
             b:upload(data, { stream = s or d:stream { label = 'dropped' } })
             return setmetatable({ data }, { __mode = 'v' })
-        end
-
-        local function collect()
-            for _ = 1, 3 do collectgarbage() end
         end
 
         it('keeps the data of a queued transfer until its stream was waited for', function()

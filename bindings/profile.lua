@@ -55,13 +55,13 @@ function M.opened(device)
     if profiled then add(device) end
 end
 
--- Called with every device that is about to be released.
+-- Called with every device that is about to be released, be it lost, and its times with it.
 function M.released(device)
     open[device] = nil
     for index, other in ipairs(profiled or {}) do
         if other == device then
             table.remove(profiled, index)
-            collect(device)
+            pcall(collect, device)
             since[device] = nil
             return
         end
@@ -72,7 +72,13 @@ end
 function M.begin()
     if profiled then errors.argument 'profile: it runs already' end
     profiled, records, begun, since = {}, {}, {}, {}
-    for device in pairs(open) do add(device) end
+    for device in pairs(open) do
+        local ok, failure = pcall(add, device)
+        if not ok and failure.status ~= 'MARE_ERROR_LOST' then
+            pcall(M.finish)
+            error(failure, 0)
+        end
+    end
 end
 
 -- f(device), which no profile sees: for what Mare itself wants to know of a device.
@@ -80,18 +86,24 @@ function M.without(f, device)
     if not (profiled and since[device]) then return f(device) end
     collect(device)
     local ok, result = pcall(f, device)
-    start(device)
-    if not ok then error(result, 0) end
+    local started, failure = pcall(start, device)
+    if not (ok and started) then error(ok and failure or result, 0) end
     return result
 end
 
 -- Array of { name, device, model, stream, stream_index, is_kernel, start_ms, stop_ms, bytes,
--- registers, resident }, device by device, each in the order of queueing; see mare.h.
+-- registers, resident }, device by device, each in the order of queueing; see mare.h. The first
+-- failure passes on when all devices are done.
 function M.finish()
     local devices = profiled
     if not devices then errors.argument 'profile: it does not run' end
     profiled = nil
-    for _, device in ipairs(devices) do collect(device) end
+    local failure
+    for _, device in ipairs(devices) do
+        local ok, raised = pcall(collect, device)
+        failure = failure or not ok and raised
+    end
+    if failure then error(failure, 0) end
     return records
 end
 

@@ -106,6 +106,7 @@ static mare_status begin(mare_device *device, struct mr_profile *profile) {
     if (mr_profile_is_on(device))
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_begin: device %s is profiled already",
                        device->info.name);
+    MR_TRY(mr_device_alive(device));
     MR_TRY_WITH(mark_origin(device, profile), "device '%s': profile", device->info.name);
     profile->count = profile->timed = profile->taken = 0;
     profile->name_count = profile->lane_count = 0;
@@ -264,13 +265,13 @@ mare_status mr_profile_run(const mr_op *op, mare_stream *stream) {
 /* ---- results ---- */
 
 static mare_status end(mare_device *device, struct mr_profile *profile) {
-    mare_status status = MARE_OK;
+    mare_status alive = mr_device_alive(device), status = alive;
     atomic_store(&device->is_profiled, false);
     while (status == MARE_OK && profile->timed < profile->count)
         status = time_piece(device, profile);
     profile->count = profile->timed;
-    return status == MARE_OK ? status : mr_annotate(status, "device '%s': profile",
-                                                    device->info.name);
+    if (status == alive) return status;
+    return mr_device_note(device, mr_annotate(status, "device '%s': profile", device->info.name));
 }
 
 mare_status mare_profile_end(mare_device *device) {

@@ -106,8 +106,8 @@ end
 function profile.new(f)
     profile.begin()
     local ok, failure = pcall(f)
-    local report = profile.finish()
-    if not ok then error(failure, 0) end
+    local finished, report = pcall(profile.finish)
+    if not (ok and finished) then error(ok and report or failure, 0) end
     return report
 end
 

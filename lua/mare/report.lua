@@ -27,18 +27,30 @@ local function known(bytes)
     return bytes > 0 and report.size(bytes) or 'unknown'
 end
 
+local function memory_of(d)
+    local row = { device = d.name }
+    row.in_use, row.idle = d:pool()
+    row.free, row.total = d:memory()
+    if row.total == 0 then row.total = d.info.memory end
+    row.text = ('%-10s %10s in buffers, %10s idle, %10s free of %s'):format(row.device,
+        report.size(row.in_use), report.size(row.idle), known(row.free), known(row.total))
+    return row
+end
+
+-- What is known of a device that does not answer.
+local function lost_memory(d)
+    return { device = d.name, lost = true, in_use = 0, idle = 0, free = 0, total = d.info.memory,
+        text = ('%-10s lost'):format(d.name) }
+end
+
 -- mare.memory(): of each open device the bytes in_use by buffers, idle in the pool, free and total
--- (0 where the driver does not tell).
+-- (0 where the driver does not tell); `lost` where there is nothing to tell.
 function report.memory()
     local rows = {}
     for index, d in ipairs(device.opened()) do
-        local row = { device = d.name }
-        row.in_use, row.idle = d:pool()
-        row.free, row.total = d:memory()
-        if row.total == 0 then row.total = d.info.memory end
-        row.text = ('%-10s %10s in buffers, %10s idle, %10s free of %s'):format(row.device,
-            report.size(row.in_use), report.size(row.idle), known(row.free), known(row.total))
-        rows[index] = row
+        local ok, row = pcall(memory_of, d)
+        if not ok and row.status ~= 'MARE_ERROR_LOST' then error(row, 0) end
+        rows[index] = ok and row or lost_memory(d)
     end
     return setmetatable(rows, table_of_rows)
 end

@@ -241,6 +241,22 @@ print(b:download()[3])
         recovers('fake_cuda', cuda, 'cuLaunchKernel:1:700', 'axpy', 'cuda')
     end)
 
+    it('leaves the profile, its release and the report of memory to work, on CUDA', function()
+        if not exists 'fake_cuda' then pending 'no fake library' end
+        local text = run { library = 'fake_cuda', setup = cuda .. [[
+local other = mare.device.open 'null'
+mare.profile(function() rho:fill(0) end)
+]], fail = 'cuStreamSynchronize:1+:700', line = [[
+    mare.profile(function() rho:fill(0) d.stream:wait() end)]], after = [[
+print(#mare.memory(), mare.memory())
+attempt(function() mare.profile(function() end) end)
+mare.profile(function() d:release() end)
+print(#mare.memory())
+]] }
+        assert.truthy(text:find '\nMARE_ERROR_LOST [^\n]*cuStreamSynchronize', text)
+        assert.truthy(text:find '\n2%s+cuda:0 +lost\nnull:0 .-\nOK\n1\n', text)
+    end)
+
     it('says so until it is released, on OpenCL', function()
         recovers('fake_opencl', opencl, 'clEnqueueNDRangeKernel:1:-36', 'saxpy', 'opencl')
     end)

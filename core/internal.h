@@ -45,6 +45,8 @@ void mr_text_vformat(mr_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 const char *mr_text_cstr(const mr_text *text);      /* never NULL */
 void mr_text_free(mr_text *text);
+/* Copies what fits with its NUL, of UTF-8 whole characters. */
+void mr_text_cut(char *out, size_t size, const char *text);
 /* "4096", "512M", "1.5G": K, M, G, T are powers of 1024. False if the text is nothing like it. */
 bool mr_parse_bytes(const char *text, uint64_t *out);
 

@@ -40,11 +40,9 @@ void *mr_line_alloc(size_t size) {
 }
 
 void mr_object_begin(mr_object *object, const char *kind, const char *label) {
-    const size_t length = strnlen(label, sizeof object->label - 1);
     atomic_init(&object->refs, 1);
     object->kind = kind;
-    memcpy(object->label, label, length);
-    object->label[length] = 0;
+    mr_text_cut(object->label, sizeof object->label, label);
     link_newest(object);
 }
 
@@ -83,7 +81,7 @@ uint64_t mare_live_objects(void) {
 static void describe(const mr_object *object, mare_object_info *out) {
     *out = (mare_object_info){ .bytes = object->bytes,
                                .refs = (uint32_t)atomic_load(&object->refs) };
-    memcpy(out->kind, object->kind, strnlen(object->kind, sizeof out->kind - 1));
+    mr_text_cut(out->kind, sizeof out->kind, object->kind);
     memcpy(out->label, object->label, sizeof out->label);
 }
 

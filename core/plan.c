@@ -8,7 +8,6 @@
  */
 #include "internal.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* What a plan may come to with its nested plans written out, as graphs have it; and how deep they
@@ -76,7 +75,7 @@ mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **ou
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_plan_end: stream '%s' is not recording",
                        stream->object.label);
     mare_device_retain(plan->device);
-    if (label) snprintf(plan->object.label, sizeof plan->object.label, "%s", label);
+    if (label) mr_text_cut(plan->object.label, sizeof plan->object.label, label);
     if (out) *out = plan;
     else mare_plan_release(plan);
     return MARE_OK;

@@ -59,6 +59,14 @@ void mr_text_free(mr_text *text) {
     *text = (mr_text){ 0 };
 }
 
+void mr_text_cut(char *out, size_t size, const char *text) {
+    size_t length = strnlen(text, size - 1);
+    if (text[length])
+        while (length && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    memcpy(out, text, length);
+    out[length] = '\0';
+}
+
 bool mr_parse_bytes(const char *text, uint64_t *out) {
     static const char units[] = "KMGT";
     char *end = NULL;

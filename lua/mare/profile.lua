@@ -60,11 +60,34 @@ function Report:__tostring()
     return table.concat(lines, '\n')
 end
 
+local characters = { '^[%z\1-\127]+', '^[\194-\223][\128-\191]', '^\224[\160-\191][\128-\191]',
+    '^[\225-\236\238\239][\128-\191][\128-\191]', '^\237[\128-\159][\128-\191]',
+    '^\240[\144-\191][\128-\191][\128-\191]', '^[\241-\243][\128-\191][\128-\191][\128-\191]',
+    '^\244[\128-\143][\128-\191][\128-\191]' }
+local replacement = '\239\191\189'
+
+local function character_at(text, at)
+    for _, pattern in ipairs(characters) do
+        local found = text:match(pattern, at)
+        if found then return found end
+    end
+end
+
+-- As JSON has it; labels are anybody's bytes, and what is no UTF-8 becomes U+FFFD.
+local function quote(text)
+    local parts, at = {}, 1
+    while at <= #text do
+        local found = character_at(text, at)
+        parts[#parts + 1] = found or replacement
+        at = at + (found and #found or 1)
+    end
+    return json.quotestring(table.concat(parts))
+end
+
 -- A process of the trace is a device, a thread of it a stream.
 local function trace_events(records)
     local events, processes, threads = {}, {}, {}
     local function add(format, ...) events[#events + 1] = format:format(...) end
-    local quote = json.quotestring
     for _, r in ipairs(records) do
         local process = processes[r.device]
         if not process then

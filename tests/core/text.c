@@ -83,8 +83,24 @@ static void parses_sizes(void) {
         CHECK(!mr_parse_bytes(bad[i], &bytes) && bytes == 7);
 }
 
+static void cuts_at_characters(void) {
+    static const struct { const char *text, *cut; } cases[] = {     /* to 7 bytes */
+        { "", "" }, { "1234567", "1234567" }, { "12345678", "1234567" },
+        { "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", "\xc3\xa9\xc3\xa9\xc3\xa9" },
+        { "12345\xc3\xa9", "12345\xc3\xa9" }, { "123456\xc3\xa9", "123456" },
+        { "12345\xe2\x82\xac", "12345" }, { "1234\xf0\x9f\x8c\x8a", "1234" },
+        { "\x80\x80\x80\x80\x80\x80\x80\x80", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[8] = "#######";
+        mr_text_cut(out, sizeof out, cases[i].text);
+        CHECK_TEXT(out, cases[i].cut);
+    }
+}
+
 int main(void) {
     parses_sizes();
+    cuts_at_characters();
     grows();
     remembers_failure();
     lexes();

@@ -116,6 +116,29 @@ describe('profile', function()
         assert.truthy(tostring(message):find('it runs already', 1, true))
     end)
 
+    it('names streams in UTF-8, whatever their labels hold', function()
+        local path, accents, streams = os.tmpname(), ('\195\169'):rep(40), {}
+        local labels = { accents, 'a\255b\237\160\128\226\130\172\195', '\240\159\140\138' }
+        local d = device.open 'null'
+        local x = d:buffer { size = 64 }
+        local report = mare.profile(function()
+            for i, label in ipairs(labels) do
+                streams[i] = d:stream { label = label }
+                x:fill(0, { stream = streams[i] })
+            end
+        end)
+        report:write_trace(path)
+        local names, bad = {}, '\239\191\189'
+        for _, event in ipairs(json.decode(read(path)).traceEvents) do
+            if event.name == 'thread_name' then names[#names + 1] = event.args.name end
+        end
+        assert.same({ 'stream ' .. accents:sub(1, 62),
+            'stream a' .. bad .. 'b' .. bad:rep(3) .. '\226\130\172' .. bad,
+            'stream ' .. labels[3] }, names)
+        os.remove(path)
+        d:release()
+    end)
+
     it('is a word of the command line', function()
         local path = os.tmpname()
         local script = "require('bindings.device').open('null:0'):buffer{ size = 64 }:fill(0)"

@@ -20,6 +20,9 @@ local kernel_out = ffi.new 'mare_kernel *[1]'
 local launch_out = ffi.new 'mare_launch *[1]'
 local kernel_info = ffi.new 'mare_kernel_info'
 local arg_info = ffi.new 'mare_arg_info'
+local int64, uint64 = ffi.typeof 'int64_t', ffi.typeof 'uint64_t'
+local complex, complex_float = ffi.typeof 'complex', ffi.typeof 'complex float'
+local boxed, half = ffi.new 'uint64_t[1]', 2ULL^63
 local global_c, group_c = ffi.new 'uint32_t[3]', ffi.new 'uint32_t[3]'
 
 local info_fields = { 'arg_count', 'max_group_size', 'registers', 'warp_size', 'local_memory',
@@ -99,8 +102,25 @@ function kernel:bind(values)
 end
 
 local function wrong_value(self, name, value)
+    local what = type(value)
+    if what == 'cdata' then what = tostring(ffi.typeof(value)) end
     errors.argument("kernel '%s': argument '%s' is %s: a number or a buffer is wanted", self.label,
-                    name, type(value))
+                    name, what)
+end
+
+-- Sets a number of C: integers of 64 bits as they are, others as Lua's numbers, which hold them.
+local function set_boxed(self, index, name, value)
+    if ffi.istype(int64, value) then return C.mare_launch_set_int(self.handle, index, value) end
+    if ffi.istype(uint64, value) then
+        if value < half then return C.mare_launch_set_int(self.handle, index, value) end
+        boxed[0] = value
+        return C.mare_launch_set_scalar(self.handle, index, C.MARE_TYPE_UINT64, boxed)
+    end
+    local number = tonumber(value)
+    if not number or ffi.istype(complex, value) or ffi.istype(complex_float, value) then
+        wrong_value(self, name, value)
+    end
+    return C.mare_launch_set_real(self.handle, index, number)
 end
 
 -- Sets one argument: a number or a buffer.
@@ -113,7 +133,7 @@ function launch:set(name, value)
     elseif buffer.is(value) then
         status = C.mare_launch_set_buffer(self.handle, index, value.handle)
     elseif kind == 'cdata' then
-        status = C.mare_launch_set_int(self.handle, index, value)
+        status = set_boxed(self, index, name, value)
     else
         wrong_value(self, name, value)
     end

@@ -1,5 +1,6 @@
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
+local ffi = require 'ffi'
 local garbage = require 'tests.lua.garbage'
 local host = require 'mare.host'
 local util = require 'jit.util'
@@ -138,6 +139,36 @@ for _, info in ipairs(devices()) do
             assert.truthy((failure(function() launch.m = 5 end)):find "has no argument 'm'")
             launch:release()
             assert.truthy((failure(function() launch:run() end)):find('after its release', 1, true))
+        end)
+
+        it('takes numbers of C as they are', function()
+            local k = d:program{ name = 'c.krn', source = [[
+                MR_KERNEL void f(int n, real a, double b, MR_GLOBAL ulong *out, uint64_t u) {
+                    out[0] = u;
+                }]] }:kernel 'f'
+            local out = d:buffer{ type = 'uint64', count = 1 }
+            local launch = k:bind{ n = ffi.new('int', 7), a = ffi.new('float', 0.5),
+                b = ffi.new('double', 0.1), out = out, u = 2^53, global = 1 }
+            assert.same({ 7, 0.5, 0.1 }, { launch:scalar 'n'[0], launch:scalar 'a'[0],
+                launch:scalar 'b'[0] })
+            for _, u in ipairs { 18446744073709551615ULL, 2ULL^63, 2ULL^63 - 1, 5LL } do
+                launch:set('u', u)
+                assert.equal(0ULL + u, launch:scalar 'u'[0])
+            end
+            local number = ': a number or a buffer is wanted'
+            for text, wrong in pairs {
+                ["'n': expects int32, got 2.5, which is"] = { n = ffi.new('double', 2.5) },
+                ["'n': expects int32, got a uint64"] = { n = 2ULL^63 },
+                ["'n': expects int32, got the integer 4294967296 outside"] = { n = 2LL^32 },
+                ["'u': expects uint64, got the integer -1 outside"] = { u = -1LL },
+                ["'a' is ctype<int *>" .. number] = { a = ffi.new 'int[1]' + 0 },
+                ["'a' is ctype<complex>" .. number] = { a = 2i },
+                ["'out': expects a buffer of uint64, got the integer 5"] = { out = 5LL },
+            } do
+                local message = failure(function() launch:set(next(wrong)) end)
+                assert.truthy(message:find(text, 1, true), message)
+                assert.truthy(message:find 'launch_spec.lua:%d+:', message)
+            end
         end)
 
         it('runs on streams only, as events and plans do', function()

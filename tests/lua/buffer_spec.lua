@@ -139,17 +139,20 @@ for _, info in ipairs(devices()) do
                 end
                 return false
             end
-            for _, queue_on in ipairs {
-                function(h) b:download { into = h, stream = d.stream } end,
-                function(h) b:downloader { into = h, stream = d.stream } () end,
-            } do
+            local function queue_by(method)
                 local h = other:host{ type = 'float', count = 4, label = 'lane' }
-                queue_on(h)
-                h:release()
+                local result = b[method](b, { into = h, stream = d.stream })
+                if method == 'downloader' then result() end
+                return h
+            end
+            for _, method in ipairs { 'download', 'downloader' } do
+                queue_by(method)
                 assert.is_true(is_live())
                 d:wait()
                 assert.is_false(is_live())
             end
+            queue_by 'download':release()
+            assert.is_false(is_live())
             other:release()
         end)
 

@@ -105,7 +105,7 @@ local function march(defines, team)
 end
 
 local function tile(defines)
-    defines.GROUP, defines.TEAM, defines.GRAVITY = 64, 32, 1
+    defines.GROUP, defines.TEAM, defines.GRAVITY = 256, 32, 1      -- fewer own no row
     return source.program('sweep/tile.krn', { defines = defines, math = 'fast' })
 end
 
@@ -115,18 +115,22 @@ local function resident(defines)
     return source.program('sweep/resident.krn', { defines = defines, math = 'fast' })
 end
 
+local function waf_defines()
+    local defines = { MARE_REAL = 'float', W = 2 }
+    for define, value in pairs(water.new { scheme = 'waf' }.defines) do defines[define] = value end
+    return defines
+end
+
 -- Calls use(title, program table) for all of them; `team` lanes shuffle.
 local function each(team, use)
     use('all scalar types', types)
     for _, v in ipairs(marches) do
-        local defines = part.defines(v[3], { W = v.W }, v[2], v[1])
-        use(('sweep/march.krn %s W %d'):format(v[3], v.W), march(defines, team))
-        if v.W < 4 then use(('sweep/tile.krn %s W %d'):format(v[3], v.W), tile(defines)) end
+        local function defines() return part.defines(v[3], { W = v.W }, v[2], v[1]) end
+        use(('sweep/march.krn %s W %d'):format(v[3], v.W), march(defines(), team))
+        if v.W < 4 then use(('sweep/tile.krn %s W %d'):format(v[3], v.W), tile(defines())) end
     end
-    local waf = { MARE_REAL = 'float', W = 2 }
-    for define, value in pairs(water.new { scheme = 'waf' }.defines) do waf[define] = value end
-    use('sweep/march.krn waf', march(waf, team))
-    use('sweep/tile.krn waf', tile(waf))
+    use('sweep/march.krn waf', march(waf_defines(), team))
+    use('sweep/tile.krn waf', tile(waf_defines()))
     use('mandelbrot/shade.krn', source.program 'mandelbrot/shade.krn')
     for _, mode in ipairs { 'float', 'double', 'double-double', 'perturbation' } do
         use('mandelbrot in ' .. mode, renderer.program(mode, mode ~= 'double'))

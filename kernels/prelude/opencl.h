@@ -104,8 +104,14 @@ MR_FN double mr_agreed_double(double x, double a, double b) {
     int p = as_int2(a).y, q = as_int2(b).y;
     return as_double((int2)(mr_if_agreed_(as_int2(x).x, p, q), mr_if_agreed_(as_int2(x).y, p, q)));
 }
+#ifdef MR_CPU
+/* Not as below: PoCL 6's LLVM 18 ends the process over some of these maxima with a constant 0. */
+MR_FN float mr_max_nan_float(float a, float b) { return as_uint(a) > as_uint(b) ? a : b; }
+MR_FN double mr_max_nan_double(double a, double b) { return as_ulong(a) > as_ulong(b) ? a : b; }
+#else
 #define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
 #define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))
+#endif
 #define mr_abs(a) fabs((real)(a))
 #define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
 #ifdef MR_CPU

@@ -71,7 +71,8 @@ local extras = { global = true, group = true, bytes = true, together = true }
 
 -- Binds every argument by name; global and group are the shape (a number or { x, y, z }), bytes
 -- what a run reads and writes, which the profile turns into a rate, `together` whether all groups
--- must run at the same time, which CUDA alone can promise. Returns the launch.
+-- must run at the same time, which CUDA alone can promise. What is also an argument's name is the
+-- argument. Returns the launch.
 function kernel:bind(values)
     if type(values) ~= 'table' then
         errors.argument("kernel '%s': bind takes a table", self.name)
@@ -91,7 +92,9 @@ function kernel:bind(values)
         end
         bound:set(arg.name, value)
     end
-    if values.global then bound:shape(values.global, values.group) end
+    if values.global then
+        bound:shape(values.global, not self.index.group and values.group or nil)
+    end
     if values.bytes and not self.index.bytes then
         check(C.mare_launch_set_bytes(bound.handle, handle.whole(values.bytes, 'bytes')))
     end

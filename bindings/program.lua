@@ -24,29 +24,45 @@ local fields = {
     language = languages, math = maths, options = 'string',
 }
 
-local function define_text(value)
+local function define_text(name, value, what)
+    local kind = type(value)
     if value == true then return nil end
-    if type(value) == 'number' and value % 1 ~= 0 then return ('%.17g'):format(value) end
-    if type(value) == 'number' then return ('%.0f'):format(value) end
-    return tostring(value)
+    if kind == 'string' then return value end
+    if kind == 'number' and value % 1 ~= 0 then return ('%.17g'):format(value) end
+    if kind == 'number' then return ('%.0f'):format(value) end
+    local text = tostring(value)
+    if kind == 'cdata' and text:find '^%-?%d+U?LL$' then return text end
+    errors.argument("%s: define '%s' must be a string, a number or a boolean, not %s", what, name,
+                    kind)
 end
 
 -- Sorted, because the text of the defines is part of the cache's key. `false` leaves a name
 -- undefined. `anchor` keeps the texts, which C only points to, from the collector.
-local function define_array(defines, anchor)
+local function define_array(defines, anchor, what)
     local names = {}
     for name, value in pairs(defines) do
+        if type(name) ~= 'string' then
+            errors.argument('%s: defines are { NAME = value }; [%s] is no name', what,
+                            tostring(name))
+        end
         if value ~= false then names[#names + 1] = name end
     end
     table.sort(names)
     local array = ffi.new('mare_define[?]', #names)
     for i, name in ipairs(names) do
-        local value = define_text(defines[name])
+        local value = define_text(name, defines[name], what)
         array[i - 1].name, array[i - 1].value = name, value
         anchor[#anchor + 1] = value
     end
     anchor[#anchor + 1] = array
     return array, #names
+end
+
+local function path_array(paths, what)
+    for i, path in ipairs(paths) do
+        errors.wanted(('%s: include_paths[%d]'):format(what, i), 'string', path)
+    end
+    return ffi.new('const char *[?]', #paths, paths)
 end
 
 -- Calls use(desc) with a descriptor made of the table of d:program.
@@ -55,17 +71,17 @@ local function with_desc(options, use)
     errors.fields(what, options, fields)
     if not options.source then errors.argument('%s: source is missing', what) end
     local anchor = {}
-    local defines, define_count = define_array(options.defines or {}, anchor)
+    local defines, define_count = define_array(options.defines or {}, anchor, what)
     local paths = options.include_paths or {}
-    local path_array = ffi.new('const char *[?]', #paths, paths)
+    local include_paths = path_array(paths, what)
     local desc = ffi.new('mare_program_desc', {
         source = options.source, name = options.name or 'source', options = options.options,
         language = languages[options.language or 'mare'], math = maths[options.math or 'strict'],
         defines = defines, define_count = define_count,
-        include_paths = path_array, include_path_count = #paths,
+        include_paths = include_paths, include_path_count = #paths,
     })
     use(desc)
-    return anchor, path_array
+    return anchor, include_paths
 end
 
 -- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },

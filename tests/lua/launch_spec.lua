@@ -171,6 +171,14 @@ for _, info in ipairs(devices()) do
             end
         end)
 
+        it('takes an argument called group as one', function()
+            local k = d:program{ source = 'MR_KERNEL void f(int group) { }' }:kernel 'f'
+            local launch = k:bind{ group = 2^20, global = 4 }
+            assert.equal(2^20, launch:scalar 'group'[0])
+            launch:run()
+            d:wait()
+        end)
+
         it('runs on streams only, as events and plans do', function()
             local launch = d:program{ source = saxpy }:kernel 'saxpy':bind {
                 n = 100, a = 3, x = x, y = y, global = 100,
@@ -298,6 +306,12 @@ for _, info in ipairs(devices()) do
                 ["language = 'basic' (allowed: cuda, mare, opencl)"] = { language = 'basic' },
                 ["math = 'exact' (allowed: fast, relaxed, strict)"] = { math = 'exact' },
                 ['source must be a string, not number'] = { source = 5 },
+                ['defines are { NAME = value }; [1] is no name'] = {
+                    source = '', defines = { 'A' } },
+                ["define 'A' must be a string, a number or a boolean, not table"] = {
+                    source = '', defines = { A = {} } },
+                ['include_paths[2]: a string is wanted, not number'] = {
+                    source = '', include_paths = { 'a', 5 } },
             } do
                 local message = failure(d.program, d, options)
                 assert.truthy(message:find(text, 1, true), message)

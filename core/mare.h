@@ -365,9 +365,10 @@ mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t
 /* where a scalar lives, to be written in place; NULL if it is none */
 void *mare_launch_scalar(mare_launch *launch, uint32_t index);
 /* global: work-items along x, y, z, rounded up to whole groups (kernels guard their bounds).
- * group NULL: the one that the source fixes by MR_GROUP_SIZE or reqd_work_group_size with plain
- * integers or defines of them, else chosen by Mare. A fixed group allows no other. Rounded up, an
- * axis of a MARE_LANGUAGE_MARE kernel has at most 2^31 - 1 work-items: its indices are ints. */
+ * group NULL: the one that the source fixes by MR_GROUP_SIZE or reqd_work_group_size with
+ * integers, names defined so, + - * / and brackets, else chosen by Mare. A fixed group allows no
+ * other. Rounded up, an axis of a MARE_LANGUAGE_MARE kernel has at most 2^31 - 1 work-items: its
+ * indices are ints. */
 mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
                                   const uint32_t group[3]);
 /* The bytes that a run reads and writes, for the profile; 0: unknown. */

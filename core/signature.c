@@ -35,6 +35,12 @@ typedef struct parameter {
     bool is_array, is_const, is_global, is_constant, is_local;
 } parameter;
 
+typedef struct fixed_group {
+    uint32_t size[3]; /* 0 where it is not fixed, or cannot be read */
+    const char *text; /* the sizes as they are written, to the closing bracket */
+    int length;
+} fixed_group;
+
 typedef enum answer { TYPE_KNOWN, TYPE_UNKNOWN, TYPE_AMBIGUOUS } answer;
 
 typedef struct named_type {
@@ -470,35 +476,95 @@ static bool is_marker(const mr_source *source, mr_token token) {
     return mr_token_is(token, "__kernel") || mr_token_is(token, "kernel");
 }
 
-/* A plain integer, perhaps by way of the program's defines. */
-static bool read_number(const mr_source *source, mr_token token, uint32_t *out) {
-    for (int i = 0; i < MAX_DEPTH && token.kind == MR_TOKEN_WORD; i++) {
-        char *end = NULL;
-        unsigned long value = strtoul(token.start, &end, 0);
-        end += strspn(end, "uUlL");
-        *out = (uint32_t)value;
-        if (end == token.start + token.size) return value > 0 && value <= INT32_MAX;
-        const char *define = find_define(source, token);
-        word_list list;
-        if (!define || !words_of(define, define + strlen(define), &list) || list.count != 1)
-            return false;
-        token = list.words[0];
-    }
-    return false;
+static bool is_size(uint64_t value) { return value > 0 && value <= INT32_MAX; }
+
+static bool read_sum(const mr_source *source, cursor *c, int depth, uint64_t *out);
+
+static bool read_value(const mr_source *source, const char *text, int depth, uint64_t *out) {
+    mr_text line = { 0 };               /* the value ends with its line */
+    mr_text_append(&line, text, strcspn(text, "\n"));
+    cursor c = { .at = mr_text_cstr(&line) };
+    bool read = depth < MAX_DEPTH && !line.failed && read_sum(source, &c, depth + 1, out) &&
+                next(&c).kind == MR_TOKEN_END;
+    mr_text_free(&line);
+    return read;
 }
 
-/* "8, GROUP, 1)"; what is no plain integer leaves the group to the vendor. */
-static void read_group(const mr_source *source, cursor c, uint32_t group[3]) {
-    uint32_t sizes[3];
+/* What every #define of the name in the text agrees on. */
+static bool read_defined(const mr_source *source, mr_token name, int depth, uint64_t *out) {
+    bool found = false;
+    cursor c = { .at = source->text, .line_start = true };
+    for (mr_token token = mr_lex(c.at); token.kind != MR_TOKEN_END; token = mr_lex(c.at)) {
+        c.at = token.start + token.size;
+        c.line_start = false;
+        cursor ahead = c;
+        if (!mr_token_is(token, "#") || !mr_token_is(next(&ahead), "define") ||
+            !same(next(&ahead), name))
+            continue;
+        uint64_t value = 0;
+        if (!read_value(source, ahead.at, depth, &value) || (found && value != *out)) return false;
+        *out = value;
+        found = true;
+    }
+    return found;
+}
+
+/* A plain integer, a bracket, or a name that the program or the text defines so. */
+static bool read_factor(const mr_source *source, cursor *c, int depth, uint64_t *out) {
+    mr_token token = next(c);
+    if (mr_token_is(token, "("))
+        return depth < MAX_DEPTH && read_sum(source, c, depth + 1, out) &&
+               mr_token_is(next(c), ")");
+    if (token.kind != MR_TOKEN_WORD) return false;
+    char *end = NULL;
+    *out = strtoul(token.start, &end, 0);
+    end += strspn(end, "uUlL");
+    if (end == token.start + token.size) return is_size(*out);
+    const char *define = find_define(source, token);
+    return define ? read_value(source, define, depth, out)
+                  : read_defined(source, token, depth, out);
+}
+
+static bool read_product(const mr_source *source, cursor *c, int depth, uint64_t *out) {
+    uint64_t factor = 0;
+    if (!read_factor(source, c, depth, out)) return false;
+    while (mr_token_is(peek(c), "*") || mr_token_is(peek(c), "/")) {
+        mr_token sign = next(c);
+        if (!read_factor(source, c, depth, &factor)) return false;
+        *out = *sign.start == '*' ? *out * factor : *out / factor;
+        if (!is_size(*out)) return false;
+    }
+    return true;
+}
+
+static bool read_sum(const mr_source *source, cursor *c, int depth, uint64_t *out) {
+    uint64_t term = 0;
+    if (!read_product(source, c, depth, out)) return false;
+    while (mr_token_is(peek(c), "+") || mr_token_is(peek(c), "-")) {
+        mr_token sign = next(c);
+        if (!read_product(source, c, depth, &term)) return false;
+        *out = *sign.start == '+' ? *out + term : *out - term;
+        if (!is_size(*out)) return false;
+    }
+    return true;
+}
+
+/* "8, 2 * GROUP, 1)" */
+static void read_group(const mr_source *source, cursor c, fixed_group *group) {
+    uint64_t sizes[3];
+    cursor end = c;
+    skip_brackets(&end);
+    group->text = c.at;
+    group->length = (int)(end.at - c.at);
     for (int d = 0; d < 3; d++) {
-        if (!read_number(source, next(&c), &sizes[d])) return;
+        if (!read_sum(source, &c, 0, &sizes[d])) return;
         if (!mr_token_is(next(&c), d < 2 ? "," : ")")) return;
     }
-    memcpy(group, sizes, sizeof sizes);
+    for (int d = 0; d < 3; d++) group->size[d] = (uint32_t)sizes[d];
 }
 
 /* Passes by an attribute, the cursor behind its word and bracket. */
-static void read_attribute(const mr_source *source, cursor *c, mr_token word, uint32_t group[3]) {
+static void read_attribute(const mr_source *source, cursor *c, mr_token word, fixed_group *group) {
     static const char *const group_words[] = { "MR_GROUP_SIZE", "reqd_work_group_size", NULL };
     cursor inside = *c;
     skip_brackets(c);
@@ -513,7 +579,7 @@ static void read_attribute(const mr_source *source, cursor *c, mr_token word, ui
 
 /* From behind the marker to behind the opening bracket; the kernel's name, of size 0 if there is
  * none. */
-static mr_token read_head(const mr_source *source, cursor *c, uint32_t group[3]) {
+static mr_token read_head(const mr_source *source, cursor *c, fixed_group *group) {
     mr_token none = { 0 };
     for (mr_token token = next(c); token.kind == MR_TOKEN_WORD; token = next(c)) {
         if (!mr_token_is(peek(c), "(")) continue;
@@ -550,15 +616,22 @@ static bool has_body(cursor c) {
     return !mr_token_is(token, ";");
 }
 
-static mare_status take_group(const parser *self, const uint32_t group[3], mr_signature *out) {
-    if (!group[0]) return MARE_OK;
-    if (out->group[0] && memcmp(out->group, group, sizeof out->group) != 0)
+/* In native text the vendor knows a group that cannot be read here, and refuses others. */
+static mare_status take_group(const parser *self, const fixed_group *group, mr_signature *out) {
+    const uint32_t *size = group->size;
+    if (!size[0] && group->text && self->source->language == MARE_LANGUAGE_MARE)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "kernel '%s': its group 'MR_GROUP_SIZE(%.*s' cannot be read; three sizes "
+                       "are wanted, of integers, names defined once, + - * / and brackets",
+                       self->kernel, group->length, group->text);
+    if (!size[0]) return MARE_OK;
+    if (out->group[0] && memcmp(out->group, size, sizeof out->group) != 0)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "kernel '%s': the source fixes its group to %u x %u x %u and to "
                        "%u x %u x %u; use a define",
-                       self->kernel, out->group[0], out->group[1], out->group[2], group[0],
-                       group[1], group[2]);
-    memcpy(out->group, group, sizeof out->group);
+                       self->kernel, out->group[0], out->group[1], out->group[2], size[0], size[1],
+                       size[2]);
+    memcpy(out->group, size, sizeof out->group);
     return MARE_OK;
 }
 
@@ -595,11 +668,11 @@ static mare_status scan(parser *self, mr_signature *out) {
     cursor c = { .at = self->source->text, .line_start = true };
     for (mr_token token = next(&c); token.kind != MR_TOKEN_END; token = next(&c)) {
         if (!is_marker(self->source, token)) continue;
-        uint32_t group[3] = { 0 };
-        mr_token head = read_head(self->source, &c, group);
+        fixed_group group = { 0 };
+        mr_token head = read_head(self->source, &c, &group);
         if (mr_token_is(head, self->kernel)) {
             MR_TRY(take_kernel(self, &c, out));
-            MR_TRY(take_group(self, group, out));
+            MR_TRY(take_group(self, &group, out));
         } else if (head.size)
             mr_text_format(&self->others, "%s%.*s", self->others.size ? ", " : "", (int)head.size,
                            head.start);

@@ -382,9 +382,10 @@ static void describes_kernels(mare_device *device, const mare_device_info *info)
 /* The group of the source is what runs where none is asked for, and no other does. */
 static void keeps_fixed_groups(mare_device *device, const mare_device_info *info) {
     static const char source[] =
-        "MR_KERNEL MR_GROUP_SIZE(GROUP, 2, 1) void f(MR_GLOBAL int *out)\n"
+        "#define ROWS 2\n"
+        "MR_KERNEL MR_GROUP_SIZE(2 * GROUP, ROWS, 1) void f(MR_GLOBAL int *out)\n"
         "{ out[0] = mr_group_size_x(); out[1] = mr_group_size_y(); }\n";
-    mare_define define = { "GROUP", "4" };
+    mare_define define = { "GROUP", "2" };
     mare_buffer *out = doubles(device, 1, MARE_TYPE_INT32);
     int32_t got[2] = { 0 };
     mare_launch *launch = launch_of(

@@ -234,10 +234,14 @@ static void reads_groups(void) {
     expect_group(MARE, "MR_KERNEL void MR_GROUP_SIZE(GROUP, SIZE, 1) f(int n)", "256 x 256 x 1");
     expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void g(int n)\nMR_KERNEL void f(int n)",
                  "0 x 0 x 0");
-    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(2 * 8, 8, 1) void f(int n)", "0 x 0 x 0");
-    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(LOOP, 8, 1) void f(int n)", "0 x 0 x 0");
-    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8) void f(int n)", "0 x 0 x 0");
-    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 0, 1) void f(int n)", "0 x 0 x 0");
+    expect_group(MARE, "MR_KERNEL MR_GROUP_SIZE(2 * 8, (4 + 12) / 2 - 1, 1) void f(int n)",
+                 "16 x 7 x 1");
+    expect_group(MARE,
+                 "#define G (W / 4)\n#define W 256 /* c */\n#define W 0x100\n"
+                 "MR_KERNEL MR_GROUP_SIZE(G, 1, 1) void f(int n)",
+                 "64 x 1 x 1");
+    expect_group(OPENCL, "kernel __attribute__((reqd_work_group_size(LOOP, 8, 1))) void f(int n)",
+                 "0 x 0 x 0");
     expect_group(OPENCL,
                  "kernel __attribute__((vec_type_hint(int), reqd_work_group_size(4, GROUP, 2)))\n"
                  "void f(int n)",
@@ -246,6 +250,16 @@ static void reads_groups(void) {
     expect_group(MARE,
                  "MR_KERNEL void f(int n);\nMR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(int n) {}",
                  "8 x 8 x 1");
+    REFUSED(MARE, "MR_KERNEL MR_GROUP_SIZE(LOOP, 8, 1) void f(int n)",
+            "its group 'MR_GROUP_SIZE(LOOP, 8, 1)' cannot be read");
+    REFUSED(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 8) void f(int n)", "cannot be read");
+    REFUSED(MARE, "MR_KERNEL MR_GROUP_SIZE(8, 0, 1) void f(int n)", "cannot be read");
+    REFUSED(MARE, "#define A B\n#define B A\nMR_KERNEL MR_GROUP_SIZE(A, 1, 1) void f(int n)",
+            "cannot be read");
+    REFUSED(MARE,
+            "#if X\n#define G 8\n#else\n#define G 4\n#endif\n"
+            "MR_KERNEL MR_GROUP_SIZE(G, 1, 1) void f(int n)",
+            "cannot be read");
     REFUSED(MARE,
             "MR_KERNEL MR_GROUP_SIZE(8, 8, 1) void f(int n)\n"
             "MR_KERNEL MR_GROUP_SIZE(8, 4, 1) void f(int n)",

@@ -105,12 +105,14 @@ end)
 
 -- Runs the collector until it knows what has died, which is given back here, in compiled code,
 -- since LuaJIT compiles nothing in a finaliser. To sweep is left for later: it goes on in small
--- steps, and new objects find the memory of old ones in the caches.
+-- steps, and new objects find the memory of old ones in the caches. Steps (KiB) grow, so that they
+-- end whatever the heap does meanwhile.
 function M.collect()
     if not witness[1] then give_back() end
-    local ends = 0
+    local ends, size = 0, 16
     while witness[1] and ends < 2 do
-        if collectgarbage('step', 16) then ends = ends + 1 end
+        if collectgarbage('step', size) then ends = ends + 1 end
+        size = 1.25 * size
     end
     give_back()
 end

@@ -37,6 +37,11 @@ extern struct mr_cl_api mr_cl;
 
 mare_status mr_opencl_load(char *loaded, size_t loaded_size);
 
+/* Around calls in which a driver may take the signals that end a process: PoCL's LLVM does, where
+ * it begins and where it compiles, to remove its files, and its handler lets the next one kill. */
+void mr_opencl_save_handlers(void);
+void mr_opencl_restore_handlers(void);
+
 /* The only place where an error code becomes a mare_status. The format tells the call's important
  * argument: "clCreateBuffer(4096 bytes): CL_... (-4): device memory is exhausted". */
 mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, ...)

@@ -1,6 +1,8 @@
-/* opencl_load.c - finds libOpenCL, and turns its error codes into Mare's. */
+/* opencl_load.c - finds libOpenCL, keeps it off the process's signals, and turns its error codes
+ * into Mare's. */
 #include "opencl.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +17,30 @@ mare_status mr_opencl_load(char *loaded, size_t loaded_size) {
     };
     return mr_dl_load(names, symbols, sizeof symbols / sizeof *symbols, loaded, loaded_size);
 }
+
+/* ---- signals ---- */
+
+static const int ends[] = { SIGHUP, SIGINT, SIGTERM };
+enum { END_COUNT = sizeof ends / sizeof *ends };
+static struct sigaction handlers[END_COUNT];
+static int savers;
+static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
+
+void mr_opencl_save_handlers(void) {
+    pthread_mutex_lock(&handlers_lock);
+    for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], NULL, &handlers[k]);
+    savers++;
+    pthread_mutex_unlock(&handlers_lock);
+}
+
+void mr_opencl_restore_handlers(void) {
+    pthread_mutex_lock(&handlers_lock);
+    savers--;
+    for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], &handlers[k], NULL);
+    pthread_mutex_unlock(&handlers_lock);
+}
+
+/* ---- errors ---- */
 
 typedef struct error_code {
     int32_t code;

@@ -164,6 +164,13 @@ static void add_readable(mr_text *out, const mr_source *source, const char *log)
 
 /* ---- building ---- */
 
+static int32_t build(struct mr_cl_program *program, struct mr_cl_device *id, const char *options) {
+    mr_opencl_save_handlers();
+    int32_t code = mr_cl.clBuildProgram(program, 1, &id, options, NULL, NULL);
+    mr_opencl_restore_handlers();
+    return code;
+}
+
 /* `what` is the program's name or says that it is a binary. */
 static mare_status fail_build(int32_t code, const char *what, const char *options,
                               const char *log) {
@@ -183,8 +190,7 @@ static mare_status compile(const mr_opencl_device *device, const mr_source *sour
         status = mr_opencl_fail(code, "clCreateProgramWithSource", "%s", source->name);
         goto done;
     }
-    code = mr_cl.clBuildProgram(program, 1, (struct mr_cl_device *[]){ device->entry->id }, options,
-                                NULL, NULL);
+    code = build(program, device->entry->id, options);
     read_log(device, program, &raw);
     add_readable(log, source, mr_text_cstr(&raw));
     if (code != 0) status = fail_build(code, source->name, options, mr_text_cstr(log));
@@ -258,7 +264,7 @@ static mare_status build_binary(const mr_opencl_device *device, const mr_blob *b
                               device->entry->info.model);
     mr_text all = { 0 };
     mr_text_format(&all, "%s%s", options, device->entry->has_verbose ? " -cl-nv-verbose" : "");
-    code = mr_cl.clBuildProgram(program->program, 1, &id, mr_text_cstr(&all), NULL, NULL);
+    code = build(program->program, id, mr_text_cstr(&all));
     read_log(device, program->program, &program->log);
     mare_status status = MARE_OK;
     if (code != 0)

@@ -2,6 +2,7 @@
  * user's own lines. */
 #include "devices.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -457,7 +458,20 @@ static void runs_together(mare_device *device, const mare_device_info *info) {
     mare_launch_release(launch);
 }
 
+static void ignore(int number) {
+    (void)number;
+}
+
+/* Drivers and what compiled so far have left the process its handlers. */
+static void leaves_signals_alone(void) {
+    static const int numbers[] = { SIGHUP, SIGINT, SIGTERM };
+    struct sigaction now;
+    for (int i = 0; i < 3; i++)
+        CHECK(sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == ignore);
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
+    leaves_signals_alone();
     keeps_fixed_groups(device, info);
     runs_together(device, info);
     counts_parameters(device, info);
@@ -473,9 +487,13 @@ static void test(mare_device *device, const mare_device_info *info) {
     caches(device);
     runs_plain(device, info);
     describes_kernels(device, info);
+    leaves_signals_alone();
 }
 
 int main(void) {
+    signal(SIGHUP, ignore);
+    signal(SIGINT, ignore);
+    signal(SIGTERM, ignore);
     CHECK(mkdtemp(folder) != NULL);
     setenv("MARE_CACHE", folder, 1);
     int result = run_on_devices(test);

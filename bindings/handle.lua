@@ -153,8 +153,9 @@ function M.class(kind, release)
         out[0] = nil
         take_slot(fields, pointer, release)
         fields.handle = pointer
+        setmetatable(fields, live)
         if made then made[#made + 1] = fields end
-        return setmetatable(fields, live)
+        return fields
     end
 
     give_back_new[#give_back_new + 1] = function()

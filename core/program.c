@@ -39,7 +39,13 @@ static mare_status check_define(const mare_define *define, uint32_t language, co
     return MARE_OK;
 }
 
-/* Types of arguments are read from the text and the defines, and would miss one in the options. */
+static bool is_prelude_name(const char *at) {
+    at += strspn(at, "= \t\r\n\"'");
+    return strncmp(at, "MR_", 3) == 0;
+}
+
+/* Types of arguments are read from the text and the defines, and would miss one in the options. The
+ * prelude's own names, as MR_REGISTERS beside a bound of registers, are no types. */
 static mare_status check_options(const char *options, const char *name) {
     static const char *const words[] = { "-D", "-U", "--define-macro", "--undefine-macro" };
     static const char blanks[] = " \t\r\n\"'";
@@ -47,7 +53,8 @@ static mare_status check_options(const char *options, const char *name) {
     for (options += strspn(options, blanks); *options; options += strspn(options, blanks)) {
         size_t size = strcspn(options, blanks);
         for (int i = 0; i < 4; i++)
-            if (!strncmp(options, words[i], strlen(words[i])))
+            if (!strncmp(options, words[i], strlen(words[i])) &&
+                !is_prelude_name(options + strlen(words[i])))
                 return mr_fail(MARE_ERROR_ARGUMENT,
                                "program '%s': '%.*s' in options: give it in defines", name,
                                (int)size, options);

@@ -81,6 +81,12 @@ static void refuses_defines_in_options(void) {
         CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_ARGUMENT, "'a.krn'",
                     "in options: give it in defines");
     }
+    static const char *const prelude[] = { "--maxrregcount=64 --define-macro=MR_REGISTERS=64",
+                                           "-cl-nv-maxrregcount=64 -D MR_REGISTERS=64" };
+    for (int i = 0; i < 2; i++) {
+        desc.options = prelude[i];
+        CHECK(is_kept(&desc));
+    }
 }
 
 static void notices_changed_includes(void) {

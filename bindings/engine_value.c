@@ -216,10 +216,12 @@ static void keep(lua_State *L, int anchor) {
     lua_rawseti(L, anchor, (int)lua_objlen(L, anchor) + 1);
 }
 
+/* Of no text, which a __tostring may give, "". */
 static void read_text(lua_State *L, int anchor, uint32_t kind, mare_value *out) {
-    size_t size;
+    size_t size = 0;
+    const char *text = lua_tolstring(L, -1, &size);
     out->kind = kind;
-    out->data = lua_tolstring(L, -1, &size);
+    out->data = text ? text : "";
     out->count = size;
     keep(L, anchor);
 }

@@ -31,6 +31,10 @@ static void returns_results(void) {
     CHECK(strstr(result(5).data, "function") != NULL);
     mare_value value;
     CHECK_FAILS(mare_engine_result(engine, 6, &value), MARE_ERROR_ARGUMENT, "6 results", "6");
+    CHECK_OK(mare_engine_run(engine, "return setmetatable({}, { __tostring = function() end })",
+                             "t"));
+    CHECK_NUMBER(result(0).kind, MARE_VALUE_OTHER);
+    CHECK(!strcmp(result(0).data, ""));
 }
 
 static void returns_memory_of_lua(void) {

@@ -105,9 +105,12 @@ MR_FN double mr_agreed_double(double x, double a, double b) {
     return as_double((int2)(mr_if_agreed_(as_int2(x).x, p, q), mr_if_agreed_(as_int2(x).y, p, q)));
 }
 #ifdef MR_CPU
-/* Not as below: PoCL 6's LLVM 18 ends the process over some of these maxima with a constant 0. */
-MR_FN float mr_max_nan_float(float a, float b) { return as_uint(a) > as_uint(b) ? a : b; }
-MR_FN double mr_max_nan_double(double a, double b) { return as_ulong(a) > as_ulong(b) ? a : b; }
+/* Not the library's max: PoCL 6's LLVM 18 ends the process over some with a constant 0. To choose
+ * between a and b themselves takes cdklm 7 % longer. */
+MR_FN uint mr_higher_(uint a, uint b) { return a > b ? a : b; }
+MR_FN ulong mr_higher_long_(ulong a, ulong b) { return a > b ? a : b; }
+#define mr_max_nan_float(a, b) as_float(mr_higher_(as_uint(a), as_uint(b)))
+#define mr_max_nan_double(a, b) as_double(mr_higher_long_(as_ulong(a), as_ulong(b)))
 #else
 #define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
 #define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))

@@ -11,6 +11,7 @@
 #include "../internal.h"
 
 #include <pthread.h>
+#include <signal.h>
 
 struct mr_cl_platform;
 struct mr_cl_device;
@@ -37,10 +38,12 @@ extern struct mr_cl_api mr_cl;
 
 mare_status mr_opencl_load(char *loaded, size_t loaded_size);
 
-/* Around calls in which a driver may take the signals that end a process: PoCL's LLVM does, where
- * it begins and where it compiles, to remove its files, and its handler lets the next one kill. */
-void mr_opencl_save_handlers(void);
-void mr_opencl_restore_handlers(void);
+/* Around calls in which a driver may take the signals that end a process, as PoCL's LLVM does where
+ * it begins and where it compiles, to remove its files: its handler lets the next one kill. Threads
+ * and processes that the driver starts meanwhile do not get these signals: Ctrl-C would end PoCL's
+ * linker, and that PoCL's abort(). `mask` is the thread's own. */
+void mr_opencl_hold_signals(sigset_t *mask);
+void mr_opencl_release_signals(const sigset_t *mask);
 
 /* The only place where an error code becomes a mare_status. The format tells the call's important
  * argument: "clCreateBuffer(4096 bytes): CL_... (-4): device memory is exhausted". */

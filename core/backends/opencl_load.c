@@ -2,7 +2,6 @@
  * into Mare's. */
 #include "opencl.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,18 +25,23 @@ static struct sigaction handlers[END_COUNT];
 static int savers;
 static pthread_mutex_t handlers_lock = PTHREAD_MUTEX_INITIALIZER;
 
-void mr_opencl_save_handlers(void) {
+void mr_opencl_hold_signals(sigset_t *mask) {
+    sigset_t held;
+    sigemptyset(&held);
+    for (int k = 0; k < END_COUNT; k++) sigaddset(&held, ends[k]);
+    pthread_sigmask(SIG_BLOCK, &held, mask);
     pthread_mutex_lock(&handlers_lock);
     for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], NULL, &handlers[k]);
     savers++;
     pthread_mutex_unlock(&handlers_lock);
 }
 
-void mr_opencl_restore_handlers(void) {
+void mr_opencl_release_signals(const sigset_t *mask) {
     pthread_mutex_lock(&handlers_lock);
     savers--;
     for (int k = 0; k < END_COUNT && savers == 0; k++) sigaction(ends[k], &handlers[k], NULL);
     pthread_mutex_unlock(&handlers_lock);
+    pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
 /* ---- errors ---- */

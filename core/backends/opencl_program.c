@@ -165,9 +165,10 @@ static void add_readable(mr_text *out, const mr_source *source, const char *log)
 /* ---- building ---- */
 
 static int32_t build(struct mr_cl_program *program, struct mr_cl_device *id, const char *options) {
-    mr_opencl_save_handlers();
+    sigset_t mask;
+    mr_opencl_hold_signals(&mask);
     int32_t code = mr_cl.clBuildProgram(program, 1, &id, options, NULL, NULL);
-    mr_opencl_restore_handlers();
+    mr_opencl_release_signals(&mask);
     return code;
 }
 
@@ -234,7 +235,10 @@ mare_status mr_opencl_program_build(mr_native native, const mr_source *source, m
     mare_status status = options.failed
                              ? mr_fail(MARE_ERROR_MEMORY, "out of host memory for compiler options")
                              : compile(device, source, mr_text_cstr(&options), &program, &words);
+    sigset_t mask;
+    mr_opencl_hold_signals(&mask); /* PoCL links here */
     if (status == MARE_OK) status = get_binary(program, &options, binary);
+    mr_opencl_release_signals(&mask);
     if (words.data && !words.failed) {
         *log = (mr_blob){ words.data, words.size };
         words.data = NULL;

@@ -2,6 +2,7 @@
  * user's own lines. */
 #include "devices.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -470,8 +471,38 @@ static void leaves_signals_alone(void) {
         CHECK(sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler == ignore);
 }
 
+static bool gets_interrupts(const char *task) {
+    char path[300], line[256];
+    unsigned long long blocked = 0;
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
+    FILE *file = fopen(path, "r");
+    if (!CHECK(file != NULL)) return false;
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "SigBlk: %llx", &blocked) == 1) break;
+    fclose(file);
+    return !(blocked >> (SIGINT - 1) & 1);
+}
+
+/* PoCL's threads start its linker, which Ctrl-C would end, and PoCL then the process. */
+static void keeps_interrupts_to_itself(const mare_device_info *info) {
+    if (is_null_device(info) || info->kind != MARE_DEVICE_CPU) return;
+    int others = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!CHECK(tasks != NULL)) return;
+    for (struct dirent *task; (task = readdir(tasks));)
+        if (task->d_name[0] != '.' && atol(task->d_name) != getpid() &&
+            gets_interrupts(task->d_name))
+            others++;
+    closedir(tasks);
+    CHECK_NUMBER(others, 0);
+    char self[16];
+    snprintf(self, sizeof self, "%ld", (long)getpid());
+    CHECK(gets_interrupts(self));
+}
+
 static void test(mare_device *device, const mare_device_info *info) {
     leaves_signals_alone();
+    keeps_interrupts_to_itself(info);
     keeps_fixed_groups(device, info);
     runs_together(device, info);
     counts_parameters(device, info);

@@ -268,7 +268,7 @@ end
 
 -- For the end of all that runs, where Ctrl-C or want of memory may have cut a scope, a change of
 -- slots or the making of an object short: what is made from now on is of no scope.
-function M.end_scopes()
+function M.recover()
     made, depth, busy = nil, 0, false
     for _, f in ipairs(give_back_new) do f() end
 end

@@ -33,7 +33,7 @@ local rooms = setmetatable({}, { __mode = 'k' })    -- by device: bytes, when it
 
 -- A block that has left its caches costs a CPU more than a collection: temporaries of 64 KiB to 16
 -- MiB took 1.2 to 1.5 times as long as with release by hand where garbage had all of a limit of 1
--- GiB, and 1.00 to 1.07 times with 16 MiB of it (two cores of a Xeon). That is a matter of some
+-- GiB, and 1.02 to 1.10 times with 16 MiB of it (two cores of a Xeon). That is a matter of some
 -- milliseconds for 16 MiB, so it is for small heaps only.
 local nearby, cheap = 2^24, 2e-4
 

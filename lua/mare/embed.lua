@@ -132,7 +132,7 @@ end
 -- After a failure.
 function embed.recover()
     local handle = package.loaded['bindings.handle']
-    if handle then handle.end_scopes() end
+    if handle then handle.recover() end
 end
 
 -- ---- scenarios ----

@@ -146,7 +146,7 @@ describe('memory', function()
                 handles.collect()
                 handles.scope(function() make(71) end)
             end, count)
-            handles.end_scopes()
+            handles.recover()
             for i = 101, 300 do make(i, i % 3) end
             handles.collect()
             for i, times in pairs(given) do

@@ -78,7 +78,7 @@ local function take(self, line)
     end
     local came, by_key = host.interrupted(true)
     if came then status, shown = 'error', 'interrupted' end
-    handle.end_scopes()
+    handle.recover()
     if status ~= 'more' and text:find '%S' then
         self.reader:remember(text)
         if self.path then history.add(self.path, text) end

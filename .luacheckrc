@@ -4,4 +4,4 @@ exclude_files = { 'build*' }
 files['tests'] = { std = 'luajit+busted' }
 
 -- Makes a Lua state the guest of a program: its output and exits are replaced.
-files['lua/mare/embed.lua'].globals = { 'io', 'os', 'print', 'dofile', 'xpcall' }
+files['lua/mare/launcher/embed.lua'].globals = { 'io', 'os', 'print', 'dofile', 'xpcall' }

@@ -9,7 +9,7 @@ local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
 local stream = require 'bindings.stream'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 local C, check, whole = mare.C, mare.check, handle.whole
 local class = handle.class('buffer', C.mare_buffer_release)

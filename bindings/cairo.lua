@@ -81,7 +81,7 @@ end
 
 -- Where the font may be: with Mare itself, or where Debian and others put it.
 function cairo.font_files()
-    local host = package.loaded['mare.host']
+    local host = package.loaded['bindings.host']
     local root = type(host) == 'table' and host.root or '.'
     local name = 'DejaVuSans.ttf'
     return { root .. '/fonts/' .. name, root .. '/share/fonts/' .. name,

@@ -52,7 +52,7 @@ local function read_info(d)
 end
 
 -- In the launcher nobody else uses CUDA on this thread.
-if require('mare.host').launcher then C.mare_thread_claim(1) end
+if require('bindings.host').launcher then C.mare_thread_claim(1) end
 
 -- The object of the device in out[0].
 local function wrap()

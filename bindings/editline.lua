@@ -11,7 +11,7 @@
 
 local ffi = require 'ffi'
 local foreign = require 'bindings.foreign'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local terminal = require 'bindings.terminal'
 
 ffi.cdef [[

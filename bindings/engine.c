@@ -293,7 +293,7 @@ static void fill_host(lua_State *L, const mare_engine *engine) {
 
 typedef struct start { mare_engine *engine; const mare_engine_desc *desc; } start;
 
-/* lua/mare/embed.lua returns a function(host) -> environment of scripts, functions */
+/* lua/mare/launcher/embed.lua returns a function(host) -> environment of scripts, functions */
 static int start_state(lua_State *L) {
     start *s = lua_touserdata(L, 1);
     mare_engine *engine = s->engine;
@@ -314,7 +314,7 @@ static int start_state(lua_State *L) {
     mare_home_push(L, s->desc->root);
     fill_host(L, engine);
     lua_getglobal(L, "require");
-    lua_pushliteral(L, "mare.embed");
+    lua_pushliteral(L, "mare.launcher.embed");
     lua_call(L, 1, 1);
     lua_pushvalue(L, -2);
     lua_call(L, 1, 2);

@@ -38,7 +38,7 @@ struct mare_engine {
     mare_value *results;            /* anchored in Lua by `anchor` */
     uint64_t result_count;
     int anchor, borrowed;           /* references of tables */
-    int environment, functions;     /* of lua/mare/embed.lua */
+    int environment, functions;     /* of lua/mare/launcher/embed.lua */
     uint64_t scenarios;             /* open */
     mare_engine_log *log;
     void *log_context;
@@ -60,7 +60,7 @@ int engine_raise(lua_State *L, mare_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Refuses an argument before anything is done. */
 mare_status engine_refuse(const mare_engine *engine, const char *call, const char *why);
-/* Pushes a function of lua/mare/embed.lua. */
+/* Pushes a function of lua/mare/launcher/embed.lua. */
 void engine_push_function(lua_State *L, const char *name);
 
 /* engine_script.c: keeps the values from `first` on as the results. */
@@ -87,8 +87,8 @@ int engine_host_write(lua_State *L);
 int engine_host_log(lua_State *L);
 void engine_log_flush(mare_engine *engine);
 
-/* home.c: pushes the table that Lua knows as mare.host, with what says where Mare lives, and sets
- * package.path to that. root NULL: found by where the library lies. */
+/* home.c: pushes the table that Lua knows as bindings.host, with what says where Mare lives, and
+ * sets package.path to that. root NULL: found by where the library lies. */
 void mare_home_push(lua_State *L, const char *root);
 
 #endif

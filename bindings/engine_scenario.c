@@ -1,5 +1,5 @@
 /* engine_scenario.c - scenarios stepped from the host's loop: handles to what mare.simulation makes
- * in Lua (lua/mare/live.lua). */
+ * in Lua (lua/mare/run/live.lua). */
 #include "engine.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ static mare_status serve(lua_CFunction f, request *r, const char *call) {
     return engine_leave(engine, engine_protect(engine, f, r));
 }
 
-/* Pushes function `name` of lua/mare/embed.lua and the scenario. */
+/* Pushes function `name` of lua/mare/launcher/embed.lua and the scenario. */
 static void push_call(lua_State *L, const char *name, const request *r) {
     engine_push_function(L, name);
     lua_rawgeti(L, LUA_REGISTRYINDEX, r->scenario->object);

@@ -2,7 +2,7 @@
 -- reads "script.lua:12: message". `where` is the innermost frame outside Mare's own Lua, so that
 -- the position is the user's whatever the depth of the call.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 local M = {}
 

@@ -3,7 +3,7 @@
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 local function declarations(path)
     local file = assert(io.open(path, 'r'))

@@ -6,7 +6,7 @@ local ffi = require 'ffi'
 local foreign = {}
 
 local function folders()
-    local host = package.loaded['mare.host']
+    local host = package.loaded['bindings.host']
     local beside = type(host) == 'table' and host.library and host.library:match '^(.*/)'
     return beside and { beside, '' } or { '' }
 end

@@ -1,5 +1,5 @@
 /* home.c - where Mare lives: its Lua, its header and the library that this program has loaded. The
- * launcher and the engine tell Lua by the table mare.host. */
+ * launcher and the engine tell Lua by the table bindings.host. */
 #include "engine.h"
 
 #include <dlfcn.h>
@@ -99,6 +99,6 @@ void mare_home_push(lua_State *L, const char *root) {
     lua_setfield(L, -2, "root");
     lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
     lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "mare.host");
+    lua_setfield(L, -2, "bindings.host");
     lua_pop(L, 1);
 }

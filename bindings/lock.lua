@@ -4,7 +4,7 @@
 -- does, `host.locked` is a call under the lock that no error can leave locked.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 ffi.cdef [[
     void *calloc(size_t count, size_t size);

@@ -1,5 +1,5 @@
 /* main.c - the `mare` launcher: one LuaJIT state, Mare's paths, signals and exit status; the rest
- * is lua/mare/cli.lua.
+ * is lua/mare/launcher/cli.lua.
  *
  * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for host.interrupted(): a run ends there,
  * with a checkpoint if it takes any; without, it leaves nothing under the names of its files. A
@@ -207,7 +207,7 @@ static void add_function(lua_State *L, const char *name, lua_CFunction f) {
     lua_setfield(L, -2, name);
 }
 
-/* Fills mare.host, which is on top. */
+/* Fills bindings.host, which is on top. */
 static void fill_host(lua_State *L) {
     char exe[PATH_MAX] = "";
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0)
@@ -232,7 +232,7 @@ static int run(lua_State *L) {
     fill_host(L);
     lua_pop(L, 1);
     lua_getglobal(L, "require");
-    lua_pushliteral(L, "mare.cli");
+    lua_pushliteral(L, "mare.launcher.cli");
     lua_call(L, 1, 1);
     lua_insert(L, 1);
     lua_call(L, count, 1);

@@ -5,7 +5,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local now = require('bindings.system').now
 
 local C = mare.C

@@ -5,7 +5,7 @@
 
 local ffi = require 'ffi'
 local foreign = require 'bindings.foreign'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lock = require 'bindings.lock'
 
 ffi.cdef [[

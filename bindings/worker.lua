@@ -2,7 +2,7 @@
 -- two states share no Lua value. They talk in texts, in order, through a pair of sockets, and may
 -- hand each other addresses of memory and of Mare's handles, which any thread may use.
 --
---     local w = worker.start 'mare.output.service'   -- module: function(channel), to run there
+--     local w = worker.start 'mare.run.service'   -- module: function(channel), to run there
 --     w:send 'text'; w:receive(); w:poll()           -- poll: nil where nothing has come yet
 --     w:stop()                                       -- its receive() returns nil; waits for it
 --
@@ -10,7 +10,7 @@
 -- signals: those are for the state that has the handlers.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 require 'bindings.lock'
 
 ffi.cdef [[
@@ -89,7 +89,7 @@ local boot = [[
     local text = ...
     local settings = assert(loadstring(text))()
     package.path, package.cpath = settings.path, settings.cpath
-    package.loaded['mare.host'] = settings.host
+    package.loaded['bindings.host'] = settings.host
     return require('bindings.worker').entry(settings.module, settings.fd)
 ]]
 

@@ -66,7 +66,7 @@ local o = mare.options {
     { name = 'rk', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
 }
-local data = require('mare.host').root .. '/scenarios/data/'
+local data = mare.root .. '/scenarios/data/'
 local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
     or { friction = 0.025, datum = 0, deeper = 4 }      -- what its tide was found with
 for name, value in pairs(suited) do o[name] = o[name] or value end

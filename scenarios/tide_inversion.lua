@@ -28,7 +28,7 @@ local o = mare.options {
         help = 'file to write the constants of every cell into' },
     { name = 'cfl', default = 0.8 },
 }
-local data = require('mare.host').root .. '/scenarios/data/'
+local data = mare.root .. '/scenarios/data/'
 local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc' }
 local names = mare.options.apply('constituents', mare.tides.list, o.constituents)
 local main = names[1]

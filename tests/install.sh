@@ -99,7 +99,7 @@ expect 'share by find_package' 'depth[31]' "$(project/build/share)"
 
 # ---- Lua, and the launcher: from the prefix, not from where it was built ----
 
-where="io.write(require('mare.host').root, ' ', require('mare.host').library)"
+where="io.write(require('bindings.host').root, ' ', require('bindings.host').library)"
 expect mare "$prefix/share/mare $prefix/lib/libmare.so.0" "$("$prefix/bin/mare" -e "$where")"
 expect luajit "$prefix/share/lua/5.1/../../../share/mare" "$(
     LUA_PATH="$prefix/share/lua/5.1/?.lua;;" luajit -e "local mare = require 'mare'

@@ -133,15 +133,15 @@ line_rule('kernels take reciprocals and roots by the words of the dialect', 'cod
         { 'kernels/prelude/cuda.h', 'return sqrt(a);\n', 0 },
     })
 
-line_rule('only lua/mare/source.lua opens kernels/', 'code', function(line, path)
-    if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/source.lua'
+line_rule('only lua/mare/base/source.lua opens kernels/', 'code', function(line, path)
+    if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/base/source.lua'
         and line:find '[\'"/]kernels[\'"/]' then
         return 'names the folder kernels'
     end
 end, {
     { 'lua/mare/a.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 1 },
     { 'bindings/a.lua', "local folder = 'kernels'\n", 1 },
-    { 'lua/mare/source.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 0 },
+    { 'lua/mare/base/source.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 0 },
     { 'lua/mare/a.lua', "local kernels = device.kernels\n", 0 },
 })
 
@@ -149,7 +149,7 @@ end, {
 -- command line (bindings/cli*.lua) stands above lua/mare.
 local LAYERS = {
     { part = '^bindings/cli', allowed = { '^bindings%.', '^mare$', '^mare%.' } },
-    { part = '^bindings/', allowed = { '^bindings%.', '^mare%.host$' } },
+    { part = '^bindings/', allowed = { '^bindings%.' } },
     { part = '^lua/mare/', allowed = { '^mare$', '^mare%.', '^bindings%.' } },
     { part = '^scenarios/', allowed = { '^mare$', '^mare%.' } },
 }
@@ -170,7 +170,7 @@ end, {
     { 'bindings/device.lua', "local grid = require 'mare.grid'\n", 1 },
     { 'scenarios/a.lua', "local device = require 'bindings.device'\n", 1 },
     { 'lua/mare/a.lua', "local s = require('tests.helper')\n", 1 },
-    { 'bindings/device.lua', "local a, b = require 'mare.host', require 'bindings.ffi'\n", 0 },
+    { 'bindings/device.lua', "local a, b = require 'bindings.host', require 'bindings.ffi'\n", 0 },
     { 'lua/mare/a.lua', "local d = require 'bindings.device'\nlocal lfs = require 'lfs'\n", 0 },
 })
 

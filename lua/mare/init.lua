@@ -1,45 +1,48 @@
 -- init.lua - the module table: every part of Mare that a script uses by name, loaded when it is
 -- first used. A part with new() is called like a function: mare.grid { nx = 8, ... }.
 
+local device = require 'bindings.device'
+local host = require 'bindings.host'
+
 local parts = {
-    basin = 'mare.ocean.basin',
+    basin = 'mare.tide.basin',
     budget = 'mare.ocean.budget',
-    chain = 'mare.ocean.chain',
-    cotidal = 'mare.cotidal',
-    dam_break = 'mare.exact.dam_break',
+    chain = 'mare.tide.chain',
+    cotidal = 'mare.tide.cotidal',
+    dam_break = 'mare.schemes.dam_break',
     device = 'bindings.device',
-    energy = 'mare.energy',
+    energy = 'mare.measure.energy',
     drifters = 'mare.ocean.drifters',
     euler = 'mare.schemes.euler',
-    grid = 'mare.grid',
-    gauges = 'mare.gauges',
-    gridded = 'mare.ocean.gridded',
-    harmonics = 'mare.harmonics',
-    image = 'mare.output.image',
-    inverse = 'mare.ocean.inverse',
-    live = 'mare.live',
+    grid = 'mare.array.grid',
+    gauges = 'mare.tide.gauges',
+    gridded = 'mare.forcing.gridded',
+    harmonics = 'mare.tide.harmonics',
+    image = 'mare.draw.image',
+    inverse = 'mare.tide.inverse',
+    live = 'mare.run.live',
     mandelbrot = 'mare.mandelbrot',
-    ocean = 'mare.schemes.ocean',
-    options = 'mare.options',
-    profile = 'mare.profile',
-    random = 'mare.random',
-    riemann = 'mare.exact.riemann',
+    ocean = 'mare.ocean',
+    options = 'mare.base.options',
+    profile = 'mare.measure.profile',
+    random = 'mare.base.random',
+    riemann = 'mare.schemes.riemann',
     roms = 'mare.ocean.roms',
     run = 'mare.run',
     shallow_water = 'mare.schemes.shallow_water',
-    simulation = 'mare.simulation',
-    source = 'mare.source',
-    tides = 'mare.tides',
+    simulation = 'mare.run.simulation',
+    source = 'mare.base.source',
+    tides = 'mare.forcing.tides',
     tune = 'mare.tune',
-    weather = 'mare.ocean.weather',
+    weather = 'mare.forcing.weather',
 }
 
 -- Functions that a script uses by name: the module and its function.
 local calls = {
-    memory = { 'mare.report', 'memory' },
+    memory = { 'mare.measure.report', 'memory' },
     plot = { 'mare.draw', 'show' },
-    report = { 'mare.report', 'objects' },
-    watch = { 'mare.watch', 'new' },
+    report = { 'mare.measure.report', 'objects' },
+    watch = { 'mare.session.watch', 'new' },
     scope = { 'bindings.device', 'scope' },
 }
 
@@ -65,7 +68,7 @@ end
 
 -- For sessions: all names, the module of one, and how it is shown.
 local function names()
-    local list = { 'version' }
+    local list = { 'root', 'version' }
     for name in pairs(parts) do list[#list + 1] = name end
     for name in pairs(calls) do list[#list + 1] = name end
     return list
@@ -75,7 +78,8 @@ local function module_of(name)
     return calls[name] and calls[name][1] or parts[name]
 end
 
-return setmetatable({ version = require('bindings.device').version }, {
+-- root: the folder that holds Mare's own files, such as scenarios/data.
+return setmetatable({ version = device.version, root = host.root }, {
     __index = function(mare, name)
         local part = find(name)
         if part then rawset(mare, name, part) end

@@ -4,8 +4,8 @@
 
 local euler = require 'mare.schemes.euler'
 local frame = require 'mare.schemes.frame'
-local grid = require 'mare.grid'
-local ocean = require 'mare.schemes.ocean'
+local grid = require 'mare.array.grid'
+local ocean = require 'mare.ocean'
 local water = require 'mare.schemes.shallow_water'
 
 local cases = { list = {} }

@@ -1,7 +1,7 @@
 -- device.lua - what the device and its driver give: copy bandwidth, transfers, launches.
 --     mare tests/bench/device.lua [DEVICE]
 
-local check_kind = require('mare.devices').check_kind
+local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
 local record = require 'tests.bench.record'
 

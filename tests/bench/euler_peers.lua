@@ -5,10 +5,10 @@
 
 local devices = require 'bindings.device'
 local euler = require 'mare.schemes.euler'
-local grid = require 'mare.grid'
-local host = require 'mare.host'
+local grid = require 'mare.array.grid'
+local host = require 'bindings.host'
 local openmp = require 'tests.bench.openmp'
-local simulation = require 'mare.simulation'
+local simulation = require 'mare.run.simulation'
 local words = require 'tests.bench.words'
 
 local n = words.count('euler_peers: N', arg[2], 1024)

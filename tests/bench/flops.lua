@@ -7,9 +7,9 @@
 -- Wants nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
 
 local cases = require 'tests.bench.cases'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local json = require 'dkjson'
-local layout = require 'mare.layout'
+local layout = require 'mare.array.layout'
 local words = require 'tests.bench.words'
 
 local cells = 8192      -- along each side: how kernels are cut depends on it

@@ -3,10 +3,10 @@
 --     mare tests/bench/linear_openmp.lua [DEVICE [N [ROUNDS]]]
 
 local devices = require 'bindings.device'
-local grid = require 'mare.grid'
-local ocean = require 'mare.schemes.ocean'
+local grid = require 'mare.array.grid'
+local ocean = require 'mare.ocean'
 local openmp = require 'tests.bench.openmp'
-local simulation = require 'mare.simulation'
+local simulation = require 'mare.run.simulation'
 local words = require 'tests.bench.words'
 
 local n = words.count('linear_openmp: N', arg[2], 1024)

@@ -6,12 +6,12 @@
 -- measures in the same process. Iterations are counted by the escape times, so that shortcuts,
 -- where they are on, do work that they skip.
 
-local check_kind = require('mare.devices').check_kind
+local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local mandelbrot = require 'mare.mandelbrot'
 local peak = require 'tests.bench.peak'
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local record = require 'tests.bench.record'
 local reference = require 'tests.kernels.mandelbrot_reference'
 local renderer = require 'mare.mandelbrot.renderer'

@@ -2,7 +2,7 @@
 -- -O3 -march=native, and with -ffast-math besides; and against what else the caller has. The
 -- programs take turns, so that a busy machine is as busy for each; medians of the rounds.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
 

@@ -9,13 +9,13 @@
 --     mare tests/bench/output.lua [DEVICE [FOLDER [EVERY [NX NY]]]]
 
 local devices = require 'bindings.device'
-local exchange = require 'mare.exchange'
+local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
 local mare = require 'mare'
-local outputs = require 'mare.outputs'
+local outputs = require 'mare.run.outputs'
 local record = require 'tests.bench.record'
 local run = require 'mare.run'
-local snapshot = require 'mare.snapshot'
+local snapshot = require 'mare.array.snapshot'
 local system = require 'bindings.system'
 local words = require 'tests.bench.words'
 

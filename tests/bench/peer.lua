@@ -1,7 +1,7 @@
 -- peer.lua - the same work in C (peer.h) in the same process, and medians of both.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local record = require 'tests.bench.record'
 
 local peer = { rounds = 41 }

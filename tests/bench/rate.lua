@@ -2,8 +2,8 @@
 
 local cases = require 'tests.bench.cases'
 local record = require 'tests.bench.record'
-local simulation = require 'mare.simulation'
-local state = require 'mare.state'
+local simulation = require 'mare.run.simulation'
+local state = require 'mare.array.state'
 
 local rate = {}
 

@@ -3,7 +3,7 @@
 -- one row of a table on standard output.
 
 local json = require 'dkjson'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 local record = {}
 

@@ -4,8 +4,8 @@
 -- step cannot do without.
 
 local cases = require 'tests.bench.cases'
-local host = require 'mare.host'
-local image = require 'mare.output.image'
+local host = require 'bindings.host'
+local image = require 'mare.draw.image'
 local record = require 'tests.bench.record'
 
 local roofline = {}

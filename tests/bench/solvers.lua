@@ -6,11 +6,11 @@
 -- memory is free for; the table of all comes last. --from FILE makes table and roofline of records
 -- instead: of each measurement the latest.
 
-local bandwidth = require 'mare.bandwidth'
+local bandwidth = require 'mare.measure.bandwidth'
 local cases = require 'tests.bench.cases'
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
-local options = require 'mare.options'
+local options = require 'mare.base.options'
 local peak = require 'tests.bench.peak'
 local rate = require 'tests.bench.rate'
 local record = require 'tests.bench.record'

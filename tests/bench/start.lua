@@ -5,7 +5,7 @@
 -- script up to the open device. Each start is a process of its own.
 
 local devices = require 'bindings.device'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
@@ -15,8 +15,8 @@ local system = require 'bindings.system'
 local function start_simulation(name)
     local opened = devices.open(name)
     local before = system.now()
-    local sim = require('mare.simulation').new {
-        grid = require('mare.grid').new { nx = 64, ny = 64, x = { 0, 1 }, y = { 0, 1 } },
+    local sim = require('mare.run.simulation').new {
+        grid = require('mare.array.grid').new { nx = 64, ny = 64, x = { 0, 1 }, y = { 0, 1 } },
         initial = function() return 1, 0, 0, 1 end,
         scheme = require('mare.schemes.euler').new { gamma = 1.4 }, boundaries = 'periodic',
         devices = { opened }, options = { precision = 'float' },

@@ -6,16 +6,16 @@
 -- adds; those of the device are means of a frame, wall time is that of the best round. The first
 -- round, in which LuaJIT compiles, does not count. Who begins a round changes from one to the next.
 
-local check_kind = require('mare.devices').check_kind
+local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local now = require('bindings.system').now
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local renderer = require 'mare.mandelbrot.renderer'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 local view = require 'mare.mandelbrot.view'
 
 local frames, limit, most_size = 50, 5000, 16384

@@ -44,7 +44,7 @@ static void stops_endless_scripts(uint32_t flags) {
     if (!(flags & MARE_ENGINE_SANDBOX)) {
         CHECK_FAILS(run_interrupted(engine, "loadstring 'while true do end' ()"),
                     MARE_ERROR_INTERRUPTED, "interrupted");
-        CHECK_FAILS(run_interrupted(engine, "local host = require 'mare.host'\n"
+        CHECK_FAILS(run_interrupted(engine, "local host = require 'bindings.host'\n"
             "while not host.interrupted() do end error 'tidy'"), MARE_ERROR_INTERRUPTED, "tidy");
     }
     mare_engine_interrupt(engine);

@@ -1,9 +1,9 @@
 -- The C-grid kernels against the reference in Lua, and what must hold bit for bit.
 
-local c_grid = require 'mare.schemes.ocean.c_grid'
+local c_grid = require 'mare.ocean.c_grid'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local reference = require 'tests.kernels.c_grid_reference'
 
 local nx, ny = 29, 22

@@ -6,7 +6,7 @@ local frame = require 'mare.schemes.frame'
 local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
 local shapes = require 'mare.shapes'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 
 local water = require 'mare.schemes.shallow_water'
 

@@ -2,7 +2,7 @@
 -- without shortcuts. Known numbers: those of orbits in whole numbers, and of a grid in double.
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local reference = require 'tests.kernels.mandelbrot_reference'
 local view = require 'mare.mandelbrot.view'
 

@@ -3,7 +3,7 @@
 
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 
 local part = {}
 

@@ -1,10 +1,10 @@
 -- Files that cannot be what an ocean asks for: the message names file, variable and what was
 -- wanted, and nothing is written.
 
-local classic = require 'mare.classic'
-local dataset = require 'mare.dataset'
-local host = require 'mare.host'
-local info = require 'mare.info'
+local classic = require 'mare.files.classic'
+local dataset = require 'mare.files.dataset'
+local host = require 'bindings.host'
+local info = require 'mare.launcher.info'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')

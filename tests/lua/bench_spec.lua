@@ -1,7 +1,7 @@
 -- `mare bench`: its list, what it refuses, and table 1, whose two sides must give the same frames.
 
-local bench = require 'mare.bench'
-local host = require 'mare.host'
+local bench = require 'mare.measure.bench'
+local host = require 'bindings.host'
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 

@@ -1,4 +1,4 @@
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 local function quote(word)
     return "'" .. word:gsub("'", "'\\''") .. "'"
@@ -52,8 +52,8 @@ describe('mare', function()
     it('loads nothing that a script of kernels does without', function()
         check(0, 'nil nil nil', { '-e', [[
             require('mare').device.open('null'):buffer { size = 4 }:fill(0)
-            print(package.loaded['mare.options'], package.loaded['bindings.files'],
-                package.loaded['mare.scenario'])]] }, '| tr "\\t" " "')
+            print(package.loaded['mare.base.options'], package.loaded['bindings.files'],
+                package.loaded['mare.run.scenario'])]] }, '| tr "\\t" " "')
     end)
 
     it('takes a bare name for a scenario, whatever file has it', function()
@@ -228,9 +228,9 @@ describe('mare', function()
             package.preload['bindings.netcdf'] = function()
                 return { version = function() error('gone', 0) end }
             end
-            package.loaded.argparse, package.path = nil, require('mare.host').root .. '/lua/?.lua;'
-                .. require('mare.host').root .. '/?.lua'
-            print(require('mare.doctor').text())]] })
+            local root = require('bindings.host').root
+            package.loaded.argparse, package.path = nil, root .. '/lua/?.lua;' .. root .. '/?.lua'
+            print(require('mare.launcher.doctor').text())]] })
         assert.truthy(output:find "busted    no .*'busted.runner' not found.* lua%-busted", output)
         check(0, 'opencl    no: ', { 'doctor' }, '', 'OCL_ICD_FILENAMES= OCL_ICD_VENDORS=/nowhere/')
     end)
@@ -304,7 +304,7 @@ describe('an interrupt', function()
         local interpreted = script(ready .. 'jit.off(true) while true do end', finally)
         assert.equal('mare: interrupted\nstatus 130\n', signal_to(interpreted, 'INT'))
         local asking = script(ready .. [[
-            local host, x = require 'mare.host', 0
+            local host, x = require 'bindings.host', 0
             while not host.interrupted() do for i = 1, 1000 do x = x + i end end
             print 'asked']], finally)
         assert.equal('asked\nstatus 130\n', signal_to(asking, 'HUP'))
@@ -314,7 +314,7 @@ describe('an interrupt', function()
 
     it('is not a hangup under nohup', function()
         local asking = script(ready .. [[
-            local host, system = require 'mare.host', require 'bindings.system'
+            local host, system = require 'bindings.host', require 'bindings.system'
             local now = system.now()
             while system.now() < now + 0.5 do assert(not host.interrupted()) end
             print 'done']], finally)
@@ -326,7 +326,7 @@ describe('an interrupt', function()
 
     it('is for the thread that runs the script, whichever it comes to', function()
         check(0, 'false\ntrue\n', { '-e', [[
-            local ffi, host = require 'ffi', require 'mare.host'
+            local ffi, host = require 'ffi', require 'bindings.host'
             require 'bindings.worker'
             ffi.cdef 'int pthread_kill(unsigned long id, int signal); int usleep(unsigned us);'
             local C, id, mask = ffi.C, ffi.new 'unsigned long[1]', ffi.new 'uint64_t[16]'
@@ -343,7 +343,7 @@ describe('an interrupt', function()
     -- The signal comes in C between two traces, the second of which is to be recorded then.
     it('may come anywhere in the compilation of a loop', function()
         check(0, 'all 12\n', { '-e', [==[
-            local host, answers = require 'mare.host', 0
+            local host, answers = require 'bindings.host', 0
             jit.opt.start 'hotloop=2'
             for at = 1, 12 do
                 local commands = {}
@@ -387,7 +387,7 @@ describe('an interrupt', function()
 
     it('lets a loop that asks put its things in order', function()
         local code = [[
-            local host, errors = require 'mare.host', require 'bindings.errors'
+            local host, errors = require 'bindings.host', require 'bindings.errors'
             while not host.interrupted() do end
             local n = 0
             for i = 1, 1e7 do n = n + #tostring(i) end

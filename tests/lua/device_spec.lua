@@ -1,6 +1,6 @@
 local device = require 'bindings.device'
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 
 -- The error that f raises, as a table.
 local function failure(f, ...)
@@ -23,7 +23,7 @@ describe('ffi', function()
 
     it('refuses a library of another API version', function()
         local script = [[
-            local host = require 'mare.host'
+            local host = require 'bindings.host'
             local file = io.open(host.header)
             local text = file:read '*a':gsub('MARE_API_VERSION = %d+', 'MARE_API_VERSION = 999')
             file:close()
@@ -41,7 +41,7 @@ describe('ffi', function()
     end)
 
     it('is found without a launcher too', function()
-        local found = dofile(host.root .. '/lua/mare/host.lua')
+        local found = dofile(host.root .. '/bindings/host.lua')
         assert.equal(host.root, found.root)
         assert.equal(host.header, found.header)
         assert.is_false(found.interrupted())

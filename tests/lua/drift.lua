@@ -3,8 +3,8 @@
 -- the pressure. Its signal rate is 1/s.
 
 local domain = require 'mare.ocean.domain'
-local host = require 'mare.host'
-local ocean = require 'mare.schemes.ocean'
+local host = require 'bindings.host'
+local ocean = require 'mare.ocean'
 
 local drift = {}
 

@@ -1,5 +1,5 @@
 local device = require 'bindings.device'
-local energy = require 'mare.energy'
+local energy = require 'mare.measure.energy'
 local lfs = require 'lfs'
 local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'

@@ -2,7 +2,7 @@
 -- must reach the script as an error with the right status and a message that names the object, the
 -- value and the line; and nothing may leak, which the fakes check when the process ends.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local devices = require 'tests.devices'
 
 local libraries = host.launcher:match '^(.*)/' .. '/tests/'

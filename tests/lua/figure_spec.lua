@@ -1,12 +1,12 @@
 -- What lies over and beside the pixels of a picture: contour lines, arrows, labels.
 
-local arrows = require 'mare.output.arrows'
+local arrows = require 'mare.draw.arrows'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
-local contours = require 'mare.output.contours'
-local labels = require 'mare.output.labels'
-local picture = require 'mare.picture'
-local raster = require 'mare.output.raster'
+local contours = require 'mare.draw.contours'
+local labels = require 'mare.draw.labels'
+local picture = require 'mare.draw.picture'
+local raster = require 'mare.draw.raster'
 local water = require 'mare.schemes.shallow_water'
 
 -- f(x, y) on samples (0, 0) to (nx - 1, ny - 1)

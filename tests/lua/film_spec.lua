@@ -3,12 +3,12 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
-local colours = require 'mare.colours'
-local figure = require 'mare.output.figure'
-local film = require 'mare.output.film'
+local colours = require 'mare.draw.colours'
+local figure = require 'mare.draw.figure'
+local film = require 'mare.draw.film'
 local files = require 'bindings.files'
 local gif = require 'bindings.gif'
-local image = require 'mare.output.image'
+local image = require 'mare.draw.image'
 local lfs = require 'lfs'
 local worker = require 'bindings.worker'
 local zlib = require 'bindings.zlib'
@@ -335,8 +335,8 @@ end)
 
 describe('the thread that writes', function()
     it('makes films as it is told', function()
-        local literal = require 'mare.literal'
-        local w = worker.start 'mare.output.service'
+        local literal = require 'mare.base.literal'
+        local w = worker.start 'mare.run.service'
         local out = film.writer(spec 'here.gif')
         local pixels = pixels_at(out.figure, 0)
         out:write(0, function() return pixels end)

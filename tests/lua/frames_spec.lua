@@ -1,8 +1,8 @@
 -- Frames that devices colour, against the same rule written down again in Lua.
 
-local colours = require 'mare.colours'
+local colours = require 'mare.draw.colours'
 local ffi = require 'ffi'
-local frames = require 'mare.frames'
+local frames = require 'mare.run.frames'
 local mare = require 'mare'
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'

@@ -1,5 +1,5 @@
-local grid = require 'mare.grid'
-local layout = require 'mare.layout'
+local grid = require 'mare.array.grid'
+local layout = require 'mare.array.layout'
 
 local function message(f, ...)
     local ok, err = pcall(f, ...)

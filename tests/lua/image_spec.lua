@@ -3,10 +3,10 @@
 local ffi = require 'ffi'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
-local colours = require 'mare.colours'
-local image = require 'mare.output.image'
-local raster = require 'mare.output.raster'
-local ticks = require 'mare.output.ticks'
+local colours = require 'mare.draw.colours'
+local image = require 'mare.draw.image'
+local raster = require 'mare.draw.raster'
+local ticks = require 'mare.draw.ticks'
 
 ffi.cdef 'void *cairo_image_surface_create_from_png(const char *path);'
 ffi.cdef 'int cairo_image_surface_get_width(void *surface);'
@@ -95,7 +95,7 @@ describe('ticks', function()
     end)
 end)
 
--- CIELAB (D65) of a colour, written after the CIE's definition, independent of lua/mare/colours.lua
+-- CIELAB (D65) of a colour, written after the CIE's definition, independent of draw/colours.lua
 local function lab(colour)
     local function linear(v) return v <= 0.04045 and v / 12.92 or ((v + 0.055) / 1.055) ^ 2.4 end
     local function f(t) return t > 216 / 24389 and t ^ (1 / 3) or (24389 / 27 * t + 16) / 116 end

@@ -1,6 +1,6 @@
 -- Least squares with complex unknowns, and descents where what gauges see is not linear.
 
-local inversion = require 'mare.inversion'
+local inversion = require 'mare.tide.inversion'
 
 local function value(re, im) return { re, im } end
 

@@ -2,7 +2,7 @@ local device = require 'bindings.device'
 local devices = require 'tests.devices'
 local ffi = require 'ffi'
 local garbage = require 'tests.lua.garbage'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local util = require 'jit.util'
 
 local saxpy = [[

@@ -1,7 +1,7 @@
 -- The lock around libraries that stand no two threads is free again, wherever an error comes in.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lock = require 'bindings.lock'
 
 ffi.cdef 'int pthread_mutex_trylock(void *mutex);'

@@ -3,12 +3,12 @@
 
 local ffi = require 'ffi'
 local exact = require 'mare.mandelbrot.exact'
-local film = require 'mare.output.film'
+local film = require 'mare.draw.film'
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mpfr = require 'bindings.mpfr'
-local options = require 'mare.options'
+local options = require 'mare.base.options'
 local view = require 'mare.mandelbrot.view'
 
 local function frames(given)
@@ -148,7 +148,7 @@ describe('a zoom', function()
             quiet = true }
         assert.same({ 'begin', 'look', 'look' }, calls)
         assert.equal('energy: 3 J above rest (2.5 to 3.5)',
-            require('mare.energy').text(result.energy, result.no_energy))
+            require('mare.measure.energy').text(result.energy, result.no_energy))
     end)
 
     it('takes by a call what its command line takes, and no more', function()

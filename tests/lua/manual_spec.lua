@@ -1,8 +1,8 @@
 -- The reference manual holds every public name, those that the libraries export among them, and is
 -- well-formed.
 
-local manual = require 'mare.manual'
-local reference = require 'mare.repl.reference'
+local manual = require 'mare.session.manual'
+local reference = require 'mare.session.reference'
 
 local folder = os.tmpname()
 os.remove(folder)
@@ -52,7 +52,7 @@ describe('the manual', function()
         local file = assert(io.open 'bindings/package/mare.1')
         local page = file:read '*a':gsub('\\', '')
         file:close()
-        local pipe = io.popen(("'%s' --help"):format(require('mare.host').launcher))
+        local pipe = io.popen(("'%s' --help"):format(require('bindings.host').launcher))
         local usage, missing = pipe:read '*a', {}
         pipe:close()
         for _, pattern in ipairs { '\n +mare (%-?%-?%l+)', 'MARE_[%u_]+' } do

@@ -1,7 +1,7 @@
 -- Where memory is, who lets go of it, and that the collector keeps up.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local mare = require 'mare'
 local devices = require 'tests.devices'
 local util = require 'jit.util'
@@ -305,7 +305,7 @@ end)
 
 describe('temporaries', function()
     local function run(code, limit, device_name)
-        local launcher = require('mare.host').launcher
+        local launcher = require('bindings.host').launcher
         local path = os.tmpname()
         local file = assert(io.open(path, 'w'))
         file:write(code)

@@ -4,7 +4,7 @@
 local ffi = require 'ffi'
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
-local output = require 'mare.output.netcdf'
+local output = require 'mare.files.netcdf'
 local trial = require 'tests.scenarios.trial'
 
 local nx, ny = 6, 4

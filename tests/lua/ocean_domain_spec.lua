@@ -1,9 +1,9 @@
 local domain = require 'mare.ocean.domain'
-local grid = require 'mare.grid'
-local host = require 'mare.host'
+local grid = require 'mare.array.grid'
+local host = require 'bindings.host'
 local mare = require 'mare'
-local ocean = require 'mare.schemes.ocean'
-local state = require 'mare.state'
+local ocean = require 'mare.ocean'
+local state = require 'mare.array.state'
 
 local device = mare.device.open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 

@@ -1,8 +1,8 @@
 -- Drifters: how well they follow a current, where they stop, and that neither parts nor a restart
 -- change a bit of where they go.
 
-local host = require 'mare.host'
-local literal = require 'mare.literal'
+local host = require 'bindings.host'
+local literal = require 'mare.base.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
@@ -196,7 +196,7 @@ describe('drifters', function()
 
     it('have the same bits on two devices, which PoCL makes of any CPU', function()
         local text = [[
-            local mare, literal = require 'mare', require 'mare.literal'
+            local mare, literal = require 'mare', require 'mare.base.literal'
             local names = {}
             for _, info in ipairs(mare.device.list()) do
                 if info.kind == 'cpu' then names[#names + 1] = info.name end

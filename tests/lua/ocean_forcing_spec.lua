@@ -1,5 +1,5 @@
 local mare = require 'mare'
-local series = require 'mare.ocean.series'
+local series = require 'mare.forcing.series'
 
 require 'tests.lua.drift'
 

@@ -1,11 +1,11 @@
 -- Fields and weather from NetCDF files, between their points and their records.
 
-local calendar = require 'mare.ocean.calendar'
+local calendar = require 'mare.forcing.calendar'
 local ffi = require 'ffi'
-local gridded = require 'mare.ocean.gridded'
+local gridded = require 'mare.forcing.gridded'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
-local weather = require 'mare.ocean.weather'
+local weather = require 'mare.forcing.weather'
 
 local path
 

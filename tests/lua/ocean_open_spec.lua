@@ -1,7 +1,7 @@
 -- Open sides of an ocean: what leaves through them, what comes in, on any split, after a restart.
 
 local mare = require 'mare'
-local netcdf = require 'mare.output.netcdf'
+local netcdf = require 'mare.files.netcdf'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local g = 9.81

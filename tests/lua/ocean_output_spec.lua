@@ -2,7 +2,7 @@
 
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
-local picture = require 'mare.picture'
+local picture = require 'mare.draw.picture'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local g = 9.81

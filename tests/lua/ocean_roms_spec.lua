@@ -1,7 +1,7 @@
 -- Files in the layouts of ROMS and of NorKyst-800, made here: where u and v lie, which way they
 -- point, what is land, and that a run takes all of it.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')

@@ -1,4 +1,4 @@
-local options = require 'mare.options'
+local options = require 'mare.base.options'
 
 -- Evaluates a declaration with words or values as the source.
 local function evaluate(spec, source)

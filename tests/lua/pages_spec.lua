@@ -5,7 +5,7 @@ local ffi = require 'ffi'
 local bit = require 'bit'
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
-local output = require 'mare.output.netcdf'
+local output = require 'mare.files.netcdf'
 
 ffi.cdef 'int mincore(void *address, size_t size, unsigned char *pages);'
 

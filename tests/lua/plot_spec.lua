@@ -1,12 +1,12 @@
 -- mare plot: the picture of a file is the one that image.field draws of the same numbers, and what
 -- cannot be plotted is refused with what could be.
 
-local host = require 'mare.host'
-local image = require 'mare.output.image'
+local host = require 'bindings.host'
+local image = require 'mare.draw.image'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
-local output = require 'mare.output.netcdf'
-local series = require 'mare.output.series'
+local output = require 'mare.files.netcdf'
+local series = require 'mare.files.series'
 
 local folder, path
 
@@ -194,7 +194,7 @@ describe('plotting a file', function()
             gauges = { Wick = { eta = { 1, 2, 3 } }, Immingham = { eta = { 0, -1, 0.5 } } } }
         series.write({ path = folder .. '/s.nc', title = 'Tide', grid = { nx = nx, ny = ny },
             space_units = 'm', time_units = 's' }, what, arrays)
-        local told = table.concat(require 'mare.info'.lines(folder .. '/s.nc'), '\n')
+        local told = table.concat(require 'mare.launcher.info'.lines(folder .. '/s.nc'), '\n')
         assert.matches('station_name char +Wick, Immingham  name of the gauge', told)
         local hours = { 0, 1, 2 }
         local function lines(label, list)

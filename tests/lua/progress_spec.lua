@@ -1,5 +1,5 @@
-local progress = require 'mare.progress'
-local schedule = require 'mare.schedule'
+local progress = require 'mare.measure.progress'
+local schedule = require 'mare.base.schedule'
 
 describe('schedule', function()
     local function all(s, t_end)

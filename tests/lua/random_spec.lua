@@ -1,4 +1,4 @@
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 
 describe('random', function()
     it('is SplitMix64: the published first outputs of seed 1234567', function()

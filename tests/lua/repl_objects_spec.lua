@@ -1,16 +1,16 @@
 -- What a session may be asked about anything: showing, completing and telling never raise, every
 -- public name has its words, and no line that somebody might type ends the session or grows it.
 
-local complete = require 'mare.repl.complete'
+local complete = require 'mare.session.complete'
 local handle = require 'bindings.handle'
-local help = require 'mare.repl.help'
-local history = require 'mare.repl.history'
-local host = require 'mare.host'
-local inspect = require 'mare.repl.inspect'
+local help = require 'mare.session.help'
+local history = require 'mare.session.history'
+local host = require 'bindings.host'
+local inspect = require 'mare.session.inspect'
 local mare = require 'mare'
-local reference = require 'mare.repl.reference'
-local repl = require 'mare.repl'
-local source = require 'mare.source'
+local reference = require 'mare.session.reference'
+local repl = require 'mare.session.repl'
+local source = require 'mare.base.source'
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 

@@ -1,6 +1,6 @@
 -- The core of a session, without a terminal: what lines give, and that nothing ends it.
 
-local repl = require 'mare.repl'
+local repl = require 'mare.session.repl'
 
 local session
 
@@ -87,7 +87,7 @@ describe('a session', function()
         _G.outer = nil
         assert.equal('error', status)
         assert.truthy(message:find(path .. ':2', 1, true), message)
-        assert.is_nil(message:find('lua/mare/grid.lua', 1, true), message)
+        assert.is_nil(message:find('lua/mare/array/grid.lua', 1, true), message)
         assert.is_nil(message:find('input:1', 1, true), message)
     end)
 

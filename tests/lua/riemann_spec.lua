@@ -1,4 +1,4 @@
-local riemann = require 'mare.exact.riemann'
+local riemann = require 'mare.schemes.riemann'
 
 -- p*, u*, rho*L, rho*R after Toro (2009), tables 4.2 and 4.3, with more digits
 local cases = {

@@ -1,10 +1,10 @@
 -- Pictures as text for a terminal: what each kind of terminal gets, read back.
 
-local cells = require 'mare.output.cells'
+local cells = require 'mare.draw.cells'
 local cairo = require 'bindings.cairo'
 local mare = require 'mare'
-local pixels = require 'mare.output.pixels'
-local screen = require 'mare.repl.screen'
+local pixels = require 'mare.draw.pixels'
+local screen = require 'mare.draw.screen'
 
 local function field(nx, ny, f)
     local data = {}
@@ -39,7 +39,7 @@ describe('a field in characters', function()
             true_colour = true })
         local lines = lines_of(text)
         assert.equal(16, select(2, lines[2]:gsub('▀', '')))
-        local map = require('mare.colours').map 'viridis'
+        local map = require('mare.draw.colours').map 'viridis'
         local first, last = map[0], map[255]
         local function code(plane, colour)
             return ('%d;2;%d;%d;%d'):format(plane, math.floor(colour / 65536),

@@ -1,5 +1,5 @@
 local device = require 'bindings.device'
-local exchange = require 'mare.exchange'
+local exchange = require 'mare.array.exchange'
 local mare = require 'mare'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'

@@ -1,9 +1,9 @@
 -- What a snapshot brings: the cells asked for, of the moment when they were taken, whatever the
 -- parts and whether kernels have a share in it.
 
-local exchange = require 'mare.exchange'
+local exchange = require 'mare.array.exchange'
 local mare = require 'mare'
-local snapshot = require 'mare.snapshot'
+local snapshot = require 'mare.array.snapshot'
 
 local nx, ny = 37, 29
 

@@ -4,7 +4,7 @@
 
 local cases = require 'tests.bench.cases'
 local device = require 'bindings.device'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local rate = require 'tests.bench.rate'
 local record = require 'tests.bench.record'
 

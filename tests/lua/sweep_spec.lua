@@ -47,7 +47,8 @@ describe('a sweep of blocks', function()
     it('refuses what it cannot do with a word on how to', function()
         local function answer(words)
             local status, text = trial.status_of(("cd '%s' && '%s' tuning_sweep --n 64 --device "
-                .. '%s %s 2>&1'):format(folder, require('mare.host').launcher, trial.device, words))
+                .. '%s %s 2>&1'):format(folder, require('bindings.host').launcher, trial.device,
+                words))
             return text:gsub('\nstatus.*', ''), status
         end
         local whole, once = ' (allowed: whole numbers from 1 to ', ', each once)'
@@ -78,7 +79,7 @@ describe('a sweep of blocks', function()
 
     it('looks where the fastest would be kept before it measures', function()
         local status, text = trial.status_of(("cd '%s' && MARE_TUNED=off '%s' tuning_sweep --keep "
-            .. '--device %s'):format(folder, require('mare.host').launcher, trial.device))
+            .. '--device %s'):format(folder, require('bindings.host').launcher, trial.device))
         assert.equal(2, status)
         assert.equal('mare: option --keep: tuned shapes have no place: MARE_TUNED is off',
             text:match '[^\n]*')

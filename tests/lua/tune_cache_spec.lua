@@ -8,7 +8,7 @@ local tuned = require 'tests.lua.tuned'
 
 local arguments, n, refusal, scale = tuned.arguments, tuned.n, tuned.refusal, tuned.scale
 local source = tuned.source
-local launcher = require('mare.host').launcher
+local launcher = require('bindings.host').launcher
 local folder
 
 -- Runs a script with a cache file, under this environment: exit status and output.
@@ -52,7 +52,7 @@ describe('the cache of a tuning', function()
                 end,
             }
         ]]):format(source, cache))
-        local status = trial.status_of(("'%s' '%s'"):format(require('mare.host').launcher, script))
+        local status = trial.status_of(("'%s' '%s'"):format(launcher, script))
         assert.equal(137, status)
         local kept, count = results.read(cache), 0
         for _ in pairs(kept.records) do count = count + 1 end
@@ -74,7 +74,7 @@ describe('the cache of a tuning', function()
             }
             for _, r in ipairs(records) do print(r.WRONG, r.invalidity, r.error) end
         ]]):format(source, cache))
-        local command = ("'%s' '%s'"):format(require('mare.host').launcher, script)
+        local command = ("'%s' '%s'"):format(require('bindings.host').launcher, script)
         assert.equal(137, (trial.status_of(command)))
         assert.truthy(trial.slurp(cache .. '.started'):find('"1,2"', 1, true))
         local status, text = trial.status_of(command)

@@ -1,7 +1,7 @@
 -- The user's file of tuned shapes, as `mare tune` and keep = true treat it.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local shapes = require 'mare.shapes'
 local trial = require 'tests.scenarios.trial'
 

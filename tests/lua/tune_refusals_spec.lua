@@ -9,7 +9,7 @@ local trial = require 'tests.scenarios.trial'
 local tuned = require 'tests.lua.tuned'
 
 local n = tuned.n
-local replayed = require('mare.host').root .. '/tests/lua/tuning/nonlinear.json'
+local replayed = require('bindings.host').root .. '/tests/lua/tuning/nonlinear.json'
 
 -- What mare.tune.kernel, called with these fields, says before it has tried anything.
 local function of(more)

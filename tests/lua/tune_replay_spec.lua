@@ -2,7 +2,7 @@
 -- Euler (march.krn of 8e855c9), of the nonlinear C-grid and of finite volumes, 4096^2 cells each.
 -- The files are cache files as mare.tune.scenario wrote them, with fewer digits.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local json = require 'dkjson'
 local mare = require 'mare'
 local results = require 'mare.tune.results'

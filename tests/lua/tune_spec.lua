@@ -5,7 +5,7 @@ local json = require 'dkjson'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
-local source_files = require 'mare.source'
+local source_files = require 'mare.base.source'
 local space = require 'mare.tune.space'
 local trial = require 'tests.scenarios.trial'
 local tuned = require 'tests.lua.tuned'
@@ -167,7 +167,7 @@ describe('tuning', function()
     end)
 
     it('looks for the least energy, and for all that nothing beats', function()
-        local energy = require 'mare.energy'
+        local energy = require 'mare.measure.energy'
         local open, joules = energy.open, { 3, 1, 2, 5 }
         energy.open = function()
             return { rest = function() return 100 end, measure = function(_, desc)
@@ -210,7 +210,7 @@ describe('tuning', function()
     end)
 
     it('compiles ahead in other processes, for what they leave in the cache', function()
-        if not require('mare.host').launcher then return pending 'there is no launcher' end
+        if not require('bindings.host').launcher then return pending 'there is no launcher' end
         local ahead = require 'mare.tune.ahead'
         local d = device.open(trial.device)
         local mark = tostring(os.time()) .. os.tmpname():gsub('%W', '')
@@ -339,7 +339,7 @@ describe('tuning a scenario', function()
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))
         local other = { info = { model = 'another', kind = d.info.kind } }
         assert.equal(default, found(scheme, other, 'float', part))
-        local mare_command = ("'%s' tune "):format(require('mare.host').launcher)
+        local mare_command = ("'%s' tune "):format(require('bindings.host').launcher)
         local status, text = trial.status_of(mare_command .. 'ls')
         assert.equal(0, status)
         assert.truthy(text:find '^linear +ocean linear +float +64%^2 ')
@@ -352,7 +352,7 @@ describe('tuning a scenario', function()
     end)
 
     local function mare_tune(words, redirect)
-        return trial.status_of(("'%s' tune %s %s"):format(require('mare.host').launcher, words,
+        return trial.status_of(("'%s' tune %s %s"):format(require('bindings.host').launcher, words,
             redirect or '2>&1'))
     end
 
@@ -412,7 +412,7 @@ describe('tuning a scenario', function()
 
     -- A field after some steps.
     local function field_after(scenario, options)
-        local desc, values = require('mare.scenario').load(scenario, options).desc, {}
+        local desc, values = require('mare.run.scenario').load(scenario, options).desc, {}
         local sim = require('mare.run').prepare(desc)
         sim:aim(math.huge)
         sim:step(20)
@@ -473,7 +473,7 @@ describe('tuning a scenario', function()
     it('takes tiles of whole teams only, with rows to own', function()
         local gpu = { kind = 'gpu', vendor = 'any', max_group_size = 1024 }
         local function misfit(group, w)
-            return require('mare.shape_fields').misfit('tile', { GROUP = group, W = w }, gpu)
+            return require('mare.shapes.shape_fields').misfit('tile', { GROUP = group, W = w }, gpu)
         end
         assert.falsy(misfit(256, 4))
         assert.falsy(misfit(64, 3))
@@ -489,7 +489,7 @@ describe('tuning a scenario', function()
                 shapes.put { kernel = 'k' .. arg[1] .. k, device = 'd', size = 5, shape = {} }
             end
         ]]):format(count))
-        local one = ("'%s' '%s' "):format(require('mare.host').launcher, script)
+        local one = ("'%s' '%s' "):format(require('bindings.host').launcher, script)
         assert.equal(0, (trial.status_of(('%s a & %s b & %s c; wait'):format(one, one, one))))
         shapes.forget()
         assert.equal(3 * count, #shapes.kept())

@@ -3,7 +3,7 @@
 
 local ffi = require 'ffi'
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local system = require 'bindings.system'

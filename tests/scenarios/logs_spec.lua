@@ -1,7 +1,7 @@
 -- What a run tells while it goes and when it fails: its journal, the calls into the script, the
 -- message and the file about an invalid state.
 
-local checkpoint = require 'mare.checkpoint'
+local checkpoint = require 'mare.files.checkpoint'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local mare = require 'mare'

@@ -1,6 +1,6 @@
 -- Windows, finer cells, winds and what else the North Sea may be asked for.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
@@ -205,12 +205,13 @@ describe('the North Sea', function()
         assert.same({ 32, 24 }, { r.sim.grid.nx, r.sim.grid.ny })
         assert.equal(1, r.scores.M2.count)
         assert.equal(52, #r.sim.series.gauges.Here.eta)
-        local set = require('mare.dataset').open(folder .. '/sea_out.nc')
+        local set = require('mare.files.dataset').open(folder .. '/sea_out.nc')
         assert.same({ 32, 24, 2 }, { set:field('speed').nx, set:field('speed').ny,
             #set:field('speed').times })
         set:close()
         assert.matches('^\137PNG', trial.slurp(folder .. '/film.png'))
-        local told = table.concat(require('mare.info').lines(folder .. '/sea_out.nc'), '\n')
+        local info = require 'mare.launcher.info'
+        local told = table.concat(info.lines(folder .. '/sea_out.nc'), '\n')
         assert.matches('\n  west             open where the elevation is given, in 22 of 22 lines '
             .. 'of cells; else reflective\n', told)
         assert.matches('\n  tide             elevation of M2 in %d+ cells\n', told)

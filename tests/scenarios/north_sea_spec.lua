@@ -1,7 +1,7 @@
 -- Seas from files: the layout of shelf models, made here; what is refused of it; and the tide of
 -- the shelf itself, shortened, where the file that may not be shipped lies beside the checkout.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -225,7 +225,7 @@ describe('the North Sea', function()
         assert.equal(1, r.scores.M2.count)
         assert.matches('^\137PNG', trial.slurp(folder .. '/m2.png'))
         assert.matches('^\137PNG', trial.slurp(folder .. '/scatter.png'))
-        local field = require('mare.dataset').open(folder .. '/m2.nc'):field 'phase_M2'
+        local field = require('mare.files.dataset').open(folder .. '/m2.nc'):field 'phase_M2'
         assert.same({ nx, ny + 1, 'degree' }, { field.nx, field.ny, field.unit })
         local file = netcdf.open(folder .. '/m2.nc')
         local about, missing = file:attributes(), file:attributes('phase_M2')._FillValue

@@ -1,13 +1,13 @@
 -- Runs that go on: what is written does not depend on how often a run was stopped, killed or split
 -- anew, and nothing that goes wrong on the way costs a file.
 
-local checkpoint = require 'mare.checkpoint'
+local checkpoint = require 'mare.files.checkpoint'
 local ffi = require 'ffi'
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local json = require 'dkjson'
 local lfs = require 'lfs'
-local literal = require 'mare.literal'
+local literal = require 'mare.base.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local system = require 'bindings.system'
@@ -214,7 +214,7 @@ describe('a run that goes on from a checkpoint', function()
         end
         local first = state(go(0.2))
         assert.is_true(checkpoint.newest(folder .. '/run.ck').header.t < 0.2)
-        local told = table.concat(require 'mare.info'.lines(folder .. '/run.ck'), '\n')
+        local told = table.concat(require 'mare.launcher.info'.lines(folder .. '/run.ck'), '\n')
         assert.matches('step %d+, before the steps that are cut to end at t = 0%.2\n', told)
         local bytes = data_of(folder .. '/run.nc')
         assert.same(first, state(go(0.2, 'latest')))
@@ -265,7 +265,7 @@ describe('a run that goes on from a checkpoint', function()
         end
         run('kelvin_helmholtz', base)
         local bytes = slurp(base.out)
-        local told = table.concat(require 'mare.info'.lines(base.checkpoint), '\n')
+        local told = table.concat(require 'mare.launcher.info'.lines(base.checkpoint), '\n')
         assert.matches('\nthe grid: nx = 48, ny = 32, x = 0,2, y = 0,1, ghost cells = 2, ', told)
         assert.matches('\nthe boundaries: east = periodic, north = periodic, ', told)
         refused({ nx = 64 }, 'run%.ck is of another run: the grid: nx = 48 then, 64 now$')

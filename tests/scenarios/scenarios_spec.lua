@@ -1,6 +1,6 @@
 -- Every scenario, shortened, against published or recorded numbers. Recorded ones are from PoCL.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 

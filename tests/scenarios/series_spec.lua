@@ -1,7 +1,7 @@
 -- Time series of a run: gauges show what the fields hold, integrals are the sums they say, to the
 -- bit on every decomposition and after a restart.
 
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'

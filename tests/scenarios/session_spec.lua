@@ -2,7 +2,7 @@
 -- than it must; what does not appear within the patience fails with the screen as it is.
 
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local system = require 'bindings.system'
 require 'bindings.terminal'     -- declares mare_poll
@@ -309,7 +309,7 @@ describe('a session on a terminal', function()
         local file = assert(io.open(without, 'w'))
         file:write [[
             package.loaded['bindings.editline'] = { open = function() error('no libedit', 0) end }
-            os.exit(require('mare.repl.talk')())]]
+            os.exit(require('mare.session.talk')())]]
         file:close()
         start('', without)
         see 'plain lines without history and completion: no libedit'
@@ -483,7 +483,7 @@ describe('a session in a pipe', function()
     end)
 
     it('keeps what was typed from others', function()
-        local history, path = require 'mare.repl.history', folder .. '/deep/history'
+        local history, path = require 'mare.session.history', folder .. '/deep/history'
         history.add(path, 'secret = 1')
         assert.equal('rw-------', lfs.attributes(path, 'permissions'))
         os.execute('chmod 640 ' .. path)

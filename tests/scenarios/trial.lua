@@ -2,7 +2,7 @@
 -- they leave in a folder.
 
 local ffi = require 'ffi'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'

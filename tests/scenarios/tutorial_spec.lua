@@ -1,9 +1,9 @@
 -- scenarios/TUTORIAL.md: every snippet runs in one session, one after the other, as a reader would
 -- type it.
 
-local examples = require 'mare.repl.examples'
+local examples = require 'mare.session.examples'
 local lfs = require 'lfs'
-local repl = require 'mare.repl'
+local repl = require 'mare.session.repl'
 
 describe('the tutorial', function()
     local folder, before, stdout

@@ -2,7 +2,7 @@
 -- and 10 000 steps need no more memory than the first ones.
 
 local device = require 'bindings.device'
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local run = require 'mare.run'
 local support = require 'tests.validation.support'
 

@@ -1,6 +1,6 @@
 -- Every decomposition gives the bits of a single part, dt included, at every kind of boundary.
 
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
 local nx, ny = 45, 38

@@ -1,9 +1,9 @@
 -- What the C-grid schemes keep, and what the published ones do not: volume in any blocks, lakes at
 -- rest, the direction of advection, stable leapfrog with uneven steps, order, geostrophic balance.
 
-local c_grid = require 'mare.schemes.ocean.c_grid'
-local ocean = require 'mare.schemes.ocean'
-local random = require 'mare.random'
+local c_grid = require 'mare.ocean.c_grid'
+local ocean = require 'mare.ocean'
+local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
 local g, pi = 9.81, math.pi

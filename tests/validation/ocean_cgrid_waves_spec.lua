@@ -1,7 +1,7 @@
 -- The C-grid schemes against theory: periods, speeds and steady states of small waves, with and
 -- without rotation. What a wave does is told by its projection on the one mode that there is.
 
-local ocean = require 'mare.schemes.ocean'
+local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
 
 local g, pi = 9.81, math.pi

@@ -2,7 +2,7 @@
 -- vortex that a current carries over a sloping bed of a turning earth, steady flow over a bump and
 -- down a rough channel, a Kelvin wave along a wall, and what winds, pressure and friction do.
 
-local ocean = require 'mare.schemes.ocean'
+local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
 local water = require 'mare.schemes.shallow_water'
 

@@ -2,10 +2,10 @@
 -- on turned maps and between meridians, and flow that the earth's rotation holds, along and across
 -- walls. The published codes keep them to 2e-7 on straight grids, and none on a turned one.
 
-local ocean = require 'mare.schemes.ocean'
-local grid = require 'mare.grid'
-local random = require 'mare.random'
-local simulation = require 'mare.simulation'
+local ocean = require 'mare.ocean'
+local grid = require 'mare.array.grid'
+local random = require 'mare.base.random'
+local simulation = require 'mare.run.simulation'
 local support = require 'tests.validation.support'
 
 local g, steps = 9.81, 1000

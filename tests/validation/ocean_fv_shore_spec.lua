@@ -3,8 +3,8 @@
 -- earth's rotation, in which a shore moves over a parabolic bed. Where nothing turns,
 -- kurganov_petrova is cdklm.
 
-local dam_break = require 'mare.exact.dam_break'
-local ocean = require 'mare.schemes.ocean'
+local dam_break = require 'mare.schemes.dam_break'
+local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
 
 local g = 9.81

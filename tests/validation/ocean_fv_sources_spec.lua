@@ -2,7 +2,7 @@
 -- rotation alone does: a third Runge-Kutta stage gives the same bits at every run, which a race in
 -- the published one does not.
 
-local ocean = require 'mare.schemes.ocean'
+local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
 
 local depth, rho = 20, 1000

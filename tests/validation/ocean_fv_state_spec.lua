@@ -3,8 +3,8 @@
 -- and a dt that follows from the present state. The published dt reduction leaves out a third of
 -- the cells of a group of 384; the published KP07 treats x and y differently.
 
-local ocean = require 'mare.schemes.ocean'
-local random = require 'mare.random'
+local ocean = require 'mare.ocean'
+local random = require 'mare.base.random'
 local shapes = require 'mare.shapes'
 local support = require 'tests.validation.support'
 

@@ -2,7 +2,7 @@
 -- first, after odd numbers of steps too, in any decomposition, and through a checkpoint.
 
 local euler = require 'mare.schemes.euler'
-local integrals = require 'mare.integrals'
+local integrals = require 'mare.array.integrals'
 local support = require 'tests.validation.support'
 local water = require 'mare.schemes.shallow_water'
 

@@ -2,7 +2,7 @@
 -- along x and along y.
 
 local exact = require 'tests.validation.exact'
-local riemann = require 'mare.exact.riemann'
+local riemann = require 'mare.schemes.riemann'
 local support = require 'tests.validation.support'
 
 local gamma = 1.4

@@ -2,7 +2,7 @@
 -- signal rate of the state at every step, on any shape of grid; the host's way of queueing steps
 -- and a second run change nothing; a uniform state stays as it is.
 
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
 local gamma, cfl = 1.4, 0.4

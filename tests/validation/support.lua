@@ -8,11 +8,11 @@
 
 local assert = require 'luassert'
 local ffi = require 'ffi'
-local device_list = require 'mare.devices'
+local device_list = require 'mare.array.devices'
 local euler = require 'mare.schemes.euler'
-local grid = require 'mare.grid'
-local host = require 'mare.host'
-local simulation = require 'mare.simulation'
+local grid = require 'mare.array.grid'
+local host = require 'bindings.host'
+local simulation = require 'mare.run.simulation'
 
 local support = {}
 

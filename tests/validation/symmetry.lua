@@ -4,7 +4,7 @@
 -- variants; describe and it are those of the spec.
 
 local assert = require 'luassert'
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
 local nx, ny = 37, 22

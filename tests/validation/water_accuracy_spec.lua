@@ -1,7 +1,7 @@
 -- The flat-bottom shallow-water schemes: order on the smooth bump of the published benchmark, and
 -- dam breaks against the exact solutions, whose numbers are those of SWASHES 4.1.1 and 4.1.2.
 
-local dam_break = require 'mare.exact.dam_break'
+local dam_break = require 'mare.schemes.dam_break'
 local ffi = require 'ffi'
 local support = require 'tests.validation.support'
 local water = require 'mare.schemes.shallow_water'

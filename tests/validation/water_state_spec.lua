@@ -2,7 +2,7 @@
 -- in every decomposition, and a dt that follows from the present state at every step, WAF too,
 -- whose published kernel never renews it.
 
-local random = require 'mare.random'
+local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 local water = require 'mare.schemes.shallow_water'
 

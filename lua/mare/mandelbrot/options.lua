@@ -1,6 +1,6 @@
 -- What a zoom may be told: the options of its command line, whose ranges zoom() has too.
 
-local colours = require 'mare.colours'
+local colours = require 'mare.draw.colours'
 local renderer = require 'mare.mandelbrot.renderer'
 local view = require 'mare.mandelbrot.view'
 

@@ -4,10 +4,10 @@
 --     r:take(frame, slot)          -- queues everything; the slot must be free
 --     r:wait(slot)                 -- its pixels are in r.slots[slot].data, 0xRRGGBB, from the top
 
-local colours = require 'mare.colours'
+local colours = require 'mare.draw.colours'
 local errors = require 'bindings.errors'
 local exact = require 'mare.mandelbrot.exact'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 
 local renderer = {}
 

@@ -4,8 +4,8 @@
 -- velocity of its own.
 
 local errors = require 'bindings.errors'
-local source = require 'mare.source'
-local tide = require 'mare.ocean.tide'
+local source = require 'mare.base.source'
+local tide = require 'mare.forcing.tide'
 
 local cells = {}
 

@@ -7,11 +7,11 @@ local cells = require 'mare.ocean.cells'
 local errors = require 'bindings.errors'
 local edges = require 'mare.ocean.edges'
 local forcing = require 'mare.ocean.forcing'
-local layout = require 'mare.layout'
+local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local rows = require 'mare.ocean.rows'
-local series = require 'mare.ocean.series'
+local series = require 'mare.forcing.series'
 local zlib = require 'bindings.zlib'
 
 local domain = {}

@@ -7,12 +7,12 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local image = require 'mare.output.image'
+local image = require 'mare.draw.image'
 local memory = require 'bindings.memory'
-local picture = require 'mare.picture'
-local schedule = require 'mare.schedule'
-local source = require 'mare.source'
-local writer = require 'mare.output.trajectory'
+local picture = require 'mare.draw.picture'
+local schedule = require 'mare.base.schedule'
+local source = require 'mare.base.source'
+local writer = require 'mare.files.trajectory'
 local zlib = require 'bindings.zlib'
 
 local drifters = {}

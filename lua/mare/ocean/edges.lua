@@ -4,8 +4,8 @@
 
 local cells = require 'mare.ocean.cells'
 local memory = require 'bindings.memory'
-local records = require 'mare.ocean.records'
-local source = require 'mare.source'
+local records = require 'mare.forcing.records'
+local source = require 'mare.base.source'
 
 local edges = {}
 

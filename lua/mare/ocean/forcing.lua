@@ -2,10 +2,10 @@
 -- kernels interpolate; the simulation stops exactly at each time of a record, and renews them. See
 -- FORCE_* in kernels/ocean/domain.h.
 
-local layout = require 'mare.layout'
+local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
-local records = require 'mare.ocean.records'
-local series = require 'mare.ocean.series'
+local records = require 'mare.forcing.records'
+local series = require 'mare.forcing.series'
 
 local forcing = {}
 

@@ -11,10 +11,10 @@
 -- seconds. The device half is edges.lua.
 
 local errors = require 'bindings.errors'
-local grid_module = require 'mare.grid'
-local gridded = require 'mare.ocean.gridded'
-local series = require 'mare.ocean.series'
-local tide = require 'mare.ocean.tide'
+local grid_module = require 'mare.array.grid'
+local gridded = require 'mare.forcing.gridded'
+local series = require 'mare.forcing.series'
+local tide = require 'mare.forcing.tide'
 
 local open = {}
 

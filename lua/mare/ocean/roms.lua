@@ -14,14 +14,14 @@
 --         scheme = mare.ocean { depth = sea.depth, coriolis = sea.coriolis, wind = sea.wind },
 --         title = 'Skagerrak', options = o }
 
-local calendar = require 'mare.ocean.calendar'
-local dataset = require 'mare.dataset'
+local calendar = require 'mare.forcing.calendar'
+local dataset = require 'mare.files.dataset'
 local earth = require 'mare.ocean.earth'
 local errors = require 'bindings.errors'
-local grid = require 'mare.grid'
-local gridded = require 'mare.ocean.gridded'
+local grid = require 'mare.array.grid'
+local gridded = require 'mare.forcing.gridded'
 local memory = require 'bindings.memory'
-local weather = require 'mare.ocean.weather'
+local weather = require 'mare.forcing.weather'
 
 local roms = {}
 

@@ -8,9 +8,9 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local layout = require 'mare.layout'
+local layout = require 'mare.array.layout'
 local shapes = require 'mare.shapes'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 
 local frame = {}
 

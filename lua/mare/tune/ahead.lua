@@ -9,7 +9,7 @@
 
 local device = require 'bindings.device'
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local json = require 'dkjson'
 local system = require 'bindings.system'
 

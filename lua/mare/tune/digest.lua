@@ -4,9 +4,9 @@
 
 local device = require 'bindings.device'
 local files = require 'bindings.files'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local lfs = require 'lfs'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 local zlib = require 'bindings.zlib'
 
 local digest = {}

@@ -12,9 +12,9 @@
 -- which times are divided, 1 if nil }. An error with MARE_ERROR_SCRIPT is no candidate's fault.
 
 local ahead = require 'mare.tune.ahead'
-local energy = require 'mare.energy'
+local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
-local host = require 'mare.host'
+local host = require 'bindings.host'
 local results = require 'mare.tune.results'
 local strategies = require 'mare.tune.strategies'
 local system = require 'bindings.system'

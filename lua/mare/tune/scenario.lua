@@ -7,10 +7,10 @@
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
 local run = require 'mare.run'
-local scenario = require 'mare.scenario'
-local shape_fields = require 'mare.shape_fields'
+local scenario = require 'mare.run.scenario'
+local shape_fields = require 'mare.shapes.shape_fields'
 local shapes = require 'mare.shapes'
-local source = require 'mare.source'
+local source = require 'mare.base.source'
 
 local target = {}
 

@@ -7,7 +7,7 @@
 local bayes = require 'mare.tune.bayes'
 local errors = require 'bindings.errors'
 local range = require 'mare.tune.range'
-local uniform = require('mare.random').uniform
+local uniform = require('mare.base.random').uniform
 
 local strategies = {}
 

@@ -5,8 +5,8 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local image = require 'mare.output.image'
-local progress = require 'mare.progress'
+local image = require 'mare.draw.image'
+local progress = require 'mare.measure.progress'
 
 local sweep = {}
 

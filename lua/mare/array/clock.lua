@@ -1,0 +1,86 @@
+-- Model time, which lives on the device: dt follows from the state there, so that the host need
+-- not wait for each step. One clock a device; all of one simulation see the same maxima, so they
+-- always agree. The host sets a target and reads; see kernels/clock.h for the slots.
+
+local source = require 'mare.base.source'
+
+local clock = {}
+
+local Clock = {}
+Clock.__index = Clock
+
+local slots = 10        -- of a clock; the buffer has a second one for steps that tick themselves
+local time, step, cfl, count = 0, 1, 3, 4
+local rate, failed, hold, last = 5, 6, 7, 8
+
+local group = { gpu = 256, cpu = 16, other = 64 }
+
+-- maxima: buffer of `n` signal rates, one a work-group of the last sweep of every part; gradual:
+-- see clock.krn
+function clock.new(device, precision, maxima, n, gradual)
+    local self = setmetatable({
+        buffer = device:buffer { type = 'double', count = 2 * slots, label = 'clock' },
+        host = device:host { type = 'double', count = slots },
+    }, Clock)
+    self.buffer:fill(0)
+    self.group = math.min(group[device.info.kind], device.info.max_group_size)
+    self.program = device:program(source.program('clock.krn', {
+        defines = { GROUP = self.group, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
+    }))
+    self.tick = self:bind('clock_tick', maxima, n)
+    return self
+end
+
+function Clock:bind(kernel, maxima, n)
+    return self.program:kernel(kernel):bind {
+        clock = self.buffer, maxima = maxima, count = n, global = self.group, group = self.group,
+    }
+end
+
+-- The launch that ends a row of steps that tick themselves: each has n maxima.
+function Clock:settle(maxima, n)
+    return self:bind('clock_settle', maxima, n)
+end
+
+-- From now on the maxima are these n.
+function Clock:watch(maxima, n)
+    self.tick:set('maxima', maxima)
+    self.tick:set('count', n)
+end
+
+local function write(self, slot, ...)
+    for k = 1, select('#', ...) do self.host.data[k - 1] = (select(k, ...)) end
+    self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
+end
+
+-- Where a run starts: time, steps taken, Courant number, the largest signal rate where the maxima
+-- do not tell, dt of the last step, and the dt to take whatever the rate, if that is wanted.
+function Clock:start(t, steps, courant, signal_rate, last_step, fixed)
+    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0, last_step or 0, fixed or 0)
+end
+
+-- Steps end exactly there or, with `held`, before the first whose dt the target would change. The
+-- maxima must belong to the state: the next dt follows from them.
+function Clock:aim(target, held)
+    write(self, step, 0, target)
+    write(self, hold, held and 1 or 0)
+    self.tick:run()
+end
+
+-- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate, last
+-- (dt of the last step, of a gradual clock) and failed.
+function Clock:read(into)
+    self.buffer:download { into = self.host, count = slots }
+    local data = self.host.data
+    into.t, into.dt, into.steps, into.rate = data[time], data[step], data[count], data[rate]
+    into.failed, into.cfl, into.last = data[failed] ~= 0, data[cfl], data[last]
+    return into
+end
+
+function Clock:release()
+    self.tick:release()
+    self.buffer:release()
+    self.host:release()
+end
+
+return clock

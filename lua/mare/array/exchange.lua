@@ -1,0 +1,208 @@
+-- Fills the ghost cells of all parts: from the neighbour, or by the rule of the boundary. First
+-- all x sides over interior rows, then all y sides over the full width, so that corners arrive in
+-- two hops. One kernel launch fills both sides of a part along an axis. A neighbour on the same
+-- device is read in place; of one elsewhere the strip is copied into a buffer of this device
+-- first, and read from there.
+
+local edges = require 'mare.ocean.edges'
+local errors = require 'bindings.errors'
+local grid = require 'mare.array.grid'
+local open = require 'mare.ocean.open'
+local source = require 'mare.base.source'
+
+local exchange = {}
+
+local Exchange = {}
+Exchange.__index = Exchange
+
+-- What kernels/halo.krn calls the kinds.
+local copy, mirror = 1, 2
+local kinds = { fixed = 0, periodic = copy, reflective = mirror, outflow = 3 }
+
+local axes = {
+    { name = 'x', low = 'west', high = 'east' },
+    { name = 'y', low = 'south', high = 'north' },
+}
+
+local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
+
+-- What a kind is called: that of an open side of an ocean is a table { kind =, ... }.
+function exchange.kind_name(kind)
+    return type(kind) == 'table' and kind.kind or kind
+end
+
+-- What the sides are, in words, by name. domain: of an ocean, or nil.
+function exchange.describe(boundaries, domain)
+    local texts = {}
+    for side, kind in pairs(boundaries) do
+        local name = exchange.kind_name(kind)
+        texts[side] = domain and domain:side_text(side, name) or name
+    end
+    return texts
+end
+
+-- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }. What
+-- an open side wants beside its kind, the ocean checks.
+function exchange.boundaries(given)
+    local result, each = {}, type(given) == 'table' and not given.kind
+    if each then errors.fields('boundaries', given, side_fields) end
+    for _, side in ipairs(grid.sides) do
+        local kind = given
+        if each then kind = given[side] end
+        local name = exchange.kind_name(kind)
+        if not (type(kind) == 'table' and open.kinds[name] or kinds[kind]) then
+            errors.argument("boundary in the %s: '%s' (there are: %s; of an ocean { kind = %s, "
+                .. '... })', side, tostring(name), 'fixed, outflow, periodic, reflective',
+                'elevation, flather, nesting or sponge')
+        end
+        result[side] = kind
+    end
+    for _, axis in ipairs(axes) do
+        if (result[axis.low] == 'periodic') ~= (result[axis.high] == 'periodic') then
+            errors.argument('boundaries: %s and %s must both be periodic or neither', axis.low,
+                axis.high)
+        end
+    end
+    return result
+end
+
+-- Refuses open sides where the scheme knows of none.
+function exchange.check_open(boundaries, scheme)
+    for _, side in ipairs(grid.sides) do
+        if type(boundaries[side]) == 'table' and not scheme.domain then
+            errors.argument("boundary in the %s: '%s' is for mare.ocean, not %s", side,
+                boundaries[side].kind, scheme.name)
+        end
+    end
+end
+
+-- The cells of a part that its ghosts along an axis copy: `cells` along the axis, `lines` across
+-- it.
+local function extent(axis, layout)
+    if axis.name == 'x' then
+        return { cells = layout.nx, lines = layout.ny, along = 1, across = layout.stride,
+            origin = layout:offset(0, 0, 0) }
+    end
+    return { cells = layout.ny, lines = layout.nx + 2 * layout.halo, along = layout.stride,
+        across = 1, origin = layout:offset(0, -layout.halo, 0) }
+end
+
+-- The strip of `from` that borders on the side opposite to `low`: where it lies in from's own
+-- memory.
+local function strip_in_place(self, axis, from, low)
+    local e = extent(axis, from.layout)
+    local first = low and e.cells - from.layout.halo or 0
+    return { buffer = from[self.which], origin = e.origin + first * e.along,
+        along = e.along, across = e.across, plane = from.layout.plane }
+end
+
+-- The same through a packed buffer on the device of `to`; the copy is added to `copies`.
+local function strip_staged(self, axis, from, to, low, copies)
+    local place, lines = strip_in_place(self, axis, from, low), extent(axis, from.layout).lines
+    local halo, fields, size = from.layout.halo, from.layout.fields, from.element
+    local width, height = halo, lines
+    if axis.name == 'y' then width, height = lines, halo end
+    local buffer = to.device:buffer { type = from.precision, count = halo * lines * fields,
+        label = string.format('ghosts of part %d from %d', to.part.index, from.part.index) }
+    copies[#copies + 1] = { from = from[self.which], to = buffer, region = {
+        width = width * size, height = height, depth = fields,
+        src_offset = place.origin * size, src_pitch = from.layout.stride * size,
+        src_slice = from.layout.plane * size,
+    } }
+    local packed = { x = { along = 1, across = halo }, y = { along = lines, across = 1 } }
+    return { buffer = buffer, origin = 0, along = packed[axis.name].along,
+        across = packed[axis.name].across, plane = halo * lines }
+end
+
+-- Kind and source of one side's ghost cells. Where nothing is copied the source is a place holder.
+local function side_of(self, axis, to, side, copies)
+    local kind, low = self.boundaries[side], side == axis.low
+    if to.part.edge[side] and kind ~= 'periodic' then
+        return { kind = kinds[kind] or kinds.outflow, buffer = to[self.which], origin = 0,
+            along = 0, across = 0, plane = 0 }
+    end
+    local from = self.states[to.part.neighbours[side]]
+    local strip = from.device == to.device and strip_in_place(self, axis, from, low)
+        or strip_staged(self, axis, from, to, low, copies)
+    strip.kind = copy
+    return strip
+end
+
+-- The launch that fills both ends of a part along an axis, and whether a step can do without it.
+local function launch_of(self, axis, to, copies, kernel)
+    local e, layout = extent(axis, to.layout), to.layout
+    local low = side_of(self, axis, to, axis.low, copies)
+    local high = side_of(self, axis, to, axis.high, copies)
+    local is_idle = to.around and to.around[axis.name]
+        or self.has_shut_walls and low.kind == mirror and high.kind == mirror
+    local launch = kernel:bind {
+        state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
+        along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
+        normal = self.normal[axis.name], staggered = self.staggered,
+        low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
+        low_across = low.across, low_plane = low.plane,
+        high_kind = high.kind, high = high.buffer, high_origin = high.origin,
+        high_along = high.along, high_across = high.across, high_plane = high.plane,
+        global = { e.lines, 2 * layout.fields },
+    }
+    return launch, is_idle
+end
+
+-- states: array of the parts' states; boundaries: of exchange.boundaries;
+-- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
+-- around; where it is `staggered`, that lies on the low faces of cells; where it has_shut_walls, no
+-- step depends on the ghost cells behind a wall;
+-- which: the buffer of each state, `now` if nil, which holds the state at the step's time +
+-- fraction * dt
+function exchange.new(states, boundaries, scheme, which, fraction)
+    local self = setmetatable({
+        states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
+        staggered = scheme.staggered and 1 or 0, which = which or 'now',
+        has_shut_walls = scheme.has_shut_walls,
+    }, Exchange)
+    local kernels = {}
+    for _, s in ipairs(states) do
+        kernels[s.device] = kernels[s.device] or s.device:program(source.program('halo.krn', {
+            defines = { MARE_REAL = s.precision } })):kernel 'halo'
+    end
+    for k, axis in ipairs(axes) do
+        local copies, launches, needed = {}, {}, {}
+        for n, s in ipairs(states) do
+            local launch, is_idle = launch_of(self, axis, s, copies, kernels[s.device])
+            launches[n] = launch
+            if not is_idle then needed[#needed + 1] = launch end
+        end
+        self.axes[k] = { copies = copies, launches = launches, needed = needed }
+    end
+    self.open = edges.ghosts(states, self.which, fraction or 0)
+    self.shown = edges.ghosts(states, self.which, 0, true)
+    return self
+end
+
+-- Queues everything; only a copy between devices waits. is_shown: for output, not for a step, which
+-- may do without some ghost cells: behind walls that are shut, and where a part goes `around`.
+function Exchange:run(is_shown)
+    for a = 1, 2 do
+        local axis = self.axes[a]
+        for k = 1, #axis.copies do
+            local c = axis.copies[k]
+            c.to:copy_region(c.from, c.region)
+        end
+        local launches = is_shown and axis.launches or axis.needed
+        for k = 1, #launches do launches[k]:run() end
+    end
+    local open_sides = is_shown and self.shown or self.open
+    for k = 1, #open_sides do open_sides[k]:run() end
+end
+
+function Exchange:release()
+    for _, axis in ipairs(self.axes) do
+        for _, launch in ipairs(axis.launches) do launch:release() end
+        for _, c in ipairs(axis.copies) do c.to:release() end
+    end
+    for _, list in ipairs { self.open, self.shown } do
+        for _, launch in ipairs(list) do launch:release() end
+    end
+end
+
+return exchange

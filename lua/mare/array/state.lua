@@ -1,0 +1,132 @@
+-- The fields of one part on its device. `now` holds them between steps, `other` is where the first
+-- sweep or stage of a step writes, `third` where the second of three stages does; a whole step ends
+-- in `now` again. Where a scheme has `levels` instead, a step goes from `now` to `other` or back,
+-- and `present` names the one that holds the state. `around` tells along which axes, { x =, y = },
+-- steps need no ghost cells.
+
+local layout = require 'mare.array.layout'
+
+local state = {}
+
+local State = {}
+State.__index = State
+
+state.bytes = { float = 4, double = 8 }
+
+local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial values pass
+
+-- Bytes on the device of a part: one copy of its fields, and all.
+function state.size(part, scheme, precision)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
+    local bytes = l.count * state.bytes[precision]
+    return bytes, ((scheme.buffers or 2) + (scheme.room and scheme:room() or 0)) * bytes
+end
+
+function state.new(device, part, scheme, precision)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
+    local function buffer(label)
+        local b = device:buffer { type = precision, count = l.count,
+            label = string.format('%s of part %d', label, part.index) }
+        b:fill(0)
+        return b
+    end
+    return setmetatable({
+        device = device, part = part, layout = l, precision = precision,
+        element = state.bytes[precision], now = buffer 'state', other = buffer 'scratch',
+        third = scheme.buffers == 3 and buffer 'scratch' or nil, present = 'now',
+    }, State)
+end
+
+-- Rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows for
+-- each field.
+local function compute_rows(data, self, value, first, rows)
+    local l, i0, j0 = self.layout, self.part.i0, self.part.j0
+    local plane = rows * l.stride
+    for r = 0, rows - 1 do
+        local row = r * l.stride + layout.pad
+        for i = -l.halo, l.nx + l.halo - 1 do
+            local a, b, c, d = value(i0 + i, j0 + first + r)
+            local k = row + i
+            data[k] = a
+            if b then data[k + plane] = b end
+            if c then data[k + 2 * plane] = c end
+            if d then data[k + 3 * plane] = d end
+        end
+    end
+end
+
+-- value(i, j) gives the fields (at most four) of cell (i, j) of the whole grid; it is also asked
+-- for ghost cells, which keep what it says where the boundary is fixed.
+function State:fill(value)
+    local l = self.layout
+    local per_block = math.max(1, math.min(l.rows,
+        math.floor(block_bytes / (l.fields * l.stride * self.element))))
+    local host = self.device:host {
+        type = self.precision, count = per_block * l.stride * l.fields,
+    }
+    for k = 0, host.count - 1 do host.data[k] = 0 end       -- the padding between rows
+    for row = 0, l.rows - 1, per_block do
+        local rows = math.min(per_block, l.rows - row)
+        compute_rows(host.data, self, value, row - l.halo, rows)
+        for field = 0, l.fields - 1 do
+            local count = rows * l.stride
+            self[self.present]:upload(host.data + field * count,
+                { offset = field * l.plane + row * l.stride, count = count })
+        end
+    end
+    host:release()
+    self:spread(self.present)
+end
+
+-- Fixed ghost cells are the same in all buffers.
+function State:spread(from)
+    for _, name in ipairs { 'now', 'other', 'third' } do
+        if name ~= from and self[name] then self[name]:copy(self[from]) end
+    end
+end
+
+-- A field's interior into its place in an array of the whole grid, `nx` cells a row, in host
+-- memory.
+function State:download(field, host, nx)
+    local l, part, size = self.layout, self.part, self.element
+    self[self.present]:download_region(host, {
+        width = l.nx * size, height = l.ny,
+        src_offset = l:offset(field, 0, 0) * size, src_pitch = l.stride * size,
+        dst_offset = (part.j0 * nx + part.i0) * size, dst_pitch = nx * size,
+    })
+end
+
+-- The whole grid with its ghost cells in host memory has `width` elements a row, `height` rows a
+-- field, and begins at element `first`. The part's own cells in buffer `which` go there, and ghost
+-- cells where it lies at the edge of the domain.
+function State:save(host, width, height, which, first)
+    local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
+    local function reach(side) return part.edge[side] and h or 0 end
+    local i, j = -reach 'west', -reach 'south'
+    self[which]:download_region(host, {
+        width = (l.nx + reach 'east' - i) * size, height = l.ny + reach 'north' - j,
+        depth = l.fields, src_offset = l:offset(0, i, j) * size, src_pitch = l.stride * size,
+        src_slice = l.plane * size, dst_pitch = width * size, dst_slice = width * height * size,
+        dst_offset = (first + (part.j0 + j + h) * width + part.i0 + i + h) * size,
+    })
+end
+
+-- The reverse: the part's own cells and all its ghost cells.
+function State:load(host, width, height, which, first)
+    local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
+    self[which]:upload_region(host, {
+        width = (l.nx + 2 * h) * size, height = l.ny + 2 * h, depth = l.fields,
+        dst_offset = l:offset(0, -h, -h) * size, dst_pitch = l.stride * size,
+        dst_slice = l.plane * size, src_offset = (first + part.j0 * width + part.i0) * size,
+        src_pitch = width * size, src_slice = width * height * size,
+    })
+end
+
+function State:release()
+    self.now:release()
+    self.other:release()
+    if self.third then self.third:release() end
+    if self.domain then self.domain:release() end
+end
+
+return state

@@ -1,0 +1,458 @@
+-- options.lua - the options of a scenario: one table gives command line, --help, validation and
+-- metadata.
+--
+--     local o = mare.options{
+--         title = 'Kelvin-Helmholtz instability', help = 'Two shear layers ...',
+--         options.simulation,                 -- a shared group: see below
+--         { name = 'nx', default = 1024 },    -- overrides fields of an option already declared
+--         { name = 'start', default = 'noise', choices = { 'noise', 'smooth' }, help = '...' },
+--     }
+--     o.nx, o.t_end ('t-end'), o.decompose[1] (a pair is { 2, 2 }),
+--     o.every (nil when it has no default and is not given)
+--     o:metadata() -> { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order of
+--                     declaration; values are numbers or strings ('true', '2x2'), options without
+--                     a value are left out
+--     o:given 'nx' -> true when the user set it
+--     o:words() -> what the user set, as words of a command line: { '--nx=64', '--quiet' }
+--
+-- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
+-- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
+-- and both parts of a pair), choices = { ... }, unit, needs = { keys of options } of
+-- which a command line with this one must have one, writes = 'file' or 'png' where a scenario
+-- writes such a file by itself, true where others see to it: no two may be one, withdrawn = true:
+-- this scenario has no such option, though its groups do. A boolean is a flag: --name when its
+-- default is false, --no-name when it is true. Values come from options.source: an array of
+-- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from a
+-- REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
+
+local errors = require 'bindings.errors'
+local paths = require 'mare.base.paths'
+local system = require 'bindings.system'
+
+local M = require('bindings.host').options or {}
+
+-- ---- values ----
+
+local function finite(text)
+    local value = tonumber(text)
+    return value and value == value and math.abs(value) < math.huge and value or nil
+end
+
+local function whole(text)
+    local value = finite(text)
+    return value and value % 1 == 0 and value or nil
+end
+
+local function pair(value)
+    if type(value) ~= 'table' then
+        local a, b = tostring(value):match '^(%d+)x(%d+)$'
+        value = { a, b }
+    end
+    local a, b = whole(value[1]), whole(value[2])
+    return a and b and { a, b } or nil
+end
+
+local function text(value)
+    return type(value) == 'string' and value or nil
+end
+
+local function path(value)
+    return text(value) and value ~= '' and value or nil
+end
+
+local function truth(value)
+    if type(value) == 'boolean' then return value end
+end
+
+-- How a value is read (nil: it is none), and what is said when it cannot be.
+local types = {
+    integer = { read = whole, noun = 'a whole number', metavar = 'N' },
+    number = { read = finite, noun = 'a number', metavar = 'X' },
+    boolean = { read = truth, noun = 'true or false' },
+    string = { read = text, noun = 'a text', metavar = 'TEXT' },
+    pair = { read = pair, noun = 'two whole numbers as 2x2', metavar = 'AxB' },
+    path = { read = path, noun = 'a file name', metavar = 'FILE' },
+}
+
+local function show(value)
+    if type(value) == 'table' then
+        return tostring(value[1]) .. 'x' .. tostring(value[2])
+    end
+    return type(value) == 'number' and ('%.14g'):format(value) or tostring(value)
+end
+
+local function allowed(option)
+    if option.choices then return table.concat(option.choices, ', ') end
+    local noun, range = types[option.type].noun, option.range
+    if not range then return noun end
+    local low, high = range[1] or -math.huge, range[2] or math.huge
+    if high == math.huge then return ('%s, at least %s'):format(noun, show(low)) end
+    if low == -math.huge then return ('%s, at most %s'):format(noun, show(high)) end
+    return ('%s from %s to %s'):format(noun, show(low), show(high))
+end
+
+local function in_range(option, value)
+    local range = option.range
+    if not range then return true end
+    for _, number in ipairs(type(value) == 'table' and value or { value }) do
+        if number < (range[1] or -math.huge) or number > (range[2] or math.huge) then
+            return false
+        end
+    end
+    return true
+end
+
+local function in_choices(option, value)
+    if not option.choices then return true end
+    for _, choice in ipairs(option.choices) do
+        if choice == value then return true end
+    end
+    return false
+end
+
+-- nil of what is not allowed.
+local function accept(option, given)
+    local value = types[option.type].read(given)
+    if value == nil or not in_range(option, value) or not in_choices(option, value) then
+        return nil
+    end
+    return value
+end
+
+local function read(option, given)
+    local value = accept(option, given)
+    if value == nil then
+        errors.usage("option --%s: '%s' (allowed: %s)", option.name, show(given), allowed(option))
+    end
+    return value
+end
+
+-- The value that a call has for the field `name`, of which a declared option tells what it may be.
+function M.field(what, name, option, given)
+    if given == nil then errors.argument('%s: %s is missing', what, name) end
+    local value = accept(option, given)
+    if value == nil then
+        errors.argument("%s: %s = '%s' (allowed: %s)", what, name, show(given), allowed(option))
+    end
+    return value
+end
+
+-- ---- declarations ----
+
+local function infer(option)
+    local default = option.default
+    if option.choices or type(default) == 'string' then return 'string' end
+    if type(default) == 'number' then return default % 1 == 0 and 'integer' or 'number' end
+    if type(default) == 'boolean' then return 'boolean' end
+    if type(default) == 'table' then return 'pair' end
+    error(("option '%s': type is missing"):format(option.name), 0)
+end
+
+local option_fields = {
+    name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
+    range = 'table', choices = 'table', needs = 'table', withdrawn = 'boolean',
+    writes = 'any',
+}
+
+local function declare(list, declaration, group)
+    errors.fields("option '" .. tostring(declaration.name) .. "'", declaration, option_fields)
+    local option = list[declaration.name]
+    if not option then
+        option = { group = group, key = declaration.name:gsub('-', '_') }
+        list[#list + 1], list[declaration.name] = option, option
+    end
+    for field, value in pairs(declaration) do option[field] = value end
+end
+
+-- Flattens declarations and groups; a later declaration of the same name overrides fields of the
+-- earlier one.
+local function collect(spec)
+    local list = {}
+    for _, entry in ipairs(spec) do
+        for _, declaration in ipairs(entry.name and { entry } or entry) do
+            declare(list, declaration, entry.title)
+        end
+    end
+    local kept = {}
+    for _, option in ipairs(list) do
+        option.type = option.type or infer(option)
+        if option.default ~= nil then option.default = read(option, option.default) end
+        if not option.withdrawn then kept[#kept + 1] = option end
+    end
+    return kept
+end
+
+-- The options of a specification: { key, name, type, default, help, group, ... } in order.
+M.declared = collect
+
+-- ---- the command line ----
+
+-- What an option is for, and which values it has, in one line.
+local function help_text(option)
+    local parts, notes = {}, {}
+    if option.help then parts[1] = option.help end
+    if option.choices then parts[#parts + 1] = '(' .. table.concat(option.choices, ', ') .. ')' end
+    if option.unit then notes[#notes + 1] = option.unit end
+    if option.default ~= nil and option.type ~= 'boolean' then
+        notes[#notes + 1] = 'default ' .. show(option.default)
+    end
+    if #notes > 0 then parts[#parts + 1] = '[' .. table.concat(notes, ', ') .. ']' end
+    return table.concat(parts, ' ')
+end
+
+M.help_text = help_text
+
+local function add_to_parser(parser, option)
+    if option.type ~= 'boolean' then
+        return parser:option('--' .. option.name, help_text(option)):target(option.key)
+            :argname('<' .. types[option.type].metavar .. '>')
+    end
+    local name = option.default and '--no-' .. option.name or '--' .. option.name
+    return parser:flag(name, help_text(option)):target(option.key)
+end
+
+-- Only scripts with options load argparse, a third of what a small one has for the collector to
+-- look through.
+local function make_parser(spec, list)
+    local argparse = require 'argparse'
+    local about = (spec.title or '') .. (spec.help and '\n' .. spec.help or '')
+    local parser = argparse(M.program, about):add_help(false)
+    local groups = {}
+    for _, option in ipairs(list) do
+        local element = add_to_parser(parser, option)
+        local title = option.group or 'Of this scenario'
+        if not groups[title] then
+            groups[#groups + 1], groups[title] = title, {}
+        end
+        table.insert(groups[title], element)
+    end
+    parser:argument('extra'):args('*'):hidden(true)
+    for _, title in ipairs(groups) do parser:group(title, unpack(groups[title])) end
+    parser:group('Other', parser:flag('-h --help', 'show this text and stop'))
+    return parser
+end
+
+-- "--nx", "-1" becomes "--nx=-1": a negative number is a value, not an option.
+local function join_negatives(words)
+    local joined = {}
+    for _, word in ipairs(words) do
+        local last = joined[#joined]
+        if word:find '^%-[%d.]' and last and last:find '^%-%-[^=]+$' then
+            joined[#joined] = last .. '=' .. word
+        else
+            joined[#joined + 1] = word
+        end
+    end
+    return joined
+end
+
+local function parse_words(spec, list, words)
+    local parser = make_parser(spec, list)
+    local ok, result = parser:pparse(join_negatives(words))
+    if not ok then errors.usage('%s', (result:gsub('\n.*', ''))) end
+    if result.extra[1] then errors.usage("'%s' is no option", result.extra[1]) end
+    if result.help then
+        io.write(parser:get_help(), '\n')
+        errors.stop()
+    end
+    for _, option in ipairs(list) do
+        if result[option.key] and option.type == 'boolean' then
+            result[option.key] = not option.default
+        end
+    end
+    return result
+end
+
+-- ---- the values ----
+
+local function check_names(list, values)
+    local known = {}
+    for _, option in ipairs(list) do known[option.key] = true end
+    for key in pairs(values) do
+        if not known[key] then errors.usage("unknown option '%s'", tostring(key)) end
+    end
+    return values
+end
+
+-- Refuses options that nothing here would heed.
+local function check_needs(list, given, values)
+    local metavars = {}
+    for _, option in ipairs(list) do metavars[option.key] = types[option.type].metavar end
+    for _, option in ipairs(list) do
+        local found, names = given[option.key] == nil or not option.needs, {}
+        for k, key in ipairs(option.needs or {}) do
+            found = found or values[key]
+            names[k] = '--' .. key:gsub('_', '-') .. ' ' .. metavars[key]
+        end
+        if not found then
+            errors.usage('option --%s wants %s', option.name, table.concat(names, ' or '))
+        end
+    end
+end
+
+local function metadata(values, list)
+    local out = {}
+    for _, option in ipairs(list) do
+        local value = values[option.key]
+        if type(value) == 'boolean' or type(value) == 'table' then value = show(value) end
+        if value ~= nil then
+            out[#out + 1] = { name = option.key, value = value, unit = option.unit,
+                              help = option.help }
+        end
+    end
+    return out
+end
+
+-- What was given, each option as one word that stands for every bit of its value.
+local function words(given, list)
+    local out = {}
+    for _, option in ipairs(list) do
+        local value = given[option.key]
+        if option.type == 'boolean' then
+            if value ~= nil and value ~= option.default then
+                out[#out + 1] = (option.default and '--no-' or '--') .. option.name
+            end
+        elseif value ~= nil then
+            value = types[option.type].read(value)
+            local shown = show(value)
+            if type(value) == 'number' and tonumber(shown) ~= value then
+                shown = ('%.17g'):format(value)
+            end
+            out[#out + 1] = '--' .. option.name .. '=' .. shown
+        end
+    end
+    return out
+end
+
+-- Where a run that is made again shall put what its scenario writes by itself.
+local function move(list, given)
+    for _, option in ipairs(list) do
+        local name = given[option.key]
+        if name and type(option.writes) == 'string' then
+            given[option.key] = M.elsewhere(option.key, name)
+        end
+    end
+end
+
+-- Words are what the launcher was given after the scenario's name, or a table of values.
+local function evaluate(_, spec)
+    local list = collect(errors.wanted('options', 'table', spec))
+    local source = M.source
+    local is_words = #source > 0 or next(source) == nil
+    local given = is_words and parse_words(spec, list, source) or check_names(list, source)
+    if M.elsewhere then move(list, given) end
+    local methods = {}
+    local values = setmetatable({}, { __index = methods })
+    for _, option in ipairs(list) do
+        local value = given[option.key]
+        if value == nil then value = option.default else value = read(option, value) end
+        values[option.key] = value
+    end
+    if is_words then    -- a session may name the file later
+        check_needs(list, given, values)
+        paths.check(list, values)
+    end
+    function methods:metadata() return metadata(self, list) end
+    function methods.given(_, key) return given[key] ~= nil end
+    function methods.words() return words(given, list) end
+    return values
+end
+
+-- The launcher sets these, and script = { name, text } of what it runs.
+M.source = M.source or {}                   -- see the head of this file
+M.program = M.program or 'scenario'         -- the name that --help shows
+M.elsewhere = nil           -- of a rerun: the name for what would be written as (key, path)
+
+-- apply(name, f, value): f(value), where a refusal of f is one of the option.
+M.apply = errors.option
+
+-- Refuses the value of an option for what only the scenario knows: `wanted`, in words. A value of
+-- nil is missing.
+function M.refuse(name, value, wanted)
+    local what = value == nil and ' is missing' or (": '%s'"):format(show(value))
+    errors.usage('option --%s%s (allowed: %s)', name, what, wanted)
+end
+
+-- numbers(name, text, count, range): a list of so many numbers within { least, most, whole =
+-- boolean }, which a text option holds.
+M.numbers = require 'mare.base.numbers'
+
+-- ---- shared groups ----
+
+local device_option = {
+    name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
+    help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them",
+}
+
+M.device = { title = 'Device', device_option }
+
+local device_list_option = {}
+for field, value in pairs(device_option) do device_list_option[field] = value end
+device_list_option.help = device_option.help .. '; several as cuda:0,cuda:1'
+
+M.simulation = {
+    title = 'Every simulation',
+    { name = 'nx', default = 512, range = { 4, 2^20 }, help = 'cells along x' },
+    { name = 'ny', default = 512, range = { 4, 2^20 }, help = 'cells along y' },
+    { name = 't-end', type = 'number', default = 1, range = { 1e-12 }, help = 'time to stop at' },
+    { name = 'steps', type = 'integer', range = { 0 }, help = 'steps to stop after, if earlier' },
+    { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 },
+      help = 'Courant number' },
+    { name = 'dt', type = 'number', range = { 1e-12 }, help = 'time step, instead of --cfl' },
+    { name = 'precision', default = 'float', choices = { 'float', 'double' },
+      help = 'of the arithmetic' },
+    { name = 'maths', default = 'fast', choices = { 'fast', 'strict' },
+      help = 'of a GPU: strict rounds quotients and roots to nearest' },
+    { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
+    device_list_option,
+    { name = 'out', type = 'path', writes = true, help = 'NetCDF file to write' },
+    { name = 'every', type = 'number', range = { 1e-12 },
+      needs = { 'out' }, help = 'time between outputs; steps end there' },
+    { name = 'every-steps', type = 'integer', range = { 1 },
+      needs = { 'out' }, help = 'steps between outputs' },
+    { name = 'times', type = 'string', needs = { 'out' },
+      help = 'of outputs, as 0.1,0.25,1; steps end there' },
+    { name = 'region', type = 'string',
+      needs = { 'out' }, help = 'of --out, as west,east,south,north' },
+    { name = 'stride', type = 'integer', range = { 1 },
+      needs = { 'out' }, help = 'only every Nth cell into --out' },
+    { name = 'deflate', type = 'integer', range = { 0, 9 },
+      needs = { 'out' }, help = 'compression of --out' },
+    { name = 'quantize', type = 'integer', range = { 1, 15 },
+      needs = { 'out' }, help = 'significant digits in --out, to compress better' },
+    { name = 'series', type = 'path', writes = true,
+      help = 'NetCDF file of integrals, and of values at gauges' },
+    { name = 'series-every', type = 'number', range = { 1e-12 },
+      help = 'time between its rows; steps end there' },
+    { name = 'series-steps', type = 'integer', range = { 1 }, help = 'steps between its rows' },
+    { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
+    { name = 'checkpoint', type = 'path', writes = true,
+      help = 'file to go on from, written at the end too: where no output is due then, before '
+      .. 'the steps that are cut to hit it, so that a longer run keeps its bits' },
+    { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
+      needs = { 'checkpoint' }, help = 'time between checkpoints' },
+    { name = 'keep', default = 2, range = { 1, 99 },
+      needs = { 'checkpoint' }, help = 'checkpoints: FILE, FILE.1, ...' },
+    { name = 'restart', type = 'path',
+      help = "checkpoint to go on from; 'latest': --checkpoint's, if there is one" },
+    { name = 'wall-limit', type = 'string',
+      needs = { 'checkpoint' },
+      help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
+    { name = 'image', type = 'path', writes = true, help = 'PNG file to draw at the end' },
+    { name = 'film', type = 'path', writes = true,
+      help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4; steps '
+      .. 'end at its frames, so that the solution differs a bit' },
+    { name = 'frames', default = 100, range = { 1, 100000 },
+      needs = { 'film' }, help = 'of the film, evenly over the run, after the first' },
+    { name = 'film-every', type = 'number', range = { 1e-12 },
+      needs = { 'film' }, help = 'time between frames, instead; steps end there' },
+    { name = 'film-width', default = 800, range = { 200, 8192 },
+      needs = { 'film' }, help = 'in pixels, about' },
+    { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
+    { name = 'energy', default = false, help = 'measure what the devices take, above rest' },
+    { name = 'quiet', default = false, help = 'no progress line' },
+    { name = 'json-log', type = 'path', writes = true,
+      help = 'file to log the run in for programs, one JSON object a line; continued if there' },
+}
+
+return setmetatable(M, { __call = evaluate })

@@ -1,0 +1,52 @@
+-- Files that are to be written, looked at before anything is: what cannot be put there, or would
+-- overwrite another of the same run, is refused.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local lfs = require 'lfs'
+
+local paths = {
+    kept = nil,     -- a file that stays as it is: what a rerun runs again
+}
+
+local function is_same(a, b)
+    local one, other = lfs.attributes(a), lfs.attributes(b)
+    if not (one and other) then return files.resolve(a) == files.resolve(b) end
+    return one.dev == other.dev and one.ino == other.ino
+end
+
+-- Refuses two names of one file, of which only the last would be left, and any of the file that is
+-- kept. list: { what, path } each; those without a path do not count.
+function paths.distinct(list)
+    local taken = {}
+    for _, entry in ipairs(list) do
+        local what, path = entry[1], entry[2]
+        local name = path and files.resolve(path)
+        if path and paths.kept and is_same(path, paths.kept) then
+            errors.usage('%s: %s is the file that runs again, which stays as it is', what, path)
+        end
+        if name and taken[name] then
+            errors.usage('%s and %s are one file: %s', taken[name], what, path)
+        end
+        if name then taken[name] = what end
+    end
+end
+
+-- Of the options { name, key, writes } that have a value: see the head of options.lua.
+function paths.check(list, values)
+    local named = {}
+    for _, option in ipairs(list) do
+        local path = option.writes and values[option.key]
+        if path then
+            named[#named + 1] = { 'option --' .. option.name, path }
+            if option.writes == 'png' then
+                errors.option(option.name, require('mare.draw.image').check, path)
+            elseif option.writes == 'file' then
+                errors.option(option.name, files.check, path)
+            end
+        end
+    end
+    paths.distinct(named)
+end
+
+return paths

@@ -1,0 +1,210 @@
+-- Films of a run: frames with axes, colour bar and time, as APNG (.png, .apng), GIF or, where there
+-- is ffmpeg, MP4. A film only grows at its end until it is complete; the final name holds a
+-- complete film or what it held before. A writer is used as one of netcdf.lua:
+--
+--   local out = film.writer{
+--       path = 'kh.gif', rate = 20,                 -- frames a second
+--       figure = image.figure_spec{ ... },
+--       title = 'Kelvin-Helmholtz', time = { unit = 's', last = 2, step = 0.02 },
+--       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil; and period
+--       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
+--       owner = nil,                                -- a word, of a film that is to be sealed
+--   }
+-- or, instead of figure and all below it, bare = { width, height, colours, missing = colour }, for
+-- frames that are nothing but their pixels.
+--   out:write(t, function(name, type) return pointer end)
+--       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, the first row on top;
+--       -- 'contours' of figure:contour_cells(), 'u' and 'v' of figure:arrow_cells()
+--   out:close(), out:abort()
+--   local position = out:seal(); film.resume(spec, position)      -- to go on; see netcdf.lua
+
+local apng = require 'mare.draw.apng'
+local bit = require 'bit'
+local cairo = require 'bindings.cairo'
+local colours = require 'mare.draw.colours'
+local figure = require 'mare.draw.figure'
+local files = require 'bindings.files'
+local gif = require 'mare.draw.gif'
+local image = require 'mare.draw.image'
+local labels = require 'mare.draw.labels'
+local literal = require 'mare.base.literal'
+local mp4 = require 'mare.draw.mp4'
+local zlib = require 'bindings.zlib'
+
+local film = { rate = 20 }       -- frames a second of a run's films
+
+local Writer = {}
+Writer.__index = Writer
+
+-- By the ending of a file's name.
+local modules = { png = apng, apng = apng, gif = gif, mp4 = mp4 }
+
+local function module_of(path)
+    return modules[(path:match '%.(%w+)$' or ''):lower()]
+        or error(path .. ': a film ends in .mp4, .gif, .png or .apng', 0)
+end
+
+-- Raises now what a writer would raise later because of the path or what is missing here.
+function film.check(path)
+    local module = module_of(path)
+    cairo.version()
+    if module.check then module.check() end
+    files.check(path)
+end
+
+local function guarded(self, f, ...)
+    local ok, message = pcall(f, self, ...)
+    if not ok then
+        self:abort()
+        error(message, 0)
+    end
+end
+
+local function new_writer(spec)
+    local module, bare = module_of(spec.path), spec.bare
+    local fig = not bare and figure.new(spec.figure) or nil
+    local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
+        width = (bare or fig).width, height = (bare or fig).height, last = -math.huge,
+        temporary = files.temporary(spec.path, spec.owner) }, Writer)
+    guarded(self, function()
+        self.encoder = module.encoder({ width = self.width, height = self.height, rate = spec.rate,
+            map = colours.map((bare or spec.figure).colours),
+            missing = bare and bare.missing or spec.figure.missing.colour }, self.temporary)
+        self.canvas = fig and fig:canvas()
+    end)
+    return self
+end
+
+film.writer = new_writer
+
+-- Copies the pixels; whether one has the colour of missing values.
+local function copy(from, box, missing, to, stride)
+    local found = false
+    for row = 0, box.height - 1 do
+        for p = 0, box.width - 1 do
+            local colour = from[row * box.width + p]
+            to[row * stride + p] = colour
+            found = found or bit.tobit(colour) == missing
+        end
+    end
+    return found
+end
+
+-- Everything that differs from frame to frame.
+local function draw(fig, canvas, spec, t, get)
+    local box, missing = fig.box, nil
+    local pixels = get('pixels', 'uint32_t')
+    canvas:pixels(box.x, box.y, box.width, box.height, function(to, stride)
+        missing = copy(pixels, box, spec.figure.missing.colour, to, stride)
+    end)
+    local lines, vectors = spec.contours, spec.vectors
+    if lines then
+        fig:contours(canvas, get 'contours', lines.levels, lines.range, lines.is_ground,
+            lines.period)
+    end
+    if vectors then fig:arrows(canvas, get 'u', get 'v', vectors.unit, vectors.reference) end
+    if missing then fig:missing_note(canvas) end
+    local time = spec.time
+    fig:title(canvas, spec.title .. ', ' .. labels.clock(time.unit, time.last, time.step)(t))
+end
+
+-- One frame alone, as an ordinary PNG.
+function film.still(spec, t, get)
+    local fig = figure.new(spec.figure)
+    local canvas = fig:canvas()
+    draw(fig, canvas, spec, t, get)
+    image.write(canvas, spec.path)
+end
+
+function Writer:write(t, get)
+    guarded(self, function()
+        local pixels, stride
+        if self.figure then
+            draw(self.figure, self.canvas, self.spec, t, get)
+            pixels, stride = self.canvas:memory()
+        else
+            pixels, stride = get('pixels', 'uint32_t'), self.width
+        end
+        self.encoder:frame(pixels, stride, self.frames)
+    end)
+    self.frames, self.last = self.frames + 1, t
+end
+
+-- What must not differ where a film is gone on with.
+local function shape_of(self)
+    return literal.encode { self.width, self.height, self.spec.rate }
+end
+
+-- Of the frames in the first `size` bytes of a file.
+local function digest(path, data, size)
+    local ignored = module_of(path).changing or { offset = 0, size = 0 }
+    local rest = ignored.offset + ignored.size
+    return zlib.crc32(zlib.crc32(0, data, ignored.offset), data + rest, size - rest)
+end
+
+-- From here on a failing or aborted run leaves the file, for resume().
+function Writer:seal()
+    guarded(self, function()
+        local name = self.temporary.name
+        self.encoder:pause()
+        files.sync(name)
+        local data, size = files.map(name)
+        self.position = { path = self.path, temporary = name, frames = self.frames,
+            last = self.last, size = size, shape = shape_of(self),
+            digest = size > 0 and digest(self.path, data, size) or 0,
+            range = self.figure and self.spec.figure.range }
+    end)
+    return self.position
+end
+
+-- Copies the frames that there were: from what was left, or from a film that is complete. That of
+-- an MP4 is not made of the bytes that it was made from.
+local function restore(self, position)
+    for _, name in ipairs { position.temporary, position.path } do
+        local data, size = files.map(name)
+        if data and position.size > 0 and size >= position.size
+            and digest(self.path, data, position.size) == position.digest then
+            self.temporary:append(data, position.size)
+            return
+        end
+    end
+    if position.size > 0 then
+        error(string.format('%s: the frames until now are not in %s any more; give another --film '
+            .. 'for what comes', position.path, position.temporary), 0)
+    end
+end
+
+-- A writer that goes on where seal() gave that position.
+function film.resume(spec, position)
+    local self = new_writer(spec)
+    guarded(self, function()
+        if shape_of(self) ~= position.shape then
+            error(spec.path .. ': its frames have had another size; give another --film for what '
+                .. 'comes', 0)
+        end
+        restore(self, position)
+    end)
+    self.frames, self.last = position.frames, position.last
+    return self
+end
+
+local function release(self)
+    if self.canvas then self.canvas:release() end
+    self.canvas = nil
+end
+
+function Writer:close()
+    guarded(self, function()
+        self.encoder:finish(self.frames):commit()
+        release(self)
+    end)
+end
+
+-- Leaves what there is under its temporary name when it was sealed.
+function Writer:abort()
+    if self.encoder then self.encoder:abort() end
+    release(self)
+    if self.position then self.temporary:keep() else self.temporary:discard() end
+end
+
+return film

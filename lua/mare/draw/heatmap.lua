@@ -1,0 +1,93 @@
+-- Tables of numbers as coloured squares, several tables to a picture: rows of panels that share
+-- their axes, each square with its value, the best of each panel framed.
+
+local axes = require 'mare.draw.axes'
+local cairo = require 'bindings.cairo'
+local colours = require 'mare.draw.colours'
+
+local heatmap = {}
+
+local em = 13
+local cell = { width = 58, height = 26 }
+local margin = { left = 78, top = 40, between = 40, below = 62 }
+local light = 0xffffff
+
+-- Lowest and highest of a panel.
+local function range_of(panel)
+    local low, high = math.huge, -math.huge
+    for _, row in ipairs(panel.values) do
+        for i = 1, panel.columns do
+            local value = row[i]
+            if value then low, high = math.min(low, value), math.max(high, value) end
+        end
+    end
+    return low, high
+end
+
+local function fill(canvas, x, y, value, low, high, map, format)
+    if not value then
+        canvas:fill_rectangle(x, y, cell.width, cell.height, axes.grid)
+        return
+    end
+    local part = high > low and (value - low) / (high - low) or 1
+    canvas:fill_rectangle(x, y, cell.width, cell.height, map[math.floor(part * 255 + 0.5)])
+    canvas:text(x + cell.width / 2, y + cell.height / 2 + 0.35 * em, format:format(value), em,
+        part < 0.6 and light or axes.ink, 0.5)
+end
+
+-- A panel with its upper left corner at x, y: { label, values = rows from the top of columns,
+-- format = '%.0f', best = 'high', 'low' or nil }.
+local function draw_panel(canvas, spec, panel, x, y, map)
+    local low, high = range_of(panel)
+    canvas:text(x, y - 0.5 * em, panel.label, em, axes.ink, 0)
+    for j, row in ipairs(panel.values) do
+        for i = 1, #spec.x do
+            fill(canvas, x + (i - 1) * cell.width, y + (j - 1) * cell.height, row[i], low, high,
+                map, panel.format or '%.0f')
+        end
+    end
+    local best = panel.best == 'high' and high or panel.best == 'low' and low
+    for j, row in ipairs(panel.values) do
+        for i = 1, #spec.x do
+            if best and row[i] == best then
+                canvas:frame(x + (i - 1) * cell.width + 2, y + (j - 1) * cell.height + 2,
+                    cell.width - 4, cell.height - 4, 2, 0xd01c1c)
+            end
+        end
+    end
+    for i, text in ipairs(spec.x) do
+        canvas:text(x + (i - 0.5) * cell.width, y + #spec.y * cell.height + 1.2 * em, text, em,
+            axes.soft, 0.5)
+    end
+end
+
+local function draw_row(canvas, spec, row, y, map)
+    for j, text in ipairs(spec.y) do
+        canvas:text(margin.left - 0.5 * em, y + (j - 0.5) * cell.height + 0.35 * em, text, em,
+            axes.soft, 1)
+    end
+    canvas:text(margin.left - 4.2 * em, y + #spec.y * cell.height / 2, spec.ylabel, em, axes.soft,
+        0.5, -math.pi / 2)
+    for k, panel in ipairs(row) do
+        local x = margin.left + (k - 1) * (#spec.x * cell.width + margin.between)
+        panel.columns = #spec.x
+        draw_panel(canvas, spec, panel, x, y, map)
+        canvas:text(x + #spec.x * cell.width / 2, y + #spec.y * cell.height + 2.5 * em, spec.xlabel,
+            em, axes.soft, 0.5)
+    end
+end
+
+-- A canvas with the picture. spec: { x, y = texts at the columns and, from the top, at
+-- the rows, xlabel, ylabel, rows = { { panel, ... }, ... } }; panels as above
+function heatmap.canvas(spec)
+    local height = #spec.y * cell.height + margin.below + margin.top
+    local panels = #spec.rows[1]
+    local width = margin.left + panels * (#spec.x * cell.width + margin.between)
+    local canvas, map = cairo.canvas(width, #spec.rows * height, axes.paper), colours.map 'viridis'
+    for k, row in ipairs(spec.rows) do
+        draw_row(canvas, spec, row, (k - 1) * height + margin.top, map)
+    end
+    return canvas
+end
+
+return heatmap

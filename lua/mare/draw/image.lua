@@ -1,0 +1,241 @@
+-- PNG pictures: a field with axes and colour bar, and line plots. Written to a temporary name and
+-- renamed, so a picture under its final name is always whole. Without a font the text is left out.
+--
+--   local image = require 'mare.draw.image'
+--   image.field{
+--       path = 'kh.png', data = rho, nx = 512, ny = 256,      -- row-major, y up, cdata or 0-based
+--       x = { 0, 2 }, y = { 0, 1 },                           -- domain edges
+--       title = 'Kelvin-Helmholtz, t = 2.00', label = 'density',  -- label: of the colour bar
+--       xlabel = 'x', ylabel = 'y',                           -- with units where there are any
+--       colours = 'viridis',          -- viridis | magma | cividis | diverging
+--       range = { 0.9, 2.1 },         -- default: of the finite data; symmetric for diverging
+--       missing = { colour = 0xb4aca0, label = 'land' },      -- how values that are NaN are shown
+--       contours = 8,                 -- about so many levels, or an array of them; of the field,
+--       contour_data = phase,         -- or of this one,
+--       contour_period = 360,         -- which may be angles, where there is no line at a jump
+--       vectors = { u = u, v = v, unit = 'm s-1', reference = 0.5 },    -- reference: the arrow
+--                                     -- that is explained; default: a round one
+--       marks = { { x = 4, y = 52, colour = 0xd55e00, size = 0.3 } },   -- discs; size in em
+--       tracks = { { x = xs, y = ys, colour = 0xd55e00 } },   -- lines, with a disc at their end
+--       width = 1200,                 -- pixels of the whole picture, about; the height follows
+--   }     -- about: the plot shows whole pixels per cell, or whole cells per pixel, where it can
+--   image.lines{
+--       path = 'sod.png', title = 'Sod, t = 0.2', xlabel = 'x', ylabel = 'density',
+--       series = { { x = xs, y = exact, label = 'exact' },
+--                  { x = xs, y = rho, label = 'Mare', style = 'points' } },     -- or 'line'
+--       xrange = { 0, 1 }, yrange = nil,                      -- default: that of the data
+--       xlog = true, ylog = true,     -- logarithmic axes: what is not above 0 leaves a gap
+--       notes = { { x = 0.5, y = 1, text = 'contact', align = 1 } },    -- beside a point, to its
+--                                     -- right (align = 0) or left (1)
+--       width = 1000, height = 640,
+--   }                                 -- x, y: Lua arrays; values that are not finite leave gaps
+--   image.check('kh.png')             -- raises now if the picture could not be written later
+
+local cairo = require 'bindings.cairo'
+local colours = require 'mare.draw.colours'
+local figure = require 'mare.draw.figure'
+local files = require 'bindings.files'
+local lines = require 'mare.draw.lines'
+local raster = require 'mare.draw.raster'
+local ticks = require 'mare.draw.ticks'
+
+local image = {}
+
+local function fail(spec, ...)
+    error(tostring(spec.path) .. ': ' .. string.format(...), 0)
+end
+
+local function check_size(spec, name, default, least)
+    local value = spec[name] or default
+    if not (type(value) == 'number' and value >= least and value <= 16384) then
+        fail(spec, '%s = %s, must be %d to 16384 pixels', name, tostring(value), least)
+    end
+    return math.floor(value)
+end
+
+local function check_range(spec, name, range)
+    local low, high = range[1], range[2]
+    if not (low and high and low - low == 0 and high - high == 0 and low < high) then
+        fail(spec, '%s must be { low, high } with low < high, both finite', name)
+    end
+    return { low, high }
+end
+
+-- A canvas, which is released, as a PNG.
+function image.write(canvas, path)
+    local temporary = files.temporary(path)
+    canvas:write_png(temporary.name, path)
+    canvas:release()
+    temporary:commit()
+end
+
+-- ---- fields ----
+
+-- The range in which n values are shown that come without one.
+function image.range(data, n, colour_map)
+    local low, high = raster.range(data, n)
+    if not low then low, high = 0, 1 end
+    if colour_map == 'diverging' then
+        high = math.max(math.abs(low), math.abs(high))
+        low = -high
+    end
+    return { ticks.widen(low, high) }
+end
+
+-- Of a description all that figure.new wants, with what was left out filled in. Raises what is
+-- wrong with it.
+function image.figure_spec(spec)
+    for _, name in ipairs { 'nx', 'ny' } do
+        local n = spec[name]
+        if not (type(n) == 'number' and n >= 1 and n % 1 == 0) then
+            fail(spec, '%s = %s, must be a whole number of at least 1', name, tostring(n))
+        end
+    end
+    local missing = spec.missing or {}
+    local out = { path = spec.path, nx = spec.nx, ny = spec.ny, title = spec.title or '',
+        label = spec.label or '', xlabel = spec.xlabel or 'x', ylabel = spec.ylabel or 'y',
+        colours = spec.colours or 'viridis', width = check_size(spec, 'width', 1200, 200),
+        missing = { colour = missing.colour or colours.nan, label = missing.label or 'NaN' } }
+    colours.map(out.colours)
+    out.x, out.y = check_range(spec, 'x', spec.x or {}), check_range(spec, 'y', spec.y or {})
+    out.range = spec.range and check_range(spec, 'range', spec.range)
+        or image.range(spec.data or fail(spec, 'no data'), spec.nx * spec.ny, out.colours)
+    return out
+end
+
+-- The pixels of a figure's box into [row * stride + column]; returns whether values were missing.
+function image.shade(fig, data, pixels, stride)
+    local spec, missing = fig.spec, false
+    raster.resample(data, spec.nx, spec.ny, fig.box.width, fig.box.height, function(row, values)
+        missing = raster.colour_row(pixels, row * stride, values, fig.box.width, spec.range,
+            fig.map, spec.missing.colour) or missing
+    end)
+    return missing
+end
+
+local function overlay(canvas, fig, given)
+    local nx = given.nx
+    if given.contours then
+        local data, n = given.contour_data or given.data, nx * given.ny
+        local range = given.contour_data and image.range(data, n) or fig.spec.range
+        fig:contours(canvas, raster.thinned(data, nx, fig:contour_cells()), given.contours, range,
+            not given.contour_data, given.contour_period)
+    end
+    if given.tracks then fig:tracks(canvas, given.tracks) end
+    if given.marks then fig:marks(canvas, given.marks) end
+    local vectors = given.vectors
+    if vectors then
+        local cells = fig:arrow_cells()
+        fig:arrows(canvas, raster.thinned(vectors.u, nx, cells),
+            raster.thinned(vectors.v, nx, cells), vectors.unit, vectors.reference)
+    end
+end
+
+-- The picture that field{} writes.
+function image.field_canvas(given)
+    local fig = figure.new(image.figure_spec(given))
+    local canvas, box, missing = fig:canvas(), fig.box, nil
+    canvas:pixels(box.x, box.y, box.width, box.height, function(pixels, stride)
+        missing = image.shade(fig, given.data or fail(given, 'no data'), pixels, stride)
+    end)
+    overlay(canvas, fig, given)
+    fig:title(canvas, fig.spec.title)
+    if missing then fig:missing_note(canvas) end
+    return canvas
+end
+
+-- Draws a field into a PNG file; see above.
+function image.field(given)
+    image.write(image.field_canvas(given), given.path)
+end
+
+-- ---- lines ----
+
+local function check_series(spec)
+    local out = {}
+    if type(spec.series) ~= 'table' or #spec.series == 0 then fail(spec, 'no series to draw') end
+    for i, one in ipairs(spec.series) do
+        if not (one.x and one.y and #one.x == #one.y and #one.x > 0) then
+            fail(spec, 'series %d: x and y must be arrays of the same length', i)
+        end
+        local style = one.style or 'line'
+        if style ~= 'line' and style ~= 'points' then
+            fail(spec, "series %d: style = %s, must be 'line' or 'points'", i, tostring(style))
+        end
+        out[i] = { x = one.x, y = one.y, label = one.label or '', style = style,
+            colour = one.colour or lines.colour(i) }
+    end
+    return out
+end
+
+local function check_notes(spec)
+    local out = {}
+    for k, note in ipairs(spec.notes or {}) do
+        if not (tonumber(note.x) and tonumber(note.y) and type(note.text) == 'string') then
+            fail(spec, 'note %d: x and y must be numbers, text a text', k)
+        end
+        out[k] = { x = note.x, y = note.y, text = note.text, align = note.align or 0 }
+    end
+    return out
+end
+
+-- log10 where a logarithm can be had, else no number.
+local function logarithms(values)
+    local out = {}
+    for k, value in ipairs(values) do out[k] = value > 0 and math.log10(value) or 0 / 0 end
+    return out
+end
+
+-- Along a logarithmic axis powers of ten are drawn.
+local function take_logarithms(spec, axis)
+    spec[axis .. 'log'] = true
+    for _, one in ipairs(spec.series) do one[axis] = logarithms(one[axis]) end
+    for _, note in ipairs(spec.notes) do note[axis] = logarithms({ note[axis] })[1] end
+end
+
+-- The range of an axis, along which its curves get a margin if it is not given.
+local function range_of(given, spec, axis, margin)
+    local name = axis .. 'range'
+    local range = given[name] and check_range(given, name, given[name])
+    if not given[axis .. 'log'] then return range or lines.range(spec.series, axis, margin) end
+    if range and range[1] <= 0 then
+        fail(given, '%s must be above 0 along a logarithmic axis', name)
+    end
+    take_logarithms(spec, axis)
+    return range and logarithms(range) or lines.range(spec.series, axis, margin)
+end
+
+-- Of a description of curves all that lines.canvas wants. Raises what is wrong with it.
+function image.lines_spec(given)
+    local spec = { title = given.title or '', xlabel = given.xlabel or '',
+        ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
+    spec.xrange = range_of(given, spec, 'x', 0)
+    spec.yrange = range_of(given, spec, 'y', 0.06)
+    spec.width = check_size(given, 'width', 1000, 200)
+    spec.height = check_size(given, 'height', math.floor(0.62 * spec.width), 150)
+    return spec
+end
+
+-- The picture that lines{} writes.
+function image.lines_canvas(given)
+    return lines.canvas(image.lines_spec(given))
+end
+
+-- Draws curves into a PNG file; see above.
+function image.lines(given)
+    image.write(image.lines_canvas(given), given.path)
+end
+
+-- Draws tables of numbers as coloured squares into a PNG file: spec of output/heatmap.lua, path.
+function image.heatmap(spec)
+    image.write(require('mare.draw.heatmap').canvas(spec), spec.path)
+end
+
+-- Raises now what field{} or lines{} would raise later because of the path or a missing library.
+function image.check(path)
+    cairo.version()
+    files.check(path)
+    if not path:lower():find '%.png$' then error(path .. ': a picture ends in .png', 0) end
+end
+
+return image

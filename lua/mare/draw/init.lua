@@ -1,0 +1,146 @@
+-- draw.lua - pictures in the terminal. mare.plot(x) draws a field, an array of numbers, a buffer,
+-- or curves as image.lines takes them, by what the terminal can show (repl/screen.lua), and returns
+-- the picture: p:save 'p.png' writes it as a file, p:draw() shows it again.
+
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local image = require 'mare.draw.image'
+local cells = require 'mare.draw.cells'
+local memory = require 'bindings.memory'
+local pixels = require 'mare.draw.pixels'
+local screen = require 'mare.draw.screen'
+
+local draw = {}
+
+local Picture = {}
+Picture.__index = Picture
+
+-- Kitty and Sixel show the picture that a file would hold, as wide as the terminal allows.
+local function draw_pixels(self, how)
+    local columns, rows, width, height = screen.size()
+    local across = math.floor(math.min(1000, 0.9 * columns * width))
+    local highest = 0.9 * rows * height
+    local spec = setmetatable({ path = 'picture', width = math.max(200, across) },
+        { __index = self.spec })
+    if self.kind == 'lines' then spec.height = math.max(150, math.floor(0.5 * across)) end
+    local canvas = image[self.kind .. '_canvas'](spec)
+    if canvas.height > highest and spec.width * highest / canvas.height >= 200 then
+        spec.width = math.floor(spec.width * highest / canvas.height)
+        if self.kind == 'lines' then spec.height = math.floor(highest) end
+        canvas:release()
+        canvas = image[self.kind .. '_canvas'](spec)
+    end
+    local text = pixels[how](canvas)
+    canvas:release()
+    return text
+end
+
+-- The picture as text for the terminal.
+function Picture:text()
+    local how = screen.pictures()
+    if how == 'kitty' or how == 'sixel' then return draw_pixels(self, how) end
+    local columns, rows = screen.size()
+    local style = { columns = math.min(columns, 120), rows = math.max(8, math.min(rows - 4, 40)),
+        unicode = how == 'blocks', colour = screen.has_colour(),
+        true_colour = screen.has_true_colour() }
+    return cells[self.kind](self.spec, style)
+end
+
+-- Shows it on standard output.
+function Picture:draw()
+    io.write(self:text(), '\n')
+    io.flush()
+    self.is_fresh = true
+    return self
+end
+
+-- Writes it into a PNG file.
+function Picture:save(path)
+    if type(path) ~= 'string' or not path:find '%.png$' then
+        errors.argument("picture: save '%s': the name must end in .png", tostring(path))
+    end
+    image[self.kind](setmetatable({ path = path }, { __index = self.spec }))
+    return self
+end
+
+-- In a session: what has just been drawn is not shown twice.
+function Picture:__show()
+    local is_fresh = self.is_fresh
+    self.is_fresh = false
+    return is_fresh and '' or self:text()
+end
+
+function Picture:__tostring()
+    return ("picture '%s'"):format(self.spec.title or '')
+end
+
+-- A heat map, not drawn yet. spec: as image.field takes it, less path
+function draw.field(spec)
+    image.figure_spec(setmetatable({ path = 'plot' }, { __index = spec }))
+    return setmetatable({ kind = 'field', spec = spec }, Picture)
+end
+
+-- Curves, not drawn yet. spec: as image.lines takes it, less path
+function draw.lines(spec)
+    image.lines_spec(setmetatable({ path = 'plot' }, { __index = spec }))
+    return setmetatable({ kind = 'lines', spec = spec }, Picture)
+end
+
+-- ---- mare.plot(x) ----
+
+local function merged(base, spec)
+    for key, value in pairs(spec or {}) do base[key] = value end
+    return base
+end
+
+local function curve(values, spec)
+    local series = { x = {}, y = {} }
+    for k, value in ipairs(values) do series.x[k], series.y[k] = k, tonumber(value) or 0 / 0 end
+    if #series.x == 0 then errors.argument 'plot: no numbers in it' end
+    return draw.lines(merged({ series = { series } }, spec))
+end
+
+local function graph(f, spec)
+    local from, to, n = spec.from or 0, spec.to or 1, spec.points or 200
+    local series = { x = {}, y = {} }
+    for k = 1, n do
+        series.x[k] = from + (k - 1) / (n - 1) * (to - from)
+        series.y[k] = tonumber(f(series.x[k])) or 0 / 0
+    end
+    return draw.lines(merged({ series = { series } }, spec))
+end
+
+-- The numbers of a buffer or a C array as a Lua array, nil of anything else.
+local function numbers_of(x)
+    if handle.kind(x) == 'buffer' then return x:totable() end
+    local ok, name, n = pcall(memory.elements, x)
+    if not (ok and name) then return nil end
+    local values = {}
+    for k = 1, n do values[k] = tonumber(x[k - 1]) end
+    return values
+end
+
+local function picture_of(x, spec)
+    local numbers = numbers_of(x)
+    if numbers then return curve(numbers, spec) end
+    if type(x) == 'function' then return graph(x, spec or {}) end
+    if type(x) ~= 'table' then
+        errors.argument('plot: a field, an array, a buffer or a function is wanted, not %s',
+            type(x))
+    end
+    if x.series then return draw.lines(x) end
+    if x.data then return draw.field(x) end
+    return curve(x, spec)
+end
+
+-- mare.plot(x [, spec]): x is a field, an array of numbers, a buffer, a function of numbers from
+-- spec.from to spec.to, or { series = ... } or { data =, nx =, ny = } as image.lines and
+-- image.field take them.
+function draw.show(x, spec)
+    if type(x) == 'table' and not handle.kind(x) and type(x.plot) == 'function' then
+        return x:plot(spec)
+    end
+    return picture_of(x, spec):draw()
+end
+
+return draw

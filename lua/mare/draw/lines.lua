@@ -1,0 +1,136 @@
+-- Line plots: curves and points over one axis, with a grid and a legend. See image.lua.
+
+local axes = require 'mare.draw.axes'
+local cairo = require 'bindings.cairo'
+local raster = require 'mare.draw.raster'
+local ticks = require 'mare.draw.ticks'
+
+local lines = {}
+
+-- After M. Okabe and K. Ito: distinct with every kind of colour vision
+local series_colours = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9 }
+
+-- Range of one coordinate over all series, with a margin on both sides.
+function lines.range(series, axis, margin)
+    local low, high = math.huge, -math.huge
+    for _, one in ipairs(series) do
+        local a, b = raster.range(setmetatable({}, { __index = function(_, i)
+            return one[axis][i + 1]
+        end }), #one[axis])
+        if a then low, high = math.min(low, a), math.max(high, b) end
+    end
+    if low > high then low, high = 0, 1 end
+    low, high = ticks.widen(low, high)
+    local room = margin * (high - low)
+    return { low - room, high + room }
+end
+
+function lines.colour(k)
+    return series_colours[(k - 1) % #series_colours + 1]
+end
+
+-- Points that would hide each other are smaller.
+local function point_radius(box, n, em)
+    return math.max(0.16 * em, math.min(0.24 * em, box.width / n))
+end
+
+local function draw_series(canvas, box, spec, one, em)
+    local function place(i)
+        local x, y = one.x[i], one.y[i]
+        if x - x ~= 0 or y - y ~= 0 then return end
+        return axes.place_x(box, spec.xrange, x), axes.place_y(box, spec.yrange, y)
+    end
+    if one.style == 'line' then
+        canvas:curve(#one.x, place, 0.1 * em, one.colour)
+        return
+    end
+    local radius = point_radius(box, #one.x, em)
+    for i = 1, #one.x do
+        local x, y = place(i)
+        if x then canvas:disc(x, y, radius, one.colour) end
+    end
+end
+
+-- One row above the box: sample and name of every series that has one, as far as there is room.
+local function legend(canvas, x, right, base, series, em)
+    local y = base - 0.36 * em
+    for _, one in ipairs(series) do
+        local width = 2.3 * em + canvas:measure(one.label, em)
+        if x + width > right then break end
+        if one.label ~= '' then
+            if one.style == 'line' then
+                canvas:line(x, y, x + 1.8 * em, y, 0.16 * em, one.colour)
+            else
+                canvas:disc(x + 0.9 * em, y, 0.22 * em, one.colour)
+            end
+            canvas:text(x + 2.3 * em, base, one.label, em, axes.ink, 0)
+            x = x + width + 1.7 * em
+        end
+    end
+end
+
+local function has_labels(series)
+    for _, one in ipairs(series) do
+        if one.label ~= '' then return true end
+    end
+    return false
+end
+
+-- Marks of an axis, and their common power of ten.
+local function marks_of(measure, spec, axis, pixels, em)
+    local range = spec[axis .. 'range']
+    if spec[axis .. 'log'] then return ticks.decades(range[1], range[2], pixels / (5 * em)) end
+    if axis == 'y' then return axes.y_ticks(range, pixels, em) end
+    return axes.x_ticks(measure, range, pixels, em)
+end
+
+local function find_layout(spec, em)
+    local measure = cairo.canvas(1, 1, axes.paper)
+    local width, height = spec.width, spec.height
+    local plot = { legend = has_labels(spec.series) }
+    plot.y_marks, plot.y_power = marks_of(measure, spec, 'y', 0.75 * height, em)
+    plot.x_marks, plot.x_power = marks_of(measure, spec, 'x', 0.85 * width, em)
+    local top = 1 + (spec.title ~= '' and 1.75 or 0) + (plot.legend and 1.8 or 0)
+        + (plot.y_power ~= 0 and 1.2 or 0)
+    local bottom = axes.bottom_room(spec.xlabel, plot.x_power, em)
+    local left = axes.side_room(measure, plot.y_marks, spec.ylabel, em)
+    plot.box = { x = math.ceil(left), y = math.ceil(top * em) }
+    plot.box.width = math.floor(width - left - 1.4 * em)
+    plot.box.height = math.floor(height - plot.box.y - bottom)
+    measure:release()
+    return plot
+end
+
+local function draw_notes(canvas, box, spec, em)
+    for _, note in ipairs(spec.notes) do
+        local x, y = axes.place_x(box, spec.xrange, note.x), axes.place_y(box, spec.yrange, note.y)
+        local gap = (1 - 2 * note.align) * 0.6 * em
+        canvas:text(x + gap, y + 0.36 * em, note.text, 0.9 * em, axes.ink, note.align)
+    end
+end
+
+-- The whole picture, of a spec without holes.
+function lines.canvas(spec)
+    local width, height = spec.width, spec.height
+    local em = math.max(9, math.min(width, 1.6 * height) / 60)
+    local line = math.max(1, math.floor(em / 14 + 0.5))
+    local canvas = cairo.canvas(width, height, axes.paper)
+    local plot = find_layout(spec, em)
+    local box = plot.box
+    axes.x_grid(canvas, box, spec.xrange, plot.x_marks, line)
+    axes.y_grid(canvas, box, spec.yrange, plot.y_marks, line)
+    canvas:clipped(box.x, box.y, box.width, box.height, function()
+        for _, one in ipairs(spec.series) do draw_series(canvas, box, spec, one, em) end
+        draw_notes(canvas, box, spec, em)
+    end)
+    canvas:frame(box.x, box.y, box.width, box.height, line, axes.soft)
+    axes.x_axis(canvas, box, spec.xrange, plot.x_marks, plot.x_power, spec.xlabel, em, line)
+    axes.y_axis(canvas, box, spec.yrange, plot.y_marks, plot.y_power, spec.ylabel, em, line)
+    axes.title(canvas, box.x, width - 0.5 * em, 1.75 * em, spec.title, em)
+    if plot.legend then
+        legend(canvas, box.x, width, (spec.title ~= '' and 3.5 or 1.75) * em, spec.series, em)
+    end
+    return canvas
+end
+
+return lines

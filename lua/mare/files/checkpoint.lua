@@ -1,0 +1,98 @@
+-- The file from which a run goes on: one line that says what it is, a header of plain values
+-- (literal.lua), the fields of the whole grid with their ghost cells in the precision of the run,
+-- and a CRC-32 of all that. It appears whole or not at all; the last few are kept as FILE, FILE.1,
+-- FILE.2, ..., newest first, and FILE is there at every moment.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local literal = require 'mare.base.literal'
+local zlib = require 'bindings.zlib'
+
+local checkpoint = {}
+
+local magic = 'Mare checkpoint 1 '
+local crc_bytes = 8             -- as hexadecimal digits
+local most_kept = 99
+
+-- The name of the k-th newest of a family, from 0.
+function checkpoint.name(path, k)
+    return k == 0 and path or path .. '.' .. k
+end
+
+local function rotate(path, keep)
+    local name = checkpoint.name
+    for k = keep - 1, 2, -1 do os.rename(name(path, k - 1), name(path, k)) end
+    if keep < 2 or not files.size(path) then return end
+    -- Some file systems have no links; then FILE is missing for a moment, and FILE.1 is found.
+    if not pcall(files.link, path, name(path, 1)) then os.rename(path, name(path, 1)) end
+end
+
+-- data: `size` bytes at a pointer. keep: how many there are afterwards, at most.
+function checkpoint.write(path, keep, header, data, size)
+    path = files.follow(path)
+    local text = literal.encode(header)
+    local head = string.format('%s%.0f %.0f\n', magic, #text, size) .. text
+    local crc = zlib.crc32(zlib.crc32(0, head, #head), data, size)
+    local temporary = files.temporary(path)
+    local ok, failure = pcall(function()
+        temporary:reserve(#head + size + crc_bytes)
+        temporary:append(head)
+        temporary:append(data, size)
+        temporary:append(string.format('%08x', crc))
+        files.sync(temporary.name)
+        rotate(path, keep)
+        temporary:commit()
+    end)
+    if not ok then
+        temporary:discard()
+        error(failure, 0)
+    end
+end
+
+local function parse(data, size)
+    local line = files.text(data, math.min(size, 100)):match '^[^\n]*\n'
+    local header_bytes, state_bytes = (line or ''):match('^' .. magic .. '(%d+) (%d+)\n$')
+    if not header_bytes then return nil, 'is no checkpoint' end
+    header_bytes, state_bytes = tonumber(header_bytes), tonumber(state_bytes)
+    local all = #line + header_bytes + state_bytes
+    if size ~= all + crc_bytes then return nil, 'is not complete' end
+    local crc = string.format('%08x', zlib.crc32(0, data, all))
+    if crc ~= files.text(data + all, crc_bytes) then
+        return nil, 'is damaged: its checksum is wrong'
+    end
+    local header = literal.decode(files.text(data + #line, header_bytes))
+    if not header then return nil, 'has a header that cannot be read' end
+    return { header = header, state = data + (#line + header_bytes), bytes = state_bytes,
+        memory = data }
+end
+
+-- { header, state = pointer, bytes } of one file, or nil and why not.
+function checkpoint.read(path)
+    local data, size = files.map(path)
+    if not data then return nil, size end
+    return parse(data, size)
+end
+
+-- The newest of a family that is whole, with its `path` and in `passed_over` why not a newer one;
+-- nil where there is no file of these names at all.
+function checkpoint.newest(path)
+    local passed_over, any = {}, false
+    path = files.follow(path)
+    for k = 0, most_kept do
+        local name = checkpoint.name(path, k)
+        if files.size(name) then
+            any = true
+            local found, reason = checkpoint.read(name)
+            if found then
+                found.path, found.passed_over = name, passed_over
+                return found
+            end
+            passed_over[#passed_over + 1] = string.format('%s %s', name, reason)
+        elseif k > 0 then
+            break
+        end
+    end
+    if any then errors.usage('no checkpoint to go on from: %s', table.concat(passed_over, '; ')) end
+end
+
+return checkpoint

@@ -1,0 +1,577 @@
+-- Snapshots of a run in one CF-1.8 NetCDF-4 file (dimensions time, y, x, or time, latitude,
+-- longitude; coordinates at cell centres). Everything goes to a unique temporary file beside the
+-- final one; close() syncs it and renames it, so the final name only ever holds a complete file,
+-- and an older file there survives a failed run.
+--
+--   local netcdf = require 'mare.files.netcdf'
+--   local out = netcdf.writer{
+--       path = 'kh.nc',
+--       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },   -- and coordinates =
+--                                     -- 'longitude-latitude' where x and y are degrees
+--       sample = { i0 = 0, j0 = 0, nx = 32, ny = 16, step = 2 },   -- which cells: from (i0, j0)
+--                                     -- every second, 32 x 16 in all; nil: the whole grid
+--       variables = {                         -- type 'float' or 'double'; units default to '1'
+--           { name = 'rho', type = 'float', long_name = 'mass density', units = 'kg m-3',
+--             standard_name = 'air_density' },                       -- standard_name only if CF's
+--       },
+--                                              -- missing = _FillValue, if there is any
+--       statics = { { name = 'depth', data = cdata, ... } },         -- likewise, without time
+--       title = 'Kelvin-Helmholtz instability',
+--       source = 'Mare 0.1.0',                -- program and version
+--       command = 'mare kelvin_helmholtz.lua --nx 64',               -- becomes 'history'
+--       attributes = { device = 'cuda:0', precision = 'float' },     -- global, by these names
+--       options = { nx = 64, ['t-end'] = 2.0, flux = 'hllc' },       -- global 'option_t_end' etc.
+--       time_units = 's', space_units = 'm',  -- nil for scaled problems
+--       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: an arbitrary one
+--       owner = nil,                          -- a word, of a file that is to be sealed
+--       deflate = 0,                          -- 0 (default) to 9
+--       shuffle = true,                       -- of bytes before; nil: when deflated
+--       quantize = 4,                         -- significant digits to keep; nil: all
+--   }
+--   out:write(t, function(name) return data end)   -- data: cdata, ny*nx values, row-major, y up,
+--                                     -- each variable's own, left alone until write() returns
+--   out:close()                               -- complete: now it has its final name
+--   out:abort()                               -- or: remove the temporary; harmless after close()
+--
+-- A run that may be killed seals its file now and then. HDF5 keeps an index that it rewrites in
+-- place, so a file that was being written when its process died may be unreadable; the data of a
+-- record, once written, never change. So position = out:seal() closes the file for a moment, syncs
+-- it, and reports its length and every byte that is not data of a record. From these and any later
+-- state of the file netcdf.resume(spec, position) makes a copy that is the file as it was, to be
+-- continued; what came after is gone from it, and is computed and written again. The old file
+-- stays until the new one is complete.
+--
+-- Large fields that nothing compresses go past HDF5 and past the page cache (bindings/README.md).
+--
+-- writer{} raises before anything is computed if the path is a folder, the folder cannot be written
+-- or a description is wrong. After any failed call the temporary is already gone.
+-- Attribute values: string, number, boolean (written as text) or array of numbers.
+
+local files = require 'bindings.files'
+local hdf5 = require 'bindings.hdf5'
+local literal = require 'mare.base.literal'
+local netcdf = require 'bindings.netcdf'
+
+local output = {}
+
+local Writer = {}
+Writer.__index = Writer
+
+local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough for partial readers
+local bytes_of = { float = 4, double = 8 }
+
+local function fail(spec, ...)
+    error(tostring(spec.path) .. ': ' .. string.format(...), 0)
+end
+
+local function check_grid(spec)
+    local g = spec.grid
+    for _, n in ipairs { 'nx', 'ny' } do
+        if not (type(g[n]) == 'number' and g[n] >= 1 and g[n] % 1 == 0) then
+            fail(spec, 'grid: %s = %s, must be a whole number of at least 1', n, tostring(g[n]))
+        end
+    end
+    for _, axis in ipairs { 'x', 'y' } do
+        local range = g[axis]
+        if not (type(range) == 'table' and range[1] and range[2] and range[1] < range[2]) then
+            fail(spec, 'grid: %s must be { low, high }', axis)
+        end
+    end
+end
+
+local function sample_of(spec)
+    local g = spec.grid
+    return spec.sample or { i0 = 0, j0 = 0, nx = g.nx, ny = g.ny, step = 1 }
+end
+
+-- Names of the coordinates of a grid, and their attributes.
+local axes = {
+    cartesian = {
+        x = { name = 'x', long_name = 'x of the cell centre' },
+        y = { name = 'y', long_name = 'y of the cell centre' },
+    },
+    ['longitude-latitude'] = {
+        x = { name = 'longitude', long_name = 'longitude of the cell centre',
+            standard_name = 'longitude', units = 'degrees_east' },
+        y = { name = 'latitude', long_name = 'latitude of the cell centre',
+            standard_name = 'latitude', units = 'degrees_north' },
+    },
+}
+
+local function axes_of(spec)
+    return axes[spec.grid.coordinates or 'cartesian']
+end
+
+local function all_variables(spec)
+    local list = {}
+    for _, v in ipairs(spec.variables) do list[#list + 1] = v end
+    for _, v in ipairs(spec.statics or {}) do list[#list + 1] = v end
+    return list
+end
+
+local function check_variables(spec)
+    if #spec.variables == 0 then fail(spec, 'no variables to write') end
+    local names = axes_of(spec)
+    local seen = { time = true, [names.y.name] = true, [names.x.name] = true }
+    for i, v in ipairs(all_variables(spec)) do
+        if type(v.name) ~= 'string' or not v.name:find '^[%a][%w_]*$' then
+            fail(spec, 'variable %d: name %s, must be letters, digits and _', i, tostring(v.name))
+        end
+        if seen[v.name] then fail(spec, 'variable %s: the name is used twice', v.name) end
+        seen[v.name] = true
+        if v.type ~= 'float' and v.type ~= 'double' then
+            fail(spec, 'variable %s: type %s, must be float or double', v.name, tostring(v.type))
+        end
+    end
+end
+
+local function check_deflate(spec)
+    local level = spec.deflate or 0
+    if not (type(level) == 'number' and level >= 0 and level <= 9 and level % 1 == 0) then
+        fail(spec, 'deflate = %s, must be 0 to 9', tostring(level))
+    end
+end
+
+-- Rows of a chunk: equal shares of whole rows, which lie in one piece in memory too.
+local function chunk_rows(g)
+    local most = math.max(1, math.floor(max_chunk / g.nx))
+    return math.ceil(g.ny / math.ceil(g.ny / most))
+end
+
+-- Bytes that one record may add to the file: whole chunks and some room for HDF5's own tables.
+local function record_bytes(spec)
+    local g, bytes = sample_of(spec), 0
+    local rows = chunk_rows(g)
+    local cells = math.ceil(g.ny / rows) * rows * g.nx
+    for _, v in ipairs(all_variables(spec)) do
+        bytes = bytes + cells * bytes_of[v.type]
+    end
+    return bytes + math.ceil(bytes / 64) + 65536
+end
+
+local function storable(value)
+    if type(value) == 'table' then return type(value[1]) == 'number' end
+    return type(value) == 'string' or type(value) == 'number'
+end
+
+local function put_attributes(file, target, attributes)
+    local names = {}
+    for name in pairs(attributes) do names[#names + 1] = name end
+    table.sort(names)
+    for _, name in ipairs(names) do
+        local value = attributes[name]
+        if type(value) == 'boolean' then value = tostring(value) end
+        if not storable(value) then
+            error(string.format('%s: attribute %s: neither text nor numbers', file.path, name), 0)
+        end
+        file:put_attribute(target, name, value)
+    end
+end
+
+local function define_axis(file, axis, dim, units)
+    file:define_variable(axis.name, 'double', { dim })
+    put_attributes(file, axis.name, { units = axis.units or units, long_name = axis.long_name,
+        standard_name = axis.standard_name })
+end
+
+local unit_names = { s = 'seconds', min = 'minutes', h = 'hours', d = 'days' }
+
+-- CF knows time as a unit since a date only, and programs that read it want one; so a scaled time
+-- is counted in seconds, and what is arbitrary is said. The axis attribute stays off x and y:
+-- checkers take X and Y for longitude and latitude.
+local function time_attributes(spec)
+    local unit, epoch, comment = spec.time_units, spec.epoch or '2000-01-01 00:00:00', nil
+    if not spec.epoch then comment = 'the date is arbitrary' end
+    if not unit then comment = 'scaled: a second stands for the unit of time; no date is meant' end
+    return { units = (unit_names[unit or 's'] or unit) .. ' since ' .. epoch, comment = comment,
+        long_name = 'time since the start of the run', standard_name = 'time', axis = 'T',
+        calendar = 'standard' }
+end
+
+local function define_axes(file, spec, dims)
+    local space, names = spec.space_units or '1', axes_of(spec)
+    file:define_variable('time', 'double', { dims.time })
+    put_attributes(file, 'time', time_attributes(spec))
+    define_axis(file, names.y, dims.y, space)
+    define_axis(file, names.x, dims.x, space)
+end
+
+local function define_variable(file, spec, v, order, chunks)
+    file:define_variable(v.name, v.type, order, { chunks = chunks, deflate = spec.deflate,
+        shuffle = spec.shuffle, quantize = spec.quantize })
+    if v.missing then file:define_missing(v.name, v.missing) end
+    put_attributes(file, v.name, { units = v.units or '1', long_name = v.long_name or v.name,
+        standard_name = v.standard_name })
+end
+
+local function is_plain(spec)
+    return (spec.deflate or 0) == 0 and not spec.shuffle and not spec.quantize
+end
+
+local function write_through(file, spec)
+    if not is_plain(spec) then return end
+    for _, v in ipairs(spec.variables) do file:write_through(v.name) end
+end
+
+-- Whether all chunks are of whole pages, and large enough, and not filled by HDF5 beforehand, as
+-- those of variables with missing values are.
+local function has_whole_pages(spec)
+    local g = sample_of(spec)
+    for _, v in ipairs(spec.variables) do
+        local row = g.nx * bytes_of[v.type]
+        local chunk = chunk_rows(g) * row
+        if v.missing or chunk < netcdf.align_from or chunk % netcdf.page > 0
+            or g.ny * row % netcdf.page > 0 then return false end
+    end
+    return true
+end
+
+-- Fields may go from where they lie to where HDF5 says, past the page cache.
+local function open_index(self)
+    local spec, names = self.spec, {}
+    if not (self.file.aligns and is_plain(spec) and has_whole_pages(spec)
+        and self.temporary:has_direct()) then return end
+    for k, v in ipairs(spec.variables) do names[k] = v.name end
+    self.index = hdf5.index(self.temporary.name, names)
+end
+
+local function close_index(self)
+    if self.index then self.index:close() end
+    self.index = nil
+end
+
+local function define_variables(file, spec, dims)
+    local g = sample_of(spec)
+    local chunks = { chunk_rows(g), g.nx }
+    for _, v in ipairs(spec.variables) do
+        define_variable(file, spec, v, { dims.time, dims.y, dims.x }, { 1, unpack(chunks) })
+    end
+    for _, v in ipairs(spec.statics or {}) do
+        define_variable(file, spec, v, { dims.y, dims.x }, chunks)
+    end
+end
+
+local function history(spec)
+    return os.date '!%Y-%m-%dT%H:%M:%SZ ' .. spec.command
+end
+
+-- `earlier`: the history so far of a file that is continued
+local function put_global_attributes(file, spec, earlier)
+    file:put_attribute(nil, 'Conventions', 'CF-1.8')
+    if spec.title then file:put_attribute(nil, 'title', spec.title) end
+    if spec.source then file:put_attribute(nil, 'source', spec.source) end
+    if spec.command then
+        local before = earlier and earlier .. '\n' or ''
+        file:put_attribute(nil, 'history', before .. history(spec))
+    end
+    put_attributes(file, nil, spec.attributes or {})
+    local options = {}
+    for name, value in pairs(spec.options or {}) do
+        options['option_' .. name:gsub('[^%w_]', '_')] = value
+    end
+    put_attributes(file, nil, options)
+end
+
+-- Of cells `first`, first + step, ... of the `cells` between the ends of the range.
+local function put_centres(file, name, n, range, cells, first, step)
+    local centres = netcdf.doubles(n)
+    local width = (range[2] - range[1]) / cells
+    for i = 0, n - 1 do centres[i] = range[1] + (first + i * step + 0.5) * width end
+    file:put(name, { 0 }, { n }, centres)
+end
+
+local function define(file, spec)
+    local g, grid, names = sample_of(spec), spec.grid, axes_of(spec)
+    local dims = { time = file:define_dimension 'time',
+        y = file:define_dimension(names.y.name, g.ny),
+        x = file:define_dimension(names.x.name, g.nx) }
+    put_global_attributes(file, spec)
+    define_axes(file, spec, dims)
+    define_variables(file, spec, dims)
+    file:end_definitions()
+    write_through(file, spec)
+    put_centres(file, names.y.name, g.ny, grid.y, grid.ny, g.j0, g.step)
+    put_centres(file, names.x.name, g.nx, grid.x, grid.nx, g.i0, g.step)
+    for _, v in ipairs(spec.statics or {}) do
+        file:put(v.name, { 0, 0 }, { g.ny, g.nx }, v.data)
+    end
+    file:sync()
+end
+
+-- Runs f(self, ...); when it raises, the writer is aborted before the error goes on.
+local function guarded(self, f, ...)
+    local ok, message = pcall(f, self, ...)
+    if not ok then
+        self:abort()
+        error(message, 0)
+    end
+end
+
+local function new_writer(spec)
+    check_grid(spec)
+    check_variables(spec)
+    check_deflate(spec)
+    local self = setmetatable({ path = spec.path, spec = spec, steps = 0, last = -math.huge,
+        time = netcdf.doubles(1), record_bytes = record_bytes(spec) }, Writer)
+    self.cells = sample_of(spec)
+    self.start, self.count = { 0, 0, 0 }, { 1, self.cells.ny, self.cells.nx }
+    self.temporary = files.temporary(spec.path, spec.owner)
+    return self
+end
+
+function output.writer(spec)
+    local self = new_writer(spec)
+    self.data, self.counted = {}, 0     -- { offset, bytes } of the data of so many records
+    guarded(self, function()
+        self.temporary:reserve(self.record_bytes)
+        self.file = netcdf.create(self.temporary.name, self.path)
+        define(self.file, spec)
+        open_index(self)
+    end)
+    return self
+end
+
+-- Chunk by chunk, so that each can leave the memory while the next is written.
+local function put_field(self, name, data)
+    local start, count = self.start, self.count
+    local ny, nx, rows = self.cells.ny, self.cells.nx, chunk_rows(self.cells)
+    for y = 0, ny - 1, rows do
+        start[2], count[2] = y, math.min(rows, ny - y)
+        self.file:put(name, start, count, y > 0 and data + y * nx or data)
+        self.temporary:recycle()
+    end
+end
+
+-- HDF5 finds a place for a chunk when something is put into it: its first value.
+local first_value = { 1, 1, 1 }
+
+-- Appends where the chunks of a field go. A first value comes again with its chunk.
+local function claim(self, v, data, pieces)
+    local start, nx, bytes = self.start, self.cells.nx, bytes_of[v.type]
+    local ny, rows = self.cells.ny, chunk_rows(self.cells)
+    for y = 0, ny - 1, rows do
+        start[2] = y
+        self.file:put(v.name, start, first_value, y > 0 and data + y * nx or data)
+        pieces[#pieces + 1] = { data = data, from = y * nx * bytes,
+            size = math.min(rows, ny - y) * nx * bytes,
+            offset = self.index:offset(v.name, start) }
+    end
+end
+
+-- What HDF5 has in the pages of the chunks has to be in the file before.
+local function place(self, pieces)
+    local ok, message = pcall(self.temporary.place, self.temporary, pieces)
+    if not ok then
+        self.file:fail()
+        error(message, 0)
+    end
+end
+
+-- Returns the pieces of fields that HDF5 does not write.
+local function put_fields(self, get)
+    local pieces, cells = {}, self.cells.nx * self.cells.ny
+    for _, v in ipairs(self.spec.variables) do
+        local data = get(v.name)
+        if self.index and netcdf.holds(data, v.type, cells) then
+            claim(self, v, data, pieces)
+        else
+            put_field(self, v.name, data)
+        end
+    end
+    return pieces
+end
+
+local function write(self, t, get)
+    if t ~= t or t <= self.last then
+        fail(self, 'time %.17g does not come after %.17g', t, self.last)
+    end
+    self.temporary:reserve(self.record_bytes)
+    self.start[1] = self.steps
+    local pieces = put_fields(self, get)
+    self.time[0] = t
+    self.file:put('time', { self.steps }, { 1 }, self.time)
+    self.file:sync()
+    place(self, pieces)
+    self.temporary:recycle()        -- what HDF5 kept to compress it
+    self.last, self.steps = t, self.steps + 1
+end
+
+function Writer:write(t, get)
+    if not self.file then fail(self, 'is closed') end
+    guarded(self, write, t, get)
+end
+
+-- ---- sealed files ----
+
+-- What must not differ where one file is continued by another run.
+local function shape_of(spec)
+    local names = {}
+    for k, v in ipairs(spec.variables) do names[k] = v.name .. ' ' .. v.type end
+    return literal.encode { sample = sample_of(spec), variables = names,
+        storage = { spec.deflate or 0, spec.shuffle or false, spec.quantize or 0 } }
+end
+
+-- Where the chunks of records first .. last - 1 begin; without them those of what has no time.
+local function chunk_origins(spec, first, last)
+    local g, origins = sample_of(spec), {}
+    for record = first or 0, (last or 1) - 1 do
+        for y = 0, g.ny - 1, chunk_rows(g) do
+            origins[#origins + 1] = first and { record, y, 0 } or { y, 0 }
+        end
+    end
+    return origins
+end
+
+local function paths(variables)
+    local names = {}
+    for k, v in ipairs(variables or {}) do names[k] = '/' .. v.name end
+    return names
+end
+
+-- Everything but `extents` of the first `size` bytes, as { offset, bytes } in order.
+local function others(extents, size)
+    table.sort(extents, function(a, b) return a[1] < b[1] end)
+    local list, at = {}, 0
+    for _, extent in ipairs(extents) do
+        if extent[1] > at then list[#list + 1] = { at, extent[1] - at } end
+        at = math.max(at, extent[1] + extent[2])
+    end
+    if size > at then list[#list + 1] = { at, size - at } end
+    return list
+end
+
+local function read_pieces(path, pieces)
+    local file, texts = assert(io.open(path, 'rb')), {}
+    for k, piece in ipairs(pieces) do
+        file:seek('set', piece[1])
+        texts[k] = file:read(piece[2])
+    end
+    file:close()
+    return table.concat(texts)
+end
+
+local function seal(self)
+    local name, spec = self.temporary.name, self.spec
+    close_index(self)
+    self.file:close()
+    self.file = nil
+    files.sync(name)
+    hdf5.chunks(name, paths(spec.variables), chunk_origins(spec, self.counted, self.steps),
+        self.data)
+    if not self.sealed then
+        hdf5.chunks(name, paths(spec.statics), chunk_origins(spec), self.data)
+    end
+    self.sealed = true
+    local size = files.size(name)
+    local pieces = others(self.data, size)
+    self.position = {
+        path = self.path, temporary = name, id = (self.spec.attributes or {}).run_id,
+        size = size, steps = self.steps, last = self.last, shape = shape_of(self.spec),
+        pieces = pieces, index = read_pieces(name, pieces),
+    }
+    self.counted = self.steps
+    self.file = netcdf.append(name, self.path)
+    write_through(self.file, spec)
+    open_index(self)
+end
+
+-- From here on a failing or aborted run leaves the file, for resume().
+function Writer:seal()
+    if not self.file then fail(self, 'is closed') end
+    if not self.position or self.counted ~= self.steps then guarded(self, seal) end
+    return self.position
+end
+
+local function has_id(path, id)
+    local ok, found = pcall(function()
+        local file = netcdf.open(path)
+        local attributes = file:attributes()
+        file:close()
+        return attributes.run_id
+    end)
+    return ok and found == id
+end
+
+-- The file as it was left, or the complete one.
+local function find_source(position)
+    for _, path in ipairs { position.temporary, position.path } do
+        local size = files.size(path)
+        if size and size >= position.size
+            and (path == position.temporary or position.id and has_id(path, position.id)) then
+            return path
+        end
+    end
+    error(string.format('%s: neither it nor %s is there as the checkpoint knew it; give another '
+        .. '--out for what comes', position.path, position.temporary), 0)
+end
+
+local copy_bytes = 2 ^ 22
+
+local function restore(position, temporary)
+    local source = assert(io.open(find_source(position), 'rb'))
+    for at = 0, position.size - 1, copy_bytes do
+        local text = source:read(math.min(copy_bytes, position.size - at))
+        temporary:append(text)
+    end
+    source:close()
+    local file, at = assert(io.open(temporary.name, 'r+b')), 1
+    for _, piece in ipairs(position.pieces) do
+        file:seek('set', piece[1])
+        file:write(position.index:sub(at, at + piece[2] - 1))
+        at = at + piece[2]
+    end
+    local ok, reason = file:close()
+    if not ok then error(reason, 0) end
+end
+
+-- A writer that goes on where seal() gave that position.
+function output.resume(spec, position)
+    if shape_of(spec) ~= position.shape then
+        fail(spec, 'the run to be continued wrote other variables, cells or storage into it; give '
+            .. 'another --out')
+    end
+    local self = new_writer(spec)
+    self.steps, self.last = position.steps, position.last
+    self.data, self.counted = others(position.pieces, position.size), position.steps
+    self.sealed = true
+    guarded(self, function()
+        self.temporary:reserve(position.size + self.record_bytes)
+        restore(position, self.temporary)
+        self.file = netcdf.append(self.temporary.name, self.path)
+        write_through(self.file, spec)
+        local earlier = self.file:attributes().history
+        self.file:begin_definitions()
+        put_global_attributes(self.file, spec, earlier)
+        self.file:end_definitions()
+        open_index(self)
+    end)
+    return self
+end
+
+function Writer:close()
+    if not self.file then fail(self, 'is closed') end
+    guarded(self, function()
+        close_index(self)
+        self.file:close()
+        self.temporary:commit()
+        self.file = nil
+    end)
+end
+
+-- Closes the file if it can be, and leaves it under its temporary name when it was sealed.
+function Writer:abort()
+    local file = self.file
+    self.file = nil
+    if file and not file.failed then close_index(self) end
+    if file then file:abort() end
+    if self.position then self.temporary:keep() else self.temporary:discard() end
+end
+
+-- For other files of the same run.
+output.put_attributes, output.put_global_attributes = put_attributes, put_global_attributes
+output.time_attributes = time_attributes
+
+-- Raises now what writer{} would raise later because of the path.
+output.check = files.check
+
+return output

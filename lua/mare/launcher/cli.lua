@@ -1,0 +1,310 @@
+-- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and
+-- returns the exit status.
+--
+-- 0 ok, 1 failed, 2 bad usage, 3 stopped by --wall-limit, 130 interrupted. A failure shows its
+-- message and the user's own frames; MARE_TRACEBACK=1 shows all of them.
+
+local host = require 'bindings.host'
+local errors = require 'bindings.errors'
+local read = require 'bindings.read'
+
+local usage = [[
+Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
+       mare FILE.lua --help                 the options of a scenario
+       mare --profile[=FILE.json] ...       any of these, then where the time on the devices went
+       mare -e CODE [arguments]             run CODE
+       mare - [arguments]                   run what comes in on standard input
+       mare                                 an interactive session
+       mare info FILE                       what a NetCDF file or a checkpoint holds
+       mare plot FILE.nc [--option ...]     pictures and films of it; --help tells how
+       mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
+       mare doctor [--json]                 what was found here, and why something is missing
+       mare cache ls | clear | path         compiled device programs on disk
+       mare bench [NAME] [arguments]        a benchmark, such as table1; the list of them
+       mare tune ls | show KERNEL | clear [KERNEL]
+                                            shapes of kernels that tuning has found and runs use
+       mare --version
+
+Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
+             'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
+             (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
+             (file of tuned shapes, or 'off')
+             In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
+             blocks|ascii (what the terminal can show, if it does not say so)
+
+Ctrl-C and SIGTERM end a run after the steps that are under way. A script that computes in a Lua
+loop of its own may not notice the first; the second ends it at once (a SIGTERM a second later).
+]]
+
+-- What `mare COMMAND --help` adds to its line of the usage.
+local details = {
+    info = [[
+Dimensions, variables with their ranges, what made it and with which options; of a checkpoint its
+time, step and outputs, after its checksum.]],
+    rerun = [[
+The options are those of the scenario and win over those in the file, which stays as it is.
+`mare rerun FILE.nc --help` lists them.]],
+    doctor = 'With --json the same as data, for programs and for reports of errors.',
+    tune = [[
+ls: kernel, scheme, precision, size, date and device of each; show: the shapes of a kernel and its
+time, and those that Mare comes with; clear: removes those of a kernel, or all. MARE_TUNED sets the
+file, which is $XDG_DATA_HOME/mare/tuned.json otherwise. mare.tune finds them: help(mare.tune) in a
+session.]],
+    cache = [[
+ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
+which MARE_CACHE sets.]],
+    bench = [[
+Each prints a table; with MARE_RECORDS=FILE it also adds JSON records to that file.]],
+}
+
+local function show_help(name)
+    print('Usage:' .. usage:match('\n      ( mare ' .. name .. ' .-)\n') .. '\n\n' .. details[name])
+    return 0
+end
+
+-- ---- failures ----
+
+local max_frames = 12
+
+-- The message handler: keeps what can only be known while the stack stands.
+local function describe(failure)
+    local all = os.getenv 'MARE_TRACEBACK' == '1' and debug.traceback('', 2)
+    return { failure = failure, frames = errors.frames(1, max_frames), all = all }
+end
+
+local function print_failure(report)
+    local text, frames = tostring(report.failure), report.frames
+    io.stderr:write('mare: ', text, '\n')
+    if report.all then
+        io.stderr:write(report.all, '\n')
+        return
+    end
+    local is_told = frames[1] and text:sub(1, #frames[1] + 1) == frames[1] .. ':'
+    for i = is_told and 2 or 1, #frames do io.stderr:write('    at ', frames[i], '\n') end
+end
+
+local function bad_usage(message, ...)
+    io.stderr:write('mare: ', message:format(...), "\nTry 'mare --help'.\n")
+    return 2
+end
+
+-- The exit status of a call that failed.
+local function status_of(report)
+    if type(report) ~= 'table' then     -- describe itself failed, as it may when the stack is full
+        report = { failure = report, frames = {} }
+    end
+    local status = errors.is(report.failure) and report.failure.status
+    if status == 'stop' then return 0 end
+    if host.interrupted() or status == 'interrupted' then
+        io.stderr:write('mare: interrupted\n')
+        return 130
+    elseif status == 'unfinished' then
+        io.stderr:write('mare: ', report.failure.message, '\n')
+        return 3
+    elseif status == 'usage' then
+        io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
+        return 2
+    elseif status == 'MARE_ERROR_IO' and not report.all then    -- no line of a script is to blame
+        io.stderr:write('mare: ', report.failure.message, '\n')
+        return 1
+    end
+    print_failure(report)
+    return 1
+end
+
+-- ---- scripts ----
+
+-- What mare.options fills, if it is loaded: scripts of a few kernels do without it, and the fewer
+-- objects there are in Lua, the sooner the collector is done with temporaries.
+host.options = {}
+
+-- Runs a loaded chunk as a script called `name` with its words.
+local function run(chunk, name, words)
+    host.options.source = words
+    host.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
+    _G.arg = { [0] = name, unpack(words) }
+    local ok, report = xpcall(function() chunk(unpack(words)) end, describe)
+    if not ok then return status_of(report) end
+    return host.interrupted() and 130 or 0
+end
+
+local function run_text(text, chunk_name, name, words)
+    local chunk, message = loadstring(text, chunk_name)
+    host.options.script = { name = name, text = text }
+    if chunk then return run(chunk, name, words) end
+    io.stderr:write('mare: ', message, '\n')
+    return 1
+end
+
+-- root/scenarios/NAME.lua, whatever lies in the current folder, or FILE.
+local function find_script(name)
+    local candidates = { name }
+    if not name:find '[/.]' then
+        table.insert(candidates, 1, host.root .. '/scenarios/' .. name .. '.lua')
+    end
+    for _, path in ipairs(candidates) do
+        local text = read(path)
+        if text then return path, text end
+    end
+end
+
+local function run_file(name, words)
+    local path, text = find_script(name)
+    if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
+    if not name:find '[/.]' then
+        return bad_usage('%s: there is no such file, and no such scenario (there are: %s)', name,
+            table.concat(require('mare.run.scenario').names(), ', '))
+    end
+    return bad_usage('%s', select(2, read(name)))
+end
+
+-- ---- commands ----
+
+local commands = {}
+
+commands['-e'] = function(code, ...)
+    if not code then return bad_usage '-e: CODE is missing' end
+    host.stop_anywhere()
+    return run_text(code, '=(command line)', '-e', { ... })
+end
+
+commands['-'] = function(...)
+    host.stop_anywhere()
+    return run_text(io.read '*a', '=stdin', '-', { ... })
+end
+
+commands['--help'] = function()
+    io.write(usage)
+    return 0
+end
+commands['-h'] = commands['--help']
+
+commands['--version'] = function()
+    print('mare ' .. (host.version or require('bindings.device').version))
+    return 0
+end
+
+function commands.info(path, extra)
+    if not path or extra then return bad_usage 'info: one FILE is wanted' end
+    print(table.concat(require('mare.launcher.info').lines(path), '\n'))
+    return 0
+end
+
+function commands.plot(path, ...)
+    local is_help = path == '--help' or path == '-h'
+    if not path or path:find '^%-' and not is_help then
+        return bad_usage 'plot: FILE.nc is missing'
+    end
+    require('mare.draw.plot').run(path, is_help and { '--help' } or { ... })
+    return 0
+end
+
+function commands.rerun(path, ...)
+    if not path then return bad_usage 'rerun: FILE.nc is missing' end
+    local name, text, words = require('mare.launcher.rerun').prepare(path, { ... })
+    return run_text(text, '@' .. name, name, words)
+end
+
+function commands.doctor(option, extra)
+    if extra or (option and option ~= '--json') then
+        return bad_usage("doctor: '%s' (allowed: --json)", extra or option)
+    end
+    local doctor = require 'mare.launcher.doctor'
+    print(option and doctor.json() or doctor.text())
+    return 0
+end
+
+function commands.cache(action, extra)
+    local cache = require('bindings.device').cache
+    if action == 'path' and not extra then
+        print(cache.path())
+    elseif action == 'clear' and not extra then
+        print(('%d removed'):format(cache.clear()))
+    elseif action == 'ls' and not extra then
+        for _, entry in ipairs(cache.entries()) do
+            local date = os.date('%Y-%m-%d %H:%M', entry.used)
+            print(('%s  %8d  %s  %s'):format(date, entry.size, entry.device, entry.program))
+        end
+    else
+        return bad_usage("cache: '%s' (allowed: ls, clear, path)", tostring(extra or action or ''))
+    end
+    return 0
+end
+
+function commands.tune(action, kernel, extra)
+    local shapes = require 'mare.shapes'
+    if action == 'clear' and not extra then
+        print(('%d removed'):format(shapes.clear(kernel)))
+    elseif action == 'ls' and not kernel or action == 'show' and kernel and not extra then
+        for _, line in ipairs(shapes.lines(kernel)) do print(line) end
+    elseif action == 'show' and not kernel then
+        return bad_usage 'tune show: KERNEL is missing'
+    else
+        return bad_usage("tune: '%s' (allowed: ls, show KERNEL, clear [KERNEL])",
+            table.concat({ action, kernel, extra }, ' '))
+    end
+    return 0
+end
+
+function commands.bench(name, ...)
+    local bench = require 'mare.measure.bench'
+    if name then return run_file(bench.path(name), { ... }) end
+    print(bench.text())
+    return 0
+end
+
+local function session()
+    host.stop_anywhere(10)      -- impatient fingers must not end it
+    return require 'mare.session.talk'()
+end
+
+local M = {}
+
+-- Whatever happened, what was measured until then is shown.
+local function show_profile(path)
+    local report = require('mare.measure.profile').finish()
+    if report.rows[1] then io.stderr:write(tostring(report), '\n') end
+    if path then report:write_trace(path) end
+    return 0
+end
+
+local function run_profiled(path, ...)
+    local is_good, reason = true, nil
+    if path then is_good, reason = pcall(require('bindings.files').check, path) end
+    if not is_good then return bad_usage('--profile=FILE: %s', reason) end
+    require('mare.measure.profile').begin()
+    local status = M.main(...)
+    local ok, result = xpcall(show_profile, describe, path)
+    if not ok then result = status_of(result) end
+    return status ~= 0 and status or result
+end
+
+function M.main(first, ...)
+    if not first then return session() end
+    if first == '--profile' then return run_profiled(nil, ...) end
+    if first:find '^%-%-profile=' then return run_profiled(first:match '=(.*)', ...) end
+    local command = commands[first]
+    if not command and first:sub(1, 1) == '-' then
+        return bad_usage("unknown option '%s'", first)
+    end
+    if not command then return run_file(first, { ... }) end
+    local is_help = ... == '--help' or ... == '-h'
+    if is_help and details[first] then return show_help(first) end
+    local ok, result = xpcall(command, describe, ...)
+    return ok and result or status_of(result)
+end
+
+-- What core has to say goes to standard error, as it comes and at the end.
+function host.log(level, text)
+    io.stderr:write('mare: ', level, ': ', text, '\n')
+end
+
+local function finish(status)
+    local core = package.loaded['bindings.ffi']
+    if type(core) == 'table' then core.poll_log() end       -- else it failed to load
+    return status
+end
+
+return function(...)
+    return finish(M.main(...))
+end

@@ -1,0 +1,189 @@
+-- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data,
+-- text() and json() show it.
+
+local energy = require 'mare.measure.energy'
+local files = require 'bindings.files'
+local gif = require 'bindings.gif'
+local host = require 'bindings.host'
+local device = require 'bindings.device'
+local lfs = require 'lfs'
+local source = require 'mare.base.source'
+
+local M = {}
+
+local function version_of(module)
+    local version = require(module).version
+    return type(version) == 'function' and version() or version
+end
+
+local function freetype()
+    require('bindings.foreign').load('FreeType', { 'libfreetype.so.6' }, 'libfreetype6')
+end
+
+local function ffmpeg()
+    local path = files.program 'ffmpeg'
+    if not path then error('it is not on the PATH', 0) end
+    return path
+end
+
+local function editor()
+    require('bindings.editline').load()
+end
+
+local no_limit = 2^60       -- bytes: a back end that says more means that it has none
+
+-- What Mare can use and starts without. probe(module) returns a version, if there is one to tell,
+-- or raises why the library or module cannot be used.
+local optional = {
+    { name = 'NetCDF', use = 'writes --out files', probe = version_of, module = 'bindings.netcdf' },
+    { name = 'cairo', use = 'draws --image pictures', probe = version_of,
+      module = 'bindings.cairo' },
+    { name = 'giflib', use = 'makes --film FILE.gif', probe = function() gif.load() end },
+    { name = 'ffmpeg', use = 'makes --film FILE.mp4', probe = ffmpeg, package = 'ffmpeg' },
+    { name = 'FreeType', use = 'writes in pictures', probe = freetype },
+    { name = 'MPFR', use = 'gives deep zooms their reference', probe = version_of,
+      module = 'bindings.mpfr' },
+    { name = 'libedit', use = 'edits the lines of a session', probe = editor },
+    { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
+      module = 'argparse', package = 'lua-argparse' },
+    { name = 'dkjson', use = 'writes JSON', probe = version_of, module = 'dkjson',
+      package = 'lua-dkjson' },
+    { name = 'busted', use = 'runs the specs', probe = function() require 'busted.runner' end,
+      package = 'lua-busted' },
+}
+
+local function examine_optional(entry)
+    local ok, result = pcall(entry.probe, entry.module)
+    if ok then return { name = entry.name, use = entry.use, available = true, version = result } end
+    local reason = tostring(result):match '^[^\n]*':gsub(':$', '')
+    if entry.package then reason = reason .. '; the Debian package is ' .. entry.package end
+    return { name = entry.name, use = entry.use, available = false, reason = reason }
+end
+
+local function examine_cache()
+    local size, count = 0, 0
+    for _, entry in ipairs(device.cache.entries()) do size, count = size + entry.size, count + 1 end
+    local path = device.cache.path()
+    local kind = lfs.attributes(path, 'mode')
+    return { path = path, entries = count, bytes = size,
+        is_no_folder = kind and kind ~= 'directory' or nil }
+end
+
+-- How kernels/sweep/ goes over the state: what the device has decides. Nil where it runs no kernel.
+local function step_on(info)
+    if info.name:find '^null' then return nil end
+    if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end
+    return 'one pass, marching or where cells are few in tiles, neighbours by '
+        .. (source.shuffles(info) and 'shuffles' or 'local memory')
+end
+
+local function examine_devices()
+    local list = device.list()
+    for _, d in ipairs(list) do
+        d.step = not d.error and step_on(d) or nil
+        if d.step then d.energy, d.no_energy = energy.source_of(d) end
+    end
+    return list
+end
+
+local function attempt(f)
+    local ok, result = pcall(f)
+    return ok and result or { error = tostring(result) }
+end
+
+function M.examine()
+    local libraries = {}
+    for i, entry in ipairs(optional) do libraries[i] = examine_optional(entry) end
+    return {
+        mare = { version = device.version, root = host.root, library = host.library,
+                 lua = jit.version,
+                 system = jit.os .. ' ' .. jit.arch },
+        backends = attempt(device.backends),
+        devices = attempt(examine_devices),
+        libraries = libraries,
+        cache = attempt(examine_cache),
+    }
+end
+
+-- What has no limit has none in JSON either, rather than a figure of 2^60 bytes or more.
+function M.json()
+    local found = M.examine()
+    for _, d in ipairs(found.devices) do
+        if d.max_buffer and d.max_buffer >= no_limit then d.max_buffer = nil end
+    end
+    return require('dkjson').encode(found, { indent = true })
+end
+
+-- ---- as text ----
+
+local function amount(bytes)
+    if bytes == 0 then return 'unknown' end
+    if bytes >= no_limit then return 'without limit' end
+    if bytes >= 2^30 then return ('%.1f GiB'):format(bytes / 2^30) end
+    if bytes >= 2^20 then return ('%.1f MiB'):format(bytes / 2^20) end
+    return ('%.0f KiB'):format(bytes / 2^10)
+end
+
+local function backend_text(b)
+    if not b.available then return ('  %-9s no: %s'):format(b.name, b.reason) end
+    local plural = b.device_count == 1 and '' or 's'
+    return ('  %-9s yes: %d device%s; %s'):format(b.name, b.device_count, plural, b.version)
+        .. (b.library ~= '' and (' (%s)'):format(b.library) or '')
+end
+
+local function device_text(d)
+    if d.error then return ('  %-9s does not open: %s'):format(d.name, d.error) end
+    local lines = {
+        ('  %-9s %s (%s, %s)'):format(d.name, d.model, d.kind, d.driver),
+        ('            memory %s, largest buffer %s, %d compute units, %s'):format(amount(d.memory),
+            amount(d.max_buffer), d.compute_units, d.has_double and 'double' or 'no double'),
+        ('            group at most %d (%s), local memory %s, %s'):format(d.max_group_size,
+            table.concat(d.max_group, ' x '), amount(d.local_memory), d.arch),
+    }
+    if not d.step then
+        lines[4] = '            takes no steps: it runs no kernel'
+    else
+        lines[4] = '            a step goes over the state in ' .. d.step
+        lines[5] = '            ' .. (d.energy and 'energy: ' .. d.energy
+            or 'energy cannot be measured: ' .. d.no_energy)
+    end
+    return table.concat(lines, '\n')
+end
+
+local function library_text(l)
+    if l.available then
+        return ('  %-9s yes%s'):format(l.name, l.version and ': ' .. l.version or '')
+    end
+    return ('  %-9s no (%s): %s'):format(l.name, l.use, l.reason)
+end
+
+local function cache_text(c)
+    if c.error then return '  ' .. c.error end
+    if c.path == '' then return '  switched off (MARE_CACHE)' end
+    if c.is_no_folder then return ('  %s is no folder: nothing is kept'):format(c.path) end
+    if c.entries == 0 then return ('  %s: empty'):format(c.path) end
+    return ('  %s: %d, %s'):format(c.path, c.entries, amount(c.bytes))
+end
+
+local function section(lines, title, items, show)
+    lines[#lines + 1] = title
+    for _, item in ipairs(items) do lines[#lines + 1] = show(item) end
+    if items.error then lines[#lines + 1] = '  ' .. items.error end
+end
+
+function M.text()
+    local found = M.examine()
+    local mare = found.mare
+    local lines = {
+        ('Mare %s (%s, %s)'):format(mare.version, mare.lua, mare.system),
+        '  root      ' .. mare.root, '  library   ' .. mare.library,
+    }
+    section(lines, 'Back ends', found.backends, backend_text)
+    section(lines, 'Devices', found.devices, device_text)
+    section(lines, 'Libraries', found.libraries, library_text)
+    lines[#lines + 1] = 'Compiled programs'
+    lines[#lines + 1] = cache_text(found.cache)
+    return table.concat(lines, '\n')
+end
+
+return M

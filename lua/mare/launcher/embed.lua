@@ -1,0 +1,207 @@
+-- embed.lua - the Lua side of mare_engine.h: makes a state the guest of a program that did not ask
+-- for a terminal, files or an end, and what the C functions call. Everything else is loaded when it
+-- is first used, so that an engine opens quickly.
+
+local embed = {}
+
+-- ---- manners ----
+
+-- A stream that goes to the log; `name` is of host.write.
+local function log_stream(host, name)
+    local stream = {}
+    function stream:write(...)
+        for k = 1, select('#', ...) do host.write(name, tostring((select(k, ...)))) end
+        return self
+    end
+    function stream:flush() return self end
+    function stream.seek() return nil, 'a log' end
+    function stream.setvbuf() return true end
+    function stream.close() return true end
+    return stream
+end
+
+local function redirect_output(host)
+    local out = log_stream(host, 'print')
+    local current, open = out, io.open
+    io.stdout, io.stderr = out, log_stream(host, 'warn')
+    function io.output(target)
+        if type(target) == 'string' then target = assert(open(target, 'w')) end
+        current = target or current
+        return current
+    end
+    function io.write(...) return current:write(...) end
+    function print(...)
+        local texts = {}
+        for k = 1, select('#', ...) do texts[k] = tostring((select(k, ...))) end
+        host.write('print', table.concat(texts, '\t') .. '\n')
+    end
+end
+
+local function keep_process(raise)
+    local setlocale = os.setlocale
+    function os.exit() raise('stop', 'stopped') end
+    function os.setlocale(locale, category)
+        return locale == nil and setlocale(nil, category) or nil
+    end
+end
+
+-- What is loaded from outside of Mare runs in the interpreter, where interrupts reach it.
+local function interpret_scripts(host)
+    local own, loaders = '@' .. host.root .. '/', package.loaders
+    local function interpreted(f, ...)
+        local is_own = f and debug.getinfo(f, 'S').source:sub(1, #own) == own
+        if f and not is_own then jit.off(f, true) end
+        return f, ...
+    end
+    for _, name in ipairs { 'load', 'loadstring', 'loadfile' } do
+        local original = _G[name]
+        _G[name] = function(...) return interpreted(original(...)) end
+    end
+    function dofile(...) return assert(loadfile(...))() end
+    local find = loaders[2]
+    loaders[2] = function(name)
+        local found = find(name)
+        return type(found) == 'function' and interpreted(found) or found
+    end
+end
+
+-- LuaJIT runs the handlers of an error that a hook raised within that hook, where no further hook
+-- is called: they could go on for ever.
+local function guard_handlers(host)
+    local original = xpcall
+    function xpcall(f, handler, ...)
+        return original(f, function(failure)
+            if host.is_stopping() then return failure end
+            return handler(failure)
+        end, ...)
+    end
+end
+
+-- ---- the sandbox ----
+
+local plain = { 'assert', 'error', 'ipairs', 'next', 'pairs', 'pcall', 'print', 'rawequal',
+    'rawget', 'rawset', 'select', 'setmetatable', 'tonumber', 'tostring', 'type', 'unpack',
+    'xpcall', '_VERSION' }
+
+local function copy(library)
+    local own = {}
+    for name, value in pairs(library) do own[name] = value end
+    return own
+end
+
+-- The globals of a script that is not trusted. Bytecode is not verified by LuaJIT, so that none
+-- gets in or out; string methods are reached through a metatable that cannot be.
+local function sandbox()
+    local env = {}
+    for _, name in ipairs(plain) do env[name] = _G[name] end
+    for _, name in ipairs { 'math', 'string', 'table', 'bit', 'coroutine' } do
+        env[name] = copy(_G[name])
+    end
+    env.string.dump = nil
+    env.os = { clock = os.clock, date = os.date, difftime = os.difftime, time = os.time }
+    getmetatable('').__metatable = 'string'
+    function env.getmetatable(value)
+        return type(value) == 'table' and getmetatable(value) or nil
+    end
+    local load = load
+    function env.load(text, name) return load(text, name, 't', env) end
+    env.loadstring = env.load
+    env._G = env
+    return env
+end
+
+-- ---- values and errors ----
+
+-- An error as those of bindings/errors.lua, which need not be loaded for it.
+local Failure = {}
+function Failure:__tostring() return self.message end
+
+function embed.raise(status, message)
+    error(setmetatable({ status = status, message = message }, Failure), 0)
+end
+
+function embed.export(value)
+    if type(value) == 'table' and not package.loaded['bindings.buffer'] then return end
+    return require('bindings.values').export(value)
+end
+
+function embed.import(address)
+    return require('bindings.values').import(address)
+end
+
+-- After a failure.
+function embed.recover()
+    local handle = package.loaded['bindings.handle']
+    if handle then handle.recover() end
+end
+
+-- ---- scenarios ----
+
+-- words: of a command line
+function embed.open(name, words)
+    words[#words + 1] = '--quiet'
+    return require('mare.run.live').named(name)(words)
+end
+
+function embed.close(sim)
+    sim:release()
+end
+
+function embed.step(sim, n)
+    sim:step(n)
+end
+
+-- On to time t, or to the end that the options name.
+function embed.run(sim, t)
+    if t and not (t > sim.t and t < math.huge) then
+        require('bindings.errors').argument('mare_scenario_run: t = %g, the scenario is at %g', t,
+            sim.t)
+    end
+    sim:run { t_end = t }
+end
+
+function embed.progress(sim)
+    local grid, t_end = sim.grid, sim.desc.options.t_end or math.huge
+    return {
+        t = sim.t, dt = sim.dt, t_end = t_end, steps = sim.steps, nx = grid.nx, ny = grid.ny,
+        fraction = math.min(1, sim.t / t_end),
+        cells_per_second = sim.rates and sim.rates.cells_per_second or 0,
+    }
+end
+
+local function type_number(name)
+    return require('bindings.ffi').types[name]
+end
+
+function embed.field(sim, name)
+    local engine = rawget(sim, 'engine')
+    return { data = require('bindings.values').pointer(engine:field(name)), nx = engine.grid.nx,
+        ny = engine.grid.ny, type = type_number(engine.precision) }
+end
+
+function embed.part(sim, index)
+    local engine = rawget(sim, 'engine')
+    local s = engine.states[index + 1]
+    if not s then
+        require('bindings.errors').argument('mare_scenario_state: part %d, there are %d, from 0',
+            index, #engine.states)
+    end
+    local l, part = s.layout, s.part
+    return {
+        buffer = require('bindings.values').pointer(s[s.present].handle),
+        type = type_number(engine.precision), i0 = part.i0, j0 = part.j0, nx = part.nx,
+        ny = part.ny, unknowns = l.fields, offset = l:offset(0, 0, 0), stride = l.stride,
+        plane = l.plane,
+    }
+end
+
+-- ---- start ----
+
+-- Returns the globals of scripts, and the functions that C calls.
+return function(host)
+    redirect_output(host)
+    keep_process(embed.raise)
+    guard_handlers(host)
+    if not host.compiled then interpret_scripts(host) end
+    return host.sandbox and sandbox() or _G, embed
+end

@@ -1,0 +1,157 @@
+-- `mare info FILE`: what is in a NetCDF file or a checkpoint, and what made it.
+
+local checkpoint = require 'mare.files.checkpoint'
+local classic = require 'mare.files.classic'
+local files = require 'bindings.files'
+local grid = require 'mare.array.grid'
+local identity = require 'mare.run.identity'
+local json = require 'dkjson'
+local literal = require 'mare.base.literal'
+local netcdf = require 'bindings.netcdf'
+local words = require 'mare.base.words'
+
+local info = {}
+
+local piece = 2 ^ 22        -- values that are read at once
+
+local function range_of(data, n, low, high)
+    for k = 0, n - 1 do
+        local value = data[k]
+        if value < low then low = value end
+        if value > high then high = value end
+    end
+    return low, high
+end
+
+-- Least and greatest value, read in rows of the last records first to last, a few at a time.
+local function range(file, variable)
+    local shape, low, high = variable.shape, math.huge, -math.huge
+    local inner = 1
+    for k = 2, #shape do inner = inner * shape[k] end
+    local step = math.max(1, math.floor(piece / inner))
+    for first = 0, shape[1] - 1, step do
+        local start, count = { first }, { math.min(step, shape[1] - first) }
+        for k = 2, #shape do start[k], count[k] = 0, shape[k] end
+        local data, n = file:get(variable.name, start, count)
+        low, high = range_of(data, n, low, high)
+    end
+    return low, high
+end
+
+-- The texts of a variable of type char.
+local function texts_of(file, v)
+    local list, shape = {}, v.shape
+    local longest = shape[#shape]
+    for k = 1, #shape == 2 and shape[1] or 1 do
+        local start = #shape == 2 and { k - 1, 0 } or nil
+        list[k] = file:text(v.name, start, start and { 1, longest })
+    end
+    return table.concat(list, ', ')
+end
+
+local function variable_line(file, v)
+    local attributes = file:attributes(v.name)
+    if v.type == 'char' then
+        return string.format('  %-12s %-6s %s  %s', v.name, v.type, texts_of(file, v),
+            attributes.long_name or '')
+    end
+    local low, high = range(file, v)
+    local units = attributes.units and attributes.units ~= '1' and ' ' .. attributes.units or ''
+    local values = low <= high and string.format('%.6g to %.6g%s', low, high, units) or 'empty'
+    return string.format('  %-12s %-6s %s  %s', v.name, v.type, values,
+        attributes.long_name or '')
+end
+
+local function dimension_lines(file, lines)
+    local sizes, list = file:dimensions(), {}
+    for name, size in pairs(sizes) do list[#list + 1] = string.format('%s %.0f', name, size) end
+    table.sort(list)
+    lines[#lines + 1] = 'dimensions: ' .. table.concat(list, ', ')
+end
+
+local function option_lines(attributes, names, lines)
+    for _, name in ipairs(names) do
+        local option, value = name:match '^option_(.*)$', attributes[name]
+        if option then
+            local text = type(value) == 'number' and string.format('%.14g', value) or value
+            lines[#lines + 1] = string.format('  %-16s %s', option:gsub('_', '-'), text)
+        end
+    end
+end
+
+local shown = { 'title', 'source', 'device', 'driver', 'scenario', 'history' }
+
+-- The sides of the grid, and what is given at cells that are open.
+local function boundary_lines(attributes, lines)
+    if not attributes.boundary_west then return end
+    lines[#lines + 1] = 'boundaries:'
+    for _, side in ipairs(grid.sides) do
+        lines[#lines + 1] = string.format('  %-16s %s', side, attributes['boundary_' .. side])
+    end
+    if attributes.tide then lines[#lines + 1] = '  tide             ' .. attributes.tide end
+end
+
+local function netcdf_lines(path)
+    local file = netcdf.open(path)
+    local attributes, names = file:attributes()
+    local lines = {}
+    for _, name in ipairs(shown) do
+        if attributes[name] then
+            lines[#lines + 1] = name .. ': ' .. tostring(attributes[name]):gsub('\n', '\n    ')
+        end
+    end
+    local given = attributes.arguments and json.decode(attributes.arguments)
+    if given then lines[#lines + 1] = 'arguments: ' .. words.line(given) end
+    dimension_lines(file, lines)
+    lines[#lines + 1] = 'variables:'
+    for _, v in ipairs(file:variables()) do
+        if #v.shape > 0 then lines[#lines + 1] = variable_line(file, v) end
+    end
+    boundary_lines(attributes, lines)
+    lines[#lines + 1] = 'options:'
+    option_lines(attributes, names, lines)
+    file:close()
+    return lines
+end
+
+-- A dt of 0 is that of a time which has been hit: the next comes with the next to be hit.
+local function place_line(h)
+    local text = string.format('t = %s, step %.0f', literal.encode(h.t), h.steps)
+    if h.t_end then
+        text = text .. ', before the steps that are cut to end at t = ' .. literal.encode(h.t_end)
+    elseif h.dt > 0 then
+        text = text .. ', next dt = ' .. literal.encode(h.dt)
+    end
+    return text
+end
+
+local function checkpoint_lines(found)
+    local h = found.header
+    local lines = {
+        'checkpoint: whole, its checksum is right', 'title: ' .. tostring(h.title),
+        'source: Mare ' .. h.version, 'device: ' .. h.device, place_line(h),
+    }
+    for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
+    for _, output in ipairs(h.outputs) do
+        local p = output.position
+        local count, noun = p.frames or p.steps, p.frames and 'frame' or 'record'
+        local to = p.last and (' to t = %g'):format(p.last) or ''
+        lines[#lines + 1] = ('output: %s, %d %s%s%s'):format(p.path, count, noun,
+            count == 1 and '' or 's', to)
+    end
+    return lines
+end
+
+-- Lines about a file; raises if it is neither.
+function info.lines(path)
+    local reason = files.unreadable(path)
+    if reason then error(path .. ': ' .. reason, 0) end
+    local found
+    found, reason = checkpoint.read(path)
+    if found then return checkpoint_lines(found) end
+    reason = reason ~= 'is no checkpoint' and reason or classic.cut_off(path)
+    if reason then error(path .. ': ' .. reason, 0) end
+    return netcdf_lines(path)
+end
+
+return info

@@ -1,0 +1,155 @@
+-- Runs again what made a file: the scenario's text, its arguments and its device are in the file,
+-- which is not touched. What the run writes gets names after the new file.
+
+local device = require 'bindings.device'
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local json = require 'dkjson'
+local netcdf = require 'bindings.netcdf'
+local paths = require 'mare.base.paths'
+
+local rerun = {}
+
+local left_out = { out = true, image = true, film = true, series = true, checkpoint = true,
+    checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true,
+    json_log = true }
+
+local function warn(...)
+    io.stderr:write('mare: warning: ', string.format(...), '\n')
+end
+
+-- The option that a word sets, or nil.
+local function key_of(word)
+    local name = word:match '^%-%-([%w-]+)'
+    return name and (name:gsub('^no%-', ''):gsub('-', '_'))
+end
+
+-- Names of the devices as the file knows them, if they are there: "cuda:0 (NVIDIA H200)".
+local function same_devices(recorded)
+    local there, names = {}, {}
+    for _, info in ipairs(device.list()) do
+        there[string.format('%s (%s)', info.name, info.model)] = info.name
+    end
+    for entry in recorded:gmatch '%w+:%d+ %b()' do
+        if not there[entry] then return nil end
+        names[#names + 1] = there[entry]
+    end
+    return names[1] and table.concat(names, ',')
+end
+
+-- Whether the file is what another option than --out asked for.
+local function is_by_product(path, attributes)
+    local name = files.resolve(path)
+    for key, value in pairs(attributes) do
+        if key:find '^option_' and key ~= 'option_out' and type(value) == 'string'
+            and files.resolve(value) == name then
+            return true
+        end
+    end
+    return false
+end
+
+-- Has what the scenario writes by itself named after the new file, but for what `changed` names.
+local function write_elsewhere(base, changed)
+    require('mare.base.options').elsewhere = function(key, path)
+        if changed[key] then return path end
+        return base .. '.' .. key .. (path:match '%.%w+$' or '')
+    end
+end
+
+-- The words of the run that made the file, less those that `changes` set anew.
+local function words_of(path, attributes, changes)
+    local changed, words = {}, {}
+    for _, word in ipairs(changes) do changed[key_of(word) or ''] = true end
+    for _, word in ipairs(json.decode(attributes.arguments) or {}) do
+        local key = key_of(word)
+        if not (left_out[key] or changed[key]) then words[#words + 1] = word end
+    end
+    if not changed.device then
+        local names = same_devices(attributes.device)
+        words[#words + 1] = names and '--device=' .. names
+        if not names then
+            warn('made on %s, which is not here: the last bits may differ', attributes.device)
+        end
+    end
+    local base = path:gsub('%.nc$', '') .. '.rerun'
+    write_elsewhere(base, changed)
+    if not changed.out and (attributes.option_out or not is_by_product(path, attributes)) then
+        words[#words + 1] = '--out=' .. base .. '.nc'
+    end
+    if attributes.option_series and not changed.series then
+        words[#words + 1] = '--series=' .. base .. '.series.nc'
+    end
+    if attributes.option_image and not changed.image then
+        words[#words + 1] = '--image=' .. base .. '.png'
+    end
+    if attributes.option_film and not changed.film then
+        words[#words + 1] = '--film=' .. base .. attributes.option_film:match '%.%w+$'
+    end
+    for _, word in ipairs(changes) do words[#words + 1] = word end
+    return words
+end
+
+-- ---- files of several runs ----
+
+-- With these a run that goes on has the bits of one that was not stopped.
+local harmless = { restart = true, ['wall-limit'] = true, ['t-end'] = true, steps = true,
+    decompose = true, checkpoint = true, ['checkpoint-every'] = true, keep = true, image = true,
+    ['json-log'] = true, quiet = true }
+
+-- The commands of a history without their dates and what is harmless in them, options in order.
+local function commands_of(history)
+    local list = {}
+    for line in history:gmatch '[^\n]+' do
+        local options = {}
+        for option in line:gsub('^%S+ ', ''):gsub(' %-%-', '\n--'):gmatch '[^\n]+' do
+            if not harmless[option:match '^%-%-([%w-]+)'] then options[#options + 1] = option end
+        end
+        table.sort(options)
+        list[#list + 1] = table.concat(options, ' ')
+    end
+    return list
+end
+
+-- Says so where the file is not what its last command alone would make.
+local function check_history(path, attributes, first)
+    local commands, restart = commands_of(attributes.history or ''), nil
+    for k = 2, #commands do
+        if commands[k] ~= commands[1] then
+            return warn('%s was continued with other options, the last of which run again: the '
+                .. 'bits may differ (first: %s; then: %s)', path, commands[1], commands[k])
+        end
+    end
+    for _, word in ipairs(json.decode(attributes.arguments) or {}) do
+        restart = word:match '^%-%-restart=(.*)' or restart
+    end
+    if #commands < 2 and restart and (restart ~= 'latest' or first and first > 0) then
+        warn('the run of %s went on from a checkpoint, this one begins at t = 0: the bits are the '
+            .. 'same only where its options were, and its times may be others', path)
+    end
+end
+
+local function read(path)
+    local file = netcdf.open(path)
+    local attributes, first = file:attributes(), nil
+    if (file:dimensions().time or 0) > 0 then first = file:get('time', { 0 }, { 1 })[0] end
+    file:close()
+    return attributes, first
+end
+
+-- Name and text of the scenario, and the words to run it with.
+function rerun.prepare(path, changes)
+    local attributes, first = read(path)
+    if not (attributes.scenario_text and attributes.arguments) then
+        errors.usage('%s: does not tell what made it', path)
+    end
+    check_history(path, attributes, first)
+    paths.kept = path
+    local here = 'Mare ' .. device.version
+    if attributes.source ~= here then
+        warn('made by %s, this is %s', attributes.source, here)
+    end
+    return attributes.scenario, attributes.scenario_text, words_of(path, attributes, changes)
+end
+
+return rerun

@@ -1,0 +1,63 @@
+-- `mare bench`: the measurements of tests/bench/, which come with the source tree, the bundle and
+-- an installation. A file there is one if its head says how it is run.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local host = require 'bindings.host'
+local lfs = require 'lfs'
+
+local bench = {}
+
+local folder = host.root .. '/tests/bench/'
+
+local function head_of(name)
+    local text = files.read(folder .. name .. '.lua')
+    return text and text:match '^(%-%-.-)\n[^-]'
+end
+
+-- { name, about = what it measures, usage = how it is run }; nil if there is none of that name.
+function bench.find(name)
+    local head = head_of(name)
+    local about, usage = (head or ''):match '^%-%- %S+ %- (.-)\n(%-%-     mare .*)$'
+    if not about then return nil end
+    about, usage = about:gsub('\n%-%-', '') .. ' ', usage:gsub('\n%-%- %S.*$', '')
+    about = about:match '^(.-)%.%s'
+    usage = usage:gsub('%-%-     mare tests/bench/([%w_]+)%.lua', 'mare bench %1')
+    return { name = name, about = about, usage = usage:gsub('%-%-     ', '') }
+end
+
+-- All of them, by name.
+function bench.list()
+    if not lfs.attributes(folder) then
+        errors.usage('bench: there is no folder %s, where benchmarks are', folder)
+    end
+    local list = {}
+    for file in lfs.dir(folder) do
+        local name = file:match '^([%w_]+)%.lua$'
+        list[#list + 1] = name and bench.find(name)
+    end
+    table.sort(list, function(a, b) return a.name < b.name end)
+    return list
+end
+
+-- As `mare bench` shows them.
+function bench.text()
+    local lines = {}
+    for _, one in ipairs(bench.list()) do
+        lines[#lines + 1] = one.name .. ': ' .. one.about
+        for line in one.usage:gmatch '[^\n]+' do lines[#lines + 1] = '    ' .. line end
+    end
+    return table.concat(lines, '\n')
+end
+
+-- The script of one.
+function bench.path(name)
+    if not bench.find(name) then
+        local names = {}
+        for k, one in ipairs(bench.list()) do names[k] = one.name end
+        errors.usage("bench: '%s' (allowed: %s)", name, table.concat(names, ', '))
+    end
+    return folder .. name .. '.lua'
+end
+
+return bench

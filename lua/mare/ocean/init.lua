@@ -1,0 +1,230 @@
+-- The shallow-water equations over a bed, on a turning earth: what all ocean schemes share.
+-- Unknowns are the elevation eta of the surface above still water (m) and the transports hu, hv
+-- (m2/s). NAME.lua beside this file adds what makes a scheme: its setup(scheme, options) gets the
+-- table that new() is about to return and puts kernels(), bind(), maxima(), `updated`, `read_only`,
+-- `buffers`, `stages`, `staggered` and `nonlinear` into it; `fields` names the options it takes.
+
+local cdklm = require 'mare.ocean.cdklm'
+local domain = require 'mare.ocean.domain'
+local errors = require 'bindings.errors'
+local frame = require 'mare.schemes.frame'
+local kurganov_petrova = require 'mare.ocean.kurganov_petrova'
+local linear = require 'mare.ocean.linear'
+local nonlinear = require 'mare.ocean.nonlinear'
+
+local ocean = {}
+
+local Ocean = {}
+Ocean.__index = Ocean
+
+ocean.schemes = {
+    linear = 'C-grid, forward-backward in time: small waves on deep water',
+    nonlinear = 'C-grid, leapfrog in time: advection too, no drying',
+    cdklm = 'finite volumes that keep lakes at rest and geostrophic flow, wet and dry',
+    kurganov_petrova = 'finite volumes that keep lakes at rest, wet and dry',
+}
+
+local halves = { linear = linear, nonlinear = nonlinear, cdklm = cdklm,
+    kurganov_petrova = kurganov_petrova }
+
+ocean.frictions = {
+    linear = 'coefficient (1/s)',
+    quadratic = 'coefficient without a unit, such as 0.0025',
+    manning = 'coefficient (s m^(-1/3)), such as 0.03',
+}
+
+local variables = {
+    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
+        standard_name = 'sea_surface_height_above_geoid', kernel = 'derive_eta' },
+    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x', kernel = 'derive_hu',
+        ghosts = true },
+    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y', kernel = 'derive_hv',
+        ghosts = true },
+    { name = 'h', units = 'm', long_name = 'depth of the water', kernel = 'derive_h',
+        standard_name = 'sea_floor_depth_below_sea_surface' },
+    { name = 'u', units = 'm s-1', long_name = 'velocity along x, mean over the depth',
+        standard_name = 'barotropic_sea_water_x_velocity', kernel = 'derive_u', ghosts = true,
+        on_sphere = 'barotropic_eastward_sea_water_velocity' },
+    { name = 'v', units = 'm s-1', long_name = 'velocity along y, mean over the depth',
+        standard_name = 'barotropic_sea_water_y_velocity', kernel = 'derive_v', ghosts = true,
+        on_sphere = 'barotropic_northward_sea_water_velocity' },
+    { name = 'speed', units = 'm s-1', long_name = 'magnitude of that velocity',
+        standard_name = 'sea_water_speed', kernel = 'derive_speed', ghosts = true },
+    { name = 'vorticity', units = 's-1', long_name = 'vorticity of that velocity',
+        standard_name = 'ocean_relative_vorticity', kernel = 'derive_vorticity', ghosts = true },
+    { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy', ghosts = true,
+        long_name = 'energy of a column of water, by density' },
+    { name = 'dissipation', units = 'm3 s-3', kernel = 'derive_dissipation', ghosts = true,
+        long_name = 'energy that friction takes from a column of water, by density' },
+    { name = 'wind_power', units = 'm3 s-3', kernel = 'derive_wind_power', ghosts = true,
+        long_name = 'energy that wind gives a column of water, by density' },
+}
+
+-- Each where it is of use: see budget.lua.
+local integrals = {
+    { name = 'volume', variable = 'eta', units = 'm3',
+        long_name = 'volume of the water above still water' },
+    { name = 'momentum_x', variable = 'hu', units = 'm4 s-1',
+        long_name = 'momentum along x, by density' },
+    { name = 'momentum_y', variable = 'hv', units = 'm4 s-1',
+        long_name = 'momentum along y, by density' },
+    { name = 'total_energy', variable = 'energy', units = 'm5 s-2',
+        long_name = 'kinetic energy and potential energy above still water, by density' },
+    { name = 'dissipation', variable = 'dissipation', units = 'm5 s-3', wants = 'friction',
+        long_name = 'energy that friction takes, by density' },
+    { name = 'wind_power', variable = 'wind_power', units = 'm5 s-3', wants = 'wind',
+        long_name = 'energy that wind gives, by density' },
+    { name = 'inflow', account = 1, units = 'm3', wants = 'accounts',
+        long_name = 'volume that has come in through the cells of the tide' },
+    { name = 'tidal_work', account = 2, units = 'm5 s-2', wants = 'accounts',
+        long_name = 'energy that has come in through the cells of the tide, by density' },
+}
+
+local function integrals_of(scheme)
+    local list = {}
+    for _, integral in ipairs(integrals) do
+        if not integral.wants or scheme[integral.wants] then list[#list + 1] = integral end
+    end
+    return list
+end
+
+-- What a scenario with this scheme lets its user choose.
+ocean.options = {
+    title = 'Ocean',
+    { name = 'scheme', default = 'cdklm', choices = frame.names_of(ocean.schemes),
+        help = 'of the time step' },
+    { name = 'theta', type = 'number', range = { 1, 2 },
+        help = 'of the minmod limiter of finite volumes; 1.3 if not given' },
+    { name = 'rk', type = 'integer', range = { 2, 3 },
+        help = 'stages of a step of finite volumes; 2 if not given' },
+    { name = 'variables', type = 'string', needs = { 'out', 'series' },
+        help = 'more for --out, of h,u,v,speed,vorticity,energy,dissipation,wind_power' },
+}
+
+local common = {
+    scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
+    coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any', wind = 'any',
+    pressure = 'any', tide = 'table',
+}
+
+local choose, number = frame.checks 'ocean'
+
+local function check_friction(given)
+    if not given then return nil end
+    errors.fields('ocean: friction', given, { kind = ocean.frictions, coefficient = 'number' })
+    choose('friction', given.kind, ocean.frictions)
+    return { kind = given.kind,
+        coefficient = number('coefficient of friction', given.coefficient, 0, 1e30) }
+end
+
+local function check_coriolis(given)
+    local kind = type(given)
+    if kind == 'nil' or kind == 'table' or kind == 'function' or given == 'latitude' then
+        return given
+    end
+    errors.argument("ocean: coriolis = %s, must be { f =, beta =, y0 = }, a function(x, y) or "
+        .. "'latitude'", tostring(given))
+end
+
+-- The scheme's own half.
+local function find(name)
+    choose('scheme', name, ocean.schemes)
+    return halves[name]
+end
+
+local function check_fields(desc, half)
+    local allowed = {}
+    for _, list in ipairs { common, half.fields or {} } do
+        for name, rule in pairs(list) do allowed[name] = rule end
+    end
+    errors.fields('ocean', desc, allowed)
+end
+
+-- { scheme = 'cdklm', g = 9.81 (m/s2), depth = see ocean/bed.lua, land = depth (m) from which on it
+-- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
+-- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
+-- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
+-- ocean/series.lua, tide = cells whose elevation is given, see ocean/cells.lua, and what the scheme
+-- takes beside }
+function ocean.new(desc)
+    if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
+    local name = desc.scheme or 'cdklm'
+    local half = find(name)
+    check_fields(desc, half)
+    local scheme = setmetatable({
+        name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
+        normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
+        derive = 'ocean/derive.krn',
+        missing = { colour = 0xb4aca0, label = 'land' },
+        g = number('g', desc.g or 9.81, 0, 1e30),
+        depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
+        coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
+        viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),
+        rho = number('rho', desc.rho or 1025, 1e-30, 1e30), wind = desc.wind,
+        pressure = desc.pressure, tide = desc.tide,
+    }, Ocean)
+    half.setup(scheme, desc)
+    scheme.accounts = scheme.accounts and scheme.tide ~= nil
+    scheme.integrals = integrals_of(scheme)
+    return scheme
+end
+
+Ocean.domain, Ocean.prepare = domain.new, function(_, host, state) domain.prepare(host, state) end
+Ocean.room = domain.room
+
+-- What went wrong in a cell, or nil.
+function Ocean.invalid(_, eta, hu, hv)
+    local sum = eta + hu + hv
+    if sum - sum == 0 then return nil end
+    return string.format('elevation %g, transport %g, %g', eta, hu, hv)
+end
+
+-- From initial(x, y) -> eta, u, v to a function (i, j) -> eta, hu, hv.
+function Ocean.conserved(_, host, initial)
+    return domain.sampler(host, initial)
+end
+
+-- Whether an unknown is stored as it is shown: at centres, and not missing anywhere.
+function Ocean:shows(variable, host)
+    local name = variable.name
+    if host:has_land() then return false end
+    if name == 'eta' then return not host:has_missing() end
+    return not self.staggered and (name == 'hu' or name == 'hv')
+end
+
+-- What the kernels that derive variables want to know of a part.
+function Ocean:derive_values(_, state)
+    local values = domain.values(state)
+    return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,
+        inv_dx = values.inv_dx, inv_dy = values.inv_dy, g = self.g, dry = self.dry or 0,
+        friction = values.friction, forcing = values.forcing, forcing_times = values.forcing_times,
+        clock = state.member.clock.buffer, missing = 0 / 0 }
+end
+
+-- What lies beside the variables in a file, without a time: still water's depth.
+function Ocean.statics(_, host)
+    return { { name = 'depth', units = 'm', long_name = 'depth of still water, positive down',
+        standard_name = 'sea_floor_depth_below_geoid', at = function(i, j)
+            return host.bed:is_land(i, j) and 0 / 0 or host.bed:depth_at(i, j)
+        end } }
+end
+
+local rotations = { ['nil'] = 'none', table = 'by row', ['function'] = 'by place' }
+
+-- What describes the equations in a file's metadata.
+function Ocean:parameters()
+    local friction, rotation = self.friction or {}, self.coriolis
+    local list = { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,
+        viscosity = self.viscosity, rho = self.rho, friction = friction.kind,
+        friction_coefficient = friction.coefficient,
+        coriolis = rotations[type(rotation)] or rotation }
+    for name, value in pairs(type(rotation) == 'table' and rotation or {}) do
+        list['coriolis_' .. name] = value
+    end
+    for _, name in ipairs { 'limiter', 'theta', 'rk', 'dry', 'filter' } do
+        list[name] = self[name]
+    end
+    return list
+end
+
+return ocean

@@ -1,0 +1,124 @@
+-- What a picture of a run needs, the one at its end and each frame of a film: the pixels, coloured
+-- on the devices, and samples of what is drawn over them. A camera is used as a snapshot
+-- (snapshot.lua).
+
+local colours = require 'mare.draw.colours'
+local errors = require 'bindings.errors'
+local figure = require 'mare.draw.figure'
+local film = require 'mare.draw.film'
+local frames = require 'mare.run.frames'
+local image = require 'mare.draw.image'
+local picture = require 'mare.draw.picture'
+local snapshot = require 'mare.array.snapshot'
+
+local camera = {}
+
+local Camera = {}
+Camera.__index = Camera
+
+-- { spec = as film.writer takes it but for the range where the picture has none, what = of
+-- picture.describe }. time: for labels.clock
+local function plan(desc, path, width, time)
+    local what = picture.describe(desc.picture, desc.scheme)
+    local fig = picture.axes(desc.grid, desc.scheme)
+    fig.path, fig.title, fig.label = path, desc.title .. ', t = 0', what.label
+    fig.colours, fig.range, fig.missing, fig.width = what.colours, what.range, what.missing, width
+    time.unit = picture.time_unit(desc.scheme)
+    return { what = what, spec = { path = path, rate = film.rate, figure = fig,
+        title = desc.title, vectors = what.vectors, time = time } }
+end
+
+-- The film that the command line asks for, nil if none: a plan, with the time between frames in
+-- `every`. desc: as for run.new
+function camera.film(desc)
+    local o = desc.options
+    if not o.film then return nil end
+    if type(desc.picture) == 'function' then
+        errors.usage 'option --film: this scenario draws curves, of which there is no film'
+    end
+    errors.option('film', film.check, o.film)
+    local every = o.film_every or o.t_end / (o.frames or 100)
+    local planned = plan(desc, o.film, o.film_width or 800, { last = o.t_end, step = every })
+    planned.every = every
+    return planned
+end
+
+-- Completes a plan with what only a state tells: ranges that were not given are those of `sim` now,
+-- or of the film that is gone on with.
+function camera.complete(planned, sim, position)
+    local spec, what, cells = planned.spec, planned.what, sim.grid.cells
+    spec.figure.range = position and position.range or spec.figure.range
+    spec.figure.data = not spec.figure.range and sim:field(what.variable) or nil
+    spec.figure = image.figure_spec(spec.figure)
+    local lines = what.contours
+    if lines then
+        local is_ground = lines.variable == what.variable
+        spec.contours = { levels = lines.levels, is_ground = is_ground, period = lines.period,
+            range = is_ground and spec.figure.range
+                or image.range(sim:field(lines.variable), cells) }
+    end
+end
+
+-- planned: a complete plan
+function camera.new(sim, planned, slots)
+    local spec, what, fig = planned.spec, planned.what, figure.new(planned.spec.figure)
+    local self = setmetatable({ shots = {} }, Camera)
+    self.shots[1] = frames.new(sim, { variable = what.variable, width = fig.box.width,
+        height = fig.box.height, range = spec.figure.range, map = colours.map(spec.figure.colours),
+        missing = spec.figure.missing.colour, slots = slots })
+    local function add(variables, cells)
+        self.shots[#self.shots + 1] = snapshot.new(sim, { variables = variables, cells = cells,
+            slots = slots })
+        return self.shots[#self.shots]
+    end
+    if what.contours then self.lines = add({ what.contours.variable }, fig:contour_cells()) end
+    if what.vectors then
+        self.arrows = add({ what.vectors.u, what.vectors.v }, fig:arrow_cells())
+    end
+    return self
+end
+
+function Camera:take(slot)
+    for _, shot in ipairs(self.shots) do shot:take(slot) end
+end
+
+function Camera:events(slot)
+    local list = {}
+    for _, shot in ipairs(self.shots) do
+        for _, event in ipairs(shot:events(slot)) do list[#list + 1] = event end
+    end
+    return list
+end
+
+-- Pointers by the names that a film asks for.
+function Camera:data(slot)
+    local data = self.shots[1]:data(slot)
+    if self.lines then data.contours = select(2, next(self.lines:data(slot))) end
+    if self.arrows then
+        local planes = self.arrows:data(slot)
+        data.u, data.v = planes[self.arrows.names[1]], planes[self.arrows.names[2]]
+    end
+    return data
+end
+
+function Camera:wait(slot)
+    for _, shot in ipairs(self.shots) do shot:wait(slot) end
+end
+
+function Camera:release()
+    for _, shot in ipairs(self.shots) do shot:release() end
+end
+
+-- The picture at the end of a run, as PNG.
+function camera.still(desc, sim, path)
+    local planned = plan(desc, path, 1200, { last = sim.now.t })
+    camera.complete(planned, sim)
+    local self = camera.new(sim, planned, 1)
+    self:take(1)
+    self:wait(1)
+    local data = self:data(1)
+    film.still(planned.spec, sim.now.t, function(name) return data[name] end)
+    self:release()
+end
+
+return camera

@@ -1,0 +1,139 @@
+-- field.lua - a variable of a simulation at one time, as an object: f:at(i, j), f:range(),
+-- f:totable(), f:plot(), f:save 'f.png'. It holds its own numbers, [j * nx + i] from the south-west
+-- corner, and stays as it is while the simulation goes on.
+
+local errors = require 'bindings.errors'
+local labels = require 'mare.draw.labels'
+local memory = require 'bindings.memory'
+local picture = require 'mare.draw.picture'
+local draw = require 'mare.draw'
+local raster = require 'mare.draw.raster'
+local variables = require 'mare.array.variables'
+
+local field = {}
+
+local Field = {}
+local meta = { __methods = Field, __names = function() return field.names end }
+
+field.names = { 'name', 'data', 'nx', 'ny', 'count', 'type', 'device', 't', 'axes', 'title',
+    'label' }
+
+-- f[j * nx + i] is the number of cell (i, j).
+function meta.__index(self, key)
+    if type(key) ~= 'number' then return Field[key] end
+    local is_inside = key >= 0 and key < self.count and key % 1 == 0
+    return is_inside and self.data[key] or nil
+end
+
+-- Waits for the steps that are queued. engine: of simulation.new
+function field.of_simulation(engine, name)
+    local variable = variables.find(engine.scheme, name, 'field: ')
+    local grid, n = engine.grid, engine.grid.cells
+    local data, own = engine:field(name), memory.array(engine.precision, n)
+    for k = 0, n - 1 do own[k] = data[k] end
+    local names = {}
+    for k, d in ipairs(engine.devices) do names[k] = d.name end
+    local axes = picture.axes(grid, engine.scheme)
+    return setmetatable({
+        name = name, data = own, nx = grid.nx, ny = grid.ny, count = n, type = engine.precision,
+        device = table.concat(names, ', '), t = engine.now.t, axes = axes,
+        title = labels.clock(picture.time_unit(engine.scheme), engine.now.t)(engine.now.t),
+        label = labels.with_unit(variable.long_name or name, variable.units),
+    }, meta)
+end
+
+-- The value of cell (i, j), counted from 0 from the west and the south.
+function Field:at(i, j)
+    local function is_index(k, n) return type(k) == 'number' and k % 1 == 0 and k >= 0 and k < n end
+    if not (is_index(i, self.nx) and is_index(j, self.ny)) then
+        errors.argument("field '%s': cell (%s, %s), there are %d x %d, from 0", self.name,
+            tostring(i), tostring(j), self.nx, self.ny)
+    end
+    return self.data[j * self.nx + i]
+end
+
+-- Least and greatest finite value; nothing where there is none.
+function Field:range()
+    return raster.range(self.data, self.count)
+end
+
+-- All values in one Lua array, row after row from the south.
+function Field:totable()
+    local values = {}
+    for k = 1, self.count do values[k] = tonumber(self.data[k - 1]) end
+    return values
+end
+
+-- Row j, from the west, as a Lua array; the middle one if none is given.
+function Field:row(j)
+    j = j or math.floor(self.ny / 2)
+    local values = {}
+    for i = 0, self.nx - 1 do values[i + 1] = tonumber(self:at(i, j)) end
+    return values
+end
+
+-- Column i, from the south, as a Lua array; the middle one if none is given.
+function Field:column(i)
+    i = i or math.floor(self.nx / 2)
+    local values = {}
+    for j = 0, self.ny - 1 do values[j + 1] = tonumber(self:at(i, j)) end
+    return values
+end
+
+local thin = 8      -- cells across which a field is a line
+
+local function profile(self, spec)
+    local along_x = self.ny <= self.nx
+    local range = along_x and self.axes.x or self.axes.y
+    local values = along_x and self:row() or self:column()
+    local positions, width = {}, (range[2] - range[1]) / #values
+    for k = 1, #values do positions[k] = range[1] + (k - 0.5) * width end
+    return draw.lines { title = spec.title or self.name .. ', ' .. self.title,
+        ylabel = spec.label or self.label, yrange = spec.range,
+        xlabel = along_x and self.axes.xlabel or self.axes.ylabel,
+        series = { { x = positions, y = values } } }
+end
+
+local function picture_of(self, spec)
+    if math.min(self.nx, self.ny) <= thin and math.max(self.nx, self.ny) > 2 * thin then
+        return profile(self, spec or {})
+    end
+    local full = { data = self.data, title = self.name .. ', ' .. self.title, label = self.label }
+    for key, value in pairs(self.axes) do full[key] = value end
+    for key, value in pairs(spec or {}) do full[key] = value end
+    return draw.field(full)
+end
+
+-- Draws it in the terminal: colours, or a line where it is a few cells thin. spec: range, colours,
+-- label and others as image.field takes them. Returns the picture.
+function Field:plot(spec)
+    return picture_of(self, spec):draw()
+end
+
+-- Draws it into a PNG file; spec as for plot.
+function Field:save(path, spec)
+    picture_of(self, spec):save(path)
+    return self
+end
+
+local corner = { columns = 6, rows = 4 }
+
+function meta:__tostring()
+    local low, high = self:range()
+    local lines = { ('%s (%s): %d x %d of %s from %s, %s'):format(self.name, self.label, self.nx,
+        self.ny, self.type, self.device, self.title),
+        low and ('range %.6g to %.6g; the south-west corner:'):format(low, high)
+            or 'no finite value; the south-west corner:' }
+    for j = math.min(corner.rows, self.ny) - 1, 0, -1 do
+        local row = {}
+        for i = 0, math.min(corner.columns, self.nx) - 1 do
+            row[i + 1] = ('%10.5g'):format(self:at(i, j))
+        end
+        lines[#lines + 1] = table.concat(row, ' ') .. (self.nx > corner.columns and ' ...' or '')
+    end
+    return table.concat(lines, '\n')
+end
+
+for name in pairs(Field) do field.names[#field.names + 1] = name end
+
+return field

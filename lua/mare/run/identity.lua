@@ -1,0 +1,96 @@
+-- What a run must share with the one whose checkpoint it goes on from: pairs of a name and a text,
+-- as they stand in the checkpoint, and the same for people to read.
+
+local exchange = require 'mare.array.exchange'
+local literal = require 'mare.base.literal'
+
+local identity = {}
+
+-- Of a description as for run.new, boundaries of exchange.boundaries.
+function identity.of(desc)
+    local g, o = desc.grid, desc.options
+    local precision, sides = o.precision or 'float', exchange.describe(desc.boundaries, desc.domain)
+    return {
+        { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
+            g.coordinates, g.radius } },
+        { 'the precision', precision },
+        { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
+        { 'the boundaries', literal.encode(sides) },
+        { 'the bed', desc.domain and desc.domain:checksum() or 'none' },
+    }
+end
+
+-- Names of what has only a place in its table.
+local places = {
+    ['the grid'] = { 'nx', 'ny', 'x', 'y', 'ghost cells', 'coordinates', 'radius' },
+    ['the equations'] = { 'unknowns' },
+}
+
+local function show(value)
+    if type(value) == 'number' then return string.format('%.14g', value) end
+    if type(value) ~= 'table' then return tostring(value) end
+    local texts = {}
+    for k, one in ipairs(value) do texts[k] = show(one) end
+    return table.concat(texts, ',')
+end
+
+local function add(pieces, name, value)
+    if type(value) ~= 'table' or value[1] ~= nil then
+        pieces[#pieces + 1] = { name, show(value) }
+        return
+    end
+    local keys = {}
+    for key in pairs(value) do keys[#keys + 1] = key end
+    table.sort(keys)
+    for _, key in ipairs(keys) do add(pieces, key, value[key]) end
+end
+
+-- One entry as { { 'nx', '400' }, { 'ny', '200' }, ... }, or with the text itself and no name.
+local function pieces_of(entry)
+    local value, pieces, named = literal.decode(entry[2]), {}, places[entry[1]]
+    if type(value) ~= 'table' then return { { nil, entry[2] } } end
+    if not named then
+        add(pieces, nil, value)
+        return pieces
+    end
+    for k = 1, 7 do
+        if value[k] ~= nil then add(pieces, named[k], value[k]) end
+    end
+    return pieces
+end
+
+-- 'the grid: nx = 400, ny = 200, x = 0,2, ...'
+function identity.line(entry)
+    local texts = {}
+    for k, piece in ipairs(pieces_of(entry)) do
+        texts[k] = (piece[1] and piece[1] .. ' = ' or '') .. piece[2]
+    end
+    return entry[1] .. ': ' .. table.concat(texts, ', ')
+end
+
+-- name -> text of all pieces; the names are added to a list in which each is once.
+local function by_name(entry, names)
+    local texts = {}
+    for _, piece in ipairs(entry and pieces_of(entry) or {}) do
+        local name = piece[1] or ''
+        if not names[name] then names[#names + 1], names[name] = name, true end
+        texts[name] = piece[2]
+    end
+    return texts
+end
+
+-- In words what of an entry is not the same, or nil. before may be nil.
+function identity.difference(before, now)
+    if before and before[2] == now[2] then return nil end
+    local names, texts = {}, {}
+    local old, new = by_name(before, names), by_name(now, names)
+    for _, name in ipairs(names) do
+        if old[name] ~= new[name] then
+            texts[#texts + 1] = string.format('%s%s then, %s now',
+                name == '' and '' or name .. ' = ', old[name] or 'none', new[name] or 'none')
+        end
+    end
+    return table.concat(texts, '; ')
+end
+
+return identity

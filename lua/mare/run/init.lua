@@ -1,0 +1,192 @@
+-- What a scenario calls: opens the files of a run, makes its simulation or the one that a
+-- checkpoint holds, marches it to its end (loop.lua) and closes the files. What fails on the way is
+-- told to the journal and leaves the files as outputs.lua says.
+
+local device_list = require 'mare.array.devices'
+local drifters = require 'mare.ocean.drifters'
+local energy = require 'mare.measure.energy'
+local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
+local failure = require 'mare.run.failure'
+local journal = require 'mare.base.journal'
+local loop = require 'mare.run.loop'
+local outputs = require 'mare.run.outputs'
+local restart = require 'mare.run.restart'
+local series = require 'mare.run.series'
+local simulation = require 'mare.run.simulation'
+local system = require 'bindings.system'
+
+local run = { loop = loop.run }
+
+local function warn(log, message)
+    io.stderr:write('mare: warning: ', message, '\n')
+    log:write('warning', { message = message })
+end
+
+local function say_where(found, o, log, floating)
+    local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
+    for _, reason in ipairs(found.passed_over) do warn(log, reason .. '; passed over') end
+    if floating and not found.header.drifters then
+        warn(log, string.format('drifters begin at t = %g: %s has none', found.header.t,
+            found.path))
+    end
+    if o.quiet then return end
+    io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f%s\n', found.path,
+        found.header.t, found.header.steps, left))
+end
+
+local function new_simulation(desc, devices, found, floating)
+    local h = found and found.header
+    local sim = simulation.new {
+        grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
+        initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
+        drifters = floating,
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
+            last = h.last },
+    }
+    if found then restart.load_analyses(desc, sim, found) end
+    return sim
+end
+
+-- Leaves the cells around one that is invalid, and the series until then, beside files of the run.
+-- Returns where they are, in words, or nil.
+local function rescue(job, message, i, j)
+    local desc, samples, texts = job.desc, job.series, {}
+    local o, first = desc.options, (desc.outputs or {})[1]
+    local beside = o.out or first and first.path or o.checkpoint
+    local function try(what, write, ...)
+        local ok, path = pcall(write, ...)
+        texts[#texts + 1] = what .. (ok and ' in ' or ' lost: ') .. path
+    end
+    if beside then
+        try('the cells around it are', failure.write_cells, job.sim, beside, job.describe,
+            message, i, j)
+    end
+    if samples and samples.path then
+        job.rescued = true
+        try('the series until then is', failure.write_series, samples, job.describe, message)
+    end
+    return texts[1] and table.concat(texts, '; ')
+end
+
+-- The whole run, with its files open. job: { desc, devices, files, series, found, describe, energy
+-- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
+local function execute(job)
+    local desc, files, found, samples = job.desc, job.files, job.found, job.series
+    local o, log = desc.options, journal.open(desc.options.json_log)
+    job.log = log
+    log:start(desc, found, files:parameters())
+    local replaced = not (found or job.sim) and restart.replaces(desc)
+    if replaced then warn(log, replaced) end
+    if found then say_where(found, o, log, job.drifters) end
+    local saver = restart.saver(desc, files, system.now, log, found, samples, job.drifters)
+    local sim = job.sim or new_simulation(desc, job.devices, found, job.drifters)
+    job.sim = sim
+    files:attach(sim, log)
+    if samples then samples:attach(sim) end
+    sim.rates = run.loop(sim, {
+        t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
+        every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
+        drifters = job.drifters,
+        journal = o.json_log and log or nil, energy = job.energy,
+        rescue = function(...) return rescue(job, ...) end,
+    })
+    local written = files:close(sim)
+    if samples then sim.series = samples:close(sim, job.describe) end
+    written[#written + 1] = samples and samples.path
+    if job.drifters then
+        sim.tracks = job.drifters:close(sim, job.describe)
+        written[#written + 1] = job.drifters.path
+    end
+    return written
+end
+
+-- The last line of the journal.
+local function tell_end(job, started, reason, written)
+    local log, sim = job.log, job.sim
+    if not log then return end
+    local now, rates = sim and sim.now or {}, sim and sim.rates or {}
+    local is_error = errors.is(reason)
+    log:write(reason and 'failure' or 'end', {
+        t = now.t, step = now.steps, wall_seconds = system.now() - started, files = written,
+        steps_taken = rates.steps, computing_seconds = rates.seconds,
+        cells_per_second = rates.cells_per_second, t_eff = rates.t_eff, t_eff_share = rates.share,
+        energy = rates.energy, energy_low = rates.energy_low, energy_high = rates.energy_high,
+        cells_per_joule = rates.cells_per_joule,
+        reason = reason and (is_error and reason.message or tostring(reason)) or nil,
+        status = is_error and reason.status or nil,
+    })
+    log:close()
+end
+
+local run_fields = {
+    title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
+    initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
+    outputs = 'table', state = 'table', epoch = 'string',
+    gauges = 'table', series = 'table', domain = 'table', drifters = 'table', analyses = 'table',
+}
+
+local function check(desc)
+    errors.fields('run', desc, run_fields)
+    for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
+        if desc[name] == nil then errors.argument('run: %s is missing', name) end
+    end
+    if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
+        errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
+    end
+    desc.boundaries = exchange.boundaries(desc.boundaries)
+    exchange.check_open(desc.boundaries, desc.scheme)
+    if desc.scheme.domain then
+        desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
+            desc.options.precision or 'float')
+        if desc.options.t_end then desc.domain:check_times(desc.options.t_end) end
+    end
+end
+
+-- The devices, open, and the checkpoint to go on from, if any.
+local function find(desc)
+    return device_list.open(desc.options.device), restart.find(desc)
+end
+
+-- The simulation of a description at its start, or at the checkpoint to go on from: what a session
+-- steps by hand.
+function run.prepare(desc)
+    check(desc)
+    return new_simulation(desc, find(desc))
+end
+
+-- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
+-- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
+-- outputs.lua, gauges and series = of series.lua, drifters = of ocean/drifters.lua, analyses = { of
+-- mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
+-- belong to the run and go there too, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }.
+-- sim: of run.prepare, to go on with that, without drifters. Returns the simulation at its end,
+-- with the rates in `rates`, the time series in `series`, where drifters were in `tracks`, and what
+-- its files say of what made them in `about`, for output.put_global_attributes of netcdf.lua.
+function run.new(desc, sim)
+    check(desc)
+    local o, started = desc.options, system.now()
+    local devices, found = sim and sim.devices, nil
+    if not sim then devices, found = find(desc) end
+    local watch = o.energy and energy.watch(sim and sim.devices or devices) or nil
+    if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
+    local header = found and found.header or {}
+    local samples = series.new(desc, header.series)
+    local floating = not sim and drifters.new(desc, header.drifters) or nil
+    local files = outputs.new(desc, devices, header.outputs, header.run_id)
+    local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
+        sim = sim, energy = watch, drifters = floating }
+    function job.describe(...) return files:describe(...) end
+    local ok, result = pcall(execute, job)
+    tell_end(job, started, not ok and result or nil, ok and result or nil)
+    if not ok then
+        local lost = samples and samples.last and not job.rescued
+        files:abandon(lost and samples.path or nil)
+        error(result, 0)
+    end
+    job.sim.about = files:describe(nil, nil, {})
+    if not o.quiet and #result > 0 then print('wrote ' .. table.concat(result, ', ')) end
+    return job.sim
+end
+
+return run

@@ -1,0 +1,286 @@
+-- live.lua - a simulation to work with by hand, set up by a scenario file or by the description
+-- that mare.run takes:
+--
+--     sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }      -- options as on the command line
+--     sim:step(100)   sim:run { t_end = 2 }   sim:plot 'rho'   sim.cfl = 0.3   sim:save 'x.nc'
+--
+-- It marches by mare.run itself, so a run in pieces is a run of the scenario. Ctrl-C stops it
+-- between two batches of steps: everything stays usable, and sim:run() goes on.
+
+local errors = require 'bindings.errors'
+local field = require 'mare.run.field'
+local host = require 'bindings.host'
+local picture = require 'mare.draw.picture'
+local run = require 'mare.run'
+local scenario = require 'mare.run.scenario'
+local screen = require 'mare.draw.screen'
+
+local methods = {}
+
+local live = { methods = methods }
+
+-- What run() takes: the options of every simulation that are about running and writing.
+local run_options = {
+    t_end = 'number', steps = 'number', quiet = 'boolean', out = 'string', every = 'number',
+    every_steps = 'number', times = 'string', region = 'string', stride = 'number',
+    deflate = 'number', quantize = 'number', variables = 'string', image = 'string',
+    checkpoint = 'string', checkpoint_every = 'number', keep = 'number', wall_limit = 'string',
+    json_log = 'string', film = 'string', film_every = 'number', frames = 'number',
+    film_width = 'number', show = 'string', show_every = 'number',
+}
+
+-- The given options before those of the set-up. A picture is drawn only when it is asked for.
+-- With `only` no output but what is given.
+local function options_for(self, given, only)
+    local base, own = self.desc.options, {}
+    for key, value in pairs(given) do own[key] = value end
+    local wants_image = not only and base.given and base:given 'image'
+    return setmetatable(own, { __index = function(_, key)
+        if key == 'image' and not wants_image then return nil end
+        if only and run_options[key] then return nil end
+        return base[key]
+    end })
+end
+
+-- Callbacks of the set-up that are still to come.
+local function coming(calls, t, t_end)
+    local list = {}
+    for _, call in ipairs(calls or {}) do
+        local is_new = call[1] > t or (call[1] == t and t == 0)
+        if is_new and call[1] <= t_end then list[#list + 1] = call end
+    end
+    return list
+end
+
+local function add_pictures(self, desc, o)
+    if not o.show then return end
+    local left = o.t_end - self.engine.now.t
+    if left <= 0 then return end
+    local every = o.show_every or left / 10
+    local calls = {}
+    for _, call in ipairs(desc.every or {}) do calls[#calls + 1] = call end
+    self:field(o.show)              -- compiles what it takes before the steps begin
+    screen.pictures()
+    calls[#calls + 1] = { every, function() self:plot(o.show) end }
+    desc.every = calls
+end
+
+local function march(self, given, only)
+    local desc, o, now = {}, options_for(self, given, only), self.engine.now
+    for key, value in pairs(self.desc) do desc[key] = value end
+    desc.options = o
+    desc.at = coming(desc.at, now.t, o.t_end or math.huge)
+    add_pictures(self, desc, o)
+    run.new(desc, self.engine)
+end
+
+-- sim:step(n): n steps, 1 if not given; returns the simulation.
+function methods.step(self, n)
+    n = n or 1
+    if type(n) ~= 'number' or n < 1 or n % 1 ~= 0 then
+        errors.argument('simulation: step(%s): a whole number of at least 1 is wanted', tostring(n))
+    end
+    march(self, { t_end = math.huge, steps = self.engine.now.steps + n, quiet = true }, true)
+    return self
+end
+
+-- sim:run { t_end =, steps =, out =, every =, ... }: on to the time or the number of steps, by
+-- default that of the scenario, with the outputs that are asked for; of a run that is interrupted
+-- none is left but checkpoints. show = 'rho' also draws that in the terminal, ten times or every
+-- show_every of model time, to which steps are cut. Returns the simulation.
+function methods.run(self, given)
+    given = errors.fields('simulation: run', given or {}, run_options)
+    local t = self.engine.now.t
+    local t_end = given.t_end or t
+    if t_end < t or t_end ~= t_end then
+        errors.argument('simulation: run to t_end = %g, but t is %g already; sim:reset() goes back',
+            t_end, t)
+    end
+    march(self, given)
+    return self
+end
+
+-- sim:finish(): to the end of the scenario, and on with what its file does then; returns what that
+-- returns, as the errors against an exact solution. Once.
+function methods.finish(self)
+    if not self.scenario then errors.argument 'simulation: no scenario file to finish' end
+    march(self, {})
+    return self.scenario:resume(self.engine)
+end
+
+-- sim:field 'rho': the variable as it is now, an object that can be indexed, shown and plotted.
+function methods.field(self, name)
+    return field.of_simulation(self.engine, name)
+end
+
+-- sim:plot('rho', { range = { low, high }, colours = 'viridis', ... }): draws in the terminal,
+-- without a name what the scenario draws. The result can be saved: sim:plot('u'):save 'u.png'.
+function methods.plot(self, name, spec)
+    local what = type(self.desc.picture) ~= 'function'
+        and picture.describe(self.desc.picture, self.engine.scheme) or {}
+    local is_default = what.variable and (name or what.variable) == what.variable
+    local shown = {}
+    if is_default then
+        shown.range, shown.colours = what.range, what.colours
+        shown.label, shown.missing = what.label, what.missing
+    end
+    for key, value in pairs(spec or {}) do shown[key] = value end
+    return self:field(name or what.variable or self.engine.scheme.fields[1]):plot(shown)
+end
+
+-- sim:save 'x.nc': the state as it is, with the metadata of a run; { variables = 'u,p' } adds to
+-- it. 'x.ck' is a checkpoint, 'x.png' the picture of the scenario.
+function methods.save(self, path, given)
+    local kind = type(path) == 'string' and path:match '%.(%w+)$'
+    local o = { t_end = self.engine.now.t, steps = self.engine.now.steps, quiet = true }
+    for key, value in pairs(errors.fields('simulation: save', given or {}, run_options)) do
+        o[key] = value
+    end
+    local names = { nc = 'out', ck = 'checkpoint', png = 'image' }
+    if not names[kind] then
+        errors.argument("simulation: save '%s': the name must end in .nc, .ck or .png",
+            tostring(path))
+    end
+    o[names[kind]] = path
+    march(self, o, true)
+    return self
+end
+
+-- sim:reset(): the initial state again, at t = 0.
+function methods.reset(self)
+    self.engine:set(self.desc.initial)
+    return self
+end
+
+-- sim:release(): gives the memory on the devices back.
+function methods.release(self)
+    self.engine:release()
+end
+
+-- ---- what can be read and set ----
+
+local readable = {
+    t = function(engine) return engine.now.t end,
+    dt = function(engine) return engine.now.dt end,
+    steps = function(engine) return engine.now.steps end,
+    cfl = function(engine) return engine.cfl end,
+    grid = function(engine) return engine.grid end,
+    scheme = function(engine) return engine.scheme end,
+    precision = function(engine) return engine.precision end,
+    devices = function(engine) return engine.devices end,
+    rates = function(engine) return engine.rates end,
+}
+
+local settable = {}
+
+-- The next steps have this Courant number.
+function settable.cfl(engine, value)
+    if type(value) ~= 'number' or not (value >= 0.001 and value <= 1) then
+        errors.argument('simulation: cfl = %s, must be from 0.001 to 1', tostring(value))
+    end
+    local now = engine:read()
+    engine.cfl = value
+    engine:start { t = now.t, steps = now.steps, rate = now.rate }
+end
+
+local function variables_of(self)
+    local names = {}
+    for k, v in ipairs(self.engine.scheme.variables) do names[k] = v.name end
+    return names
+end
+
+local Live = { __methods = methods }
+
+function Live.__index(self, name)
+    if methods[name] then return methods[name] end
+    local read = readable[name]
+    return read and read(rawget(self, 'engine'))
+end
+
+function Live.__newindex(self, name, value)
+    local set = settable[name]
+    if not set then
+        errors.argument("simulation: '%s' cannot be set (only: cfl)", tostring(name))
+    end
+    set(self.engine, value)
+end
+
+function Live.__names()
+    local names = {}
+    for name in pairs(methods) do names[#names + 1] = name end
+    for name in pairs(readable) do names[#names + 1] = name end
+    return names
+end
+
+function Live.__words(self, method)
+    return (method == 'plot' or method == 'field') and variables_of(self) or nil
+end
+
+function Live.__options(_, method)
+    if method ~= 'run' and method ~= 'save' then return nil end
+    local names = {}
+    for name in pairs(run_options) do names[#names + 1] = name end
+    return names
+end
+
+function Live:__tostring()
+    return ('%s: %s\nvariables %s'):format(self.title, tostring(self.engine),
+        table.concat(variables_of(self), ' '))
+end
+
+-- A signal must not end a step in its midst: the loop asks between batches.
+local function guard_steps(engine)
+    local step = engine.step
+    function engine:step(n)
+        host.hold(true)
+        local ok, failure = pcall(step, self, n)
+        host.hold(false)
+        if not ok then error(failure, 0) end
+    end
+end
+
+-- desc: as for mare.run; the simulation at its start, or at the checkpoint in options.restart
+function live.new(desc, from)
+    desc.options = desc.options or { t_end = 1 }
+    local engine = run.prepare(desc)
+    guard_steps(engine)
+    return setmetatable({ desc = desc, engine = engine, scenario = from,
+        title = desc.title or from and from.name or 'simulation' }, Live)
+end
+
+-- ---- by the name of a scenario ----
+
+local Named = {}
+
+function Named:__call(values)
+    local found = scenario.load(self.name, values or {})
+    return live.new(found.desc, found)
+end
+
+-- The options, as a scenario shows them with --help.
+function Named:__tostring()
+    local options, lines, columns = scenario.options(self.name), {}, (screen.size())
+    local how = scenario.simulates(self.name) and "mare.simulation '%s' { ... } makes it, from"
+        or 'from a shell mare %s runs it, with'
+    lines[1] = ('%s: %s; '):format(self.name, options.title or 'a scenario')
+        .. how:format(self.name)
+    for _, option in ipairs(options) do
+        local choices = option.choices and ' (' .. table.concat(option.choices, ', ') .. ')' or ''
+        local default = option.default
+        if type(default) == 'table' then default = table.concat(default, 'x') end
+        local shown = default ~= nil and ' = ' .. tostring(default) or ''
+        local words = (option.help or '') .. choices
+        lines[#lines + 1] = ('  %-28s %s'):format(option.key .. shown,
+            screen.wrapped(words, math.max(30, columns - 32), 31))
+    end
+    return table.concat(lines, '\n')
+end
+
+function Named.__help(self) return self.name end
+
+-- A scenario by its name or file: to be called with a table of options.
+function live.named(name)
+    return setmetatable({ name = name }, Named)
+end
+
+return live

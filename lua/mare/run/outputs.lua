@@ -1,0 +1,457 @@
+-- What a run leaves: NetCDF files, each with its own variables, cells and times, a film,
+-- checkpoints, and a picture at the end. All but the picture is written by a thread
+-- (output/service.lua) from slots of host memory; when all slots of a file wait for the disk, the
+-- run waits too. Files are opened before the simulation is made, so that a path that cannot be
+-- written stops a run before it has cost anything.
+
+local bit = require 'bit'
+local camera = require 'mare.run.camera'
+local checkpoint = require 'mare.files.checkpoint'
+local device = require 'bindings.device'
+local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
+local files = require 'bindings.files'
+local image = require 'mare.draw.image'
+local journal = require 'mare.base.journal'
+local json = require 'dkjson'
+local literal = require 'mare.base.literal'
+local memory = require 'bindings.memory'
+local numbers = require 'mare.base.numbers'
+local options = require 'mare.base.options'
+local picture = require 'mare.draw.picture'
+local schedule = require 'mare.base.schedule'
+local snapshot = require 'mare.array.snapshot'
+local worker = require 'bindings.worker'
+local paths = require 'mare.base.paths'
+local words = require 'mare.base.words'
+
+local outputs = {}
+
+local Outputs = {}
+Outputs.__index = Outputs
+
+local slots = 2             -- of a file: one is filled while the other is written
+
+-- ---- what to write ----
+
+-- Variables as the writer describes them. wanted: an array of names, or a text with names to add
+-- to the unknowns.
+local function describe_variables(desc, wanted, precision)
+    local scheme, land = desc.scheme, desc.domain and desc.domain:has_missing()
+    local known, listed, list, names = {}, {}, {}, {}
+    for k, v in ipairs(scheme.variables) do
+        known[v.name], names[k] = v, v.name
+    end
+    local function add(name)
+        local v = known[name]
+        if not v then
+            errors.usage("option --variables: '%s' (allowed: %s)", name, table.concat(names, ', '))
+        end
+        if listed[name] then return end
+        listed[name] = true
+        list[#list + 1] = { name = name, type = precision, long_name = v.long_name,
+            units = v.units, missing = land and v.kernel and 0 / 0 or nil,
+            standard_name = desc.grid.spherical and v.on_sphere or v.standard_name }
+    end
+    local is_list = type(wanted) == 'table'
+    for _, name in ipairs(is_list and wanted or scheme.fields) do add(name) end
+    for name in (is_list and '' or wanted or ''):gmatch '[^,%s]+' do add(name) end
+    return list
+end
+
+-- The cells of a region { west, east, south, north }, every step-th of them.
+local function sample(grid, region, step)
+    local r = region and numbers('region', region, 4)
+        or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
+    step = step or 1
+    local slack, x, y = 1e-6, grid.x, grid.y        -- of a cell, for edges that are rounded
+    if r[1] < x[1] - slack * grid.dx or r[2] > x[2] + slack * grid.dx
+        or r[3] < y[1] - slack * grid.dy or r[4] > y[2] + slack * grid.dy then
+        errors.usage('option --region: %g,%g,%g,%g (allowed: within %g,%g,%g,%g)', r[1], r[2],
+            r[3], r[4], x[1], x[2], y[1], y[2])
+    end
+    if not (r[1] < r[2] and r[3] < r[4]) then
+        errors.usage('option --region: %g,%g,%g,%g (allowed: west,east,south,north)', unpack(r))
+    end
+    local i0, j0 = grid:cell(r[1], r[3])
+    local i1, j1 = grid:cell(r[2], r[4])
+    -- a region that ends where a cell begins does not hold that cell
+    if i1 > i0 and grid.x[1] + i1 * grid.dx >= r[2] then i1 = i1 - 1 end
+    if j1 > j0 and grid.y[1] + j1 * grid.dy >= r[4] then j1 = j1 - 1 end
+    return { i0 = i0, j0 = j0, step = step, nx = math.floor((i1 - i0) / step) + 1,
+        ny = math.floor((j1 - j0) / step) + 1 }
+end
+
+-- The times that the command line lists: all of them come to pass, unless --steps ends the run.
+local function listed_times(o)
+    local times, t_end = o.times and numbers('times', o.times), o.t_end or math.huge
+    for _, t in ipairs(times or {}) do
+        if t < 0 or t > t_end then
+            errors.usage("option --times: '%.14g' (allowed: times from 0 to %.14g, the end)", t,
+                t_end)
+        end
+    end
+    return times
+end
+
+-- The file that the command line asks for.
+local function from_options(o)
+    return o.out and {
+        path = o.out, every = o.every, steps = o.every_steps, times = listed_times(o),
+        region = o.region, stride = o.stride, variables = o.variables, deflate = o.deflate,
+        quantize = o.quantize,
+    } or nil
+end
+
+local wanted_fields = {
+    path = 'string', every = 'number', steps = 'number', times = 'any', region = 'any',
+    stride = 'number', variables = 'any', deflate = 'number', shuffle = 'boolean',
+    quantize = 'number',
+}
+
+-- Everything a reader needs to run it again, beside the options.
+local function attributes(desc, devices, run_id)
+    local names, script = {}, options.script or {}
+    for k, d in ipairs(devices) do names[k] = string.format('%s (%s)', d.name, d.info.model) end
+    local list = {
+        device = table.concat(names, ', '), driver = devices[1].info.driver, run_id = run_id,
+        scenario = script.name, scenario_text = script.text,
+        arguments = desc.options.words and json.encode(desc.options:words()) or nil,
+    }
+    for name, value in pairs(desc.scheme:parameters()) do list[name] = value end
+    for side, text in pairs(exchange.describe(desc.boundaries, desc.domain)) do
+        list['boundary_' .. side] = text
+    end
+    list.tide = desc.domain and desc.domain:tide_text()
+    return list
+end
+
+local function option_values(o)
+    local values = {}
+    for _, option in ipairs(o.metadata and o:metadata() or {}) do
+        values[option.name] = option.value
+    end
+    return values
+end
+
+local function spec_of(desc, wanted, common)
+    local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
+    return {
+        path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
+        space_units = units.length, time_units = units.time, epoch = desc.epoch,
+        grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
+        sample = sample(g, wanted.region, wanted.stride),
+        command = options.program .. ' ' .. words.line(options.source),
+        variables = describe_variables(desc, wanted.variables, o.precision),
+        deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
+        attributes = common, options = option_values(o),
+        owner = o.checkpoint and common.run_id or nil,
+    }
+end
+
+-- What does not change, at the cells of a file: described, and the arrays, which must live until
+-- the file is open.
+local function describe_statics(desc, cells)
+    local list, arrays = {}, {}
+    local precision = desc.options.precision or 'float'
+    for k, v in ipairs(desc.domain and desc.scheme:statics(desc.domain) or {}) do
+        arrays[k] = memory.array(precision, cells.nx * cells.ny)
+        for n = 0, cells.nx * cells.ny - 1 do
+            arrays[k][n] = v.at(cells.i0 + n % cells.nx * cells.step,
+                cells.j0 + math.floor(n / cells.nx) * cells.step)
+        end
+        list[k] = { name = v.name, type = precision, units = v.units, long_name = v.long_name,
+            standard_name = v.standard_name, address = worker.address(arrays[k]),
+            missing = desc.domain:has_land() and 0 / 0 or nil }
+    end
+    return list, arrays
+end
+
+local function new_output(desc, wanted, common)
+    errors.fields('output', wanted, wanted_fields)
+    local spec = spec_of(desc, wanted, common)
+    local statics, arrays = describe_statics(desc, spec.sample)
+    spec.statics = statics
+    return {
+        spec = spec, busy = {}, arrays = arrays,
+        schedule = schedule.new { every = wanted.every, steps = wanted.steps,
+            times = wanted.times and numbers('times', wanted.times), t_end = desc.options.t_end },
+    }
+end
+
+local function new_film(desc, run_id)
+    local plan = camera.film(desc)
+    if not plan then return nil end
+    plan.spec.owner = desc.options.checkpoint and run_id or nil
+    return {
+        film = plan, spec = plan.spec, busy = {},
+        schedule = schedule.new { every = plan.every, t_end = desc.options.t_end },
+    }
+end
+
+local function new_id()
+    local source = assert(io.open('/dev/urandom', 'rb'))
+    local id = source:read(8):gsub('.', function(c) return bit.tohex(c:byte(), 2) end)
+    source:close()
+    return id
+end
+
+-- ---- the thread that writes ----
+
+local function request(self, message)
+    if not self.worker:send(literal.encode(message)) then
+        self.worker:receive()       -- raises why
+    end
+end
+
+-- Answers to checkpoints wait in `saved`; any other failure ends the run.
+local function take(self, text)
+    local reply = text and literal.decode(text)
+    if not reply then errors.raise('MARE_ERROR_IO', 'the thread that writes has ended') end
+    if reply.kind == 'checkpoint' then
+        self.saved = { failure = reply.failure }
+    elseif reply.failure then
+        errors.raise('MARE_ERROR_IO', '%s', reply.failure)
+    elseif reply.kind == 'write' then
+        local output = self.list[reply.id]
+        self.journal:write('output', { path = output.spec.path, t = output.busy[reply.slot] })
+        output.busy[reply.slot] = false
+    end
+    return reply
+end
+
+-- What the journal says of a run at its start: of what it is computed and with which options.
+function Outputs:parameters()
+    return self.common, option_values(self.desc.options)
+end
+
+-- A file of the same run with other cells and variables.
+function Outputs:describe(path, cells, names)
+    local spec = spec_of(self.desc, { path = path, variables = names }, self.common)
+    spec.sample = cells
+    return spec
+end
+
+-- Takes what has been answered. Raises what went wrong meanwhile.
+function Outputs:poll()
+    for text in self.worker and self.worker.poll or function() end, self.worker do
+        take(self, text)
+    end
+end
+
+local function await(self, kind)
+    repeat local reply = take(self, self.worker:receive()) until reply.kind == kind
+end
+
+local function open(self, id)
+    local output = self.list[id]
+    request(self, { kind = 'open', id = id, spec = output.spec, position = output.position })
+    await(self, 'open')
+end
+
+-- Films are opened when there is a state, of which their colours may depend.
+local function open_files(self)
+    for id, output in ipairs(self.list) do
+        if not output.film then open(self, id) end
+    end
+end
+
+-- What a checkpoint knows of the files of the run that is gone on with.
+local function recall(self, earlier)
+    local known = {}
+    for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
+    for _, output in ipairs(self.list) do
+        local before = known[output.spec.path] or {}
+        output.last, output.position = before.last, before.position
+    end
+end
+
+-- Two outputs in one file would leave the last one only.
+local function check_paths(desc)
+    local o = desc.options
+    local list = {
+        { 'option --out', o.out }, { 'option --image', o.image },
+        { 'option --json-log', o.json_log },
+        { 'option --series', o.series or (desc.series or {}).path },
+        { 'option --film', o.film }, { 'option --checkpoint', o.checkpoint },
+    }
+    for k = 1, o.checkpoint and (o.keep or 2) - 1 or 0 do
+        list[#list + 1] = { 'an older checkpoint',
+            checkpoint.name(files.follow(o.checkpoint), k) }
+    end
+    for k, wanted in ipairs(desc.outputs or {}) do
+        list[#list + 1] = { 'output ' .. k .. ' of the script', wanted.path }
+    end
+    paths.distinct(list)
+end
+
+-- Refuses files that another run is writing: the last would win, and checkpoints would be mixed.
+local function check_writers(self)
+    local list = { self.desc.options.checkpoint }
+    for _, output in ipairs(self.list) do list[#list + 1] = output.spec.path end
+    for _, path in ipairs(list) do
+        local name = files.writer(path)
+        if name then errors.usage('%s: another run is writing it (%s)', path, name) end
+    end
+end
+
+-- Asks before its files are there, of which another run's may be the source, and again once others
+-- can see them. A checkpoint is marked as being written by an empty file for all of the run.
+local function start(self)
+    local path = self.desc.options.checkpoint
+    check_writers(self)
+    self.claim = path and files.temporary(path)
+    self.worker = worker.start 'mare.run.service'
+    open_files(self)
+    check_writers(self)
+end
+
+-- desc: as for run.new, boundaries of exchange.boundaries; earlier: the outputs of a checkpoint's
+-- header, run_id likewise
+function outputs.new(desc, devices, earlier, run_id)
+    local o = desc.options
+    check_paths(desc)
+    if type(desc.picture) ~= 'function' then picture.describe(desc.picture, desc.scheme) end
+    for _, name in ipairs { 'out', 'image', 'checkpoint' } do
+        if o[name] then errors.option(name, files.check, o[name]) end
+    end
+    if o.image then errors.option('image', image.check, o.image) end
+    local self = setmetatable({
+        desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
+        journal = journal.open(nil), has_checkpoint = run_id ~= nil,
+    }, Outputs)
+    self.common = attributes(desc, devices, self.run_id)
+    self.list[1] = from_options(o) and new_output(desc, from_options(o), self.common)
+    for _, wanted in ipairs(desc.outputs or {}) do
+        self.list[#self.list + 1] = new_output(desc, wanted, self.common)
+    end
+    self.list[#self.list + 1] = new_film(desc, self.run_id)
+    if #self.list == 0 and not o.checkpoint then return self end
+    recall(self, earlier)
+    local ok, failure = pcall(start, self)
+    if not ok then
+        self:abort()
+        error(failure, 0)
+    end
+    return self
+end
+
+-- The simulation that is written from now on, and the journal that is told of it.
+function Outputs:attach(sim, log)
+    self.journal = log or self.journal
+    for id, output in ipairs(self.list) do
+        if output.film then
+            camera.complete(output.film, sim, output.position)
+            open(self, id)
+            output.snapshot = camera.new(sim, output.film, slots)
+        else
+            local names = {}
+            for k, v in ipairs(output.spec.variables) do names[k] = v.name end
+            output.snapshot = snapshot.new(sim, { variables = names, cells = output.spec.sample,
+                slots = slots })
+        end
+    end
+end
+
+-- ---- snapshots ----
+
+Outputs.next_time, Outputs.next_step = schedule.several.next_time, schedule.several.next_step
+Outputs.hits = schedule.several.hits
+
+local function free_slot(self, output)
+    self:poll()
+    while true do
+        for slot = 1, slots do
+            if not output.busy[slot] then return slot end
+        end
+        take(self, self.worker:receive())
+    end
+end
+
+local function write(self, id, sim)
+    local output, addresses = self.list[id], {}
+    local slot = free_slot(self, output)
+    output.snapshot:take(slot)
+    for name, pointer in pairs(output.snapshot:data(slot)) do
+        addresses[name] = worker.address(pointer)
+    end
+    request(self, { kind = 'write', id = id, slot = slot, t = sim.now.t, type = sim.precision,
+        events = output.snapshot:events(slot), data = addresses })
+    output.busy[slot], output.last = sim.now.t, sim.now.t
+end
+
+-- Writes every output that is due and not yet written at this time.
+function Outputs:write(sim)
+    for id, output in ipairs(self.list) do
+        if output.last ~= sim.now.t and output.schedule:due(sim.now.t, sim.now.steps) then
+            write(self, id, sim)
+        end
+    end
+end
+
+-- ---- checkpoints ----
+
+-- Hands a checkpoint over: its header is completed with where each file is. The memory at `data`
+-- is in use until saving() is false.
+function Outputs:save(path, keep, header, data, size)
+    header.run_id, header.outputs = self.run_id, {}
+    for id, output in ipairs(self.list) do header.outputs[id] = { last = output.last } end
+    self.saved = nil
+    self.underway, self.has_checkpoint = true, true
+    request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
+        data = worker.address(data), size = size })
+end
+
+-- Whether the last checkpoint is still being written. With `wait` no longer; then also why it
+-- failed, or nil.
+function Outputs:saving(wait)
+    if self.underway and wait and not self.saved then await(self, 'checkpoint') end
+    if not self.underway or not self.saved then return self.underway end
+    self.underway = false
+    return false, self.saved.failure
+end
+
+-- ---- the end ----
+
+-- The run is complete. Returns the files there are now.
+function Outputs:close(sim)
+    local written = {}
+    for id, output in ipairs(self.list) do
+        if output.schedule:wants_end() and output.last ~= sim.now.t then write(self, id, sim) end
+        request(self, { kind = 'close', id = id })
+        await(self, 'close')
+        written[id] = output.spec.path
+    end
+    self:abort()
+    if self.image then
+        local draw = type(self.desc.picture) == 'function' and self.desc.picture
+        if draw then draw(sim, self.image) else camera.still(self.desc, sim, self.image) end
+        written[#written + 1] = self.image
+    end
+    return written
+end
+
+-- The run has failed. `path`: of another file that does not come to be, or nil. What is lost is
+-- said: all, unless a checkpoint refers to it.
+function Outputs:abandon(path)
+    self:abort()
+    if self.has_checkpoint then return end
+    local lost = {}
+    for _, output in ipairs(self.list) do
+        if output.last and not output.position then lost[#lost + 1] = output.spec.path end
+    end
+    lost[#lost + 1] = path
+    if not lost[1] then return end
+    io.stderr:write('mare: discarded what was written of ', table.concat(lost, ', '),
+        '; a checkpoint would have kept it, see --checkpoint and --checkpoint-every\n')
+end
+
+-- Ends the thread. Of files that were not closed, what a checkpoint refers to stays under its
+-- temporary name, the rest goes.
+function Outputs:abort()
+    if self.worker then self.worker:stop() end
+    if self.claim then self.claim:discard() end
+    self.worker, self.claim = nil, nil
+end
+
+return outputs

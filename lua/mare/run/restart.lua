@@ -1,0 +1,225 @@
+-- Checkpoints of a run: when they are due, what they hold beside the fields, and how a run goes on
+-- from one. Taking one never changes a step: dt is clipped to output times only.
+
+local checkpoint = require 'mare.files.checkpoint'
+local device = require 'bindings.device'
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local identity = require 'mare.run.identity'
+local schedule = require 'mare.base.schedule'
+local worker = require 'bindings.worker'
+
+local restart = {}
+
+local Saver = {}
+Saver.__index = Saver
+
+-- What is not the same in the run of a checkpoint, its name and in words; nil where all is.
+local function difference_to(found, desc)
+    local before = found.header.identity
+    for k, entry in ipairs(identity.of(desc)) do
+        local difference = identity.difference(before[k], entry)
+        if difference then return entry[1], difference end
+    end
+end
+
+-- What a new run is about to replace, in words, or nil.
+function restart.replaces(desc)
+    local o = desc.options
+    if not o.checkpoint or o.restart then return nil end
+    local ok, found = pcall(checkpoint.newest, o.checkpoint)
+    if not (ok and found) then return nil end
+    local h, same = found.header, not difference_to(found, desc)
+    return string.format('%s holds %s up to t = %g, which this new run replaces%s', found.path,
+        same and 'a run' or 'another run', h.t_end or h.t,
+        same and '; --restart latest goes on from it' or '')
+end
+
+-- The checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new run.
+function restart.find(desc)
+    local o = desc.options
+    if not o.restart then return nil end
+    local latest = o.restart == 'latest'
+    if latest and not o.checkpoint then
+        errors.usage '--restart latest needs --checkpoint FILE'
+    end
+    local found = checkpoint.newest(latest and o.checkpoint or o.restart)
+    if not found then
+        if latest then return nil end       -- the first of a chain of runs with one command line
+        errors.usage('option --restart: %s: there is no such file', o.restart)
+    end
+    local what, difference = difference_to(found, desc)
+    if what then errors.usage('%s is of another run: %s: %s', found.path, what, difference) end
+    for key, value in pairs(found.header.state or {}) do (desc.state or {})[key] = value end
+    return found
+end
+
+-- Refuses a checkpoint from beyond the end of the run. Returns whether it is at the end.
+function restart.is_at_end(found, o)
+    local h = found.header
+    for _, limit in ipairs { { 't = %.14g', h.t, o.t_end }, { 'step %.0f', h.steps, o.steps } } do
+        local text, now, last = unpack(limit)
+        if last and now > last then
+            errors.usage('%s is at ' .. text .. ', the run ends at ' .. text, found.path, now, last)
+        end
+    end
+    return h.t == o.t_end or h.steps == o.steps
+end
+
+-- ---- taking checkpoints ----
+
+local units = { [''] = 1, s = 1, m = 60, h = 3600, d = 86400 }
+
+-- "90", "90s", "1.5h" -> seconds
+local function seconds(text)
+    local number, unit = text:match '^([%d.]+)(%a?)$'
+    local value = tonumber(number)
+    if value and units[unit] and value > 0 then return value * units[unit] end
+    errors.usage("option --wall-limit: '%s' (allowed: a time such as 90s, 30m or 1.5h)", text)
+end
+
+-- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
+-- checkpoint that the run goes on from, or nil; series: of series.new, or nil; drifters likewise.
+-- Nil where no checkpoints are wanted.
+function restart.saver(desc, outputs, now, journal, found, series, drifters)
+    local o = desc.options
+    local limit = o.wall_limit and seconds(o.wall_limit)
+    if not o.checkpoint then
+        if limit or o.checkpoint_every then
+            errors.usage 'options --wall-limit and --checkpoint-every want --checkpoint FILE'
+        end
+        return nil
+    end
+    files.check(o.checkpoint)
+    return setmetatable({
+        desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
+        started = now(), limit = limit, journal = journal, series = series,
+        drifters = drifters,
+        good = found and { path = found.path, t = found.header.t, step = found.header.steps },
+        schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
+    }, Saver)
+end
+
+local function header(self, sim)
+    local clock = sim.now
+    return {
+        version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
+        title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
+        steps = clock.steps,
+        dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
+        state = self.desc.state, t_end = self.ended and self.desc.options.t_end,
+        series = self.series and self.series:save(),
+        drifters = self.drifters and self.drifters:save(), analyses = self.kept,
+    }
+end
+
+-- Returns why the checkpoint being written failed.
+local function settle(self, wait)
+    local busy, failure = self.outputs:saving(wait)
+    if not self.asked or busy then return nil end
+    self.cost = math.max(self.cost, self.now() - self.asked)
+    self.asked, self.failure = nil, failure
+    if not failure then
+        self.good = self.pending
+        self.journal:write('checkpoint', self.good)
+    end
+    return failure
+end
+
+local element = { float = 4, double = 8 }
+
+-- Where each analysis lies in the state, in bytes; and the bytes of all.
+local function places(desc, sim)
+    local list, at = {}, math.ceil(sim:saved_count() * element[sim.precision] / 8) * 8
+    for k, analysis in ipairs(desc.analyses or {}) do
+        list[k], at = at, at + analysis:saved_bytes(sim.grid)
+    end
+    return list, at
+end
+
+-- The fields, and what analyses have gathered.
+local function fill(self, sim)
+    local list, bytes = places(self.desc, sim)
+    self.memory = self.memory or sim.members[1].device:host {
+        type = sim.precision, count = bytes / element[sim.precision], label = 'checkpoint' }
+    sim:save(self.memory)
+    local data = worker.pointer('char', worker.address(self.memory.data))
+    self.kept = {}
+    for k, analysis in ipairs(self.desc.analyses or {}) do
+        self.kept[k] = analysis:save(data + list[k])
+    end
+end
+
+-- Gives analyses of a run what they had gathered at the checkpoint that it goes on from.
+function restart.load_analyses(desc, sim, found)
+    local list, kept = places(desc, sim), found.header.analyses or {}
+    if #kept > #list then
+        errors.usage('%s: the run to be continued had analyses: %d, not %d', found.path,
+            #kept, #list)
+    end
+    for k, analysis in ipairs(desc.analyses or {}) do
+        if not kept[k] then errors.usage('%s: has no sums of an analysis', found.path) end
+        analysis:load(sim, found.state + list[k], kept[k])
+    end
+end
+
+-- Takes one now, as soon as the last is on the disk.
+local function take(self, sim)
+    local failure = settle(self, true)
+    self.asked = self.now()
+    self.pending = { path = self.path, t = sim.now.t, step = sim.now.steps }
+    fill(self, sim)
+    self.outputs:save(self.path, self.keep, header(self, sim), self.memory.data, self.memory.size)
+    return failure
+end
+
+local slow_disk = 2e8       -- bytes per second, until a checkpoint has told
+
+-- Where the run stands at its start.
+function Saver:begin(sim)
+    self.cost = 8 * sim:saved_count() / slow_disk
+    self.next = self.schedule and self.schedule:next_time(sim.now.t) or math.huge
+end
+
+-- After a batch of steps: takes a checkpoint if one is due. Returns why an earlier one could not be
+-- written: the run goes on, with the last good one.
+function Saver:check(sim)
+    local failure = settle(self, false)
+    if sim.now.t < self.next then return failure end
+    self.next = self.schedule:next_time(sim.now.t)
+    return take(self, sim) or failure
+end
+
+-- Whether the wall clock says stop: `reserve` seconds are wanted beside what two checkpoints take,
+-- of which one may be under way.
+function Saver:out_of_time(reserve)
+    return self.limit and self.now() - self.started + reserve + 2 * self.cost >= self.limit
+end
+
+-- Takes the last of the run, which has yet to come to its end; see loop.lua. Returns as check().
+function Saver:last(sim)
+    self.next, self.ended = math.huge, true
+    return take(self, sim)
+end
+
+-- Takes one, unless the last or one of this step has been taken, and waits until it is on the disk.
+-- Returns its path, time and step.
+function Saver:finish(sim)
+    local failure = settle(self, true)
+    local is_taken = self.good and self.good == self.pending and self.good.step == sim.now.steps
+    if not (self.ended or is_taken) then failure = take(self, sim) or failure end
+    settle(self, true)
+    failure = self.failure or failure
+    if failure then errors.raise('MARE_ERROR_IO', '%s', failure) end
+    return self.good
+end
+
+-- In words, which one a run that failed can go on from.
+function Saver:last_good()
+    settle(self, true)
+    local good = self.good
+    return good and string.format('the last good checkpoint is %s, t = %g, step %.0f', good.path,
+        good.t, good.step) or 'no checkpoint was taken'
+end
+
+return restart

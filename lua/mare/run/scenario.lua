@@ -1,0 +1,141 @@
+-- scenario.lua - scenario files from within a session. A file is run as it stands, but its mare.run
+-- hands its description over instead of running, so that there is one way to set a simulation up:
+--
+--     local s = scenario.open 'sod' { nx = 100 }     -- s.desc: what the file gave to mare.run
+--     s:resume(sim)                                  -- what comes after that; the file's result
+--
+-- Likewise mare.options hands over the declarations where only these are wanted.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local host = require 'bindings.host'
+local lfs = require 'lfs'
+
+local scenario = {}
+
+local folder = host.root .. '/scenarios/'
+
+-- Those that come with Mare, sorted.
+function scenario.names()
+    local names = {}
+    for file in lfs.dir(folder) do names[#names + 1] = file:match '^([%w_]+)%.lua$' end
+    table.sort(names)
+    return names
+end
+
+-- A name of these, or a file.
+local function find(name)
+    local path = name:find '[/.]' and name or folder .. name .. '.lua'
+    local text = files.read(path)
+    if not text then
+        errors.argument("no scenario '%s' (there are: %s; or a file name)", name,
+            table.concat(scenario.names(), ', '))
+    end
+    return path, text
+end
+
+-- The text of one of these, or of a file.
+function scenario.text(name)
+    return (select(2, find(name)))
+end
+
+-- Whether the file gives anything to mare.run; one that does not would do all of its work before
+-- that is known.
+function scenario.simulates(name)
+    local _, text = find(name)
+    return text:find '%.run%f[^%w_]' ~= nil
+end
+
+-- mare.options with these values instead of the command line's.
+local function evaluate(name, text, values, spec)
+    local options = require 'mare.base.options'
+    local source, program, script = options.source, options.program, options.script
+    options.source, options.program = values, 'mare ' .. name
+    options.script = { name = name, text = text }
+    local ok, result = pcall(options, spec)
+    options.source, options.program, options.script = source, program, script
+    if not ok then error(result, 0) end
+    return result
+end
+
+local function stand_in(original, call)
+    return setmetatable({}, { __index = original, __call = function(_, ...) return call(...) end })
+end
+
+-- The file as a coroutine that yields the specification of its options, then what it gives to
+-- mare.run. values: of options, by key
+local function start(name, values)
+    local mare = require 'mare'
+    local path, text = find(name)
+    local chunk, problem = loadstring(text:gsub('^#[^\n]*', ''), '@' .. path)
+    if not chunk then errors.argument('%s', problem) end
+    local parts = setmetatable({
+        options = stand_in(mare.options, function(spec)
+            coroutine.yield('options', spec)
+            return evaluate(path, text, values, spec)
+        end),
+        run = stand_in(mare.run, function(desc) return coroutine.yield('run', desc) end),
+    }, { __index = mare })
+    local function require_from_there(module)
+        return module == 'mare' and parts or require(module)
+    end
+    setfenv(chunk, setmetatable({ require = require_from_there }, { __index = _G }))
+    return coroutine.create(chunk)
+end
+
+-- Goes on to the next thing that the file hands over: what it is, and it; or its result.
+local function go_on(thread, ...)
+    local ok, kind, value = coroutine.resume(thread, ...)
+    if not ok then error(kind, 0) end
+    if coroutine.status(thread) == 'dead' then return 'end', kind end
+    return kind, value
+end
+
+-- ---- options ----
+
+-- { title, help, and the declared options: { key, name, type, default, help, ... } in order }
+function scenario.options(name)
+    local kind, spec = go_on(start(name, {}))
+    if kind ~= 'options' then return {} end
+    local list = require('mare.base.options').declared(spec)
+    list.title, list.help = spec.title, spec.help
+    return list
+end
+
+-- ---- set-ups ----
+
+local Scenario = {}
+Scenario.__index = Scenario
+
+-- The file's set-up with these options, as they are called in Lua.
+function scenario.load(name, values)
+    if type(values) ~= 'table' then
+        errors.argument("scenario '%s': a table of options is wanted, not %s", name, type(values))
+    end
+    local kind, value, self
+    if scenario.simulates(name) then
+        self = setmetatable({ name = name, thread = start(name, values) }, Scenario)
+        repeat kind, value = go_on(self.thread) until kind ~= 'options'
+    end
+    if kind ~= 'run' then
+        errors.argument("scenario '%s' runs no simulation; from a shell: mare %s", name, name)
+    end
+    self.desc = value
+    return self
+end
+
+-- Lets the file go on with the simulation as its mare.run would have returned it. Returns the
+-- file's result. Once.
+function Scenario:resume(sim)
+    if coroutine.status(self.thread) == 'dead' then
+        errors.argument("scenario '%s' has come to its end already", self.name)
+    end
+    local run, result = require 'mare.run', sim
+    while true do
+        local kind, value = go_on(self.thread, result)
+        if kind == 'end' then return value end
+        result = kind == 'run' and run.new(value) or nil
+    end
+end
+
+return scenario

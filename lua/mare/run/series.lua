@@ -1,0 +1,234 @@
+-- Time series of a run: the values at gauges and the integrals of its scheme, every T of model
+-- time or every N steps. They are few, so that they are kept in memory until the end, and in every
+-- checkpoint: what a run that goes on appends neither repeats a time nor loses one. A sample is
+-- fetched from the device when the next is taken; nothing waits for it.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local integrals = require 'mare.array.integrals'
+local literal = require 'mare.base.literal'
+local schedule = require 'mare.base.schedule'
+local snapshot = require 'mare.array.snapshot'
+local variables = require 'mare.array.variables'
+local writer = require 'mare.files.series'
+
+local series = {}
+
+local Series = {}
+Series.__index = Series
+
+-- ---- what to sample ----
+
+-- "harbour:0.5,0.25;0.7,0.1" -> gauges, unnamed ones with their number as name
+local function parse(text)
+    local list = {}
+    for entry in text:gmatch '[^;]+' do
+        local name, x, y = entry:match '^%s*([^:,]-):?([^:,]+),([^:,]+)$'
+        x, y = tonumber(x), tonumber(y)
+        if not (x and y) then
+            errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
+        end
+        list[#list + 1] = { name = name ~= '' and name or tostring(#list + 1), x = x, y = y }
+    end
+    if not list[1] then
+        errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
+    end
+    return list
+end
+
+local gauge_fields = { name = 'string', x = 'number', y = 'number' }
+
+-- The cell of each gauge, and where that has its centre.
+local function place(grid, list)
+    local placed, taken = {}, {}
+    for k, gauge in ipairs(list) do
+        errors.fields('gauge ' .. k, gauge, gauge_fields)
+        local name, x, y = gauge.name or tostring(k), gauge.x or 0 / 0, gauge.y or 0 / 0
+        if taken[name] then errors.argument("gauges: two are called '%s'", name) end
+        if not (x >= grid.x[1] and x <= grid.x[2] and y >= grid.y[1] and y <= grid.y[2]) then
+            errors.argument("gauge '%s' at (%g, %g), must be within %g to %g, %g to %g", name, x, y,
+                grid.x[1], grid.x[2], grid.y[1], grid.y[2])
+        end
+        local i, j = grid:cell(x, y)
+        taken[name] = true
+        placed[k] = { name = name, i = i, j = j, x = grid:x_centre(i), y = grid:y_centre(j) }
+    end
+    return placed
+end
+
+-- The variables at gauges: those listed, or the unknowns and what --variables adds.
+local function variables_of(desc, listed)
+    local names, list, seen = {}, {}, {}
+    for _, name in ipairs(listed or desc.scheme.fields) do names[#names + 1] = name end
+    local more = not listed and desc.options.variables or ''
+    for name in more:gmatch '[^,%s]+' do names[#names + 1] = name end
+    for _, name in ipairs(names) do
+        if not seen[name] then list[#list + 1] = variables.find(desc.scheme, name, 'series: ') end
+        seen[name] = true
+    end
+    return list
+end
+
+local series_fields = {
+    path = 'string', every = 'number', steps = 'number', times = 'table', variables = 'table',
+}
+
+-- What a script asks for, less what the command line says otherwise; nil where nobody asks.
+local function wanted(desc)
+    local o, script = desc.options, desc.series
+    if script then errors.fields('series', script, series_fields) end
+    local every, steps = o.series_every, o.series_steps
+    if not (o.series or script or every or steps) then
+        if o.gauges then errors.usage 'option --gauges wants --series FILE' end
+        return nil
+    end
+    script = script or {}
+    local when = (every or steps) and { every = every, steps = steps } or script
+    return {
+        path = o.series or script.path, variables = variables_of(desc, script.variables),
+        schedule = schedule.new { t_end = o.t_end, every = when.every, steps = when.steps,
+            times = when.times },
+        gauges = o.gauges and errors.option('gauges', place, desc.grid, parse(o.gauges))
+            or place(desc.grid, desc.gauges or {}),
+    }
+end
+
+-- ---- rows kept as texts, for checkpoints ----
+
+local function encode(row)
+    local words = {}
+    for k, value in ipairs(row) do words[k] = string.format('%.17g', value) end
+    return table.concat(words, ' ')
+end
+
+local function decode(line)
+    local row = {}
+    for word in line:gmatch '%S+' do row[#row + 1] = tonumber(word) end
+    return row
+end
+
+local function recall(self, earlier)
+    if earlier.shape ~= self.shape then
+        errors.usage 'series: the run to be continued had other gauges, variables or integrals'
+    end
+    for line in earlier.rows:gmatch '[^\n]+' do
+        local row = decode(line)
+        self.rows[#self.rows + 1], self.texts[#self.texts + 1] = row, line
+        self.last = row[1]
+    end
+end
+
+-- desc: as for run.new, with gauges = { { name =, x =, y = }, ... } and series = { path, every,
+-- steps, times, variables = at the gauges }, all optional; earlier: what a checkpoint knows. Nil
+-- where there is nothing to sample.
+function series.new(desc, earlier)
+    local self = wanted(desc)
+    if not self then return nil end
+    if desc.options.series then errors.option('series', files.check, self.path)
+    elseif self.path then files.check(self.path) end
+    self.integrals = desc.scheme.integrals or {}
+    self.rows, self.texts = {}, {}
+    local names = { {}, {}, {} }
+    for k, integral in ipairs(self.integrals) do names[1][k] = integral.name end
+    for k, v in ipairs(self.variables) do names[2][k] = v.name end
+    for k, gauge in ipairs(self.gauges) do names[3][k] = { gauge.name, gauge.i, gauge.j } end
+    self.shape = literal.encode(names)
+    if earlier then recall(self, earlier) end
+    self.earlier = earlier
+    return setmetatable(self, Series)
+end
+
+-- ---- samples ----
+
+-- The simulation that is sampled from now on.
+function Series:attach(sim)
+    local names, points = {}, {}
+    for k, v in ipairs(self.variables) do names[k] = v.name end
+    for k, gauge in ipairs(self.gauges) do points[k] = { gauge.i, gauge.j } end
+    self.points = points[1] and snapshot.new(sim, { variables = names, points = points })
+    self.sums = self.integrals[1] and integrals.new(sim, self.integrals)
+    local known = self.sums and self.sums.accounts
+    if known and self.earlier and self.earlier.accounts then
+        known:load(decode(self.earlier.accounts))
+    end
+end
+
+function Series:next_time(t) return self.schedule:next_time(t) end
+function Series:next_step(n) return self.schedule:next_step(n) end
+function Series:hits(t) return self.schedule:hits(t) end
+
+-- Adds the sample that was taken last to the rows.
+local function fetch(self)
+    if not self.taken then return end
+    local row = { self.taken }
+    if self.sums then self.sums:fetch(row) end
+    if self.points then
+        local data = self.points:wait(1)
+        for k = 0, #self.variables * #self.gauges - 1 do row[#row + 1] = data[k] end
+    end
+    self.rows[#self.rows + 1], self.texts[#self.texts + 1] = row, encode(row)
+    self.taken = nil
+end
+
+local function take(self, sim)
+    if self.last == sim.now.t then return end
+    fetch(self)
+    if self.sums then self.sums:take() end
+    if self.points then self.points:take(1) end
+    self.taken, self.last = sim.now.t, sim.now.t
+end
+
+-- Takes a sample if one is due and not yet taken at this time.
+function Series:write(sim)
+    if self.schedule:due(sim.now.t, sim.now.steps) then take(self, sim) end
+end
+
+-- What a checkpoint keeps.
+function Series:save()
+    fetch(self)
+    local known = self.sums and self.sums.accounts
+    if known then known:take() end
+    return { shape = self.shape, rows = table.concat(self.texts, '\n'),
+        accounts = known and encode(known:list()) or nil }
+end
+
+-- ---- the end ----
+
+-- { time = { ... }, NAME of an integral = { ... }, gauges = { NAME = { x, y, VARIABLE = { ... } } }
+-- }: arrays of equal length; x and y: the centre of the cell that a gauge is in.
+function Series:arrays()
+    fetch(self)
+    local all, columns = { time = {}, gauges = {} }, {}
+    columns[1] = all.time
+    for _, integral in ipairs(self.integrals) do
+        all[integral.name] = {}
+        columns[#columns + 1] = all[integral.name]
+    end
+    for _, gauge in ipairs(self.gauges) do
+        all.gauges[gauge.name] = { x = gauge.x, y = gauge.y }
+    end
+    for _, v in ipairs(self.variables) do
+        for _, gauge in ipairs(self.gauges) do
+            local column = {}
+            all.gauges[gauge.name][v.name], columns[#columns + 1] = column, column
+        end
+    end
+    for n, row in ipairs(self.rows) do
+        for k, column in ipairs(columns) do column[n] = row[k] end
+    end
+    return all
+end
+
+-- Writes what there is into a file. spec: as for the CF writer, without variables.
+function Series:put(spec)
+    writer.write(spec, self, self:arrays())
+end
+
+-- The run is complete. Returns the arrays.
+function Series:close(sim, describe)
+    if self.schedule:wants_end() then take(self, sim) end
+    if self.path then self:put(describe(self.path, nil, {})) end
+    return self:arrays()
+end
+
+return series

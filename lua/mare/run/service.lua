@@ -1,0 +1,50 @@
+-- The thread that writes: it owns the output files of a run, does what it is told in order, and
+-- answers each request. Data come as addresses of host memory that a device fills; the events to
+-- wait for come with them. What fails is answered, never raised, and the other files go on.
+-- A file is NetCDF, or a film where its description has a rate.
+
+local checkpoint = require 'mare.files.checkpoint'
+local event = require 'bindings.event'
+local film = require 'mare.draw.film'
+local literal = require 'mare.base.literal'
+local netcdf = require 'mare.files.netcdf'
+local worker = require 'bindings.worker'
+
+local writers = {}
+local handlers = {}
+
+function handlers.open(m)
+    local module = m.spec.rate and film or netcdf
+    local open = m.position and module.resume or module.writer
+    for _, v in ipairs(m.spec.statics or {}) do v.data = worker.pointer(v.type, v.address) end
+    writers[m.id] = open(m.spec, m.position)
+end
+
+-- m.data: the address of each variable
+function handlers.write(m)
+    for _, address in ipairs(m.events) do event.wait_at(address) end
+    writers[m.id]:write(m.t, function(name, type)
+        return worker.pointer(type or m.type, m.data[name])
+    end)
+end
+
+-- m.header.outputs[k].position is filled in here, where the files are.
+function handlers.checkpoint(m)
+    for id, output in ipairs(m.header.outputs) do output.position = writers[id]:seal() end
+    checkpoint.write(m.path, m.keep, m.header, worker.pointer('char', m.data), m.size)
+end
+
+function handlers.close(m)
+    writers[m.id]:close()
+end
+
+local function answer(m)
+    local ok, failure = pcall(handlers[m.kind], m)
+    return literal.encode { kind = m.kind, id = m.id, slot = m.slot,
+        failure = not ok and tostring(failure) or nil }
+end
+
+return function(channel)
+    for text in channel.receive, channel do channel:send(answer(literal.decode(text))) end
+    for _, writer in pairs(writers) do writer:abort() end
+end

@@ -1,0 +1,568 @@
+-- A scheme on a grid on one or more devices: everything between a set-up and its next step. Steps
+-- are queued, never waited for, and however many with a handful of calls; read() waits. The axis
+-- that a step sweeps first alternates with the number of steps taken, and dt follows from the state
+-- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
+-- grid was split.
+
+local clock = require 'mare.array.clock'
+local devices = require 'mare.array.devices'
+local edges = require 'mare.ocean.edges'
+local errors = require 'bindings.errors'
+local exchange = require 'mare.array.exchange'
+local fields = require 'mare.array.fields'
+local shapes = require 'mare.shapes'
+local state = require 'mare.array.state'
+
+local simulation = {}
+
+local Simulation = {}
+Simulation.__index = Simulation
+
+-- One buffer of maxima a device, with room for those of all parts; { from, to, where, how many }
+-- are the segments that must be copied between devices after each step.
+local function make_maxima(self)
+    local total = 0
+    for _, s in ipairs(self.states) do
+        s.slot, s.slots = total, self.scheme:maxima(s.device, s.part)
+        total = total + s.slots
+    end
+    self.segments = {}
+    for _, member in ipairs(self.members) do
+        member.maxima = member.device:buffer {
+            type = self.precision, count = total, label = 'maxima',
+        }
+        member.maxima:fill(0)
+    end
+    for _, s in ipairs(self.states) do
+        for _, member in ipairs(self.members) do
+            if member.device ~= s.device then
+                self.segments[#self.segments + 1] = { from = s.member.maxima, to = member.maxima,
+                    region = { offset = s.slot, src_offset = s.slot, count = s.slots } }
+            end
+        end
+    end
+    return total
+end
+
+-- A clock a device, which stays when the maxima are others.
+local function make_clocks(self, total)
+    for k, member in ipairs(self.members) do
+        if member.clock then
+            member.clock:watch(member.maxima, total)
+        else
+            member.clock = clock.new(member.device, self.precision, member.maxima, total,
+                self.scheme.gradual)
+            self.clocks[k] = member.clock
+        end
+    end
+end
+
+local function bind_sweeps(self)
+    local member = self.members[1]
+    local function settle(n) return member.clock:settle(member.maxima, n) end
+    for _, s in ipairs(self.states) do
+        s.sweeps = self.scheme:bind(s.member.kernels, {
+            state = s, grid = self.grid, boundaries = self.boundaries,
+            clock = s.member.clock.buffer, maxima = s.member.maxima, slot = s.slot,
+            first = self.first, levels = self.levels, settle = #self.states == 1 and settle,
+        })
+    end
+end
+
+-- Launches of a scheme: a list, or lists by name.
+local function release_launches(launches)
+    if launches.release then return launches:release() end
+    for _, entry in pairs(launches) do release_launches(entry) end
+end
+
+local function release_steps(self)
+    for _, s in ipairs(self.states) do
+        if s.sweeps then release_launches(s.sweeps) end
+        s.sweeps = nil
+    end
+    for _, member in ipairs(self.members) do
+        if member.maxima then member.maxima:release() end
+        member.maxima = nil
+    end
+end
+
+-- Compiles and binds the steps as shapes.lua has them now, in place of those that there are.
+local function make_steps(self)
+    release_steps(self)
+    for _, member in ipairs(self.members) do
+        member.kernels = self.scheme:kernels(member.device, self.precision, self.domain,
+            member.part, self.maths)
+    end
+    make_clocks(self, make_maxima(self))
+    bind_sweeps(self)
+end
+
+-- A member is what the parts on one device share: { device, part = the first, kernels, maxima,
+-- clock }.
+local function make_states(self, parts)
+    self.states, self.members, self.clocks = {}, {}, {}
+    local member_of = {}
+    for k, part in ipairs(parts) do
+        local member = member_of[part.device]
+        if not member then
+            member = { device = part.device, part = part }
+            self.members[#self.members + 1], member_of[part.device] = member, member
+        end
+        self.states[k] = state.new(part.device, part, self.scheme, self.precision)
+        self.states[k].member = member
+        if self.domain then self.scheme:prepare(self.domain, self.states[k]) end
+    end
+end
+
+-- One exchange for each stage of a step, or one for a step of sweeps; in `exchange_of` by the
+-- buffer whose ghost cells it fills.
+local function make_exchanges(self)
+    local scheme, exchange_of = self.scheme, {}
+    local function of(which, fraction)
+        exchange_of[which] = exchange_of[which]
+            or exchange.new(self.states, self.boundaries, scheme, which, fraction)
+        return exchange_of[which]
+    end
+    self.exchanges, self.exchange_of = { x = {}, y = {} }, exchange_of
+    for axis, exchanges in pairs(self.exchanges) do
+        local odd = self.levels and axis ~= self.first
+        for k, stage in ipairs(scheme.stages or { { src = 'now' } }) do
+            exchanges[k] = of(odd and 'other' or stage.src, stage.fraction)
+        end
+    end
+    for _, which in ipairs(scheme.back or {}) do of(which) end
+    self.after = { x = edges.after(self.states, scheme.levels and 'other' or 'now'),
+        y = edges.after(self.states, 'now') }
+end
+
+-- The buffers that hold the state before a step that sweeps along `axis` first, and after it.
+local function ends_of(self, axis)
+    if not self.levels then return 'now', 'now' end
+    if axis == self.first then return 'now', 'other' end
+    return 'other', 'now'
+end
+
+-- The kernels of one step that sweeps along `axis` first.
+local function queue_step(self, axis)
+    local states, clocks, exchanges = self.states, self.clocks, self.exchanges[axis]
+    local before, after = ends_of(self, axis)
+    for k = 1, #states[1].sweeps[axis] do
+        if exchanges[k] then exchanges[k]:run() end
+        if k == 1 and self.drifters then self.drifters:half(1, before) end
+        for s = 1, #states do states[s].sweeps[axis][k]:run() end
+    end
+    for k = 1, #self.after[axis] do self.after[axis][k]:run() end
+    if self.drifters then
+        self.exchange_of[after]:run(true)
+        self.drifters:half(2, after)
+    end
+    self:share_maxima()
+    for c = 1, #clocks do clocks[c].tick:run() end
+end
+
+-- An even number of steps, x first, which tick the clock themselves.
+local function queue_row(self, count)
+    local sweeps, exchanges = self.states[1].sweeps, self.exchanges
+    local row = sweeps.row
+    for k = 1, count, 2 do
+        exchanges.x[1]:run()
+        if k == 1 then sweeps.x[1]:run() else row.even:run() end
+        exchanges.y[1]:run()
+        row.odd:run()
+    end
+    row.settle:run()
+end
+
+-- Stands in for a plan where there are several devices: copies between them wait for the host,
+-- which a plan cannot record.
+local function loop(_, queue)
+    return {
+        run = function(_, count) for _ = 1, count or 1 do queue() end end,
+        release = function() end,
+    }
+end
+
+local block_steps = 16      -- of the longest plan: many kernels share the cost of starting it
+local most_together = 1000  -- in one launch
+
+-- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.
+local function make_plans(self)
+    local stream = self.members[1].device.stream
+    local record = #self.members == 1 and stream.record or loop
+    local plans = {}
+    plans.x = record(stream, function() queue_step(self, 'x') end, 'a step, x first')
+    plans.y = record(stream, function() queue_step(self, 'y') end, 'a step, y first')
+    plans.pair = record(stream, function()
+        plans.x:run()
+        plans.y:run()
+    end, 'two steps')
+    local row = not self.drifters and self.states[1].sweeps.row
+    self.all_steps = row and row.all
+    plans.block = record(stream, function()
+        if row and not row.all then queue_row(self, block_steps)
+        else plans.pair:run(block_steps / 2) end
+    end, 'many steps')
+    self.plans = plans
+end
+
+local function check_step(dt)
+    if dt and not (type(dt) == 'number' and dt > 0 and dt < math.huge) then
+        errors.argument('simulation: dt = %s, must be a number above 0', tostring(dt))
+    end
+    return dt
+end
+
+local function check_either(what, value, one, other)
+    if value ~= one and value ~= other then
+        errors.argument("%s = '%s', must be %s or %s", what, tostring(value), one, other)
+    end
+    return value
+end
+
+local allowed = {
+    grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
+    restart = 'table', options = 'table', domain = 'table', drifters = 'table',
+}
+
+-- Whether it is what `maker` makes, told by a method.
+local function check_made(what, value, method, maker)
+    if type(value) ~= 'table' or not value[method] then
+        errors.argument('simulation: %s is missing, or not made by %s', what, maker)
+    end
+end
+
+function Simulation:__tostring()
+    local names = {}
+    for k, d in ipairs(self.devices) do names[k] = d.name end
+    return ('%d x %d cells of %s in %s on %s\nt = %.6g after %.0f steps, cfl %g'):format(
+        self.grid.nx, self.grid.ny, self.scheme.name, self.precision, table.concat(names, ', '),
+        self.now.t, self.now.steps, self.cfl)
+end
+
+-- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
+--   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
+--   devices = open ones or their names, or options.device,
+--   domain = scheme:domain(...), if it was made already, drifters = of ocean/drifters.lua
+--   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
+--   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
+--     dt = fixed, nil: it follows from cfl, maths = 'fast' or 'strict': quotients and roots on a
+--     GPU to a few units of the last place, or to nearest as on a CPU } }
+-- Or the name of a scenario, which makes it one to work with by hand from a table of options, given
+-- with the name or to what this returns: see live.lua.
+function simulation.new(desc, values)
+    if type(desc) == 'string' then
+        local named = require('mare.run.live').named(desc)
+        return values == nil and named or named(values)
+    end
+    errors.fields('simulation', desc, allowed)
+    local o = desc.options or {}
+    check_made('grid', desc.grid, 'split', 'mare.grid')
+    check_made('scheme', desc.scheme, 'conserved', 'a scheme such as mare.euler')
+    if desc.grid.halo ~= desc.scheme.halo then
+        errors.argument('simulation: a grid with halo = %d, scheme %s wants %d', desc.grid.halo,
+            desc.scheme.name, desc.scheme.halo)
+    end
+    local self = setmetatable({
+        grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
+        maths = check_either('maths', o.maths or 'fast', 'fast', 'strict'),
+        cfl = o.cfl or 0.45, dt = check_step(o.dt), now = {}, version = 0,
+        first = desc.scheme.levels and 'x' or check_either('first', o.first or 'x', 'x', 'y'),
+        other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
+        decompose = o.decompose or { 1, 1 },
+    }, Simulation)
+    if not state.bytes[self.precision] then
+        errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
+    end
+    exchange.check_open(self.boundaries, self.scheme)
+    if self.scheme.domain then
+        self.domain = desc.domain
+            or self.scheme:domain(self.grid, self.boundaries, self.precision)
+    end
+    local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
+    self.devices = devices.open(desc.devices or o.device)
+    self.levels = self.scheme.levels
+        or self.scheme.levels_on and self.scheme:levels_on(self.devices)
+    devices.assign(parts, self.devices)
+    devices.check(parts, self.scheme, self.precision)
+    make_states(self, parts)
+    shapes.settle(make_steps, self)
+    make_exchanges(self)
+    self.drifters = desc.drifters
+    if self.drifters then self.drifters:attach(self) end
+    make_plans(self)
+    if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
+    self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
+    self:read()
+    if desc.restart then self:start(desc.restart) end
+    return self
+end
+
+-- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known, last = dt of the
+-- last step, if there was one }
+function Simulation:start(at)
+    for _, c in ipairs(self.clocks) do
+        c:start(at.t, at.steps, self.cfl, at.rate, at.last, self.dt)
+    end
+    self:read()
+end
+
+local function padded(self)
+    return self.grid.nx + 2 * self.grid.halo, self.grid.ny + 2 * self.grid.halo
+end
+
+local one_level = { 'now' }
+
+-- The buffers that hold what the next step depends on, the state first.
+local function levels(self, steps)
+    return self.levels and self.levels(steps) or one_level
+end
+
+-- Elements of one level of all fields.
+local function level_count(self)
+    local width, height = padded(self)
+    return width * height * #self.scheme.fields
+end
+
+-- Elements of what save() gives.
+function Simulation:saved_count()
+    return level_count(self) * #levels(self, 0)
+end
+
+-- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
+-- everything that the next step depends on. Waits.
+function Simulation:save(host)
+    self:find_state()
+    local width, height = padded(self)
+    for k, which in ipairs(levels(self, self.now.steps)) do
+        for _, s in ipairs(self.states) do
+            s:save(host, width, height, which, (k - 1) * level_count(self))
+        end
+    end
+end
+
+-- The state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
+function Simulation:load(at)
+    local width, height = padded(self)
+    for k, which in ipairs(levels(self, at.steps)) do
+        for _, s in ipairs(self.states) do
+            s:load(at.state, width, height, which, (k - 1) * level_count(self))
+            if k == 1 then s:spread(which) end
+        end
+    end
+    self:start(at)
+    self.version = self.version + 1
+end
+
+-- Fills the ghost cells of the state.
+function Simulation:fill_ghosts()
+    self:find_state()
+    self.exchange_of[self.states[1].present]:run(true)
+end
+
+-- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
+-- must not surface within the scheme. Where the scheme has a domain, that tells how they follow.
+local function sampler(self, initial)
+    local g, scheme = self.grid, self.scheme
+    if type(initial) ~= 'function' then
+        errors.argument('simulation: initial must be a function(x, y), not %s', type(initial))
+    end
+    local x, y = g:x_centre(0), g:y_centre(0)
+    local values = { initial(x, y) }
+    for k = 1, #scheme.fields do
+        if type(values[k]) ~= 'number' then
+            errors.argument('simulation: initial(%g, %g) gives %s as value %d, %s wants %d numbers',
+                x, y, type(values[k]), k, scheme.name, #scheme.fields)
+        end
+    end
+    if self.domain then return scheme:conserved(self.domain, initial) end
+    return function(i, j)
+        return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
+    end
+end
+
+-- The level before the initial state, for a scheme that wants one: steps back in time.
+local function go_back(self)
+    for k, which in ipairs(self.scheme.back or {}) do
+        self.exchange_of[which]:run()
+        for _, s in ipairs(self.states) do s.sweeps.back[k]:run() end
+    end
+end
+
+-- Queues what tells the clocks' next tick about the state, which is in buffer `which`.
+local function measure(self, which)
+    for _, s in ipairs(self.states) do
+        if self.scheme.unwatched then s.sweeps.measure:set('src', s[which]) end
+        s.sweeps.measure:run()
+    end
+    self:share_maxima()
+end
+
+-- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
+-- is no state that steps can be taken from.
+function Simulation:set(initial, start)
+    local value = sampler(self, initial)
+    start = start or { t = 0, steps = 0 }
+    self:start(start)
+    for _, s in ipairs(self.states) do s:fill(value) end
+    measure(self, levels(self, start.steps)[1])
+    self.version = self.version + 1
+    self:aim(start.t)
+    if self:is_too_slow() then
+        errors.usage('option --dt: %s', self:why_failed())
+    elseif self.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the initial state is invalid: %s', self:why_failed())
+    end
+    go_back(self)
+end
+
+-- Copies the maxima of each device to the others, which take the same dt from them.
+function Simulation:share_maxima()
+    for k = 1, #self.segments do
+        local segment = self.segments[k]
+        segment.to:copy(segment.from, segment.region)
+    end
+end
+
+local function is_held(self)
+    return self.held and self.stop == self.goal
+end
+
+-- Makes for the goal, or for where something that surrounds the equations is to be renewed before.
+local function approach(self)
+    local t, domain = self.now.t, self.domain
+    if domain then domain:update(self.states, t) end
+    self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
+    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, is_held(self)) end
+end
+
+-- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
+-- at `stop`, where that is earlier, from which read() sets out again. With `held` they end before
+-- the first step whose dt `t` would change: where a run with a later end passes.
+function Simulation:aim(t, held)
+    self.goal, self.held = t, held
+    approach(self)
+    self:read()
+end
+
+-- Queues an even number of steps, x first: where the groups of a GPU take many at once, in launches
+-- that a display may have to wait for.
+local function queue_pairs(self, n)
+    local plans, all = self.plans, self.all_steps
+    while all and n > 0 do
+        all:set('steps', math.min(n, most_together))
+        all:run()
+        n = n - math.min(n, most_together)
+    end
+    plans.block:run(math.floor(n / block_steps))
+    plans.pair:run(n % block_steps / 2)
+end
+
+-- Queues n steps. The state must have been read since the last ones were queued.
+function Simulation:step(n)
+    local plans = self.plans
+    local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
+    self.version, self.unread = self.version + 1, true
+    if along_y and n > 0 then
+        plans.y:run()
+        n = n - 1
+    end
+    queue_pairs(self, n - n % 2)
+    if n % 2 == 1 then plans.x:run() end
+end
+
+local function describe(now, member)
+    return string.format('t = %.17g, dt = %.17g, step %.0f on %s', now.t, now.dt, now.steps,
+        member.device.name)
+end
+
+-- The clocks of several devices must agree to the bit.
+local function read_clocks(self)
+    local now, other = self.clocks[1]:read(self.now), self.other_now
+    for k = 2, #self.clocks do
+        self.clocks[k]:read(other)
+        if other.t ~= now.t or other.dt ~= now.dt or other.steps ~= now.steps
+            or other.failed ~= now.failed then
+            errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s',
+                describe(now, self.members[1]), describe(other, self.members[k]))
+        end
+    end
+    local present = levels(self, now.steps)[1]
+    for k = 1, #self.states do self.states[k].present = present end
+    return now
+end
+
+-- Where the state is depends on how many of the steps queued were taken: reads where that is not
+-- known.
+function Simulation:find_state()
+    if self.levels and self.unread then self:read() end
+end
+
+-- Looks at a state whose steps write no maxima (`unwatched`): an invalid one is to be noticed. The
+-- next dt is chosen once more, from what it was chosen from, and is the same.
+local function watch(self)
+    measure(self, self.states[1].present)
+    for k = 1, #self.clocks do
+        if self.goal then self.clocks[k]:aim(self.stop, is_held(self)) end
+    end
+    return read_clocks(self)
+end
+
+-- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
+function Simulation:read()
+    local is_unseen = self.unread and self.scheme.unwatched
+    self.unread = false
+    local now = read_clocks(self)
+    if is_unseen and not now.failed then now = watch(self) end
+    if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
+        approach(self)
+        now = read_clocks(self)
+    end
+    return now
+end
+
+Simulation.field, Simulation.stored = fields.field, fields.stored
+Simulation.invalid = fields.invalid
+
+-- Whether the signals of the state have become too fast for the dt that is wanted.
+function Simulation:is_too_slow()
+    local rate = self.now.rate
+    return self.dt ~= nil and rate < math.huge and rate * self.dt > 1
+end
+
+-- Why there is no next step, in words, and the cell if it is one's fault.
+function Simulation:why_failed()
+    if self:is_too_slow() then
+        return string.format('dt = %g is unstable: it must be at most %.6g in step %.0f', self.dt,
+            1 / self.now.rate, self.now.steps)
+    end
+    local what, i, j = self:invalid()
+    return what or 'signals faster than numbers can hold', i, j
+end
+
+-- Bytes that a step cannot do without moving, for each cell: see progress.lua.
+function Simulation:bytes_per_cell()
+    return (2 * self.scheme.updated + self.scheme.read_only) * state.bytes[self.precision]
+end
+
+-- Compiles and binds the steps once more, as shapes.lua has them now. State and clock stay, the
+-- clock's rate must be told to start().
+function Simulation:rebuild()
+    for _, plan in pairs(self.plans) do plan:release() end
+    shapes.settle(make_steps, self)
+    make_plans(self)
+end
+
+-- Frees everything on the devices, and its host memory. The devices stay open.
+function Simulation:release()
+    for _, plan in pairs(self.plans) do plan:release() end
+    for _, e in pairs(self.exchange_of) do e:release() end
+    if self.drifters then self.drifters:release() end
+    release_launches(self.after)
+    for _, shot in pairs(self.derived or {}) do shot:release() end
+    for _, array in ipairs(self.gathered or {}) do array:release() end
+    release_steps(self)
+    for _, s in ipairs(self.states) do s:release() end
+    for _, member in ipairs(self.members) do member.clock:release() end
+end
+
+return simulation

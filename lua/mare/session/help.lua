@@ -1,0 +1,158 @@
+-- help.lua - help() in a session: what something is, in the words of the reference.
+
+local handle = require 'bindings.handle'
+local reference = require 'mare.session.reference'
+local screen = require 'mare.draw.screen'
+
+local help = {}
+
+local max_found = 25
+local least_room = 30       -- columns for words beside the names, however narrow the screen is
+
+-- The first sentence, on one line; "(1981, J. Fluid Mech. 107)" ends none.
+local function first_sentence(text)
+    local flat = text:gsub('%s+', ' ')
+    for stop in flat:gmatch '[^%.%s]%.()%s' do
+        local sentence = flat:sub(1, stop - 1)
+        local _, opened = sentence:gsub('%(', '')
+        local _, closed = sentence:gsub('%)', '')
+        if opened == closed then return sentence end
+    end
+    return flat
+end
+
+local function bold(text) return screen.paint('1', text) end
+
+local function show(entry)
+    local lines = { bold(entry.signature or entry.name or 'function') }
+    lines[#lines + 1] = entry.text ~= '' and entry.text or 'It says nothing of itself.'
+    if entry.where then lines[#lines + 1] = '(' .. entry.where .. ')' end
+    return table.concat(lines, '\n')
+end
+
+-- Names in a column, and beside it what each is, as wide as the screen.
+local function list(entries)
+    local widest, lines = 0, {}
+    for _, entry in ipairs(entries) do widest = math.max(widest, #entry.name) end
+    local indent = widest + 4
+    local room = math.max(least_room, (screen.size()) - 1 - indent)
+    for k, entry in ipairs(entries) do
+        lines[k] = ('  %s%s  %s'):format(entry.name, (' '):rep(widest - #entry.name),
+            screen.wrapped(first_sentence(entry.text), room, indent))
+    end
+    return table.concat(lines, '\n')
+end
+
+local function with_prefix(prefix)
+    local found = {}
+    for _, entry in ipairs(reference.all()) do
+        if entry.name:sub(1, #prefix) == prefix and entry.name ~= prefix then
+            found[#found + 1] = entry
+        end
+    end
+    return found
+end
+
+-- The options of a scenario.
+local function what_it_takes(entry)
+    if entry.kind ~= 'scenario' then return '' end
+    return '\n' .. tostring(require('mare.run.live').named(entry.name)):gsub('^[^\n]*', 'Options:')
+end
+
+-- A part or a type: itself, and what it has.
+local function show_with_members(entry)
+    local members = with_prefix(entry.name .. '.')
+    local class = entry.kind ~= 'function' and entry.name:gsub('^mare%.', '') .. ':'
+    for _, member in ipairs(class and with_prefix(class) or {}) do
+        members[#members + 1] = member
+    end
+    if #members == 0 then return show(entry) .. what_it_takes(entry) end
+    return show(entry) .. '\n' .. list(members)
+end
+
+local function overview()
+    local parts = {}
+    for _, entry in ipairs(reference.all()) do
+        local is_part = entry.kind == 'part' or entry.name:find '^mare%.%w+$'
+        if is_part or entry.kind == 'scenario' then parts[#parts + 1] = entry end
+    end
+    return table.concat({
+        "help(x) tells what x is, help 'name' too, help 'text' searches. examples() shows how.",
+        'Tab completes names, fields, options, devices and files. _ is the last value, _1 ... _9',
+        'the last nine. Ctrl-C stops what runs, Ctrl-R searches what was typed.',
+        list(parts),
+        'Also: ' .. "help 'buffer', help 'sim:plot', help 'mr_gid_x', help 'mare_buffer_create'.",
+    }, '\n')
+end
+
+-- Entries in whose name or words the text occurs, those in whose name first.
+function help.search(text)
+    local wanted, by_name, by_text = text:lower(), {}, {}
+    for _, entry in ipairs(reference.all()) do
+        local name = entry.name:lower()
+        local is_option = entry.kind == 'option' and name:find(wanted:gsub('_', '-'), 1, true)
+        if is_option or name:find(wanted, 1, true) then
+            by_name[#by_name + 1] = entry
+        elseif entry.text:lower():find(wanted, 1, true) then
+            by_text[#by_text + 1] = entry
+        end
+    end
+    for _, entry in ipairs(by_text) do by_name[#by_name + 1] = entry end
+    return by_name
+end
+
+local function of_text(text)
+    local all = reference.all()
+    local entry = all[text] or all['mare.' .. text]
+    if entry then return show_with_members(entry) end
+    local found = help.search(text)
+    if #found == 0 then return ("Nothing about '%s'."):format(text) end
+    local rest = #found - max_found
+    for k = #found, max_found + 1, -1 do found[k] = nil end
+    return list(found) .. (rest > 0 and ('\n  ... %d more'):format(rest) or '')
+end
+
+local function of_value(x)
+    if x == nil then return "nil: there is nothing of that name. help 'text' searches." end
+    for _, entry in ipairs(reference.all()) do
+        if entry.value == x then return show_with_members(entry) end
+    end
+    if type(x) == 'function' then
+        local entry = reference.of_function(x)
+        return entry and show(entry) or "A function of Lua, or one that was typed."
+    end
+    local kind = handle.kind(x)
+    if kind then return show_with_members(reference.all()[kind]) end
+    local meta = type(x) == 'table' and debug.getmetatable(x)
+    if type(meta) == 'table' and rawget(meta, '__help') then return of_text(meta.__help(x)) end
+    local methods = type(meta) == 'table' and (rawget(meta, '__methods') or rawget(meta, '__index'))
+    local path = type(methods) == 'table' and reference.file_of(methods)
+    if path then
+        return show { signature = reference.short(path), text = reference.head_of(path) }
+    end
+    return ("A %s. help 'text' searches."):format(type(x))
+end
+
+-- All names that help knows, sorted: what can be completed.
+function help.names()
+    local names = {}
+    for k, entry in ipairs(reference.all()) do names[k] = entry.name end
+    table.sort(names)
+    return names
+end
+
+-- What help(...) prints.
+function help.text(...)
+    if select('#', ...) == 0 then return overview() end
+    local x = ...
+    if type(x) == 'string' then return of_text(x) end
+    return of_value(x)
+end
+
+-- help(x) tells what x is: a function, an object, a part of mare. help 'name' does so by name, also
+-- for the C interface, the words of kernels and scenarios; help 'text' searches all words.
+function help.help(...)
+    io.write(help.text(...), '\n')
+end
+
+return help

@@ -1,0 +1,134 @@
+-- talk.lua - a session with somebody: reads lines, from a terminal through libedit, from a pipe or
+-- without libedit as they come, and prints what they give. Ctrl-C drops the entry or stops what
+-- runs, never the session; Ctrl-D ends it, but in the middle of an entry only that, which the up
+-- arrow brings back. Where no terminal is read what failed shows in the exit status.
+
+local editline = require 'bindings.editline'
+local handle = require 'bindings.handle'
+local history = require 'mare.session.history'
+local host = require 'bindings.host'
+local repl = require 'mare.session.repl'
+local screen = require 'mare.draw.screen'
+local terminal = require 'bindings.terminal'
+
+-- ---- where lines come from ----
+
+local Plain = {}
+Plain.__index = Plain
+
+function Plain.read(_, prompt)
+    io.stdout:write(prompt)
+    io.stdout:flush()
+    local line = io.stdin:read()
+    if line then return line end
+    local came, by_key = host.interrupted(true)
+    io.stdout:write '\n'
+    return nil, by_key and 'interrupted' or came and 'signal' or 'end'
+end
+
+function Plain.remember() end
+
+function Plain.close() end
+
+local function is_editable()
+    local kind = os.getenv 'TERM'
+    return terminal.is(0) and terminal.is(1) and kind and kind ~= '' and kind ~= 'dumb'
+end
+
+local function open_reader(session)
+    if not is_editable() then return setmetatable({}, Plain) end
+    local ok, editor = pcall(editline.open, {
+        complete = function(text) return session:complete(text) end,
+    })
+    if ok then
+        for _, entry in ipairs(history.load(history.path())) do editor:remember(entry) end
+        return editor
+    end
+    io.stderr:write('mare: plain lines without history and completion: ', tostring(editor), '\n')
+    return setmetatable({}, Plain)
+end
+
+-- ---- the conversation ----
+
+local function prompt_of(session)
+    local text = session.pending and '>>' or '>'
+    if not screen.has_colour() or not is_editable() then return text .. ' ' end
+    return '\1\27[1;36m\1' .. text .. '\1\27[0m\1 '
+end
+
+local function answer(status, text)
+    if text == '' then return end
+    if status == 'error' then
+        io.stdout:flush()
+        io.stderr:write(screen.paint('31', text, 2), '\n')
+    else
+        io.stdout:write(text, '\n')
+    end
+end
+
+-- An entry is remembered whole, when its last line has come. Returns whether to go on: SIGTERM and
+-- SIGHUP end a session.
+local function take(self, line)
+    local session = self.session
+    local text = session.pending and session.pending .. '\n' .. line or line
+    local ok, status, shown = host.call(function() return session:step(line) end, tostring)
+    if not ok then
+        collectgarbage()        -- there was no room even for the message
+        status, shown = 'error', tostring(status)
+    end
+    local came, by_key = host.interrupted(true)
+    if came then status, shown = 'error', 'interrupted' end
+    handle.recover()
+    if status ~= 'more' and text:find '%S' then
+        self.reader:remember(text)
+        if self.path then history.add(self.path, text) end
+    end
+    answer(status, shown)
+    self.has_failed = self.has_failed or status == 'error'
+    return not came or by_key
+end
+
+local function greet(session)
+    io.stdout:write(('Mare %s. help() tells more, examples() shows; Ctrl-D ends.\n'):format(
+        session.environment.mare.version))
+end
+
+-- The entry that ends before it is complete.
+local function drop(self)
+    local session = self.session
+    if not session.pending then return end
+    if terminal.is(0) then
+        self.reader:remember(session.pending)
+    else
+        answer('error', select(2, load(session.pending, '=input')))
+    end
+    session.pending, self.has_failed = nil, true
+end
+
+-- The exit status; nil to go on.
+local function status_of(self, why)
+    local was_within = self.session.pending ~= nil
+    if why == 'signal' then return 130 end
+    if why == 'interrupted' then self.session.pending = nil end
+    if why ~= 'end' then return nil end
+    drop(self)
+    if not terminal.is(0) then return self.has_failed and 1 or 0 end
+    return not was_within and 0 or nil
+end
+
+-- Reads standard input until its end; returns the exit status.
+return function()
+    local session = repl.new()
+    local self = { session = session, reader = open_reader(session) }
+    self.path = is_editable() and history.path() or nil
+    greet(session)
+    while true do
+        local line, why = self.reader:read(prompt_of(session))
+        if line and not take(self, line) then why = 'signal' end
+        local status = status_of(self, why)
+        if status then
+            self.reader:close()
+            return status
+        end
+    end
+end

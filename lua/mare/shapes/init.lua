@@ -1,0 +1,422 @@
+-- How kernels are cut into work, and whatever else of them results do not depend on: for each the
+-- best that is known here. First comes what a tuning tries at the moment (with), then what one has
+-- found on this user's devices and kept (put), then what is shipped with Mare (shipped.lua). Found
+-- ones hold for a kernel of a scheme, a model of device, a precision and a class of sizes: cells
+-- within a factor of two around a power of four.
+--
+-- A shape is a table of W columns a work-item, GROUP work-items a group, `rows` of a strip or
+-- `resident` groups on a compute unit, and what else the kernel knows: see shape_fields.lua.
+
+local errors = require 'bindings.errors'
+local files = require 'bindings.files'
+local json = require 'dkjson'
+local lfs = require 'lfs'
+local shape_fields = require 'mare.shapes.shape_fields'
+local shipped = require 'mare.shapes.shipped'
+local source = require 'mare.base.source'
+local version = require('bindings.device').version
+
+local shapes = {}
+
+local trying        -- { kernel = fields } of a tuning, or nil
+local kept          -- entries of the user's file, once read
+local is_readable   -- whether those are all of it, or the file is none that could be read
+local entry_of = setmetatable({}, { __mode = 'k' })     -- of a shape that was kept
+local passed_over = setmetatable({}, { __mode = 'k' })  -- failures to compile one, as keys
+
+-- ---- the user's file ----
+
+-- Where it is: MARE_TUNED, or $XDG_DATA_HOME/mare/tuned.json; nil where that is 'off' or there is
+-- no place.
+function shapes.path()
+    local own, data, home = os.getenv 'MARE_TUNED', os.getenv 'XDG_DATA_HOME', os.getenv 'HOME'
+    if own and own ~= '' then return own ~= 'off' and own or nil end
+    if data and data:sub(1, 1) == '/' then return data .. '/mare/tuned.json' end
+    return home and home ~= '' and home .. '/.local/share/mare/tuned.json' or nil
+end
+
+local function is_count(value, least)
+    return type(value) == 'number' and value % 1 == 0 and value >= least and value < 2 ^ 31
+end
+
+-- What is wrong with a shape that somebody's own kernel has: what a define can be is right.
+local function own_fault(shape)
+    for name, value in pairs(shape) do
+        if type(name) ~= 'string' or type(value) == 'table' then
+            return ('%s = %s'):format(tostring(name), tostring(value))
+        end
+    end
+end
+
+local entry_fields = { kernel = 'string', device = 'string', size = 'number', scheme = 'string',
+    precision = 'string', date = 'string', mare = 'string', time = 'number', energy = 'number' }
+
+-- What is wrong with an entry of the file, in words; nil if nothing is.
+local function fault(entry)
+    if type(entry) ~= 'table' then return 'is no table' end
+    for name, wanted in pairs(entry_fields) do
+        local value = entry[name]
+        local is_needed = name == 'kernel' or name == 'device' or name == 'size'
+        if type(value) ~= wanted and (is_needed or value ~= nil) then
+            return ('%s = %s'):format(name, tostring(value))
+        end
+    end
+    if not is_count(entry.size, 0) or entry.size > 64 then return 'size = ' .. entry.size end
+    if type(entry.shape) ~= 'table' then return 'shape is no table' end
+    if not entry.scheme then return own_fault(entry.shape) end
+    return shape_fields.fault(entry.kernel, entry.shape)
+end
+
+-- The elements of a list in JSON, as they stand there and what they are: array of { text, entry };
+-- nil if it is none, or not complete.
+local function elements(text)
+    local found, at = {}, text:match '^%s*%[()'
+    if text:find '^%s*$' or text:find '^%s*%[%s*%]%s*$' then return found end
+    while at do
+        local entry, after, problem = json.decode(text, at)
+        if problem then return nil end
+        found[#found + 1] = { text = text:sub(at, after - 1):match '^%s*(.*)$', entry = entry }
+        local mark, next = text:match('^%s*([,%]])()', after)
+        if mark == ']' then return text:find('^%s*$', next) and found end
+        at = next
+    end
+end
+
+-- The elements of the file, with what is wrong with them as `reason`; none where there is no file.
+-- Nil and why where there is one that cannot be read.
+local function read_elements(path)
+    local text, reason = files.read(path)
+    if not text and reason:find 'No such file or directory$' then return {} end
+    if not text then return nil, ('%s cannot be read (%s)'):format(path, reason:sub(#path + 3)) end
+    local found = elements(text)
+    if not found then return nil, path .. ' is no list of tuned shapes' end
+    for _, one in ipairs(found) do one.reason = fault(one.entry) end
+    return found
+end
+
+-- Entries that cannot be right are told and left out.
+local function read()
+    local path, good = shapes.path(), {}
+    local found, problem = read_elements(path)
+    if not found then io.stderr:write('mare: warning: ', problem, ' and is not used\n') end
+    for k, one in ipairs(found or {}) do
+        if one.reason then
+            io.stderr:write('mare: warning: ', path, ': entry ', k, ' is not used: ', one.reason,
+                '\n')
+        else
+            good[#good + 1] = one.entry
+        end
+    end
+    return good, found ~= nil
+end
+
+-- What the user has kept: array of { kernel, scheme, device, precision, size, shape, time (ms),
+-- energy (J), date, mare }; and whether that is all there is.
+function shapes.kept()
+    if not kept and shapes.path() then kept, is_readable = read() end
+    return kept or {}, is_readable
+end
+
+-- Reads them anew when they are asked for next.
+function shapes.forget()
+    kept = nil
+end
+
+-- Entries that are there stay as they stand, letter for letter.
+local function write(path, list)
+    local lines, good = {}, {}
+    for k, one in ipairs(list) do
+        lines[k] = one.text or json.encode(one.entry)
+        if not one.reason then good[#good + 1] = one.entry end
+    end
+    local temporary = files.temporary(path)
+    temporary:append('[\n' .. table.concat(lines, ',\n') .. '\n]\n')
+    temporary:commit()
+    kept, is_readable = good, true
+end
+
+-- The file's elements; raises where there is a file whose contents a new one would lose.
+local function elements_to_keep(path)
+    local found, problem = read_elements(path)
+    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is', problem) end
+    return found
+end
+
+local function writable_path()
+    local path = shapes.path()
+    if not path then errors.argument 'tuned shapes have no place: MARE_TUNED is off' end
+    files.make_folders(path)
+    return path
+end
+
+-- Puts change(elements), if that is not nil, in place of the file's while nobody else does.
+local function update(change)
+    local path = writable_path()
+    files.locked(path, function()
+        local list = change(elements_to_keep(path))
+        if list then write(path, list) end
+    end)
+end
+
+-- Raises where put() could not keep anything.
+function shapes.check()
+    local path = writable_path()
+    files.check(path)
+    elements_to_keep(path)
+end
+
+local identity = { 'kernel', 'scheme', 'device', 'precision', 'size' }
+
+local function is_same(a, b)
+    for _, field in ipairs(identity) do
+        if a[field] ~= b[field] then return false end
+    end
+    return true
+end
+
+-- Those of a list that are not to go; what is not understood never is. And how many go.
+local function without(list, goes)
+    local rest = {}
+    for _, one in ipairs(list) do
+        if one.reason or not goes(one.entry) then rest[#rest + 1] = one end
+    end
+    return rest, #list - #rest
+end
+
+-- Keeps an entry, in place of one for the same case.
+function shapes.put(entry)
+    entry.date, entry.mare = os.date '!%Y-%m-%dT%H:%M:%SZ', version
+    update(function(list)
+        local rest = without(list, function(other) return is_same(entry, other) end)
+        rest[#rest + 1] = { entry = entry }
+        return rest
+    end)
+end
+
+local function say_left(list)
+    local count = 0
+    for _, one in ipairs(list) do count = count + (one.reason and 1 or 0) end
+    if count > 0 then
+        io.stderr:write(('mare: %s: %d that this version does not understand stay\n'):format(
+            shapes.path(), count))
+    end
+end
+
+-- Forgets the entries of a kernel, or all. Returns how many.
+function shapes.clear(kernel)
+    local path, count = shapes.path(), 0
+    if not (path and lfs.attributes(path)) then return 0 end
+    update(function(list)
+        local rest
+        rest, count = without(list, function(entry) return not kernel or entry.kernel == kernel end)
+        if not kernel then say_left(rest) end
+        return count > 0 and rest or nil
+    end)
+    return count
+end
+
+-- ---- use ----
+
+-- 'W = 4, rows = 8'
+local function describe(shape)
+    local fields = {}
+    for name, value in pairs(shape) do fields[#fields + 1] = name .. ' = ' .. tostring(value) end
+    table.sort(fields)
+    return table.concat(fields, ', ')
+end
+
+-- Adds the shipped shapes below `known`, whose place in the table is `words`.
+local function add_shipped(lines, words, known)
+    if known.W then
+        lines[#lines + 1] = words .. '  shipped: ' .. describe(known)
+        return
+    end
+    for _, name in ipairs { 'gpu', 'cpu', 'float', 'double' } do
+        if known[name] then add_shipped(lines, words .. ' ' .. name, known[name]) end
+    end
+    for _, shape in ipairs(known) do add_shipped(lines, words, shape) end
+end
+
+local function line_of(entry)
+    return ('%-10s %-24s %-6s %7s  %s  %s'):format(entry.kernel, entry.scheme or '-',
+        entry.precision or '-', ('%d^2'):format(2 ^ entry.size), (entry.date or ''):sub(1, 10),
+        entry.device)
+end
+
+local function shipped_names()
+    local names = {}
+    for name in pairs(shipped) do names[#names + 1] = name end
+    table.sort(names)
+    return names
+end
+
+local function none_kept()
+    local path, _, is_all = shapes.path(), shapes.kept()
+    if not path then return 'none kept: MARE_TUNED is off' end
+    return is_all and 'none kept in ' .. path or 'none known'
+end
+
+-- The entries as lines of a table; or those of one kernel with their shapes, and what is shipped.
+function shapes.lines(kernel)
+    local lines = {}
+    for _, entry in ipairs(shapes.kept()) do
+        if not kernel then lines[#lines + 1] = line_of(entry) end
+        if kernel == entry.kernel then
+            local time = entry.time and (': %.4g ms'):format(entry.time) or ''
+            lines[#lines + 1] = line_of(entry) .. '\n    ' .. describe(entry.shape) .. time
+        end
+    end
+    if shipped[kernel] then add_shipped(lines, kernel, shipped[kernel]) end
+    if kernel and not lines[1] then
+        errors.usage("tune: no shapes of '%s' (shipped: %s; kept: 'mare tune ls')", kernel,
+            table.concat(shipped_names(), ', '))
+    end
+    return lines[1] and lines or { none_kept() }
+end
+
+-- The class of a number of cells: the edge of a square, as a power of two.
+function shapes.size(cells)
+    return math.floor(0.5 * math.log(cells) / math.log(2) + 0.5)
+end
+
+local function find_kept(kernel, scheme, device, precision, size)
+    for _, entry in ipairs(shapes.kept()) do
+        if entry.kernel == kernel and entry.scheme == scheme and entry.precision == precision
+            and entry.device == device.info.model and entry.size == size and not entry.is_unfit then
+            return entry
+        end
+    end
+end
+
+-- A shape with some fields replaced; strips are told by `rows` or by `resident`, not by both, and
+-- a W that is told is no `even` one.
+local function merged(shape, fields)
+    if not fields then return shape end
+    local out = {}
+    for name, value in pairs(shape) do out[name] = value end
+    for name, value in pairs(fields) do out[name] = value end
+    if fields.resident and not fields.rows then out.rows = nil end
+    if fields.rows and not fields.resident then out.resident = nil end
+    if fields.W then out.even = nil end
+    return out
+end
+
+-- The scheme's name in an entry.
+function shapes.scheme_name(scheme)
+    return scheme.name .. ' ' .. scheme.scheme
+end
+
+-- The one of several shapes for so many columns.
+local function for_columns(list, columns)
+    if not list[1] then return list end
+    for _, shape in ipairs(list) do
+        if columns >= shape.columns then return shape end
+    end
+end
+
+local function find_shipped(kernel, device, precision, part)
+    local known = shipped[kernel]
+    local found = known[device.info.kind] or known.gpu
+    return for_columns(found[precision] or found, part.nx)
+end
+
+-- The shape with these fields, or what is wrong with it, in words.
+local function fitted(kernel, device, shape, fields)
+    local whole = merged(shape, fields)
+    local reason = shape_fields.fault(kernel, fields, device.info)
+        or shape_fields.misfit(kernel, whole, device.info)
+    return not reason and whole, reason
+end
+
+-- From now on the shipped shape is found in its place.
+local function pass_over(entry, reason)
+    entry.is_unfit = true
+    io.stderr:write(('mare: warning: %s: what is kept of %s for %s (%s) is not used: %s\n'):format(
+        shapes.path(), entry.kernel, entry.device, describe(entry.shape), reason))
+end
+
+-- The shape of a kernel for a part: { nx =, cells = mean of all parts }. One that is tried and does
+-- not fit is refused, one that was kept passed over with a warning.
+function shapes.find(kernel, scheme, device, precision, part)
+    local usual = find_shipped(kernel, device, precision, part)
+    if trying then
+        if not trying[kernel] then return usual end
+        local whole, reason = fitted(kernel, device, usual, trying[kernel])
+        if reason then errors.argument('%s: %s', kernel, reason) end
+        return whole
+    end
+    local entry = find_kept(kernel, shapes.scheme_name(scheme), device, precision,
+        shapes.size(part.cells))
+    if not entry then return usual end
+    local whole, reason = fitted(kernel, device, usual, entry.shape)
+    if not whole then
+        pass_over(entry, reason)
+        return usual
+    end
+    entry_of[whole] = entry
+    return whole
+end
+
+local may_be_the_shape = { MARE_ERROR_BUILD = true, MARE_ERROR_DEVICE = true }
+
+-- What of a compiler's words fits into a line: the first that tells of an error.
+local function first_error(message)
+    for line in message:gmatch '[^\n]+' do
+        if line:find 'error' then return line end
+    end
+    return message:match '[^\n]*'
+end
+
+-- The program of a kernel file cut in a shape; desc: as of source.program. Where one that was kept
+-- does not compile, as with another driver, that is passed over with a warning: see settle().
+function shapes.program(device, shape, file, desc)
+    desc.options = shapes.options(device.info, shape.max_registers)
+    local ok, result = pcall(device.program, device, source.program(file, desc))
+    if ok then return result end
+    if entry_of[shape] and may_be_the_shape[result.status] then
+        pass_over(entry_of[shape], first_error(result.message))
+        passed_over[result] = true
+    end
+    error(result, 0)
+end
+
+-- f(...), which finds shapes and compiles, once more for each kept shape that is passed over on the
+-- way. Other errors pass on.
+function shapes.settle(f, ...)
+    while true do
+        local ok, result = pcall(f, ...)
+        if ok then return result end
+        if not passed_over[result] then error(result, 0) end
+    end
+end
+
+-- Whether a tuning tries shapes of that kernel at the moment.
+function shapes.is_tried(kernel)
+    return trying ~= nil and trying[kernel] ~= nil
+end
+
+-- Calls f(...) while kernels have these fields, { kernel = { W = 4, ... } }, and otherwise what is
+-- shipped. An error of f passes on.
+function shapes.with(fields, f, ...)
+    local before = trying
+    trying = fields
+    local ok, result = pcall(f, ...)
+    trying = before
+    if not ok then error(result, 0) end
+    return result
+end
+
+-- The compiler's word for at most `count` registers a work-item, nil for none: fields of
+-- device:program.
+function shapes.options(info, count)
+    if not count or count == 0 then return nil end
+    if info.name:find '^cuda' then
+        return ('--maxrregcount=%d --define-macro=MR_REGISTERS=%d'):format(count, count)
+    end
+    if info.vendor:find 'NVIDIA' then
+        return ('-cl-nv-maxrregcount=%d -D MR_REGISTERS=%d'):format(count, count)
+    end
+    errors.argument('max_registers = %s: %s has no such limit', tostring(count), info.model)
+end
+
+return shapes

@@ -1,0 +1,152 @@
+-- What of a kernel's shape a tuning, or the file of kept ones, may set, and within which bounds.
+-- Beyond them kernels compute something else, or take the process along. What the fields mean:
+-- shapes.lua, and the heads of the kernels.
+
+local source = require 'mare.base.source'
+
+local shape_fields = {}
+
+-- ---- rules: what one field may be ----
+
+local function count(least, most)
+    local words = most and ('whole numbers from %d to %d'):format(least, most)
+        or ('whole numbers from %d on'):format(least)
+    return { words = words, allows = function(value)
+        return type(value) == 'number' and value % 1 == 0 and value >= least
+            and value <= (most or 2 ^ 31 - 1)
+    end }
+end
+
+local function one_of(...)
+    local values = {}
+    for _, value in ipairs { ... } do values[value] = true end
+    return { words = table.concat({ ... }, ', '), allows = function(v) return values[v] end }
+end
+
+local switch = { words = 'true, false', allows = function(v) return type(v) == 'boolean' end }
+
+-- A rule for each kind of device. Where the kind is not known, it is what one of them allows.
+local function either(cpu, gpu)
+    return { cpu = cpu, gpu = gpu, words = ('on a CPU %s, on a GPU %s'):format(cpu.words,
+        gpu.words), allows = function(v) return cpu.allows(v) or gpu.allows(v) end }
+end
+
+local cpu_lanes = count(1, 256)         -- layout.tail: what rows may be read past their end
+local few, lanes = either(cpu_lanes, one_of(1, 2, 4)), either(cpu_lanes, one_of(1, 2, 4, 8))
+local any = count(1)
+
+-- ---- the kernels ----
+
+local rules = {
+    x = { W = lanes, rows = any }, y = { W = lanes, rows = any }, stage = { W = lanes, rows = any },
+    rate = { W = lanes, rows = any }, c_grid_rate = { W = lanes, rows = any },
+    march = { W = one_of(1, 2, 4), rows = any, resident = any, DEPTH = count(2, 16) },
+    tile = { W = count(1, 16) },
+    linear = { W = few, rows = any, resident = any },
+    nonlinear = { W = few, rows = any, resident = any, old_ahead = switch },
+    volumes = { W = few, rows = any, resident = any, UNROLL = count(1, 16),
+        TEAM = count(4, 1024), RING = count(3, 16) },
+}
+for _, own in pairs(rules) do
+    own.GROUP, own.max_registers = any, count(0, 255)
+end
+
+local function sorted_names(list)
+    local names = {}
+    for name in pairs(list) do names[#names + 1] = name end
+    table.sort(names)
+    return table.concat(names, ', ')
+end
+
+-- Whether there is such a kernel.
+function shape_fields.knows(kernel)
+    return rules[kernel] ~= nil
+end
+
+-- The names of a kernel's fields, as keys of a table.
+function shape_fields.names(kernel)
+    local names = {}
+    for name in pairs(rules[kernel]) do names[name] = true end
+    return names
+end
+
+local function shown(value)
+    return type(value) == 'string' and ("'%s'"):format(value) or tostring(value)
+end
+
+-- What is wrong with these fields of a kernel's shape, each by itself, in words, and what is
+-- allowed; nil if nothing is. info: of the device, nil where it is not known.
+function shape_fields.fault(kernel, fields, info)
+    local own = rules[kernel]
+    if not own then return ('kernel = %s (allowed: %s)'):format(kernel, sorted_names(rules)) end
+    for name, value in pairs(fields) do
+        local rule = own[name]
+        if not rule then
+            return ('%s has no field %s (there are: %s)'):format(kernel, tostring(name),
+                sorted_names(own))
+        end
+        rule = info and rule[info.kind == 'cpu' and 'cpu' or 'gpu'] or rule
+        if not rule.allows(value) then
+            return ('%s = %s (allowed: %s)'):format(name, shown(value), rule.words)
+        end
+    end
+end
+
+-- ---- whole shapes ----
+
+-- What a team must be: lanes that look at one another.
+local function team_fault(shape, info)
+    local group = ('GROUP = %d'):format(shape.GROUP)
+    if not source.shuffles(info) then
+        if shape.TEAM and shape.TEAM ~= shape.GROUP then
+            return ('%s (allowed: TEAM, which is %d)'):format(group, shape.TEAM)
+        end
+        return shape.GROUP * shape.W <= 4 and group .. ' (allowed: more than 4 columns a group)'
+    end
+    local team = shape.TEAM or 32
+    if 32 % team ~= 0 then return ('TEAM = %d (allowed: 4, 8, 16, 32)'):format(team) end
+    if shape.GROUP % team ~= 0 then return ('%s (allowed: multiples of %d)'):format(group, team) end
+end
+
+local fits = {
+    march = team_fault,
+    volumes = function(shape, info)
+        if (shape.TEAM == nil) ~= (shape.RING == nil) then
+            return 'TEAM or RING without the other (allowed: both, none)'
+        end
+        return shape.TEAM and team_fault(shape, info)
+    end,
+    tile = function(shape)
+        if shape.GROUP % 32 ~= 0 then
+            return ('GROUP = %d (allowed: multiples of 32)'):format(shape.GROUP)
+        end
+        return shape.GROUP / 32 * shape.W <= 4
+            and ('GROUP = %d, W = %d (allowed: GROUP / 32 * W above 4)'):format(shape.GROUP,
+                shape.W)
+    end,
+}
+
+-- What the columns of a group keep is on the stack of a CPU's thread: on PoCL, with 8 MiB and in
+-- double, twice this many are too many.
+local most_columns = { volumes = 8192 }
+local columns_else = 20480
+
+-- What keeps a whole shape, whose fields are right each by itself, from that device, in words; nil
+-- or false if nothing does.
+function shape_fields.misfit(kernel, shape, info)
+    if shape.GROUP > info.max_group_size then
+        return ('GROUP = %d (allowed: up to %d)'):format(shape.GROUP, info.max_group_size)
+    end
+    local most = most_columns[kernel] or columns_else
+    if info.kind == 'cpu' and shape.GROUP * (shape.W + 32) > most then
+        return ('GROUP = %d, W = %d (allowed on a CPU: GROUP * (W + 32) up to %d)'):format(
+            shape.GROUP, shape.W, most)
+    end
+    if (shape.max_registers or 0) > 0 and not info.vendor:find 'NVIDIA' then
+        return ('max_registers = %d (allowed: 0, %s has no such limit)'):format(
+            shape.max_registers, info.model)
+    end
+    return fits[kernel] and fits[kernel](shape, info)
+end
+
+return shape_fields

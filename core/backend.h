@@ -122,6 +122,11 @@ typedef struct mr_backend {
     mare_status (*launch_create)(mr_native device, const mare_launch *launch, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
 
+    /* Calls a function of the host with the native queue, on which it may queue what it likes;
+     * where there are contexts, with the device's current. The status is the function's. */
+    mare_status (*call_run)(mr_native device, mr_native stream, mare_call_function function,
+                            void *data);
+
     /* Optional, all three or none: a plan as one native object, made of what mr_plan_walk visits.
      * A run uses the arguments and shapes that the launches have then. Without them core walks the
      * plan at each run. */
@@ -136,6 +141,7 @@ typedef struct mr_backend {
     void (*stream_disown)(mr_native device, mr_native stream);
     mare_status (*buffer_adopt)(mr_native device, uint64_t memory, uint64_t size, mr_native *out);
     void (*buffer_disown)(mr_native device, mr_native buffer);
+    /* optional, each by itself */
     void *(*device_native)(mr_native device);
     void *(*stream_native)(mr_native stream);
     uint64_t (*buffer_native)(mr_native buffer);

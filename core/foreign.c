@@ -2,9 +2,9 @@
  * and the natives of these. */
 #include "internal.h"
 
-/* Whether the back end can, else a refusal. */
-static mare_status need_adoption(const mare_device *device, const char *call) {
-    if (device->backend->stream_adopt) return MARE_OK;
+/* Refuses where the back end has not the entry. */
+static mare_status need(bool is_there, const mare_device *device, const char *call) {
+    if (is_there) return MARE_OK;
     return mr_fail(MARE_ERROR_UNAVAILABLE, "%s: %s has no natives of a host", call,
                    device->info.name);
 }
@@ -22,7 +22,7 @@ mare_status mare_stream_adopt(mare_device *device, void *queue, const char *labe
     if (!device || !queue || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_stream_adopt: device, queue and out are required");
-    MR_TRY(need_adoption(device, "mare_stream_adopt"));
+    MR_TRY(need(device->backend->stream_adopt, device, "mare_stream_adopt"));
     if (!label) label = "stream of the host";
     mare_stream *stream = mr_object_new_on_line(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
@@ -42,7 +42,7 @@ mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_b
     if (!device || !memory || !desc || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_buffer_adopt: device, memory, desc and out are required");
-    MR_TRY(need_adoption(device, "mare_buffer_adopt"));
+    MR_TRY(need(device->backend->buffer_adopt, device, "mare_buffer_adopt"));
     const char *label = desc->label ? desc->label : "buffer of the host";
     MR_TRY(mr_buffer_check_desc(device, desc, label));
     mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
@@ -66,7 +66,7 @@ mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_b
 mare_status mare_device_native(mare_device *device, void **context) {
     if (!device || !context)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_device_native: device and context are required");
-    MR_TRY(need_adoption(device, "mare_device_native"));
+    MR_TRY(need(device->backend->device_native, device, "mare_device_native"));
     *context = device->backend->device_native(device->native);
     return MARE_OK;
 }
@@ -74,8 +74,9 @@ mare_status mare_device_native(mare_device *device, void **context) {
 mare_status mare_stream_native(mare_stream *stream, void **queue) {
     if (!stream || !queue)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_native: stream and queue are required");
-    MR_TRY(need_adoption(stream->device, "mare_stream_native"));
-    *queue = stream->device->backend->stream_native(stream->native);
+    const mare_device *device = stream->device;
+    MR_TRY(need(device->backend->stream_native, device, "mare_stream_native"));
+    *queue = device->backend->stream_native(stream->native);
     return MARE_OK;
 }
 
@@ -83,8 +84,9 @@ mare_status mare_buffer_native(mare_buffer *buffer, uint64_t *memory, uint64_t *
     if (!buffer || !memory || !offset)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_buffer_native: buffer, memory and offset are required");
-    MR_TRY(need_adoption(buffer->device, "mare_buffer_native"));
-    *memory = buffer->device->backend->buffer_native(buffer->native);
+    const mare_device *device = buffer->device;
+    MR_TRY(need(device->backend->buffer_native, device, "mare_buffer_native"));
+    *memory = device->backend->buffer_native(buffer->native);
     *offset = buffer->offset;
     return MARE_OK;
 }

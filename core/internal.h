@@ -184,9 +184,21 @@ struct mare_kernel {
     mr_signature signature;
     mare_kernel_info info;
 };
-/* Work for a stream as a value. */
+/* The function of a host that queues a library's work. */
+struct mare_call {
+    mr_object object;
+    mare_device *device;
+    mare_call_function function;
+    void (*finish)(void *data);     /* NULL: none */
+    void *data;
+    mare_buffer **buffers;          /* retained */
+    uint64_t buffer_count;
+    uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
+};
+/* Work for a stream as a value; op.c has a row for each kind. */
 typedef enum mr_op_kind {
     MR_OP_LAUNCH,
+    MR_OP_CALL,
     MR_OP_UPLOAD,
     MR_OP_DOWNLOAD,
     MR_OP_COPY,
@@ -199,7 +211,8 @@ typedef struct mr_op {
     mr_op_kind kind;
     bool blocking;                  /* a transfer that the host waits for */
     uint32_t repeat;                /* of a plan */
-    mare_launch *launch;
+    mare_launch *launch;            /* of the objects those are NULL that the kind has not */
+    mare_call *call;
     mare_event *event;
     mare_plan *plan;
     mare_buffer *buffer;            /* destination; of a download its source */
@@ -278,7 +291,7 @@ static inline bool mr_order_is_known(const mare_buffer *buffer, const mare_strea
     return stream->slot != MR_STREAM_SLOTS &&
            atomic_load_explicit(&buffer->streams, memory_order_acquire) >> stream->slot & 1;
 }
-/* Before work with the buffer is queued on the stream, or for all that an operation uses. */
+/* Before work with the buffer is queued on the stream. */
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 
 /* op.c */
@@ -289,6 +302,11 @@ mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a na
 mare_status mr_op_fail(const mr_op *op, mare_status status) __attribute__((cold));
 void mr_op_retain(const mr_op *op);                         /* the objects it works on */
 void mr_op_release(const mr_op *op);
+/* Its name in the profile; NULL: it is not timed. */
+const char *mr_op_name(const mr_op *op);
+uint64_t mr_op_bytes(const mr_op *op);                      /* of what is timed */
+/* Before it runs on the stream: the stream waits for the former use of its memory. */
+mare_status mr_op_order(const mr_op *op, const mare_stream *stream);
 
 /* plan.c */
 mare_status mr_plan_add(mare_plan *plan, const mr_op *op);
@@ -298,7 +316,6 @@ mare_device *mr_plan_device(const mare_plan *plan);
 typedef mare_status mr_visit(const mr_op *op, void *context);
 mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
 mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);
-mare_status mr_order_op(const mr_op *op, const mare_stream *stream);
 
 /* profile.c */
 static inline bool mr_profile_is_on(const mare_device *device) {

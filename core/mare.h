@@ -379,12 +379,47 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes);
 mare_status mare_launch_set_together(mare_launch *launch, int32_t together);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
+/* ---- calls: the work of somebody else's library on a stream ----
+ * A call is a function of the host that queues work of a library (a matrix product, a transform, a
+ * message) on the native queue of a stream: a CUstream, a cl_command_queue, NULL on null, where it
+ * does its work at once. That work then has its place in the order of the stream, in plans and in
+ * the profile, as a launch has.
+ *
+ * The function runs on the thread that runs the call, on CUDA with the device's context current,
+ * which it leaves current. It only queues: nothing on `queue` is waited for. Of Mare it calls no
+ * more than mare_buffer_native and mare_error_set; a status other than MARE_OK becomes that of
+ * mare_call_run, with the message that it has set. Replaying a plan calls it each time, but on
+ * CUDA, where the first run of the plan captures what it queues: what it hands to the library must
+ * stay the same for as long as a plan holds the call. */
+
+typedef struct mare_call mare_call;
+typedef mare_status (*mare_call_function)(void *data, void *queue);
+
+typedef struct mare_call_desc {
+    const char *label;              /* its name in errors and in the profile, required */
+    mare_call_function function;    /* required */
+    void *data;                     /* handed to the function */
+    /* Called once with `data` when no handle and no plan holds the call any more; what the
+     * function has queued may still be running. NULL: nothing is to be done then. */
+    void (*finish)(void *data);
+    /* What the work reads and writes: kept alive as long as the call, and ordered like the buffers
+     * of a launch. */
+    mare_buffer *const *buffers;
+    uint64_t buffer_count;
+    uint64_t bytes;                 /* that the work moves, for the profile; 0: unknown */
+} mare_call_desc;
+
+mare_status mare_call_create(mare_device *device, const mare_call_desc *desc, mare_call **out);
+void mare_call_retain(mare_call *call);
+void mare_call_release(mare_call *call);
+mare_status mare_call_run(mare_call *call, mare_stream *stream);
+
 /* ---- plans: work recorded once and replayed with one call ----
  * From mare_plan_begin to mare_plan_end what is queued on `stream` is recorded instead of run:
- * launches, copies, fills, transfers, event records and waits, plans. A plan holds the launches,
- * buffers and events themselves, so a replay uses the arguments and shapes its launches have at
- * that time: write a scalar or set another buffer, and the next replay follows. The memory of
- * transfers must stay valid as long as the plan, and must be pinned. What makes the host wait is
+ * launches, calls, copies, fills, transfers, event records and waits, plans. A plan holds the
+ * launches, buffers and events themselves, so a replay uses the arguments and shapes its launches
+ * have at that time: write a scalar or set another buffer, and the next replay follows. The memory
+ * of transfers must stay valid as long as the plan, and must be pinned. What makes the host wait is
  * refused. A recording, too, keeps what it has recorded, and thereby the device, until it is ended
  * or its stream goes. On CUDA a plan is a graph, instantiated by its first run. */
 
@@ -436,13 +471,14 @@ void mare_log_set(uint32_t level);
 int mare_log_next(uint32_t *level, char *text, uint64_t size);
 
 /* ---- profile: what ran when ----
- * Between begin and end every launch, transfer, copy and fill on the device is timed by events, and
- * NVTX ranges of their names surround their queueing where a library for them is found. Plans are
- * then replayed operation by operation. Records come after the end, in the order of queueing;
- * beginning anew forgets them. */
+ * Between begin and end every launch, call, transfer, copy and fill on the device is timed by
+ * events, and NVTX ranges of their names surround their queueing where a library for them is found.
+ * Plans are then replayed operation by operation. Records come after the end, in the order of
+ * queueing; beginning anew forgets them. */
 
 typedef struct mare_profile_record {
-    char name[128];                 /* of the kernel, or "upload", "download", "copy", "fill" */
+    /* of the kernel or the call, or "upload", "download", "copy", "fill" */
+    char name[128];
     char stream[64];                /* its label */
     uint32_t stream_index;          /* tells streams of one label apart */
     uint32_t is_kernel;
@@ -460,8 +496,8 @@ mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int
 /* ---- what the host has already ----
  * A host that speaks to the vendor itself can let Mare work in its context, on its queues and in
  * its memory, and use those of Mare. Natives are CUcontext, CUstream and CUdeviceptr on CUDA,
- * cl_context, cl_command_queue and cl_mem on OpenCL; elsewhere these calls are
- * MARE_ERROR_UNAVAILABLE. On OpenCL Mare retains what it is given. On CUDA it is the host's: it
+ * cl_context, cl_command_queue and cl_mem on OpenCL; on null memory's is its address, and the rest
+ * is MARE_ERROR_UNAVAILABLE. On OpenCL Mare retains what it is given. On CUDA it is the host's: it
  * must last until Mare's object is released and the work queued on it has ended. Mare orders its
  * own work; what the host queues itself is ordered by the queue that both use, or by the host. */
 

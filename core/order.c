@@ -89,23 +89,3 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
     atomic_fetch_or(&buffer->streams, bit);
     return MARE_OK;
 }
-
-static mare_status use_launch(mare_launch *launch, const mare_stream *stream) {
-    if (launch->ordered == stream->serial) return MARE_OK;
-    for (uint32_t i = 0; i < launch->kernel->signature.arg_count; i++)
-        if (launch->buffers[i]) MR_TRY(mr_order_use(launch->buffers[i], stream));
-    launch->ordered = stream->serial;
-    return MARE_OK;
-}
-
-mare_status mr_order_op(const mr_op *op, const mare_stream *stream) {
-    switch (op->kind) {
-    case MR_OP_LAUNCH: return use_launch(op->launch, stream);
-    case MR_OP_PLAN: return mr_plan_order(op->plan, stream);
-    case MR_OP_RECORD:
-    case MR_OP_WAIT: return MARE_OK;
-    default:
-        if (op->source) MR_TRY(mr_order_use(op->source, stream));
-        return mr_order_use(op->buffer, stream);
-    }
-}

@@ -132,7 +132,7 @@ static mare_status mark_recorded(const mr_op *op, void *nothing) {
 }
 
 mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream) {
-    for (size_t i = 0; i < plan->count; i++) MR_TRY(mr_order_op(&plan->ops[i], stream));
+    for (size_t i = 0; i < plan->count; i++) MR_TRY(mr_op_order(&plan->ops[i], stream));
     return MARE_OK;
 }
 

@@ -127,19 +127,9 @@ mare_status mare_profile_begin(mare_device *device) {
 
 /* ---- names and streams, once each ---- */
 
-static const char *what_of(const mr_op *op) {
-    switch (op->kind) {
-    case MR_OP_LAUNCH: return op->launch->kernel->signature.name;
-    case MR_OP_UPLOAD: return "upload";
-    case MR_OP_DOWNLOAD: return "download";
-    case MR_OP_COPY: return "copy";
-    default: return "fill";
-    }
-}
-
 static mare_status find_name(struct mr_profile *profile, const mr_op *op, uint32_t *out) {
-    const mare_kernel *kernel = op->kind == MR_OP_LAUNCH ? op->launch->kernel : NULL;
-    const char *text = what_of(op);
+    const mare_kernel *kernel = op->launch ? op->launch->kernel : NULL;
+    const char *text = mr_op_name(op);
     size_t i = 0;
     while (i < profile->name_count && (profile->names[i].kernel != kernel ||
                                        strcmp(profile->names[i].text, text)))
@@ -242,18 +232,18 @@ static mare_status run_locked(const mr_op *op, mare_stream *stream) {
     struct piece *place = add_piece(profile);
     if (!place) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
     MR_TRY(run_timed(op, stream, slot));
-    const bool is_kernel = op->kind == MR_OP_LAUNCH;
-    piece.bytes = is_kernel ? op->launch->bytes : mr_region_volume(&op->region);
+    piece.bytes = mr_op_bytes(op);
     *place = piece;
     profile->count++;
     return MARE_OK;
 }
 
 mare_status mr_profile_run(const mr_op *op, mare_stream *stream) {
-    if (op->kind == MR_OP_RECORD || op->kind == MR_OP_WAIT) return mr_op_run(op, stream->native);
+    const char *name = mr_op_name(op);
+    if (!name) return mr_op_run(op, stream->native);
     struct mr_profile *profile = stream->device->profile;
     pthread_mutex_lock(&profile->lock);
-    if (nvtx.nvtxRangePushA) nvtx.nvtxRangePushA(what_of(op));
+    if (nvtx.nvtxRangePushA) nvtx.nvtxRangePushA(name);
     mare_status status = mr_profile_is_on(stream->device)   /* until it was our turn */
                              ? run_locked(op, stream)
                              : mr_op_run(op, stream->native);

@@ -420,6 +420,7 @@ const mr_backend mr_backend_cuda = {
     .launch_create = mr_cuda_launch_create,
     .launch_destroy = mr_cuda_launch_destroy,
     .launch_run = mr_cuda_launch_run,
+    .call_run = mr_cuda_call_run,
     .device_adopt = mr_cuda_device_adopt,
     .stream_adopt = mr_cuda_stream_adopt,
     .stream_disown = mr_cuda_stream_disown,

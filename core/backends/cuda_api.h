@@ -113,6 +113,8 @@ void mr_cuda_buffer_disown(mr_native device, mr_native buffer);
 void *mr_cuda_device_native(mr_native device);
 void *mr_cuda_stream_native(mr_native stream);
 uint64_t mr_cuda_buffer_native(mr_native buffer);
+mare_status mr_cuda_call_run(mr_native device, mr_native stream, mare_call_function function,
+                             void *data);
 
 /* ---- cuda_memory.c ---- */
 mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out);

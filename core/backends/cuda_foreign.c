@@ -1,5 +1,6 @@
-/* cuda_foreign.c - the CUDA back end: the host's context, streams and memory. The context is the
- * primary one, which Mare uses anyway; the rest Mare only uses. */
+/* cuda_foreign.c - the CUDA back end: the host's context, streams and memory, and its calls of
+ * other libraries. The context is the primary one, which Mare uses anyway; the rest Mare only uses.
+ */
 #include "cuda_api.h"
 
 mare_status mr_cuda_device_adopt(int index, void *context, mr_native *out) {
@@ -35,3 +36,12 @@ void *mr_cuda_device_native(mr_native device) {
 void *mr_cuda_stream_native(mr_native stream) { return stream.ptr; }
 
 uint64_t mr_cuda_buffer_native(mr_native buffer) { return buffer.u64; }
+
+mare_status mr_cuda_call_run(mr_native device, mr_native stream, mare_call_function function,
+                             void *data) {
+    bool pushed;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = function(data, stream.ptr);
+    mr_cuda_leave(pushed);
+    return status;
+}

@@ -242,6 +242,14 @@ static mare_status launch_run(mr_native device, mr_native stream, const mare_lau
     return MARE_OK;
 }
 
+static mare_status call_run(mr_native device, mr_native stream, mare_call_function function,
+                            void *data) {
+    (void)device, (void)stream;
+    return function(data, NULL);
+}
+
+static uint64_t buffer_native(mr_native buffer) { return (uintptr_t)buffer.ptr; }
+
 const mr_backend mr_backend_null = {
     .name = "null",
     .prelude = "",
@@ -281,4 +289,6 @@ const mr_backend mr_backend_null = {
     .launch_create = launch_create,
     .launch_destroy = launch_destroy,
     .launch_run = launch_run,
+    .call_run = call_run,
+    .buffer_native = buffer_native,
 };

@@ -257,6 +257,7 @@ const mr_backend mr_backend_opencl = {
     .launch_create = mr_opencl_launch_create,
     .launch_destroy = mr_opencl_launch_destroy,
     .launch_run = mr_opencl_launch_run,
+    .call_run = mr_opencl_call_run,
     .device_adopt = mr_opencl_device_adopt,
     .stream_adopt = mr_opencl_stream_adopt,
     .stream_disown = mr_opencl_stream_destroy,

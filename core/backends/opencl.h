@@ -166,6 +166,8 @@ void mr_opencl_buffer_disown(mr_native device, mr_native buffer);
 void *mr_opencl_device_native(mr_native device);
 void *mr_opencl_stream_native(mr_native stream);
 uint64_t mr_opencl_buffer_native(mr_native buffer);
+mare_status mr_opencl_call_run(mr_native device, mr_native stream, mare_call_function function,
+                               void *data);
 
 /* ---- the other files: entries of the back end's table ---- */
 

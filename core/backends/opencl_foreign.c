@@ -1,5 +1,6 @@
-/* opencl_foreign.c - the OpenCL back end: contexts, queues and memory of the host. Each is asked
- * whether it fits, retained, and let go like one of Mare's own. */
+/* opencl_foreign.c - the OpenCL back end: contexts, queues and memory of the host, and its calls
+ * of other libraries. Each object is asked whether it fits, retained, and let go like one of Mare's
+ * own. */
 #include "opencl.h"
 
 #include <inttypes.h>
@@ -92,4 +93,15 @@ void *mr_opencl_stream_native(mr_native stream) {
 
 uint64_t mr_opencl_buffer_native(mr_native buffer) {
     return (uintptr_t)((const mr_opencl_buffer *)buffer.ptr)->mem;
+}
+
+/* What the library has queued counts as one command without an event, also where it failed half
+ * way, so that the next record puts a marker behind it. */
+mare_status mr_opencl_call_run(mr_native device, mr_native stream_native,
+                               mare_call_function function, void *data) {
+    (void)device;
+    mr_opencl_stream *stream = stream_native.ptr;
+    mare_status status = function(data, stream->queue);
+    atomic_fetch_add(&stream->queued, 1);
+    return status;
 }

@@ -2,7 +2,8 @@
  *
  * Above the seam (the files of core/): argument checks, defaults, labels, reference counts,
  * include resolution, the cache, error texts about the user's objects. Below it (those of
- * backends/): native calls only. No vendor type crosses it: native handles travel as mr_native.
+ * backends/): native calls only. No vendor type crosses it: native handles travel as mr_native. No
+ * handle of core's is opened below it: what a back end has to know of one is said here.
  * Every entry is required unless marked optional. Ranges, alignment rules stated in mare.h and
  * ownership have been checked before an entry is called. An entry that fails reports through
  * mr_fail with the vendor's call, number and text, and leaves its outputs untouched.
@@ -13,14 +14,7 @@
 #ifndef MARE_BACKEND_H
 #define MARE_BACKEND_H
 
-#include "mare.h"
-
-#include <stdbool.h>
-
-/* Drivers leave little of Mare in the caches, so what each launch reads of a handle, or of what is
- * behind it, shares one of their lines. */
-enum { MR_LINE_BYTES = 64 };
-#define MR_LINE _Alignas(MR_LINE_BYTES)
+#include "support.h"
 
 typedef union mr_native { void *ptr; uint64_t u64; } mr_native;
 
@@ -33,6 +27,28 @@ typedef union mr_value {
     double d;
 } mr_value;
 
+/* The part of a native buffer that an argument is bound to. */
+typedef struct mr_span {
+    mr_native buffer;
+    uint64_t offset, size;          /* bytes; size 0: all of it */
+} mr_span;
+
+/* A launch as back ends see it. Each run reads the first part, and the rest where the revision
+ * tells that something has changed. */
+typedef struct mr_dispatch {
+    mr_native native;               /* what launch_create has made */
+    uint64_t revision;              /* counts settings of arguments and shapes */
+    uint32_t groups[3], group[3];
+    bool is_open;                   /* scalars may change unset: somebody points to them */
+    bool is_together;               /* groups wait for one another */
+    const char *name;               /* of the kernel */
+    mr_native kernel;
+    uint32_t arg_count;
+    const mare_arg_info *args;      /* by argument, as the next two */
+    mr_value *values;
+    mr_span *spans;                 /* of buffers */
+} mr_dispatch;
+
 /* A program on its way to the compiler: one flat text, includes resolved, #line in place. */
 typedef struct mr_source {
     const char *text;               /* begins with the defines as #define lines */
@@ -43,13 +59,36 @@ typedef struct mr_source {
     uint32_t language, math;
 } mr_source;
 
-/* malloc'ed; who receives it frees it */
-typedef struct mr_blob { void *data; size_t size; } mr_blob;
+/* ---- what plan_build finds in a plan ---- */
+
+typedef struct mr_op mr_op;
+
+/* Kinds of work; op.c has a row for each. */
+typedef enum mr_op_kind {
+    MR_OP_LAUNCH,
+    MR_OP_CALL,
+    MR_OP_UPLOAD,
+    MR_OP_DOWNLOAD,
+    MR_OP_COPY,
+    MR_OP_FILL,
+    MR_OP_RECORD,                   /* of an event */
+    MR_OP_WAIT,                     /* of the stream, for an event */
+    MR_OP_PLAN                      /* within a plan only */
+} mr_op_kind;
+mr_op_kind mr_op_kind_of(const mr_op *op);
+const mr_dispatch *mr_op_dispatch(const mr_op *op);         /* of a launch */
+mr_native mr_op_event(const mr_op *op);                     /* of a record or a wait */
+mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
+/* Visits the operations in order, nested plans written out, until a visit fails. */
+typedef mare_status mr_visit(const mr_op *op, void *context);
+mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
+
+/* ---- the table of a back end ---- */
 
 typedef struct mr_backend {
     /* What is called for each piece of work. read_row: one row, not blocking. */
     MR_LINE mare_status (*launch_run)(mr_native device, mr_native stream,
-                                      const mare_launch *launch);
+                                      const mr_dispatch *launch);
     mare_status (*read_row)(mr_native device, mr_native stream, void *dst, mr_native src,
                             uint64_t offset, uint64_t size);
     mare_status (*event_record)(mr_native device, mr_native event, mr_native stream);
@@ -119,7 +158,7 @@ typedef struct mr_backend {
 
     /* What a prepared launch needs natively, so that a run has little to do. The launch stays where
      * it is, and so do its values; they are not set yet. */
-    mare_status (*launch_create)(mr_native device, const mare_launch *launch, mr_native *out);
+    mare_status (*launch_create)(mr_native device, const mr_dispatch *launch, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
 
     /* Calls a function of the host with the native queue, on which it may queue what it likes;

@@ -1,67 +1,13 @@
-/* internal.h - what the files of core share: error reporting, handles, small helpers.
+/* internal.h - what the files of core share above the seam: handles and what they are made of.
  * Prefix mr_/MR_. */
 #ifndef MARE_INTERNAL_H
 #define MARE_INTERNAL_H
 
-#include "mare.h"
 #include "backend.h"
+#include "support.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-
-/* ---- error.c: the calling thread's message ---- */
-
-/* Sets the message and returns `status`, so that `return mr_fail(...)` is the usual form. */
-mare_status mr_fail(mare_status status, const char *format, ...)
-    __attribute__((cold, format(printf, 2, 3)));
-/* Puts "context: " in front of the message of a failure on its way up; returns `status`. */
-mare_status mr_annotate(mare_status status, const char *format, ...)
-    __attribute__((cold, format(printf, 2, 3)));
-void mr_clear_error(void);
-
-#define MR_TRY(expression)                                                     \
-    do {                                                                       \
-        mare_status mr_status_ = (expression);                                 \
-        if (mr_status_ != MARE_OK) return mr_status_;                          \
-    } while (0)
-#define MR_TRY_WITH(expression, ...)                                           \
-    do {                                                                       \
-        mare_status mr_status_ = (expression);                                 \
-        if (mr_status_ != MARE_OK) return mr_annotate(mr_status_, __VA_ARGS__); \
-    } while (0)
-
-/* ---- log.c: lines that the host takes with mare_log_next ---- */
-void mr_log(uint32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* ---- text.c: growable text with a sticky failure flag ---- */
-
-/* zero-initialise; data is NUL-terminated */
-typedef struct mr_text { char *data; size_t size, capacity; bool failed; } mr_text;
-
-void mr_text_append(mr_text *text, const char *bytes, size_t size);
-void mr_text_format(mr_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void mr_text_vformat(mr_text *text, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
-const char *mr_text_cstr(const mr_text *text);      /* never NULL */
-void mr_text_free(mr_text *text);
-/* Copies what fits with its NUL, of UTF-8 whole characters. */
-void mr_text_cut(char *out, size_t size, const char *text);
-/* "4096", "512M", "1.5G": K, M, G, T are powers of 1024. False if the text is nothing like it. */
-bool mr_parse_bytes(const char *text, uint64_t *out);
-
-/* ---- dl.c: the only dlopen in the tree ---- */
-
-typedef struct mr_symbol { const char *name; void **address; bool required; } mr_symbol;
-
-/* Tries the names in order and then every symbol. `loaded` (may be NULL) receives the name that
- * worked. MARE_ERROR_UNAVAILABLE names the libraries tried with the loader's words, or the
- * missing required symbols. The library stays loaded. */
-mare_status mr_dl_load(const char *const *names, const mr_symbol *symbols, size_t symbol_count,
-                       char *loaded, size_t loaded_size);
-
-/* The file of a function that was loaded; "" if unknown. */
-void mr_dl_path(void *function, char *out, size_t size);
 
 /* ---- objects: the first member of every handle ---- */
 
@@ -72,13 +18,6 @@ typedef struct mr_object {
     uint64_t bytes;                 /* of memory that it holds, for reports */
     struct mr_object *before, *after;   /* in the list of all that live */
 } mr_object;
-
-/* zeroed, at the start of a line, to be freed by free(); NULL if out of memory */
-void *mr_line_alloc(size_t size);
-/* Likewise code: what each launch and each queued download runs lies together in the library, and
- * without what runs only now and then, which is a function of its own. */
-#define MR_HOT __attribute__((hot, aligned(MR_LINE_BYTES)))
-#define MR_RARE __attribute__((cold, noinline))
 
 /* zeroed, one reference, counted as live; NULL if out of memory */
 void *mr_object_new(size_t size, const char *kind, const char *label);
@@ -195,19 +134,8 @@ struct mare_call {
     uint64_t buffer_count;
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
 };
-/* Work for a stream as a value; op.c has a row for each kind. */
-typedef enum mr_op_kind {
-    MR_OP_LAUNCH,
-    MR_OP_CALL,
-    MR_OP_UPLOAD,
-    MR_OP_DOWNLOAD,
-    MR_OP_COPY,
-    MR_OP_FILL,
-    MR_OP_RECORD,                   /* of an event */
-    MR_OP_WAIT,                     /* of the stream, for an event */
-    MR_OP_PLAN                      /* within a plan only */
-} mr_op_kind;
-typedef struct mr_op {
+/* Work for a stream as a value. */
+struct mr_op {
     mr_op_kind kind;
     bool blocking;                  /* a transfer that the host waits for */
     uint32_t repeat;                /* of a plan */
@@ -221,24 +149,21 @@ typedef struct mr_op {
     mare_region region;             /* offsets count from the roots; a fill is a line */
     uint32_t pattern_size;
     unsigned char pattern[8];
-} mr_op;
+};
 struct mare_launch {
     mr_object object;
     MR_LINE mare_device *device;
-    mr_native native;
-    uint64_t revision;              /* counts settings of arguments and shapes */
     uint64_t ordered;               /* serial of the stream that its buffers are ordered for */
-    uint32_t groups[3], group[3];
-    uint32_t missing;               /* arguments not set */
-    bool is_open;                   /* scalars may change unset: somebody points to them */
-    bool is_together;               /* groups wait for one another */
+    mr_dispatch dispatch;           /* its first part shares the line */
     mr_op op;                       /* to run it */
     mare_kernel *kernel;
-    mr_value *values;               /* kernel->signature.arg_count, as of the next two arrays */
-    mare_buffer **buffers;          /* retained, NULL for scalars */
-    bool *is_set;
+    mare_buffer **buffers;          /* retained, by argument; NULL for scalars */
+    bool *is_set;                   /* by argument */
+    uint32_t missing;               /* arguments not set */
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
 };
+_Static_assert(offsetof(struct mare_launch, dispatch.name) - offsetof(struct mare_launch, device) <=
+                   MR_LINE_BYTES, "what each run reads of a launch lies on one line");
 
 /* device.c */
 /* The stream to use on `device`: NULL means its default stream; a stream of another device is
@@ -297,7 +222,6 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* op.c */
 /* Queues it, or records it where the stream is recording. */
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream);
-mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
 /* Returns `status`, a failure of the back end, with what it was for; notes a loss. */
 mare_status mr_op_fail(const mr_op *op, mare_status status) __attribute__((cold));
 void mr_op_retain(const mr_op *op);                         /* the objects it works on */
@@ -312,9 +236,6 @@ mare_status mr_op_order(const mr_op *op, const mare_stream *stream);
 mare_status mr_plan_add(mare_plan *plan, const mr_op *op);
 void mr_plan_abandon(mare_stream *stream);          /* of the stream's recording, if any */
 mare_device *mr_plan_device(const mare_plan *plan);
-/* Visits the operations in order, nested plans written out, until a visit fails. */
-typedef mare_status mr_visit(const mr_op *op, void *context);
-mare_status mr_plan_walk(const mare_plan *plan, mr_visit *visit, void *context);
 mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);
 
 /* profile.c */
@@ -329,28 +250,6 @@ static inline bool mr_stream_is_plain(const mare_stream *stream) {
            !atomic_load_explicit(&stream->device->is_lost, memory_order_acquire);
 }
 void mr_profile_close(mare_device *device);
-
-/* region.c */
-static inline mare_region mr_region_linear(uint64_t dst_offset, uint64_t src_offset,
-                                           uint64_t size) {
-    return (mare_region){ .width = size,
-                          .height = 1,
-                          .depth = 1,
-                          .dst_offset = dst_offset,
-                          .dst_pitch = size,
-                          .dst_slice = size,
-                          .src_offset = src_offset,
-                          .src_pitch = size,
-                          .src_slice = size };
-}
-/* Fills in the defaults of mare_region and checks pitches and slices. */
-mare_status mr_region_normalise(const mare_region *region, mare_region *out);
-/* One past the last byte that the box touches; false if that is beyond 64 bits. */
-bool mr_region_dst_end(const mare_region *r, uint64_t *end);
-bool mr_region_src_end(const mare_region *r, uint64_t *end);
-bool mr_region_overlaps(const mare_region *r);      /* both sides in the same memory */
-uint64_t mr_region_volume(const mare_region *r);    /* bytes */
-bool mr_region_split(const mare_region *r, mare_region *first, mare_region *second);
 
 /* lex.c: C text in pieces, so that comments and strings fool nobody. The text ends with NUL. */
 typedef enum mr_token_kind {
@@ -369,14 +268,8 @@ bool mr_token_is(mr_token token, const char *text);
  * looked up in the defines; a file that is not found is left to the compiler (then *complete is
  * false); <...> likewise. #line keeps error positions true. */
 mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool *complete);
-extern const char mr_prelude_cuda[];        /* kernels/prelude, embedded at build time */
-extern const char mr_prelude_opencl[];
 
-/* cache.c */
-/* `key` is everything that makes the binary valid. False: a miss, for whatever reason. */
-bool mr_cache_load(const char *key, size_t key_size, mr_blob *out);
-void mr_cache_store(const char *key, size_t key_size, const char *program, const char *device,
-                    const mr_blob *binary);
+/* cache.c, beside what support.h has */
 /* Makes this process (this thread, too) the one that compiles `key`. True: another one is at it.
  * *lock < 0: not taken, and unless busy there is no way to. The lock dies with the process. */
 bool mr_cache_lock(const char *key, size_t key_size, int *lock);

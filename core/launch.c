@@ -11,30 +11,36 @@
 
 static void destroy(mare_launch *launch) {
     if (!launch) return;
-    mare_kernel *kernel = launch->kernel;
-    mare_device *device = launch->device;
-    if (launch->native.u64) device->backend->launch_destroy(device->native, launch->native);
-    for (uint32_t i = 0; launch->buffers && i < kernel->signature.arg_count; i++)
+    mr_dispatch *d = &launch->dispatch;
+    const mare_device *device = launch->device;
+    if (d->native.u64) device->backend->launch_destroy(device->native, d->native);
+    for (uint32_t i = 0; launch->buffers && i < d->arg_count; i++)
         mare_buffer_release(launch->buffers[i]);
-    free(launch->values);
+    free(d->values);
+    free(d->spans);
     free(launch->buffers);
     free(launch->is_set);
-    mare_kernel_release(kernel);
+    mare_kernel_release(launch->kernel);
     mr_object_delete(&launch->object);
 }
 
 static mare_status prepare(mare_launch *launch) {
-    const mr_signature *signature = &launch->kernel->signature;
-    size_t count = signature->arg_count ? signature->arg_count : 1;
-    launch->values = calloc(count, sizeof *launch->values);
+    const mare_kernel *kernel = launch->kernel;
+    mr_dispatch *d = &launch->dispatch;
+    d->name = kernel->signature.name;
+    d->kernel = kernel->native;
+    d->args = kernel->signature.args;
+    d->arg_count = launch->missing = kernel->signature.arg_count;
+    const size_t count = d->arg_count ? d->arg_count : 1;
+    d->values = calloc(count, sizeof *d->values);
+    d->spans = calloc(count, sizeof *d->spans);
     launch->buffers = calloc(count, sizeof *launch->buffers);
     launch->is_set = calloc(count, sizeof *launch->is_set);
-    if (!launch->values || !launch->buffers || !launch->is_set)
+    if (!d->values || !d->spans || !launch->buffers || !launch->is_set)
         return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
-    launch->missing = signature->arg_count;
     launch->op = (mr_op){ .kind = MR_OP_LAUNCH, .launch = launch };
     MR_TRY(mr_device_alive(launch->device));
-    return launch->device->backend->launch_create(launch->device->native, launch, &launch->native);
+    return launch->device->backend->launch_create(launch->device->native, d, &d->native);
 }
 
 mare_status mare_launch_create(mare_kernel *kernel, mare_launch **out) {
@@ -68,11 +74,11 @@ void mare_launch_release(mare_launch *launch) {
 
 static mare_status find_arg(mare_launch *launch, uint32_t index, const mare_arg_info **out) {
     if (!launch) return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set: launch is NULL");
-    const mr_signature *signature = &launch->kernel->signature;
-    if (index >= signature->arg_count)
+    const mr_dispatch *d = &launch->dispatch;
+    if (index >= d->arg_count)
         return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': argument %u, it has %u counted from 0",
-                       signature->name, index, signature->arg_count);
-    *out = &signature->args[index];
+                       d->name, index, d->arg_count);
+    *out = &d->args[index];
     return MARE_OK;
 }
 
@@ -81,7 +87,7 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
 
 /* "kernel 'saxpy', argument 1 'a': expects float, got ..." */
 static mare_status refuse(const mare_launch *launch, uint32_t index, const char *format, ...) {
-    const mare_arg_info *info = &launch->kernel->signature.args[index];
+    const mare_arg_info *info = &launch->dispatch.args[index];
     mr_text text = { 0 };
     va_list arguments;
     va_start(arguments, format);
@@ -91,7 +97,7 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
                            ? ""
                            : mare_type_name((mare_type)info->type);
     mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s', argument %u '%s': expects %s%s%s, got %s",
-            launch->kernel->signature.name, index, info->name, info->is_buffer ? "a buffer" : "",
+            launch->dispatch.name, index, info->name, info->is_buffer ? "a buffer" : "",
             info->is_buffer && *type ? " of " : "", type, mr_text_cstr(&text));
     mr_text_free(&text);
     return MARE_ERROR_ARGUMENT;
@@ -99,7 +105,7 @@ static mare_status refuse(const mare_launch *launch, uint32_t index, const char 
 
 static mare_status check_buffer(const mare_launch *launch, uint32_t index,
                                 const mare_buffer *buffer) {
-    const mare_arg_info *info = &launch->kernel->signature.args[index];
+    const mare_arg_info *info = &launch->dispatch.args[index];
     const mare_device *device = launch->device;
     const char *label = buffer->object.label;
     if (!info->is_buffer) return refuse(launch, index, "the buffer '%s'", label);
@@ -120,7 +126,7 @@ static mare_status check_buffer(const mare_launch *launch, uint32_t index,
 }
 
 static void mark_set(mare_launch *launch, uint32_t index) {
-    launch->revision++;
+    launch->dispatch.revision++;
     if (launch->is_set[index]) return;
     launch->is_set[index] = true;
     launch->missing--;
@@ -135,7 +141,9 @@ mare_status mare_launch_set_buffer(mare_launch *launch, uint32_t index, mare_buf
     mare_buffer_release(launch->buffers[index]);
     launch->buffers[index] = buffer;
     launch->ordered = 0;
-    launch->values[index].u = buffer->native.u64 + buffer->offset;
+    launch->dispatch.values[index].u = buffer->native.u64 + buffer->offset;
+    launch->dispatch.spans[index] = (mr_span){ buffer->native, buffer->offset,
+                                               buffer->parent ? buffer->size : 0 };
     mark_set(launch, index);
     return MARE_OK;
 }
@@ -155,13 +163,13 @@ static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
 
 /* Two's complement, little endian: the low bytes are the smaller type. */
 static void store_integer(mare_launch *launch, uint32_t index, uint64_t value) {
-    launch->values[index].u = value;
+    launch->dispatch.values[index].u = value;
     mark_set(launch, index);
 }
 
 static void store_real(mare_launch *launch, uint32_t index, uint32_t type, double value) {
-    if (type == MARE_TYPE_FLOAT) launch->values[index].f = (float)value;
-    else launch->values[index].d = value;
+    if (type == MARE_TYPE_FLOAT) launch->dispatch.values[index].f = (float)value;
+    else launch->dispatch.values[index].d = value;
     mark_set(launch, index);
 }
 
@@ -223,7 +231,7 @@ mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t
     if (!value) return refuse(launch, index, "NULL as a value");
     if (info->is_buffer || type != info->type)
         return refuse(launch, index, "a %s", mare_type_name((mare_type)type));
-    memcpy(launch->values[index].bytes, value, mare_type_size((mare_type)type));
+    memcpy(launch->dispatch.values[index].bytes, value, mare_type_size((mare_type)type));
     mark_set(launch, index);
     return MARE_OK;
 }
@@ -236,8 +244,8 @@ void *mare_launch_scalar(mare_launch *launch, uint32_t index) {
         return NULL;
     }
     mark_set(launch, index); /* zero until it is written */
-    launch->is_open = true;
-    return launch->values[index].bytes;
+    launch->dispatch.is_open = true;
+    return launch->dispatch.values[index].bytes;
 }
 
 /* ---- shape ---- */
@@ -293,7 +301,7 @@ static mare_status check_source(const mare_launch *launch, const uint32_t global
 static mare_status check_shape(const mare_launch *launch, const uint32_t global[3],
                                const uint32_t group[3]) {
     const mare_device_info *info = &launch->device->info;
-    const char *name = launch->kernel->signature.name;
+    const char *name = launch->dispatch.name;
     for (int d = 0; d < 3; d++) {
         if (!global[d])
             return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': global size along %c is 0", name,
@@ -321,25 +329,24 @@ mare_status mare_launch_set_shape(mare_launch *launch, const uint32_t global[3],
     MR_TRY(check_shape(launch, global, chosen));
     MR_TRY(check_source(launch, global, chosen));
     for (int d = 0; d < 3; d++) {
-        launch->group[d] = chosen[d];
-        launch->groups[d] = global[d] / chosen[d] + (global[d] % chosen[d] != 0);
+        launch->dispatch.group[d] = chosen[d];
+        launch->dispatch.groups[d] = global[d] / chosen[d] + (global[d] % chosen[d] != 0);
     }
-    launch->revision++;
+    launch->dispatch.revision++;
     return MARE_OK;
 }
 
 /* ---- running ---- */
 
 static mare_status refuse_incomplete(const mare_launch *launch) {
-    const mr_signature *signature = &launch->kernel->signature;
+    const mr_dispatch *d = &launch->dispatch;
     if (!launch->missing)
-        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", signature->name);
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", d->name);
     mr_text missing = { 0 };
-    for (uint32_t i = 0; i < signature->arg_count; i++)
+    for (uint32_t i = 0; i < d->arg_count; i++)
         if (!launch->is_set[i])
-            mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i,
-                           signature->args[i].name);
-    mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", signature->name,
+            mr_text_format(&missing, "%s%u '%s'", missing.size ? ", " : "", i, d->args[i].name);
+    mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", d->name,
             mr_text_cstr(&missing));
     mr_text_free(&missing);
     return MARE_ERROR_ARGUMENT;
@@ -357,8 +364,8 @@ mare_status mare_launch_set_together(mare_launch *launch, int32_t together) {
     if (together && !device->backend->runs_together)
         return mr_fail(MARE_ERROR_UNAVAILABLE,
                        "kernel '%s': %s does not promise to run all groups at the same time",
-                       launch->kernel->signature.name, device->info.name);
-    launch->is_together = together != 0;
+                       launch->dispatch.name, device->info.name);
+    launch->dispatch.is_together = together != 0;
     return MARE_OK;
 }
 
@@ -371,7 +378,7 @@ static bool is_plain(const mare_launch *launch, const mare_stream *stream) {
 MR_RARE static mare_status run_otherwise(mare_launch *launch, mare_stream *stream) {
     const char *label = launch->object.label;
     MR_TRY(mr_device_pick_stream(launch->device, stream, "kernel", label, &stream));
-    if (launch->missing || !launch->group[0]) return refuse_incomplete(launch);
+    if (launch->missing || !launch->dispatch.group[0]) return refuse_incomplete(launch);
     return mr_op_submit(&launch->op, stream);
 }
 
@@ -380,6 +387,7 @@ MR_HOT mare_status mare_launch_run(mare_launch *launch, mare_stream *stream) {
     const mare_device *device = launch->device;
     const mare_stream *used = stream ? stream : device->stream;
     if (!is_plain(launch, used)) return run_otherwise(launch, stream);
-    mare_status status = device->backend->launch_run(device->native, used->native, launch);
+    mare_status status = device->backend->launch_run(device->native, used->native,
+                                                     &launch->dispatch);
     return status == MARE_OK ? MARE_OK : mr_op_fail(&launch->op, status);
 }

@@ -25,27 +25,27 @@ typedef struct kind {
 
 /* ---- launches ---- */
 
-static const char *launch_name(const mr_op *op) { return op->launch->kernel->signature.name; }
+static const char *launch_name(const mr_op *op) { return op->launch->dispatch.name; }
 static uint64_t launch_bytes(const mr_op *op) { return op->launch->bytes; }
 static mare_device *launch_device(const mr_op *op) { return op->launch->device; }
 static void retain_launch(const mr_op *op) { mare_launch_retain(op->launch); }
 static void release_launch(const mr_op *op) { mare_launch_release(op->launch); }
 
 static mare_status run_launch(const mr_op *op, const mare_device *device, mr_native stream) {
-    return device->backend->launch_run(device->native, stream, op->launch);
+    return device->backend->launch_run(device->native, stream, &op->launch->dispatch);
 }
 
 static mare_status explain_launch(const mr_op *op, mare_status status) {
-    const mare_launch *l = op->launch;
-    return mr_annotate(status, "kernel '%s' (%u x %u x %u groups of %u x %u x %u)",
-                       l->kernel->signature.name, l->groups[0], l->groups[1], l->groups[2],
-                       l->group[0], l->group[1], l->group[2]);
+    const mr_dispatch *l = &op->launch->dispatch;
+    return mr_annotate(status, "kernel '%s' (%u x %u x %u groups of %u x %u x %u)", l->name,
+                       l->groups[0], l->groups[1], l->groups[2], l->group[0], l->group[1],
+                       l->group[2]);
 }
 
 static mare_status order_launch(const mr_op *op, const mare_stream *stream) {
     mare_launch *launch = op->launch;
     if (launch->ordered == stream->serial) return MARE_OK;
-    for (uint32_t i = 0; i < launch->kernel->signature.arg_count; i++)
+    for (uint32_t i = 0; i < launch->dispatch.arg_count; i++)
         if (launch->buffers[i]) MR_TRY(mr_order_use(launch->buffers[i], stream));
     launch->ordered = stream->serial;
     return MARE_OK;
@@ -190,6 +190,12 @@ static const kind kinds[] = {
 const char *mr_op_name(const mr_op *op) {
     return kinds[op->kind].name ? kinds[op->kind].name(op) : NULL;
 }
+
+mr_op_kind mr_op_kind_of(const mr_op *op) { return op->kind; }
+
+const mr_dispatch *mr_op_dispatch(const mr_op *op) { return &op->launch->dispatch; }
+
+mr_native mr_op_event(const mr_op *op) { return op->event->native; }
 
 uint64_t mr_op_bytes(const mr_op *op) { return kinds[op->kind].bytes(op); }
 

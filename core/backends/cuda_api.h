@@ -5,7 +5,9 @@
 #ifndef MARE_CUDA_API_H
 #define MARE_CUDA_API_H
 
-#include "../internal.h"
+#include "../backend.h"
+
+#include <pthread.h>
 
 struct CUctx_st;
 struct CUmod_st;
@@ -145,9 +147,9 @@ void mr_cuda_kernel_release(mr_native device, mr_native kernel);
 mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
 /* A native launch: what cuLaunchKernel wants beside shapes. values[i] points to argument i. */
 struct mr_cuda_launch { struct CUfunc_st *function; void *values[]; };
-mare_status mr_cuda_launch_create(mr_native device, const mare_launch *launch, mr_native *out);
+mare_status mr_cuda_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out);
 void mr_cuda_launch_destroy(mr_native device, mr_native launch);
-mare_status mr_cuda_launch_run(mr_native device, mr_native stream, const mare_launch *launch);
+mare_status mr_cuda_launch_run(mr_native device, mr_native stream, const mr_dispatch *launch);
 
 /* ---- cuda_plan.c ---- */
 mare_status mr_cuda_plan_build(mr_native device, const mare_plan *plan, mr_native *out);

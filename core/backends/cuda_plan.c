@@ -12,7 +12,7 @@
 
 struct node {
     struct CUgraphNode_st *native;
-    mare_launch *launch;            /* alive as long as the plan */
+    const mr_dispatch *launch;      /* alive as long as the plan */
     mr_value *values;               /* what the node has, like the two below */
     uint32_t groups[3], group[3];
 };
@@ -31,26 +31,22 @@ struct capture {
 
 /* ---- nodes ---- */
 
-static uint32_t arg_count(const struct node *node) {
-    return node->launch->kernel->signature.arg_count;
-}
-
 static bool is_current(const struct node *node) {
-    const mare_launch *launch = node->launch;
-    return !memcmp(node->values, launch->values, arg_count(node) * sizeof *node->values) &&
+    const mr_dispatch *launch = node->launch;
+    return !memcmp(node->values, launch->values, launch->arg_count * sizeof *node->values) &&
            !memcmp(node->groups, launch->groups, sizeof node->groups) &&
            !memcmp(node->group, launch->group, sizeof node->group);
 }
 
 static void note_current(struct node *node) {
-    const mare_launch *launch = node->launch;
-    memcpy(node->values, launch->values, arg_count(node) * sizeof *node->values);
+    const mr_dispatch *launch = node->launch;
+    memcpy(node->values, launch->values, launch->arg_count * sizeof *node->values);
     memcpy(node->groups, launch->groups, sizeof node->groups);
     memcpy(node->group, launch->group, sizeof node->group);
 }
 
 static mare_status update(const struct cuda_plan *plan, struct node *node) {
-    const mare_launch *l = node->launch;
+    const mr_dispatch *l = node->launch;
     struct mr_cuda_launch *native = l->native.ptr;
     const struct CUDA_KERNEL_NODE_PARAMS_v2_st params = {
         .func = native->function,
@@ -60,7 +56,7 @@ static mare_status update(const struct cuda_plan *plan, struct node *node) {
     };
     unsigned code = mr_cu.cuGraphExecKernelNodeSetParams_v2(plan->exec, node->native, &params);
     MR_TRY(mr_cuda_check(code, "cuGraphExecKernelNodeSetParams('%s', %u x %u x %u groups of "
-                               "%u x %u x %u)", l->kernel->signature.name, l->groups[0],
+                               "%u x %u x %u)", l->name, l->groups[0],
                          l->groups[1], l->groups[2], l->group[0], l->group[1], l->group[2]));
     note_current(node);
     return MARE_OK;
@@ -96,9 +92,9 @@ static mare_status last_node(const struct capture *capture, struct CUgraphNode_s
     return MARE_OK;
 }
 
-static mare_status note_launch(const struct capture *capture, mare_launch *launch) {
+static mare_status note_launch(const struct capture *capture, const mr_dispatch *launch) {
     struct node *node = new_node(capture->plan);
-    size_t size = launch->kernel->signature.arg_count * sizeof(mr_value);
+    size_t size = launch->arg_count * sizeof(mr_value);
     mr_value *values = node ? malloc(size ? size : 1) : NULL;
     if (!values) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
     node->launch = launch;
@@ -112,16 +108,20 @@ static mare_status note_launch(const struct capture *capture, mare_launch *launc
 static mare_status capture_op(const mr_op *op, void *context) {
     const struct capture *capture = context;
     struct CUstream_st *stream = capture->stream;
-    if (op->kind == MR_OP_RECORD)
-        return mr_cuda_check(mr_cu.cuEventRecordWithFlags(op->event->native.ptr, stream,
+    switch (mr_op_kind_of(op)) {
+    case MR_OP_RECORD:
+        return mr_cuda_check(mr_cu.cuEventRecordWithFlags(mr_op_event(op).ptr, stream,
                                                           MR_CU_EVENT_RECORD_EXTERNAL),
                              "cuEventRecordWithFlags");
-    if (op->kind == MR_OP_WAIT)
-        return mr_cuda_check(mr_cu.cuStreamWaitEvent(stream, op->event->native.ptr,
+    case MR_OP_WAIT:
+        return mr_cuda_check(mr_cu.cuStreamWaitEvent(stream, mr_op_event(op).ptr,
                                                      MR_CU_EVENT_WAIT_EXTERNAL),
                              "cuStreamWaitEvent");
-    MR_TRY(mr_op_run(op, (mr_native){ .ptr = stream }));
-    return op->kind == MR_OP_LAUNCH ? note_launch(capture, op->launch) : MARE_OK;
+    case MR_OP_LAUNCH:
+        MR_TRY(mr_op_run(op, (mr_native){ .ptr = stream }));
+        return note_launch(capture, mr_op_dispatch(op));
+    default: return mr_op_run(op, (mr_native){ .ptr = stream });
+    }
 }
 
 /* Ends the capture in any case; a failure of an operation comes before what it does to the end. */

@@ -144,12 +144,12 @@ mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_
 
 /* ---- launches ---- */
 
-mare_status mr_cuda_launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
+mare_status mr_cuda_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out) {
     (void)device;
-    const uint32_t count = launch->kernel->signature.arg_count;
+    const uint32_t count = launch->arg_count;
     struct mr_cuda_launch *made = malloc(sizeof *made + count * sizeof *made->values);
     if (!made) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
-    made->function = launch->kernel->native.ptr;
+    made->function = launch->kernel.ptr;
     for (uint32_t i = 0; i < count; i++) made->values[i] = launch->values[i].bytes;
     out->ptr = made;
     return MARE_OK;
@@ -161,7 +161,7 @@ void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
 }
 
 /* The driver copies the values before it returns; it knows their sizes from the kernel. */
-static inline unsigned queue(const mare_launch *launch, struct CUstream_st *stream) {
+static inline unsigned queue(const mr_dispatch *launch, struct CUstream_st *stream) {
     struct mr_cuda_launch *native = launch->native.ptr;
     const uint32_t *groups = launch->groups, *group = launch->group;
     if (launch->is_together)
@@ -172,7 +172,7 @@ static inline unsigned queue(const mare_launch *launch, struct CUstream_st *stre
                                 group[1], group[2], 0, stream, native->values, NULL);
 }
 
-MR_RARE static mare_status run_again(mr_native device, mr_native stream, const mare_launch *launch,
+MR_RARE static mare_status run_again(mr_native device, mr_native stream, const mr_dispatch *launch,
                                      unsigned code) {
     if (mr_cuda_is_elsewhere(code)) {
         bool pushed;
@@ -187,7 +187,7 @@ MR_RARE static mare_status run_again(mr_native device, mr_native stream, const m
 /* Nearly always the right context is current, and if not, the driver refuses a kernel and a stream
  * of another one without harm. To ask first would take 60 ns, a hundredth of the launch. */
 MR_HOT mare_status mr_cuda_launch_run(mr_native device, mr_native stream,
-                                      const mare_launch *launch) {
+                                      const mr_dispatch *launch) {
     unsigned code = queue(launch, stream.ptr);
     return code == MR_CUDA_SUCCESS ? MARE_OK : run_again(device, stream, launch, code);
 }

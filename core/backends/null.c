@@ -4,7 +4,7 @@
  * executed: nothing here can run a kernel. A program is its own text; one that contains "#error"
  * does not build, so that failure paths can be tested on any machine.
  */
-#include "internal.h"
+#include "backend.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,7 +229,7 @@ static mare_status kernel_info(mr_native device, mr_native kernel, mare_kernel_i
     return MARE_OK;
 }
 
-static mare_status launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
+static mare_status launch_create(mr_native device, const mr_dispatch *launch, mr_native *out) {
     (void)device, (void)launch;
     *out = nothing;
     return MARE_OK;
@@ -237,7 +237,7 @@ static mare_status launch_create(mr_native device, const mare_launch *launch, mr
 
 static void launch_destroy(mr_native device, mr_native launch) { (void)device, (void)launch; }
 
-static mare_status launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
+static mare_status launch_run(mr_native device, mr_native stream, const mr_dispatch *launch) {
     (void)device, (void)stream, (void)launch;
     return MARE_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef MARE_NVRTC_API_H
 #define MARE_NVRTC_API_H
 
-#include "../internal.h"
+#include "../backend.h"
 
 struct _nvrtcProgram;
 

@@ -8,10 +8,11 @@
 #ifndef MARE_OPENCL_H
 #define MARE_OPENCL_H
 
-#include "../internal.h"
+#include "../backend.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 
 struct mr_cl_platform;
 struct mr_cl_device;
@@ -206,8 +207,8 @@ mare_status mr_opencl_kernel_get(mr_native device, mr_native program, const char
                                  mr_native *out);
 void mr_opencl_kernel_release(mr_native device, mr_native kernel);
 mare_status mr_opencl_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
-mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch, mr_native *out);
+mare_status mr_opencl_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out);
 void mr_opencl_launch_destroy(mr_native device, mr_native launch);
-mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_launch *launch);
+mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mr_dispatch *launch);
 
 #endif

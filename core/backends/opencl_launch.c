@@ -1,9 +1,10 @@
 /* opencl_launch.c - launches.
  *
- * In OpenCL arguments are state of the kernel object, so a launch has one of its own and hands over
- * only what changed since its last run: the launch counts its settings.
- * A view becomes a sub-buffer, made when the view changes and kept. A buffer is known by its serial
- * number: a new one may lie at the address of one that is gone.
+ * In OpenCL the arguments are a state of the kernel object. So each launch has a kernel object of
+ * its own and sets only those arguments that have changed since its last run; whether any has, it
+ * sees from the revision, which counts the settings of a launch.
+ * A view becomes a sub-buffer, which is made when the view changes and kept. Buffers are told apart
+ * by serial numbers, since a new one may lie at the address of one that is gone.
  */
 #include "opencl.h"
 
@@ -18,7 +19,7 @@ typedef struct shadow {
 
 typedef struct launch_state {
     MR_LINE struct mr_cl_kernel *kernel;
-    uint64_t revision; /* of the launch, that all this is of; before the first run none it has */
+    uint64_t revision; /* of the launch when all this was set; UINT64_MAX before the first run */
     size_t global[3], local[3];
     uint32_t count;
     bool *is_set;     /* by argument, as the next two */
@@ -39,9 +40,7 @@ void mr_opencl_launch_destroy(mr_native device, mr_native native) {
     free(state);
 }
 
-static mare_status prepare(launch_state *state, const mare_kernel *kernel) {
-    const mr_opencl_program *program = kernel->program->native.ptr;
-    const char *name = kernel->signature.name;
+static mare_status prepare(launch_state *state, const mr_opencl_kernel *kernel) {
     const size_t count = state->count ? state->count : 1;
     int32_t code = 0;
     state->is_set = calloc(count, sizeof *state->is_set);
@@ -49,16 +48,16 @@ static mare_status prepare(launch_state *state, const mare_kernel *kernel) {
     state->shadows = calloc(count, sizeof *state->shadows);
     if (!state->is_set || !state->values || !state->shadows)
         return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
-    state->kernel = mr_cl.clCreateKernel(program->program, name, &code);
-    return state->kernel ? MARE_OK : mr_opencl_fail(code, "clCreateKernel", "%s", name);
+    state->kernel = mr_cl.clCreateKernel(kernel->program->program, kernel->name, &code);
+    return state->kernel ? MARE_OK : mr_opencl_fail(code, "clCreateKernel", "%s", kernel->name);
 }
 
-mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch, mr_native *out) {
+mare_status mr_opencl_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out) {
     launch_state *state = mr_line_alloc(sizeof *state);
     if (!state) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
-    state->count = launch->kernel->signature.arg_count;
+    state->count = launch->arg_count;
     state->revision = UINT64_MAX;
-    mare_status status = prepare(state, launch->kernel);
+    mare_status status = prepare(state, launch->kernel.ptr);
     if (status == MARE_OK) out->ptr = state;
     else mr_opencl_launch_destroy(device, (mr_native){ .ptr = state });
     return status;
@@ -66,27 +65,26 @@ mare_status mr_opencl_launch_create(mr_native device, const mare_launch *launch,
 
 /* ---- arguments ---- */
 
-static mare_status make_view(const mare_buffer *buffer, uint32_t index, struct mr_cl_mem **out) {
-    const mr_opencl_buffer *whole = buffer->native.ptr;
-    const size_t region[2] = { buffer->offset, buffer->size }; /* a cl_buffer_region */
+static mare_status make_view(const mr_span *span, uint32_t index, struct mr_cl_mem **out) {
+    const mr_opencl_buffer *whole = span->buffer.ptr;
+    const size_t region[2] = { span->offset, span->size }; /* a cl_buffer_region */
     int32_t code = 0;
     *out = mr_cl.clCreateSubBuffer(whole->mem, 0, MR_CL_BUFFER_CREATE_TYPE_REGION, region, &code);
     if (!*out)
         return mr_opencl_fail(code, "clCreateSubBuffer",
-                              "argument %u, %" PRIu64 " bytes at %" PRIu64, index, buffer->size,
-                              buffer->offset);
+                              "argument %u, %" PRIu64 " bytes at %" PRIu64, index, span->size,
+                              span->offset);
     return MARE_OK;
 }
 
-static mare_status set_buffer(launch_state *state, uint32_t index, const mare_buffer *buffer) {
+static mare_status set_buffer(launch_state *state, uint32_t index, const mr_span *span) {
     shadow *last = &state->shadows[index];
-    const mr_opencl_buffer *whole = buffer->native.ptr;
-    if (last->serial == whole->serial && last->offset == buffer->offset &&
-        last->size == buffer->size)
+    const mr_opencl_buffer *whole = span->buffer.ptr;
+    if (last->serial == whole->serial && last->offset == span->offset && last->size == span->size)
         return MARE_OK;
-    bool is_whole = buffer->offset == 0 && buffer->size == whole->size;
+    const bool is_part = span->size && (span->offset || span->size != whole->size);
     struct mr_cl_mem *view = NULL;
-    if (buffer->parent && !is_whole) MR_TRY(make_view(buffer, index, &view));
+    if (is_part) MR_TRY(make_view(span, index, &view));
     struct mr_cl_mem *mem = view ? view : whole->mem;
     int32_t code = mr_cl.clSetKernelArg(state->kernel, index, sizeof mem, &mem);
     if (code != 0) {
@@ -94,13 +92,13 @@ static mare_status set_buffer(launch_state *state, uint32_t index, const mare_bu
         return mr_opencl_fail(code, "clSetKernelArg", "argument %u, a buffer", index);
     }
     if (last->view) mr_cl.clReleaseMemObject(last->view);
-    *last = (shadow){ whole->serial, buffer->offset, buffer->size, view };
+    *last = (shadow){ whole->serial, span->offset, span->size, view };
     return MARE_OK;
 }
 
-static mare_status set_scalar(launch_state *state, uint32_t index, const mare_launch *launch) {
+static mare_status set_scalar(launch_state *state, uint32_t index, const mr_dispatch *launch) {
     const mr_value *value = &launch->values[index];
-    const uint32_t type = launch->kernel->signature.args[index].type;
+    const uint32_t type = launch->args[index].type;
     const size_t size = mare_type_size((mare_type)type);
     if (state->is_set[index] && state->values[index].u == value->u) return MARE_OK;
     MR_CL_TRY(clSetKernelArg, (state->kernel, index, size, value->bytes),
@@ -109,16 +107,16 @@ static mare_status set_scalar(launch_state *state, uint32_t index, const mare_la
     return MARE_OK;
 }
 
-static mare_status set_arguments(launch_state *state, const mare_launch *launch) {
+static mare_status set_arguments(launch_state *state, const mr_dispatch *launch) {
     for (uint32_t i = 0; i < state->count; i++) {
-        const mare_buffer *buffer = launch->buffers[i];
-        MR_TRY(buffer ? set_buffer(state, i, buffer) : set_scalar(state, i, launch));
+        MR_TRY(launch->args[i].is_buffer ? set_buffer(state, i, &launch->spans[i])
+                                         : set_scalar(state, i, launch));
         state->values[i] = launch->values[i];
     }
     return MARE_OK;
 }
 
-static mare_status update(launch_state *state, const mare_launch *launch) {
+static mare_status update(launch_state *state, const mr_dispatch *launch) {
     MR_TRY(set_arguments(state, launch));
     for (int i = 0; i < 3; i++) {
         state->local[i] = launch->group[i];
@@ -128,14 +126,14 @@ static mare_status update(launch_state *state, const mare_launch *launch) {
     return MARE_OK;
 }
 
-static bool is_current(const launch_state *state, const mare_launch *launch) {
+static bool is_current(const launch_state *state, const mr_dispatch *launch) {
     uint64_t changed = state->revision ^ launch->revision;
     for (uint32_t i = 0; launch->is_open && i < state->count; i++)
         changed |= state->values[i].u ^ launch->values[i].u;
     return !changed;
 }
 
-mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mare_launch *launch) {
+mare_status mr_opencl_launch_run(mr_native device, mr_native stream, const mr_dispatch *launch) {
     (void)device;
     launch_state *state = launch->native.ptr;
     if (!is_current(state, launch)) MR_TRY(update(state, launch));

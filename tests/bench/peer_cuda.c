@@ -2,6 +2,7 @@
 #include "peer.h"
 
 #include "../../core/backends/cuda_api.h"
+#include "../../core/internal.h"
 #include "../../core/backends/nvrtc_api.h"
 
 #include <stdio.h>
@@ -93,7 +94,7 @@ static double launch_all(int arguments, int count) {
 static struct CUstream_st *stream_of(const mare_launch *l) { return l->device->stream->native.ptr; }
 
 static unsigned launch_mares(const mare_launch *l, struct CUstream_st *own) {
-    const struct mr_cuda_launch *native = l->native.ptr;
+    const struct mr_cuda_launch *native = l->dispatch.native.ptr;
     return cu.cuLaunchKernel(native->function, 1, 1, 1, 1, 1, 1, 0, own,
                              (void **)(uintptr_t)native->values, NULL);
 }

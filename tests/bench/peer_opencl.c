@@ -4,6 +4,7 @@
 #include "peer.h"
 
 #include "../../core/backends/opencl.h"
+#include "../../core/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ static struct mr_cl_queue *queue_of(const mare_launch *l) {
 
 /* A launch of the back end begins with its kernel. */
 static struct mr_cl_kernel *kernel_of(const mare_launch *l) {
-    return *(struct mr_cl_kernel *const *)l->native.ptr;
+    return *(struct mr_cl_kernel *const *)l->dispatch.native.ptr;
 }
 
 double peer_same(const void *l, int count) {

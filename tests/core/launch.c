@@ -215,8 +215,9 @@ static void keeps_fixed_groups(void) {
     CHECK_OK(mare_kernel_create(program, "fixed", &fixed));
     CHECK_OK(mare_launch_create(fixed, &own));
     CHECK_OK(mare_launch_set_shape(own, global, NULL));
-    CHECK(own->group[0] == 16 && own->group[1] == 4 && own->group[2] == 2);
-    CHECK(own->groups[0] == 7 && own->groups[1] == 1 && own->groups[2] == 1);
+    const mr_dispatch *shape = &own->dispatch;
+    CHECK(shape->group[0] == 16 && shape->group[1] == 4 && shape->group[2] == 2);
+    CHECK(shape->groups[0] == 7 && shape->groups[1] == 1 && shape->groups[2] == 1);
     CHECK_OK(mare_launch_set_shape(own, global, (uint32_t[3]){ 16, 4, 2 }));
     CHECK_FAILS(mare_launch_set_shape(own, global, (uint32_t[3]){ 128, 1, 1 }),
                 MARE_ERROR_ARGUMENT, "'fixed'", "128 x 1 x 1", "fixes 16 x 4 x 2");
@@ -230,11 +231,12 @@ static void chooses(uint32_t kind, uint32_t most, const uint32_t global[3],
     device->info.kind = kind;
     device->info.max_group_size = most;
     CHECK_OK(mare_launch_set_shape(launch, global, NULL));
-    if (!CHECK(!memcmp(launch->group, group, sizeof launch->group)))
+    const uint32_t *chosen = launch->dispatch.group;
+    if (!CHECK(!memcmp(chosen, group, sizeof launch->dispatch.group)))
         fprintf(stderr, "    %u x %u x %u gave groups of %u x %u x %u\n", global[0], global[1],
-                global[2], launch->group[0], launch->group[1], launch->group[2]);
+                global[2], chosen[0], chosen[1], chosen[2]);
     for (int d = 0; d < 3; d++)
-        CHECK(launch->groups[d] == (global[d] + group[d] - 1) / group[d]);
+        CHECK(launch->dispatch.groups[d] == (global[d] + group[d] - 1) / group[d]);
     device->info = before;
 }
 

@@ -4,6 +4,7 @@
 -- only; a slot may be read once its events have passed. A CPU's own memory is the host's: there
 -- unknowns go from the state into the slot at once, and the steps wait for the one copy.
 
+local bind = require 'mare.array.bind'
 local source = require 'mare.base.source'
 local state = require 'mare.array.state'
 local variables = require 'mare.array.variables'
@@ -34,12 +35,6 @@ local function kernel_of(self, device, v)
     return cache[file]:kernel(name or 'sample')
 end
 
-local function bind(kernel, values, columns, rows)
-    local arguments = { global = { columns, rows } }
-    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
-    return kernel:bind(arguments)
-end
-
 -- i, j: the first cell, counted in the part
 local function bind_part(self, piece, i, j)
     local s, c = piece.state, self.cells
@@ -55,7 +50,8 @@ local function bind_part(self, piece, i, j)
         for key, value in pairs(self.sim.scheme:derive_values(self.sim.grid, s)) do
             values[key] = value
         end
-        piece.launches[n] = bind(kernel_of(self, s.device, v), values, piece.columns, piece.rows)
+        piece.launches[n] = bind(kernel_of(self, s.device, v), values,
+            { global = { piece.columns, piece.rows } })
         self.wants_ghosts = self.wants_ghosts or kernel and v.ghosts
     end
 end

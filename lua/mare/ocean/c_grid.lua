@@ -2,6 +2,7 @@
 -- by the names of their arguments. A step of theirs is one kernel from one buffer to another, so
 -- even and odd steps go in opposite directions.
 
+local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
@@ -77,17 +78,12 @@ function c_grid.binder(kernels, part)
     local values, l, device = domain.values(state), state.layout, state.device
     values.nx, values.ny, values.stride, values.plane = l.nx, l.ny, l.stride, l.plane
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
-    local function bind(kernel, cut, more)
-        local arguments = { group = { cut.GROUP, 1 }, bytes = more.bytes,
-            global = work(cut, device, l.nx, l.ny) }
-        for _, arg in ipairs(kernel.args) do
-            local own = more[arg.name]
-            arguments[arg.name] = own == nil and values[arg.name] or own
-        end
-        return kernel:bind(arguments)
+    local function launch(kernel, cut, more)        -- `more` comes before what all have
+        return bind(kernel, setmetatable(more, { __index = values }), { bytes = more.bytes,
+            group = { cut.GROUP, 1 }, global = work(cut, device, l.nx, l.ny) })
     end
-    local measure = bind(kernels.rate, kernels.measuring, { src = state.now })
-    return function(more) return bind(kernels.step, kernels.cut, more) end, measure
+    local measure = launch(kernels.rate, kernels.measuring, { src = state.now })
+    return function(more) return launch(kernels.step, kernels.cut, more) end, measure
 end
 
 -- Bytes that a launch cannot do without moving, where each cell has so many values.

@@ -5,6 +5,7 @@
 -- Every device knows where all of them are. A part moves those in its own cells; what other devices
 -- have moved is copied and adopted after each of the two halves of a step.
 
+local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local image = require 'mare.draw.image'
@@ -124,12 +125,6 @@ local function common(self, sim)
         south = radians(g.y[1], g.spherical), d_lat = radians(g.dy, g.spherical) }
 end
 
-local function bind(kernel, values)
-    local arguments = { global = { values.count } }
-    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
-    return kernel:bind(arguments)
-end
-
 -- Launches of a part, which read the state in buffer `which`: those of a half from a to b or back.
 local function launches_of(lane, s, values, which)
     local kernel, l = lane.program:kernel 'drift', s.layout
@@ -137,9 +132,10 @@ local function launches_of(lane, s, values, which)
     values.origin, values.stride, values.plane = l:offset(0, 0, 0), l.stride, l.plane
     values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, l.nx, l.ny
     values.from, values.to = lane.a, lane.b
-    local there = bind(kernel, values)
+    local shape = { global = { values.count } }
+    local there = bind(kernel, values, shape)
     values.from, values.to = lane.b, lane.a
-    return { there, bind(kernel, values) }
+    return { there, bind(kernel, values, shape) }
 end
 
 -- How the others learn what a device has moved: copies and launches of both halves.
@@ -147,10 +143,11 @@ local function share(self, from, to, s, values)
     local kernel = to.program:kernel 'adopt'
     values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, s.layout.nx, s.layout.ny
     values.foreign, values.from, values.to = to.foreign, to.a, to.b
-    local there = bind(kernel, values)
+    local shape = { global = { values.count } }
+    local there = bind(kernel, values, shape)
     values.from, values.to = to.b, to.a
     self.pairs[#self.pairs + 1] = { to = to.foreign, from = { from.b, from.a },
-        launch = { there, bind(kernel, values) } }
+        launch = { there, bind(kernel, values, shape) } }
 end
 
 -- Makes everything for a simulation, before its steps are recorded.

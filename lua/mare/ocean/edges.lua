@@ -2,6 +2,7 @@
 -- launches of kernels/ocean/open.krn, which fills ghost cells, and sponge.krn. Both run over lines
 -- with their ghost cells, and look along their line only, so that parts agree on what they share.
 
+local bind = require 'mare.array.bind'
 local cells = require 'mare.ocean.cells'
 local memory = require 'bindings.memory'
 local records = require 'mare.forcing.records'
@@ -133,12 +134,6 @@ local function common(state, edge, which, clock)
     return values
 end
 
-local function bind(kernel, values, global)
-    local arguments = { global = global }
-    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
-    return kernel:bind(arguments)
-end
-
 -- The kernel of each device, compiled when it is first asked for.
 local function loader(file, name)
     local kernels = {}
@@ -165,7 +160,8 @@ function edges.ghosts(states, which, fraction, is_shown)
                 values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
                 values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
                 values.is_shown = is_shown and 1 or 0
-                launches[#launches + 1] = bind(kernel(s), values, { values.lines })
+                launches[#launches + 1] = bind(kernel(s), values,
+                    { global = { values.lines } })
             end
         end
     end
@@ -187,7 +183,8 @@ function edges.after(states, which)
                 values.first, values.depths = edge.first, edge.depths
                 values.direction = high and -1 or 1
                 values.base = high and values.cells - 1 + edge.first or -edge.first
-                launches[#launches + 1] = bind(kernel(s), values, { values.lines, edge.depths })
+                launches[#launches + 1] = bind(kernel(s), values,
+                    { global = { values.lines, edge.depths } })
             end
         end
     end

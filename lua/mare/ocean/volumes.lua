@@ -1,6 +1,7 @@
 -- What the finite-volume schemes of mare.ocean share on the host: options, how their kernels are
 -- cut into work, and the stages of a step (kernels/ocean/volumes.krn).
 
+local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
 local frame = require 'mare.schemes.frame'
 local shapes = require 'mare.shapes'
@@ -94,10 +95,8 @@ local function kernels(scheme, device, precision, host, part, maths)
 end
 
 local function launch(device, kernel, values, cut)
-    local arguments = { global = work(device, cut, values.nx, values.ny), group = { cut.GROUP, 1 },
-        bytes = values.bytes }
-    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
-    return kernel:bind(arguments)
+    return bind(kernel, values, { global = work(device, cut, values.nx, values.ny),
+        group = { cut.GROUP, 1 }, bytes = values.bytes })
 end
 
 -- Bits of the walls at the edge of a part.
@@ -110,7 +109,7 @@ local function walls_of(part, boundaries)
 end
 
 -- part: as of frame.bind.
-local function bind(scheme, made, part)
+local function bind_part(scheme, made, part)
     local state, stages = part.state, scheme.stages
     local values, launches = domain.values(state), {}
     values.nx, values.ny = state.layout.nx, state.layout.ny
@@ -141,7 +140,7 @@ function volumes.setup(scheme, desc, balanced)
     scheme.updated, scheme.read_only = 3 * rk, 2 * rk
     scheme.defines = frame.defines(limiter, theta, {})
     scheme.defines.BALANCED = balanced
-    scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind
+    scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind_part
 end
 
 return volumes

@@ -6,6 +6,7 @@
 -- `defines` (EQUATION, FLUX, ...) and values(state, boundaries), which are arguments of its own; it
 -- `resides` where its equation has faces_of().
 
+local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local layout = require 'mare.array.layout'
@@ -240,12 +241,10 @@ local function around(part, boundaries)
 end
 
 -- Binds what the kernel asks for, over so many columns and rows.
-local function bind(kernel, values, shape, columns, rows)
-    local arguments = { group = { shape.GROUP, 1 }, bytes = values.bytes,
+local function launch(kernel, values, shape, columns, rows)
+    return bind(kernel, values, { group = { shape.GROUP, 1 }, bytes = values.bytes,
         together = shape.kernel == 'resident' or nil,
-        global = shape.global or work(shape, columns, rows) }
-    for _, arg in ipairs(kernel.args) do arguments[arg.name] = values[arg.name] end
-    return kernel:bind(arguments)
+        global = shape.global or work(shape, columns, rows) })
 end
 
 -- The sweeps of a step, by the axis of the first.
@@ -254,12 +253,12 @@ local function bind_sweeps(kernels, values, state)
     local x, y = kernels.shape.x, kernels.shape.y
     local x_first, x_last, y_first, y_last = kernels.sweeps()
     values.src, values.dst = state.now, state.other
-    local first = bind(x_first, values, x, nx, ny + 2 * halo)
-    local first_along_y = bind(y_first, values, y, layout.pad + nx + halo, ny)
+    local first = launch(x_first, values, x, nx, ny + 2 * halo)
+    local first_along_y = launch(y_first, values, y, layout.pad + nx + halo, ny)
     values.src, values.dst = state.other, state.now
     return {
-        x = { first, bind(y_last, values, y, nx, ny) },
-        y = { first_along_y, bind(x_last, values, x, nx, ny) },
+        x = { first, launch(y_last, values, y, nx, ny) },
+        y = { first_along_y, launch(x_last, values, x, nx, ny) },
     }
 end
 
@@ -273,9 +272,9 @@ local function bind_resident(kernels, values, state, part, tile)
         count = 2 + 1024 * shape.POSTS + 16 * values.nx * values.ny }
     values.news:fill(0)
     values.src, values.dst, values.steps, values.bytes = state.now, state.other, 0, nil
-    local launch = bind(kernels.resident(shape), values, shape)
+    local all = launch(kernels.resident(shape), values, shape)
     values.bytes = bytes
-    return { all = launch, news = values.news }
+    return { all = all, news = values.news }
 end
 
 -- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
@@ -287,15 +286,15 @@ local function bind_one_pass(kernels, values, state, part)
     local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
-    local function launch(axis, ticks)
+    local function step(axis, ticks)
         values.ticks, values.src, values.dst = ticks, state.now, state.other
         if axis ~= part.first then values.src, values.dst = state.other, state.now end
-        return bind(axis == 'x' and x or y, values, shape)
+        return launch(axis == 'x' and x or y, values, shape)
     end
-    local launches = { x = { launch('x', 0) }, y = { launch('y', 0) } }
+    local launches = { x = { step('x', 0) }, y = { step('y', 0) } }
     if shape.kernel == 'tile' and part.settle then
         launches.row = bind_resident(kernels, values, state, part, shape.choice)
-            or { odd = launch('y', 1), even = launch('x', 2), settle = part.settle(shape.groups) }
+            or { odd = step('y', 1), even = step('x', 2), settle = part.settle(shape.groups) }
     end
     return launches
 end
@@ -306,7 +305,7 @@ local function bind_stages(kernels, values, state, stages)
         values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]
         values.keep, values.is_last = stage.keep, k == #stages and 1 or 0
         values.bytes = stage.keep > 0 and 1.5 * bytes or bytes
-        launches[k] = bind(kernel, values, kernels.shape.stage, values.nx, values.ny)
+        launches[k] = launch(kernel, values, kernels.shape.stage, values.nx, values.ny)
     end
     return { x = launches, y = launches }
 end
@@ -324,7 +323,7 @@ function frame.bind(scheme, kernels, part)
     values.inv_dx, values.inv_dy = 1 / part.grid.dx, 1 / part.grid.dy
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
     values.src, values.bytes = state.now, #scheme.fields * nx * ny * state.element
-    local measure = bind(kernels.rate, values, kernels.shape.rate, nx, ny)
+    local measure = launch(kernels.rate, values, kernels.shape.rate, nx, ny)
     values.bytes = 2 * values.bytes             -- a sweep also writes each field
     local launches = scheme.stages and bind_stages(kernels, values, state, scheme.stages)
         or part.levels and bind_one_pass(kernels, values, state, part)

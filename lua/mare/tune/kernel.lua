@@ -2,6 +2,7 @@
 -- their own. Arguments are in host memory and go to the device once; what the kernel may write is
 -- put back before it is verified.
 
+local bind = require 'mare.array.bind'
 local device_buffer = require 'bindings.buffer'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
@@ -132,9 +133,7 @@ end
 
 -- Refuses what `bind` would, of each candidate.
 local function check_arguments(self, k)
-    local arguments = {}
-    for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
-    k:bind(arguments):release()
+    bind(k, self.values):release()
 end
 
 -- ---- answers ----
@@ -293,10 +292,8 @@ function Kernel:build(params)
         by_caller(take, self, k)
     end
     local global, group = shape_of(self, params)
-    local arguments = { global = global, group = group }
-    for _, arg in ipairs(k.args) do arguments[arg.name] = self.values[arg.name] end
-    return setmetatable({ target = self, launch = k:bind(arguments), kernel = k,
-        program = program }, Run)
+    return setmetatable({ target = self, kernel = k, program = program,
+        launch = bind(k, self.values, { global = global, group = group }) }, Run)
 end
 
 -- For runner.lua.

@@ -1,8 +1,10 @@
--- anchors.lua - the memory of the host that queued transfers still read or write. It hangs on the
--- address of the stream, not on the stream's Lua object: the collector frees an array in the sweep
--- that finds its last owner dead, long before any finaliser could wait for the transfer. Pinned
--- memory needs none of this but in a plan, or on a stream of another device: to free it waits for
--- its own.
+-- anchors.lua - keeps host memory alive that queued transfers still read or write, until their
+-- stream was waited for.
+--
+-- The references belong to the address of the stream, not to its Lua object: when a stream and
+-- an array die together, the collector frees the array before the finalizer of the stream can
+-- wait for the transfer. Pinned memory is kept only for a plan or for a stream of another
+-- device, since to free it waits for its own device.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -14,17 +16,16 @@ local M = {}
 
 local queued = {}       -- by key of the stream: { device = key, memory = { [memory] = number } }
 local recorded = {}     -- by key of the stream: { [memory] = hold }, for the plan being recorded
-local recordings = 0    -- how many of these there are
-local count = 0         -- of transfers so far: their numbers
+local count = 0         -- transfers are numbered in the order in which they were queued
 
--- What a stream or device is known by as long as it lives.
+-- The number by which a stream or device is known as long as it lives.
 function M.key(handle)
     return tonumber(ffi.cast('intptr_t', handle))
 end
 
 -- Keeps `memory` until its transfer, the last one on this stream, is known to be over.
 function M.keep(stream, memory)
-    local plan = recordings > 0 and recorded[stream.key]
+    local plan = recorded[stream.key]
     if plan then
         plan[memory] = plan[memory] or hold(memory)
     elseif not is_pinned(memory, stream.device) then
@@ -36,23 +37,24 @@ function M.keep(stream, memory)
     end
 end
 
--- Whether any stream is recorded now. Otherwise keep has nothing to do for pinned memory.
+-- Whether any stream is being recorded. If none is, there is nothing to keep for pinned memory.
 function M.is_recording()
-    return recordings > 0
+    return next(recorded) ~= nil
 end
 
--- Whether transfers of the stream may be under way.
+-- Whether memory is kept for transfers of the stream.
 function M.any(key)
     return queued[key] ~= nil
 end
 
--- The number up to which a mark set in the stream now covers its transfers; nil in a recording,
--- whose time comes later.
+-- The number of the last transfer that comes before an event recorded now; nil in a recording,
+-- which runs later.
 function M.mark(stream)
     return not recorded[stream.key] and count or nil
 end
 
--- The stream was waited for: what its transfers, up to the number `mark` if given, needed goes.
+-- Lets go of what the stream's transfers needed, up to the number `mark` if given: the stream
+-- was waited for.
 function M.settle(key, mark)
     if not mark then
         queued[key] = nil
@@ -64,13 +66,14 @@ function M.settle(key, mark)
     end
 end
 
--- All streams of the device were waited for.
+-- Does the same for all streams of a device.
 function M.settle_device(key)
     for stream, entry in pairs(queued) do
         if entry.device == key then queued[stream] = nil end
     end
 end
 
+-- Waits for every device that still has a transfer of this pinned memory queued.
 function memory_of_host.settle(memory)
     for _, entry in pairs(queued) do
         if entry.memory[memory] then
@@ -80,16 +83,15 @@ function memory_of_host.settle(memory)
     end
 end
 
--- Between these two what is kept belongs to a recording, which finish returns: a set, nil if empty.
+-- From here to finish() what is kept belongs to a recording. finish() returns it: a set, nil if
+-- empty.
 function M.record(stream)
     recorded[stream.key] = {}
-    recordings = recordings + 1
 end
 
 function M.finish(stream)
     local kept = recorded[stream.key]
     recorded[stream.key] = nil
-    recordings = recordings - 1
     return next(kept) ~= nil and kept or nil
 end
 

@@ -12,7 +12,7 @@ local stream = require 'bindings.stream'
 local host = require 'bindings.host'
 
 local C, check, whole = mare.C, mare.check, handle.whole
-local class = handle.class('buffer', C.mare_buffer_release)
+local class = handle.class('buffer', 'mare_buffer', C.mare_buffer_release)
 local buffer = class.methods
 local M = { handle = class.handle, is = class.is }
 
@@ -20,7 +20,6 @@ memory.count_releases(class)
 
 local desc = ffi.new 'mare_buffer_desc'
 local region_c = ffi.new 'mare_region'
-local out = ffi.new 'mare_buffer *[1]'
 local create_fields = { type = mare.types, count = 'number', size = 'number', label = 'string' }
 
 -- device:buffer { type = 'float', count = n, label = 'x' }, or { size = bytes }: memory
@@ -31,8 +30,9 @@ function M.create(device, options)
     local type_name, element, size = memory.shape(what, options)
     local label = options.label or 'buffer'
     desc.size, desc.type, desc.label = size, mare.types[type_name], label
-    memory.create(device, size, C.mare_buffer_create, desc, out)
-    return class.wrap(out, {
+    local owner = class.own()
+    memory.create(device, size, C.mare_buffer_create, desc, owner)
+    return class.wrap(owner, {
         label = label, type = type_name, element = element, size = size, count = size / element,
         device = device,
     })
@@ -40,12 +40,10 @@ end
 
 -- The object of a buffer that somebody else made. adopt_device: of device.lua
 function M.adopt(pointer, adopt_device)
-    C.mare_buffer_retain(pointer)
-    out[0] = pointer
     local type_name = mare.type_names[C.mare_buffer_type(pointer)]
     local element = tonumber(C.mare_type_size(C.mare_buffer_type(pointer)))
     local size = tonumber(C.mare_buffer_size(pointer))
-    return class.wrap(out, {
+    return class.share(pointer, C.mare_buffer_retain, {
         label = ffi.string(C.mare_buffer_label(pointer)), type = type_name, element = element,
         size = size, count = size / element, device = adopt_device(C.mare_buffer_device(pointer)),
         is_borrowed = true,
@@ -60,8 +58,9 @@ function buffer:view(offset, count)
                         offset / self.element, self.label, self.count)
     end
     local size = count and whole(count, 'buffer:view: count') * self.element or self.size - offset
-    mare.create(C.mare_buffer_view, self.handle, offset, size, out)
-    return class.wrap(out, {
+    local owner = class.own()
+    mare.create(C.mare_buffer_view, self.handle, offset, size, owner)
+    return class.wrap(owner, {
         label = self.label, type = self.type, element = self.element, size = size,
         count = size / self.element, device = self.device, is_borrowed = true,
     })

@@ -21,11 +21,10 @@ local system = require 'bindings.system'
 require 'bindings.plan'      -- gives streams their :record
 
 local C, check = mare.C, mare.check
-local class = handle.class('device', C.mare_device_release)
+local class = handle.class('device', 'mare_device', C.mare_device_release)
 local device = class.methods
 local M = { check = program.check, version = mare.version }
 
-local out = ffi.new 'mare_device *[1]'
 local info_c = ffi.new 'mare_device_info'
 local backend_c = ffi.new 'mare_backend_info'
 local cache_c = ffi.new 'mare_cache_info'
@@ -54,9 +53,7 @@ end
 -- In the launcher nobody else uses CUDA on this thread.
 if require('bindings.host').launcher then C.mare_thread_claim(1) end
 
--- The object of the device in out[0].
-local function wrap()
-    local self = class.wrap(out, {})
+local function complete(self)
     self.info = read_info(self.handle)
     self.name = self.info.name
     self.stream = stream.default(self)
@@ -71,8 +68,9 @@ function M.open(name)
     if type(name) ~= 'string' then
         errors.argument('device.open: a name is wanted, not %s', type(name))
     end
-    mare.create(C.mare_device_open, name, out)
-    return wrap()
+    local owner = class.own()
+    mare.create(C.mare_device_open, name, owner)
+    return complete(class.wrap(owner, {}))
 end
 
 -- The object of a device that somebody else has opened; the same one while it is in use.
@@ -80,9 +78,7 @@ function M.adopt(pointer)
     for d in pairs(opened) do
         if d.handle == pointer then return d end
     end
-    C.mare_device_retain(pointer)
-    out[0] = pointer
-    return wrap()
+    return complete(class.share(pointer, C.mare_device_retain, {}))
 end
 
 local release = device.release

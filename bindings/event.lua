@@ -7,10 +7,9 @@ local handle = require 'bindings.handle'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
-local class = handle.class('event', C.mare_event_release)
+local class = handle.class('event', 'mare_event', C.mare_event_release)
 local event = class.methods
 
-local out = ffi.new 'mare_event *[1]'
 local done = ffi.new 'int32_t[1]'
 local elapsed = ffi.new 'double[1]'
 
@@ -65,8 +64,9 @@ end
 
 -- device:event(): a mark that streams can set and wait for.
 function M.create(device)
-    mare.create(C.mare_event_create, device.handle, out)
-    return class.wrap(out, { device = device })
+    local owner = class.own()
+    mare.create(C.mare_event_create, device.handle, owner)
+    return class.wrap(owner, { device = device })
 end
 
 return M

@@ -43,7 +43,7 @@ function M.check(status)
 end
 
 -- Calls create(...), which may fail for lack of memory that only the collector can give back:
--- handles that nothing refers to any more. The second collection frees what the finalisers of the
+-- handles that nothing refers to any more. The second collection frees what the finalizers of the
 -- first let go.
 function M.create(create, ...)
     local status = create(...)

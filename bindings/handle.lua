@@ -1,11 +1,11 @@
--- handle.lua - what every Mare object is in Lua: a table around a C handle that the collector or
--- :release() gives back once. A released object changes its metatable, so that live objects pay
--- nothing for the check; its handle is gone, its label stays for the error message. Handles may be
--- given back in any order: core keeps the parents of a handle alive.
+-- handle.lua - what every Mare object is in Lua: a table around a C handle that the garbage
+-- collector or :release() gives back once. A released object changes its metatable, so that
+-- live objects pay nothing for the check; its handle is gone, its label stays for the error
+-- message. Handles may be given back in any order: core keeps the parents of a handle alive.
 --
--- Objects have no finalisers of their own, which cost LuaJIT more than a buffer costs core: each
--- has a slot in a weak table, and when the collector has run, the handles of empty slots go. So a
--- handle lives as long as its object, not as long as a copy of the pointer.
+-- A handle belongs to a cell of C memory with a finalizer. The cell exists before C writes the
+-- handle into it, so that neither Ctrl-C nor a lack of memory on the way to the finished object
+-- loses one. The object refers to the cell: copies of the pointer do not keep the handle alive.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -14,109 +14,6 @@ local M = {}
 
 -- The handles made since scope() was called, in order; nil outside of it.
 local made
-
--- ---- slots ----
-
--- The collector may end a cycle, and so give back what died, wherever something is made, and where
--- compiled code is left, which is anywhere. While slots change hands it leaves that to the next.
--- Ctrl-C may end a function here after any instruction of it: that may leave a handle to the end of
--- the process, but no slot to two objects, none without an array behind it, and no handle given
--- back that can still be used.
-local slots = 0
-local objects = setmetatable({}, { __mode = 'v' })      -- false: the slot is free, nil: it died
-local releases = {}
-local handles = ffi.new('void *[?]', 1)
-local free, free_count = nil, 0
-local busy = false
-
-local function put_free(slot)
-    objects[slot] = false
-    free[free_count] = slot
-    free_count = free_count + 1
-end
-
-local function grow()
-    local wanted = math.max(64, 2 * slots)
-    local more = ffi.new('void *[?]', wanted + 1)
-    ffi.copy(more, handles, (slots + 1) * ffi.sizeof 'void *')
-    free = ffi.new('int32_t[?]', wanted)
-    handles = more
-    for slot = slots + 1, wanted do
-        objects[slot], releases[slot] = false, false
-        slots = slot
-        put_free(slot)
-    end
-end
-
--- Room for the next one is made here, where this one has a slot and so is given back if there is no
--- memory.
-local function take_slot(object, pointer, release)
-    busy = true
-    if free_count == 0 then grow() end
-    free_count = free_count - 1
-    local slot = free[free_count]
-    handles[slot], releases[slot] = pointer, release
-    objects[slot] = object
-    object.slot = slot
-    if free_count == 0 then grow() end
-    busy = false
-end
-
-local function free_slot(slot)
-    busy = true
-    put_free(slot)
-    busy = false
-end
-
--- Holds a piece of garbage until the collector finds what has died: then nil, as objects are.
-local witness = setmetatable({}, { __mode = 'v' })
-
--- Gives back the handles of objects that have died.
-local function give_back()
-    witness[1] = {}
-    busy = true
-    for slot = 1, slots do
-        if objects[slot] == nil then
-            local release, pointer = releases[slot], handles[slot]
-            put_free(slot)
-            release(pointer)
-        end
-    end
-    busy = false
-end
-
--- Set on a piece of garbage, this tells that the collector has been at work. It is set anew first,
--- and on the same piece, for which there is memory.
-local function watch(piece)
-    ffi.gc(piece, watch)
-    if not (witness[1] or busy) then give_back() end
-end
-watch(ffi.new 'char[1]')
-
--- What is left when the Lua state closes, and this with it.
-getmetatable(objects).closing = ffi.gc(ffi.new 'char[1]', function()
-    for slot = 1, slots do
-        if objects[slot] ~= false then
-            objects[slot] = false
-            releases[slot](handles[slot])
-        end
-    end
-end)
-
--- Runs the collector until it knows what has died, which is given back here, in compiled code,
--- since LuaJIT compiles nothing in a finaliser. To sweep is left for later: it goes on in small
--- steps, and new objects find the memory of old ones in the caches. Steps (KiB) grow, so that they
--- end whatever the heap does meanwhile.
-function M.collect()
-    if not witness[1] then give_back() end
-    local ends, size = 0, 16
-    while witness[1] and ends < 2 do
-        if collectgarbage('step', size) then ends = ends + 1 end
-        size = 1.25 * size
-    end
-    give_back()
-end
-jit.off(M.collect)      -- as a trace the loop may step for ever without the end of a cycle
 
 -- ---- classes ----
 
@@ -128,14 +25,26 @@ local function describe(kind, object)
     return label and ("%s '%s'"):format(kind, label) or kind
 end
 
--- Per class: gives back a handle that C has made and nobody has taken over.
-local give_back_new = {}
+-- Makes cells for handles of a C type, each with a finalizer.
+local function cells(c_type, release)
+    local cell = ffi.typeof(c_type .. ' *[1]')
+    -- To read the handle takes memory. Where there is none the finalizer fails, and has to be
+    -- set again for the next cycle of the collector.
+    local function finalize(owner)
+        ffi.gc(owner, finalize)
+        local pointer = owner[0]
+        ffi.gc(owner, nil)
+        if pointer ~= nil then release(pointer) end
+    end
+    return function() return ffi.gc(cell(), finalize) end
+end
 
--- A class of objects around handles that the C function `release` gives back. class.wrap(out,
--- fields) takes the handle in out[0] over, `out` always the same; methods go into class.methods.
-function M.class(kind, release)
-    local methods, cell = {}, nil
-    local class = { kind = kind, methods = methods }
+-- A class of objects around handles of a C type that the C function `release` gives back.
+-- class.own() is a cell for C to write a handle to, class.wrap(owner, fields) makes `fields` the
+-- object of the handle in it. Methods go into class.methods.
+function M.class(kind, c_type, release)
+    local methods = {}
+    local class = { kind = kind, methods = methods, own = cells(c_type, release) }
     local live = { __index = methods, __tostring = function(self) return describe(kind, self) end }
     local dead = {
         __tostring = function(self) return describe(kind, self) .. ' (released)' end,
@@ -147,22 +56,19 @@ function M.class(kind, release)
 
     M.classes[kind], kinds[live], kinds[dead] = class, kind, kind
 
-    function class.wrap(out, fields)
-        cell = cell or out
-        local pointer = out[0]
-        out[0] = nil
-        take_slot(fields, pointer, release)
-        fields.handle = pointer
+    function class.wrap(owner, fields)
+        fields.handle, fields.owner = owner[0], owner
         setmetatable(fields, live)
         if made then made[#made + 1] = fields end
         return fields
     end
 
-    give_back_new[#give_back_new + 1] = function()
-        local pointer = cell and cell[0] or nil
-        if pointer == nil then return end
-        cell[0] = nil
-        release(pointer)
+    -- The object of a handle that others hold, too.
+    function class.share(pointer, retain, fields)
+        local owner = class.own()
+        retain(pointer)
+        owner[0] = pointer
+        return class.wrap(owner, fields)
     end
 
     -- The handle of `object`, for a C call that wants one of this class.
@@ -192,10 +98,10 @@ function M.class(kind, release)
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.
     function methods:release()
-        local pointer, slot = self.handle, self.slot
+        local pointer, owner = self.handle, self.owner
         setmetatable(self, dead)
-        self.handle, self.slot = nil, nil
-        free_slot(slot)
+        self.handle, self.owner = nil, nil
+        ffi.gc(owner, nil)
         release(pointer)
     end
 
@@ -238,8 +144,8 @@ local function finish(inner, ok, ...)
     return ...
 end
 
--- Between a yield out of a scope and the resume what is made is not the scope's, so that the thread
--- goes on in one of its own.
+-- Between a yield out of a scope and the resume what is made is not the scope's, so that the
+-- thread goes on in one of its own.
 local enter
 local depth, deepest = 0, 1000      -- of coroutines within each other, each on the stack of C
 
@@ -259,18 +165,17 @@ function enter(thread, inner, ...)
     return leave(thread, inner, outer, coroutine.resume(thread, ...))
 end
 
--- Calls f(...) and returns what it returns; every handle made meanwhile is released, but for those
--- that the results lead to.
+-- Calls f(...) and returns what it returns; every handle made meanwhile is released, but for
+-- those that the results lead to.
 function M.scope(f, ...)
     errors.wanted('scope', 'function', f)
     return enter(coroutine.create(f), {}, ...)
 end
 
--- For the end of all that runs, where Ctrl-C or want of memory may have cut a scope, a change of
--- slots or the making of an object short: what is made from now on is of no scope.
+-- For the end of all that runs, where Ctrl-C or a lack of memory may have cut a scope short:
+-- what is made from now on is of no scope.
 function M.recover()
-    made, depth, busy = nil, 0, false
-    for _, f in ipairs(give_back_new) do f() end
+    made, depth = nil, 0
 end
 
 -- The kind of a handle, nil of anything else; and whether it is released.

@@ -11,13 +11,11 @@ local buffer = require 'bindings.buffer'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
-local kernels = handle.class('kernel', C.mare_kernel_release)
-local launches = handle.class('launch', C.mare_launch_release)
+local kernels = handle.class('kernel', 'mare_kernel', C.mare_kernel_release)
+local launches = handle.class('launch', 'mare_launch', C.mare_launch_release)
 local kernel, launch = kernels.methods, launches.methods
 local M = {}
 
-local kernel_out = ffi.new 'mare_kernel *[1]'
-local launch_out = ffi.new 'mare_launch *[1]'
 local kernel_info = ffi.new 'mare_kernel_info'
 local arg_info = ffi.new 'mare_arg_info'
 local int64, uint64 = ffi.typeof 'int64_t', ffi.typeof 'uint64_t'
@@ -53,8 +51,9 @@ function M.create(program, name)
     if type(name) ~= 'string' then
         errors.argument('program:kernel: a name is wanted, not %s', type(name))
     end
-    mare.create(C.mare_kernel_create, program.handle, name, kernel_out)
-    local self = kernels.wrap(kernel_out, { name = name })
+    local owner = kernels.own()
+    mare.create(C.mare_kernel_create, program.handle, name, owner)
+    local self = kernels.wrap(owner, { name = name })
     self.info = read_info(self.handle)
     self.args, self.index = read_args(self.handle, self.info.arg_count)
     return self
@@ -82,9 +81,9 @@ function kernel:bind(values)
             no_argument(self, name)
         end
     end
-    mare.create(C.mare_launch_create, self.handle, launch_out)
-    local fields = { label = self.name, kernel = self, index = self.index }
-    local bound = launches.wrap(launch_out, fields)
+    local owner = launches.own()
+    mare.create(C.mare_launch_create, self.handle, owner)
+    local bound = launches.wrap(owner, { label = self.name, kernel = self, index = self.index })
     for _, arg in ipairs(self.args) do
         local value = values[arg.name]
         if value == nil then

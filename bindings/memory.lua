@@ -1,83 +1,56 @@
--- memory.lua - pinned host memory, and the host side of transfers: what may be handed over as data
--- of an element type.
+-- memory.lua - pinned host memory, and the host side of transfers: what may be handed over as
+-- data of an element type.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local host = require 'bindings.host'
-local now = require('bindings.system').now
 
 local C = mare.C
-local class = handle.class('host memory', C.mare_host_release)
+local class = handle.class('host memory', 'mare_host', C.mare_host_release)
 local M = { is_host = class.is }
 
-local out = ffi.new 'mare_host *[1]'
-
--- What the collector cannot see: handles of a few hundred bytes that hold gigabytes. It runs
--- whenever `enough` bytes were asked for, and not released by hand, since it last ran, so that
--- temporaries do not add up. The sooner it runs the likelier caches still hold what it frees, but
--- it looks at all of Lua's heap each time, however little it frees: `enough` follows from giving
--- that, `fixed`, a `share` of the time. What it takes for each buffer beside is the same whenever
--- it runs.
-local share = 0.01
-local least, most = 2^20, 2^33
-local asked, enough, ended = 0, most, 0
-local fixed, heap = 0, 0        -- seconds at least, and KiB of the heap when they were measured
-
--- Garbage may take up to this part of a device's memory, and with what is in use 7/8: both a bit
--- less than core keeps for the next buffers, of a limit nearly all. The more buffers one collection
--- frees, the less of it each costs.
+-- Garbage-collection debt of a device: the bytes that were made there and not released by hand
+-- since the last collection. Lua's collector sees a few hundred bytes where an object holds
+-- gigabytes of a device, so it is run when the debt would exceed the credit that follows.
+--
+-- With what is in use, garbage may take 7/8 of the memory, and by itself 7/16: both a bit less
+-- than core keeps for the next buffers, of a limit that the user set nearly all.
+local most = 2^33
 local part = (os.getenv 'MARE_MEMORY_LIMIT' or '') ~= '' and 7 / 8 or 7 / 16
-local rooms = setmetatable({}, { __mode = 'k' })    -- by device: bytes, when it was last collected
 
--- A block that has left its caches costs a CPU more than a collection: temporaries of 64 KiB to 16
--- MiB took 1.2 to 1.5 times as long as with release by hand where garbage had all of a limit of 1
--- GiB, and 1.02 to 1.10 times with 16 MiB of it (two cores of a Xeon). That is a matter of some
--- milliseconds for 16 MiB, so it is for small heaps only.
-local nearby, cheap = 2^24, 2e-4
+-- A CPU wants the next buffer in its caches: temporaries of 64 KiB to 16 MiB took 1.2 to 1.5
+-- times as long where garbage had 1 GiB as where it has 16 MiB. A collection looks at all of
+-- Lua's heap, so the credit is at least 32 times that.
+local nearby, heaps = 2^24, 32
 
-local function room(device, in_use)
+local function credit(device, in_use)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
-    local bytes = math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use))
-    return device.info.kind == 'cpu' and fixed < cheap and math.min(nearby, bytes) or bytes
+    local bytes = math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use, most))
+    if device.info.kind ~= 'cpu' then return bytes end
+    return math.min(bytes, math.max(nearby, heaps * 1024 * collectgarbage 'count'))
 end
 
--- Seconds of a collection.
-local function cycle()
-    local begin = now()
-    handle.collect()
-    return now() - begin
-end
-
-local function collect(device)
-    local elapsed = now() - ended
-    fixed = math.min(fixed, cycle())
-    local size = collectgarbage 'count'
-    if size > 2 * heap or size < heap / 2 then
-        fixed, heap = math.min(cycle(), cycle()), size
+-- Collects before the debt of the device would grow beyond its credit.
+local function borrow(device, size)
+    if not device.debt then device.debt, device.credit = 0, credit(device, 0) end
+    if device.debt + size > device.credit then
+        collectgarbage()
+        device.debt, device.credit = 0, credit(device, (device:pool()))
     end
-    rooms[device] = room(device, (device:pool()))
-    local wanted = asked * fixed / (share * elapsed)
-    enough = math.max(least, enough / 4, math.min(wanted, 4 * enough, most))
-    ended = now()
+    device.debt = device.debt + size
 end
 
--- What is refused for lack of memory is tried again after a full collection.
-local function press(device, size)
-    asked, enough = asked + size, math.min(enough, rooms[device] or room(device, 0))
-    if asked > enough then
-        collect(device)
-        asked = size
-    end
-end
-
--- Objects of `counted` count their bytes back, unless the memory is another's.
+-- Objects of `counted` pay their debt back when they are released, unless the memory is
+-- another's.
 function M.count_releases(counted)
     local release = counted.methods.release
     -- Gives the memory back. Work that is queued on it still completes.
     function counted.methods:release()
-        if not self.is_borrowed then asked = asked - self.size end
+        if not self.is_borrowed then
+            self.device.debt = math.max(0, self.device.debt - self.size)
+        end
         release(self)
     end
 end
@@ -85,7 +58,8 @@ M.count_releases(class)
 
 local release = class.methods.release
 
--- Waits until other devices than its own are done with pinned memory. Of anchors.lua
+-- Waits until other devices than its own are done with pinned memory. anchors.lua puts its own
+-- in place of this, which it could not if this file required it.
 function M.settle() end
 
 -- Gives the memory back: with it `data` goes, which would lead to what is another's by then.
@@ -95,8 +69,8 @@ function class.methods:release()
     release(self)
 end
 
--- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size = bytes
--- }.
+-- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size =
+-- bytes }.
 function M.shape(what, options)
     local type_name = options.type or 'bytes'
     local element = tonumber(C.mare_type_size(mare.types[type_name]))
@@ -111,7 +85,7 @@ end
 
 -- Creates through `create`, after making room.
 function M.create(device, size, create, ...)
-    press(device, size)
+    borrow(device, size)
     mare.create(create, device.handle, ...)
 end
 
@@ -122,8 +96,9 @@ function M.host(device, options)
                   { type = mare.types, count = 'number', size = 'number', label = 'string' })
     local type_name, element, size = M.shape(what, options)
     local label = options.label or 'host memory'
-    M.create(device, size, C.mare_host_create, size, label, out)
-    local self = class.wrap(out, {
+    local owner = class.own()
+    M.create(device, size, C.mare_host_create, size, label, owner)
+    local self = class.wrap(owner, {
         label = label, type = type_name, size = size, count = size / element, device = device,
     })
     self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
@@ -135,16 +110,16 @@ function M.is_pinned(data, device)
     return class.is(data) and data.device == device
 end
 
--- What keeps `data` for work that is done again and again: of pinned memory a reference of its own,
--- which outlives its object's release.
+-- What keeps `data` for work that is done again and again: of pinned memory a reference of its
+-- own, which outlives its object's release.
 function M.hold(data)
     if not class.is(data) then return data end
     C.mare_host_retain(data.handle)
     return ffi.gc(ffi.new('mare_host *', data.handle), C.mare_host_release)
 end
 
--- "float" of a float[10] or a const float *, "float *" of a float *[10], in LuaJIT's own spelling;
--- and whether it is an array.
+-- "float" of a float[10] or a const float *, "float *" of a float *[10], in LuaJIT's own
+-- spelling; and whether it is an array.
 local function element_name(ctype)
     local text = tostring(ctype):gsub('%f[%w_]const%f[^%w_] ?', ''):match '^ctype<(.*)>$'
     local of_array = text:match '^([^%(]-)%s*%[[%[%]%d%?]*$'
@@ -158,8 +133,8 @@ for name, ctype in pairs(mare.ctypes) do
 end
 local untyped = { ['void'] = true, ['char'] = true, ['unsigned char'] = true }
 
--- { element name, whether its size is known } of each C type seen, by the number that LuaJIT gives
--- it: spelling a type out takes a microsecond.
+-- { element name, whether its size is known } of each C type seen, by the number that LuaJIT
+-- gives it: spelling a type out takes a microsecond.
 local seen = {}
 local function describe(cdata)
     local id = tonumber(ffi.typeof(cdata))
@@ -196,8 +171,8 @@ function M.is_lent(data)
     return type(data) == 'userdata'
 end
 
--- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer does
--- not tell).
+-- The pointer behind host memory or cdata, and its bytes where they are known (a bare pointer
+-- does not tell).
 function M.pointer(what, data, type_name)
     if class.is(data) then
         class.handle(data, what)        -- not after its release
@@ -214,7 +189,8 @@ function M.pointer(what, data, type_name)
     return data, describe(data).is_array and ffi.sizeof(data) or nil
 end
 
--- Type and number of the elements of a C array of numbers; nil for a pointer, which does not tell.
+-- Type and number of the elements of a C array of numbers; nil for a pointer, which does not
+-- tell.
 function M.elements(data)
     local known = describe(data)
     if not (known.is_array and is_number[known.name]) then return nil end
@@ -228,7 +204,8 @@ function M.array(type_name, count)
     return arrays[type_name](count)
 end
 
--- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range only.
+-- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range
+-- only.
 function M.from_table(what, values, type_name)
     local count = #values
     local array = arrays[type_name](count)

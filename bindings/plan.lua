@@ -10,7 +10,6 @@
 -- Inside the function nothing runs: launches, copies, fills, queued transfers, event records and
 -- plans on this stream become part of the plan. Changing a launch later changes the plan.
 
-local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
@@ -18,11 +17,9 @@ local handle = require 'bindings.handle'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
-local class = handle.class('plan', C.mare_plan_release)
+local class = handle.class('plan', 'mare_plan', C.mare_plan_release)
 local plan = class.methods
 local M = { handle = class.handle }
-
-local out = ffi.new 'mare_plan *[1]'
 
 -- stream:record(f, [label]): an error in f throws the recording away and passes on.
 function M.record(self, f, label)
@@ -30,6 +27,7 @@ function M.record(self, f, label)
         errors.argument('stream:record: a function is wanted, not %s', type(f))
     end
     if label ~= nil then errors.wanted('stream:record: label', 'string', label) end
+    local owner = class.own()
     check(C.mare_plan_begin(self.handle))
     anchors.record(self)
     local ok, failure = pcall(f)
@@ -38,10 +36,8 @@ function M.record(self, f, label)
         check(C.mare_plan_end(self.handle, nil, nil))
         error(failure, 0)
     end
-    check(C.mare_plan_end(self.handle, label, out))
-    return class.wrap(out, {
-        label = label or 'plan', device = self.device, kept = kept,
-    })
+    check(C.mare_plan_end(self.handle, label, owner))
+    return class.wrap(owner, { label = label or 'plan', device = self.device, kept = kept })
 end
 
 local function check_count(count)

@@ -7,11 +7,10 @@ local handle = require 'bindings.handle'
 local kernel = require 'bindings.kernel'
 
 local C = mare.C
-local class = handle.class('program', C.mare_program_release)
+local class = handle.class('program', 'mare_program', C.mare_program_release)
 local program = class.methods
 local M = {}
 
-local out = ffi.new 'mare_program *[1]'
 local size = ffi.new 'uint64_t[1]'
 local languages = {
     mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL,
@@ -87,10 +86,11 @@ end
 -- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },
 -- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache.
 function M.create(device, options)
+    local owner = class.own()
     with_desc(options, function(desc)
-        mare.create(C.mare_program_create, device.handle, desc, out)
+        mare.create(C.mare_program_create, device.handle, desc, owner)
     end)
-    local self = class.wrap(out, { label = options.name or 'source', device = device })
+    local self = class.wrap(owner, { label = options.name or 'source', device = device })
     self.log = ffi.string(C.mare_program_log(self.handle))
     self.cached = C.mare_program_cached(self.handle) ~= 0
     return self

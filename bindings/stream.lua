@@ -18,18 +18,15 @@ local function release(s)
     C.mare_stream_release(s)
 end
 
-local class = handle.class('stream', release)
+local class = handle.class('stream', 'mare_stream', release)
 local stream = class.methods
 local M = { methods = stream }
 
 local desc = ffi.new 'mare_stream_desc'
-local out = ffi.new 'mare_stream *[1]'
 
-local function wrap(device, label)
-    return class.wrap(out, {
-        label = label, device = device, key = anchors.key(out[0]),
-        device_key = anchors.key(device.handle),
-    })
+local function fields(pointer, device, label)
+    return { label = label, device = device, key = anchors.key(pointer),
+             device_key = anchors.key(device.handle) }
 end
 
 function M.create(device, options)
@@ -39,16 +36,15 @@ function M.create(device, options)
     end
     options = errors.fields('stream', options or {}, { priority = 'number', label = 'string' })
     desc.priority, desc.label = options.priority or 0, options.label
-    mare.create(C.mare_stream_create, device.handle, desc, out)
-    return wrap(device, options.label or 'stream')
+    local owner = class.own()
+    mare.create(C.mare_stream_create, device.handle, desc, owner)
+    return class.wrap(owner, fields(owner[0], device, options.label or 'stream'))
 end
 
 -- The stream that NULL stands for; keeping it keeps the device.
 function M.default(device)
     local pointer = C.mare_device_stream(device.handle)
-    C.mare_stream_retain(pointer)
-    out[0] = pointer
-    return wrap(device, 'default')
+    return class.share(pointer, C.mare_stream_retain, fields(pointer, device, 'default'))
 end
 
 -- d.stream is the default stream, d:stream{...} makes another.

@@ -178,6 +178,45 @@ end, {
     { 'lua/mare/a.lua', "local d = require 'bindings.device'\nlocal lfs = require 'lfs'\n", 0 },
 })
 
+-- The rooms of lua/mare, from the top. init.lua, the table of all parts, stands in none but between
+-- the launcher and the rest.
+local ROOMS = { 'launcher', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'run', 'ocean',
+                'forcing', 'schemes', 'shapes', 'array', 'draw', 'files', 'measure', 'base' }
+local MAX_ROOM_LINES, MAX_ROOM_FILES, MAX_LEAF_LINES = 3500, 25, 1600
+
+local function rank_of(room)
+    for k, name in ipairs(ROOMS) do if name == room then return k end end
+end
+
+local function room_of(path)
+    return path:match '^lua/mare/([^/]+)/' or path == 'lua/mare/init.lua' and 'init' or nil
+end
+
+line_rule('requires point down the rooms', 'code', function(line, path)
+    local rank = is_lua(path) and rank_of(room_of(path))
+    if not rank then return end
+    for module in line:gmatch 'require%s*%(?%s*[\'"]mare([%w_.]*)[\'"]' do
+        local room = module == '' and 'init' or module:match '^%.([%w_]+)'
+        if not rank_of(room) then return 'requires a room that is not: mare' .. module end
+        if rank_of(room) < rank then return 'requires mare' .. module .. ' from above' end
+    end
+end, {
+    { 'lua/mare/array/a.lua', "local o = require 'mare.ocean.open'\n", 1 },
+    { 'lua/mare/run/a.lua', "local m = require 'mare'\nreturn require('mare.attic.b')\n", 2 },
+    { 'lua/mare/launcher/a.lua', "local m, r = require 'mare', require 'mare.run'\n", 0 },
+    { 'lua/mare/run/a.lua', "local a = require 'mare.base.words'\n", 0 },
+})
+
+line_rule('modules are required by their names', 'code', function(line, path)
+    if not under(path, 'lua/mare') then return end
+    if line:find '%f[%w_]require%s*%(%s*[^\'"%s]' or line:find '%f[%w_]require%s*%(?[^()]*%.%.' then
+        return 'a computed require'
+    end
+end, {
+    { 'lua/mare/run/a.lua', "local a = require(name)\nrequire('mare.' .. name)\n", 2 },
+    { 'lua/mare/run/a.lua', "local a = require('mare.run.b').c(name)\n", 0 },
+})
+
 line_rule('no place of one machine', 'lines', function(line, path)
     if path == 'tests/tidy.lua' then return end     -- the planted texts below
     local place = line:match '%f[/]/work/' or line:match '%f[/]/home/%w' or line:match '%f[/]/root/'
@@ -365,6 +404,53 @@ local function check_top_level()
     return problems
 end
 
+-- Sizes of rooms, and circles of requires inside lua/mare, lazy ones included.
+local function check_rooms(files)
+    local problems, lines, count, needs = {}, {}, {}, {}
+    for _, file in ipairs(files) do
+        local room = under(file.path, 'lua/mare') and is_lua(file.path) and room_of(file.path)
+        if room then
+            lines[room] = (lines[room] or 0) + #file.lines
+            count[room] = (count[room] or 0) + 1
+            local module = file.path:match '^lua/(.*)%.lua$':gsub('/init$', ''):gsub('/', '.')
+            needs[module] = {}
+            for name in table.concat(file.code, '\n'):gmatch 'require%s*%(?%s*[\'"](mare[%w_.]*)' do
+                if name ~= module then table.insert(needs[module], name) end
+            end
+        end
+    end
+    for room, n in pairs(lines) do
+        local limit = room == 'base' and MAX_LEAF_LINES or MAX_ROOM_LINES
+        if n > limit then problems[#problems + 1] = room .. ' has ' .. n .. ' lines' end
+        if count[room] > MAX_ROOM_FILES then
+            problems[#problems + 1] = room .. ' has ' .. count[room] .. ' files'
+        end
+    end
+    local state = {}
+    local function visit(module, trail)
+        if state[module] == 'done' or not needs[module] then return end
+        if state[module] == 'open' then
+            problems[#problems + 1] = 'a circle: ' .. trail .. ' -> ' .. module
+            return
+        end
+        state[module] = 'open'
+        for _, name in ipairs(needs[module]) do visit(name, trail .. ' -> ' .. name) end
+        state[module] = 'done'
+    end
+    for module in pairs(needs) do visit(module, module) end
+    return problems
+end
+
+local function check_rooms_itself()
+    local function file(path, text) return make_file(path, text) end
+    local planted = check_rooms {
+        file('lua/mare/run/a.lua', "local function f() return require 'mare.run.b' end\n"),
+        file('lua/mare/run/b.lua', "local a = require 'mare.run.a'\n"),
+        file('lua/mare/base/c.lua', ('x = 1\n'):rep(MAX_LEAF_LINES + 1)),
+    }
+    return #planted == 2 and {} or { #planted .. ' found, not 2' }
+end
+
 -- A check by a tool that may be absent.
 local function check_with(tool, command)
     local _, missing = capture('command -v ' .. tool)
@@ -383,6 +469,8 @@ for _, one in ipairs(rules) do
     conclude(one.name, apply(one, files))
 end
 conclude('top level', check_top_level())
+conclude('rooms (self-test)', check_rooms_itself())
+conclude('rooms', check_rooms(files))
 check_with('luacheck', 'luacheck --no-color -q .')
 check_with('shellcheck', [[grep -rlE '^#!.*bash|^# shellcheck shell' . \
     --include=run --include=gpu --include='*.sh' --exclude-dir='build*' --exclude-dir=.git |

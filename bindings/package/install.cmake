@@ -58,7 +58,7 @@ set(manual ${CMAKE_BINARY_DIR}/manual)
 file(GLOB_RECURSE commented CONFIGURE_DEPENDS lua/*.lua bindings/*.lua scenarios/*.lua)
 add_custom_command(OUTPUT ${manual}/mare.html
     COMMAND ${CMAKE_COMMAND} -E make_directory ${manual}
-    COMMAND mare -e "require('mare.session.manual').write(...)" ${manual}
+    COMMAND mare -e "require('mare.launcher.manual').write(...)" ${manual}
     DEPENDS mare ${commented} core/mare.h bindings/mare_engine.h kernels/README.md VERBATIM)
 add_custom_target(manual ALL DEPENDS ${manual}/mare.html)
 install(FILES ${manual}/mare.html DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)

@@ -5,49 +5,55 @@ local device = require 'bindings.device'
 local host = require 'bindings.host'
 
 local parts = {
-    basin = 'mare.tide.basin',
-    budget = 'mare.ocean.budget',
-    chain = 'mare.tide.chain',
-    cotidal = 'mare.tide.cotidal',
-    dam_break = 'mare.schemes.dam_break',
-    device = 'bindings.device',
-    energy = 'mare.measure.energy',
-    drifters = 'mare.ocean.drifters',
-    euler = 'mare.schemes.euler',
-    grid = 'mare.array.grid',
-    gauges = 'mare.tide.gauges',
-    gridded = 'mare.forcing.gridded',
-    harmonics = 'mare.tide.harmonics',
-    image = 'mare.draw.image',
-    inverse = 'mare.tide.inverse',
-    live = 'mare.run.live',
-    mandelbrot = 'mare.mandelbrot',
-    ocean = 'mare.ocean',
-    options = 'mare.base.options',
-    profile = 'mare.measure.profile',
-    random = 'mare.base.random',
-    riemann = 'mare.schemes.riemann',
-    roms = 'mare.ocean.roms',
-    run = 'mare.run',
-    shallow_water = 'mare.schemes.shallow_water',
-    simulation = 'mare.run.simulation',
-    source = 'mare.base.source',
-    tides = 'mare.forcing.tides',
-    tune = 'mare.tune',
-    weather = 'mare.forcing.weather',
+    basin = function() return require 'mare.tide.basin' end,
+    budget = function() return require 'mare.ocean.budget' end,
+    chain = function() return require 'mare.tide.chain' end,
+    cotidal = function() return require 'mare.tide.cotidal' end,
+    dam_break = function() return require 'mare.schemes.dam_break' end,
+    device = function() return require 'bindings.device' end,
+    energy = function() return require 'mare.measure.energy' end,
+    drifters = function() return require 'mare.ocean.drifters' end,
+    euler = function() return require 'mare.schemes.euler' end,
+    grid = function() return require 'mare.array.grid' end,
+    gauges = function() return require 'mare.tide.gauges' end,
+    gridded = function() return require 'mare.forcing.gridded' end,
+    harmonics = function() return require 'mare.tide.harmonics' end,
+    image = function() return require 'mare.draw.image' end,
+    inverse = function() return require 'mare.tide.inverse' end,
+    live = function() return require 'mare.run.live' end,
+    mandelbrot = function() return require 'mare.mandelbrot' end,
+    ocean = function() return require 'mare.ocean' end,
+    options = function() return require 'mare.base.options' end,
+    profile = function() return require 'mare.measure.profile' end,
+    random = function() return require 'mare.base.random' end,
+    riemann = function() return require 'mare.schemes.riemann' end,
+    roms = function() return require 'mare.ocean.roms' end,
+    run = function() return require 'mare.run' end,
+    shallow_water = function() return require 'mare.schemes.shallow_water' end,
+    simulation = function() return require 'mare.run.simulation' end,
+    source = function() return require 'mare.base.source' end,
+    tides = function() return require 'mare.forcing.tides' end,
+    tune = function() return require 'mare.tune' end,
+    weather = function() return require 'mare.forcing.weather' end,
 }
 
--- Functions that a script uses by name: the module and its function.
+-- Functions that a script uses by name.
 local calls = {
-    memory = { 'mare.measure.report', 'memory' },
-    plot = { 'mare.draw', 'show' },
-    report = { 'mare.measure.report', 'objects' },
-    watch = { 'mare.session.watch', 'new' },
-    scope = { 'bindings.device', 'scope' },
+    memory = function() return require('mare.measure.report').memory end,
+    plot = function() return require('mare.draw').show end,
+    report = function() return require('mare.measure.report').objects end,
+    watch = function() return require('mare.session.watch').new end,
+    scope = function() return require('bindings.device').scope end,
+}
+
+-- A part that is given the name of a scenario instead of a description.
+local of_scenario = {
+    simulation = function(...) return require('mare.run.live').from(...) end,
 }
 
 local function constructor(name)
     return function(part, ...)
+        if type((...)) == 'string' and of_scenario[name] then return of_scenario[name](...) end
         if (...) == nil then
             require('bindings.errors').argument('%s: an argument is wanted: help(mare.%s) tells',
                 name, name)
@@ -57,9 +63,8 @@ local function constructor(name)
 end
 
 local function find(name)
-    local call = calls[name]
-    if call then return require(call[1])[call[2]] end
-    local part = parts[name] and require(parts[name])
+    if calls[name] then return calls[name]() end
+    local part = parts[name] and parts[name]()
     if part and part.new and not getmetatable(part) then
         setmetatable(part, { __call = constructor(name) })
     end
@@ -74,22 +79,29 @@ local function names()
     return list
 end
 
+-- nil for a function.
 local function module_of(name)
-    return calls[name] and calls[name][1] or parts[name]
+    local part = parts[name] and parts[name]()
+    for module, value in pairs(package.loaded) do
+        if value == part and part and module:find '%.' then return module end
+    end
 end
 
 -- root: the folder that holds Mare's own files, such as scenarios/data.
-return setmetatable({ version = device.version, root = host.root }, {
-    __index = function(mare, name)
+local mare = setmetatable({ version = device.version, root = host.root }, {
+    __index = function(self, name)
         local part = find(name)
-        if part then rawset(mare, name, part) end
+        if part then rawset(self, name, part) end
         return part
     end,
     __names = names,
     __module = module_of,
-    __tostring = function(mare)
+    __tostring = function(self)
         local list = names()
         table.sort(list)
-        return ('Mare %s: %s'):format(mare.version, table.concat(list, ', '))
+        return ('Mare %s: %s'):format(self.version, table.concat(list, ', '))
     end,
 })
+
+require('mare.base.public').mare = mare
+return mare

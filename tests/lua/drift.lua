@@ -48,7 +48,7 @@ end
 -- Makes mare.ocean know it, on centres and on faces.
 for _, name in ipairs { 'drift', 'drift_on_faces' } do
     ocean.schemes[name] = 'for tests'
-    package.loaded['mare.schemes.ocean.' .. name] = { setup = function(scheme)
+    ocean.halves[name] = { setup = function(scheme)
         scheme.staggered = name == 'drift_on_faces'
         scheme.kernels, scheme.bind = kernels, bind
         scheme.maxima = function() return 1 end

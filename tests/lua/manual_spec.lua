@@ -1,7 +1,7 @@
 -- The reference manual holds every public name, those that the libraries export among them, and is
 -- well-formed.
 
-local manual = require 'mare.session.manual'
+local manual = require 'mare.launcher.manual'
 local reference = require 'mare.session.reference'
 
 local folder = os.tmpname()

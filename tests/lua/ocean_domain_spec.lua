@@ -10,7 +10,7 @@ local device = mare.device.open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 -- Schemes that never take a step: these specs are about what surrounds one.
 local function stand_in(name, staggered)
     ocean.schemes[name] = 'for tests'
-    package.loaded['mare.schemes.ocean.' .. name] = {
+    ocean.halves[name] = {
         setup = function(scheme) scheme.staggered = staggered end,
     }
 end

@@ -420,8 +420,9 @@ describe('open sides refuse', function()
     end)
 
     it('unknown kinds, fields and constituents', function()
-        assert.matches("^boundary in the east: 'open' %(there are: fixed, outflow, periodic, "
-            .. 'reflective; of an ocean { kind = elevation, flather', refused('east', 'open'))
+        assert.matches("^boundary in the east: 'open' %(there are for ocean: fixed, outflow, "
+            .. 'periodic, reflective; open ones as { kind = elevation, flather',
+            refused('east', 'open'))
         assert.matches("^boundary in the east: 'tidal'", refused('east', { kind = 'tidal' }))
         assert.matches("^ocean: boundary in the east: unknown field 'width' %(allowed: ",
             refused('east', { kind = 'flather', width = 3 }))
@@ -439,7 +440,8 @@ describe('open sides refuse', function()
     end)
 
     it('equations that know of none', function()
-        assert.equal("boundary in the south: 'flather' is for mare.ocean, not euler",
+        assert.equal("boundary in the south: 'flather' (there are for euler: fixed, outflow, "
+            .. 'periodic, reflective)',
             refused('south', { kind = 'flather' }, mare.euler { gamma = 1.4 }))
     end)
 end)

@@ -1,5 +1,6 @@
 -- The core of a session, without a terminal: what lines give, and that nothing ends it.
 
+require 'mare'
 local repl = require 'mare.session.repl'
 
 local session

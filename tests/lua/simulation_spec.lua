@@ -321,10 +321,11 @@ describe('a simulation', function()
     end)
 
     it('refuses what it cannot be', function()
-        assert.matches("boundary in the west: 'open' %(there are: fixed",
+        assert.matches("boundary in the west: 'open' %(there are for euler: fixed",
             message(new, { boundaries = 'open' }))
         assert.matches('south and north must both be periodic', message(exchange.boundaries,
-            { west = 'fixed', east = 'fixed', south = 'periodic', north = 'fixed' }))
+            { west = 'fixed', east = 'fixed', south = 'periodic', north = 'fixed' },
+            { name = 'euler' }))
         assert.matches("flux 'roe' %(there are: hll, hllc, lax", message(new, { flux = 'roe' }))
         assert.matches("limiter 'mid'", message(new, { limiter = 'mid' }))
         assert.matches("precision 'half'", message(new, { precision = 'half' }))

@@ -219,7 +219,7 @@ describe('tuning', function()
                 defines = { W = w, WRONG = 0 } }
         end
         local jobs = {}
-        for w = 1, 3 do jobs[w] = { module = 'mare.tune.kernel', program = program(w) } end
+        for w = 1, 3 do jobs[w] = { kind = 'kernel', program = program(w) } end
         local compilers = ahead.new(d, 2)
         compilers.device = { name = d.name, info = { kind = 'gpu' } }   -- nobody waits
         compilers:queue(jobs)

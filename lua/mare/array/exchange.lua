@@ -4,10 +4,8 @@
 -- device is read in place; of one elsewhere the strip is copied into a buffer of this device
 -- first, and read from there.
 
-local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
-local open = require 'mare.ocean.open'
 local source = require 'mare.base.source'
 
 local exchange = {}
@@ -26,12 +24,12 @@ local axes = {
 
 local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
 
--- What a kind is called: that of an open side of an ocean is a table { kind =, ... }.
+-- What a kind is called: that of an open side is a table { kind =, ... }.
 function exchange.kind_name(kind)
     return type(kind) == 'table' and kind.kind or kind
 end
 
--- What the sides are, in words, by name. domain: of an ocean, or nil.
+-- What the sides are, in words, by name. domain: of scheme:domain, or nil.
 function exchange.describe(boundaries, domain)
     local texts = {}
     for side, kind in pairs(boundaries) do
@@ -41,20 +39,32 @@ function exchange.describe(boundaries, domain)
     return texts
 end
 
--- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }. What
--- an open side wants beside its kind, the ocean checks.
-function exchange.boundaries(given)
+local function sorted(set)
+    local names = {}
+    for name in pairs(set or {}) do names[#names + 1] = name end
+    table.sort(names)
+    return table.concat(names, ', ')
+end
+
+local function refuse(side, name, scheme)
+    local open = scheme.open_sides and ('; open ones as { kind = %s, ... }'):format(
+        sorted(scheme.open_sides)) or ''
+    errors.argument("boundary in the %s: '%s' (there are for %s: %s%s)", side, tostring(name),
+        scheme.name, sorted(kinds), open)
+end
+
+-- A kind for all sides, or { west = kind, ... } -> { west = kind, east =, south =, north = }.
+-- scheme: its open_sides names the kinds of open sides that it has, and it checks what they want
+-- beside their kind.
+function exchange.boundaries(given, scheme)
     local result, each = {}, type(given) == 'table' and not given.kind
     if each then errors.fields('boundaries', given, side_fields) end
     for _, side in ipairs(grid.sides) do
         local kind = given
         if each then kind = given[side] end
         local name = exchange.kind_name(kind)
-        if not (type(kind) == 'table' and open.kinds[name] or kinds[kind]) then
-            errors.argument("boundary in the %s: '%s' (there are: %s; of an ocean { kind = %s, "
-                .. '... })', side, tostring(name), 'fixed, outflow, periodic, reflective',
-                'elevation, flather, nesting or sponge')
-        end
+        local is_open = type(kind) == 'table' and scheme.open_sides and scheme.open_sides[name]
+        if not (is_open or kinds[kind]) then refuse(side, name, scheme) end
         result[side] = kind
     end
     for _, axis in ipairs(axes) do
@@ -64,16 +74,6 @@ function exchange.boundaries(given)
         end
     end
     return result
-end
-
--- Refuses open sides where the scheme knows of none.
-function exchange.check_open(boundaries, scheme)
-    for _, side in ipairs(grid.sides) do
-        if type(boundaries[side]) == 'table' and not scheme.domain then
-            errors.argument("boundary in the %s: '%s' is for mare.ocean, not %s", side,
-                boundaries[side].kind, scheme.name)
-        end
-    end
 end
 
 -- The cells of a part that its ghosts along an axis copy: `cells` along the axis, `lines` across
@@ -151,7 +151,8 @@ end
 -- states: array of the parts' states; boundaries: of exchange.boundaries;
 -- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
 -- around; where it is `staggered`, that lies on the low faces of cells; where it has_shut_walls, no
--- step depends on the ghost cells behind a wall;
+-- step depends on the ghost cells behind a wall; it may have a method ghosts(states, which,
+-- fraction, is_shown) -> launches that fill ghost cells beyond its open sides;
 -- which: the buffer of each state, `now` if nil, which holds the state at the step's time +
 -- fraction * dt
 function exchange.new(states, boundaries, scheme, which, fraction)
@@ -174,8 +175,8 @@ function exchange.new(states, boundaries, scheme, which, fraction)
         end
         self.axes[k] = { copies = copies, launches = launches, needed = needed }
     end
-    self.open = edges.ghosts(states, self.which, fraction or 0)
-    self.shown = edges.ghosts(states, self.which, 0, true)
+    self.open = scheme.ghosts and scheme:ghosts(states, self.which, fraction or 0, false) or {}
+    self.shown = scheme.ghosts and scheme:ghosts(states, self.which, 0, true) or {}
     return self
 end
 

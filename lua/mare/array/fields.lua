@@ -5,7 +5,7 @@
 
 local errors = require 'bindings.errors'
 local snapshot = require 'mare.array.snapshot'
-local variables = require 'mare.array.variables'
+local variables = require 'mare.base.variables'
 
 local fields = {}
 

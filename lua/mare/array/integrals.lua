@@ -2,10 +2,9 @@
 -- devices without stopping them. Only one number a row comes to the host, which adds these from
 -- south to north, each with the area of a cell of its row. The order of every sum follows from the
 -- whole grid, so the bits do not depend on its decomposition: parts take over the sums of a row
--- from their western neighbours; see kernels/sums.krn. What has come in through cells of a tide is
--- no integral of the state: accounts.lua knows.
+-- from their western neighbours; see kernels/sums.krn. What is no
+-- integral of the state, such as what has come in since the start, a scheme keeps account of.
 
-local accounts = require 'mare.ocean.accounts'
 local snapshot = require 'mare.array.snapshot'
 local source = require 'mare.base.source'
 
@@ -97,7 +96,7 @@ local function derived(scheme, list)
 end
 
 -- list: { { name =, variable = }, ... }, as a scheme's `integrals`, at the end of which may be
--- { name =, account = which number of accounts.lua }
+-- { name =, account = which number of those that scheme:new_accounts(sim) sums up }
 function integrals.new(sim, all)
     local list, accounted = {}, {}
     for _, integral in ipairs(all) do
@@ -105,7 +104,7 @@ function integrals.new(sim, all)
     end
     local self = setmetatable({ sim = sim, list = list, chain = {}, buffers = {},
         of_state = {}, accounted = accounted }, Integrals)
-    self.accounts = accounted[1] and accounts.new(sim)
+    self.accounts = accounted[1] and sim.scheme:new_accounts(sim)
     local names, first = derived(sim.scheme, list), sim.members[1].device
     self.shot = names[1] and snapshot.new(sim, { variables = names, slots = 0 })
     self.host = first:host { type = 'double', count = #list * sim.grid.ny, label = 'integrals' }

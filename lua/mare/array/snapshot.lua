@@ -7,7 +7,7 @@
 local bind = require 'mare.array.bind'
 local source = require 'mare.base.source'
 local state = require 'mare.array.state'
-local variables = require 'mare.array.variables'
+local variables = require 'mare.base.variables'
 
 local snapshot = {}
 

@@ -1,6 +1,7 @@
 -- Files that are to be written, looked at before anything is: what cannot be put there, or would
 -- overwrite another of the same run, is refused.
 
+local cairo = require 'bindings.cairo'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local lfs = require 'lfs'
@@ -32,6 +33,13 @@ function paths.distinct(list)
     end
 end
 
+-- Refuses what could not become a picture later.
+function paths.check_picture(path)
+    cairo.version()
+    files.check(path)
+    if not path:lower():find '%.png$' then error(path .. ': a picture ends in .png', 0) end
+end
+
 -- Of the options { name, key, writes } that have a value: see the head of options.lua.
 function paths.check(list, values)
     local named = {}
@@ -40,7 +48,7 @@ function paths.check(list, values)
         if path then
             named[#named + 1] = { 'option --' .. option.name, path }
             if option.writes == 'png' then
-                errors.option(option.name, require('mare.draw.image').check, path)
+                errors.option(option.name, paths.check_picture, path)
             elseif option.writes == 'file' then
                 errors.option(option.name, files.check, path)
             end

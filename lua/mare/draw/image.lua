@@ -31,11 +31,11 @@
 --   }                                 -- x, y: Lua arrays; values that are not finite leave gaps
 --   image.check('kh.png')             -- raises now if the picture could not be written later
 
-local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
 local figure = require 'mare.draw.figure'
 local files = require 'bindings.files'
 local lines = require 'mare.draw.lines'
+local paths = require 'mare.base.paths'
 local raster = require 'mare.draw.raster'
 local ticks = require 'mare.draw.ticks'
 
@@ -232,10 +232,6 @@ function image.heatmap(spec)
 end
 
 -- Raises now what field{} or lines{} would raise later because of the path or a missing library.
-function image.check(path)
-    cairo.version()
-    files.check(path)
-    if not path:lower():find '%.png$' then error(path .. ': a picture ends in .png', 0) end
-end
+image.check = paths.check_picture
 
 return image

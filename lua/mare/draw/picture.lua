@@ -12,7 +12,7 @@
 
 local errors = require 'bindings.errors'
 local labels = require 'mare.draw.labels'
-local variables = require 'mare.array.variables'
+local variables = require 'mare.base.variables'
 
 local picture = {}
 

@@ -255,6 +255,7 @@ end
 
 local function session()
     host.stop_anywhere(10)      -- impatient fingers must not end it
+    require 'mare'
     return require 'mare.session.talk'()
 end
 

@@ -11,10 +11,19 @@ local source = require 'mare.base.source'
 
 local M = {}
 
-local function version_of(module)
-    local version = require(module).version
-    return type(version) == 'function' and version() or version
+-- load() returns a module that knows its version.
+local function version_of(load)
+    return function()
+        local version = load().version
+        return type(version) == 'function' and version() or version
+    end
 end
+
+local function load_netcdf() return require 'bindings.netcdf' end
+local function load_cairo() return require 'bindings.cairo' end
+local function load_mpfr() return require 'bindings.mpfr' end
+local function load_argparse() return require 'argparse' end
+local function load_dkjson() return require 'dkjson' end
 
 local function freetype()
     require('bindings.foreign').load('FreeType', { 'libfreetype.so.6' }, 'libfreetype6')
@@ -32,28 +41,27 @@ end
 
 local no_limit = 2^60       -- bytes: a back end that says more means that it has none
 
--- What Mare can use and starts without. probe(module) returns a version, if there is one to tell,
+-- What Mare can use and starts without. probe() returns a version, if there is one to tell,
 -- or raises why the library or module cannot be used.
 local optional = {
-    { name = 'NetCDF', use = 'writes --out files', probe = version_of, module = 'bindings.netcdf' },
-    { name = 'cairo', use = 'draws --image pictures', probe = version_of,
-      module = 'bindings.cairo' },
+    { name = 'NetCDF', use = 'writes --out files', probe = version_of(load_netcdf) },
+    { name = 'cairo', use = 'draws --image pictures', probe = version_of(load_cairo) },
     { name = 'giflib', use = 'makes --film FILE.gif', probe = function() gif.load() end },
     { name = 'ffmpeg', use = 'makes --film FILE.mp4', probe = ffmpeg, package = 'ffmpeg' },
     { name = 'FreeType', use = 'writes in pictures', probe = freetype },
-    { name = 'MPFR', use = 'gives deep zooms their reference', probe = version_of,
-      module = 'bindings.mpfr' },
+    { name = 'MPFR', use = 'gives deep zooms their reference',
+      probe = version_of(load_mpfr) },
     { name = 'libedit', use = 'edits the lines of a session', probe = editor },
-    { name = 'argparse', use = 'reads the options of scenarios', probe = version_of,
-      module = 'argparse', package = 'lua-argparse' },
-    { name = 'dkjson', use = 'writes JSON', probe = version_of, module = 'dkjson',
+    { name = 'argparse', use = 'reads the options of scenarios',
+      probe = version_of(load_argparse), package = 'lua-argparse' },
+    { name = 'dkjson', use = 'writes JSON', probe = version_of(load_dkjson),
       package = 'lua-dkjson' },
     { name = 'busted', use = 'runs the specs', probe = function() require 'busted.runner' end,
       package = 'lua-busted' },
 }
 
 local function examine_optional(entry)
-    local ok, result = pcall(entry.probe, entry.module)
+    local ok, result = pcall(entry.probe)
     if ok then return { name = entry.name, use = entry.use, available = true, version = result } end
     local reason = tostring(result):match '^[^\n]*':gsub(':$', '')
     if entry.package then reason = reason .. '; the Debian package is ' .. entry.package end

@@ -83,7 +83,8 @@ function drifters.new(desc, earlier)
     if not (given.places and given.places[1]) then errors.argument 'drifters: no places' end
     if given.path then files.check(given.path) end
     local self = setmetatable({
-        count = #given.places, path = given.path, records = {}, pairs = {}, lanes = {},
+        name = 'drifters', count = #given.places, path = given.path, records = {}, pairs = {},
+        lanes = {},
         now = place(desc, given.places), schedule = schedule.new { every = given.every,
             steps = given.steps, times = given.times, t_end = desc.options.t_end },
     }, Drifters)

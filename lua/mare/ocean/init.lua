@@ -4,13 +4,17 @@
 -- table that new() is about to return and puts kernels(), bind(), maxima(), `updated`, `read_only`,
 -- `buffers`, `stages`, `staggered` and `nonlinear` into it; `fields` names the options it takes.
 
+local accounts = require 'mare.ocean.accounts'
 local cdklm = require 'mare.ocean.cdklm'
 local domain = require 'mare.ocean.domain'
+local drifters = require 'mare.ocean.drifters'
+local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
 local kurganov_petrova = require 'mare.ocean.kurganov_petrova'
 local linear = require 'mare.ocean.linear'
 local nonlinear = require 'mare.ocean.nonlinear'
+local open = require 'mare.ocean.open'
 
 local ocean = {}
 
@@ -24,7 +28,8 @@ ocean.schemes = {
     kurganov_petrova = 'finite volumes that keep lakes at rest, wet and dry',
 }
 
-local halves = { linear = linear, nonlinear = nonlinear, cdklm = cdklm,
+-- What makes each of them.
+ocean.halves = { linear = linear, nonlinear = nonlinear, cdklm = cdklm,
     kurganov_petrova = kurganov_petrova }
 
 ocean.frictions = {
@@ -129,7 +134,7 @@ end
 -- The scheme's own half.
 local function find(name)
     choose('scheme', name, ocean.schemes)
-    return halves[name]
+    return ocean.halves[name]
 end
 
 local function check_fields(desc, half)
@@ -171,6 +176,19 @@ end
 
 Ocean.domain, Ocean.prepare = domain.new, function(_, host, state) domain.prepare(host, state) end
 Ocean.room = domain.room
+
+-- What only the ocean has beside a state and its steps: see schemes/README.md.
+Ocean.open_sides = open.kinds
+Ocean.particles = { name = 'drifters', new = drifters.new }
+
+-- Launches that fill ghost cells beyond open sides, as edges.ghosts.
+function Ocean.ghosts(_, ...) return edges.ghosts(...) end
+
+-- Launches of a sponge after each step, as edges.after.
+function Ocean.after_step(_, ...) return edges.after(...) end
+
+-- What has come in through the cells of a tide since the start: accounts.lua.
+function Ocean.new_accounts(_, sim) return accounts.new(sim) end
 
 -- What went wrong in a cell, or nil.
 function Ocean.invalid(_, eta, hu, hv)

@@ -8,7 +8,7 @@ local memory = require 'bindings.memory'
 local picture = require 'mare.draw.picture'
 local draw = require 'mare.draw'
 local raster = require 'mare.draw.raster'
-local variables = require 'mare.array.variables'
+local variables = require 'mare.base.variables'
 
 local field = {}
 

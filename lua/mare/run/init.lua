@@ -3,7 +3,6 @@
 -- told to the journal and leaves the files as outputs.lua says.
 
 local device_list = require 'mare.array.devices'
-local drifters = require 'mare.ocean.drifters'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
@@ -23,11 +22,11 @@ local function warn(log, message)
     log:write('warning', { message = message })
 end
 
-local function say_where(found, o, log, floating)
+local function say_where(found, o, log, particles)
     local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
     for _, reason in ipairs(found.passed_over) do warn(log, reason .. '; passed over') end
-    if floating and not found.header.drifters then
-        warn(log, string.format('drifters begin at t = %g: %s has none', found.header.t,
+    if particles and not found.header[particles.name] then
+        warn(log, string.format('%s begin at t = %g: %s has none', particles.name, found.header.t,
             found.path))
     end
     if o.quiet then return end
@@ -35,12 +34,12 @@ local function say_where(found, o, log, floating)
         found.header.t, found.header.steps, left))
 end
 
-local function new_simulation(desc, devices, found, floating)
+local function new_simulation(desc, devices, found, particles)
     local h = found and found.header
     local sim = simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
-        drifters = floating,
+        particles = particles,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
             last = h.last },
     }
@@ -78,25 +77,26 @@ local function execute(job)
     log:start(desc, found, files:parameters())
     local replaced = not (found or job.sim) and restart.replaces(desc)
     if replaced then warn(log, replaced) end
-    if found then say_where(found, o, log, job.drifters) end
-    local saver = restart.saver(desc, files, system.now, log, found, samples, job.drifters)
-    local sim = job.sim or new_simulation(desc, job.devices, found, job.drifters)
+    if found then say_where(found, o, log, job.particles) end
+    local saver = restart.saver(desc, files, system.now, log, found, samples,
+        job.particles)
+    local sim = job.sim or new_simulation(desc, job.devices, found, job.particles)
     job.sim = sim
     files:attach(sim, log)
     if samples then samples:attach(sim) end
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
         every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
-        drifters = job.drifters,
+        particles = job.particles,
         journal = o.json_log and log or nil, energy = job.energy,
         rescue = function(...) return rescue(job, ...) end,
     })
     local written = files:close(sim)
     if samples then sim.series = samples:close(sim, job.describe) end
     written[#written + 1] = samples and samples.path
-    if job.drifters then
-        sim.tracks = job.drifters:close(sim, job.describe)
-        written[#written + 1] = job.drifters.path
+    if job.particles then
+        sim.tracks = job.particles:close(sim, job.describe)
+        written[#written + 1] = job.particles.path
     end
     return written
 end
@@ -123,19 +123,27 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
-    gauges = 'table', series = 'table', domain = 'table', drifters = 'table', analyses = 'table',
+    gauges = 'table', series = 'table', domain = 'table', analyses = 'table',
 }
 
+-- Those of any run, and particles by the name that its scheme has for them.
+local function fields_for(scheme)
+    local particles = type(scheme) == 'table' and scheme.particles
+    if not particles then return run_fields end
+    local fields = { [particles.name] = 'table' }
+    for name, rule in pairs(run_fields) do fields[name] = rule end
+    return fields
+end
+
 local function check(desc)
-    errors.fields('run', desc, run_fields)
+    errors.fields('run', desc, fields_for(type(desc) == 'table' and desc.scheme))
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
         if desc[name] == nil then errors.argument('run: %s is missing', name) end
     end
     if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
-    desc.boundaries = exchange.boundaries(desc.boundaries)
-    exchange.check_open(desc.boundaries, desc.scheme)
+    desc.boundaries = exchange.boundaries(desc.boundaries, desc.scheme)
     if desc.scheme.domain then
         desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
             desc.options.precision or 'float')
@@ -157,12 +165,12 @@ end
 
 -- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
 -- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
--- outputs.lua, gauges and series = of series.lua, drifters = of ocean/drifters.lua, analyses = { of
--- mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
+-- outputs.lua, gauges and series = of series.lua, what scheme.particles names, analyses = {
+-- of mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
 -- belong to the run and go there too, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }.
--- sim: of run.prepare, to go on with that, without drifters. Returns the simulation at its end,
--- with the rates in `rates`, the time series in `series`, where drifters were in `tracks`, and what
--- its files say of what made them in `about`, for output.put_global_attributes of netcdf.lua.
+-- sim: of run.prepare, to go on with that, without particles. Returns the simulation at its end,
+-- with the rates in `rates`, the time series in `series`, where particles were in `tracks`, and
+-- what its files say of what made them in `about`, for output.put_global_attributes of netcdf.lua.
 function run.new(desc, sim)
     check(desc)
     local o, started = desc.options, system.now()
@@ -172,10 +180,10 @@ function run.new(desc, sim)
     if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)
-    local floating = not sim and drifters.new(desc, header.drifters) or nil
+    local particles = not sim and restart.particles(desc, header) or nil
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
     local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
-        sim = sim, energy = watch, drifters = floating }
+        sim = sim, energy = watch, particles = particles }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)
     tell_end(job, started, not ok and result or nil, ok and result or nil)

@@ -278,6 +278,13 @@ end
 
 function Named.__help(self) return self.name end
 
+-- mare.simulation 'NAME' { ... }: the scenario of a name or file with a table of options, which may
+-- be given at once or to what this returns.
+function live.from(name, values)
+    local named = live.named(name)
+    return values == nil and named or named(values)
+end
+
 -- A scenario by its name or file: to be called with a table of options.
 function live.named(name)
     return setmetatable({ name = name }, Named)

@@ -176,7 +176,7 @@ local function march(state)
     while true do
         if state.outputs then state.outputs:write(sim) end
         if state.series then state.series:write(sim) end
-        if state.drifters then state.drifters:write(sim) end
+        if state.particles then state.particles:write(sim) end
         passed = passed or held and sim.now.dt == 0
         save(state, passed and held)
         if sim.now.t >= state.t_end or sim.now.steps >= state.steps then break end
@@ -193,7 +193,7 @@ end
 local loop_fields = {
     t_end = 'number', steps = 'number', outputs = 'table', saver = 'table', quiet = 'boolean',
     at = 'table', every = 'table', every_steps = 'table', series = 'table', journal = 'table',
-    rescue = 'function', energy = 'table', drifters = 'table',
+    rescue = 'function', energy = 'table', particles = 'table',
 }
 
 local function new_progress(state, desc)
@@ -208,8 +208,8 @@ local function new_progress(state, desc)
 end
 
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, series = of
--- series.new, drifters = of drifters.new, saver = of restart.saver, journal = of journal.open,
--- quiet, at, every, every_steps = of calls.lua, energy = of energy.watch,
+-- series.new, particles = of scheme.particles.new, saver = of restart.saver, journal = of
+-- journal.open, quiet, at, every, every_steps = of calls.lua, energy = of energy.watch,
 -- rescue = function(message, i, j) -> more text or nil: cell (i, j) is invalid }. Returns the
 -- rates, see progress.lua.
 function loop.run(sim, desc)
@@ -217,7 +217,7 @@ function loop.run(sim, desc)
     local state = {
         sim = sim, t_end = desc.t_end or math.huge, steps = desc.steps or math.huge,
         outputs = desc.outputs, series = desc.series, saver = desc.saver, journal = desc.journal,
-        drifters = desc.drifters, rescue = desc.rescue, energy = desc.energy,
+        particles = desc.particles, rescue = desc.rescue, energy = desc.energy,
         calls = calls.new(desc), per_step = batch_seconds,
     }
     if state.t_end == math.huge and state.steps == math.huge then
@@ -226,7 +226,7 @@ function loop.run(sim, desc)
     state.sources = { state.calls }
     state.sources[#state.sources + 1] = state.outputs
     state.sources[#state.sources + 1] = state.series
-    state.sources[#state.sources + 1] = state.drifters
+    state.sources[#state.sources + 1] = state.particles
     state.progress = new_progress(state, desc)
     begin(state, desc)
     if state.energy then state.energy:begin() end

@@ -66,6 +66,13 @@ function restart.is_at_end(found, o)
     return h.t == o.t_end or h.steps == o.steps
 end
 
+-- What moves with the flow in a run, at its start or as in the header of a checkpoint; nil where
+-- nothing does.
+function restart.particles(desc, header)
+    local kind = desc.scheme.particles
+    return kind and kind.new(desc, header[kind.name]) or nil
+end
+
 -- ---- taking checkpoints ----
 
 local units = { [''] = 1, s = 1, m = 60, h = 3600, d = 86400 }
@@ -79,9 +86,10 @@ local function seconds(text)
 end
 
 -- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
--- checkpoint that the run goes on from, or nil; series: of series.new, or nil; drifters likewise.
+-- checkpoint that the run goes on from, or nil; series: of series.new, or nil; particles:
+-- of restart.particles.
 -- Nil where no checkpoints are wanted.
-function restart.saver(desc, outputs, now, journal, found, series, drifters)
+function restart.saver(desc, outputs, now, journal, found, series, particles)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
     if not o.checkpoint then
@@ -94,23 +102,24 @@ function restart.saver(desc, outputs, now, journal, found, series, drifters)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
         started = now(), limit = limit, journal = journal, series = series,
-        drifters = drifters,
+        particles = particles,
         good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
     }, Saver)
 end
 
 local function header(self, sim)
-    local clock = sim.now
-    return {
+    local clock, particles = sim.now, self.particles
+    local list = {
         version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
         title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
         steps = clock.steps,
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
         state = self.desc.state, t_end = self.ended and self.desc.options.t_end,
-        series = self.series and self.series:save(),
-        drifters = self.drifters and self.drifters:save(), analyses = self.kept,
+        series = self.series and self.series:save(), analyses = self.kept,
     }
+    if particles then list[particles.name] = particles:save() end
+    return list
 end
 
 -- Returns why the checkpoint being written failed.

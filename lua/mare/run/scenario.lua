@@ -10,6 +10,7 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
 local lfs = require 'lfs'
+local public = require 'mare.base.public'
 
 local scenario = {}
 
@@ -65,7 +66,7 @@ end
 -- The file as a coroutine that yields the specification of its options, then what it gives to
 -- mare.run. values: of options, by key
 local function start(name, values)
-    local mare = require 'mare'
+    local mare = public.table()
     local path, text = find(name)
     local chunk, problem = loadstring(text:gsub('^#[^\n]*', ''), '@' .. path)
     if not chunk then errors.argument('%s', problem) end
@@ -76,8 +77,9 @@ local function start(name, values)
         end),
         run = stand_in(mare.run, function(desc) return coroutine.yield('run', desc) end),
     }, { __index = mare })
+    local load = require
     local function require_from_there(module)
-        return module == 'mare' and parts or require(module)
+        return module == 'mare' and parts or load(module)
     end
     setfenv(chunk, setmetatable({ require = require_from_there }, { __index = _G }))
     return coroutine.create(chunk)

@@ -9,7 +9,7 @@ local integrals = require 'mare.array.integrals'
 local literal = require 'mare.base.literal'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
-local variables = require 'mare.array.variables'
+local variables = require 'mare.base.variables'
 local writer = require 'mare.files.series'
 
 local series = {}

@@ -6,7 +6,6 @@
 
 local clock = require 'mare.array.clock'
 local devices = require 'mare.array.devices'
-local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
@@ -131,8 +130,10 @@ local function make_exchanges(self)
         end
     end
     for _, which in ipairs(scheme.back or {}) do of(which) end
-    self.after = { x = edges.after(self.states, scheme.levels and 'other' or 'now'),
-        y = edges.after(self.states, 'now') }
+    local function after(which)
+        return scheme.after_step and scheme:after_step(self.states, which) or {}
+    end
+    self.after = { x = after(scheme.levels and 'other' or 'now'), y = after 'now' }
 end
 
 -- The buffers that hold the state before a step that sweeps along `axis` first, and after it.
@@ -148,13 +149,13 @@ local function queue_step(self, axis)
     local before, after = ends_of(self, axis)
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run() end
-        if k == 1 and self.drifters then self.drifters:half(1, before) end
+        if k == 1 and self.particles then self.particles:half(1, before) end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
     for k = 1, #self.after[axis] do self.after[axis][k]:run() end
-    if self.drifters then
+    if self.particles then
         self.exchange_of[after]:run(true)
-        self.drifters:half(2, after)
+        self.particles:half(2, after)
     end
     self:share_maxima()
     for c = 1, #clocks do clocks[c].tick:run() end
@@ -196,7 +197,7 @@ local function make_plans(self)
         plans.x:run()
         plans.y:run()
     end, 'two steps')
-    local row = not self.drifters and self.states[1].sweeps.row
+    local row = not self.particles and self.states[1].sweeps.row
     self.all_steps = row and row.all
     plans.block = record(stream, function()
         if row and not row.all then queue_row(self, block_steps)
@@ -221,7 +222,7 @@ end
 
 local allowed = {
     grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
-    restart = 'table', options = 'table', domain = 'table', drifters = 'table',
+    restart = 'table', options = 'table', domain = 'table', particles = 'table',
 }
 
 -- Whether it is what `maker` makes, told by a method.
@@ -242,18 +243,13 @@ end
 -- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones or their names, or options.device,
---   domain = scheme:domain(...), if it was made already, drifters = of ocean/drifters.lua
+--   domain = scheme:domain(...), if it was made already, particles = of
+--   scheme.particles.new,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
 --     dt = fixed, nil: it follows from cfl, maths = 'fast' or 'strict': quotients and roots on a
 --     GPU to a few units of the last place, or to nearest as on a CPU } }
--- Or the name of a scenario, which makes it one to work with by hand from a table of options, given
--- with the name or to what this returns: see live.lua.
-function simulation.new(desc, values)
-    if type(desc) == 'string' then
-        local named = require('mare.run.live').named(desc)
-        return values == nil and named or named(values)
-    end
+function simulation.new(desc)
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
     check_made('grid', desc.grid, 'split', 'mare.grid')
@@ -267,13 +263,12 @@ function simulation.new(desc, values)
         maths = check_either('maths', o.maths or 'fast', 'fast', 'strict'),
         cfl = o.cfl or 0.45, dt = check_step(o.dt), now = {}, version = 0,
         first = desc.scheme.levels and 'x' or check_either('first', o.first or 'x', 'x', 'y'),
-        other_now = {}, boundaries = exchange.boundaries(desc.boundaries),
+        other_now = {}, boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
         decompose = o.decompose or { 1, 1 },
     }, Simulation)
     if not state.bytes[self.precision] then
         errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
     end
-    exchange.check_open(self.boundaries, self.scheme)
     if self.scheme.domain then
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
@@ -287,8 +282,8 @@ function simulation.new(desc, values)
     make_states(self, parts)
     shapes.settle(make_steps, self)
     make_exchanges(self)
-    self.drifters = desc.drifters
-    if self.drifters then self.drifters:attach(self) end
+    self.particles = desc.particles
+    if self.particles then self.particles:attach(self) end
     make_plans(self)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
@@ -556,7 +551,7 @@ end
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
     for _, e in pairs(self.exchange_of) do e:release() end
-    if self.drifters then self.drifters:release() end
+    if self.particles then self.particles:release() end
     release_launches(self.after)
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end

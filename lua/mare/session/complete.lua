@@ -6,6 +6,7 @@
 -- takes, and __options(object, method) -> fields of the table that it takes.
 
 local lfs = require 'lfs'
+local public = require 'mare.base.public'
 
 local complete = {}
 
@@ -164,7 +165,7 @@ end
 
 local function device_names()
     local names = { 'auto' }
-    for _, backend in ipairs(require('mare').device.backends()) do
+    for _, backend in ipairs(public.table().device.backends()) do
         for i = 0, backend.device_count - 1 do
             names[#names + 1] = ('%s:%d'):format(backend.name, i)
         end

@@ -6,6 +6,7 @@
 
 local handle = require 'bindings.handle'
 local host = require 'bindings.host'
+local public = require 'mare.base.public'
 local source = require 'mare.base.source'
 
 local reference = {}
@@ -150,7 +151,7 @@ local function add_options(list, prefix, group, path)
 end
 
 local function add_parts(list)
-    local mare = require 'mare'
+    local mare = public.table()
     local names = getmetatable(mare).__names()
     table.sort(names)
     for _, name in ipairs(names) do
@@ -292,7 +293,7 @@ local function add_scenarios(list)
 end
 
 local function add_session(list)
-    for name, load in pairs(require('mare.session.repl').words) do
+    for name, load in pairs(reference.words) do
         local value = load()
         if type(value) == 'function' then add(list, reference.of_function(value, name)) end
     end

@@ -8,6 +8,8 @@ local complete = require 'mare.session.complete'
 local errors = require 'bindings.errors'
 local host = require 'bindings.host'
 local inspect = require 'mare.session.inspect'
+local public = require 'mare.base.public'
+local reference = require 'mare.session.reference'
 
 local M = {}
 
@@ -20,8 +22,10 @@ local remembered = 9        -- values
 M.words = {
     help = function() return require('mare.session.help').help end,
     examples = function(session) return require('mare.session.examples').of_session(session) end,
-    mare = function() return require 'mare' end,
+    mare = public.table,
 }
+
+reference.words = M.words
 
 local function new_environment(session)
     return setmetatable({}, {

@@ -15,6 +15,12 @@ local system = require 'bindings.system'
 
 local ahead = {}
 
+-- What compiles a job { kind =, ... } in a worker, as compile(device, job).
+local compilers = {
+    kernel = function() return require('mare.tune.kernel').compile end,
+    scenario = function() return require('mare.tune.scenario').compile end,
+}
+
 local Ahead = {}
 Ahead.__index = Ahead
 
@@ -37,7 +43,7 @@ function ahead.work(path, device_name, first, step)
         offset = file:seek()
         file:close()
         local job = text and json.decode(text)
-        if job then pcall(require(job.module).compile, d, job) end
+        if job then pcall(compilers[job.kind](), d, job) end
     end
 end
 
@@ -55,9 +61,8 @@ local function start(self, k)
         quoted(code)), 'w')
 end
 
--- Has an array of jobs { module =, ... } done, in this order, by require(module).compile(device,
--- job). Returns at once, but for a CPU, whose cores are wanted for measuring: then when all are
--- done.
+-- Has an array of jobs { kind = 'kernel' or 'scenario', ... } done, in this order. Returns at once,
+-- but for a CPU, whose cores are wanted for measuring: then when all are done.
 function Ahead:queue(jobs)
     if self.count == 0 or #jobs < 2 then return end
     if not self.path then self.path, self.close = files.in_memory 'jobs' end

@@ -259,7 +259,7 @@ end
 -- For runner.lua.
 function Kernel:job(params)
     local ok, program = pcall(program_of, self, params)
-    return ok and { module = 'mare.tune.kernel', program = program } or nil
+    return ok and { kind = 'kernel', program = program } or nil
 end
 
 -- What a candidate is built of and how it is launched, as a short text; nil where that cannot be

@@ -1,6 +1,6 @@
 -- Runs a search: compiles candidates ahead, builds, verifies and times each, and keeps what comes
 -- out. What is tuned is a target: { device,
---   job(params) -> what require(job.module).compile(device, job) compiles ahead, or nil,
+--   job(params) -> what ahead.lua compiles before it is needed, { kind =, ... }, or nil,
 --   build(params) -> run, an error if it does not compile or does not fit,
 --   learn(params) takes the answer from what was correct, if there is none; or no such function,
 --   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }

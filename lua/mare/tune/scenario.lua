@@ -247,7 +247,7 @@ function Target:job(params)
     for _, list in ipairs { self.options, options, self.small } do
         for name, value in pairs(list) do all[name] = value end
     end
-    return { module = 'mare.tune.scenario', scenario = self.scenario, options = all,
+    return { kind = 'scenario', scenario = self.scenario, options = all,
         fields = fields, kernels = self.kernels }
 end
 

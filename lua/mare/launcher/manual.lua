@@ -1,8 +1,10 @@
 -- manual.lua - the reference manual from what the session's help reads: the comments of the headers
--- and of the Lua modules (repl/reference.lua). One page of HTML, and three manual pages.
+-- and of the Lua modules (session/reference.lua). One page of HTML, and three manual pages.
 
 local host = require 'bindings.host'
 local reference = require 'mare.session.reference'
+require 'mare'                      -- whose parts it tells of
+require 'mare.session.repl'         -- likewise its words
 
 local manual = {}
 

@@ -131,8 +131,8 @@ local function divergence(sea, hu, hv, i, j)
     return sea.inv_area(j) * (along + sea.south(j + 1) * hv(i, j + 1) - sea.south(j) * hv(i, j))
 end
 
--- The step of kernels/ocean/linear.krn: eta, hu and hv after dt as functions (i, j); `last` was dt
--- of the step before, or 0.
+-- The step of kernels/physics/ocean/linear.krn: eta, hu and hv after dt as functions (i, j); `last`
+-- was dt of the step before, or 0.
 function reference.linear(sea, q, step, last)
     local depth, new, dt = sea.depth, {}, (last + step) / 2
     function new.hu(i, j)
@@ -201,7 +201,7 @@ local function laplacian(sea, q, name, i, j)
         sea.viscosity * (kx + ky)
 end
 
--- The step of kernels/ocean/nonlinear.krn from levels q (now) and old, `last` before it.
+-- The step of kernels/physics/ocean/nonlinear.krn from levels q (now) and old, `last` before it.
 function reference.nonlinear(sea, q, old, dt, last)
     local rate, r, next = rates(sea, q), dt / last, {}
     local span = (1 + r) * dt

@@ -11,7 +11,7 @@ local function new_clock(device, group)
         buffer = device:buffer { type = 'double', count = 10 },
         maxima = device:buffer { type = 'float', count = 100 },
     }
-    local launch = part.program(device, 'clock.krn', defines):kernel 'clock_tick':bind {
+    local launch = part.program(device, 'array/clock.krn', defines):kernel 'clock_tick':bind {
         clock = clock.buffer, maxima = clock.maxima, count = 100, global = group, group = group,
     }
     clock.buffer:upload { 0, 0, 1, 0.5, 0, 0, 0, 0, 0, 0 }

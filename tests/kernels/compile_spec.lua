@@ -11,15 +11,16 @@ local source = require 'mare.base.source'
 local water = require 'mare.schemes.shallow_water'
 
 local sm = 'cuda:sm_90'
-local sweeps = { 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/max_rate.krn' }
-local stages = { 'sweep/stage.krn' }
+local sweeps = { 'traverse/sweep_x.krn', 'traverse/sweep_y.krn', 'traverse/max_rate.krn' }
+local stages = { 'traverse/stage.krn' }
 local marches = {       -- of the widest accesses and the narrowest
     { W = 4, 'mc', 'hllc', 'float' }, { W = 2, 'van_leer', 'hll', 'double' },
     { W = 1, 'minmod', 'lax_friedrichs', 'float' },
 }
 local others = {
-    'clock.krn', 'colour.krn', 'copy.krn', 'differ.krn', 'halo.krn', 'sample.krn', 'saxpy.krn',
-    'euler/derive.krn', 'shallow_water/derive.krn',
+    'array/clock.krn', 'array/differ.krn', 'array/halo.krn', 'array/sample.krn',
+    'draw/colour.krn', 'measure/copy.krn', 'measure/saxpy.krn',
+    'physics/euler/derive.krn', 'physics/shallow_water/derive.krn',
 }
 local variants = {      -- each limiter, each flux, each width
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
@@ -52,8 +53,8 @@ local function each_c_grid(precision, use)
                 VISCOSITY = name == 'nonlinear' and v[6] or 0,
                 NONLINEAR = name == 'nonlinear' and 1 or 0, OLD_AHEAD = k % 2,
             }
-            use(('ocean/%s.krn %s %d'):format(name, precision, k),
-                source.program(('ocean/%s.krn'):format(name), { defines = defines }))
+            use(('physics/ocean/%s.krn %s %d'):format(name, precision, k),
+                source.program(('physics/ocean/%s.krn'):format(name), { defines = defines }))
         end
     end
 end
@@ -80,8 +81,8 @@ local function each_volumes(precision, team, use)
         -- the largest is for those whose lanes shuffle: others take half a minute over it
         local names = team == 64 and k == 2 and { 'volume_rate' } or { 'volumes', 'volume_rate' }
         for _, name in ipairs(names) do
-            use(('ocean/%s.krn %s %d'):format(name, precision, k),
-                source.program(('ocean/%s.krn'):format(name), { defines = defines }))
+            use(('physics/ocean/%s.krn %s %d'):format(name, precision, k),
+                source.program(('physics/ocean/%s.krn'):format(name), { defines = defines }))
         end
     end
 end
@@ -90,8 +91,8 @@ end
 local function each_domain(precision, use)
     for staggered = 0, 1 do
         for _, name in ipairs { 'open', 'sponge', 'prescribe', 'derive', 'drift' } do
-            use(('ocean/%s.krn %s %d'):format(name, precision, staggered),
-                source.program(('ocean/%s.krn'):format(name), { defines = {
+            use(('physics/ocean/%s.krn %s %d'):format(name, precision, staggered),
+                source.program(('physics/ocean/%s.krn'):format(name), { defines = {
                     MARE_REAL = precision, STAGGERED = staggered, METRIC = staggered,
                     CORIOLIS = staggered + 1, FORCING = staggered + 1,
                 } }))
@@ -101,18 +102,18 @@ end
 
 local function march(defines, team)
     defines.GROUP, defines.TEAM, defines.DEPTH, defines.GRAVITY = 64, team, 4, 1
-    return source.program('sweep/march.krn', { defines = defines, math = 'fast' })
+    return source.program('traverse/march.krn', { defines = defines, math = 'fast' })
 end
 
 local function tile(defines)
     defines.GROUP, defines.TEAM, defines.GRAVITY = 256, 32, 1      -- fewer own no row
-    return source.program('sweep/tile.krn', { defines = defines, math = 'fast' })
+    return source.program('traverse/tile.krn', { defines = defines, math = 'fast' })
 end
 
 local function resident(defines)
     defines.GROUP, defines.TEAM, defines.POSTS, defines.ROWS = 384, 32, 3, 4
     defines.GRADUAL, defines.GRAVITY = 0, 0
-    return source.program('sweep/resident.krn', { defines = defines, math = 'fast' })
+    return source.program('traverse/resident.krn', { defines = defines, math = 'fast' })
 end
 
 local function waf_defines()
@@ -126,11 +127,11 @@ local function each(team, use)
     use('all scalar types', types)
     for _, v in ipairs(marches) do
         local function defines() return part.defines(v[3], { W = v.W }, v[2], v[1]) end
-        use(('sweep/march.krn %s W %d'):format(v[3], v.W), march(defines(), team))
-        if v.W < 4 then use(('sweep/tile.krn %s W %d'):format(v[3], v.W), tile(defines())) end
+        use(('traverse/march.krn %s W %d'):format(v[3], v.W), march(defines(), team))
+        if v.W < 4 then use(('traverse/tile.krn %s W %d'):format(v[3], v.W), tile(defines())) end
     end
-    use('sweep/march.krn waf', march(waf_defines(), team))
-    use('sweep/tile.krn waf', tile(waf_defines()))
+    use('traverse/march.krn waf', march(waf_defines(), team))
+    use('traverse/tile.krn waf', tile(waf_defines()))
     use('mandelbrot/shade.krn', source.program 'mandelbrot/shade.krn')
     for _, mode in ipairs { 'float', 'double', 'double-double', 'perturbation' } do
         use('mandelbrot in ' .. mode, renderer.program(mode, mode ~= 'double'))
@@ -176,7 +177,7 @@ local function for_target()
     end)
 
     for _, flux in ipairs { 'hll', 'hllc' } do      -- CUDA's alone
-        it('compile: sweep/resident.krn ' .. flux, function()
+        it('compile: traverse/resident.krn ' .. flux, function()
             if not has_nvrtc() then return pending 'there is no NVRTC here' end
             local defines = part.defines('float', { W = 2 }, flux, 'minmod')
             assert.is_true(device.check(sm, resident(defines)) > 0)
@@ -188,7 +189,7 @@ local function for_target()
         local defines = frame.defines('minmod', 1.3, {})
         defines.TEAM, defines.GROUP = 32, 16
         local ok, failure = pcall(device.check, sm,
-            source.program('ocean/volumes.krn', { defines = defines }))
+            source.program('physics/ocean/volumes.krn', { defines = defines }))
         assert.is_false(ok)
         assert.truthy(tostring(failure):find('GROUP is not a multiple of TEAM', 1, true))
     end)
@@ -196,7 +197,7 @@ local function for_target()
     it('a bound of registers is heeded beside the size of a group', function()
         if not has_nvrtc() then return pending 'there is no NVRTC here' end
         local function size(count)
-            return device.check(sm, source.program('ocean/volumes.krn', {
+            return device.check(sm, source.program('physics/ocean/volumes.krn', {
                 defines = volume_defines('float', 32, 1), math = 'fast',
                 options = shapes.options({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
         end

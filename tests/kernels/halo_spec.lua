@@ -23,7 +23,7 @@ local function fill(p, axis, low_kind, high_kind, staggered)
     local along, across = x and 1 or p.stride, x and p.stride or 1
     local n, lines = x and nx or ny, x and ny or nx + 4
     local origin = x and p:element(1, 0, 0) or p:element(1, -2, 0)
-    part.program(p.device, 'halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
+    part.program(p.device, 'array/halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
         state = p.now, cells = n, lines = lines,
         origin = origin, along = along, across = across, plane = p.plane,
         fields = 4, normal = x and 1 or 2, staggered = staggered and 1 or 0,
@@ -90,7 +90,8 @@ for _, device in ipairs(part.devices()) do
     describe('small kernels on ' .. device.name, function()
         it('derive fields of each cell', function()
             local p = new_part()
-            local program = part.program(device, 'euler/derive.krn', { MARE_REAL = 'double' })
+            local program = part.program(device, 'physics/euler/derive.krn',
+                { MARE_REAL = 'double' })
             local out = device:buffer { type = 'double', count = nx * ny }
             local expected = {
                 derive_u = function(rho, mu) return mu / rho end,
@@ -122,11 +123,12 @@ for _, device in ipairs(part.devices()) do
             local b = device:buffer { type = 'float', count = 103 }
             a:upload(x)
             b:upload(y)
-            local saxpy = part.program(device, 'saxpy.krn', { MARE_REAL = 'float' }):kernel 'saxpy'
+            local saxpy = part.program(device, 'measure/saxpy.krn',
+                { MARE_REAL = 'float' }):kernel 'saxpy'
             saxpy:bind { n = 101, a = 2, x = a, y = b, global = { 101 }, group = { 16 } }:run()
             assert.same(z, b:totable())
             local defines = { MARE_REAL = 'float', W = 4, GROUP = 8 }
-            local copy_kernel = part.program(device, 'copy.krn', defines):kernel 'copy'
+            local copy_kernel = part.program(device, 'measure/copy.krn', defines):kernel 'copy'
             copy_kernel:bind { dst = a, src = b, count = 102, global = { 26 }, group = { 8 } }:run()
             z[103] = 103
             assert.same(z, a:totable())

@@ -91,8 +91,8 @@ end
 function part.defines(precision, shape, flux, limiter)
     return {
         MARE_REAL = precision, W = shape.W, GROUP = shape.GROUP,
-        EQUATION = '"euler/equation.h"', FLUX = ('"euler/%s.h"'):format(flux),
-        LIMITER = ('"limiters/%s.h"'):format(limiter),
+        EQUATION = '"physics/euler/equation.h"', FLUX = ('"physics/euler/%s.h"'):format(flux),
+        LIMITER = ('"physics/limiters/%s.h"'):format(limiter),
         THETA = limiter == 'minmod' and 'R(1.3)' or nil,
     }
 end
@@ -114,7 +114,7 @@ end
 -- Runs one sweep by its kernel's name; `values` are further arguments.
 function Part:sweep(name, shape, flux, limiter, values)
     local first = name:find '_first$'
-    local file = ('sweep/%s.krn'):format(name:match '^sweep_%a')
+    local file = ('traverse/%s.krn'):format(name:match '^sweep_%a')
     local defines = part.defines(self.precision, shape, flux, limiter)
     local kernel = part.program(self.device, file, defines):kernel(name)
     local all = self:arguments(values)
@@ -155,7 +155,7 @@ function Part:one_pass(order, dt, shape, flux, limiter, values)
     defines.GRAVITY = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     local name = shape.TEAMS and 'tile' or 'march'
-    local kernel = part.program(self.device, ('sweep/%s.krn'):format(name), defines)
+    local kernel = part.program(self.device, ('traverse/%s.krn'):format(name), defines)
         :kernel(name .. '_' .. order:sub(1, 1))
     local all = self:arguments(values)
     all.src, all.dst = self.now, self.other
@@ -177,7 +177,7 @@ end
 
 function Part:measure(groups_x, groups_y, group)
     local defines = part.defines(self.precision, { W = 1, GROUP = group }, 'hll', 'none')
-    local program = part.program(self.device, 'sweep/max_rate.krn', defines)
+    local program = part.program(self.device, 'traverse/max_rate.krn', defines)
     self.maxima:fill(0)
     program:kernel 'max_rate':bind {
         src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,

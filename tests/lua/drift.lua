@@ -9,7 +9,7 @@ local ocean = require 'mare.ocean'
 local drift = {}
 
 local source = [[
-#include "ocean/domain.h"
+#include "physics/ocean/domain.h"
 MR_KERNEL void measure(MR_GLOBAL real *maxima, int slot) { maxima[slot] = R(1.0); }
 MR_KERNEL void drift(MR_GLOBAL real *state, const MR_GLOBAL real *forcing,
     const MR_GLOBAL double *clock, const MR_GLOBAL double *forcing_times, int stride,

@@ -179,7 +179,7 @@ describe('an ocean refuses', function()
 end)
 
 local probe = [[
-#include "ocean/domain.h"
+#include "physics/ocean/domain.h"
 MR_KERNEL void probe(const MR_GLOBAL real *bed, const MR_GLOBAL real *rows, int row_count,
     int stride, mr_index plane, real dx, real inv_dx, MR_GLOBAL real *out) {
     int i = mr_gid_x() - 2, j = mr_gid_y() - 2, n = mr_groups_x() * mr_groups_y();

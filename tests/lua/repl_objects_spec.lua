@@ -18,7 +18,7 @@ local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local function objects()
     local d = mare.device.open(device)
     local null = mare.device.open 'null'
-    local program = d:program(source.program 'saxpy.krn')
+    local program = d:program(source.program 'measure/saxpy.krn')
     local x = d:buffer { type = 'float', count = 100, label = 'x' }
     x:fill(1)
     local sim = mare.simulation 'sod' { nx = 32, device = device, quiet = true }

@@ -1,6 +1,6 @@
 -- Model time, which lives on the device: dt follows from the state there, so that the host need
 -- not wait for each step. One clock a device; all of one simulation see the same maxima, so they
--- always agree. The host sets a target and reads; see kernels/clock.h for the slots.
+-- always agree. The host sets a target and reads; see kernels/array/clock.h for the slots.
 
 local source = require 'mare.base.source'
 
@@ -24,7 +24,7 @@ function clock.new(device, precision, maxima, n, gradual)
     }, Clock)
     self.buffer:fill(0)
     self.group = math.min(group[device.info.kind], device.info.max_group_size)
-    self.program = device:program(source.program('clock.krn', {
+    self.program = device:program(source.program('array/clock.krn', {
         defines = { GROUP = self.group, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
     }))
     self.tick = self:bind('clock_tick', maxima, n)

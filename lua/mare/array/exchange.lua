@@ -13,7 +13,7 @@ local exchange = {}
 local Exchange = {}
 Exchange.__index = Exchange
 
--- What kernels/halo.krn calls the kinds.
+-- What kernels/array/halo.krn calls the kinds.
 local copy, mirror = 1, 2
 local kinds = { fixed = 0, periodic = copy, reflective = mirror, outflow = 3 }
 
@@ -163,7 +163,7 @@ function exchange.new(states, boundaries, scheme, which, fraction)
     }, Exchange)
     local kernels = {}
     for _, s in ipairs(states) do
-        kernels[s.device] = kernels[s.device] or s.device:program(source.program('halo.krn', {
+        kernels[s.device] = kernels[s.device] or s.device:program(source.program('array/halo.krn', {
             defines = { MARE_REAL = s.precision } })):kernel 'halo'
     end
     for k, axis in ipairs(axes) do

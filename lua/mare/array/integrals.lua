@@ -2,8 +2,8 @@
 -- devices without stopping them. Only one number a row comes to the host, which adds these from
 -- south to north, each with the area of a cell of its row. The order of every sum follows from the
 -- whole grid, so the bits do not depend on its decomposition: parts take over the sums of a row
--- from their western neighbours; see kernels/sums.krn. What is no
--- integral of the state, such as what has come in since the start, a scheme keeps account of.
+-- from their western neighbours; see kernels/array/sums.krn. What is no integral of the state, such
+-- as what has come in since the start, a scheme keeps account of.
 
 local snapshot = require 'mare.array.snapshot'
 local source = require 'mare.base.source'
@@ -75,7 +75,7 @@ local function new_chain(self)
             copy = before and { sums, before }
         end
         last = s.device
-        local program = s.device:program(source.program('sums.krn', {
+        local program = s.device:program(source.program('array/sums.krn', {
             defines = { MARE_REAL = self.sim.precision } }))
         local launches, of_state = bind_sums(self, program, k, sums)
         self.chain[k] = { state = s, launches = launches, of_state = of_state, copy = copy,

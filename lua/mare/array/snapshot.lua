@@ -26,7 +26,7 @@ local function kernel_of(self, device, v)
     local cache, sim = self.programs[device] or {}, self.sim
     self.programs[device] = cache
     local name = variables.derivation(sim, v)
-    local file = name and sim.scheme.derive or 'sample.krn'
+    local file = name and sim.scheme.derive or 'array/sample.krn'
     if not cache[file] then
         local defines = name and sim.domain and sim.domain:defines() or {}
         defines.MARE_REAL = sim.precision

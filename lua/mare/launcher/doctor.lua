@@ -77,7 +77,8 @@ local function examine_cache()
         is_no_folder = kind and kind ~= 'directory' or nil }
 end
 
--- How kernels/sweep/ goes over the state: what the device has decides. Nil where it runs no kernel.
+-- How kernels/traverse/ goes over the state: what the device has decides. Nil where it runs no
+-- kernel.
 local function step_on(info)
     if info.name:find '^null' then return nil end
     if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end

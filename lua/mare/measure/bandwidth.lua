@@ -15,7 +15,7 @@ local repeats = 5
 
 local function kernel_copy(device, dst, src)
     local shape = shapes[device.info.kind]
-    return device:program(source.program('copy.krn', {
+    return device:program(source.program('measure/copy.krn', {
         defines = { W = shape.W, GROUP = shape.GROUP, MARE_REAL = 'float' },
     })):kernel 'copy':bind {
         dst = dst, src = src, count = src.count,

@@ -1,7 +1,7 @@
 -- What came in through the cells of a tide since the start of a run, exactly: for each of them
--- kernels/ocean/prescribe.krn keeps account of the changes of eta that it made, and of work. The
--- host adds them up in the order of the list of cells, so that the sums do not depend on how the
--- grid is split.
+-- kernels/physics/ocean/prescribe.krn keeps account of the changes of eta that it made, and of
+-- work. The host adds them up in the order of the list of cells, so that the sums do not depend on
+-- how the grid is split.
 
 local accounts = {}
 

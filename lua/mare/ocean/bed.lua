@@ -14,7 +14,7 @@ local Bed = {}
 Bed.__index = Bed
 
 local halo = 2
-bed.land = -1e30        -- LAND of kernels/ocean/domain.h
+bed.land = -1e30        -- LAND of kernels/physics/ocean/domain.h
 
 local function is_land(depth)
     return depth < -1e29

@@ -66,8 +66,8 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
     end
     return {
         cut = cut, measuring = measuring,
-        step = load(('ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
-        rate = load('ocean/c_grid_rate.krn', measuring):kernel 'c_grid_rate',
+        step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
+        rate = load('physics/ocean/c_grid_rate.krn', measuring):kernel 'c_grid_rate',
     }
 end
 

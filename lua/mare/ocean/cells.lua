@@ -146,7 +146,7 @@ function cells.launches(states, which, fraction)
         if share then
             local defines = s.domain.host:defines()
             defines.MARE_REAL = s.precision
-            local kernel = s.device:program(source.program('ocean/prescribe.krn', {
+            local kernel = s.device:program(source.program('physics/ocean/prescribe.krn', {
                 defines = defines })):kernel 'prescribe'
             launches[#launches + 1] = kernel:bind {
                 state = s[which], bed = s.domain.bed, clock = s.member.clock.buffer,

@@ -1,4 +1,4 @@
--- Drifters of a run, carried by its currents on the devices in every step (kernels/ocean/
+-- Drifters of a run, carried by its currents on the devices in every step (kernels/physics/ocean/
 -- drift.krn), with the same bits however the grid is split. Where they are is kept in memory at the
 -- times that are wanted, and in every checkpoint; at the end it becomes a CF trajectory file.
 --
@@ -158,7 +158,7 @@ function Drifters:attach(sim)
     for _, member in ipairs(sim.members) do
         local lane, defines = new_lane(self, member), sim.domain:defines()
         defines.MARE_REAL = sim.precision
-        lane.program = member.device:program(source.program('ocean/drift.krn',
+        lane.program = member.device:program(source.program('physics/ocean/drift.krn',
             { defines = defines }))
         of[member] = lane
     end

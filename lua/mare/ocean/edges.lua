@@ -1,6 +1,7 @@
 -- Open sides of an ocean, on a device: what each part knows of those that it touches, and the
--- launches of kernels/ocean/open.krn, which fills ghost cells, and sponge.krn. Both run over lines
--- with their ghost cells, and look along their line only, so that parts agree on what they share.
+-- launches of kernels/physics/ocean/open.krn, which fills ghost cells, and sponge.krn. Both run
+-- over lines with their ghost cells, and look along their line only, so that parts agree on what
+-- they share.
 
 local bind = require 'mare.array.bind'
 local cells = require 'mare.ocean.cells'
@@ -151,7 +152,7 @@ end
 -- wanted for output only, nothing else may change: is_shown = true.
 function edges.ghosts(states, which, fraction, is_shown)
     local launches = is_shown and {} or cells.launches(states, which, fraction)
-    local kernel = loader('ocean/open.krn', 'open_side')
+    local kernel = loader('physics/ocean/open.krn', 'open_side')
     for _, s in ipairs(states) do
         for _, edge in ipairs(s.domain and s.domain.edges or {}) do
             if edge.at_edge then
@@ -171,7 +172,7 @@ end
 -- Launches that, after a step into buffer `which`, relax it in sponges and set such cells.
 function edges.after(states, which)
     local launches = cells.launches(states, which, 1)
-    local kernel = loader('ocean/sponge.krn', 'sponge')
+    local kernel = loader('physics/ocean/sponge.krn', 'sponge')
     for _, s in ipairs(states) do
         for _, edge in ipairs(s.domain and s.domain.edges or {}) do
             if edge.depths > 0 then

@@ -1,6 +1,6 @@
 -- Wind stress and air pressure on the water. The device has them at two times, between which
 -- kernels interpolate; the simulation stops exactly at each time of a record, and renews them. See
--- FORCE_* in kernels/ocean/domain.h.
+-- FORCE_* in kernels/physics/ocean/domain.h.
 
 local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'

@@ -159,7 +159,7 @@ function ocean.new(desc)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
         normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
-        derive = 'ocean/derive.krn',
+        derive = 'physics/ocean/derive.krn',
         missing = { colour = 0xb4aca0, label = 'land' },
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,

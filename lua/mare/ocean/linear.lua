@@ -1,4 +1,4 @@
--- The linear C-grid scheme of mare.ocean: kernels/ocean/linear.krn. Stable up to cfl = 1.
+-- The linear C-grid scheme of mare.ocean: kernels/physics/ocean/linear.krn. Stable up to cfl = 1.
 
 local c_grid = require 'mare.ocean.c_grid'
 local errors = require 'bindings.errors'

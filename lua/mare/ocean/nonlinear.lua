@@ -1,5 +1,5 @@
--- The nonlinear C-grid scheme of mare.ocean: kernels/ocean/nonlinear.krn. Stable up to cfl = 1 over
--- the sum of all rates, of which the filter and uneven steps want a tenth or two.
+-- The nonlinear C-grid scheme of mare.ocean: kernels/physics/ocean/nonlinear.krn. Stable up to cfl
+-- = 1 over the sum of all rates, of which the filter and uneven steps want a tenth or two.
 
 local c_grid = require 'mare.ocean.c_grid'
 local frame = require 'mare.schemes.frame'

@@ -126,7 +126,7 @@ function open.new(scheme, bed)
     return list
 end
 
--- KNOWN_* of kernels/ocean/open.krn.
+-- KNOWN_* of kernels/physics/ocean/open.krn.
 function Side:known()
     if self.kind == 'elevation' then return 0 end
     local along = self.axis == 'x' and self.hv or self.hu

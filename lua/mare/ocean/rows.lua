@@ -1,5 +1,5 @@
 -- What depends on the row of a cell alone: widths, areas, the Coriolis parameter. One array of
--- ny + 4 numbers a kind, from the ghost row -2 on; kernels/ocean/domain.h names the kinds.
+-- ny + 4 numbers a kind, from the ghost row -2 on; kernels/physics/ocean/domain.h names the kinds.
 
 local errors = require 'bindings.errors'
 

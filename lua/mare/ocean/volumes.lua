@@ -1,5 +1,5 @@
 -- What the finite-volume schemes of mare.ocean share on the host: options, how their kernels are
--- cut into work, and the stages of a step (kernels/ocean/volumes.krn).
+-- cut into work, and the stages of a step (kernels/physics/ocean/volumes.krn).
 
 local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
@@ -89,8 +89,8 @@ local function kernels(scheme, device, precision, host, part, maths)
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' })
     end
     return {
-        shape = shape, stage = load('ocean/volumes.krn', shape.stage):kernel 'stage',
-        rate = load('ocean/volume_rate.krn', shape.rate):kernel 'max_rate',
+        shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage):kernel 'stage',
+        rate = load('physics/ocean/volume_rate.krn', shape.rate):kernel 'max_rate',
     }
 end
 

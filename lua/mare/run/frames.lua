@@ -1,7 +1,7 @@
 -- A variable of a simulation as coloured pixels, made on its devices: only these come down, into
 -- slots as those of snapshot.lua, which may be read once their events have passed. Each part adds
 -- its share to the sums of the pixels on its device, the first device adds those of all and looks
--- the colours up; see kernels/colour.krn.
+-- the colours up; see kernels/draw/colour.krn.
 
 local colours = require 'mare.draw.colours'
 local snapshot = require 'mare.array.snapshot'
@@ -13,7 +13,8 @@ local Frames = {}
 Frames.__index = Frames
 
 local function program(device, precision)
-    return device:program(source.program('colour.krn', { defines = { MARE_REAL = precision } }))
+    return device:program(source.program('draw/colour.krn',
+        { defines = { MARE_REAL = precision } }))
 end
 
 -- The first pixel that cells first .. first + count - 1 of n touch, and how many these are.

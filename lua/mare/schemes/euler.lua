@@ -1,7 +1,7 @@
 -- The compressible Euler equations of an ideal gas in two dimensions, with gravity towards -y:
 -- what simulation.lua must know of them. Unknowns are cell means of density, momentum and total
--- energy E = p / (gamma - 1) + rho (u^2 + v^2) / 2. The device half is kernels/euler/; a new flux
--- or limiter is one line here and one header there.
+-- energy E = p / (gamma - 1) + rho (u^2 + v^2) / 2. The device half is kernels/physics/euler/; a
+-- new flux or limiter is one line here and one header there.
 
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
@@ -77,10 +77,10 @@ function euler.new(desc)
     return setmetatable({
         name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0, resides = true,
         fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
-        variables = variables, integrals = integrals, derive = 'euler/derive.krn',
+        variables = variables, integrals = integrals, derive = 'physics/euler/derive.krn',
         flux = flux, limiter = limiter, theta = theta,
         defines = frame.defines(limiter, theta, {
-            EQUATION = 'euler/equation', FLUX = frame.header('euler', flux),
+            EQUATION = 'physics/euler/equation', FLUX = frame.header('physics/euler', flux),
         }),
         passes = desc.passes and number('passes', desc.passes, 1, 2),
         gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100),

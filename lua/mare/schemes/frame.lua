@@ -1,7 +1,7 @@
--- What the schemes that march in the frame of kernels/sweep/ have in common: they are its kernels
--- with the equation's header put in. A step sweeps along one axis after the other, in two passes
--- (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn or, many steps at
--- once, resident.krn), which gives the same bits; or it consists of the scheme's `stages`,
+-- What the schemes that march in the frame of kernels/traverse/ have in common: they are its
+-- kernels with the equation's header put in. A step sweeps along one axis after the other, in two
+-- passes (sweep_x.krn, sweep_y.krn) or on GPUs in one (march.krn, for few cells tile.krn or, many
+-- steps at once, resident.krn), which gives the same bits; or it consists of the scheme's `stages`,
 -- { { keep =, base =, src =, dst = }, ... }, along both axes at once; see stage.krn. A scheme has
 -- `defines` (EQUATION, FLUX, ...) and values(state, boundaries), which are arguments of its own; it
 -- `resides` where its equation has faces_of().
@@ -65,10 +65,10 @@ function frame.header(folder, name)
     return name:find '^/' and name:gsub('%.h$', '') or folder .. '/' .. name
 end
 
--- The defines of `limiter`, `theta` and headers { EQUATION = 'euler/equation', ... }.
+-- The defines of `limiter`, `theta` and headers { EQUATION = 'physics/euler/equation', ... }.
 function frame.defines(limiter, theta, headers)
     local defines = {
-        LIMITER = string.format('"limiters/%s.h"', limiter),
+        LIMITER = string.format('"physics/limiters/%s.h"', limiter),
         THETA = limiter == 'minmod' and string.format('R(%.16e)', theta) or nil,
     }
     for name, header in pairs(headers) do defines[name] = string.format('"%s.h"', header) end
@@ -199,8 +199,8 @@ end
 
 -- The files that a scheme's kernels come from.
 function frame.files(scheme)
-    local x, y, stage = 'sweep/sweep_x.krn', 'sweep/sweep_y.krn', 'sweep/stage.krn'
-    return scheme.stages and { 'sweep/max_rate.krn', stage } or { 'sweep/max_rate.krn', x, y }
+    local x, y, stage = 'traverse/sweep_x.krn', 'traverse/sweep_y.krn', 'traverse/stage.krn'
+    return scheme.stages and { 'traverse/max_rate.krn', stage } or { 'traverse/max_rate.krn', x, y }
 end
 
 -- The kernels on a device, shared by all its parts; `one_pass` compiles those that it is asked for.
@@ -216,20 +216,20 @@ function frame.kernels(scheme, device, precision, _, part, maths)
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' })
     end
     local kernels = { shape = shape, scheme = scheme,
-        rate = load('sweep/max_rate.krn', shape.rate):kernel 'max_rate' }
+        rate = load('traverse/max_rate.krn', shape.rate):kernel 'max_rate' }
     function kernels.one_pass(cut)
-        local program = load(('sweep/%s.krn'):format(cut.kernel), cut)
+        local program = load(('traverse/%s.krn'):format(cut.kernel), cut)
         return program:kernel(cut.kernel .. '_x'), program:kernel(cut.kernel .. '_y')
     end
     function kernels.resident(cut)
-        return load('sweep/resident.krn', cut):kernel 'resident'
+        return load('traverse/resident.krn', cut):kernel 'resident'
     end
     function kernels.sweeps()
-        local x, y = load('sweep/sweep_x.krn', shape.x), load('sweep/sweep_y.krn', shape.y)
+        local x, y = load('traverse/sweep_x.krn', shape.x), load('traverse/sweep_y.krn', shape.y)
         return x:kernel 'sweep_x_first', x:kernel 'sweep_x_last', y:kernel 'sweep_y_first',
             y:kernel 'sweep_y_last'
     end
-    function kernels.stage() return load('sweep/stage.krn', shape.stage):kernel 'stage' end
+    function kernels.stage() return load('traverse/stage.krn', shape.stage):kernel 'stage' end
     return kernels
 end
 

@@ -1,6 +1,6 @@
 -- The shallow-water equations over a flat bottom: what simulation.lua must know of them. Unknowns
--- are cell means of depth h and of hu and hv. The device half is kernels/shallow_water/; a new flux
--- is one line here and one header there.
+-- are cell means of depth h and of hu and hv. The device half is kernels/physics/shallow_water/; a
+-- new flux is one line here and one header there.
 
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
@@ -103,15 +103,15 @@ function water.new(desc)
     local passes = part.stages and #part.stages or 1
     flux, limiter = part.flux or flux, part.limiter or limiter
     local defines = frame.defines(limiter, theta, {
-        EQUATION = 'shallow_water/equation', FLUX = 'shallow_water/' .. flux,
-        RECONSTRUCTION = 'shallow_water/' .. part.reconstruction,
+        EQUATION = 'physics/shallow_water/equation', FLUX = 'physics/shallow_water/' .. flux,
+        RECONSTRUCTION = 'physics/shallow_water/' .. part.reconstruction,
     })
     defines.BOTH_AXES = part.stages and 1 or nil
     return setmetatable({
         name = 'shallow_water', scheme = scheme, halo = 2, updated = 3 * passes, read_only = 0,
         fields = { 'h', 'hu', 'hv' }, normal = { x = 1, y = 2 },
         units = { length = 'm', time = 's' },
-        variables = variables, integrals = integrals, derive = 'shallow_water/derive.krn',
+        variables = variables, integrals = integrals, derive = 'physics/shallow_water/derive.krn',
         flux = flux, limiter = limiter, theta = theta, defines = defines,
         passes = desc.passes and number('passes', desc.passes, 1, 2),
         stages = part.stages, buffers = math.max(2, passes),

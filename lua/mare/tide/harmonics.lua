@@ -1,6 +1,6 @@
 -- Harmonic analysis of a run, in every cell, while it runs: sums of an unknown times cosine and
--- sine of each constituent grow on the devices (kernels/harmonics.krn), without stopping them; the
--- host keeps the sums of squares of these functions (tides.lua), and solves for amplitudes and
+-- sine of each constituent grow on the devices (kernels/tide/harmonics.krn), without stopping them;
+-- the host keeps the sums of squares of these functions (tides.lua), and solves for amplitudes and
 -- phases at the end. Sums of a cell do not depend on how the grid is split. A run that is told of
 -- the analysis has its sums in its checkpoints, and goes on with the same bits.
 --
@@ -42,7 +42,7 @@ end
 -- What the parts on a device share.
 local function new_lane(self, member, precision)
     local device, speeds = member.device, self.fit.speeds
-    local program = device:program(source.program('harmonics.krn',
+    local program = device:program(source.program('tide/harmonics.krn',
         { defines = { MARE_REAL = precision } }))
     local lane = { program = program,
         speeds = device:buffer { type = 'double', count = #speeds, label = 'speeds of tides' },

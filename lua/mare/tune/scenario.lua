@@ -184,7 +184,7 @@ local groups = 256
 
 local function new_differ(device, precision)
     local size = math.min(128, device.info.max_group_size)
-    local kernel = device:program(source.program('differ.krn', {
+    local kernel = device:program(source.program('array/differ.krn', {
         defines = { GROUP = size, MARE_REAL = precision } })):kernel 'differ'
     local worst = device:buffer { type = precision, count = groups, label = 'differences' }
     return function(a, b)

@@ -1,0 +1,211 @@
+/* c_grid.h - what the C-grid schemes share: lanes of columns, faces, and the rotation at corners.
+ *
+ * Elevation eta and depth are at centres; the transports hu and hv are on the west and south face
+ * of their cell (Arakawa's C). A work-item owns W neighbouring columns and marches north. Lane l of
+ * a row of cells is column l - 1; lane l of faces and corners is the west face, or the south-west
+ * corner, of column l: between lanes l and l + 1 of cells. On a CPU lane loops run over whole
+ * vectors, whose last lanes mean nothing.
+ *
+ * A face is open where both of its cells are water (depth > 0); through the others nothing flows.
+ * Rotation follows Sadourny (1975): with w = f / (depth at the corner), (hu)' = h w hv, averaged
+ * over the two corners of a face, each with the mean transport of the two faces that meet there.
+ * What it takes from hu it gives to hv: it does no work, whatever the bed. Over a flat bed this is
+ * the mean of the four surrounding transports. */
+
+#include "array/reduce.h"
+#include "physics/ocean/domain.h"
+
+#ifdef MR_CPU
+#define CELLS (W + 16)
+#define FACES (W + 16)
+#define ROOM (W + 32)
+#define AHEAD 0
+#else
+#define CELLS (W + 2)
+#define FACES (W + 1)
+#define ROOM (W + 2)
+#define AHEAD 1     /* rows are loaded one row before they are wanted */
+#endif
+
+typedef struct lanes { real at[ROOM]; } lanes;
+
+/* Columns -1 .. W, from the first own one. */
+MR_FN void load_cells(lanes *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    MR_LANES(l, CELLS) to->at[l] = from[l - 1];
+#else
+    to->at[0] = from[-1];
+    mr_load_lanes(to->at + 1, from, W);
+    to->at[W + 1] = from[W];
+#endif
+}
+
+/* Columns 0 .. W. */
+MR_FN void load_faces(lanes *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    MR_LANES(l, FACES) to->at[l] = from[l];
+#else
+    mr_load_lanes(to->at, from, W);
+    to->at[W] = from[W];
+#endif
+}
+
+/* A row that is only read: on a CPU where it lies, which saves copying it, else in registers. */
+#ifdef MR_CPU
+typedef struct view { const MR_GLOBAL real *at; } view;
+#else
+typedef lanes view;
+#endif
+
+/* Columns -1 .. W. */
+MR_FN void view_cells(view *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    to->at = from - 1;
+#else
+    load_cells(to, from);
+#endif
+}
+
+/* Columns 0 .. W. */
+MR_FN void view_faces(view *to, const MR_GLOBAL real *from) {
+#ifdef MR_CPU
+    to->at = from;
+#else
+    load_faces(to, from);
+#endif
+}
+
+/* Lanes 0 .. W - 1, of which `columns` are in the domain. */
+MR_FN void store_own(MR_GLOBAL real *to, const lanes *from, int columns) {
+    if (columns >= W) mr_store_lanes(to, from->at, W);
+    else MR_LANES(l, W)
+        if (l < columns) to[l] = from->at[l];
+}
+
+MR_FN int is_open(real a, real b) { return (a > R(0.0)) & (b > R(0.0)); }
+
+/* Depth at a face; 0 where it is closed. */
+MR_FN real face_depth(real a, real b) {
+    return mr_select(is_open(a, b), R(0.5) * (a + b), R(0.0));
+}
+
+/* One over the mean depth of the water around a corner; 0 where there is none. Diagonal cells are
+ * added first, so that the transposed problem has the same bits. */
+MR_FN real corner_inverse(real south_west, real south_east, real north_west, real north_east) {
+    real a = mr_max(south_west, R(0.0)), b = mr_max(south_east, R(0.0));
+    real c = mr_max(north_west, R(0.0)), d = mr_max(north_east, R(0.0));
+    real sum = (a + d) + (b + c);
+    int wet = (a > R(0.0)) + (b > R(0.0)) + (c > R(0.0)) + (d > R(0.0));
+    return mr_select(wet > 0, (real)wet * mr_rcp(mr_max(sum, R(1e-30))), R(0.0));
+}
+
+/* The rows of this group's strip, which all strips share evenly. */
+MR_FN void take_strip(int ny, int *first, int *end) {
+    int rows = (ny + mr_groups_y() - 1) / mr_groups_y();
+    *first = mr_group_y() * rows;
+    *end = *first + rows < ny ? *first + rows : ny;
+}
+
+/* What a step knows of the whole part. */
+typedef struct sea {
+    real dt, g, friction, viscosity, dx, dy, inv_dx, inv_dy;
+    const MR_GLOBAL real *bed, *rows;       /* bed points at the first own column of row 0 */
+    int row_count, stride;
+    mr_index plane;
+    const MR_GLOBAL real *forcing;          /* likewise where it depends on the cell */
+    real weight;                            /* of the later of its two times */
+} sea;
+
+/* One of FORCE_* in lane l of row j. */
+MR_FN real force(const sea *s, int kind, int j, int l) {
+    return forcing_at(s->forcing, kind, s->plane, (mr_index)j * s->stride + l, s->weight);
+}
+
+/* What wind and air do to a transport between two cells: stress, and slope of pressure towards the
+ * second times the depth. inv_d: one over their distance. */
+MR_FN real driven(const sea *s, int kind, int j, int l, int j2, int l2, real depth, real inv_d) {
+#if FORCING
+    real stress = R(0.5) * (force(s, kind, j, l) + force(s, kind, j2, l2));
+    real slope = force(s, FORCE_PRESSURE, j, l) - force(s, FORCE_PRESSURE, j2, l2);
+    return mr_fma(depth * inv_d, slope, stress);
+#else
+    return R(0.0);
+#endif
+}
+
+/* Coriolis parameter at the corner of lane l, row j. */
+MR_FN real corner_coriolis(const sea *s, int j, int l) {
+#if CORIOLIS == 2
+    const MR_GLOBAL real *f = s->bed + BED_CORIOLIS * s->plane + (mr_index)j * s->stride + l;
+    return R(0.25) * ((f[-1 - s->stride] + f[0]) + (f[-s->stride] + f[-1]));
+#elif CORIOLIS == 1
+    return row(s->rows, s->row_count, ROW_F_SOUTH, j);
+#else
+    return R(0.0);
+#endif
+}
+
+/* Width of the southern face of row `face` in widths of the cells of row j. */
+MR_FN real relative_width(const sea *s, int face, int j) {
+#if METRIC
+    return row_south(s->rows, s->row_count, face, s->dx)
+        * row_inv_dx(s->rows, s->row_count, j, s->inv_dx);
+#else
+    return R(1.0);
+#endif
+}
+
+/* Width of the cells of row j in widths of the southern face of row `face`. */
+MR_FN real relative_centre(const sea *s, int j, int face) {
+#if METRIC
+    return mr_rcp(row_inv_dx(s->rows, s->row_count, j, s->inv_dx)
+        * row_south(s->rows, s->row_count, face, s->dx));
+#else
+    return R(1.0);
+#endif
+}
+
+/* One over the width of the southern face of row j. */
+MR_FN real inv_south(const sea *s, int j) {
+#if METRIC
+    return mr_rcp(row_south(s->rows, s->row_count, j, s->dx));
+#else
+    return s->inv_dx;
+#endif
+}
+
+/* The highest frequency (1/s) that the grid can hold in column l of row j, with h and velocities
+ * of the cell; no number where h < 0. */
+MR_FN real signal_rate(const sea *s, int j, int l, real h, real u, real v, real inv_dx) {
+    mr_index at = (mr_index)j * s->stride + l;
+    real f = coriolis(s->bed, s->plane, at, s->rows, s->row_count, j);
+    real k = mr_fma(inv_dx, inv_dx, s->inv_dy * s->inv_dy);
+    real wave = mr_sqrt(mr_fma(R(4.0) * s->g * h, k, f * f));
+    return wave + (mr_abs(u) * inv_dx + mr_abs(v) * s->inv_dy);
+}
+
+/* Bottom friction over dt, to divide a new transport by 1 + this: implicit, so that it is stable
+ * however shallow. depth: at the face; along, across: transports there. */
+MR_FN real drag(const sea *s, real dt, real depth, real along, real across) {
+#if FRICTION == 0
+    return R(0.0);
+#elif FRICTION == 1
+    return dt * s->friction;
+#else
+    real square = mr_max(depth * depth, R(1e-30));
+    real speed = mr_sqrt(mr_fma(along, along, across * across)) * mr_rcp(square);
+#if FRICTION == 3       /* Manning's n */
+    speed = speed * s->g * s->friction * mr_rcp(mr_cbrt(mr_max(depth, R(1e-10))));
+#endif
+    return dt * s->friction * speed;
+#endif
+}
+
+/* What is left of a new transport. */
+MR_FN real resist(real transport, real resistance) {
+#if FRICTION || VISCOSITY
+    return transport * mr_rcp(R(1.0) + resistance);
+#else
+    return transport;
+#endif
+}

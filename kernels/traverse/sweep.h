@@ -1,0 +1,96 @@
+/* sweep.h - the frame that every scheme marches in: rows of lanes in private memory, strips, loads
+ * and stores, written once. What flows, and how, is up to the EQUATION, a header that defines
+ *
+ *   FIELDS              how many unknowns; planes 1 and 2 are the momenta along x and y
+ *   cell                the unknowns of one cell, mn and mt among them: momentum along the axis of
+ *                       the sweep and across it
+ *   flow                the same in variables to interpolate: primitive(cell, physics),
+ *                       difference(flow, flow)
+ *   face                what a flux must know of the cell on one side of it: face_of(flow), with
+ *                       no slope; reconstruct(flow, difference to the lower neighbour, to the
+ *                       higher one, lambda, physics, face *low, face *high)
+ *   flux                (high face of the lower cell, low face of the higher, lambda, physics)
+ *   update              (cell, flux through the low face, through the high face, lambda)
+ *   fall                what gravity towards -y does to a cell
+ *   signals             how fast they travel along the sweep (n) and across it (t):
+ *                       signals_of(cell, physics); below 0 or NaN where it is no state
+ *   cells, flows, faces ROOM of them each, with get_ and set_ for lane l; cells have field[FIELDS]
+ *
+ * lambda is dt / dn, `physics` the number that the equation has: gamma, or g.
+ *
+ * Lane l of an array belongs to one column. On a GPU every lane loop unrolls and the arrays become
+ * registers; on a CPU they stay arrays in the first-level cache and each lane loop becomes vector
+ * instructions. Results never depend on the lane, the strip or the group a cell falls into: any
+ * split of the domain gives the same bits. ROOM is the number of lanes in an array, W of stores. */
+
+#include "array/clock.h"
+#include "array/reduce.h"
+#include "array/layout.h"
+#include EQUATION
+
+/* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`. */
+typedef struct sweep {
+    int first, end, columns, stride;
+    mr_index plane;
+    real lambda;            /* dt / dn */
+    real inv_dn, inv_dt;    /* one over the cell's size along the sweep and across it */
+    real physics;
+} sweep;
+
+/* The field of a cell that comes from a plane: along y the momenta change places. */
+MR_FN int field_of(int plane, int along_y) {
+    return along_y && (plane == 1 || plane == 2) ? 3 - plane : plane;
+}
+
+/* n neighbours of each field. */
+MR_FN void load_cells(const MR_GLOBAL real *row, mr_index plane, int along_y, cells *q, int n) {
+    MR_UNROLL(FIELDS)
+    for (int k = 0; k < FIELDS; ++k)
+        mr_load_lanes(q->field[field_of(k, along_y)], row + k * plane, n);
+}
+
+/* Lanes 0 .. columns - 1, at most W of them. */
+MR_FN void store_cells(MR_GLOBAL real *row, mr_index plane, int along_y, const cells *q,
+    int columns) {
+    if (columns >= W) {
+        MR_UNROLL(FIELDS)
+        for (int k = 0; k < FIELDS; ++k)
+            mr_store_lanes(row + k * plane, q->field[field_of(k, along_y)], W);
+    } else {
+        MR_UNROLL(FIELDS)
+        for (int k = 0; k < FIELDS; ++k)
+            MR_LANES(l, W)
+                if (l < columns) row[k * plane + l] = q->field[field_of(k, along_y)][l];
+    }
+}
+
+/* The group's strip of the rows low .. high - 1, which all strips share evenly. */
+MR_FN void take_strip(sweep *s, int low, int high) {
+    int rows = (high - low + mr_groups_y() - 1) / mr_groups_y();
+    s->first = low + mr_group_y() * rows;
+    s->end = s->first + rows < high ? s->first + rows : high;
+}
+
+/* How fast signals cross cells, in cells per time: dt times it is the Courant number. A stage along
+ * BOTH_AXES takes from a cell through four faces what a sweep takes through two. */
+MR_FN real signal_rate(signals f, real inv_dn, real inv_dt) {
+    real rate = mr_max_nan(f.n * inv_dn, f.t * inv_dt);
+#ifdef BOTH_AXES
+    rate = R(2.0) * rate;
+#endif
+    return rate;
+}
+
+/* The signal rate of lane l, 0 where it lies beyond the domain. */
+MR_FN real lane_rate(const cells *q, int l, sweep s) {
+    signals f = signals_of(get_cell(q, l), s.physics);
+    return mr_select(l < s.columns, signal_rate(f, s.inv_dn, s.inv_dt), R(0.0));
+}
+
+/* Called by all work-items at the end of a last sweep, each with its largest signal rate; what is
+ * no state gives a NaN. */
+MR_FN void put_maximum(MR_GLOBAL real *maxima, MR_LOCAL_PTR real *partial, real rate, real dt) {
+    rate = group_maximum(partial, mr_lid_x(), rate);
+    if (rate < R(0.0)) rate = mr_sqrt(rate);
+    if (mr_lid_x() == 0 && dt > R(0.0)) maxima[mr_group_y() * mr_groups_x() + mr_group_x()] = rate;
+}

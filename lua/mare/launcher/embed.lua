@@ -140,7 +140,7 @@ end
 -- words: of a command line
 function embed.open(name, words)
     words[#words + 1] = '--quiet'
-    return require('mare.run.live').named(name)(words)
+    return require('mare').simulation(name, words)
 end
 
 function embed.close(sim)

@@ -29,18 +29,19 @@ is_left_out() {
     [[ $1 =~ ^(ld-linux|lib(c|m|dl|rt|pthread|resolv|util|anl|mvec|icuuc))[.-] ]]
 }
 
-# add_library FILE NAME: with all that it needs, which find each other by $ORIGIN.
+# The names of the libraries that a file was linked with.
+needed_by() { readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'; }
+
+# add_library FILE NAME: with all that it needs; the path in bin/mare holds for them, too.
 add_library() {
-    cp -L "$1" "$out/lib/$2"
-    chmod 755 "$out/lib/$2"
+    install -m 755 "$1" "$out/lib/$2"
     shipped+=("$(readlink -f "$1")")
-    patchelf --set-rpath "\$ORIGIN" "$out/lib/$2"
     add_needed "$1"
 }
 
 add_needed() {
     local name
-    for name in $(patchelf --print-needed "$1"); do
+    for name in $(needed_by "$1"); do
         if ! is_left_out "$name" && [ ! -e "$out/lib/$name" ]; then
             add_library "${system[$name]}" "$name"
         fi
@@ -52,7 +53,7 @@ add_needed() {
 stub_icu() {
     local xml name version
     xml=$(compgen -G "$out/lib/libxml2.so.*") || return 0
-    name=$(patchelf --print-needed "$xml" | grep '^libicuuc') || return 0
+    name=$(needed_by "$xml" | grep '^libicuuc') || return 0
     version=${name##*.}
     {
         nm -D --undefined-only "$xml" |
@@ -60,11 +61,6 @@ stub_icu() {
         # UConverter *ucnv_open(const char *name, UErrorCode *status); 16 is U_UNSUPPORTED_ERROR
         echo "void *ucnv_open_$version(const char *n, int *s) { (void)n; *s = 16; return 0; }"
     } | cc -x c -shared -fPIC -w -Wl,-soname,"$name" -o "$out/lib/$name" -
-}
-
-add_program() {
-    install -D -m 755 "$1" "$2"
-    patchelf --set-rpath "\$ORIGIN/../lib" "$2"
 }
 
 # add_module NAME: a Lua module with its submodules, or a C module (a.b is b.so in folder a).
@@ -122,11 +118,17 @@ while read -r name path; do system[$name]=$path; done \
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
 cp "$build"/{libmare.so.0,peer_cuda.so,peer_opencl.so} "$out/lib/"
-add_program "$build/mare" "$out/bin/mare"
-for program; do add_program "$program" "$out/libexec/${program##*/}"; done
+install -D -m 755 "$build/mare" "$out/bin/mare"
+for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
 
-for module in argparse dkjson busted luassert say pl cliargs mediator lfs \
-    system system.core term term.core; do add_module "$module"; done
+for module in argparse dkjson lfs; do add_module "$module"; done
+if luajit -e "require 'busted'" 2>/dev/null; then
+    for module in busted luassert say pl cliargs mediator system system.core term term.core; do
+        add_module "$module"
+    done
+else
+    echo "bundle.sh: lua-busted is not installed: the bundle runs, but not the specs in it" >&2
+fi
 font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
 install -D -m 644 "$font" "$mare/fonts/${font##*/}"
 shipped+=("$font")

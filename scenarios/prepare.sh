@@ -58,7 +58,6 @@ need_for_testing() {
     need lua-check has luacheck
     need shellcheck has shellcheck
     need g++ has c++
-    need patchelf has patchelf
     need valgrind has valgrind
     # Programs that read what runs write; python3-venv is for the CF checker.
     need netcdf-bin has ncdump
@@ -86,10 +85,16 @@ install_missing() {
     as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >&2
 }
 
-# build FOLDER [CMAKE OPTION...]; from scratch when headers may have come since the last time
+# build FOLDER [CMAKE OPTION...]; from scratch when headers may have come since the last time, or
+# when the folder came here with a copy of another tree
 build() {
     local folder=$1
     shift
+    if [ -f "$folder/CMakeCache.txt" ] &&
+        ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+        echo "$folder was built for another tree: building anew" >&2
+        rm -rf "$folder"
+    fi
     if [ ! -f "$folder/build.ninja" ]; then
         cmake --log-level=NOTICE -S "$root" -B "$folder" -G Ninja "$@" >&2
     fi

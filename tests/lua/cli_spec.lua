@@ -385,6 +385,17 @@ describe('an interrupt', function()
         assert.falsy(output:find 'standard output', output)
     end)
 
+    it('of a copied tree runs with what lies beside it', function()
+        local output = shell(([[
+            tree=$(mktemp -d) && mkdir "$tree/build" "$tree/core" && cd %s &&
+                cp -R lua bindings "$tree" && cp core/mare.h "$tree/core" &&
+                cp %s "$tree/build/mare" && cp %s "$tree/build/libmare.so.0" && cd / &&
+                "$tree/build/mare" -e "local host = require 'bindings.host'
+                    print(host.root == '$tree', (host.library:gsub('^$tree/', '')))"
+            rm -rf "$tree"]]):format(quote(host.root), quote(host.launcher), quote(host.library)))
+        assert.matches('^true%s+build/libmare%.so%.0\n$', output)
+    end)
+
     it('lets a loop that asks put its things in order', function()
         local code = [[
             local host, errors = require 'bindings.host', require 'bindings.errors'

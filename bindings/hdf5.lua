@@ -1,6 +1,8 @@
 -- Where the chunks of a NetCDF-4 variable lie in its file, which NetCDF-C does not tell but the
--- HDF5 below it does: M.chunks of a closed file, M.index of one that NetCDF-C has open to write.
--- Both count in bytes from the start of the file.
+-- HDF5 below it does: M.chunks of a closed file, M.index of one that NetCDF-C has open to
+-- write. Both count in bytes from the start of the file. The index is for output past the page
+-- cache; the head of uncached.lua says what that is worth. The chunks are for checkpoints,
+-- which keep all of an output file but its data.
 
 local ffi = require 'ffi'
 local netcdf = require 'bindings.netcdf'
@@ -30,8 +32,8 @@ local function scan(C, set, origins, extents)
     return true
 end
 
--- Appends { offset, bytes } to extents for the chunks that start at these origins, of 3 numbers at
--- most.
+-- Appends { offset, bytes } to extents for the chunks that start at these origins, of 3 numbers
+-- at most.
 function M.chunks(path, variables, origins, extents)
     local C = netcdf.library()
     local file = C.H5Fopen(path, H5F_ACC_RDONLY, 0)
@@ -49,9 +51,9 @@ end
 local Index = {}
 Index.__index = Index
 
--- Of these variables, by their names. It is HDF5's own second look at a file that it has open: the
--- chunks are there as soon as something is put into them. To be closed before the file. Nil where
--- HDF5 refuses.
+-- Of these variables, by their names. It is HDF5's own second look at a file that it has open:
+-- the chunks are there as soon as something is put into them. To be closed before the file. Nil
+-- where HDF5 refuses.
 function M.index(path, names)
     local C = netcdf.library()
     local self = setmetatable({ path = path, sets = {} }, Index)

@@ -700,7 +700,7 @@ describe('a symbolic link', function()
 end)
 
 describe('a part that was left behind', function()
-    it('goes with the next complete file of its name, once nobody writes it', function()
+    it('goes with the next file of its name, once nobody writes it', function()
         local path = folder .. '/run.nc'
         local function complete()
             local temporary = files.temporary(path)
@@ -719,13 +719,15 @@ describe('a part that was left behind', function()
     it('stays where another run may go on from it', function()
         local path, names = folder .. '/run.nc', {}
         for k, owner in ipairs { 'a1', 'b2' } do
-            local temporary = files.temporary(path, owner)
-            names[k] = temporary.name:match '[^/]*$'
+            local temporary = files.temporary(path)
+            names[k] = temporary:own(owner):match '[^/]*$'
             temporary:keep()
         end
         files.temporary(path):commit()
         assert.equal(table.concat({ 'run.nc', names[1], names[2] }, ' '), listing())
-        files.temporary(path, 'a1'):commit()
+        local last = files.temporary(path)
+        last:own 'a1'
+        last:commit()
         assert.equal('run.nc ' .. names[2], listing())
     end)
 end)

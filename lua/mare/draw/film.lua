@@ -65,7 +65,7 @@ local function new_writer(spec)
     local fig = not bare and figure.new(spec.figure) or nil
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
         width = (bare or fig).width, height = (bare or fig).height, last = -math.huge,
-        temporary = files.temporary(spec.path, spec.owner) }, Writer)
+        temporary = files.temporary(spec.path) }, Writer)
     guarded(self, function()
         self.encoder = module.encoder({ width = self.width, height = self.height, rate = spec.rate,
             map = colours.map((bare or spec.figure).colours),
@@ -145,8 +145,8 @@ end
 -- From here on a failing or aborted run leaves the file, for resume().
 function Writer:seal()
     guarded(self, function()
-        local name = self.temporary.name
         self.encoder:pause()
+        local name = self.temporary:own(self.spec.owner)
         files.sync(name)
         local data, size = files.map(name)
         self.position = { path = self.path, temporary = name, frames = self.frames,

@@ -83,7 +83,7 @@ end
 -- Returns the temporary file that is the film.
 function Encoder:finish()
     self:pause()
-    local film = files.temporary(self.temporary.path, self.temporary.owner)
+    local film = files.temporary(self.temporary.path)
     local line = '-f mpegts -i %s -c copy -movflags +faststart -f mp4 %s </dev/null'
     os.execute(command(self, line:format(quoted(self.temporary.name), quoted(film.name))))
     local ok, failure = pcall(check, self)

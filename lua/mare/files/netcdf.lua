@@ -315,7 +315,7 @@ local function new_writer(spec)
         time = netcdf.doubles(1), record_bytes = record_bytes(spec) }, Writer)
     self.cells = sample_of(spec)
     self.start, self.count = { 0, 0, 0 }, { 1, self.cells.ny, self.cells.nx }
-    self.temporary = files.temporary(spec.path, spec.owner)
+    self.temporary = files.temporary(spec.path)
     return self
 end
 
@@ -451,10 +451,11 @@ local function read_pieces(path, pieces)
 end
 
 local function seal(self)
-    local name, spec = self.temporary.name, self.spec
+    local spec = self.spec
     close_index(self)
     self.file:close()
     self.file = nil
+    local name = self.temporary:own(spec.owner)
     files.sync(name)
     hdf5.chunks(name, paths(spec.variables), chunk_origins(spec, self.counted, self.steps),
         self.data)

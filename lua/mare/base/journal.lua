@@ -1,7 +1,8 @@
--- The log of a run for programs: one JSON object a line, with `event` and `time` (UTC) first, each
--- line on its way to the disk before the run goes on. A file that is there already is continued, so
--- that a run that was stopped and went on has one log. A log that cannot be written costs a
--- warning, not the run.
+-- The journal of a run (option --json-log): one JSON object on each line, which
+-- begins with `event` and `time` (UTC). Every line is flushed before the run
+-- goes on. An existing file is continued, so a run that was stopped and
+-- restarted has one journal. If the journal cannot be written, the run warns
+-- and continues without it.
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -12,7 +13,8 @@ local journal = {}
 local Journal = {}
 Journal.__index = Journal
 
--- The file to add lines to; a line that a process could not finish ends here.
+-- Opens the file for appending. If an earlier process died in the middle of a
+-- line, that line is ended first.
 local function open(path)
     local file, reason = io.open(path, 'a')
     if not file then errors.usage('option --json-log: %s', reason) end
@@ -22,14 +24,14 @@ local function open(path)
     return file
 end
 
--- path nil: a journal that writes nothing.
+-- Without a path, returns a journal that writes nothing.
 function journal.open(path)
     return setmetatable({ path = path, file = path and open(path) }, Journal)
 end
 
 local order = { keyorder = { 'event', 'time' } }
 
--- fields: plain values; infinite and undefined numbers become null.
+-- Writes one line. fields: plain values by name; NaN and infinity become null.
 function Journal:write(event, fields)
     if not self.file then return end
     local line = { event = event, time = os.date '!%Y-%m-%dT%H:%M:%SZ' }
@@ -47,8 +49,9 @@ function Journal:close()
     self.file = nil
 end
 
--- The first line: everything that a run depends on. desc: as for run.new; found: the checkpoint it
--- goes on from, or nil; common, options: what the output files say of it.
+-- Writes the first line, which holds everything that the run depends on. desc:
+-- as for run.new. found: the checkpoint that the run continues from, or nil.
+-- common, options: the attributes and options that the output files hold.
 function Journal:start(desc, found, common, options)
     local g, parameters = desc.grid, {}
     for name, value in pairs(common) do

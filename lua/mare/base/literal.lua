@@ -1,5 +1,6 @@
--- Plain values as text and back, every bit of them: numbers, texts, booleans and tables of these.
--- The text is a Lua literal; reading it gives it nothing to call.
+-- Converts plain values (numbers, strings, booleans and tables of these) to a
+-- Lua literal and back without losing a bit. A literal is evaluated in an empty
+-- environment, so it can call nothing.
 
 local literal = {}
 
@@ -57,7 +58,7 @@ function literal.encode(value)
     return table.concat(out)
 end
 
--- Nil if it is none.
+-- Returns the value of a literal, or nil if the text is not one.
 function literal.decode(text)
     if text:byte(1) == 27 then return nil end       -- compiled Lua
     local chunk = loadstring('return ' .. text, '=literal')

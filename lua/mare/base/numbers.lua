@@ -1,8 +1,9 @@
--- Lists of numbers that options take, such as 0.1,0.2: the whole text, and each of them finite.
+-- Reads an option that is a list of numbers, such as 0.1,0.2. The whole text
+-- must be valid and every number finite.
 
 local errors = require 'bindings.errors'
 
--- The texts between commas and blanks; of an array that a script gives, its values.
+-- Splits a text at commas and blanks; turns an array into texts.
 local function words_of(value)
     local words = {}
     if type(value) ~= 'table' then
@@ -18,10 +19,11 @@ local function is_within(number, range)
         and (not range.whole or number % 1 == 0)
 end
 
--- name: of the option; value: as it was given; count: how many there must be, nil: one or more;
--- range: { least, most } of each, whole ones alone where range.whole, none twice where range.once;
--- nil: any.
--- Returns a new array; refuses anything else.
+-- Returns the numbers of an option as a new array, or raises a usage error.
+-- name: the option's name. value: a text or an array. count: how many numbers
+-- there must be; nil allows one or more. range: { least, most } of each number
+-- (none: any number); `whole` allows whole numbers only, `once` forbids
+-- repetition.
 return function(name, value, count, range)
     local words, text = words_of(value)
     local list, seen = {}, {}

@@ -1,5 +1,5 @@
--- options.lua - the options of a scenario: one table gives command line, --help, validation and
--- metadata.
+-- options.lua - the options of a scenario. One table gives the command line,
+-- --help, validation and metadata.
 --
 --     local o = mare.options{
 --         title = 'Kelvin-Helmholtz instability', help = 'Two shear layers ...',
@@ -7,23 +7,32 @@
 --         { name = 'nx', default = 1024 },    -- overrides fields of an option already declared
 --         { name = 'start', default = 'noise', choices = { 'noise', 'smooth' }, help = '...' },
 --     }
---     o.nx, o.t_end ('t-end'), o.decompose[1] (a pair is { 2, 2 }),
---     o.every (nil when it has no default and is not given)
---     o:metadata() -> { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order of
---                     declaration; values are numbers or strings ('true', '2x2'), options without
---                     a value are left out
---     o:given 'nx' -> true when the user set it
---     o:words() -> what the user set, as words of a command line: { '--nx=64', '--quiet' }
+--     o.nx, o.t_end (declared as 't-end'), o.decompose[1] (a pair is { 2, 2 })
+--     o.every          nil when it has no default and was not given
+--     o:metadata()     { { name = 't_end', value = 2, unit = 's', help = '...' }, ... } in order
+--                      of declaration; values are numbers or strings ('true', '2x2'), and
+--                      options without a value are left out
+--     o:given 'nx'     true when the user set it
+--     o:words()        what the user set, as words of a command line: { '--nx=64', '--quiet' }
 --
--- A declaration: name (with dashes), help, and any of default, type ('integer' 'number' 'boolean'
--- 'string' 'pair' 'path'; inferred from the default), range = { min, max } (inclusive; numbers
--- and both parts of a pair), choices = { ... }, unit, needs = { keys of options } of
--- which a command line with this one must have one, writes = 'file' or 'png' where a scenario
--- writes such a file by itself, true where others see to it: no two may be one, withdrawn = true:
--- this scenario has no such option, though its groups do. A boolean is a flag: --name when its
--- default is false, --no-name when it is true. Values come from options.source: an array of
--- command-line words (the launcher sets it), or a table of values { nx = 64, quiet = true } from a
--- REPL, a test or a host. A refusal is an error with status 'usage' (exit 2).
+-- A declaration has these fields:
+--     name        with dashes
+--     help        one line
+--     default     none: the option may stay without a value
+--     type        'integer' 'number' 'boolean' 'string' 'pair' 'path'; else as the default's
+--     range       { min, max }, inclusive; holds for numbers and for both numbers of a pair
+--     choices     { ... }
+--     unit        a text
+--     needs       { keys }: a command line with this option must have one of these options too
+--     writes      'file' or 'png': the scenario writes such a file by itself; true: others check
+--                 the path. No two options may name the same file.
+--     withdrawn   true: this scenario lacks the option, although one of its groups has it
+--
+-- A boolean is a flag: --name when its default is false, --no-name when it is
+-- true. Values come from options.source: an array of command-line words, which
+-- the launcher sets, or a table of values { nx = 64, quiet = true } from a
+-- session, a test or an embedding program. A wrong value raises an error with
+-- status 'usage' (exit status 2).
 
 local errors = require 'bindings.errors'
 local paths = require 'mare.base.paths'
@@ -64,7 +73,8 @@ local function truth(value)
     if type(value) == 'boolean' then return value end
 end
 
--- How a value is read (nil: it is none), and what is said when it cannot be.
+-- How each type reads a value (nil: the value is wrong), and how errors and
+-- --help name it.
 local types = {
     integer = { read = whole, noun = 'a whole number', metavar = 'N' },
     number = { read = finite, noun = 'a number', metavar = 'X' },
@@ -110,7 +120,7 @@ local function in_choices(option, value)
     return false
 end
 
--- nil of what is not allowed.
+-- Returns the value, or nil if it is not allowed.
 local function accept(option, given)
     local value = types[option.type].read(given)
     if value == nil or not in_range(option, value) or not in_choices(option, value) then
@@ -127,7 +137,8 @@ local function read(option, given)
     return value
 end
 
--- The value that a call has for the field `name`, of which a declared option tells what it may be.
+-- Returns the value of the field `name` in a call, checked against a declared
+-- option. what: the beginning of the error message.
 function M.field(what, name, option, given)
     if given == nil then errors.argument('%s: %s is missing', what, name) end
     local value = accept(option, given)
@@ -164,8 +175,8 @@ local function declare(list, declaration, group)
     for field, value in pairs(declaration) do option[field] = value end
 end
 
--- Flattens declarations and groups; a later declaration of the same name overrides fields of the
--- earlier one.
+-- Flattens declarations and groups. A later declaration of the same name
+-- overrides fields of the earlier one.
 local function collect(spec)
     local list = {}
     for _, entry in ipairs(spec) do
@@ -182,12 +193,13 @@ local function collect(spec)
     return kept
 end
 
--- The options of a specification: { key, name, type, default, help, group, ... } in order.
+-- Returns the options of a specification in order: { key, name, type, default,
+-- help, group, ... }.
 M.declared = collect
 
 -- ---- the command line ----
 
--- What an option is for, and which values it has, in one line.
+-- Says in one line what an option is for, and which values it takes.
 local function help_text(option)
     local parts, notes = {}, {}
     if option.help then parts[1] = option.help end
@@ -211,8 +223,8 @@ local function add_to_parser(parser, option)
     return parser:flag(name, help_text(option)):target(option.key)
 end
 
--- Only scripts with options load argparse, a third of what a small one has for the collector to
--- look through.
+-- argparse is loaded only for scripts with options: it would be a third of what
+-- the garbage collector of a small script has to scan.
 local function make_parser(spec, list)
     local argparse = require 'argparse'
     local about = (spec.title or '') .. (spec.help and '\n' .. spec.help or '')
@@ -232,7 +244,8 @@ local function make_parser(spec, list)
     return parser
 end
 
--- "--nx", "-1" becomes "--nx=-1": a negative number is a value, not an option.
+-- Turns "--nx", "-1" into "--nx=-1": a negative number is a value, not an
+-- option.
 local function join_negatives(words)
     local joined = {}
     for _, word in ipairs(words) do
@@ -274,7 +287,7 @@ local function check_names(list, values)
     return values
 end
 
--- Refuses options that nothing here would heed.
+-- Refuses options that would have no effect without another option.
 local function check_needs(list, given, values)
     local metavars = {}
     for _, option in ipairs(list) do metavars[option.key] = types[option.type].metavar end
@@ -303,7 +316,7 @@ local function metadata(values, list)
     return out
 end
 
--- What was given, each option as one word that stands for every bit of its value.
+-- Returns the given options as words; each word holds every bit of its value.
 local function words(given, list)
     local out = {}
     for _, option in ipairs(list) do
@@ -324,7 +337,7 @@ local function words(given, list)
     return out
 end
 
--- Where a run that is made again shall put what its scenario writes by itself.
+-- Redirects the files that the scenario writes by itself, for a rerun.
 local function move(list, given)
     for _, option in ipairs(list) do
         local name = given[option.key]
@@ -334,7 +347,7 @@ local function move(list, given)
     end
 end
 
--- Words are what the launcher was given after the scenario's name, or a table of values.
+-- Reads the options from M.source; see the head of this file.
 local function evaluate(_, spec)
     local list = collect(errors.wanted('options', 'table', spec))
     local source = M.source
@@ -348,7 +361,7 @@ local function evaluate(_, spec)
         if value == nil then value = option.default else value = read(option, value) end
         values[option.key] = value
     end
-    if is_words then    -- a session may name the file later
+    if is_words then    -- a table of values comes from a session, which may name files later
         check_needs(list, given, values)
         paths.check(list, values)
     end
@@ -358,23 +371,24 @@ local function evaluate(_, spec)
     return values
 end
 
--- The launcher sets these, and script = { name, text } of what it runs.
+-- The launcher sets these, and script = { name, text } of the file that it
+-- runs.
 M.source = M.source or {}                   -- see the head of this file
 M.program = M.program or 'scenario'         -- the name that --help shows
-M.elsewhere = nil           -- of a rerun: the name for what would be written as (key, path)
+M.elsewhere = nil       -- set by a rerun: (key, path) -> the path to write instead
 
--- apply(name, f, value): f(value), where a refusal of f is one of the option.
+-- apply(name, f, value): calls f(value); an error of f names the option.
 M.apply = errors.option
 
--- Refuses the value of an option for what only the scenario knows: `wanted`, in words. A value of
--- nil is missing.
+-- Refuses the value of an option for a reason that only the scenario knows.
+-- wanted: what is allowed, in words. A value of nil is reported as missing.
 function M.refuse(name, value, wanted)
     local what = value == nil and ' is missing' or (": '%s'"):format(show(value))
     errors.usage('option --%s%s (allowed: %s)', name, what, wanted)
 end
 
--- numbers(name, text, count, range): a list of so many numbers within { least, most, whole =
--- boolean }, which a text option holds.
+-- numbers(name, text, count, range): returns the list of numbers that a text
+-- option holds; see numbers.lua.
 M.numbers = require 'mare.base.numbers'
 
 -- ---- shared groups ----

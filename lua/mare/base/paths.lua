@@ -1,5 +1,5 @@
--- Files that are to be written, looked at before anything is: what cannot be put there, or would
--- overwrite another of the same run, is refused.
+-- Checks the files that a run will write before it writes any of them. A path
+-- that cannot be written, or that two outputs of the run share, is refused.
 
 local cairo = require 'bindings.cairo'
 local errors = require 'bindings.errors'
@@ -7,7 +7,7 @@ local files = require 'bindings.files'
 local lfs = require 'lfs'
 
 local paths = {
-    kept = nil,     -- a file that stays as it is: what a rerun runs again
+    kept = nil,     -- the file that `mare rerun` repeats, which must stay as it is
 }
 
 local function is_same(a, b)
@@ -16,8 +16,9 @@ local function is_same(a, b)
     return one.dev == other.dev and one.ino == other.ino
 end
 
--- Refuses two names of one file, of which only the last would be left, and any of the file that is
--- kept. list: { what, path } each; those without a path do not count.
+-- Refuses two outputs with the same file, since only the last would survive,
+-- and any output that would overwrite the kept file. list: pairs { what, path
+-- }; entries without a path are skipped.
 function paths.distinct(list)
     local taken = {}
     for _, entry in ipairs(list) do
@@ -33,14 +34,15 @@ function paths.distinct(list)
     end
 end
 
--- Refuses what could not become a picture later.
+-- Refuses a path that could not become a picture later.
 function paths.check_picture(path)
     cairo.version()
     files.check(path)
     if not path:lower():find '%.png$' then error(path .. ': a picture ends in .png', 0) end
 end
 
--- Of the options { name, key, writes } that have a value: see the head of options.lua.
+-- Checks the paths among the values of the options, which are a list of { name,
+-- key, writes }. The head of options.lua explains `writes`.
 function paths.check(list, values)
     local named = {}
     for _, option in ipairs(list) do

@@ -1,9 +1,10 @@
--- public.lua - the table `mare` that scripts see, for the rooms below the file that makes it: it
--- runs scenarios, describes and completes what a session types. init.lua registers it here.
+-- public.lua - gives the lower rooms the table `mare` that scripts see. The
+-- rooms need it to run scenarios, and to describe and complete what is typed in
+-- a session. init.lua, which makes the table, registers it here.
 
 local public = { mare = nil }
 
--- The table; an error where nobody has required 'mare' yet.
+-- Returns the table; raises an error if 'mare' has not been required yet.
 function public.table()
     return public.mare or error('the module mare has not been loaded yet', 2)
 end

@@ -1,6 +1,6 @@
--- Random numbers that are the same on every machine, device and decomposition: SplitMix64
--- (Steele, Lea and Flood, OOPSLA 2014) used as a hash of (seed, index), so that value k never
--- depends on how many were drawn before it.
+-- Random numbers that are the same on every machine, device and decomposition.
+-- SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) hashes (seed, index), so
+-- value k never depends on how many values were drawn before it.
 
 local bit = require 'bit'
 
@@ -14,15 +14,17 @@ local function mix(z)
     return bit.bxor(z, bit.rshift(z, 31))
 end
 
--- Value k = 0, 1, ... of the sequence of a seed, uniform in [0, 1) with 53 random bits.
--- With seed s it is output k of the SplitMix64 generator started at state s.
+-- Returns value k = 0, 1, ... of a seed's sequence, uniform in [0, 1) with 53
+-- random bits. It is output k of a SplitMix64 generator that starts at state
+-- `seed`.
 function random.uniform(seed, k)
     return tonumber(bit.rshift(mix(seed + gamma * (k + 1)), 11)) * 2 ^ -53
 end
 
--- A smooth periodic curve through `points` values in [-1/2, 1/2) at equal distances over [x0,
--- x1): the numbers first, first + 1, ... of the seed, joined by Catmull-Rom cubics. Returns a
--- function of x.
+-- Returns a smooth periodic function of x, with period x1 - x0. desc: { x = {
+-- x0, x1 }, points, seed, first }. Catmull-Rom cubics join `points` values in
+-- [-1/2, 1/2) at equal distances; the values are numbers first, first + 1, ...
+-- of the seed.
 function random.curve(desc)
     local n, x0, spacing = desc.points, desc.x[1], (desc.x[2] - desc.x[1]) / desc.points
     local values = {}

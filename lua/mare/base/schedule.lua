@@ -1,7 +1,8 @@
--- When something happens in a run: every T of model time, every N steps, at listed times, or, when
--- none of these is given, at the start and the end. What comes next follows from the present time
--- and step alone, not from a sum, so that it is the same however a run got there. Multiples of T
--- are rounded to 12 digits: the third of 0.1 is the 0.3 that people type.
+-- When something happens in a run: every T of model time, every N steps, at
+-- listed times, or, if none of these is given, at the start and the end. The
+-- next event follows from the present time and step alone, never from a running
+-- sum, so it does not depend on how a run got there. Multiples of T are rounded
+-- to 12 digits: the third multiple of 0.1 is the 0.3 that people type.
 
 local errors = require 'bindings.errors'
 
@@ -10,7 +11,7 @@ local schedule = {}
 local Schedule = {}
 Schedule.__index = Schedule
 
-local tolerance = 1e-6      -- of T: two times closer than this are the same
+local tolerance = 1e-6      -- times closer than this fraction of T are equal
 
 local function check(name, value)
     if value and not (value > 0 and value < math.huge) then
@@ -18,7 +19,7 @@ local function check(name, value)
     end
 end
 
--- { every = T, steps = N, times = { ... }, t_end = }
+-- desc: { every = T, steps = N, times = { ... }, t_end = }, all optional.
 function schedule.new(desc)
     check('every', desc.every)
     check('steps', desc.steps)
@@ -36,7 +37,7 @@ local function multiple(every, k)
     return tonumber(string.format('%.12g', k * every))
 end
 
--- The first scheduled time after t, never later than the end.
+-- Returns the first scheduled time after t, at the latest the end.
 function Schedule:next_time(t)
     local time = self.t_end
     if self.every then
@@ -50,12 +51,12 @@ function Schedule:next_time(t)
     return time
 end
 
--- The first scheduled number of steps after n, or math.huge.
+-- Returns the first scheduled number of steps after n, or math.huge.
 function Schedule:next_step(n)
     return self.steps and (math.floor(n / self.steps) + 1) * self.steps or math.huge
 end
 
--- Whether it happens at time t, after n steps.
+-- Returns whether the event happens at time t, after n steps.
 function Schedule:due(t, n)
     if self.ends and n == 0 then return true end
     if self.steps and n % self.steps == 0 then return true end
@@ -69,7 +70,7 @@ function Schedule:due(t, n)
     return false
 end
 
--- Whether steps are cut so that they end at t, in any run that goes that far.
+-- Returns whether a step is shortened to end at t in every run that reaches t.
 function Schedule:hits(t)
     if self.every and multiple(self.every, math.floor(t / self.every + 0.5)) == t then
         return true
@@ -80,12 +81,13 @@ function Schedule:hits(t)
     return false
 end
 
--- Whether the last state counts, scheduled or not.
+-- Returns whether the last state counts even if it is not scheduled.
 function Schedule:wants_end()
     return #self.times == 0
 end
 
--- The same of an object whose `list` holds things with a `schedule` each.
+-- The same methods for an object with a `list` of things that each have a
+-- `schedule`.
 schedule.several = {}
 
 function schedule.several:next_time(t)

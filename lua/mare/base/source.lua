@@ -1,5 +1,6 @@
--- The only opener of kernels/: reads a kernel file into the table that device:program takes.
--- Includes are resolved by core, relative to the including file and then to kernels/.
+-- Reads kernel files into the table that device:program takes. Nothing else
+-- opens kernels/. Core resolves includes, first relative to the including file,
+-- then relative to kernels/.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -9,23 +10,25 @@ local source = {}
 
 local root = host.root .. '/kernels/'
 
-source.folder = root:sub(1, -2)      -- for include paths
+source.folder = root:sub(1, -2)      -- the include path of all kernels
 
--- The text of a file of kernels/.
+-- Returns the text of a file in kernels/.
 function source.read(file)
     local text, reason = files.read(root .. file)
     return text or errors.argument('kernel file %s: %s', file, reason)
 end
 
--- desc: fields of device:program that are not text, name or include paths, as defines and math
+-- desc: the fields of device:program other than the text, name and include
+-- paths, such as defines and math.
 function source.program(file, desc)
     local program = { source = source.read(file), name = file, include_paths = { root } }
     for key, value in pairs(desc or {}) do program[key] = value end
     return program
 end
 
--- Whether lanes of a warp look at one another by shuffles, which the prelude knows how to say on
--- that device, rather than through local memory. info: of a device
+-- Returns whether work-items of a warp exchange values by shuffles, which the
+-- prelude supports on NVIDIA devices, instead of through local memory. info: of
+-- the device.
 function source.shuffles(info)
     return info.vendor:find 'NVIDIA' ~= nil
 end

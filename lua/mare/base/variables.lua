@@ -1,11 +1,13 @@
--- The variables of a scheme: { { name, long_name, units, kernel = of those that are derived,
--- ghosts = that it needs them }, ... }, the unknowns first.
+-- Finds variables of a scheme. scheme.variables is an array of { name,
+-- long_name, units, kernel (of derived variables), ghosts (whether the kernel
+-- reads ghost cells) }, with the unknowns first.
 
 local errors = require 'bindings.errors'
 
 local variables = {}
 
--- The one of a name, and its place in the list. who: what a refusal begins with, as 'picture: '
+-- Returns the variable of that name and its index. who: the beginning of the
+-- error message, such as 'picture: '.
 function variables.find(scheme, name, who)
     local names = {}
     if type(name) ~= 'string' then
@@ -19,7 +21,8 @@ function variables.find(scheme, name, who)
         table.concat(names, ', '))
 end
 
--- The kernel that derives a variable; nil where it is an unknown that is shown as it is stored.
+-- Returns the kernel that derives a variable, or nil if it is an unknown that
+-- is shown as it is stored.
 function variables.derivation(sim, v)
     if sim.domain and sim.scheme:shows(v, sim.domain) then return nil end
     return v.kernel

@@ -1,5 +1,5 @@
--- The words of a command line as one line that a shell reads as the same words. The name of an
--- option stays outside of quotes, which is how rerun.lua finds it.
+-- Joins the words of a command line into one line that a shell splits into the
+-- same words. Option names stay outside the quotes: rerun.lua looks for them.
 
 local words = {}
 

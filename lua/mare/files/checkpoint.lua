@@ -1,7 +1,8 @@
--- The file from which a run goes on: one line that says what it is, a header of plain values
--- (literal.lua), the fields of the whole grid with their ghost cells in the precision of the run,
--- and a CRC-32 of all that. It appears whole or not at all; the last few are kept as FILE, FILE.1,
--- FILE.2, ..., newest first, and FILE is there at every moment.
+-- Checkpoints, the files that a run continues from. A file holds one line that
+-- identifies it, a header of plain values (literal.lua), the fields of the
+-- whole grid with their ghost cells in the precision of the run, and a CRC-32
+-- of all of this. It appears complete or not at all. The last few checkpoints
+-- are kept as FILE, FILE.1, FILE.2, ..., newest first.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -14,7 +15,7 @@ local magic = 'Mare checkpoint 1 '
 local crc_bytes = 8             -- as hexadecimal digits
 local most_kept = 99
 
--- The name of the k-th newest of a family, from 0.
+-- Returns the name of the k-th newest checkpoint, from k = 0.
 function checkpoint.name(path, k)
     return k == 0 and path or path .. '.' .. k
 end
@@ -23,11 +24,12 @@ local function rotate(path, keep)
     local name = checkpoint.name
     for k = keep - 1, 2, -1 do os.rename(name(path, k - 1), name(path, k)) end
     if keep < 2 or not files.size(path) then return end
-    -- Some file systems have no links; then FILE is missing for a moment, and FILE.1 is found.
+    -- Without hard links, FILE is missing for a moment; a restart finds FILE.1.
     if not pcall(files.link, path, name(path, 1)) then os.rename(path, name(path, 1)) end
 end
 
--- data: `size` bytes at a pointer. keep: how many there are afterwards, at most.
+-- Writes a checkpoint. data: a pointer to `size` bytes. keep: how many
+-- checkpoints may exist afterwards.
 function checkpoint.write(path, keep, header, data, size)
     path = files.follow(path)
     local text = literal.encode(header)
@@ -66,15 +68,16 @@ local function parse(data, size)
         memory = data }
 end
 
--- { header, state = pointer, bytes } of one file, or nil and why not.
+-- Returns { header, state = pointer, bytes } of a file, or nil and the reason.
 function checkpoint.read(path)
     local data, size = files.map(path)
     if not data then return nil, size end
     return parse(data, size)
 end
 
--- The newest of a family that is whole, with its `path` and in `passed_over` why not a newer one;
--- nil where there is no file of these names at all.
+-- Returns the newest intact checkpoint among FILE, FILE.1, ..., with its
+-- `path`, and in `passed_over` the reasons against newer ones. Returns nil if
+-- there is no such file at all; raises an error if none is intact.
 function checkpoint.newest(path)
     local passed_over, any = {}, false
     path = files.follow(path)

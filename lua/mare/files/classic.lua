@@ -1,20 +1,20 @@
--- How long a NetCDF file of the classic formats must be by its header (NetCDF-C's file format
--- specification). The library reads what is missing of such a file as zeros; of NetCDF-4 it
--- refuses a file that is not whole by itself.
+-- Computes from its header how long a file in a classic NetCDF format must be
+-- (NetCDF-C's file format specification). The library reads the missing end of
+-- a truncated file as zeros; truncated NetCDF-4 files it refuses by itself.
 
 local files = require 'bindings.files'
 
 local classic = {}
 
-local sizes = { 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8 }       -- bytes, by the type's number
-local streaming = 2 ^ 32 - 1        -- records are not counted
+local sizes = { 1, 1, 2, 4, 4, 8, 1, 2, 4, 8, 8 }       -- bytes of each type
+local streaming = 2 ^ 32 - 1        -- the number of records is not known
 
 local Header = {}
 Header.__index = Header
 
 local function padded(n) return math.ceil(n / 4) * 4 end
 
--- A number of so many bytes, the highest first; raises at the end of the file.
+-- Reads a big-endian integer; raises an error at the end of the file.
 function Header:integer(bytes)
     local text, value = self.file:read(bytes), 0
     if not text or #text < bytes then error('end of file', 0) end
@@ -30,7 +30,7 @@ function Header:skip(bytes)
     end
 end
 
--- f() for each entry of a list, after its name.
+-- Calls f() for each entry of a list, after the entry's name.
 function Header:each(f)
     self:integer(4)
     for _ = 1, self:count() do
@@ -46,7 +46,7 @@ function Header:attributes()
     end)
 end
 
--- Adds { bytes = of its values, begin, is_record } of a variable.
+-- Reads the header of a variable and appends { bytes, begin, is_record }.
 local function add_variable(self, lengths, list)
     local v = { bytes = 1 }
     for _ = 1, self:count() do
@@ -83,7 +83,8 @@ local function parse(self)
     return last_byte(variables, records == streaming and 0 or records)
 end
 
--- Bytes, infinitely many if the header itself is cut off; nil of other formats.
+-- Returns the length in bytes, infinity if the header itself is truncated, or
+-- nil if the file has another format.
 function classic.length(path)
     local file = io.open(path, 'rb')
     local magic = file and file:read(4) or ''
@@ -96,7 +97,8 @@ function classic.length(path)
     return is_classic and (ok and length or math.huge) or nil
 end
 
--- In words, that a file is shorter than its header says; nil where it is not, or of another kind.
+-- Says in words that a file is shorter than its header demands. Returns nil if
+-- the file is complete or has another format.
 function classic.cut_off(path)
     local length, size = classic.length(path), files.size(path)
     if length and size < length then

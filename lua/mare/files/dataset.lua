@@ -1,7 +1,8 @@
--- Fields in NetCDF files, Mare's own and others that follow CF: variables over (y, x), or with one
--- more dimension in front, which is taken for time. Values that are packed are unpacked, those that
--- are missing become NaN, and rows come south first. Curves: variables over time alone, and those
--- of the stations of a collection of time series.
+-- Reads NetCDF files, Mare's own and others that follow CF. A field is a
+-- variable over (y, x), or over a third dimension in front, which is taken for
+-- time. Packed values are unpacked, missing ones become NaN, and rows are
+-- returned south first. A curve is a variable over time alone, or over time and
+-- the stations of a CF collection of time series.
 
 local classic = require 'mare.files.classic'
 local errors = require 'bindings.errors'
@@ -15,7 +16,7 @@ Dataset.__index = Dataset
 
 local time_names = { second = 's', sec = 's', minute = 'min', hour = 'h', day = 'd' }
 
--- The file as NetCDF, or a refusal: where there is none, of another kind, or not whole.
+-- Opens a file; raises an error if it is missing, truncated or no NetCDF file.
 local function open(path)
     local reason = files.unreadable(path) or classic.cut_off(path)
     if reason then errors.usage('%s: %s', path, reason) end
@@ -24,7 +25,7 @@ local function open(path)
     return file
 end
 
--- { path, title } of what lies there; a refusal where nothing does.
+-- Opens a file and returns { path, title, names, ... }, or raises an error.
 function dataset.open(path)
     local file = open(path)
     local self = setmetatable({ path = path, file = file, fields = {}, names = {}, curves = {},
@@ -40,7 +41,7 @@ function dataset.open(path)
         local is_curve = v.dimensions[1] == 'time' and (rank == 1 or rank == 2 and of_stations)
         if is_curve and not is_bounds then
             self.curves[v.name] = v
-            if rank == 2 then stations = stations + 1 end       -- these come first
+            if rank == 2 then stations = stations + 1 end       -- list station variables first
             table.insert(self.curve_names, rank == 2 and stations or #self.curve_names + 1, v.name)
         elseif (rank == 2 or rank == 3) and not is_bounds then
             self.fields[v.name] = v
@@ -50,7 +51,8 @@ function dataset.open(path)
     return self
 end
 
--- One coordinate as numbers from 1, with its attributes; counted where the file has none.
+-- Returns a coordinate as an array of numbers, and its attributes. If the file
+-- has no such variable, cells are numbered from 0.5.
 local function coordinate(self, name, n)
     local ok, attributes = pcall(self.file.attributes, self.file, name)
     local values = {}
@@ -63,7 +65,8 @@ local function coordinate(self, name, n)
     return values, attributes
 end
 
--- The edges of cells with these centres, without what rounding added, and whether they count down.
+-- Returns the edges { low, high } of cells with these centres, cleaned of
+-- rounding errors, and whether the coordinate decreases.
 local function edges(values)
     local n = #values
     local first, last = values[1], values[n]
@@ -82,8 +85,9 @@ local function time_unit(attributes)
     return time_names[word:gsub('s$', '')] or word
 end
 
--- { name, label, unit, nx, ny, x, y = edges, coordinates, length_unit, times or nil, time_unit } of
--- a variable; a refusal lists those that there are.
+-- Returns { name, label, unit, nx, ny, x, y (edges { low, high }), coordinates,
+-- length_unit, times (or nil), time_unit } of a field. An unknown name raises
+-- an error that lists the known ones.
 function Dataset:field(name)
     local v = self.fields[name]
     if not v then
@@ -107,7 +111,7 @@ function Dataset:field(name)
     return out
 end
 
--- Numbers that stand for a missing value.
+-- Returns the numbers that stand for a missing value, as keys.
 local function missing_values(attributes)
     local list = {}
     for _, name in ipairs { '_FillValue', 'missing_value' } do
@@ -117,7 +121,7 @@ local function missing_values(attributes)
     return next(list) and list
 end
 
--- Record k (from 1) of a field as ny rows of nx numbers, 0-based.
+-- Returns record k (from 1) of a field: ny rows of nx numbers, indexed from 0.
 function Dataset:read(field, k)
     local nx, ny, a = field.nx, field.ny, field.attributes
     local start, count = { k - 1, 0, 0 }, { 1, ny, nx }
@@ -137,7 +141,7 @@ function Dataset:read(field, k)
     return out
 end
 
--- Names of the stations, in their order; their numbers where the file has none.
+-- Returns the names of the stations in order, or numbers if the file has none.
 local function station_names(self, n)
     local names = {}
     for k = 1, n do names[k] = 'station ' .. k end
@@ -151,7 +155,8 @@ local function station_names(self, n)
     return names
 end
 
--- { label, unit, times, time_unit, series = { { label, values } } } of a variable over time.
+-- Returns { label, unit, times, time_unit, series = { { label, values } } } of
+-- a variable over time.
 function Dataset:curve(name)
     local v, attributes = self.curves[name], self.file:attributes(name)
     local times, of_time = coordinate(self, 'time', v.shape[1])

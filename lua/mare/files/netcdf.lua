@@ -1,51 +1,53 @@
--- Snapshots of a run in one CF-1.8 NetCDF-4 file (dimensions time, y, x, or time, latitude,
--- longitude; coordinates at cell centres). Everything goes to a unique temporary file beside the
--- final one; close() syncs it and renames it, so the final name only ever holds a complete file,
--- and an older file there survives a failed run.
+-- Writes snapshots of a run to a CF-1.8 NetCDF-4 file with dimensions time, y,
+-- x (or time, latitude, longitude) and coordinates at the centres of cells. All
+-- data go to a unique temporary file beside the final one; close() syncs and
+-- renames it. So the final name only ever holds a complete file, and an older
+-- file of that name survives a failed run.
 --
 --   local netcdf = require 'mare.files.netcdf'
 --   local out = netcdf.writer{
 --       path = 'kh.nc',
---       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },   -- and coordinates =
---                                     -- 'longitude-latitude' where x and y are degrees
+--       grid = { nx = 64, ny = 32, x = { 0, 2 }, y = { 0, 1 } },   -- for degrees add coordinates =
+--                                     -- 'longitude-latitude'
 --       sample = { i0 = 0, j0 = 0, nx = 32, ny = 16, step = 2 },   -- which cells: from (i0, j0)
---                                     -- every second, 32 x 16 in all; nil: the whole grid
+--                                     -- every second one, 32 x 16 in total; nil: the whole grid
 --       variables = {                         -- type 'float' or 'double'; units default to '1'
 --           { name = 'rho', type = 'float', long_name = 'mass density', units = 'kg m-3',
---             standard_name = 'air_density' },                       -- standard_name only if CF's
---       },
---                                              -- missing = _FillValue, if there is any
---       statics = { { name = 'depth', data = cdata, ... } },         -- likewise, without time
+--             standard_name = 'air_density', missing = nil },      -- standard_name: only CF's;
+--       },                                    -- missing: the _FillValue, if there is one
+--       statics = { { name = 'depth', data = cdata, ... } },       -- variables without time
 --       title = 'Kelvin-Helmholtz instability',
 --       source = 'Mare 0.1.0',                -- program and version
 --       command = 'mare kelvin_helmholtz.lua --nx 64',               -- becomes 'history'
---       attributes = { device = 'cuda:0', precision = 'float' },     -- global, by these names
+--       attributes = { device = 'cuda:0', precision = 'float' },     -- global, with these names
 --       options = { nx = 64, ['t-end'] = 2.0, flux = 'hllc' },       -- global 'option_t_end' etc.
 --       time_units = 's', space_units = 'm',  -- nil for scaled problems
---       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: an arbitrary one
---       owner = nil,                          -- a word, of a file that is to be sealed
+--       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: arbitrary
+--       owner = nil,                          -- names the run, if the file will be sealed
 --       deflate = 0,                          -- 0 (default) to 9
---       shuffle = true,                       -- of bytes before; nil: when deflated
+--       shuffle = true,                       -- bytes before deflate; nil: when deflated
 --       quantize = 4,                         -- significant digits to keep; nil: all
 --   }
---   out:write(t, function(name) return data end)   -- data: cdata, ny*nx values, row-major, y up,
---                                     -- each variable's own, left alone until write() returns
---   out:close()                               -- complete: now it has its final name
---   out:abort()                               -- or: remove the temporary; harmless after close()
+--   out:write(t, function(name) return data end)   -- data: cdata of ny*nx values, row-major, y up;
+--                                     -- each variable has its own, unchanged until write() returns
+--   out:close()                               -- completes the file under its final name
+--   out:abort()                               -- or removes it; harmless after close()
 --
--- A run that may be killed seals its file now and then. HDF5 keeps an index that it rewrites in
--- place, so a file that was being written when its process died may be unreadable; the data of a
--- record, once written, never change. So position = out:seal() closes the file for a moment, syncs
--- it, and reports its length and every byte that is not data of a record. From these and any later
--- state of the file netcdf.resume(spec, position) makes a copy that is the file as it was, to be
--- continued; what came after is gone from it, and is computed and written again. The old file
--- stays until the new one is complete.
+-- A run that may be killed seals its file now and then. HDF5 rewrites its index
+-- in place, so a file whose process dies during a write may be unreadable; but
+-- the data of a record, once written, never change. Therefore position =
+-- out:seal() closes the file for a moment, syncs it, and records its length and
+-- all bytes that are not data of records. From these and any later state of the
+-- file, netcdf.resume(spec, position) copies the file as it was when it was
+-- sealed, and continues it. Later records are dropped, computed again and
+-- written again. The old file stays until the new one is complete.
 --
 -- Large fields that nothing compresses go past HDF5 and past the page cache (bindings/README.md).
 --
--- writer{} raises before anything is computed if the path is a folder, the folder cannot be written
--- or a description is wrong. After any failed call the temporary is already gone.
--- Attribute values: string, number, boolean (written as text) or array of numbers.
+-- writer{} raises an error before anything is computed if the path is a folder,
+-- its folder cannot be written or a description is wrong. After any failed call
+-- the temporary file is gone already. Attributes are strings, numbers, booleans
+-- (written as text) or arrays of numbers.
 
 local files = require 'bindings.files'
 local hdf5 = require 'bindings.hdf5'
@@ -57,7 +59,7 @@ local output = {}
 local Writer = {}
 Writer.__index = Writer
 
-local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough for partial readers
+local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough to read parts of a field
 local bytes_of = { float = 4, double = 8 }
 
 local function fail(spec, ...)
@@ -84,7 +86,7 @@ local function sample_of(spec)
     return spec.sample or { i0 = 0, j0 = 0, nx = g.nx, ny = g.ny, step = 1 }
 end
 
--- Names of the coordinates of a grid, and their attributes.
+-- The names and attributes of a grid's coordinates.
 local axes = {
     cartesian = {
         x = { name = 'x', long_name = 'x of the cell centre' },
@@ -132,13 +134,15 @@ local function check_deflate(spec)
     end
 end
 
--- Rows of a chunk: equal shares of whole rows, which lie in one piece in memory too.
+-- Returns the rows of a chunk. Chunks are equal shares of whole rows, so each
+-- is contiguous in memory too.
 local function chunk_rows(g)
     local most = math.max(1, math.floor(max_chunk / g.nx))
     return math.ceil(g.ny / math.ceil(g.ny / most))
 end
 
--- Bytes that one record may add to the file: whole chunks and some room for HDF5's own tables.
+-- Returns an upper bound of the bytes that a record adds to the file: whole
+-- chunks, and some room for HDF5's own tables.
 local function record_bytes(spec)
     local g, bytes = sample_of(spec), 0
     local rows = chunk_rows(g)
@@ -176,9 +180,10 @@ end
 
 local unit_names = { s = 'seconds', min = 'minutes', h = 'hours', d = 'days' }
 
--- CF knows time as a unit since a date only, and programs that read it want one; so a scaled time
--- is counted in seconds, and what is arbitrary is said. The axis attribute stays off x and y:
--- checkers take X and Y for longitude and latitude.
+-- CF defines time only as a unit since a date, and programs that read the file
+-- need a date. So scaled times are written in seconds, and a comment says what
+-- is arbitrary. x and y have no axis attribute: checkers take X and Y for
+-- longitude and latitude.
 local function time_attributes(spec)
     local unit, epoch, comment = spec.time_units, spec.epoch or '2000-01-01 00:00:00', nil
     if not spec.epoch then comment = 'the date is arbitrary' end
@@ -213,8 +218,8 @@ local function write_through(file, spec)
     for _, v in ipairs(spec.variables) do file:write_through(v.name) end
 end
 
--- Whether all chunks are of whole pages, and large enough, and not filled by HDF5 beforehand, as
--- those of variables with missing values are.
+-- Returns whether the chunks of all variables are large, consist of whole
+-- pages, and are not filled by HDF5 beforehand (as with missing values).
 local function has_whole_pages(spec)
     local g = sample_of(spec)
     for _, v in ipairs(spec.variables) do
@@ -226,7 +231,8 @@ local function has_whole_pages(spec)
     return true
 end
 
--- Fields may go from where they lie to where HDF5 says, past the page cache.
+-- Opens an index that tells where HDF5 puts chunks, so that fields can be
+-- written there directly, past HDF5 and the page cache.
 local function open_index(self)
     local spec, names = self.spec, {}
     if not (self.file.aligns and is_plain(spec) and has_whole_pages(spec)
@@ -255,7 +261,7 @@ local function history(spec)
     return os.date '!%Y-%m-%dT%H:%M:%SZ ' .. spec.command
 end
 
--- `earlier`: the history so far of a file that is continued
+-- earlier: the history of a file that is continued.
 local function put_global_attributes(file, spec, earlier)
     file:put_attribute(nil, 'Conventions', 'CF-1.8')
     if spec.title then file:put_attribute(nil, 'title', spec.title) end
@@ -272,7 +278,8 @@ local function put_global_attributes(file, spec, earlier)
     put_attributes(file, nil, options)
 end
 
--- Of cells `first`, first + step, ... of the `cells` between the ends of the range.
+-- Writes the centres of cells `first`, first + step, ...; the whole range has
+-- `cells` cells.
 local function put_centres(file, name, n, range, cells, first, step)
     local centres = netcdf.doubles(n)
     local width = (range[2] - range[1]) / cells
@@ -298,7 +305,7 @@ local function define(file, spec)
     file:sync()
 end
 
--- Runs f(self, ...); when it raises, the writer is aborted before the error goes on.
+-- Calls f(self, ...). If it raises an error, the writer is aborted first.
 local function guarded(self, f, ...)
     local ok, message = pcall(f, self, ...)
     if not ok then
@@ -321,7 +328,7 @@ end
 
 function output.writer(spec)
     local self = new_writer(spec)
-    self.data, self.counted = {}, 0     -- { offset, bytes } of the data of so many records
+    self.data, self.counted = {}, 0     -- { offset, bytes } of data; how many records they cover
     guarded(self, function()
         self.temporary:reserve(self.record_bytes)
         self.file = netcdf.create(self.temporary.name, self.path)
@@ -331,7 +338,8 @@ function output.writer(spec)
     return self
 end
 
--- Chunk by chunk, so that each can leave the memory while the next is written.
+-- Writes a field chunk by chunk: each can leave the page cache while the next
+-- one is written.
 local function put_field(self, name, data)
     local start, count = self.start, self.count
     local ny, nx, rows = self.cells.ny, self.cells.nx, chunk_rows(self.cells)
@@ -342,10 +350,11 @@ local function put_field(self, name, data)
     end
 end
 
--- HDF5 finds a place for a chunk when something is put into it: its first value.
+-- HDF5 allocates a chunk when its first value is written.
 local first_value = { 1, 1, 1 }
 
--- Appends where the chunks of a field go. A first value comes again with its chunk.
+-- Makes HDF5 allocate the chunks of a field, and appends the pieces to write
+-- there. The first value of a chunk is written again with the chunk.
 local function claim(self, v, data, pieces)
     local start, nx, bytes = self.start, self.cells.nx, bytes_of[v.type]
     local ny, rows = self.cells.ny, chunk_rows(self.cells)
@@ -358,7 +367,8 @@ local function claim(self, v, data, pieces)
     end
 end
 
--- What HDF5 has in the pages of the chunks has to be in the file before.
+-- Writes the pieces directly. HDF5 must have flushed its own data of these
+-- pages before.
 local function place(self, pieces)
     local ok, message = pcall(self.temporary.place, self.temporary, pieces)
     if not ok then
@@ -367,7 +377,8 @@ local function place(self, pieces)
     end
 end
 
--- Returns the pieces of fields that HDF5 does not write.
+-- Writes the fields of a record; returns the pieces that must still be written
+-- past HDF5.
 local function put_fields(self, get)
     local pieces, cells = {}, self.cells.nx * self.cells.ny
     for _, v in ipairs(self.spec.variables) do
@@ -392,7 +403,7 @@ local function write(self, t, get)
     self.file:put('time', { self.steps }, { 1 }, self.time)
     self.file:sync()
     place(self, pieces)
-    self.temporary:recycle()        -- what HDF5 kept to compress it
+    self.temporary:recycle()        -- frees pages that HDF5 kept to compress data
     self.last, self.steps = t, self.steps + 1
 end
 
@@ -403,7 +414,7 @@ end
 
 -- ---- sealed files ----
 
--- What must not differ where one file is continued by another run.
+-- Returns a text of all that must be equal when another run continues the file.
 local function shape_of(spec)
     local names = {}
     for k, v in ipairs(spec.variables) do names[k] = v.name .. ' ' .. v.type end
@@ -411,7 +422,8 @@ local function shape_of(spec)
         storage = { spec.deflate or 0, spec.shuffle or false, spec.quantize or 0 } }
 end
 
--- Where the chunks of records first .. last - 1 begin; without them those of what has no time.
+-- Returns the origins of the chunks of records first ... last - 1; without
+-- arguments, those of a variable without time.
 local function chunk_origins(spec, first, last)
     local g, origins = sample_of(spec), {}
     for record = first or 0, (last or 1) - 1 do
@@ -428,7 +440,8 @@ local function paths(variables)
     return names
 end
 
--- Everything but `extents` of the first `size` bytes, as { offset, bytes } in order.
+-- Returns the parts of the first `size` bytes outside of `extents`, as an
+-- ordered array of { offset, bytes }.
 local function others(extents, size)
     table.sort(extents, function(a, b) return a[1] < b[1] end)
     local list, at = {}, 0
@@ -476,7 +489,8 @@ local function seal(self)
     open_index(self)
 end
 
--- From here on a failing or aborted run leaves the file, for resume().
+-- Seals the file and returns the position for resume(); see the head of this
+-- file. From now on a failed or aborted run leaves the temporary file.
 function Writer:seal()
     if not self.file then fail(self, 'is closed') end
     if not self.position or self.counted ~= self.steps then guarded(self, seal) end
@@ -493,7 +507,7 @@ local function has_id(path, id)
     return ok and found == id
 end
 
--- The file as it was left, or the complete one.
+-- Returns the file to resume from: the temporary one, or the complete one.
 local function find_source(position)
     for _, path in ipairs { position.temporary, position.path } do
         local size = files.size(path)
@@ -525,7 +539,7 @@ local function restore(position, temporary)
     if not ok then error(reason, 0) end
 end
 
--- A writer that goes on where seal() gave that position.
+-- Returns a writer that continues where seal() returned that position.
 function output.resume(spec, position)
     if shape_of(spec) ~= position.shape then
         fail(spec, 'the run to be continued wrote other variables, cells or storage into it; give '
@@ -559,7 +573,8 @@ function Writer:close()
     end)
 end
 
--- Closes the file if it can be, and leaves it under its temporary name when it was sealed.
+-- Closes the file if possible. A sealed file stays under its temporary name;
+-- others are removed.
 function Writer:abort()
     local file = self.file
     self.file = nil
@@ -568,11 +583,11 @@ function Writer:abort()
     if self.position then self.temporary:keep() else self.temporary:discard() end
 end
 
--- For other files of the same run.
+-- The writers of other files of the run use these.
 output.put_attributes, output.put_global_attributes = put_attributes, put_global_attributes
 output.time_attributes = time_attributes
 
--- Raises now what writer{} would raise later because of the path.
+-- Raises the errors now that writer{} would raise later because of the path.
 output.check = files.check
 
 return output

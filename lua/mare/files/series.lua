@@ -1,6 +1,6 @@
--- The file of a run's time series: integrals over the domain as variables of time alone, and the
--- gauges as a CF collection of featureType timeSeries, of which each is a `station`. It is written
--- once, and appears whole or not at all.
+-- Writes the time series of a run: integrals over the domain as variables over
+-- time, and gauges as a CF collection of featureType timeSeries, with one
+-- station per gauge. The file is written once, complete or not at all.
 
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
@@ -8,7 +8,8 @@ local output = require 'mare.files.netcdf'
 
 local series = {}
 
--- Of a gauge or drifter: its field, the variable that it becomes, and the unit of that.
+-- For a gauge or drifter: the field of its table, the name of the coordinate
+-- variable, and its unit.
 series.positions = {
     cartesian = { { 'x', 'x' }, { 'y', 'y' } },
     ['longitude-latitude'] = { { 'x', 'longitude', 'degrees_east' },
@@ -93,8 +94,8 @@ local function write(file, spec, what, arrays)
     file:close()
 end
 
--- spec: as for the writer of netcdf.lua, without variables; what: { integrals, variables, gauges },
--- arrays: their values, both as in mare/series.lua.
+-- spec: as for netcdf.writer, without variables. what: { integrals, variables,
+-- gauges }. arrays: their values. run/series.lua makes both.
 function series.write(spec, what, arrays)
     local columns = 1 + #what.integrals + #what.variables * #what.gauges
     local temporary = files.temporary(spec.path)

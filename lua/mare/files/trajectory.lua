@@ -1,5 +1,5 @@
--- The file of a run's drifters: a CF collection of featureType trajectory, each with all its times
--- and places. It is written once, and appears whole or not at all.
+-- Writes the drifters of a run: a CF collection of featureType trajectory with
+-- all their times and places. The file is written once, complete or not at all.
 
 local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
@@ -53,8 +53,8 @@ local function put(file, spec, what)
     each('fate', function(one, r) return fates[one.fate[r]] end)
 end
 
--- spec: as for the writer of netcdf.lua, without variables; what: of Drifters:arrays() in
--- ocean/drifters.lua
+-- spec: as for netcdf.writer, without variables. what: the result of
+-- Drifters:arrays() in ocean/drifters.lua.
 function trajectory.write(spec, what)
     local temporary, file = files.temporary(spec.path), nil
     local ok, failure = pcall(function()

@@ -1,4 +1,5 @@
--- How fast a device copies its own memory: the limit that T_eff is a share of.
+-- Measures how fast a device copies its own memory. The effective throughput
+-- T_eff of a run is reported as a share of this rate.
 
 local profile = require 'bindings.profile'
 local source = require 'mare.base.source'
@@ -23,7 +24,7 @@ local function kernel_copy(device, dst, src)
     }
 end
 
--- Milliseconds of the fastest of a few calls.
+-- Returns the milliseconds of the fastest of a few calls.
 local function fastest(device, work)
     local start, stop, best = device:event(), device:event(), math.huge
     work()
@@ -52,9 +53,10 @@ local function measure(device)
     return 2 * size / (best * 1e-3)
 end
 
--- Bytes read plus bytes written per second, the best of a few copies of a buffer larger than any
--- cache, by a kernel or by the driver, whichever is faster; nil where there is no memory for it.
--- Leaves no trace in a profile.
+-- Returns bytes read plus bytes written per second, of the fastest of a few
+-- copies by a kernel or by the driver; the buffer is larger than any cache.
+-- Returns nil if the device has too little memory. The copies do not appear in
+-- a profile.
 function bandwidth.measure(device)
     return profile.without(measure, device)
 end

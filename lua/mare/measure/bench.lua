@@ -1,5 +1,6 @@
--- `mare bench`: the measurements of tests/bench/, which come with the source tree, the bundle and
--- an installation. A file there is one if its head says how it is run.
+-- `mare bench` lists and runs the benchmarks in tests/bench/, which are part of
+-- the source tree, the bundle and an installation. A file there is a benchmark
+-- if its head says how to run it.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -15,7 +16,8 @@ local function head_of(name)
     return text and text:match '^(%-%-.-)\n[^-]'
 end
 
--- { name, about = what it measures, usage = how it is run }; nil if there is none of that name.
+-- Returns { name, about = what it measures, usage = how to run it }, or nil if
+-- there is no benchmark of that name.
 function bench.find(name)
     local head = head_of(name)
     local about, usage = (head or ''):match '^%-%- %S+ %- (.-)\n(%-%-     mare .*)$'
@@ -26,7 +28,7 @@ function bench.find(name)
     return { name = name, about = about, usage = usage:gsub('%-%-     ', '') }
 end
 
--- All of them, by name.
+-- Returns all benchmarks, sorted by name.
 function bench.list()
     if not lfs.attributes(folder) then
         errors.usage('bench: there is no folder %s, where benchmarks are', folder)
@@ -40,7 +42,7 @@ function bench.list()
     return list
 end
 
--- As `mare bench` shows them.
+-- Returns the text that `mare bench` prints.
 function bench.text()
     local lines = {}
     for _, one in ipairs(bench.list()) do
@@ -50,7 +52,7 @@ function bench.text()
     return table.concat(lines, '\n')
 end
 
--- The script of one.
+-- Returns the path of a benchmark's script.
 function bench.path(name)
     if not bench.find(name) then
         local names = {}

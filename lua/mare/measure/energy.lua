@@ -1,12 +1,15 @@
--- The energy that work on a device takes, above what the device takes when it rests.
+-- Measures the energy that work on a device takes, above what the device takes
+-- at rest.
 --
 --     local meter, reason = mare.energy.open(device)
 --     local result, reason = meter:measure { run = function() ... end, units = n }
 --
--- A counter of energy moves in steps (of 100 ms on an H200), so it is only looked at where it
--- moves: between two such moments its difference is exact and the time known to the length of one
--- call of run(). What an interval covers is this, not the calibration of the sensor. Devices:
--- NVIDIA GPUs by NVML's counter, or by its power where there is none; CPUs by RAPL.
+-- An energy counter moves in steps (of 100 ms on an H200), so it is read only
+-- where it moves. Between two such moments its difference is exact, and the
+-- time is known to within the length of one call of run(). The interval from
+-- `low` to `high` covers this uncertainty, but not the calibration of the
+-- sensor. NVIDIA GPUs are read through NVML (its energy counter, or else its
+-- power), CPUs through RAPL.
 
 local errors = require 'bindings.errors'
 local lfs = require 'lfs'
@@ -18,15 +21,16 @@ local energy = {}
 local Meter = {}
 Meter.__index = Meter
 
-local least_steps = 5           -- of the counter, below which nothing is said
-local patience = 5              -- seconds without a step after which it stands still
-local busy = 0.05               -- load of a GPU at rest above which somebody else uses it
-local settled = 0.03            -- change of power from a step to the next that ends a warm-up
-local pause = 0.001             -- seconds between looks at a counter at rest
+local least_steps = 5           -- of the counter; shorter measurements are refused
+local patience = 5              -- seconds without a step after which the counter counts as stuck
+local busy = 0.05               -- load of a resting GPU above which another process uses it
+local settled = 0.03            -- the warm-up ends when power changes by less from step to step
+local pause = 0.001             -- seconds between reads of a counter at rest
 
 -- ---- counters ----
 
--- A counter made of samples of the power: it has moved whenever it is looked at.
+-- Returns a counter that integrates samples of the power. It moves with every
+-- read.
 local function counter_of_power(power, now)
     local joules, last, at = 0, power(), now()
     return function()
@@ -62,7 +66,8 @@ local function read_number(path)
     return number
 end
 
--- A domain of RAPL that is a package: not psys, the whole machine, which some count as well.
+-- Returns whether a RAPL domain is a package. The domain psys is not: it counts
+-- the whole machine.
 local function is_package(path)
     local file = io.open(path .. '/name')
     local name = file and file:read '*l'
@@ -70,7 +75,7 @@ local function is_package(path)
     return not name or name:find '^package' ~= nil
 end
 
--- The packages of RAPL, without the domains within them.
+-- Returns the packages of RAPL, without the domains within them.
 local function packages(folder)
     local list = {}
     if lfs.attributes(folder, 'mode') ~= 'directory' then
@@ -87,7 +92,8 @@ local function packages(folder)
     return list
 end
 
--- The sum of all CPUs' packages, in which counters that start again at 0 are followed.
+-- Returns a source that sums the packages of all CPUs and follows counters that
+-- wrap around to 0.
 function energy.rapl(folder)
     local list = packages(folder or '/sys/class/powercap')
     local function counter()
@@ -106,16 +112,17 @@ function energy.rapl(folder)
     return { name = 'RAPL', id = 'RAPL', counter = counter }
 end
 
--- A meter of a source: { name =, counter = function() -> J, and where known
+-- Returns a meter of a source: { name =, counter = function() -> J, and if known
 --   id = of the counter, which several devices may share,
---   others = function() -> why nothing can be measured, load = function() -> 0 to 1,
---   temperature = function() -> deg C, now = function() -> s, sleep = function(s) }
+--   others = function() -> the reason why nothing can be measured, or nil,
+--   load = function() -> 0 to 1, temperature = function() -> deg C,
+--   now = function() -> s, sleep = function(s) }
 function energy.new(source)
     return setmetatable({ source = source, now = source.now or system.now,
         sleep = source.sleep or system.sleep }, Meter)
 end
 
--- The meter of an open device; nil and why there is none.
+-- Returns the meter of an open device, or nil and the reason.
 function energy.open(device)
     local info = type(device) == 'table' and device.info
         or errors.argument('energy: open: an open device is wanted, not %s', type(device))
@@ -131,16 +138,18 @@ function energy.open(device)
     return nil, tostring(source)
 end
 
--- By what the energy of a device is known; nil and why not. info: of the device
+-- Returns the name of the counter for a device, or nil and the reason. info: of
+-- the device.
 function energy.source_of(info)
     local meter, reason = energy.open { info = info }
     return meter and meter.source.name, reason
 end
 
--- ---- looking at a counter ----
+-- ---- reading a counter ----
 
--- Calls work() until the counter has moved. Returns joules and time of then, and by how much the
--- time may be wrong: since the look before, which itself takes a while; nil where it does not move.
+-- Calls work() until the counter moves. Returns the counter's joules, the time,
+-- and the uncertainty of that time, which is the time since the previous read.
+-- Returns nil if the counter does not move.
 local function next_step(self, work)
     local before, began = self.source.counter(), self.now()
     local looked = began
@@ -158,15 +167,17 @@ local function stands_still(self)
     return nil, string.format('the counter (%s) has not moved in %g s', self.source.name, patience)
 end
 
--- How busy the device is, which follows after a moment: waits until it rests, or for some seconds.
+-- Returns how busy the device is, once it rests or some seconds have passed;
+-- the driver reports the load with a delay.
 local function load_of(self)
     local began, load = self.now(), self.source.load
     while load and load() > busy and self.now() - began < patience do self.sleep(10 * pause) end
     return load and load() or 0
 end
 
--- Watts of the device at rest, which are kept; at least `seconds` and least_steps steps of the
--- counter long. Nil and why: it does not move, or somebody else uses the device.
+-- Measures and keeps the power of the device at rest, in W, over at least
+-- `seconds` and least_steps steps of the counter. Returns nil and the reason if
+-- the counter does not move or another process uses the device.
 function Meter:rest(seconds)
     local function wait() self.sleep(pause) end
     load_of(self)
@@ -190,8 +201,8 @@ function Meter:rest(seconds)
     return self.idle
 end
 
--- Runs until the power no longer changes over two steps (one, if it was warm before), for `least`
--- seconds or more.
+-- Calls run() for at least `least` seconds, until the power has been steady
+-- over two steps of the counter (one step if the device was warmed up before).
 local function warm_up(self, run, least)
     local joules, t = next_step(self, run)
     if not joules then return false end
@@ -211,12 +222,14 @@ end
 local measure_fields = { run = 'function', units = 'number', seconds = 'number', warm = 'number',
     steps = 'number' }
 
--- What one unit of work takes. desc: { run = function() that does `units` of them in some 10
--- milliseconds: best, it queues them and waits for those of the call before, so that the device is
--- busy while the counter is looked at, seconds = 1 at least, steps = 5 of the counter at least,
--- warm = 0.3 seconds at least of warm-up }. Returns { joules, low, high (of one unit, above rest),
--- power (W, in all), idle (W), seconds (measured), unit_seconds, steps, temperature = at the end,
--- warmed = by how many degrees meanwhile }, or nil and the reason.
+-- Measures what one unit of work takes. desc: { run = function that does
+-- `units` of them within some 10 ms, units = 1, seconds = 1 and steps = 5 of
+-- the counter to measure at least, warm = 0.3 seconds of warm-up at least }. It
+-- is best if run() queues its work and waits for the work of the previous call:
+-- then the device stays busy while the counter is read. Returns { joules, low,
+-- high (J of one unit above rest), power (W, in total), idle (W), seconds
+-- (measured), unit_seconds, steps, temperature (deg C, at the end), warmed (its
+-- rise) }, or nil and the reason.
 function Meter:measure(desc)
     errors.fields('energy: measure', desc, measure_fields)
     if not self.idle then
@@ -245,8 +258,9 @@ function Meter:measure(desc)
         warmth)
 end
 
--- What was done since rest() was called last has taken, in all: as measure() tells it, with one
--- unit. It ends with the counter's next step, after which the device rests. Nil and why not.
+-- Returns what the work since the last call of rest() took in total, in the
+-- form of measure() with one unit, or nil and the reason. Waits, with the
+-- device at rest, for the next step of the counter.
 function Meter:since_rest()
     local joules, t, late = next_step(self, function() self.sleep(pause) end)
     if not joules then return stands_still(self) end
@@ -260,7 +274,8 @@ function Meter:since_rest()
     return self:result(joules - self.joules, seconds, 1, self.late + late, steps)
 end
 
--- What is said of so many joules in so many seconds, of which `unsure` are not sure.
+-- Returns the result for `joules` in `seconds`, of which `unsure` are
+-- uncertain.
 function Meter:result(joules, seconds, units, unsure, steps, warmth)
     local net, slack = joules - self.idle * seconds, unsure / seconds
     local doubt = joules * slack + self.idle_error * seconds
@@ -278,8 +293,9 @@ end
 local Watch = {}
 Watch.__index = Watch
 
--- Of what devices do; a counter that several share, as one GPU in two back ends or all CPUs, counts
--- once. Raises where one has no counter.
+-- Returns a watch over the energy of several devices. A counter that they share
+-- (one GPU under two back ends, all CPUs) is counted once. Raises an error if a
+-- device has no counter.
 function energy.watch(devices)
     local self, seen = setmetatable({ meters = {} }, Watch), {}
     for _, device in ipairs(devices) do
@@ -291,7 +307,7 @@ function energy.watch(devices)
     return self
 end
 
--- The devices rest now and work from now on.
+-- Measures the devices at rest; the work to be measured starts after this call.
 function Watch:begin()
     for _, meter in ipairs(self.meters) do
         local idle, reason = meter:rest()
@@ -299,13 +315,13 @@ function Watch:begin()
     end
 end
 
--- Now and then meanwhile: a counter made of samples wants it.
+-- Call this now and then meanwhile: counters made of power samples need it.
 function Watch:look()
     for _, meter in ipairs(self.meters) do meter.source.counter() end
 end
 
--- { joules, low, high, idle (W), seconds } of all devices since begin(), above rest; or nil and why
--- it cannot be said.
+-- Returns { joules, low, high, idle (W), seconds } of all devices since
+-- begin(), above rest; or nil and the reason.
 function Watch:finish()
     if self.reason then return nil, self.reason end
     local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0 }
@@ -320,7 +336,7 @@ function Watch:finish()
     return sum
 end
 
--- What finish() returned, in words.
+-- Puts the results of finish() into words.
 function energy.text(found, reason)
     if not found then return 'energy: not measured: ' .. reason end
     return string.format('energy: %.4g J above rest (%.4g to %.4g)', found.joules, found.low,

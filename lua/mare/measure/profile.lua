@@ -1,10 +1,11 @@
--- Where the time of a program goes on its devices.
+-- Shows where a program spends its time on the devices.
 --
 --     local report = mare.profile(function() sim:step(100) end)
 --     print(report)                    -- a row for each kernel, and for each kind of copy
 --     report:write_trace 'run.json'    -- for chrome://tracing and ui.perfetto.dev
 --
--- Each piece is timed alone: what runs at once on two streams counts twice.
+-- Each launch and copy is timed by itself, so work that overlaps on two streams
+-- counts twice.
 
 local files = require 'bindings.files'
 local json = require 'dkjson'
@@ -15,7 +16,8 @@ local profile = {}
 local Report = {}
 Report.__index = Report
 
--- One row for all pieces of a name on a device, the longest first.
+-- Returns one row for all records of the same name on the same device, sorted
+-- by total time, longest first.
 local function make_rows(records)
     local rows, by_name, total = {}, {}, {}
     for _, r in ipairs(records) do
@@ -46,8 +48,9 @@ local function known(value, format)
     return value and value > 0 and format:format(value) or '-'
 end
 
--- T_eff counts the bytes that a launch was declared to move; `resident` is the number of
--- work-items that one compute unit holds at once.
+-- Prints one row for each kernel and kind of copy. T_eff counts the bytes that
+-- a launch was declared to move. `resident` is the number of work-items that
+-- one compute unit holds at once (the occupancy).
 function Report:__tostring()
     local lines = { ('%-28s %-10s %8s %12s %12s %7s %11s %9s %9s'):format('name', 'device', 'calls',
         'total ms', 'mean us', 'share', 'T_eff GB/s', 'registers', 'resident') }
@@ -73,7 +76,8 @@ local function character_at(text, at)
     end
 end
 
--- As JSON has it; labels are anybody's bytes, and what is no UTF-8 becomes U+FFFD.
+-- Returns the text as a JSON string. Labels may contain any bytes; what is not
+-- UTF-8 becomes U+FFFD.
 local function quote(text)
     local parts, at = {}, 1
     while at <= #text do
@@ -84,7 +88,8 @@ local function quote(text)
     return json.quotestring(table.concat(parts))
 end
 
--- A process of the trace is a device, a thread of it a stream.
+-- Returns the events of the trace: each device is a process, each of its
+-- streams a thread.
 local function trace_events(records)
     local events, processes, threads = {}, {}, {}
     local function add(format, ...) events[#events + 1] = format:format(...) end
@@ -109,7 +114,7 @@ local function trace_events(records)
     return events
 end
 
--- The trace event format, times in microseconds.
+-- Writes the records in the trace event format, with times in microseconds.
 function Report:write_trace(path)
     local temporary = files.temporary(path)
     temporary:append('{"displayTimeUnit":"ns","traceEvents":[\n'
@@ -119,13 +124,14 @@ end
 
 profile.begin = recorder.begin
 
--- The report of everything since begin().
+-- Returns the report of everything since begin().
 function profile.finish()
     local records = recorder.finish()
     return setmetatable({ records = records, rows = make_rows(records) }, Report)
 end
 
--- mare.profile(f): runs f and returns the report. A failure of f passes on.
+-- mare.profile(f): runs f and returns the report. An error of f is raised
+-- again.
 function profile.new(f)
     profile.begin()
     local ok, failure = pcall(f)

@@ -1,10 +1,13 @@
--- How far a run is and how fast: one line rewritten in place on a terminal, a plain line now and
--- then elsewhere, the same in the journal, and a summary at the end. It knows nothing of devices:
--- run.lua tells it what was computed and how long that took. Rates count only computing, the time
--- left counts everything since this process began to compute.
+-- Reports how far and how fast a run is: on a terminal one line that is
+-- rewritten in place, elsewhere a line now and then, the same in the journal,
+-- and a summary at the end. This module knows nothing of devices: the time loop
+-- tells it how many steps were computed and how long they took. Rates count
+-- computing time only; the remaining time counts everything since this process
+-- began to compute.
 --
--- T_eff = (2 x updated fields + read-only fields) x bytes x cells / time of one step: the memory
--- traffic that the step cannot do without, as if each value was read and written exactly once.
+-- T_eff = (2 x updated fields + read-only fields) x bytes x cells / time of one
+-- step. This is the memory traffic that the step cannot avoid, as if each value
+-- were read and written exactly once.
 
 local energy = require 'mare.measure.energy'
 
@@ -29,7 +32,7 @@ local function duration(seconds)
     return string.format('%d:%02d', math.floor(s / 60), s % 60)
 end
 
--- Cells/s in words.
+-- Formats cells per second.
 function progress.cell_rate(rate)
     if rate >= 1e10 then return string.format('%.1f Gcells/s', rate / 1e9) end
     return string.format(rate >= 1e8 and '%.0f Mcells/s' or '%.1f Mcells/s', rate / 1e6)
@@ -48,16 +51,17 @@ local function line(status)
     return table.concat(parts, '  ')
 end
 
--- Those who are told: every `pause` seconds, with the rate since they were told last.
+-- Adds a listener that is called every `pause` seconds with the rate since its
+-- previous call.
 local function listen(self, pause, tell)
     self.listeners[#self.listeners + 1] = { pause = pause, tell = tell, told = self.started,
         steps = 0, seconds = 0 }
 end
 
--- { cells =, bytes = of one cell and step in T_eff, copy_rate = bytes/s of the device's own copy,
--- or nil,
---   t_end = or math.huge, steps = limit or math.huge, terminal = boolean, quiet = boolean,
---   from = the clock where it begins, or nil for a new run, journal = of journal.lua or nil,
+-- desc: { cells =, bytes = of one cell and step in T_eff,
+--   copy_rate = bytes/s of the device's own copy, or nil, t_end = or math.huge,
+--   steps = the most steps, or math.huge, terminal = boolean, quiet = boolean,
+--   from = the clock at the restart, or nil for a new run, journal = or nil,
 --   now = function() -> seconds, write = function(text) }
 function progress.new(desc)
     local self = setmetatable({ listeners = {} }, Progress)
@@ -77,7 +81,7 @@ function progress.new(desc)
     return self
 end
 
--- `clock`: { t =, dt =, steps = } as read from the device
+-- clock: { t =, dt =, steps = } as read from the device.
 local function status_for(self, listener, clock)
     local done = fraction(self, clock)
     local steps, seconds = self.steps_done - listener.steps, self.seconds - listener.seconds
@@ -90,7 +94,7 @@ local function status_for(self, listener, clock)
     }
 end
 
--- A batch of steps took so many seconds of computing, and the clock is now there.
+-- Reports that `steps` steps took `seconds` of computing, and the clock now.
 function Progress:computed(clock, steps, seconds)
     self.steps_done, self.seconds = self.steps_done + steps, self.seconds + seconds
     local now = self.now()
@@ -102,14 +106,15 @@ function Progress:computed(clock, steps, seconds)
     end
 end
 
--- Clears the line that is being rewritten, so that other text may follow.
+-- Clears the line that is rewritten in place, so that other text can follow.
 function Progress:clear()
     if self.terminal and not self.quiet then self.write('\r\27[K') end
 end
 
--- { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share } of the whole run, and of
--- energy.watch: energy (J, above rest), energy_low, energy_high, cells_per_joule, or no_energy, why
--- not.
+-- Returns { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share
+-- } of the whole run. With a watch of energy.watch it adds energy (J above
+-- rest), energy_low, energy_high and cells_per_joule; or no_energy, the reason
+-- why they are missing.
 function Progress:result(watch)
     local cells = self.steps_done * self.cells
     local rate, found, reason = cells / math.max(self.seconds, 1e-9), nil, nil
@@ -130,7 +135,8 @@ local function energy_line(r)
     return text .. (found and string.format(', %.1f Mcells/J\n', r.cells_per_joule / 1e6) or '\n')
 end
 
--- Steps and rates of a run that has come to its end: those before it began are told apart.
+-- Returns the summary of a finished run. The steps before a restart are counted
+-- separately.
 local function summary(self, r, clock)
     local before = self.from and self.from.steps or 0
     local text = string.format('t = %.6g after %.0f steps', clock.t, clock.steps)
@@ -143,7 +149,7 @@ local function summary(self, r, clock)
         100 * r.share, r.copy_rate / 1e9)
 end
 
--- The end of the run: its summary is written, and returned as result() has it.
+-- Ends the run: writes the summary and returns the table of result().
 function Progress:finish(clock, watch)
     local r = self:result(watch)
     if self.quiet then return r end

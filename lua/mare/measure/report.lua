@@ -1,5 +1,5 @@
--- report.lua - where the memory is: per device, and by live object. What the two functions return
--- are arrays for programs that print as tables for people.
+-- report.lua - shows where the memory is, per device and per live object. Both
+-- functions return an array for programs, which prints as a table for people.
 
 local device = require 'bindings.device'
 
@@ -7,7 +7,7 @@ local report = {}
 
 local units = { 'B', 'KiB', 'MiB', 'GiB', 'TiB' }
 
--- "1.5 MiB"
+-- Formats bytes, for example as "1.5 MiB".
 function report.size(bytes)
     local unit = 1
     while bytes >= 1024 and unit < #units do
@@ -37,14 +37,15 @@ local function memory_of(d)
     return row
 end
 
--- What is known of a device that does not answer.
+-- Returns the row of a device that no longer answers.
 local function lost_memory(d)
     return { device = d.name, lost = true, in_use = 0, idle = 0, free = 0, total = d.info.memory,
         text = ('%-10s lost'):format(d.name) }
 end
 
--- mare.memory(): of each open device the bytes in_use by buffers, idle in the pool, free and total
--- (0 where the driver does not tell); `lost` where there is nothing to tell.
+-- mare.memory(): for each open device the bytes in_use by buffers, idle in the
+-- pool, free and total (0 if the driver does not report it); `lost` if the
+-- device no longer answers.
 function report.memory()
     local rows = {}
     for index, d in ipairs(device.opened()) do
@@ -55,7 +56,7 @@ function report.memory()
     return setmetatable(rows, table_of_rows)
 end
 
--- mare.report(): the live objects, the oldest first: kind, label, bytes, refs.
+-- mare.report(): the live objects, oldest first: kind, label, bytes, refs.
 function report.objects()
     local rows = device.objects()
     for _, row in ipairs(rows) do

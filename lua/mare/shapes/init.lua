@@ -1,11 +1,14 @@
--- How kernels are cut into work, and whatever else of them results do not depend on: for each the
--- best that is known here. First comes what a tuning tries at the moment (with), then what one has
--- found on this user's devices and kept (put), then what is shipped with Mare (shipped.lua). Found
--- ones hold for a kernel of a scheme, a model of device, a precision and a class of sizes: cells
+-- Finds the shape of each kernel: how its work is divided into work-items,
+-- groups and strips, and other choices that do not change results. The first of
+-- these that fits is used: the shape that a tuning run is trying (with), the
+-- shape that tuning found on this user's devices and kept (put), the shape that
+-- Mare ships (shipped.lua). A kept shape holds for one kernel of one scheme,
+-- one model of device, one precision and one class of sizes: numbers of cells
 -- within a factor of two around a power of four.
 --
--- A shape is a table of W columns a work-item, GROUP work-items a group, `rows` of a strip or
--- `resident` groups on a compute unit, and what else the kernel knows: see shape_fields.lua.
+-- A shape is a table: W columns per work-item, GROUP work-items per group, the
+-- `rows` of a strip or the number of `resident` groups on a compute unit, and
+-- other parameters of the kernel; see shape_fields.lua.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -18,16 +21,16 @@ local version = require('bindings.device').version
 
 local shapes = {}
 
-local trying        -- { kernel = fields } of a tuning, or nil
-local kept          -- entries of the user's file, once read
-local is_readable   -- whether those are all of it, or the file is none that could be read
-local entry_of = setmetatable({}, { __mode = 'k' })     -- of a shape that was kept
-local passed_over = setmetatable({}, { __mode = 'k' })  -- failures to compile one, as keys
+local trying        -- { kernel = fields } while a tuning run tries them, else nil
+local kept          -- the entries of the user's file, once they have been read
+local is_readable   -- whether the whole file could be read
+local entry_of = setmetatable({}, { __mode = 'k' })     -- kept shape -> its entry
+local passed_over = setmetatable({}, { __mode = 'k' })  -- keys: errors of kept shapes
 
 -- ---- the user's file ----
 
--- Where it is: MARE_TUNED, or $XDG_DATA_HOME/mare/tuned.json; nil where that is 'off' or there is
--- no place.
+-- Returns the path of the file: MARE_TUNED, or $XDG_DATA_HOME/mare/tuned.json.
+-- Returns nil if MARE_TUNED is 'off' or there is no home directory.
 function shapes.path()
     local own, data, home = os.getenv 'MARE_TUNED', os.getenv 'XDG_DATA_HOME', os.getenv 'HOME'
     if own and own ~= '' then return own ~= 'off' and own or nil end
@@ -39,7 +42,8 @@ local function is_count(value, least)
     return type(value) == 'number' and value % 1 == 0 and value >= least and value < 2 ^ 31
 end
 
--- What is wrong with a shape that somebody's own kernel has: what a define can be is right.
+-- Returns what is wrong with the shape of a user's own kernel. Anything that
+-- can be a define is allowed.
 local function own_fault(shape)
     for name, value in pairs(shape) do
         if type(name) ~= 'string' or type(value) == 'table' then
@@ -51,7 +55,7 @@ end
 local entry_fields = { kernel = 'string', device = 'string', size = 'number', scheme = 'string',
     precision = 'string', date = 'string', mare = 'string', time = 'number', energy = 'number' }
 
--- What is wrong with an entry of the file, in words; nil if nothing is.
+-- Returns what is wrong with an entry of the file, in words, or nil.
 local function fault(entry)
     if type(entry) ~= 'table' then return 'is no table' end
     for name, wanted in pairs(entry_fields) do
@@ -67,8 +71,8 @@ local function fault(entry)
     return shape_fields.fault(entry.kernel, entry.shape)
 end
 
--- The elements of a list in JSON, as they stand there and what they are: array of { text, entry };
--- nil if it is none, or not complete.
+-- Returns the elements of a JSON list as an array of { text = as it stands
+-- there, entry = decoded }, or nil if the text is not a complete list.
 local function elements(text)
     local found, at = {}, text:match '^%s*%[()'
     if text:find '^%s*$' or text:find '^%s*%[%s*%]%s*$' then return found end
@@ -82,8 +86,9 @@ local function elements(text)
     end
 end
 
--- The elements of the file, with what is wrong with them as `reason`; none where there is no file.
--- Nil and why where there is one that cannot be read.
+-- Returns the elements of the file; those that are wrong have a `reason`. There
+-- are none if there is no file. Returns nil and the reason if the file cannot
+-- be read.
 local function read_elements(path)
     local text, reason = files.read(path)
     if not text and reason:find 'No such file or directory$' then return {} end
@@ -94,7 +99,7 @@ local function read_elements(path)
     return found
 end
 
--- Entries that cannot be right are told and left out.
+-- Reads the entries; warns about wrong ones and leaves them out.
 local function read()
     local path, good = shapes.path(), {}
     local found, problem = read_elements(path)
@@ -110,19 +115,20 @@ local function read()
     return good, found ~= nil
 end
 
--- What the user has kept: array of { kernel, scheme, device, precision, size, shape, time (ms),
--- energy (J), date, mare }; and whether that is all there is.
+-- Returns what the user has kept, an array of { kernel, scheme, device,
+-- precision, size, shape, time (ms), energy (J), date, mare }, and whether the
+-- whole file could be read.
 function shapes.kept()
     if not kept and shapes.path() then kept, is_readable = read() end
     return kept or {}, is_readable
 end
 
--- Reads them anew when they are asked for next.
+-- Makes the next call of kept() read the file again.
 function shapes.forget()
     kept = nil
 end
 
--- Entries that are there stay as they stand, letter for letter.
+-- Writes the list. Existing entries keep their text, character for character.
 local function write(path, list)
     local lines, good = {}, {}
     for k, one in ipairs(list) do
@@ -135,7 +141,8 @@ local function write(path, list)
     kept, is_readable = good, true
 end
 
--- The file's elements; raises where there is a file whose contents a new one would lose.
+-- Returns the elements of the file; raises an error if the file cannot be read,
+-- since writing a new one would lose its contents.
 local function elements_to_keep(path)
     local found, problem = read_elements(path)
     if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is', problem) end
@@ -149,7 +156,8 @@ local function writable_path()
     return path
 end
 
--- Puts change(elements), if that is not nil, in place of the file's while nobody else does.
+-- Replaces the elements of the file by change(elements), unless that is nil.
+-- The file is locked meanwhile.
 local function update(change)
     local path = writable_path()
     files.locked(path, function()
@@ -158,7 +166,7 @@ local function update(change)
     end)
 end
 
--- Raises where put() could not keep anything.
+-- Raises an error if put() could not keep anything.
 function shapes.check()
     local path = writable_path()
     files.check(path)
@@ -174,7 +182,8 @@ local function is_same(a, b)
     return true
 end
 
--- Those of a list that are not to go; what is not understood never is. And how many go.
+-- Returns the elements that goes(entry) does not select, and how many it does.
+-- Elements that could not be read are always kept.
 local function without(list, goes)
     local rest = {}
     for _, one in ipairs(list) do
@@ -183,7 +192,7 @@ local function without(list, goes)
     return rest, #list - #rest
 end
 
--- Keeps an entry, in place of one for the same case.
+-- Keeps an entry; it replaces the entry for the same case.
 function shapes.put(entry)
     entry.date, entry.mare = os.date '!%Y-%m-%dT%H:%M:%SZ', version
     update(function(list)
@@ -202,7 +211,7 @@ local function say_left(list)
     end
 end
 
--- Forgets the entries of a kernel, or all. Returns how many.
+-- Removes the entries of a kernel, or all of them, and returns how many.
 function shapes.clear(kernel)
     local path, count = shapes.path(), 0
     if not (path and lfs.attributes(path)) then return 0 end
@@ -217,7 +226,7 @@ end
 
 -- ---- use ----
 
--- 'W = 4, rows = 8'
+-- Formats a shape, for example as 'W = 4, rows = 8'.
 local function describe(shape)
     local fields = {}
     for name, value in pairs(shape) do fields[#fields + 1] = name .. ' = ' .. tostring(value) end
@@ -225,7 +234,8 @@ local function describe(shape)
     return table.concat(fields, ', ')
 end
 
--- Adds the shipped shapes below `known`, whose place in the table is `words`.
+-- Adds the shipped shapes in the tree `known`; `words` are the keys on the way
+-- to it.
 local function add_shipped(lines, words, known)
     if known.W then
         lines[#lines + 1] = words .. '  shipped: ' .. describe(known)
@@ -256,7 +266,8 @@ local function none_kept()
     return is_all and 'none kept in ' .. path or 'none known'
 end
 
--- The entries as lines of a table; or those of one kernel with their shapes, and what is shipped.
+-- Returns the entries as lines of a table. For one kernel, returns its entries
+-- with their shapes, and the shipped shapes.
 function shapes.lines(kernel)
     local lines = {}
     for _, entry in ipairs(shapes.kept()) do
@@ -274,7 +285,8 @@ function shapes.lines(kernel)
     return lines[1] and lines or { none_kept() }
 end
 
--- The class of a number of cells: the edge of a square, as a power of two.
+-- Returns the size class of a number of cells: log2 of the edge of a square,
+-- rounded.
 function shapes.size(cells)
     return math.floor(0.5 * math.log(cells) / math.log(2) + 0.5)
 end
@@ -288,8 +300,8 @@ local function find_kept(kernel, scheme, device, precision, size)
     end
 end
 
--- A shape with some fields replaced; strips are told by `rows` or by `resident`, not by both, and
--- a W that is told is no `even` one.
+-- Returns a shape with some fields replaced. `rows` and `resident` exclude each
+-- other, and a W that is given rules out the shape's `even` width.
 local function merged(shape, fields)
     if not fields then return shape end
     local out = {}
@@ -301,12 +313,12 @@ local function merged(shape, fields)
     return out
 end
 
--- The scheme's name in an entry.
+-- Returns the name of a scheme in an entry.
 function shapes.scheme_name(scheme)
     return scheme.name .. ' ' .. scheme.scheme
 end
 
--- The one of several shapes for so many columns.
+-- Returns the shape for a part with so many columns; see shipped.lua.
 local function for_columns(list, columns)
     if not list[1] then return list end
     for _, shape in ipairs(list) do
@@ -320,7 +332,7 @@ local function find_shipped(kernel, device, precision, part)
     return for_columns(found[precision] or found, part.nx)
 end
 
--- The shape with these fields, or what is wrong with it, in words.
+-- Returns the shape with these fields, or nil and what is wrong with it.
 local function fitted(kernel, device, shape, fields)
     local whole = merged(shape, fields)
     local reason = shape_fields.fault(kernel, fields, device.info)
@@ -328,15 +340,16 @@ local function fitted(kernel, device, shape, fields)
     return not reason and whole, reason
 end
 
--- From now on the shipped shape is found in its place.
+-- Marks a kept shape as unfit and warns; from now on the shipped one is used.
 local function pass_over(entry, reason)
     entry.is_unfit = true
     io.stderr:write(('mare: warning: %s: what is kept of %s for %s (%s) is not used: %s\n'):format(
         shapes.path(), entry.kernel, entry.device, describe(entry.shape), reason))
 end
 
--- The shape of a kernel for a part: { nx =, cells = mean of all parts }. One that is tried and does
--- not fit is refused, one that was kept passed over with a warning.
+-- Returns the shape of a kernel for a part: { nx =, cells = the mean of all
+-- parts }. A shape that is being tried and does not fit raises an error; a kept
+-- shape that does not fit is passed over with a warning.
 function shapes.find(kernel, scheme, device, precision, part)
     local usual = find_shipped(kernel, device, precision, part)
     if trying then
@@ -359,7 +372,7 @@ end
 
 local may_be_the_shape = { MARE_ERROR_BUILD = true, MARE_ERROR_DEVICE = true }
 
--- What of a compiler's words fits into a line: the first that tells of an error.
+-- Returns the first line of a compiler's message that reports an error.
 local function first_error(message)
     for line in message:gmatch '[^\n]+' do
         if line:find 'error' then return line end
@@ -367,8 +380,9 @@ local function first_error(message)
     return message:match '[^\n]*'
 end
 
--- The program of a kernel file cut in a shape; desc: as of source.program. Where one that was kept
--- does not compile, as with another driver, that is passed over with a warning: see settle().
+-- Compiles a kernel file with a shape. desc: as for source.program. A kept
+-- shape may no longer compile, for example with a newer driver; then it is
+-- passed over with a warning and settle() starts again.
 function shapes.program(device, shape, file, desc)
     desc.options = shapes.options(device.info, shape.max_registers)
     local ok, result = pcall(device.program, device, source.program(file, desc))
@@ -380,8 +394,8 @@ function shapes.program(device, shape, file, desc)
     error(result, 0)
 end
 
--- f(...), which finds shapes and compiles, once more for each kept shape that is passed over on the
--- way. Other errors pass on.
+-- Calls f(...), which finds shapes and compiles kernels, and calls it again
+-- after each kept shape that had to be passed over. Other errors are raised.
 function shapes.settle(f, ...)
     while true do
         local ok, result = pcall(f, ...)
@@ -390,13 +404,13 @@ function shapes.settle(f, ...)
     end
 end
 
--- Whether a tuning tries shapes of that kernel at the moment.
+-- Returns whether a tuning run is trying shapes of that kernel at the moment.
 function shapes.is_tried(kernel)
     return trying ~= nil and trying[kernel] ~= nil
 end
 
--- Calls f(...) while kernels have these fields, { kernel = { W = 4, ... } }, and otherwise what is
--- shipped. An error of f passes on.
+-- Calls f(...) while the kernels have these fields, { kernel = { W = 4, ... }
+-- }, and everything else has its shipped shape. Errors of f are raised.
 function shapes.with(fields, f, ...)
     local before = trying
     trying = fields
@@ -406,8 +420,8 @@ function shapes.with(fields, f, ...)
     return result
 end
 
--- The compiler's word for at most `count` registers a work-item, nil for none: fields of
--- device:program.
+-- Returns the compiler option that limits registers per work-item to `count`
+-- (nil: no limit), as fields of device:program.
 function shapes.options(info, count)
     if not count or count == 0 then return nil end
     if info.name:find '^cuda' then

@@ -1,6 +1,7 @@
--- What of a kernel's shape a tuning, or the file of kept ones, may set, and within which bounds.
--- Beyond them kernels compute something else, or take the process along. What the fields mean:
--- shapes.lua, and the heads of the kernels.
+-- Which parameters of a kernel's shape tuning or the file of kept shapes may
+-- set, and within which bounds. Outside of these bounds a kernel would compute
+-- something else or crash the process. The head of init.lua and the heads of
+-- the kernels say what the parameters mean.
 
 local source = require 'mare.base.source'
 
@@ -25,26 +26,27 @@ end
 
 local switch = { words = 'true, false', allows = function(v) return type(v) == 'boolean' end }
 
--- A rule for each kind of device. Where the kind is not known, it is what one of them allows.
+-- Joins a rule for CPUs and one for GPUs. If the kind of device is not known, a
+-- value that either allows is allowed.
 local function either(cpu, gpu)
     return { cpu = cpu, gpu = gpu, words = ('on a CPU %s, on a GPU %s'):format(cpu.words,
         gpu.words), allows = function(v) return cpu.allows(v) or gpu.allows(v) end }
 end
 
-local cpu_lanes = count(1, 256)         -- layout.tail: what rows may be read past their end
-local few, lanes = either(cpu_lanes, one_of(1, 2, 4)), either(cpu_lanes, one_of(1, 2, 4, 8))
+local cpu_lanes = count(1, 256)         -- layout.tail: rows may be read this far past their end
+local narrow, wide = either(cpu_lanes, one_of(1, 2, 4)), either(cpu_lanes, one_of(1, 2, 4, 8))
 local any = count(1)
 
 -- ---- the kernels ----
 
 local rules = {
-    x = { W = lanes, rows = any }, y = { W = lanes, rows = any }, stage = { W = lanes, rows = any },
-    rate = { W = lanes, rows = any }, c_grid_rate = { W = lanes, rows = any },
+    x = { W = wide, rows = any }, y = { W = wide, rows = any }, stage = { W = wide, rows = any },
+    rate = { W = wide, rows = any }, c_grid_rate = { W = wide, rows = any },
     march = { W = one_of(1, 2, 4), rows = any, resident = any, DEPTH = count(2, 16) },
     tile = { W = count(1, 16) },
-    linear = { W = few, rows = any, resident = any },
-    nonlinear = { W = few, rows = any, resident = any, old_ahead = switch },
-    volumes = { W = few, rows = any, resident = any, UNROLL = count(1, 16),
+    linear = { W = narrow, rows = any, resident = any },
+    nonlinear = { W = narrow, rows = any, resident = any, old_ahead = switch },
+    volumes = { W = narrow, rows = any, resident = any, UNROLL = count(1, 16),
         TEAM = count(4, 1024), RING = count(3, 16) },
 }
 for _, own in pairs(rules) do
@@ -58,12 +60,12 @@ local function sorted_names(list)
     return table.concat(names, ', ')
 end
 
--- Whether there is such a kernel.
+-- Returns whether there is a kernel of that name.
 function shape_fields.knows(kernel)
     return rules[kernel] ~= nil
 end
 
--- The names of a kernel's fields, as keys of a table.
+-- Returns the names of a kernel's parameters as the keys of a table.
 function shape_fields.names(kernel)
     local names = {}
     for name in pairs(rules[kernel]) do names[name] = true end
@@ -74,8 +76,8 @@ local function shown(value)
     return type(value) == 'string' and ("'%s'"):format(value) or tostring(value)
 end
 
--- What is wrong with these fields of a kernel's shape, each by itself, in words, and what is
--- allowed; nil if nothing is. info: of the device, nil where it is not known.
+-- Checks each parameter of a kernel's shape by itself. Returns what is wrong
+-- and what is allowed, in words, or nil. info: of the device, nil if not known.
 function shape_fields.fault(kernel, fields, info)
     local own = rules[kernel]
     if not own then return ('kernel = %s (allowed: %s)'):format(kernel, sorted_names(rules)) end
@@ -94,7 +96,8 @@ end
 
 -- ---- whole shapes ----
 
--- What a team must be: lanes that look at one another.
+-- Checks a team: its work-items exchange values by shuffles, so they must
+-- belong to one warp.
 local function team_fault(shape, info)
     local group = ('GROUP = %d'):format(shape.GROUP)
     if not source.shuffles(info) then
@@ -126,13 +129,13 @@ local fits = {
     end,
 }
 
--- What the columns of a group keep is on the stack of a CPU's thread: on PoCL, with 8 MiB and in
--- double, twice this many are too many.
+-- On a CPU the columns of a group are kept on the stack of a thread. In double
+-- precision, twice as many as this overflow the 8 MiB that PoCL gives it.
 local most_columns = { volumes = 8192 }
 local columns_else = 20480
 
--- What keeps a whole shape, whose fields are right each by itself, from that device, in words; nil
--- or false if nothing does.
+-- Checks a whole shape whose parameters are right by themselves. Returns why it
+-- does not fit the device, in words; nil or false if it fits.
 function shape_fields.misfit(kernel, shape, info)
     if shape.GROUP > info.max_group_size then
         return ('GROUP = %d (allowed: up to %d)'):format(shape.GROUP, info.max_group_size)

@@ -1,13 +1,17 @@
--- The shapes of kernels that Mare comes with: by kernel, kind of device and precision, where these
--- matter; of several the first whose part has `columns` or more. The best of sweeps on an H200 for
--- GPUs (Euler on 8192^2 cells, oceans on 4096^2), but for stages, which are still a guess, and on
--- PoCL for CPUs. What the fields mean: shapes.lua, and the heads of the kernels.
+-- The shapes of kernels that Mare ships, by kernel, kind of device and
+-- precision, as far as these matter. Of a list, the first shape is used whose
+-- `columns` the part reaches. The shapes for GPUs are the best of sweeps on an
+-- H200 (Euler on 8192^2 cells, oceans on 4096^2), except those of `stage`,
+-- which are a guess; the shapes for CPUs were found on PoCL. The heads of
+-- init.lua and of the kernels say what the parameters mean.
 --
--- `resident` is as many groups as an H200 has room for at a time on a compute unit: then all strips
--- run at once and end together, where a few more would cost a fifth. A unit's registers are in four
--- banks, so that of groups of one warp four, eight, ... have room. A strip of the march has at
--- least `rows` rows: four more are computed. Parts of up to `cells` cells are stepped in tiles, not
--- by the march; of `even` ones W may be another, with which all compute units have the same to do.
+-- `resident` is the number of groups that a compute unit of an H200 holds at a
+-- time. Then all strips run at once and end together; a few strips more would
+-- cost a fifth of the speed. The registers of a unit are in four banks, so
+-- groups of one warp come in multiples of four. A strip of the kernel `march`
+-- has at least `rows` rows, plus four that are computed twice. Parts of up to
+-- `cells` cells are stepped by tiles instead. A tile that is `even` may get
+-- another W, with which all compute units have the same work.
 
 return {
     x = {

@@ -1,5 +1,5 @@
 local mare = require 'mare'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 
 require 'tests.lua.drift'
 
@@ -136,16 +136,16 @@ describe('forcing', function()
     end)
 end)
 
-describe('series', function()
+describe('a timeline', function()
     it('know the records around a time', function()
         local times = { 1, 2, 4 }
-        assert.same({ 1, 2 }, { series.around(times, 1) })
-        assert.same({ 2, 4 }, { series.around(times, 3.9) })
-        assert.same({ 4, series.never }, { series.around(times, 4) })
-        assert.same({ 1, series.never }, { series.around(times, 0) })
-        assert.equal(1, series.next_time(times, 0))
-        assert.equal(4, series.next_time(times, 2))
-        assert.equal(math.huge, series.next_time(times, 4))
+        assert.same({ 1, 2 }, { timeline.around(times, 1) })
+        assert.same({ 2, 4 }, { timeline.around(times, 3.9) })
+        assert.same({ 4, timeline.never }, { timeline.around(times, 4) })
+        assert.same({ 1, timeline.never }, { timeline.around(times, 0) })
+        assert.equal(1, timeline.next_time(times, 0))
+        assert.equal(4, timeline.next_time(times, 2))
+        assert.equal(math.huge, timeline.next_time(times, 4))
     end)
 end)
 

@@ -1,4 +1,5 @@
--- Times of CF files: "hours since 1980-01-14 14:00:00" and dates, in the Gregorian calendar.
+-- Reads the times of CF files, such as "hours since 1980-01-14 14:00:00", and
+-- dates in the Gregorian calendar.
 
 local calendar = {}
 
@@ -9,7 +10,8 @@ local units = {
 
 local calendars = { standard = true, gregorian = true, proleptic_gregorian = true }
 
--- Days from 1970-01-01; a year begins in March, so that the leap day is its last.
+-- Returns the days since 1970-01-01. The year is taken to begin in March, so
+-- that the leap day is its last day.
 local function day_number(year, month, day)
     if month < 3 then year, month = year - 1, month + 12 end
     local since_march = math.floor((153 * (month - 3) + 2) / 5) + day - 1
@@ -17,20 +19,22 @@ local function day_number(year, month, day)
         + since_march - 719468
 end
 
--- Seconds from 1970 to "1985-01-01", "1985-01-01 12:30:00" or "1985-01-01T12:30:00Z"; nil where the
--- text is no date.
+-- Returns the seconds from 1970 to "1985-01-01", "1985-01-01 12:30:00" or
+-- "1985-01-01T12:30:00Z", or nil if the text is no date in UTC.
 function calendar.seconds(text)
     local year, month, day, rest = text:match '^%s*(%d+)-(%d+)-(%d+)(.*)$'
     if not year then return nil end
     local hour, minute, second = rest:match '^[ T](%d+):(%d+):?([%d.]*)'
-    if rest:find '[+-]%d' and not rest:find '[+-]0+:?0*%s*$' then return nil end   -- other zones
+    if rest:find '[+-]%d' and not rest:find '[+-]0+:?0*%s*$' then return nil end   -- other zone
     month, day = tonumber(month), tonumber(day)
     if month < 1 or month > 12 or day < 1 or day > 31 then return nil end
     return day_number(tonumber(year), month, day) * 86400 + 3600 * (tonumber(hour) or 0)
         + 60 * (tonumber(minute) or 0) + (tonumber(second) or 0)
 end
 
--- Length of the unit, and seconds from 1970 to the date of "UNIT since DATE"; nil and why not.
+-- Returns the length of the unit in "UNIT since DATE" and the seconds from 1970
+-- to that date, or nil and the reason. name: of the calendar, nil for the
+-- standard.
 function calendar.units(text, name)
     if name and not calendars[name:lower()] then
         return nil, string.format("calendar '%s', must be standard or gregorian", name)

@@ -1,28 +1,30 @@
--- A variable of a NetCDF file, over (time,) y and x or latitude and longitude, as a function of
--- time and place: bilinear, and straight between records. Where values are missing, a point is
--- missing if the nearest one is, otherwise it is the mean of those that are there; fill = true
--- fills them in beforehand, from their neighbours.
+-- A variable of a NetCDF file over (time,) y and x, or latitude and longitude,
+-- as a function of time and place. It is bilinear in space and linear between
+-- the records in time. A point is missing if the nearest value is missing;
+-- otherwise it is the weighted mean of those neighbours that are not missing.
+-- With fill = true, missing values are first filled in from their neighbours.
 
 local calendar = require 'mare.forcing.calendar'
 local dataset = require 'mare.files.dataset'
 local errors = require 'bindings.errors'
 local netcdf = require 'bindings.netcdf'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 
 local gridded = {}
 
 local Gridded = {}
 Gridded.__index = Gridded
 
-local max_cached = 3        -- records in memory: the present two, and the one being read
+local max_cached = 3        -- records in memory: the present two and the one being read
 
 local function fail(self, message, ...)
     errors.argument('%s: %s: ' .. message, self.path, self.name, ...)
 end
 
--- ---- what the file has ----
+-- ---- reading the file ----
 
--- A coordinate in ascending order, as records are; `around` where it goes around the earth.
+-- Reads a coordinate in ascending order, as the records are. `around` is set if
+-- it goes all around the earth.
 local function read_axis(self, name, turned)
     local file = self.set.file
     local ok, data, n = pcall(file.get, file, name)
@@ -40,7 +42,7 @@ local function read_axis(self, name, turned)
     return axis
 end
 
--- Seconds from `start`, a date, or from the first record.
+-- Reads the times in seconds since the date `start`, or since the first record.
 local function read_times(self, name, start)
     local attributes = self.set.file:attributes(name)
     local unit, epoch = calendar.units(attributes.units, attributes.calendar)
@@ -51,7 +53,7 @@ local function read_times(self, name, start)
     for k, value in ipairs(self.field.times) do self.times[k] = epoch + unit * value - zero end
 end
 
--- Units that a quantity may have in a file, and what they are worth in those that Mare has.
+-- The units that files use for a quantity, and their factors to Mare's units.
 local units_of = {
     length = { m = 1, metre = 1, metres = 1, meter = 1, meters = 1, km = 1000, cm = 0.01 },
     velocity = { ['m s-1'] = 1, ['m/s'] = 1, ['m s**-1'] = 1, ['m s^-1'] = 1,
@@ -61,8 +63,9 @@ local units_of = {
     pressure = { Pa = 1, pascal = 1, Pascal = 1, hPa = 100, mbar = 100, millibar = 100 },
 }
 
--- What numbers of a quantity (length, velocity, transport or pressure) in these units are to be
--- multiplied by; 1 where the file says no units. Nil where it has others, and the known ones.
+-- Returns the factor from `unit` to the unit that Mare uses for a quantity
+-- (length, velocity, transport or pressure); 1 if the file names no unit. For
+-- an unknown unit returns nil and the list of known ones.
 function gridded.scale(quantity, unit)
     local known, names = units_of[quantity], {}
     if unit == nil then return 1 end
@@ -83,10 +86,12 @@ local fields = {
     quantity = units_of, hold = 'boolean',
 }
 
--- { file =, variable =, start = date of t = 0 (nil: the first record's), fill = true or
--- missing = a number, for what is missing, quantity = length, velocity, transport or pressure: its
--- units are checked and become m, m/s, m2/s or Pa; hold = true: a run may begin before the first
--- record or go on after the last }
+-- desc: { file =, variable =,
+--   start = the date of t = 0 (nil: that of the first record),
+--   fill = true, or missing = a number that replaces missing values,
+--   quantity = 'length', 'velocity', 'transport' or 'pressure': units are checked and converted
+--     to m, m/s, m2/s or Pa,
+--   hold = true: a run may begin before the first record or end after the last }
 function gridded.new(desc)
     errors.fields('gridded', desc, fields)
     for _, name in ipairs { 'file', 'variable' } do
@@ -108,7 +113,7 @@ end
 
 -- ---- values ----
 
--- The mean of the neighbours of point k that are there, or nil.
+-- Returns the mean of those neighbours of point k that are not missing, or nil.
 local function mean_around(values, k, nx, ny)
     local i, sum, count = k % nx, 0, 0
     for _, near in ipairs { i > 0 and k - 1, i < nx - 1 and k + 1, k - nx, k + nx } do
@@ -118,7 +123,7 @@ local function mean_around(values, k, nx, ny)
     return count > 0 and sum / count or nil
 end
 
--- Fills what is missing from its neighbours, ring by ring.
+-- Fills missing values from their neighbours, one layer of points at a time.
 local function fill(self, values)
     local nx, ny = self.x.count, self.y.count
     repeat
@@ -133,7 +138,7 @@ local function fill(self, values)
     until left == 0
 end
 
--- Record k, from 1; of a field without time there is one.
+-- Returns record k, from 1. A variable without time has one record.
 local function record(self, k)
     if self.records[k] then return self.records[k] end
     local count = self.x.count * self.y.count
@@ -149,7 +154,7 @@ local function record(self, k)
     return values
 end
 
--- A longitude as the file counts it.
+-- Returns a longitude within the range that the file uses.
 local function turn(axis, position)
     local turned = axis.first + (position - axis.first) % 360
     if not axis.around and turned > axis.last and turned - 360 >= axis.first - axis.step then
@@ -158,7 +163,8 @@ local function turn(axis, position)
     return turned
 end
 
--- The points of an axis around a position, and the weight of the second.
+-- Returns the two points of an axis around a position, and the weight of the
+-- second.
 local function locate(self, axis, position)
     local values, n = axis.values, axis.count
     if axis.degrees then position = turn(axis, position) end
@@ -204,17 +210,19 @@ local function in_record(self, k, x, y)
         { (1 - a) * (1 - b), a * (1 - b), (1 - a) * b, a * b })
 end
 
--- The value at a time (s) and place; before the first record and after the last that of theirs.
+-- Returns the value at a time (s) and place. Before the first record and after
+-- the last, the value stays as it is there.
 function Gridded:at(t, x, y)
     if #self.times < 2 then return in_record(self, 1, x, y) end
-    local k, weight = series.bracket(self.times, t)
+    local k, weight = timeline.bracket(self.times, t)
     local value = in_record(self, k, x, y)
     if weight == 0 then return value end
     return value + weight * (in_record(self, k + 1, x, y) - value)
 end
 
--- As a force or a boundary takes it. position: a function (x, y) of the grid -> x, y of the file.
-function Gridded:series(position)
+-- Returns the variable as a timeline, which forces and boundaries take.
+-- position: a function from x, y of the grid to x, y of the file.
+function Gridded:timeline(position)
     local times = #self.times > 1 and self.times or {}
     return { times = times, records = times[1] and not self.hold and { self } or {},
         at = function(t, x, y)
@@ -223,7 +231,7 @@ function Gridded:series(position)
         end }
 end
 
--- Refuses a run from t = 0 to `t_end` which the records do not cover.
+-- Refuses a run from t = 0 to `t_end` that the records do not cover.
 function Gridded:check_times(t_end)
     local first, last = self.times[1], self.times[#self.times]
     if first > 0 or last < t_end then

@@ -1,7 +1,8 @@
--- Tides at an open side: waves of known speed, each with an amplitude and a phase in every cell of
--- the side. eta = sum of factor * amplitude * cos(speed * t + argument - phase): phase is the lag
--- behind Greenwich; factor and argument (1 and 0 where they are not given) are where the state of
--- the moon's orbit, and the time that the run begins at, come in.
+-- Tides at an open side: waves of known speed, each with an amplitude and a
+-- phase in every cell of the side. The elevation is the sum of factor *
+-- amplitude * cos(speed * t + argument - phase), where phase is the lag behind
+-- Greenwich. factor and argument (default 1 and 0) account for the moon's orbit
+-- at the time when the run begins.
 
 local errors = require 'bindings.errors'
 local tides = require 'mare.forcing.tides'
@@ -20,7 +21,8 @@ local function speed_of(what, given)
         what, tostring(given.name), table.concat(tides.names(), ', '))
 end
 
--- A number, function(x, y) or one number a cell of the side, as a function (line, x, y).
+-- Returns a number, a function(x, y) or an array with one number per cell of
+-- the side as a function (cell, x, y), with cells counted from 0.
 local function along(what, given, cells)
     if type(given) == 'number' then return function() return given end end
     if type(given) == 'function' then return function(_, x, y) return given(x, y) end end
@@ -31,14 +33,14 @@ local function along(what, given, cells)
     if #given ~= cells then
         errors.argument('ocean: %s: %d numbers for %d cells', what, #given, cells)
     end
-    return function(line) return given[line + 1] end
+    return function(cell) return given[cell + 1] end
 end
 
 local function wave(what, amplitude, phase, cells)
     local a, g = along(what .. ': amplitude', amplitude, cells),
         along(what .. ': phase', phase, cells)
-    return function(line, x, y)
-        local amount, lag = a(line, x, y), g(line, x, y)
+    return function(cell, x, y)
+        local amount, lag = a(cell, x, y), g(cell, x, y)
         if type(amount) ~= 'number' or type(lag) ~= 'number' then
             errors.argument('ocean: %s: amplitude %s, phase %s at x = %g, y = %g', what,
                 tostring(amount), tostring(lag), x, y)
@@ -47,11 +49,13 @@ local function wave(what, amplitude, phase, cells)
     end
 end
 
--- constituents: { { name =, amplitude = (m), phase = (degrees), speed = degrees an hour where the
--- name is unknown, factor =, argument = (degrees), current_amplitude = (m/s, along the axis that
--- the side crosses), current_phase = }, ... }, or nil; cells: along the side. Returns
--- { { speed = 1/s, elevation = function(line, x, y) -> A cos(phase), A sin(phase), current = the
--- same or nil }, ... }
+-- Returns the waves of a side as an array of { speed (1/s), elevation =
+-- function(cell, x, y) -> A cos(phase), A sin(phase), current = the same for
+-- the current, or nil }. constituents: nil or an array of { name =, amplitude =
+-- (m), phase = (degrees), speed = (degrees per hour; needed for unknown names),
+-- factor =, argument = (degrees), current_amplitude = (m/s, along the axis that
+-- crosses the side), current_phase = (degrees) }. cells: their number along the
+-- side.
 function tide.new(what, constituents, cells)
     local list = {}
     for k, given in ipairs(constituents or {}) do
@@ -60,8 +64,8 @@ function tide.new(what, constituents, cells)
         local factor, argument = given.factor or 1, given.argument or 0
         local function of(amplitude, phase)
             local value = wave(title, amplitude, phase, cells)
-            return function(line, x, y)
-                local amount, lag = value(line, x, y)
+            return function(cell, x, y)
+                local amount, lag = value(cell, x, y)
                 local angle = math.rad(lag - argument)
                 return factor * amount * math.cos(angle), factor * amount * math.sin(angle)
             end

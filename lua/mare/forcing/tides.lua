@@ -1,9 +1,11 @@
--- Tides as sums of waves of known speed: constituents, where the moon and the sun have them at a
--- date, and the least squares that find amplitudes and phases in a record.
+-- Tides as sums of waves of known speed: the tidal constituents, their phases
+-- at a date according to moon and sun, and the least-squares fit that finds
+-- amplitudes and phases in a record.
 --
--- A constituent is eta = f A cos(speed t + V + u - g): A its amplitude (m), g its phase lag behind
--- Greenwich (degrees), V its equilibrium argument at t = 0, and f, u what the 18.6 years of the
--- moon's node make of it. Where no date is given f = 1 and V = u = 0.
+-- A constituent is eta = f A cos(speed t + V + u - g): A is its amplitude (m),
+-- g its phase lag behind Greenwich (degrees), V its equilibrium argument at t =
+-- 0; the nodal factor f and nodal angle u vary with the 18.6-year cycle of the
+-- moon's node. Without a date f = 1 and V = u = 0.
 
 local calendar = require 'mare.forcing.calendar'
 local errors = require 'bindings.errors'
@@ -12,10 +14,11 @@ local tides = {}
 
 -- ---- constituents ----
 
--- How often a constituent goes around with mean lunar time (from the lower transit at Greenwich),
--- and the mean longitudes of the moon, the sun, the moon's perigee; degrees to be added; the
--- constituents whose nodal factors multiply and whose nodal angles add up to its own (Doodson
--- 1921; Schureman 1940, table 2).
+-- For each constituent: its multiples of mean lunar time (from the lower
+-- transit at Greenwich) and of the mean longitudes of the moon, the sun and the
+-- moon's perigee; a phase in degrees; and the constituents whose nodal factors
+-- multiply, and whose nodal angles add up, to its own (Doodson 1921; Schureman
+-- 1940, table 2).
 local constituents = {
     SSA = { 0, 0, 2, 0 }, MM = { 0, 1, 0, -1, 0, 'MM' }, MSF = { 0, 2, -2, 0, 0, 'M2' },
     MF = { 0, 2, 0, 0, 0, 'MF' },
@@ -30,8 +33,9 @@ local constituents = {
     M8 = { 8, 0, 0, 0, 0, 'M2', 'M2', 'M2', 'M2' },
 }
 
--- Nodal factor, a0 + a1 cos N + a2 cos 2N + a3 cos 3N, and angle (degrees), b1 sin N + b2 sin 2N +
--- b3 sin 3N, N the longitude of the moon's node (Doodson 1928; Schureman 1940 tabulates the same).
+-- The nodal factor is a0 + a1 cos N + a2 cos 2N + a3 cos 3N and the nodal angle
+-- (degrees) b1 sin N + b2 sin 2N + b3 sin 3N, where N is the longitude of the
+-- moon's node (Doodson 1928; Schureman 1940 tabulates the same).
 local nodal = {
     MM = { { 1.0000, -0.1300, 0.0013, 0 }, { 0, 0, 0 } },
     MF = { { 1.0429, 0.4135, -0.0040, 0 }, { -23.74, 2.68, -0.38 } },
@@ -46,14 +50,15 @@ local nodal = {
 local century = 36525 * 86400       -- s
 local epoch = calendar.seconds '2000-01-01 12:00:00'
 
--- Mean longitudes of moon, sun, the moon's perigee and its ascending node (degrees) after so many
--- centuries from noon of 2000-01-01 (Meeus 1998), and what they gain in one.
+-- Mean longitudes (degrees) of the moon, the sun, the moon's perigee and its
+-- ascending node at noon of 2000-01-01, and their changes per century (Meeus
+-- 1998).
 local longitudes = {
     { 218.3164477, 481267.88123421 }, { 280.4664567, 36000.76982779 },
     { 83.3532465, 4069.0137287 }, { 125.0445479, -1934.1362891 },
 }
 
--- Degrees an hour.
+-- Speeds by name, in degrees per hour.
 tides.speeds = {}
 for name, c in pairs(constituents) do
     local hourly = {}
@@ -62,7 +67,7 @@ for name, c in pairs(constituents) do
         + c[4] * hourly[3]
 end
 
--- All names, slowest first.
+-- Returns the names of all constituents, slowest first.
 function tides.names()
     local list = {}
     for name in pairs(constituents) do list[#list + 1] = name end
@@ -70,7 +75,8 @@ function tides.names()
     return list
 end
 
--- The names in a text such as 'M2,S2': known ones, each once.
+-- Returns the names in a text such as 'M2,S2'. Unknown and repeated names raise
+-- an error.
 function tides.list(text)
     local list, seen = {}, {}
     for name in text:gmatch '[^,%s]+' do
@@ -83,9 +89,11 @@ function tides.list(text)
     return list
 end
 
--- Which of these a record of so many seconds does not tell apart: { { one, other, days = that it
--- takes }, ... }. Least squares may find values for them, but what belongs to one goes to the other
--- (Rayleigh's criterion: one goes round once more than the other).
+-- Returns the pairs of constituents that a record of so many seconds cannot
+-- separate: { { one, other, days = the length that can }, ... }. By Rayleigh's
+-- criterion the record must be so long that one of the two completes a full
+-- turn more than the other. In a shorter record the least-squares fit may mix
+-- them.
 function tides.inseparable(names, seconds)
     local list = {}
     for k, name in ipairs(names) do
@@ -106,7 +114,7 @@ local function find(name)
         table.concat(tides.names(), ', '))
 end
 
--- Factor and angle (degrees) of the moon's node.
+-- Returns the factor and the angle (degrees) of the moon's node.
 local function nodal_of(names, node)
     local f, u = 1, 0
     for k = 6, #names do
@@ -118,8 +126,9 @@ local function nodal_of(names, node)
     return f, u
 end
 
--- { factor = f, argument = V + u (degrees) } of a constituent, V at the date (UTC, as '2011-03-11
--- 05:46:24'), f and u a number of seconds later, such as in the middle of a record (0).
+-- Returns { factor = f, argument = V + u (degrees) } of a constituent. V holds
+-- at the date (UTC, such as '2011-03-11 05:46:24'); f and u hold `middle`
+-- seconds later (default 0), such as in the middle of a record.
 function tides.argument(name, date, middle)
     local seconds, c = calendar.seconds(date), find(name)
     if not seconds then
@@ -139,8 +148,8 @@ end
 local Fit = {}
 Fit.__index = Fit
 
--- Sums of squares over the times of a record, for a mean and constituents; which need not be
--- orthogonal over it.
+-- Returns the normal equations of the fit of a mean and the constituents. They
+-- need not be orthogonal over the record.
 function tides.fit(names)
     local self = setmetatable({ names = names, speeds = {}, count = 0 }, Fit)
     for k, name in ipairs(names) do
@@ -153,7 +162,8 @@ function tides.fit(names)
     return self
 end
 
--- The functions at time t: 1, and cosine and sine of each constituent.
+-- Returns the basis functions at time t: 1, and cosine and sine of each
+-- constituent.
 function Fit:basis(t)
     local list = { 1 }
     for k, speed in ipairs(self.speeds) do
@@ -162,7 +172,7 @@ function Fit:basis(t)
     return list
 end
 
--- Takes note of a time of the record. Returns the functions there.
+-- Adds a time of the record and returns the basis functions there.
 function Fit:add(t)
     local list, n = self:basis(t), self.size
     for a = 1, n do
@@ -174,7 +184,7 @@ function Fit:add(t)
     return list
 end
 
-local least = 1e-7      -- of a pivot, in units of its row: below this the record cannot tell
+local least = 1e-7      -- of a pivot relative to its row; below this it is singular
 
 local function raise_inseparable(self, row)
     errors.raise('MARE_ERROR_STATE', 'tides: %d samples do not tell %s from %s', self.count,
@@ -182,7 +192,7 @@ local function raise_inseparable(self, row)
         row == 1 and 'nothing' or 'the constituents before it')
 end
 
--- Cholesky's factor L, of the sums = L L'.
+-- Returns the Cholesky factor L of the sums, which are L L'.
 local function factor(self)
     local n, a, l = self.size, self.sums, {}
     for i = 1, n do
@@ -201,7 +211,7 @@ local function factor(self)
     return l
 end
 
--- The coefficients whose sums of products with the record are `right` (an array).
+-- Solves L L' x = right.
 local function solve(l, n, right)
     local x = {}
     for i = 1, n do
@@ -217,9 +227,11 @@ local function solve(l, n, right)
     return x
 end
 
--- A function from sums of products with the record (an array of 1 + 2 a constituent) to its mean
--- and, one after the other, A cos g and A sin g. arguments: { NAME = of tides.argument } or nil.
--- Raises which constituents the record cannot tell apart.
+-- Returns a function that solves the fit. It takes the sums of products of the
+-- record with the basis functions (an array of 1 + 2 per constituent) and
+-- returns an array of the mean and then A cos g and A sin g of each
+-- constituent. arguments: { NAME = of tides.argument } or nil. Raises an error
+-- that names constituents which the record cannot separate.
 function Fit:solver(arguments)
     local l = factor(self)
     return function(right)
@@ -236,13 +248,14 @@ function Fit:solver(arguments)
     end
 end
 
--- Amplitude and phase (degrees, 0 to 360) of A cos g, A sin g.
+-- Returns amplitude and phase (degrees, 0 to 360) of A cos g and A sin g.
 function tides.polar(c, s)
     return math.sqrt(c * c + s * s), math.deg(math.atan2(s, c)) % 360
 end
 
--- Of values at times (s): { mean =, NAME = { amplitude =, phase = }, ... }. arguments: { NAME = of
--- tides.argument, ... } for t = 0; nil: phases behind t = 0.
+-- Analyses values at times (s). Returns { mean =, NAME = { amplitude =, phase =
+-- }, ... }. arguments: { NAME = of tides.argument, ... } at t = 0; nil: phases
+-- are relative to t = 0.
 function tides.analyse(times, values, names, arguments)
     if #times ~= #values then
         errors.argument('tides: %d times, %d values', #times, #values)
@@ -261,10 +274,11 @@ function tides.analyse(times, values, names, arguments)
     return found
 end
 
--- ---- comparing ----
+-- ---- comparison ----
 
--- |Z - Z'| / sqrt 2 with Z = A e^(-ig): the root mean square over a period of the difference of two
--- constituents { amplitude =, phase = }.
+-- Returns the vector error of two constituents { amplitude =, phase = }: |Z -
+-- Z'| / sqrt 2 with Z = A e^(-ig), the root mean square of their difference
+-- over a period.
 function tides.vector_error(a, b)
     local p, q = math.rad(a.phase), math.rad(b.phase)
     local c = a.amplitude * math.cos(p) - b.amplitude * math.cos(q)
@@ -272,7 +286,7 @@ function tides.vector_error(a, b)
     return math.sqrt((c * c + s * s) / 2)
 end
 
--- The value in the middle of a list, or the mean of the two there.
+-- Returns the median of a list.
 function tides.median(list)
     local sorted = {}
     for k, value in ipairs(list) do sorted[k] = value end
@@ -281,9 +295,10 @@ function tides.median(list)
     return 0.5 * (sorted[math.floor((n + 1) / 2)] + sorted[math.floor(n / 2) + 1])
 end
 
--- What pairs { observed, computed } of a constituent say of a model: { count, median and rms of
--- the vector error (m), ratio = of amplitudes, that of the line through 0 of least squares, phase =
--- median |error| (degrees), amplitude = median |error| (m) }.
+-- Scores a model by pairs { observed, computed } of a constituent. Returns {
+-- count, median and rms of the vector error (m), ratio of computed to observed
+-- amplitudes (least squares through 0), phase = median |error| (degrees),
+-- amplitude = median |error| (m) }.
 function tides.score(pairs_of)
     local errors_of, phases, amplitudes, squares, both, own = {}, {}, {}, 0, 0, 0
     for k, pair in ipairs(pairs_of) do

@@ -1,22 +1,23 @@
--- Wind and air pressure as mare.ocean takes them, from a NetCDF file, a climatology or a formula:
--- 10 m winds become the stress on the water by a bulk formula, along the axes of the grid.
+-- Wind and air pressure for mare.ocean, from a NetCDF file, a climatology or a
+-- formula. A bulk formula turns 10 m winds into the stress on the water, along
+-- the axes of the grid.
 
 local errors = require 'bindings.errors'
 local gridded = require 'mare.forcing.gridded'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 
 local weather = {}
 
 local density = 1.225       -- of the air, kg/m3
 
--- Stress (N/m2) of a wind (m/s) at 10 m; Large and Pond (1981).
+-- Returns the stress (N/m2) of a wind (m/s) at 10 m; Large and Pond (1981).
 function weather.stress(u, v)
     local speed = math.sqrt(u * u + v * v)
     local drag = speed < 11 and 1.2e-3 or 4.9e-4 + 6.5e-5 * speed
     return density * drag * speed * u, density * drag * speed * v
 end
 
--- Along the axes of a grid, of a stress towards east and north.
+-- Turns a stress towards east and north to the axes of a grid.
 local function turned(grid, x, y, to_east, to_north)
     local angle = math.rad(grid:angle_at(x, y))
     local c, s = math.cos(angle), math.sin(angle)
@@ -36,29 +37,34 @@ local function opener(desc)
     end
 end
 
--- { file =, grid =, u = 'u10', v = 'v10' (winds towards east and north, or along the grid's axes
--- with along_grid = true), pressure = name of a variable or nil, start = date of t = 0,
--- position = function(x, y) of the grid -> x, y of the file, hold = as of mare.gridded }. Returns {
--- wind =, pressure = }.
+-- desc: { file =, grid =,
+--   u = 'u10', v = 'v10': winds towards east and north, or with along_grid = true along the axes
+--     of the grid,
+--   pressure = name of a variable, or nil, start = the date of t = 0,
+--   position = function from x, y of the grid to x, y of the file, hold = as in mare.gridded }
+-- Returns the timelines { wind =, pressure = }.
 function weather.new(desc)
     errors.fields('weather', desc, fields)
     local open = opener(desc)
-    local u, v = open(desc.u or 'u10'):series(desc.position),
-        open(desc.v or 'v10'):series(desc.position)
+    local u, v = open(desc.u or 'u10'):timeline(desc.position),
+        open(desc.v or 'v10'):timeline(desc.position)
     local function at(t, x, y)
         local along_x, along_y = weather.stress(u.at(t, x, y), v.at(t, x, y))
         if desc.along_grid then return along_x, along_y end
         return turned(desc.grid, x, y, along_x, along_y)
     end
-    return { wind = { times = series.union { u, v }, records = series.records { u, v }, at = at },
-        pressure = desc.pressure and open(desc.pressure, 'pressure'):series(desc.position) or nil }
+    local wind = { times = timeline.union { u, v }, records = timeline.records { u, v }, at = at }
+    local pressure = desc.pressure and open(desc.pressure, 'pressure'):timeline(desc.position)
+    return { wind = wind, pressure = pressure or nil }
 end
 
 local climate_fields = { file = 'string', grid = 'table', month = 'number' }
 
--- The mean wind of a month, 1 to 12, as stress: that of a file of twelve records of eastward_wind,
--- northward_wind and wind_speed (m/s), which gives the stress its size, as winds that turn cancel
--- in a mean. Beyond the file it is that of its edge. { file =, grid =, month = }
+-- Returns the stress of a month's mean wind as a function (x, y). desc: { file
+-- =, grid =, month = 1 to 12 }. The file has twelve records of eastward_wind,
+-- northward_wind and wind_speed (m/s). The mean speed gives the stress its
+-- size, because winds of changing direction cancel in the mean vector. Outside
+-- the file the stress is that at its edge.
 function weather.climatology(desc)
     errors.fields('climatology', desc, climate_fields)
     local open, month = opener(desc), desc.month
@@ -82,12 +88,14 @@ local storm_fields = {
     speed = 'number', radius = 'number',
 }
 
-local inflow = math.rad(20)     -- of the wind towards the centre, across circles around it
+local inflow = math.rad(20)     -- of the wind towards the centre, from the tangent
 
--- A storm that crosses the sea, as stress: winds around a centre, anticlockwise (north of the
--- equator), fastest `radius` (m) from it: V = speed r / radius exp((1 - (r / radius)^2) / 2),
--- turned inwards by 20 degrees, which comes and goes with the square of a sine. { grid =,
--- from, to = { x, y } of the centre, begins =, lasts = (s), speed = 28 (m/s), radius = 400e3 }
+-- Returns the stress of a storm that crosses the sea: winds around a centre,
+-- anticlockwise as north of the equator, turned inwards by 20 degrees. Their
+-- speed at distance r is speed r / radius exp((1 - (r / radius)^2) / 2), and
+-- grows and fades in time with the square of a sine. desc: { grid =, from, to =
+-- { x, y } of the centre, begins =, lasts = (s), speed = 28 (m/s), radius =
+-- 400e3 (m) }
 function weather.storm(desc)
     errors.fields('storm', desc, storm_fields)
     local g, speed, radius = desc.grid, desc.speed or 28, desc.radius or 400e3

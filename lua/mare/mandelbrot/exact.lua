@@ -1,13 +1,14 @@
--- Orbits of z -> z^2 + c from z = 0 with many digits: the reference of a deep zoom, and escape
--- times to hold others against.
+-- Orbits of z -> z^2 + c from z = 0 in many digits: the reference of a deep
+-- zoom, and escape times to compare others with.
 
 local memory = require 'bindings.memory'
 local mpfr = require 'bindings.mpfr'
 
 local exact = {}
 
--- A function that goes on to z_1, z_2, ... and returns its real and imaginary part, which it
--- changes with the next call. c: numbers of bindings/mpfr.lua
+-- Returns a function that computes z_1, z_2, ... and returns the real and the
+-- imaginary part, which the next call overwrites. cx, cy: numbers of
+-- bindings/mpfr.lua.
 local function iterate(bits, cx, cy)
     local x, y, xy = mpfr.new(bits), mpfr.new(bits), mpfr.new(bits)
     local xx, yy = mpfr.new(bits), mpfr.new(bits)
@@ -19,7 +20,7 @@ local function iterate(bits, cx, cy)
     end
 end
 
--- The first n with |z_n| > 2; 0 where there is none up to `limit`.
+-- Returns the first n with |z_n| > 2, or 0 if there is none up to `limit`.
 function exact.count(bits, cx, cy, limit)
     local step, norm, yy = iterate(bits, cx, cy), mpfr.new(2 * bits), mpfr.new(2 * bits)
     for n = 1, limit do
@@ -29,8 +30,9 @@ function exact.count(bits, cx, cy, limit)
     return 0
 end
 
--- Z_0 = 0, Z_1, ... up to Z_limit, or to the first with |Z| > 2, each rounded to double: a C array
--- of real and imaginary parts in turn, and how many Z there are.
+-- Returns a C array of Z_0 = 0, Z_1, ... up to Z_limit or to the first with |Z|
+-- > 2, rounded to double, with real and imaginary parts in turn; and the number
+-- of Z.
 function exact.orbit(bits, cx, cy, limit)
     local step, orbit, length = iterate(bits, cx, cy), memory.array('double', 2 * limit + 2), 1
     repeat

@@ -1,5 +1,6 @@
--- Zooms into the Mandelbrot set: frames one after the other on a device, into a film, which a
--- thread writes, and the last one into a picture. scenarios/mandelbrot.lua is its command line.
+-- Zooms into the Mandelbrot set. A device computes one frame after the other; a
+-- thread writes them into a film, and the last one becomes a picture.
+-- scenarios/mandelbrot.lua is the command line.
 
 local cairo = require 'bindings.cairo'
 local devices = require 'mare.array.devices'
@@ -18,7 +19,7 @@ local paths = require 'mare.base.paths'
 
 local mandelbrot = { options = require 'mare.mandelbrot.options' }
 
-local slots = 2                 -- one frame comes down while the next is computed
+local slots = 2                 -- one frame is downloaded while the next is computed
 
 -- ---- the film ----
 
@@ -58,7 +59,7 @@ end
 
 -- ---- the frames ----
 
--- Waits until a slot may be filled again.
+-- Waits until a slot is free.
 local function free(self, slot)
     local r = self.renderer
     if not self.busy[slot] then return end
@@ -71,7 +72,7 @@ local function free(self, slot)
     self.busy[slot] = false
 end
 
--- One line on a terminal, now and then; an empty one at the end.
+-- Shows a line of progress on a terminal now and then; an empty text clears it.
 local function show(self, text)
     if not self.shown or text ~= '' and system.now() < self.shown + 0.2 then return end
     io.stderr:write('\r\27[K', text)
@@ -106,7 +107,7 @@ local function write_image(r, path, pixels)
     image.write(canvas, path)
 end
 
--- What a call gives, with its fields read as the options of the command line are.
+-- Checks the fields of a call in the same way as options of the command line.
 local function read(given)
     errors.wanted('mandelbrot.zoom', 'table', given)
     errors.wanted('mandelbrot.zoom: device', 'table', given.device)
@@ -137,7 +138,7 @@ local function check(o)
     end
 end
 
--- Everything is compiled before the first frame.
+-- Makes the renderer; everything is compiled before the first frame.
 local function new_renderer(o, list, centre)
     local r = renderer.new { device = o.device, centre = centre, width = o.size[1],
         height = o.size[2], samples = o.samples, iterations = o.iterations, colours = o.colours,
@@ -148,13 +149,15 @@ local function new_renderer(o, list, centre)
     return r
 end
 
--- Computes a zoom. o: { device; centre, width, zoom, frames and precision as view.frames takes
--- them; size = { width, height } in pixels; samples, iterations, colours, period and shortcuts as
--- renderer.new takes them; film, image = paths or nil; rate = frames a second; energy =
--- of energy.watch, or nil; quiet }. Returns { frames = of view.frames, seconds = until the last one
--- was in host memory, kernel_seconds = the sum of the kernels, pixels = of the last one, 0xRRGGBB
--- from the top, at [0 .. width * height - 1], and with `energy` what its finish() tells, or
--- no_energy = why not }.
+-- Computes a zoom. o: { device; centre, width, zoom, frames, precision: as for
+-- view.frames; size = { width, height } in pixels; samples, iterations,
+-- colours, period, shortcuts: as for renderer.new; film, image = paths or nil;
+-- rate = frames per second; energy = of energy.watch, or nil; quiet }. Returns
+-- { frames = of view.frames, seconds = until the last frame was in host memory,
+-- kernel_seconds = their sum over all kernels, pixels = of the last frame,
+-- 0xRRGGBB, top first, at [0 .. width * height - 1], renderer }. With `energy`
+-- it adds the results of its finish(), or no_energy, the reason why they are
+-- missing.
 function mandelbrot.zoom(o)
     o = read(o)
     check(o)

@@ -1,4 +1,5 @@
--- What a zoom may be told: the options of its command line, whose ranges zoom() has too.
+-- The options of a zoom on the command line. Calls of zoom() have the same
+-- ranges.
 
 local colours = require 'mare.draw.colours'
 local renderer = require 'mare.mandelbrot.renderer'

@@ -1,8 +1,9 @@
--- Frames of a zoom on a device: escape times, their colours, and the way down of the pixels, which
--- goes on while the next frame is computed. A slot holds one frame in host memory:
+-- Renders frames of a zoom on a device: escape times, their colours, and the
+-- download of the pixels, which overlaps with the next frame. A slot holds one
+-- frame in host memory:
 --
 --     r:take(frame, slot)          -- queues everything; the slot must be free
---     r:wait(slot)                 -- its pixels are in r.slots[slot].data, 0xRRGGBB, from the top
+--     r:wait(slot)                 -- then r.slots[slot].data has the pixels, 0xRRGGBB, top first
 
 local colours = require 'mare.draw.colours'
 local errors = require 'bindings.errors'
@@ -14,9 +15,9 @@ local renderer = {}
 local Renderer = {}
 Renderer.__index = Renderer
 
-local group = { 8, 16 }         -- a warp computes 8 x 4 neighbours, whose escape times are alike
+local group = { 8, 16 }         -- a warp computes 8 x 4 neighbours with similar escape times
 
-renderer.most_iterations = 2 ^ 24 - 1       -- of an escape time in 256ths
+renderer.most_iterations = 2 ^ 24 - 1       -- escape times are stored in 256ths
 
 local kernels = {
     float = { file = 'escape.krn', real = 'float', number = '"mandelbrot/plain.h"' },
@@ -26,14 +27,15 @@ local kernels = {
     perturbation = { file = 'perturbation.krn', real = 'double' },
 }
 
--- The program of a mode as device:program takes it. shortcuts: see escape.krn
+-- Returns the program of a mode as device:program takes it. shortcuts: see
+-- escape.krn.
 function renderer.program(mode, shortcuts)
     local kernel = kernels[mode]
     return source.program('mandelbrot/' .. kernel.file, { defines = { MARE_REAL = kernel.real,
         NUMBER = kernel.number, SHORTCUTS = shortcuts and 1 or 0 } })
 end
 
--- The orbit of the centre, on the device.
+-- Computes the orbit of the centre and uploads it.
 local function reference(self)
     local c = self.centre
     local orbit, length = exact.orbit(c.bits, c.x, c.y, self.iterations)
@@ -84,9 +86,9 @@ local function make_slot(self, k)
         period = self.period, pixels = pixels, global = { self.width, self.height } }
 end
 
--- desc: { device, centre = of view.frames, width, height, samples = points across a pixel,
--- iterations, colours = a map's name, period = of the colours, shortcuts = see escape.krn,
--- slots = 1 }
+-- desc: { device, centre = of view.frames, width, height, samples = points
+-- across a pixel, iterations, colours = the name of a colour map, period = of
+-- the colours, shortcuts = see escape.krn, slots = 1 }
 function renderer.new(desc)
     local device = desc.device
     local self = setmetatable({ device = device, centre = desc.centre, width = desc.width,
@@ -102,7 +104,7 @@ function renderer.new(desc)
     return self
 end
 
--- Compiles what a mode needs, and computes the orbit of its reference.
+-- Compiles the kernels of a mode and computes its reference orbit.
 function Renderer:prepare(mode)
     self.launches[mode] = self.launches[mode] or bind(self, mode)
     return self.launches[mode]
@@ -126,7 +128,7 @@ function Renderer:wait(slot)
     self.done[slot]:wait()
 end
 
--- How long the kernels of a slot's frame took.
+-- Returns the seconds that the kernels of a slot's frame took.
 function Renderer:kernel_seconds(slot)
     return self.began[slot]:elapsed_ms(self.ready[slot]) / 1000
 end

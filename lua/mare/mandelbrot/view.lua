@@ -1,42 +1,45 @@
--- What the frames of a zoom show: the same centre in each, the width shrinking by the same factor
--- from one to the next, and the arithmetic that tells neighbouring points apart.
+-- Plans the frames of a zoom: all have the same centre, the width shrinks by
+-- the same factor from frame to frame, and the arithmetic is precise enough to
+-- separate neighbouring points.
 
 local errors = require 'bindings.errors'
 local mpfr = require 'bindings.mpfr'
 
 local view = {}
 
--- By what each arithmetic rounds 1; perturbation rounds distances from the centre only, and ends
--- with the range of double.
+-- The unit roundoff of each arithmetic. Perturbation rounds only distances from
+-- the centre; its limit is the range of double.
 local modes = {
     { name = 'float', unit = 2 ^ -24 }, { name = 'double', unit = 2 ^ -53 },
     { name = 'double-double', unit = 2 ^ -104 }, { name = 'perturbation', unit = 0 },
 }
-local margin = 16           -- units at least from one point to the next
+local margin = 16           -- unit roundoffs between neighbouring points, at least
 local least_width = 1e-290
-local guard_bits = 64       -- of the reference beyond what tells its points apart
-local furthest = 16         -- of a centre from 0
+local guard_bits = 64       -- of the reference, beyond those that separate its points
+local furthest = 16         -- the largest distance of a centre from 0
 
 for _, mode in ipairs(modes) do modes[mode.name] = mode end
 
--- Names for an option: 'auto' takes the fastest that will do, which double-double never is.
+-- The values of the option: 'auto' takes the fastest mode that is precise
+-- enough, which is never double-double.
 view.modes = { 'auto' }
 for k, mode in ipairs(modes) do view.modes[k + 1] = mode.name end
 
 -- ---- the centre ----
 
--- Points by name, and their names.
+-- Named points; the array part lists the names.
 view.places = { 'published', 'dendrite', 'deep',
     published = '-0.75+0.1i',
-    dendrite = '1i',            -- its orbit ends in a cycle; the same at every scale
-    -- around a copy of the set, 1.5e-105 large, whose centre has period 8856
+    dendrite = '1i',            -- its orbit ends in a cycle; it looks the same at every scale
+    -- This point lies around a copy of the set that is 1.5e-105 large and has period 8856.
     deep = '-0.743585734312688977493860429369325487473228196944496062036465973113973916018269190'
         .. '89951766565329781243483910432447814'
         .. '+0.131944869894177420745441508766942564673265117915008234600746087032414605612377241'
         .. '94438648720182062705266953709724598i',
 }
 
--- The decimal number that begins at place `at` of a text, and the place behind it; nil if none.
+-- Returns the decimal number at place `at` of a text and the place behind it,
+-- or nil.
 local function scan(text, at)
     local digits = text:match('^[+-]?%d+%.?%d*', at) or text:match('^[+-]?%.%d+', at)
     if not digits then return nil end
@@ -44,7 +47,8 @@ local function scan(text, at)
     return digits .. power, at + #digits + #power
 end
 
--- '-0.75+0.1i', '0.3' or '1i' as texts of the real and the imaginary part.
+-- Splits '-0.75+0.1i', '0.3' or '1i' into the texts of its real and imaginary
+-- part.
 local function parse(text)
     local first, at = scan(text, 1)
     if first and at > #text then return first, '0' end
@@ -57,7 +61,8 @@ local function parse(text)
     return first, second
 end
 
--- bits: of the numbers `x` and `y`. Also as sums of two doubles.
+-- Returns a centre with `x` and `y` of so many bits, and as sums of two
+-- doubles.
 local function centre_of(text, bits)
     local real, imaginary = parse(view.places[text] or text)
     local c = { x = mpfr.new(bits, real), y = mpfr.new(bits, imaginary), bits = bits }
@@ -88,7 +93,7 @@ local function next_mode(frame)
     end
 end
 
--- The arithmetic of a frame. wanted: of view.modes
+-- Returns the arithmetic of a frame. wanted: one of view.modes.
 local function choose(wanted, frame)
     if wanted == 'auto' then return next_mode(frame) end
     if suffices(modes[wanted], frame) then return wanted end
@@ -98,10 +103,10 @@ end
 
 -- ---- frames ----
 
--- The frames of a zoom, and the centre with digits enough for all of them. o: centre, a text or a
--- place;
--- width, of the first frame; zoom, how many times narrower the last one is (the only one, where
--- there is one); frames; columns, rows: points of a frame; precision.
+-- Returns the frames of a zoom, and the centre with enough digits for all. o:
+-- centre, a text or the name of a point; width, of the first frame; zoom, how
+-- many times narrower the last one is (a single frame is the last one); frames,
+-- their number; columns, rows: points of a frame; precision.
 function view.frames(o)
     local last = o.width / o.zoom
     if last ~= last or last < least_width then

@@ -11,7 +11,7 @@ local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local rows = require 'mare.ocean.rows'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 local zlib = require 'bindings.zlib'
 
 local domain = {}
@@ -94,9 +94,9 @@ end
 
 -- The next time after t at which the devices must get something new.
 function Domain:next_time(t)
-    local time = series.next_time(self.forcing.times, t)
+    local time = timeline.next_time(self.forcing.times, t)
     for _, side in ipairs(self.open) do
-        time = math.min(time, series.next_time(side.times, t))
+        time = math.min(time, timeline.next_time(side.times, t))
     end
     return time
 end

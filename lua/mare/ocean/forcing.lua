@@ -5,7 +5,7 @@
 local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
 local records = require 'mare.forcing.records'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 
 local forcing = {}
 
@@ -15,20 +15,20 @@ Forcing.__index = Forcing
 local forces = 3
 
 -- options: { wind = along x and y (N/m2), pressure = (Pa), rho = of water (kg/m3) }, both as
--- series.new takes them
+-- timeline.new takes them
 function forcing.new(options, grid, boundaries)
-    local wind = series.new('wind', options.wind, 2)
-    local pressure = series.new('pressure', options.pressure, 1)
+    local wind = timeline.new('wind', options.wind, 2)
+    local pressure = timeline.new('pressure', options.pressure, 1)
     local list = {}
     for _, given in ipairs { wind or false, pressure or false } do
         if given then list[#list + 1] = given end
     end
     local self = setmetatable({
         grid = grid, boundaries = boundaries, wind = wind, pressure = pressure, rho = options.rho,
-        times = series.union(list), files = series.records(list), uniform = true,
+        times = timeline.union(list), files = timeline.records(list), uniform = true,
     }, Forcing)
     for _, one in ipairs(list) do self.uniform = self.uniform and one.uniform end
-    self:at((series.around(self.times, 0)), grid:x_centre(0), grid:y_centre(0))   -- or raises early
+    self:at((timeline.around(self.times, 0)), grid:x_centre(0), grid:y_centre(0))    -- or raises
     return self
 end
 

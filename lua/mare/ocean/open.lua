@@ -6,14 +6,14 @@
 --   { kind = 'nesting', file = 'FILE.nc', through = 'sponge' or 'flather', ... }
 --       what is known lies in a file: variables eta, hu and hv, or as these fields call them
 --
--- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as series.new takes it, and
+-- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as timeline.new takes it, and
 -- but for a sponge constituents of tides, see tide.lua, which grow to their full height in `ramp`
 -- seconds. The device half is edges.lua.
 
 local errors = require 'bindings.errors'
 local grid_module = require 'mare.array.grid'
 local gridded = require 'mare.forcing.gridded'
-local series = require 'mare.forcing.series'
+local timeline = require 'mare.forcing.timeline'
 local tide = require 'mare.forcing.tide'
 
 local open = {}
@@ -64,7 +64,7 @@ local function transport(self, given, name)
     if given['h' .. name] and given[name] then fail(self, '%s and h%s are one', name, name) end
     local total, single = given['h' .. name], given[name]
     if not total and not single then return nil end
-    local known = series.new(what, total or single, 1)
+    local known = timeline.new(what, total or single, 1)
     return { times = known.times, records = known.records, at = function(t, x, y, depth)
         return known.at(t, x, y) * (total and 1 or depth)
     end }
@@ -86,7 +86,7 @@ local function from_file(given)
         return gridded.new { file = given.file, variable = given[name] or name,
             start = given.start, fill = elevation_known or nil, hold = given.hold,
             quantity = elevation_known and 'length' or 'transport',
-            missing = not elevation_known and 0 or nil }:series(given.position)
+            missing = not elevation_known and 0 or nil }:timeline(given.position)
     end
     return { kind = given.through or 'sponge', width = given.width, eta = variable 'eta',
         hu = variable 'hu', hv = variable 'hv' }
@@ -105,14 +105,14 @@ local function new_side(side, given, scheme, bed)
     if given.kind == 'sponge' then self.width = check_width(self, given) end
     self.total = not scheme.staggered or scheme.nonlinear or false
     self.cells = self.axis == 'x' and grid.ny or grid.nx
-    self.eta = series.new(self.what .. ': eta', given.eta or 0, 1)
+    self.eta = timeline.new(self.what .. ': eta', given.eta or 0, 1)
     self.hu, self.hv = transport(self, given, 'u'), transport(self, given, 'v')
     self.tide = tide.new(self.what, given.constituents, self.cells)
     check_tide(self)
     local known = { self.eta }
     for _, name in ipairs { 'hu', 'hv' } do known[#known + 1] = self[name] end
-    self.times, self.files = series.union(known), series.records(known)
-    self:at((series.around(self.times, 0)), 0, 0)       -- what cannot be, raises before any device
+    self.times, self.files = timeline.union(known), timeline.records(known)
+    self:at((timeline.around(self.times, 0)), 0, 0)     -- what cannot be, raises before any device
     return self
 end
 

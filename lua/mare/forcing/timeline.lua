@@ -1,11 +1,13 @@
--- What a script gives as a force or at a boundary, in whatever form, as one thing: numbers that
--- depend on place and time, straight between the times of their records. A series has `times` (an
--- array, empty where nothing changes), `uniform` where place does not matter, `records` where it is
--- from files (an array of gridded.lua's), and at(t, x, y) -> its numbers.
+-- Turns what a script gives as a force or at a boundary into a timeline:
+-- numbers that depend on place and time, and are linear between the times of
+-- their records. A timeline has `times` (an array, empty if nothing changes),
+-- `uniform` (true if place does not matter), `records` (an array of
+-- gridded.lua's variables, if it comes from files) and at(t, x, y), which
+-- returns its numbers.
 
 local errors = require 'bindings.errors'
 
-local series = {}
+local timeline = {}
 
 local function fail(what, message, ...)
     errors.argument('ocean: %s: ' .. message, what, ...)
@@ -19,7 +21,7 @@ local function check_number(what, value, ...)
     return value
 end
 
--- count results of f(x, y, t), checked.
+-- Checks that the `count` results of f(x, y, t) are numbers, and returns them.
 local function checked(what, count, t, x, y, ...)
     for k = 1, count do check_number(what, (select(k, ...)), x, y, t) end
     return ...
@@ -36,8 +38,9 @@ local function check_times(what, times)
     return times
 end
 
--- The last k with times[k] <= t, at least 1, and how far t is on the way to the next (0 to 1).
-function series.bracket(times, t)
+-- Returns the last k with times[k] <= t (at least 1), and the fraction from 0
+-- to 1 of the way from there to the next time.
+function timeline.bracket(times, t)
     local low, high = 1, #times
     if t <= times[1] then return 1, 0 end
     if t >= times[high] then return high, 0 end
@@ -48,26 +51,26 @@ function series.bracket(times, t)
     return low, (t - times[low]) / (times[high] - times[low])
 end
 
-series.never = 1e300    -- a time; what is infinite may not be so where mathematics are fast
+timeline.never = 1e300    -- a time; infinity need not survive fast mathematics
 
--- The times of the records around t. What a series has before its first record and after its last
--- stays as it is there: then both are of the same record, and the second is never.
-function series.around(times, t)
-    if #times == 0 then return 0, series.never end
-    if t >= times[#times] then return times[#times], series.never end
-    if t < times[1] then return times[1], series.never end
-    local k = series.bracket(times, t)
+-- Returns the times of the records around t. Before its first record and after
+-- its last a timeline is constant: then the second time is `never`.
+function timeline.around(times, t)
+    if #times == 0 then return 0, timeline.never end
+    if t >= times[#times] then return times[#times], timeline.never end
+    if t < times[1] then return times[1], timeline.never end
+    local k = timeline.bracket(times, t)
     return times[k], times[k + 1]
 end
 
--- The time of the first record after t.
-function series.next_time(times, t)
+-- Returns the time of the first record after t, or infinity.
+function timeline.next_time(times, t)
     if #times == 0 or t >= times[#times] then return math.huge end
     if t < times[1] then return times[1] end
-    return times[series.bracket(times, t) + 1]
+    return times[timeline.bracket(times, t) + 1]
 end
 
--- One record a time, each a number or an array of `count`.
+-- Makes a timeline from one record for each time: a number or `count` numbers.
 local function from_records(what, given, count)
     local times, records = check_times(what, given.times), {}
     for k in ipairs(times) do
@@ -77,7 +80,7 @@ local function from_records(what, given, count)
         records[k] = record
     end
     return { times = times, uniform = true, at = function(t)
-        local k, weight = series.bracket(times, t)
+        local k, weight = timeline.bracket(times, t)
         local values, later = {}, records[k + 1] or records[k]
         for n = 1, count do
             values[n] = records[k][n] + weight * (later[n] - records[k][n])
@@ -102,10 +105,11 @@ local function constant(what, values, count)
     return { times = {}, uniform = true, at = function() return unpack(values, 1, count) end }
 end
 
--- given: a number (or an array of `count`), function(x, y) -> count numbers,
--- { times =, series = a number or array for each }, { times =, value = function(x, y, t) }, or what
--- this returned; nil stays nil
-function series.new(what, given, count)
+-- Returns a timeline of `count` numbers. given: a number (or an array of
+-- `count`), function(x, y), { times =, series = a number or an array for each
+-- time }, { times =, value = function(x, y, t) }, or a timeline, which is
+-- returned as it is; nil stays nil. what: the beginning of error messages.
+function timeline.new(what, given, count)
     if given == nil or type(given) == 'table' and given.at then return given end
     if type(given) == 'function' then
         return { times = {}, at = function(t, x, y)
@@ -117,8 +121,8 @@ function series.new(what, given, count)
     return from_table(what, given, count)
 end
 
--- All times of several series, in order.
-function series.union(list)
+-- Returns the times of several timelines in order, each once.
+function timeline.union(list)
     local all, times = {}, {}
     for _, one in ipairs(list) do
         for _, t in ipairs(one.times) do all[#all + 1] = t end
@@ -130,8 +134,8 @@ function series.union(list)
     return times
 end
 
--- The files behind several series.
-function series.records(list)
+-- Returns the variables of files that several timelines come from.
+function timeline.records(list)
     local all = {}
     for _, one in ipairs(list) do
         for _, record in ipairs(one.records or {}) do all[#all + 1] = record end
@@ -139,4 +143,4 @@ function series.records(list)
     return all
 end
 
-return series
+return timeline

@@ -3,7 +3,8 @@
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
  * and renamed, so that a reader sees all or nothing; one that is damaged is deleted, one that could
- * not be read stays. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
+ * not be read stays. Only regular files of the user or of root that nobody else may write are used:
+ * what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
  * folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte of the
  * file .lock, chosen by the key.
  */
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 enum { FORMAT = 2, HASH_DIGITS = 32 };
+enum { LOCK_FLAGS = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC };
 static const int64_t NS_PER_SECOND = 1000000000;
 enum { LEFTOVER_SECONDS = 3600 };   /* no process takes so long to write one file */
 static const uint64_t default_limit = 512ull << 20;
@@ -101,6 +103,26 @@ static int open_folder(bool create) {
 
 /* ---- reading ---- */
 
+/* Why an open entry is not to be trusted, as native code of another user would run; NULL if it is. */
+static const char *distrust(int fd) {
+    struct stat status;
+    if (fstat(fd, &status) != 0) return strerror(errno);
+    if (!S_ISREG(status.st_mode)) return "it is no regular file";
+    if (status.st_uid != geteuid() && status.st_uid != 0) return "it belongs to another user";
+    if (status.st_mode & (S_IWGRP | S_IWOTH)) return "other users may write to it";
+    return NULL;
+}
+
+/* -1 where there is none, or none that can be trusted. Follows no link, waits for no FIFO. */
+static int open_entry(int folder, const char *name) {
+    int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const char *reason = fd >= 0 ? distrust(fd) : errno == ELOOP ? "it is a link" : NULL;
+    if (!reason) return fd;
+    mr_log(MARE_LOG_WARN, "cache: %s/%s is not used: %s", mare_cache_path(), name, reason);
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
 /* FAILED tells nothing of the file: no memory, or the system did not read. */
 typedef enum outcome { GOOD, DAMAGED, FAILED } outcome;
 
@@ -119,7 +141,6 @@ static outcome read_all(int fd, void *out, size_t size) {
 static outcome read_header(int fd, header *out) {
     struct stat status;
     if (fstat(fd, &status) != 0) return FAILED;
-    if (!S_ISREG(status.st_mode)) return DAMAGED;
     outcome result = read_all(fd, out, sizeof *out);
     if (result != GOOD) return result;
     uint64_t size = (uint64_t)status.st_size, total = 0;
@@ -161,7 +182,7 @@ bool mr_cache_load(const char *key, size_t key_size, mr_blob *out) {
     bool found = false;
     int folder = open_folder(false), fd = -1;
     entry_name(key, key_size, name);
-    if (folder >= 0) fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (folder >= 0) fd = open_entry(folder, name);
     if (fd < 0) goto done;
     char *block = NULL;
     outcome result = read_entry(fd, &head, &block);
@@ -267,7 +288,7 @@ static mare_cache_info *list_entries(DIR *listing, uint64_t *count) {
 
 static void read_names(int folder, mare_cache_info *info) {
     header head;
-    int fd = openat(folder, info->file, O_RDONLY | O_CLOEXEC);
+    int fd = open_entry(folder, info->file);
     if (fd < 0) return;
     const outcome result = read_header(fd, &head);
     if (result == GOOD) {
@@ -411,7 +432,7 @@ bool mr_cache_lock(const char *key, size_t key_size, int *lock) {
     struct flock range = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1 };
     range.l_start = (off_t)byte;
     int folder = open_folder(true);
-    *lock = folder < 0 ? -1 : openat(folder, ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    *lock = folder < 0 ? -1 : openat(folder, ".lock", LOCK_FLAGS, 0600);
     if (folder >= 0) close(folder);
     if (*lock < 0 || fcntl(*lock, F_OFD_SETLK, &range) == 0) return false;
     bool busy = errno == EAGAIN || errno == EACCES;

@@ -438,7 +438,8 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
  * In $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare; MARE_CACHE=off switches it off. A
  * cache that cannot be read or written costs time, never a failure. Of processes that want the same
  * program at once, one compiles and the others wait for it. What was longest unused goes when the
- * folder exceeds $MARE_CACHE_SIZE (such as 512M, the default). */
+ * folder exceeds $MARE_CACHE_SIZE (such as 512M, the default). Entries that belong to another user
+ * than root, or that others may write, are not used: a warning of the log names them. */
 
 typedef struct mare_cache_info {
     char file[72];

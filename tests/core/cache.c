@@ -160,12 +160,42 @@ static void keeps_what_it_cannot_read(void) {
     CHECK(holds("key", binary));
     snprintf(aside, sizeof aside, "%s.aside", path);
     CHECK(rename(path, aside) == 0);
-    CHECK(symlink("/proc/self/mem", path) == 0); /* at 0 there is nothing mapped */
+    CHECK(mkdir(path, 0700) == 0);
     CHECK(misses("key"));
-    expect_warning(path, strerror(EIO));
+    expect_warning(path, "it is no regular file");
+    CHECK(rmdir(path) == 0);
     CHECK(rename(aside, path) == 0);
     CHECK(holds("key", binary));
     free(binary);
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* What others may have planted under the name of an entry is not run, and nothing waits for it. */
+static void trusts_only_its_own(void) {
+    char path[256], aside[300];
+    store("key", "binary");
+    newest(path);
+    snprintf(aside, sizeof aside, "%s.aside", path);
+    CHECK(chmod(path, 0620) == 0);
+    CHECK(misses("key"));
+    expect_warning(path, "other users may write to it");
+    CHECK(chmod(path, 0600) == 0);
+    if (geteuid() == 0) {
+        CHECK(chown(path, 65534, 65534) == 0);
+        CHECK(misses("key"));
+        expect_warning(path, "it belongs to another user");
+        CHECK(chown(path, 0, 0) == 0);
+    }
+    CHECK(rename(path, aside) == 0);
+    CHECK(symlink(aside, path) == 0);
+    CHECK(misses("key"));
+    expect_warning(path, "it is a link");
+    CHECK(unlink(path) == 0);
+    CHECK(mkfifo(path, 0600) == 0);
+    CHECK(misses("key"));
+    expect_warning(path, "it is no regular file");
+    CHECK(rename(aside, path) == 0);
+    CHECK(holds("key", "binary"));
     CHECK_OK(mare_cache_clear(NULL));
 }
 
@@ -375,6 +405,7 @@ int main(void) {
     clears();
     deletes_damage();
     keeps_what_it_cannot_read();
+    trusts_only_its_own();
     survives_collisions();
     stays_small();
     locks_keys();

@@ -3,8 +3,8 @@
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
  * and renamed, so that a reader sees all or nothing; one that is damaged is deleted, one that could
- * not be read stays. Only regular files of the user or of root that nobody else may write are used:
- * what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
+ * not be read stays. Only regular files of the user or of root that nobody else may write are
+ * used: what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
  * folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte of the
  * file .lock, chosen by the key.
  */
@@ -103,7 +103,7 @@ static int open_folder(bool create) {
 
 /* ---- reading ---- */
 
-/* Why an open entry is not to be trusted, as native code of another user would run; NULL if it is. */
+/* Why an open entry is not to be trusted: native code of another user would run. NULL if it is. */
 static const char *distrust(int fd) {
     struct stat status;
     if (fstat(fd, &status) != 0) return strerror(errno);

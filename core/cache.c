@@ -4,9 +4,9 @@
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
  * and renamed, so that a reader sees all or nothing; one that is damaged is deleted, one that could
  * not be read stays. Only regular files of the user or of root that nobody else may write are
- * used: what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and when the
- * folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte of the
- * file .lock, chosen by the key.
+ * used: what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and
+ * when the folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte
+ * of the file .lock, chosen by the key.
  */
 #include "internal.h"
 

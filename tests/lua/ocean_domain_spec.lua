@@ -193,9 +193,14 @@ MR_KERNEL void probe(const MR_GLOBAL real *bed, const MR_GLOBAL real *rows, int 
 }
 ]]
 
+local function state_of(d, part)
+    part.device = device
+    return state.new(part, { fields = 3, halo = d.grid.halo, precision = d.precision, buffers = 1 })
+end
+
 -- What kernels see in part `part` of the domain: a function (k, i, j).
 local function seen(d, part)
-    local s = state.new(device, part, d.scheme, d.precision)
+    local s = state_of(d, part)
     d.scheme:prepare(d, s)
     local width, height = part.nx + 4, part.ny + 4
     local defines = domain.defines(d)
@@ -258,7 +263,7 @@ describe('kernels of an ocean', function()
             assert.near(math.cos(south) / math.cos(centre), value(3, 0, j), 1e-14)
         end
         local width, height = sphere:cell_size(60)
-        local given = state.new(device, sphere:split(1, 1)[1], d.scheme, 'double')
+        local given = state_of(d, sphere:split(1, 1)[1])
         d.scheme:prepare(d, given)
         assert.equal(1 / height, domain.values(given).inv_dy)
         assert.equal(width, domain.values(given).dx)

@@ -148,35 +148,40 @@ local function launch_of(self, axis, to, copies, kernel)
     return launch, is_idle
 end
 
--- states: array of the parts' states; boundaries: of exchange.boundaries;
+local function add_all(list, more)
+    for _, one in ipairs(more) do list[#list + 1] = one end
+end
+
+-- fields: those whose halos are filled; boundaries: of exchange.boundaries;
 -- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
 -- around; where it is `staggered`, that lies on the low faces of cells; where it has_shut_walls, no
--- step depends on the ghost cells behind a wall; it may have a method ghosts(states, which,
--- fraction, is_shown) -> launches that fill ghost cells beyond its open sides;
--- which: the buffer of each state, `now` if nil, which holds the state at the step's time +
--- fraction * dt
-function exchange.new(states, boundaries, scheme, which, fraction)
+-- step depends on the ghost cells behind a wall; it may have a method ghosts(state, which,
+-- fraction, is_shown) -> launches that fill a part's ghost cells beyond its open sides;
+-- which: the buffer, `now` if nil, which holds the state at the step's time + fraction * dt
+function exchange.new(fields, boundaries, scheme, which, fraction)
+    local states = fields.states
     local self = setmetatable({
         states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
         staggered = scheme.staggered and 1 or 0, which = which or 'now',
         has_shut_walls = scheme.has_shut_walls,
     }, Exchange)
-    local kernels = {}
-    for _, s in ipairs(states) do
-        kernels[s.device] = kernels[s.device] or s.device:program(source.program('array/halo.krn', {
-            defines = { MARE_REAL = s.precision } })):kernel 'halo'
-    end
+    local program = source.program('array/halo.krn', {
+        defines = { MARE_REAL = fields.precision } })
     for k, axis in ipairs(axes) do
         local copies, launches, needed = {}, {}, {}
         for n, s in ipairs(states) do
-            local launch, is_idle = launch_of(self, axis, s, copies, kernels[s.device])
+            local launch, is_idle = launch_of(self, axis, s, copies,
+                fields:kernel(s.device, program, 'halo'))
             launches[n] = launch
             if not is_idle then needed[#needed + 1] = launch end
         end
         self.axes[k] = { copies = copies, launches = launches, needed = needed }
     end
-    self.open = scheme.ghosts and scheme:ghosts(states, self.which, fraction or 0, false) or {}
-    self.shown = scheme.ghosts and scheme:ghosts(states, self.which, 0, true) or {}
+    self.open, self.shown = {}, {}
+    for _, s in ipairs(scheme.ghosts and states or {}) do
+        add_all(self.open, scheme:ghosts(s, self.which, fraction or 0, false))
+        add_all(self.shown, scheme:ghosts(s, self.which, 0, true))
+    end
     return self
 end
 

@@ -15,20 +15,26 @@ local function round_up(n, multiple)
     return math.ceil(n / multiple) * multiple
 end
 
--- { nx =, ny =, halo =, fields = number of planes }
+-- { nx =, ny =, halo =, fields = number of planes, packed = rows without anything between them }
 function layout.new(desc)
+    if desc.packed then
+        return setmetatable({
+            nx = desc.nx, ny = desc.ny, halo = 0, pad = 0, fields = desc.fields, stride = desc.nx,
+            rows = desc.ny, plane = desc.nx * desc.ny, count = desc.nx * desc.ny * desc.fields,
+        }, Layout)
+    end
     local stride = round_up(layout.pad + desc.nx + desc.halo, 32)
     local rows = desc.ny + 2 * desc.halo
     return setmetatable({
-        nx = desc.nx, ny = desc.ny, halo = desc.halo, fields = desc.fields,
-        stride = stride, rows = rows, plane = stride * rows,
+        nx = desc.nx, ny = desc.ny, halo = desc.halo, pad = layout.pad,
+        fields = desc.fields, stride = stride, rows = rows, plane = stride * rows,
         count = stride * (rows * desc.fields + layout.beyond) + layout.tail,
     }, Layout)
 end
 
 -- Element of cell (i, j) of a field, all from 0; i and j may lie in the halo.
 function Layout:offset(field, i, j)
-    return field * self.plane + (j + self.halo) * self.stride + layout.pad + i
+    return field * self.plane + (j + self.halo) * self.stride + self.pad + i
 end
 
 return layout

@@ -12,6 +12,7 @@ local State = {}
 State.__index = State
 
 state.bytes = { float = 4, double = 8 }
+state.buffers = { 'now', 'other', 'third' }
 
 local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial values pass
 
@@ -22,19 +23,22 @@ function state.size(part, scheme, precision)
     return bytes, ((scheme.buffers or 2) + (scheme.room and scheme:room() or 0)) * bytes
 end
 
-function state.new(device, part, scheme, precision)
-    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
-    local function buffer(label)
-        local b = device:buffer { type = precision, count = l.count,
-            label = string.format('%s of part %d', label, part.index) }
-        b:fill(0)
-        return b
+local labels = { now = 'state', other = 'scratch', third = 'scratch' }
+
+-- What one part holds, on its device. desc: { fields = how many, halo, precision, packed (see
+-- layout.lua), buffers = how many copies, label = of these, or nil }
+function state.new(part, desc)
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = desc.halo, fields = desc.fields,
+        packed = desc.packed }
+    local self = setmetatable({ device = part.device, part = part, layout = l,
+        precision = desc.precision, element = state.bytes[desc.precision], present = 'now' }, State)
+    for k = 1, desc.buffers do
+        local name = state.buffers[k]
+        self[name] = part.device:buffer { type = desc.precision, count = l.count,
+            label = string.format('%s of part %d', desc.label or labels[name], part.index) }
+        self[name]:fill(0)
     end
-    return setmetatable({
-        device = device, part = part, layout = l, precision = precision,
-        element = state.bytes[precision], now = buffer 'state', other = buffer 'scratch',
-        third = scheme.buffers == 3 and buffer 'scratch' or nil, present = 'now',
-    }, State)
+    return self
 end
 
 -- Rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows for
@@ -43,7 +47,7 @@ local function compute_rows(data, self, value, first, rows)
     local l, i0, j0 = self.layout, self.part.i0, self.part.j0
     local plane = rows * l.stride
     for r = 0, rows - 1 do
-        local row = r * l.stride + layout.pad
+        local row = r * l.stride + l.pad
         for i = -l.halo, l.nx + l.halo - 1 do
             local a, b, c, d = value(i0 + i, j0 + first + r)
             local k = row + i
@@ -80,7 +84,7 @@ end
 
 -- Fixed ghost cells are the same in all buffers.
 function State:spread(from)
-    for _, name in ipairs { 'now', 'other', 'third' } do
+    for _, name in ipairs(state.buffers) do
         if name ~= from and self[name] then self[name]:copy(self[from]) end
     end
 end
@@ -123,9 +127,9 @@ function State:load(host, width, height, which, first)
 end
 
 function State:release()
-    self.now:release()
-    self.other:release()
-    if self.third then self.third:release() end
+    for _, name in ipairs(state.buffers) do
+        if self[name] then self[name]:release() end
+    end
     if self.domain then self.domain:release() end
 end
 

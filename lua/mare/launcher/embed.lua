@@ -181,17 +181,16 @@ end
 
 function embed.part(sim, index)
     local engine = rawget(sim, 'engine')
-    local s = engine.states[index + 1]
-    if not s then
+    local list = engine.fields:native()
+    local part = list[index + 1]
+    if not part then
         require('bindings.errors').argument('mare_scenario_state: part %d, there are %d, from 0',
-            index, #engine.states)
+            index, #list)
     end
-    local l, part = s.layout, s.part
     return {
-        buffer = require('bindings.values').pointer(s[s.present].handle),
-        type = type_number(engine.precision), i0 = part.i0, j0 = part.j0, nx = part.nx,
-        ny = part.ny, unknowns = l.fields, offset = l:offset(0, 0, 0), stride = l.stride,
-        plane = l.plane,
+        buffer = require('bindings.values').pointer(part.buffer.handle),
+        type = type_number(part.type), i0 = part.i0, j0 = part.j0, nx = part.nx, ny = part.ny,
+        unknowns = #part.names, offset = part.offset, stride = part.stride, plane = part.plane,
     }
 end
 

@@ -1,4 +1,4 @@
--- The bed of an ocean: depth of still water (m, positive down) in every cell of the grid and in two
+-- The bed of an ocean: depth of still water (m, positive down) in every cell of the grid and in the
 -- ghost cells around it, on the host. Finite-volume schemes have the bed at corners of cells, which
 -- the depth at a centre is the mean of, so that a face has one depth for both its sides; C-grid
 -- schemes have it at centres. A depth is a number, a function(x, y), what mare.gridded makes of a
@@ -13,7 +13,6 @@ local bed = {}
 local Bed = {}
 Bed.__index = Bed
 
-local halo = 2
 bed.land = -1e30        -- LAND of kernels/physics/ocean/domain.h
 
 local function is_land(depth)
@@ -120,6 +119,7 @@ end
 
 -- f(i, j) for all cells with their halo.
 local function each(self, f)
+    local halo = self.grid.halo
     for j = -halo, self.grid.ny + halo - 1 do
         for i = -halo, self.grid.nx + halo - 1 do f(i, j, self:index(i, j)) end
     end
@@ -228,10 +228,10 @@ end
 -- options: { depth =, land = depth from which on it is land, minimum_depth = of the rest };
 -- boundaries: of exchange.boundaries. Raises what is wrong with a depth, and where.
 function bed.new(grid, boundaries, options, precision, staggered)
-    local count = (grid.nx + 2 * halo) * (grid.ny + 2 * halo)
+    local count = (grid.nx + 2 * grid.halo) * (grid.ny + 2 * grid.halo)
     local self = setmetatable({
         grid = grid, boundaries = boundaries, options = options, precision = precision,
-        staggered = staggered,
+        staggered = staggered, count = count,
         kinds = { x = { boundaries.west, boundaries.east },
             y = { boundaries.south, boundaries.north } },
         depth = memory.array(precision, count),
@@ -247,8 +247,9 @@ function bed.new(grid, boundaries, options, precision, staggered)
     return self
 end
 
--- Element of cell (i, j), from -2 on, in `depth` and `corner`.
+-- Element of cell (i, j), ghost cells too, in `depth` and `corner`; `count` of them.
 function Bed:index(i, j)
+    local halo = self.grid.halo
     return (j + halo) * (self.grid.nx + 2 * halo) + i + halo
 end
 

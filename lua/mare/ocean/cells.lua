@@ -9,7 +9,6 @@ local tide = require 'mare.forcing.tide'
 
 local cells = {}
 
-local halo = 2
 local fields = { cells = 'table', constituents = 'table', ramp = 'number' }
 
 -- Cells { { i, j }, ... } from 0, each in the grid and there once.
@@ -86,7 +85,7 @@ end
 -- many of them, then ghost cells.
 local function seen_by(host, state)
     local part, l, elements, numbers, own = state.part, state.layout, {}, {}, nil
-    for _, reach in ipairs { 0, halo } do
+    for _, reach in ipairs { 0, l.halo } do
         for k, cell in ipairs(host.list) do
             local i, j = cell[1] - part.i0, cell[2] - part.j0
             local is_own = i >= 0 and i < l.nx and j >= 0 and j < l.ny
@@ -138,26 +137,20 @@ function cells.release(share)
     end
 end
 
--- Launches that set them in buffer `which` of all parts, at the step's time + fraction * dt.
-function cells.launches(states, which, fraction)
-    local launches = {}
-    for _, s in ipairs(states) do
-        local share = s.domain and s.domain.cells
-        if share then
-            local defines = s.domain.host:defines()
-            defines.MARE_REAL = s.precision
-            local kernel = s.device:program(source.program('physics/ocean/prescribe.krn', {
-                defines = defines })):kernel 'prescribe'
-            launches[#launches + 1] = kernel:bind {
-                state = s[which], bed = s.domain.bed, clock = s.member.clock.buffer,
-                fraction = fraction, count = share.count, elements = share.elements,
-                ramp = share.ramp, speeds = share.speeds, harmonics = share.harmonics,
-                constituents = share.constituents, own = share.own,
-                gained = share.gained, global = share.count,
-            }
-        end
-    end
-    return launches
+-- Launches that set them in buffer `which` of a part, at the step's time + fraction * dt.
+function cells.launches(state, which, fraction)
+    local share = state.domain and state.domain.cells
+    if not share then return {} end
+    local defines = state.domain.host:defines()
+    defines.MARE_REAL = state.precision
+    local kernel = state.device:program(source.program('physics/ocean/prescribe.krn', {
+        defines = defines })):kernel 'prescribe'
+    return { kernel:bind {
+        state = state[which], bed = state.domain.bed, clock = state.clock, fraction = fraction,
+        count = share.count, elements = share.elements, ramp = share.ramp, speeds = share.speeds,
+        harmonics = share.harmonics, constituents = share.constituents, own = share.own,
+        gained = share.gained, global = share.count,
+    } }
 end
 
 return cells

@@ -25,9 +25,9 @@ local frictions = { linear = 1, quadratic = 2, manning = 3 }    -- FRICTION of t
 local function coriolis_plane(self, f)
     if type(f) ~= 'function' then return nil end
     local g, b = self.grid, self.boundaries
-    local plane = memory.array(self.precision, (g.nx + 4) * (g.ny + 4))
-    for j = -2, g.ny + 1 do
-        for i = -2, g.nx + 1 do
+    local halo, plane = g.halo, memory.array(self.precision, self.bed.count)
+    for j = -halo, g.ny + halo - 1 do
+        for i = -halo, g.nx + halo - 1 do
             local from_i, from_j = g:wrapped(b, i, j)
             local x, y = g:x_centre(from_i), g:y_centre(from_j)
             local value = f(x, y)
@@ -74,8 +74,7 @@ end
 
 -- Tells beds apart.
 function Domain:checksum()
-    local count = (self.grid.nx + 4) * (self.grid.ny + 4)
-    local bytes, crc = count * (self.precision == 'double' and 8 or 4), 0
+    local bytes, crc = self.bed.count * (self.precision == 'double' and 8 or 4), 0
     for _, plane in ipairs { self.bed.depth, self.bed.corner or self.bed.depth,
         self.coriolis or self.bed.depth } do
         crc = zlib.crc32(crc, plane, bytes)
@@ -101,12 +100,10 @@ function Domain:next_time(t)
     return time
 end
 
--- Gives parts what belongs to time t.
-function Domain.update(_, states, t)
-    for _, s in ipairs(states) do
-        s.domain.forcing:update(t)
-        for _, edge in ipairs(s.domain.edges) do edge.records:update(t) end
-    end
+-- Gives a part what belongs to time t.
+function Domain.update(_, state, t)
+    state.domain.forcing:update(t)
+    for _, edge in ipairs(state.domain.edges) do edge.records:update(t) end
 end
 
 -- ---- the device half ----
@@ -158,7 +155,7 @@ function domain.prepare(self, state)
         label = 'rows of part ' .. part.index }
     row_buffer:upload(list)
     state.domain = {
-        host = self, bed = new_bed(self, state), rows = row_buffer, release = release,
+        host = self, bed = new_bed(self, state), rows = row_buffer, release = release, kernels = {},
         forcing = self.forcing:records(state),
         edges = edges.prepare(self.open, state), cells = cells.prepare(self.cells, state),
     }
@@ -170,7 +167,7 @@ function domain.values(state)
     local scheme = host.scheme
     local dx, dy = host.grid:cell_size(0.5 * (host.grid.y[1] + host.grid.y[2]))
     return {
-        bed = share.bed, rows = share.rows, row_count = state.part.ny + 4, g = scheme.g,
+        bed = share.bed, rows = share.rows, row_count = state.layout.rows, g = scheme.g,
         dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,
         viscosity = scheme.viscosity, rho = scheme.rho,
@@ -198,7 +195,8 @@ end
 -- Depth, or transport through the west or south face, of a C-grid cell; 0 where it is closed.
 local function face_transport(self, i, j, di, dj, velocity, eta)
     local b = self.bed
-    local k, l = math.max(-2, i - di), math.max(-2, j - dj)
+    local least = -self.grid.halo
+    local k, l = math.max(least, i - di), math.max(least, j - dj)
     if b:is_land(i, j) or b:is_land(k, l) then return 0 end
     return (0.5 * (b:depth_at(i, j) + b:depth_at(k, l)) + eta) * velocity
 end

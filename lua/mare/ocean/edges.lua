@@ -11,10 +11,9 @@ local source = require 'mare.base.source'
 
 local edges = {}
 
-local halo = 2
-
--- Lines of a part along a side: the first of the global ones, and how many.
-local function lines_of(side, part)
+-- Lines of a part along a side, ghost cells too: the first of the global ones, and how many.
+local function lines_of(side, state)
+    local part, halo = state.part, state.layout.halo
     if side.axis == 'x' then return part.j0 - halo, part.ny + 2 * halo end
     return part.i0 - halo, part.nx + 2 * halo
 end
@@ -28,7 +27,7 @@ local function depths_of(side, part)
 end
 
 local function outer_records(side, state)
-    local first, lines = lines_of(side, state.part)
+    local first, lines = lines_of(side, state)
     local columns = side:columns()
     local count = 3 * columns * lines
     return records.new {
@@ -56,7 +55,7 @@ local function upload(state, type, label, list)
 end
 
 local function tide_buffers(side, state)
-    local first, lines = lines_of(side, state.part)
+    local first, lines = lines_of(side, state)
     local speeds, harmonics = {}, {}
     for k, wave in ipairs(side.tide) do
         speeds[k] = wave.speed
@@ -135,59 +134,56 @@ local function common(state, edge, which, clock)
     return values
 end
 
--- The kernel of each device, compiled when it is first asked for.
-local function loader(file, name)
-    local kernels = {}
-    return function(state)
-        local defines = state.domain.host:defines()
-        defines.MARE_REAL = state.precision
-        kernels[state.device] = kernels[state.device] or state.device:program(
-            source.program(file, { defines = defines })):kernel(name)
-        return kernels[state.device]
-    end
+-- The kernel of a file of that name, loaded when a part first asks for it.
+local function kernel_of(state, file, name)
+    local loaded, defines = state.domain.kernels, state.domain.host:defines()
+    defines.MARE_REAL = state.precision
+    loaded[name] = loaded[name]
+        or state.device:program(source.program(file, { defines = defines })):kernel(name)
+    return loaded[name]
 end
 
--- Launches that fill the ghost cells of buffer `which` beyond open sides with what is there at
--- the step's time + fraction * dt, and set cells whose elevation is given. Where ghost cells are
--- wanted for output only, nothing else may change: is_shown = true.
-function edges.ghosts(states, which, fraction, is_shown)
-    local launches = is_shown and {} or cells.launches(states, which, fraction)
-    local kernel = loader('physics/ocean/open.krn', 'open_side')
-    for _, s in ipairs(states) do
-        for _, edge in ipairs(s.domain and s.domain.edges or {}) do
-            if edge.at_edge then
-                local values, l = common(s, edge, which, s.member.clock.buffer), s.layout
-                local x = edge.side.axis == 'x'
-                values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
-                values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
-                values.is_shown = is_shown and 1 or 0
-                launches[#launches + 1] = bind(kernel(s), values,
-                    { global = { values.lines } })
-            end
+local function bind_ghosts(edge, state, which, fraction, is_shown)
+    local values, l = common(state, edge, which, state.clock), state.layout
+    local x, halo = edge.side.axis == 'x', l.halo
+    values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
+    values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
+    values.is_shown = is_shown and 1 or 0
+    return bind(kernel_of(state, 'physics/ocean/open.krn', 'open_side'), values,
+        { global = { values.lines } })
+end
+
+-- Launches that fill the ghost cells of a part's buffer `which` beyond open sides with what is
+-- there at the step's time + fraction * dt, and set cells whose elevation is given. Where ghost
+-- cells are wanted for output only, nothing else may change: is_shown = true.
+function edges.ghosts(state, which, fraction, is_shown)
+    local launches = is_shown and {} or cells.launches(state, which, fraction)
+    for _, edge in ipairs(state.domain and state.domain.edges or {}) do
+        if edge.at_edge then
+            launches[#launches + 1] = bind_ghosts(edge, state, which, fraction, is_shown)
         end
     end
     return launches
 end
 
--- Launches that, after a step into buffer `which`, relax it in sponges and set such cells.
-function edges.after(states, which)
-    local launches = cells.launches(states, which, 1)
-    local kernel = loader('physics/ocean/sponge.krn', 'sponge')
-    for _, s in ipairs(states) do
-        for _, edge in ipairs(s.domain and s.domain.edges or {}) do
-            if edge.depths > 0 then
-                local values, l = common(s, edge, which, s.member.clock.buffer), s.layout
-                local x, high = edge.side.axis == 'x', edge.side.high
-                values.origin, values.by_line = l:offset(0, 0, 0), x and 1 or 0
-                values.lines = x and l.ny or l.nx
-                values.outer_lines = values.lines + 2 * halo
-                values.first, values.depths = edge.first, edge.depths
-                values.direction = high and -1 or 1
-                values.base = high and values.cells - 1 + edge.first or -edge.first
-                launches[#launches + 1] = bind(kernel(s), values,
-                    { global = { values.lines, edge.depths } })
-            end
-        end
+local function bind_sponge(edge, state, which)
+    local values, l = common(state, edge, which, state.clock), state.layout
+    local x, high = edge.side.axis == 'x', edge.side.high
+    values.origin, values.by_line = l:offset(0, 0, 0), x and 1 or 0
+    values.lines = x and l.ny or l.nx
+    values.outer_lines = values.lines + 2 * l.halo
+    values.first, values.depths = edge.first, edge.depths
+    values.direction = high and -1 or 1
+    values.base = high and values.cells - 1 + edge.first or -edge.first
+    return bind(kernel_of(state, 'physics/ocean/sponge.krn', 'sponge'), values,
+        { global = { values.lines, edge.depths } })
+end
+
+-- Launches that, after a step into a part's buffer `which`, relax it in sponges and set such cells.
+function edges.after(state, which)
+    local launches = cells.launches(state, which, 1)
+    for _, edge in ipairs(state.domain and state.domain.edges or {}) do
+        if edge.depths > 0 then launches[#launches + 1] = bind_sponge(edge, state, which) end
     end
     return launches
 end

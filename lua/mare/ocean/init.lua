@@ -216,7 +216,7 @@ function Ocean:derive_values(_, state)
     return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,
         inv_dx = values.inv_dx, inv_dy = values.inv_dy, g = self.g, dry = self.dry or 0,
         friction = values.friction, forcing = values.forcing, forcing_times = values.forcing_times,
-        clock = state.member.clock.buffer, missing = 0 / 0 }
+        clock = state.clock, missing = 0 / 0 }
 end
 
 -- What lies beside the variables in a file, without a time: still water's depth.

@@ -138,7 +138,7 @@ function Side:columns()
     return 1 + self.width
 end
 
--- The cell that is d cells from the side on a line, which may lie two beyond either end.
+-- The cell that is d cells from the side on a line, which may lie in the halo beyond either end.
 function Side:cell(d, line)
     local g, x = self.grid, self.axis == 'x'
     local k = self.high and (x and g.nx or g.ny) - 1 - d or d

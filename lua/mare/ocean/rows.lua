@@ -1,11 +1,12 @@
--- What depends on the row of a cell alone: widths, areas, the Coriolis parameter. One array of
--- ny + 4 numbers a kind, from the ghost row -2 on; kernels/physics/ocean/domain.h names the kinds.
+-- What depends on the row of a cell alone: widths, areas, the Coriolis parameter. One array a kind,
+-- with a number for each row from the first ghost row on; kernels/physics/ocean/domain.h names the
+-- kinds.
 
 local errors = require 'bindings.errors'
 
 local rows = {}
 
-local halo, kinds = 2, 7
+local kinds = 7
 
 local spin = 7.2921e-5      -- of the earth, 1/s
 
@@ -35,7 +36,8 @@ end
 
 -- An array of all kinds one after the other.
 function rows.new(grid, boundaries, coriolis)
-    local count, list = grid.ny + 2 * halo, {}
+    local halo, list = grid.halo, {}
+    local count = grid.ny + 2 * halo
     local f = parameter(coriolis, grid) or function() return 0 end
     local function put(kind, j, value) list[kind * count + j + halo + 1] = value end
     for j = -halo, grid.ny + halo - 1 do
@@ -53,9 +55,10 @@ function rows.new(grid, boundaries, coriolis)
     return list
 end
 
--- Those of rows j0 - 2 .. j0 + ny + 1 only.
+-- Those of ny rows from j0 on only, and of the ghost rows around them.
 function rows.part(list, grid, j0, ny)
-    local count, mine = grid.ny + 2 * halo, {}
+    local halo, mine = grid.halo, {}
+    local count = grid.ny + 2 * halo
     for kind = 0, kinds - 1 do
         for k = 1, ny + 2 * halo do mine[#mine + 1] = list[kind * count + j0 + k] end
     end

@@ -62,7 +62,7 @@ end
 -- planned: a complete plan
 function camera.new(sim, planned, slots)
     local spec, what, fig = planned.spec, planned.what, figure.new(planned.spec.figure)
-    local self = setmetatable({ shots = {} }, Camera)
+    local self = setmetatable({ shots = {}, vectors = what.vectors }, Camera)
     self.shots[1] = frames.new(sim, { variable = what.variable, width = fig.box.width,
         height = fig.box.height, range = spec.figure.range, map = colours.map(spec.figure.colours),
         missing = spec.figure.missing.colour, slots = slots })
@@ -96,7 +96,7 @@ function Camera:data(slot)
     if self.lines then data.contours = select(2, next(self.lines:data(slot))) end
     if self.arrows then
         local planes = self.arrows:data(slot)
-        data.u, data.v = planes[self.arrows.names[1]], planes[self.arrows.names[2]]
+        data.u, data.v = planes[self.vectors.u], planes[self.vectors.v]
     end
     return data
 end

@@ -12,51 +12,44 @@ local frames = {}
 local Frames = {}
 Frames.__index = Frames
 
-local function program(device, precision)
-    return device:program(source.program('draw/colour.krn',
-        { defines = { MARE_REAL = precision } }))
-end
-
 -- The first pixel that cells first .. first + count - 1 of n touch, and how many these are.
 local function touched(first, count, n, pixels)
     local from = math.floor(first * pixels / n)
     return from, math.ceil((first + count) * pixels / n) - from
 end
 
-local function bind_shade(self, piece)
-    local grid, part, device = self.sim.grid, piece.state.part, piece.state.device
-    local p0, columns = touched(part.i0, part.nx, grid.nx, self.width)
-    local q0, rows = touched(part.j0, part.ny, grid.ny, self.height)
-    return program(device, self.sim.precision):kernel('shade'):bind {
-        values = piece.staging, nx = grid.nx, ny = grid.ny, part_nx = part.nx, part_ny = part.ny,
-        i0 = part.i0, j0 = part.j0, sums = self.sums[device], width = self.width,
-        height = self.height, p0 = p0, q0 = q0, columns = columns, rows = rows,
-        low = self.range[1], steps = 256 * colours.size / (self.range[2] - self.range[1]),
-        global = { columns, rows },
-    }
-end
-
--- The first device has room for the sums of all, its own in front.
-local function make_sums(self)
-    local members, count = self.sim.members, self.width * self.height
-    self.sums, self.copies = {}, {}
-    for k, member in ipairs(members) do
-        local sums = member.device:buffer { type = 'int64', label = 'sums of pixels',
-            count = k == 1 and #members * count or count }
-        self.sums[k], self.sums[member.device] = sums, sums
-        self.copies[k] = { offset = (k - 1) * count, src_offset = 0, count = count }
+-- Adds the share of each part to the sums.
+local function new_shade(self, program)
+    local grid, w, h = self.sim.grid, self.width, self.height
+    local function area(piece)
+        local part = piece.state.part
+        local p0, columns = touched(part.i0, part.nx, grid.nx, w)
+        local q0, rows = touched(part.j0, part.ny, grid.ny, h)
+        return p0, q0, columns, rows
     end
+    return self.sim.fields:map { program = program, kernel = 'shade',
+        global = function(piece)
+            local _, _, columns, rows = area(piece)
+            return { columns, rows }
+        end,
+        values = function(piece)
+            local p0, q0, columns, rows = area(piece)
+            return { values = self.values, sums = self.sums, nx = grid.nx, ny = grid.ny,
+                part_nx = piece.columns, part_ny = piece.rows, width = w, height = h, p0 = p0,
+                q0 = q0, columns = columns, rows = rows, low = self.range[1],
+                steps = 256 * colours.size / (self.range[2] - self.range[1]) }
+        end }
 end
 
-local function make_colours(self, map, missing)
-    local device, count = self.device, self.width * self.height
+local function new_colour(self, program, map, missing)
+    local device, fields, count = self.device, self.sim.fields, self.width * self.height
     self.map = device:buffer { type = 'uint32', count = colours.size, label = 'colour map' }
     local list = {}
     for k = 1, colours.size do list[k] = map[k - 1] end
     self.map:upload(list)
     self.pixels = device:buffer { type = 'uint32', count = count, label = 'pixels' }
-    self.colour = program(device, self.sim.precision):kernel('colour'):bind {
-        sums = self.sums[1], layers = #self.sim.members, cells = self.sim.grid.cells,
+    return fields:kernel(device, program, 'colour'):bind {
+        sums = self.sums:first(), layers = #fields.devices, cells = self.sim.grid.cells,
         map = self.map, missing = missing, pixels = self.pixels, width = self.width,
         height = self.height, global = { self.width, self.height },
     }
@@ -65,13 +58,15 @@ end
 -- desc: { variable, width, height, range, map = of colours.map, missing = colour, slots = 1 }
 function frames.new(sim, desc)
     local self = setmetatable({
-        sim = sim, device = sim.members[1].device, width = desc.width, height = desc.height,
-        range = desc.range, shades = {}, slots = {}, done = {},
-        values = snapshot.new(sim, { variables = { desc.variable }, slots = 0 }),
+        sim = sim, device = sim.fields.devices[1], width = desc.width, height = desc.height,
+        range = desc.range, slots = {}, done = {},
+        values = snapshot.samples(sim, { desc.variable }),
+        sums = sim.fields:replicate { type = 'int64', label = 'sums of pixels',
+            count = desc.width * desc.height, collected = true },
     }, Frames)
-    make_sums(self)
-    for k, piece in ipairs(self.values.pieces) do self.shades[k] = bind_shade(self, piece) end
-    make_colours(self, desc.map, desc.missing)
+    local program = source.program('draw/colour.krn', { defines = { MARE_REAL = sim.precision } })
+    self.shade = new_shade(self, program)
+    self.colour = new_colour(self, program, desc.map, desc.missing)
     self.stream, self.ready = self.device:stream { label = 'frames' }, self.device:event()
     for slot = 1, desc.slots or 1 do
         self.done[slot] = self.device:event()
@@ -83,12 +78,12 @@ end
 
 -- Queues everything; the slot must be free.
 function Frames:take(slot)
-    local sums, main = self.sums, self.device.stream
+    local main = self.device.stream
     if self.last then main:wait_event(self.done[self.last]) end
-    self.values:compute()
-    for k = 1, #sums do sums[k]:fill(0) end
-    for k = 1, #self.shades do self.shades[k]:run() end
-    for k = 2, #sums do sums[1]:copy(sums[k], self.copies[k]) end
+    self.values:run()
+    self.sums:fill(0)
+    self.shade:run()
+    self.sums:collect()
     self.colour:run()
     self.ready:record()
     main:flush()
@@ -117,12 +112,11 @@ end
 
 function Frames:release()
     self.stream:wait()
-    self.values:release()
-    for _, list in ipairs { self.shades, self.done, self.slots } do
+    for _, list in ipairs { self.done, self.slots } do
         for _, object in ipairs(list) do object:release() end
     end
-    for _, sums in ipairs(self.sums) do sums:release() end
-    for _, name in ipairs { 'colour', 'map', 'pixels', 'ready', 'stream' } do
+    for _, name in ipairs { 'values', 'shade', 'sums', 'colour', 'map', 'pixels', 'ready',
+        'stream' } do
         self[name]:release()
     end
 end

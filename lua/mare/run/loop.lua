@@ -23,10 +23,10 @@ local copy_rates = {}           -- by the device's name: a session runs often
 -- Bytes per second that all devices together copy, nil if one cannot tell.
 local function copy_rate(sim)
     local total, seen = 0, {}
-    for _, member in ipairs(sim.members) do
-        local name = member.device.name
+    for _, device in ipairs(sim.fields.devices) do
+        local name = device.name
         if not seen[name] then
-            local rate = copy_rates[name] or bandwidth.measure(member.device)
+            local rate = copy_rates[name] or bandwidth.measure(device)
             if not rate then return nil end
             copy_rates[name] = rate
             total, seen[name] = total + rate, true

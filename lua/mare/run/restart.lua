@@ -149,8 +149,8 @@ end
 -- The fields, and what analyses have gathered.
 local function fill(self, sim)
     local list, bytes = places(self.desc, sim)
-    self.memory = self.memory or sim.members[1].device:host {
-        type = sim.precision, count = bytes / element[sim.precision], label = 'checkpoint' }
+    self.memory = self.memory or sim.fields:host {
+        count = bytes / element[sim.precision], label = 'checkpoint' }
     sim:save(self.memory)
     local data = worker.pointer('char', worker.address(self.memory.data))
     self.kept = {}

@@ -9,6 +9,7 @@ local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
+local host_fields = require 'mare.array.host_fields'
 local shapes = require 'mare.shapes'
 local state = require 'mare.array.state'
 
@@ -17,53 +18,42 @@ local simulation = {}
 local Simulation = {}
 Simulation.__index = Simulation
 
--- One buffer of maxima a device, with room for those of all parts; { from, to, where, how many }
--- are the segments that must be copied between devices after each step.
+-- The maxima of all parts, on all devices.
 local function make_maxima(self)
     local total = 0
     for _, s in ipairs(self.states) do
         s.slot, s.slots = total, self.scheme:maxima(s.device, s.part)
         total = total + s.slots
     end
-    self.segments = {}
-    for _, member in ipairs(self.members) do
-        member.maxima = member.device:buffer {
-            type = self.precision, count = total, label = 'maxima',
-        }
-        member.maxima:fill(0)
-    end
-    for _, s in ipairs(self.states) do
-        for _, member in ipairs(self.members) do
-            if member.device ~= s.device then
-                self.segments[#self.segments + 1] = { from = s.member.maxima, to = member.maxima,
-                    region = { offset = s.slot, src_offset = s.slot, count = s.slots } }
-            end
-        end
-    end
+    self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }
+    self.maxima:fill(0)
+    self.maxima:share(function(s) return s.slot, s.slots end)
     return total
 end
 
 -- A clock a device, which stays when the maxima are others.
 local function make_clocks(self, total)
     for k, member in ipairs(self.members) do
+        local maxima = self.maxima:on(member)
         if member.clock then
-            member.clock:watch(member.maxima, total)
+            member.clock:watch(maxima, total)
         else
-            member.clock = clock.new(member.device, self.precision, member.maxima, total,
+            member.clock = clock.new(member.device, self.precision, maxima, total,
                 self.scheme.gradual)
             self.clocks[k] = member.clock
         end
     end
+    for _, s in ipairs(self.states) do s.clock = s.member.clock.buffer end
 end
 
 local function bind_sweeps(self)
-    local member = self.members[1]
-    local function settle(n) return member.clock:settle(member.maxima, n) end
+    local first = self.members[1]
+    local function settle(n) return first.clock:settle(self.maxima:on(first), n) end
     for _, s in ipairs(self.states) do
         s.sweeps = self.scheme:bind(s.member.kernels, {
-            state = s, grid = self.grid, boundaries = self.boundaries,
-            clock = s.member.clock.buffer, maxima = s.member.maxima, slot = s.slot,
-            first = self.first, levels = self.levels, settle = #self.states == 1 and settle,
+            state = s, grid = self.grid, boundaries = self.boundaries, clock = s.clock,
+            maxima = self.maxima:on(s), slot = s.slot, first = self.first, levels = self.levels,
+            settle = #self.states == 1 and settle,
         })
     end
 end
@@ -79,10 +69,8 @@ local function release_steps(self)
         if s.sweeps then release_launches(s.sweeps) end
         s.sweeps = nil
     end
-    for _, member in ipairs(self.members) do
-        if member.maxima then member.maxima:release() end
-        member.maxima = nil
-    end
+    if self.maxima then self.maxima:release() end
+    self.maxima = nil
 end
 
 -- Compiles and binds the steps as shapes.lua has them now, in place of those that there are.
@@ -96,20 +84,24 @@ local function make_steps(self)
     bind_sweeps(self)
 end
 
--- A member is what the parts on one device share: { device, part = the first, kernels, maxima,
--- clock }.
+-- The fields, and what the parts on one device share: a member is { device, part = the first,
+-- kernels, clock }.
 local function make_states(self, parts)
-    self.states, self.members, self.clocks = {}, {}, {}
+    self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
+        precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2 }
+    self.fields.moves = self.levels ~= nil
+    function self.fields.settle() self:find_state() end
+    function self.fields.fill_halos() self:fill_ghosts() end
+    self.states, self.members, self.clocks = self.fields.states, {}, {}
     local member_of = {}
-    for k, part in ipairs(parts) do
-        local member = member_of[part.device]
+    for _, s in ipairs(self.states) do
+        local member = member_of[s.device]
         if not member then
-            member = { device = part.device, part = part }
-            self.members[#self.members + 1], member_of[part.device] = member, member
+            member = { device = s.device, part = s.part }
+            self.members[#self.members + 1], member_of[s.device] = member, member
         end
-        self.states[k] = state.new(part.device, part, self.scheme, self.precision)
-        self.states[k].member = member
-        if self.domain then self.scheme:prepare(self.domain, self.states[k]) end
+        s.member = member
+        if self.domain then self.scheme:prepare(self.domain, s) end
     end
 end
 
@@ -119,7 +111,7 @@ local function make_exchanges(self)
     local scheme, exchange_of = self.scheme, {}
     local function of(which, fraction)
         exchange_of[which] = exchange_of[which]
-            or exchange.new(self.states, self.boundaries, scheme, which, fraction)
+            or self.fields:exchange(self.boundaries, scheme, which, fraction)
         return exchange_of[which]
     end
     self.exchanges, self.exchange_of = { x = {}, y = {} }, exchange_of
@@ -131,7 +123,13 @@ local function make_exchanges(self)
     end
     for _, which in ipairs(scheme.back or {}) do of(which) end
     local function after(which)
-        return scheme.after_step and scheme:after_step(self.states, which) or {}
+        local launches = {}
+        for _, s in ipairs(scheme.after_step and self.states or {}) do
+            for _, launch in ipairs(scheme:after_step(s, which)) do
+                launches[#launches + 1] = launch
+            end
+        end
+        return launches
     end
     self.after = { x = after(scheme.levels and 'other' or 'now'), y = after 'now' }
 end
@@ -157,7 +155,7 @@ local function queue_step(self, axis)
         self.exchange_of[after]:run(true)
         self.particles:half(2, after)
     end
-    self:share_maxima()
+    self.maxima:exchange()
     for c = 1, #clocks do clocks[c].tick:run() end
 end
 
@@ -301,10 +299,6 @@ function Simulation:start(at)
     self:read()
 end
 
-local function padded(self)
-    return self.grid.nx + 2 * self.grid.halo, self.grid.ny + 2 * self.grid.halo
-end
-
 local one_level = { 'now' }
 
 -- The buffers that hold what the next step depends on, the state first.
@@ -312,37 +306,25 @@ local function levels(self, steps)
     return self.levels and self.levels(steps) or one_level
 end
 
--- Elements of one level of all fields.
-local function level_count(self)
-    local width, height = padded(self)
-    return width * height * #self.scheme.fields
-end
-
 -- Elements of what save() gives.
 function Simulation:saved_count()
-    return level_count(self) * #levels(self, 0)
+    return self.fields:saved_count() * #levels(self, 0)
 end
 
 -- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
 -- everything that the next step depends on. Waits.
 function Simulation:save(host)
     self:find_state()
-    local width, height = padded(self)
     for k, which in ipairs(levels(self, self.now.steps)) do
-        for _, s in ipairs(self.states) do
-            s:save(host, width, height, which, (k - 1) * level_count(self))
-        end
+        self.fields:save(host, which, (k - 1) * self.fields:saved_count())
     end
 end
 
 -- The state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
-    local width, height = padded(self)
     for k, which in ipairs(levels(self, at.steps)) do
-        for _, s in ipairs(self.states) do
-            s:load(at.state, width, height, which, (k - 1) * level_count(self))
-            if k == 1 then s:spread(which) end
-        end
+        self.fields:load(at.state, which, (k - 1) * self.fields:saved_count())
+        if k == 1 then self.fields:spread(which) end
     end
     self:start(at)
     self.version = self.version + 1
@@ -351,7 +333,7 @@ end
 -- Fills the ghost cells of the state.
 function Simulation:fill_ghosts()
     self:find_state()
-    self.exchange_of[self.states[1].present]:run(true)
+    self.exchange_of[self.fields:present()]:run(true)
 end
 
 -- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
@@ -389,7 +371,7 @@ local function measure(self, which)
         if self.scheme.unwatched then s.sweeps.measure:set('src', s[which]) end
         s.sweeps.measure:run()
     end
-    self:share_maxima()
+    self.maxima:exchange()
 end
 
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
@@ -398,7 +380,7 @@ function Simulation:set(initial, start)
     local value = sampler(self, initial)
     start = start or { t = 0, steps = 0 }
     self:start(start)
-    for _, s in ipairs(self.states) do s:fill(value) end
+    self.fields:fill(value)
     measure(self, levels(self, start.steps)[1])
     self.version = self.version + 1
     self:aim(start.t)
@@ -410,14 +392,6 @@ function Simulation:set(initial, start)
     go_back(self)
 end
 
--- Copies the maxima of each device to the others, which take the same dt from them.
-function Simulation:share_maxima()
-    for k = 1, #self.segments do
-        local segment = self.segments[k]
-        segment.to:copy(segment.from, segment.region)
-    end
-end
-
 local function is_held(self)
     return self.held and self.stop == self.goal
 end
@@ -425,7 +399,9 @@ end
 -- Makes for the goal, or for where something that surrounds the equations is to be renewed before.
 local function approach(self)
     local t, domain = self.now.t, self.domain
-    if domain then domain:update(self.states, t) end
+    if domain then
+        for k = 1, #self.states do domain:update(self.states[k], t) end
+    end
     self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
     for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, is_held(self)) end
 end
@@ -481,8 +457,7 @@ local function read_clocks(self)
                 describe(now, self.members[1]), describe(other, self.members[k]))
         end
     end
-    local present = levels(self, now.steps)[1]
-    for k = 1, #self.states do self.states[k].present = present end
+    self.fields:hold_in(levels(self, now.steps)[1])
     return now
 end
 
@@ -495,7 +470,7 @@ end
 -- Looks at a state whose steps write no maxima (`unwatched`): an invalid one is to be noticed. The
 -- next dt is chosen once more, from what it was chosen from, and is the same.
 local function watch(self)
-    measure(self, self.states[1].present)
+    measure(self, self.fields:present())
     for k = 1, #self.clocks do
         if self.goal then self.clocks[k]:aim(self.stop, is_held(self)) end
     end
@@ -515,8 +490,8 @@ function Simulation:read()
     return now
 end
 
-Simulation.field, Simulation.stored = fields.field, fields.stored
-Simulation.invalid = fields.invalid
+Simulation.field, Simulation.stored = host_fields.field, host_fields.stored
+Simulation.invalid = host_fields.invalid
 
 -- Whether the signals of the state have become too fast for the dt that is wanted.
 function Simulation:is_too_slow()
@@ -556,7 +531,7 @@ function Simulation:release()
     for _, shot in pairs(self.derived or {}) do shot:release() end
     for _, array in ipairs(self.gathered or {}) do array:release() end
     release_steps(self)
-    for _, s in ipairs(self.states) do s:release() end
+    self.fields:release()
     for _, member in ipairs(self.members) do member.clock:release() end
 end
 

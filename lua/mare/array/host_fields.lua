@@ -1,0 +1,63 @@
+-- The variables of a simulation as arrays of the whole grid on the host: unknowns are gathered
+-- from the parts, the others computed from them on the devices. Methods of a simulation. An array
+-- holds nx * ny numbers, x fastest, south first, in the simulation's precision, and is reused once
+-- the state has moved on.
+
+local errors = require 'bindings.errors'
+local snapshot = require 'mare.array.snapshot'
+local variables = require 'mare.base.variables'
+
+local host_fields = {}
+
+-- Host copies of all unknowns, fetched at most once for each version of the state.
+local function unknowns(self)
+    local g = self.gathered or { version = -1 }
+    self.gathered = g
+    if g.version == self.version then return g end
+    self:find_state()
+    for k = 1, #self.scheme.fields do
+        g[k] = g[k] or self.fields:host { count = self.grid.cells }
+        self.fields:download(k, g[k])
+    end
+    g.version = self.version
+    return g
+end
+
+-- A pointer to the array of an unknown as it is stored; valid until the next step.
+function host_fields.stored(self, name)
+    for k, unknown in ipairs(self.scheme.fields) do
+        if unknown == name then return unknowns(self)[k].data end
+    end
+    errors.argument("no unknown '%s' (there are: %s)", tostring(name),
+        table.concat(self.scheme.fields, ', '))
+end
+
+-- A pointer to the array of a variable as files hold it; valid until the next step.
+function host_fields.field(self, name)
+    if not variables.derivation(self, (variables.find(self.scheme, name))) then
+        return host_fields.stored(self, name)
+    end
+    local derived = self.derived or {}
+    self.derived = derived
+    derived[name] = derived[name] or snapshot.new(self, { variables = { name } })
+    local shot = derived[name]
+    if shot.version ~= self.version then shot:take(1) end
+    shot.version = self.version
+    return shot:wait(1)
+end
+
+-- Where and how the state is not one, in words, and the cell; nil if it is one.
+function host_fields.invalid(self)
+    local g, grid = unknowns(self), self.grid
+    for k = 0, grid.cells - 1 do
+        local what = self.scheme:invalid(g[1].data[k], g[2].data[k], g[3].data[k],
+            g[4] and g[4].data[k])
+        if what then
+            local i, j = k % grid.nx, math.floor(k / grid.nx)
+            return string.format('%s in cell (%d, %d) at x = %g, y = %g', what, i, j,
+                grid:x_centre(i), grid:y_centre(j)), i, j
+        end
+    end
+end
+
+return host_fields

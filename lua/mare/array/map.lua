@@ -1,0 +1,99 @@
+-- A kernel over the cells of fields: one launch a part, bound once, run often.
+--
+--     local launch = fields:map { program = source.program 'mine.krn', kernel = 'mine',
+--         values = { factor = 2, out = other_fields } }
+--     launch:run()
+--
+-- `values` go by the names of arguments: numbers and buffers; fields, which stand for the memory of
+-- the part, in the buffer that holds them when it runs; replicas, for that of the device; or
+-- functions of a piece (pieces.lua). Beside them a kernel may ask for
+--
+--     src                      the fields themselves
+--     origin, stride, plane    where their first cell is in it, elements a row and a field
+--     i0, j0, nx, ny           the cells of the part
+--     columns, rows, step      those of the piece: all, or of a box every step-th
+--     south                    the first row of the piece, counted in the part
+--     clock                    that of a simulation
+--
+-- and for whatever else the kernel calls them, if `values` has it.
+
+local bind = require 'mare.array.bind'
+local buffer = require 'bindings.buffer'
+local pieces = require 'mare.array.pieces'
+
+local map = {}
+
+local Map = {}
+Map.__index = Map
+
+local function common(fields, piece, field)
+    local s, l = piece.state, piece.state.layout
+    return {
+        src = fields, stride = l.stride, plane = l.plane, clock = s.clock,
+        origin = l:offset(field and fields:index(field) or 0, piece.i, piece.j),
+        i0 = s.part.i0, j0 = s.part.j0, nx = s.part.nx, ny = s.part.ny,
+        columns = piece.columns, rows = piece.rows, step = piece.step, south = piece.j,
+    }
+end
+
+-- The values of one launch as kernels take them, and those that move: { argument, fields }.
+local function resolve(fields, piece, desc)
+    local values, moving = common(fields, piece, desc.field), {}
+    local given = desc.values
+    if type(given) == 'function' then given = given(piece) end
+    for name, value in pairs(given or {}) do values[name] = value end
+    for name, value in pairs(values) do
+        if type(value) == 'function' then
+            values[name] = value(piece)
+        elseif type(value) == 'table' and not buffer.is(value) then
+            if value.moves then moving[name] = value end
+            values[name] = value:on(piece.state)
+        end
+    end
+    return values, moving
+end
+
+local function whole(piece) return { piece.columns, piece.rows } end
+
+local function add_launch(self, fields, piece, desc)
+    local values, moving = resolve(fields, piece, desc)
+    local kernel = fields:kernel(piece.state.device, desc.program, desc.kernel)
+    local shape = { global = (desc.global or whole)(piece), group = desc.group }
+    local launch = bind(kernel, values, shape)
+    self.launches[#self.launches + 1] = launch
+    for _, arg in ipairs(kernel.args) do
+        local source = moving[arg.name]
+        if source then
+            self.moving[#self.moving + 1] = { launch = launch, name = arg.name, source = source,
+                state = piece.state }
+        end
+    end
+end
+
+-- desc: { program = what device:program takes, kernel = its name, values = a table or a function of
+-- a piece that makes one, field = the name of the one where `origin` lies (the first), pieces =
+-- nil: all cells, global = function(piece) -> work-items (columns, rows), group = nil: as core
+-- thinks fit }
+function map.new(fields, desc)
+    local self = setmetatable({ launches = {}, moving = {} }, Map)
+    for _, piece in ipairs(desc.pieces or pieces.whole(fields.states)) do
+        add_launch(self, fields, piece, desc)
+    end
+    return self
+end
+
+-- Queues the launches.
+function Map:run()
+    local launches, moving = self.launches, self.moving
+    for k = 1, #moving do
+        local m = moving[k]
+        m.launch:set(m.name, m.source:on(m.state))
+    end
+    for k = 1, #launches do launches[k]:run() end
+end
+
+function Map:release()
+    for _, launch in ipairs(self.launches) do launch:release() end
+end
+
+return map

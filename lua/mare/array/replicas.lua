@@ -1,0 +1,129 @@
+-- Memory of which every device of some fields has its own, for what all need or each has a share
+-- in: tables, particles, maxima of parts, sums of pixels. As an argument of map it stands for the
+-- one on the part's device. How shares come together is said beforehand:
+--
+--     r:share(range)       each part's elements go to all devices when r:exchange() is called
+--     r:collect()          the first device gets all, where there is room for them
+--     r:adopt { ... }      launches in which devices learn what others did for their parts
+
+local map = require 'mare.array.map'
+
+local replicas = {}
+
+local Replicas = {}
+Replicas.__index = Replicas
+
+-- desc: { type, count, label, values = a list to begin with (contents are undefined), collected =
+-- whether the first device has room for those of all, its own in front }
+function replicas.new(fields, desc)
+    local self = setmetatable({ fields = fields, buffers = {}, count = desc.count,
+        segments = {} }, Replicas)
+    for k, device in ipairs(fields.devices) do
+        local copies = desc.collected and k == 1 and #fields.devices or 1
+        local b = device:buffer { type = desc.type, count = copies * desc.count,
+            label = desc.label }
+        if desc.values then b:upload(desc.values) end
+        self.buffers[k], self.buffers[device] = b, b
+    end
+    return self
+end
+
+-- As an argument of map: the memory on a part's device.
+function Replicas:on(own)
+    return self.buffers[own.device]
+end
+
+-- That on the first device.
+function Replicas:first()
+    return self.buffers[1]
+end
+
+function Replicas:fill(value)
+    for k = 1, #self.buffers do self.buffers[k]:fill(value) end
+end
+
+-- One launch a device: desc as of map.lua, `global` of the whole. Its parts are alike to it.
+function Replicas:map(desc)
+    local list, seen = {}, {}
+    for _, s in ipairs(self.fields.states) do
+        if not seen[s.device] then
+            list[#list + 1] = { state = s, i = 0, j = 0, columns = 0, rows = 0, step = 1 }
+            seen[s.device] = true
+        end
+    end
+    local full = { pieces = list, global = function() return desc.global end }
+    for key, value in pairs(desc) do full[key] = full[key] or value end
+    return map.new(self.fields, full)
+end
+
+-- range(state) -> first element and how many are a part's.
+function Replicas:share(range)
+    for _, s in ipairs(self.fields.states) do
+        local first, count = range(s)
+        for _, device in ipairs(self.fields.devices) do
+            if device ~= s.device then
+                self.segments[#self.segments + 1] = { from = self:on(s), to = self.buffers[device],
+                    region = { offset = first, src_offset = first, count = count } }
+            end
+        end
+    end
+end
+
+-- Copies what is each part's to the other devices.
+function Replicas:exchange()
+    for k = 1, #self.segments do
+        local segment = self.segments[k]
+        segment.to:copy(segment.from, segment.region)
+    end
+end
+
+-- Copies all to the first device, one after the other.
+function Replicas:collect()
+    self.collections = self.collections or {}
+    for k = 2, #self.buffers do
+        self.collections[k] = self.collections[k]
+            or { offset = (k - 1) * self.count, src_offset = 0, count = self.count }
+        self.buffers[1]:copy(self.buffers[k], self.collections[k])
+    end
+end
+
+local Adoption = {}
+Adoption.__index = Adoption
+
+-- For each part and each device that is not its own: a copy of this replica from the part's device
+-- into `foreign` there, and a launch there, with what map has of that part. desc: as of map.lua,
+-- and foreign = a replica.
+function Replicas:adopt(desc)
+    local self_fields, list = self.fields, {}
+    for _, s in ipairs(self_fields.states) do
+        for _, device in ipairs(self_fields.devices) do
+            if device ~= s.device then
+                local there = setmetatable({ device = device }, { __index = s })
+                local full = { pieces = { { state = there, i = 0, j = 0, columns = s.part.nx,
+                    rows = s.part.ny, step = 1 } } }
+                for key, value in pairs(desc) do full[key] = full[key] or value end
+                list[#list + 1] = { from = self:on(s), to = desc.foreign:on(there),
+                    launch = map.new(self_fields, full) }
+            end
+        end
+    end
+    return setmetatable({ list = list }, Adoption)
+end
+
+function Adoption:run()
+    for k = 1, #self.list do
+        local one = self.list[k]
+        one.to:copy(one.from)
+        one.launch:run()
+    end
+end
+
+function Adoption:release()
+    for _, one in ipairs(self.list) do one.launch:release() end
+end
+
+function Replicas:release()
+    for _, b in ipairs(self.buffers) do b:release() end
+end
+
+return replicas

@@ -1,0 +1,79 @@
+-- Planes of numbers at the cells of a box, or at points, on the devices: each plane a field as it
+-- is, or what a kernel derives from the fields. They lie beside the fields, packed, a buffer for
+-- each piece, and are computed when run() is called.
+--
+-- A plane is { name, field = of the fields } or { name, program, kernel, values = as of map.lua,
+-- stencil = whether it looks at neighbours }. Its kernel writes element first + row * columns +
+-- column of `out` from cell `origin` + (row * stride + column) * step of `src`.
+
+local map = require 'mare.array.map'
+local pieces = require 'mare.array.pieces'
+local source = require 'mare.base.source'
+
+local samples = {}
+
+local Samples = {}
+Samples.__index = Samples
+
+-- The launches of plane n.
+local function new_map(self, n, plane, copy)
+    local values = { first = function(piece) return (n - 1) * piece.columns * piece.rows end,
+        out = function(piece) return piece.staging end }
+    local given = plane.values
+    return map.new(self.fields, { program = plane.program or copy,
+        kernel = plane.kernel or 'sample', field = plane.field, pieces = self.pieces,
+        values = function(piece)
+            local all = {}
+            local more = type(given) == 'function' and given(piece) or given or {}
+            for _, list in ipairs { values, more } do
+                for name, value in pairs(list) do all[name] = value end
+            end
+            return all
+        end })
+end
+
+-- desc: { planes, pieces = of pieces.lua (all cells), label }
+function samples.new(fields, desc)
+    local self = setmetatable({ fields = fields, planes = desc.planes, maps = {}, of_part = {},
+        pieces = desc.pieces or pieces.whole(fields.states) }, Samples)
+    for _, piece in ipairs(self.pieces) do
+        piece.staging = piece.state.device:buffer { type = fields.precision,
+            label = desc.label or 'samples', count = piece.columns * piece.rows * #desc.planes }
+        self.of_part[piece.state.part.index] = piece
+    end
+    local copy = source.program('array/sample.krn', { defines = { MARE_REAL = fields.precision } })
+    for n, plane in ipairs(desc.planes) do
+        self.maps[n] = new_map(self, n, plane, copy)
+        self.looks_around = self.looks_around or plane.stencil
+    end
+    return self
+end
+
+-- Queues the kernels.
+function Samples:run()
+    self.fields:settle()
+    if self.looks_around then self.fields:fill_halos() end
+    for n = 1, #self.maps do self.maps[n]:run() end
+end
+
+-- As an argument of map: the memory of a part.
+function Samples:on(own)
+    return self.of_part[own.part.index].staging
+end
+
+-- Where a part has a plane: the first cell in its memory, and elements a row.
+function Samples:place(own, name)
+    local piece = self.of_part[own.part.index]
+    for n, plane in ipairs(self.planes) do
+        if plane.name == name then
+            return (n - 1) * piece.columns * piece.rows, piece.columns
+        end
+    end
+end
+
+function Samples:release()
+    for _, launches in ipairs(self.maps) do launches:release() end
+    for _, piece in ipairs(self.pieces) do piece.staging:release() end
+end
+
+return samples

@@ -1,6 +1,6 @@
 -- Pictures as text for a terminal: what each kind of terminal gets, read back.
 
-local cells = require 'mare.draw.cells'
+local characters = require 'mare.draw.characters'
 local cairo = require 'bindings.cairo'
 local mare = require 'mare'
 local pixels = require 'mare.draw.pixels'
@@ -25,7 +25,7 @@ describe('a field in characters', function()
     local ramp = field(8, 4, function(i, j) return i + 8 * j end)
 
     it('is shaded from low to high, north up', function()
-        local lines = lines_of(cells.field(ramp, { columns = 80, rows = 20 }))
+        local lines = lines_of(characters.field(ramp, { columns = 80, rows = 20 }))
         assert.equal('a field', lines[1])
         assert.equal(6, #lines)                     -- title, 4 rows of 16 characters, scale
         assert.equal(' ', lines[5]:sub(1, 1))
@@ -35,7 +35,7 @@ describe('a field in characters', function()
     end)
 
     it('has two colours a character in half blocks', function()
-        local text = cells.field(ramp, { columns = 80, rows = 20, unicode = true, colour = true,
+        local text = characters.field(ramp, { columns = 80, rows = 20, unicode = true, colour = true,
             true_colour = true })
         local lines = lines_of(text)
         assert.equal(16, select(2, lines[2]:gsub('▀', '')))
@@ -47,14 +47,14 @@ describe('a field in characters', function()
         end
         assert.truthy(lines[5]:find(code(48, first), 1, true))
         assert.truthy(lines[2]:find(code(38, last), 1, true))
-        text = cells.field(ramp, { columns = 80, rows = 20, unicode = true, colour = true })
+        text = characters.field(ramp, { columns = 80, rows = 20, unicode = true, colour = true })
         assert.truthy(text:find '38;5;%d+;48;5;%d+')
         assert.is_nil(text:find ';2;%d+;%d+;%d+m')
     end)
 
     it('shows what is no number, and fits the terminal', function()
         local holes = field(300, 200, function(i) return i < 150 and 0 / 0 or i end)
-        local lines = lines_of(cells.field(holes, { columns = 60, rows = 12 }))
+        local lines = lines_of(characters.field(holes, { columns = 60, rows = 12 }))
         assert.equal(14, #lines)
         for k = 2, 13 do
             assert.is_true(#lines[k] <= 60)
@@ -69,10 +69,10 @@ describe('curves in characters', function()
         xlabel = 'x (m)' }
 
     it('are stars and rings, or dots', function()
-        local text = cells.lines(spec, { columns = 40, rows = 12 })
+        local text = characters.lines(spec, { columns = 40, rows = 12 })
         assert.truthy(text:find '%*' and text:find 'o' and text:find 'x %(m%)')
         assert.truthy(text:find('* up, o level', 1, true))
-        local dots = cells.lines(spec, { columns = 40, rows = 12, unicode = true })
+        local dots = characters.lines(spec, { columns = 40, rows = 12, unicode = true })
         assert.truthy(dots:find '\226\161' or dots:find '\226\160')
         for _, line in ipairs(lines_of(text)) do assert.is_true(#line <= 40, line) end
     end)

@@ -201,15 +201,17 @@ M.declared = collect
 
 -- Says in one line what an option is for, and which values it takes.
 local function help_text(option)
-    local parts, notes = {}, {}
-    if option.help then parts[1] = option.help end
-    if option.choices then parts[#parts + 1] = '(' .. table.concat(option.choices, ', ') .. ')' end
+    local pieces, notes = {}, {}
+    if option.help then pieces[1] = option.help end
+    if option.choices then
+        pieces[#pieces + 1] = '(' .. table.concat(option.choices, ', ') .. ')'
+    end
     if option.unit then notes[#notes + 1] = option.unit end
     if option.default ~= nil and option.type ~= 'boolean' then
         notes[#notes + 1] = 'default ' .. show(option.default)
     end
-    if #notes > 0 then parts[#parts + 1] = '[' .. table.concat(notes, ', ') .. ']' end
-    return table.concat(parts, ' ')
+    if #notes > 0 then pieces[#pieces + 1] = '[' .. table.concat(notes, ', ') .. ']' end
+    return table.concat(pieces, ' ')
 end
 
 M.help_text = help_text

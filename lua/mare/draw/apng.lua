@@ -1,5 +1,6 @@
--- Films as animated PNG (the APNG part of PNG's third edition): chunks that a film gains by
--- appending. The number of frames is in front and known only at the end.
+-- Films as animated PNG (APNG, third edition of the PNG specification). A film
+-- grows by appending chunks. The number of frames stands at the front, and is
+-- written when it is known at the end.
 
 local bit = require 'bit'
 local files = require 'bindings.files'
@@ -11,7 +12,7 @@ local apng = {}
 local Encoder = {}
 Encoder.__index = Encoder
 
-local level = 4             -- of zlib: 6 is slower by half and saves 5 % of a Kelvin-Helmholtz film
+local level = 4             -- of zlib; 6 takes 1.5 times as long and saves 5 % of a film
 local signature = '\137PNG\r\n\26\n'
 
 apng.changing = { offset = #signature + 25, size = 20 }      -- acTL, behind IHDR
@@ -34,18 +35,18 @@ local function head(self)
     return signature .. chunk('IHDR', size .. '\8\2\0\0\0')       -- 8 bits, red green blue
 end
 
--- frames: how many; played for ever
+-- Returns the animation control chunk of a film that repeats for ever.
 local function control(frames)
     return chunk('acTL', big_endian(frames, 4) .. big_endian(0, 4))
 end
 
--- spec: { width, height, rate = frames a second }
+-- spec: { width, height, rate = frames per second }.
 function apng.encoder(spec, temporary)
     return setmetatable({ width = spec.width, height = spec.height, rate = spec.rate,
         temporary = temporary }, Encoder)
 end
 
--- k: frames before this one
+-- Appends a frame. k: the number of frames before this one.
 function Encoder:frame(pixels, stride, k)
     local sequence = math.max(0, 2 * k - 1)
     local place = big_endian(self.width, 4) .. big_endian(self.height, 4) .. ('\0'):rep(8)
@@ -57,7 +58,7 @@ function Encoder:frame(pixels, stride, k)
         or chunk('fdAT', big_endian(sequence + 1, 4) .. data))
 end
 
--- Everything up to here is in the file, and more may come.
+-- Leaves a file that is consistent so far and may grow; nothing is buffered.
 function Encoder.pause() end
 
 function Encoder:finish(frames)

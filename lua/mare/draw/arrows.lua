@@ -1,13 +1,14 @@
--- Arrows of a vector field on a thinned grid, and the one that says how long they are.
+-- Draws arrows of a vector field at every so many cells, and one arrow that
+-- explains their length.
 
 local axes = require 'mare.draw.axes'
 local labels = require 'mare.draw.labels'
 
 local arrows = {}
 
-local longest, thinnest = 2.3, 0.25      -- em: of the arrows that are drawn
+local longest, thinnest = 2.3, 0.25      -- em: the longest arrow; shorter ones are left out
 
--- The largest of 1, 2 and 5 times a power of ten that is not above the value.
+-- Rounds down to 1, 2 or 5 times a power of ten.
 local function round_below(value)
     local power = 10 ^ math.floor(math.log10(value))
     for _, factor in ipairs { 5, 2 } do
@@ -25,8 +26,9 @@ local function largest(u, v, n)
     return math.sqrt(most)
 end
 
--- From (x, y) to (x + dx, y + dy), dark with a light rim, to be seen on every ground. Shaft and rim
--- of a short one are thinner, the rim more so, or it would be all that there is.
+-- Draws an arrow from (x, y) to (x + dx, y + dy): dark with a light outline, so
+-- that it is visible on every background. Short arrows have a thinner shaft and
+-- an even thinner outline.
 local function arrow(canvas, x, y, dx, dy, em)
     local length = math.sqrt(dx * dx + dy * dy)
     local head = math.min(0.6 * em, 0.5 * length)
@@ -34,26 +36,28 @@ local function arrow(canvas, x, y, dx, dy, em)
     local shaft, light = 0.1 * em * math.max(0.8, part), 0.06 * em * part
     local ex, ey = dx / length, dy / length
     local nx, ny = x + dx - head * ex, y + dy - head * ey       -- where the head begins
-    local function draw(rim, colour)
-        local half, tip = math.max(0.34 * head, shaft) + rim, 1.4 * rim
-        canvas:line(x - rim * ex, y - rim * ey, nx, ny, shaft + 2 * rim, colour)
+    local function draw(outline, colour)
+        local half, tip = math.max(0.34 * head, shaft) + outline, 1.4 * outline
+        canvas:line(x - outline * ex, y - outline * ey, nx, ny, shaft + 2 * outline, colour)
         canvas:polygon({ x + dx + tip * ex, y + dy + tip * ey,
-            nx - half * ey - rim * ex, ny + half * ex - rim * ey,
-            nx + half * ey - rim * ex, ny - half * ex - rim * ey }, colour)
+            nx - half * ey - outline * ex, ny + half * ex - outline * ey,
+            nx + half * ey - outline * ex, ny - half * ex - outline * ey }, colour)
     end
     draw(light, axes.paper)
     draw(0, axes.ink)
 end
 
--- How many pixels one unit of the field is, and the value of the arrow that explains it; nil where
--- nothing moves. reference: a value that is to be explained whatever the field is.
+-- Returns the pixels per unit of the field, and the value of the arrow that
+-- explains it; nil if the field is zero everywhere. reference: the value to
+-- explain, or nil for a round one.
 function arrows.scale(u, v, n, reference, em)
     local most = reference and reference > 0 and reference or largest(u, v, n)
     if most == 0 then return nil end
     return longest * em / most, reference or round_below(most)
 end
 
--- Draws into a clipped box. field: { u, v, nx, ny, place = function(x, y) from samples to pixels }
+-- Draws the arrows; the canvas is clipped to the box. field: { u, v, nx, ny,
+-- place = function(i, j) from samples to pixels }.
 function arrows.draw(canvas, field, scale, em)
     for j = 0, field.ny - 1 do
         for i = 0, field.nx - 1 do
@@ -68,7 +72,8 @@ function arrows.draw(canvas, field, scale, em)
     end
 end
 
--- The arrow for `value` with its text, from x on; base: of the text's line.
+-- Draws the arrow for `value` and its text, from x to the right. base: the
+-- baseline of the text.
 function arrows.explain(canvas, x, base, value, scale, unit, em)
     local length = value * scale
     arrow(canvas, x, base - 0.36 * em, length, 0, em)

@@ -1,5 +1,5 @@
--- What surrounds a plot: ticks, labels, title. A box is { x =, y =, width =, height = } in pixels;
--- em, the font size, is the unit of every distance.
+-- Draws what surrounds a plot: ticks, labels, title. A box is { x =, y =, width
+-- =, height = } in pixels. All distances are in em, the font size.
 
 local ticks = require 'mare.draw.ticks'
 
@@ -9,7 +9,8 @@ axes.ink, axes.soft, axes.grid, axes.paper = 0x262626, 0x7f7f7f, 0xe4e4e4, 0xfff
 
 local tick_length, tick_gap = 0.32, 0.3     -- em
 
--- Ticks for an axis of so many pixels; text widths decide how many fit along x.
+-- Returns the ticks of an axis of so many pixels. Along x, as many are chosen
+-- as have room for their texts.
 function axes.x_ticks(canvas, range, pixels, em)
     local want = math.min(6, pixels / (4 * em))
     local marks, power
@@ -34,7 +35,7 @@ function axes.widest(canvas, marks, em)
     return widest
 end
 
--- Position of a value within the box; y grows upwards.
+-- Returns the position of a value in the box; y grows upwards.
 function axes.place_x(box, range, value)
     return box.x + (value - range[1]) / (range[2] - range[1]) * box.width
 end
@@ -43,7 +44,7 @@ function axes.place_y(box, range, value)
     return box.y + box.height - (value - range[1]) / (range[2] - range[1]) * box.height
 end
 
--- Moves a hairline onto the pixel grid, so that it stays crisp.
+-- Moves a thin line onto the pixel grid, so that it is not blurred.
 local function crisp(position, line)
     return math.floor(position - line / 2 + 0.5) + line / 2
 end
@@ -62,7 +63,8 @@ function axes.y_grid(canvas, box, range, marks, line)
     end
 end
 
--- Ticks, their labels, the axis' label and power of ten below the box.
+-- Draws the ticks, their labels, the label of the axis and the common power of
+-- ten below the box.
 function axes.x_axis(canvas, box, range, marks, power, label, em, line)
     local bottom = box.y + box.height
     local _, ascent = canvas:measure('0', em)
@@ -77,7 +79,7 @@ function axes.x_axis(canvas, box, range, marks, power, label, em, line)
     canvas:text(box.x + box.width, second, ticks.power_text(power), em, axes.ink, 1)
 end
 
--- The same left of the box.
+-- Draws the same to the left of the box.
 function axes.y_axis(canvas, box, range, marks, power, label, em, line)
     local right = box.x - (tick_length + tick_gap) * em
     for _, mark in ipairs(marks) do
@@ -90,7 +92,7 @@ function axes.y_axis(canvas, box, range, marks, power, label, em, line)
     canvas:text(box.x, box.y - 0.5 * em, ticks.power_text(power), em, axes.ink, 1)
 end
 
--- Ticks and labels right of a colour bar.
+-- Draws the ticks and labels to the right of a colour bar.
 function axes.bar_axis(canvas, box, range, marks, power, label, em, line)
     local right = box.x + box.width
     local left = right + (tick_length + tick_gap) * em
@@ -104,15 +106,16 @@ function axes.bar_axis(canvas, box, range, marks, power, label, em, line)
     canvas:text(box.x, box.y - 0.5 * em, ticks.power_text(power), em, axes.ink, 0)
 end
 
--- For a bar that is too short for its label: the label above it, in the corner of the picture.
--- Returns the right end of what is left for the title.
+-- Draws the label of a colour bar that is too short for it above the bar, in
+-- the corner of the picture. Returns the right end of the room left for the
+-- title.
 function axes.corner_label(canvas, base, label, em)
     local right = canvas.width - 0.6 * em
     canvas:text(right, base, label, em, axes.ink, 1)
     return right - canvas:measure(label, em) - 1.5 * em
 end
 
--- Room that y_axis and bar_axis need beside the box, x_axis below it.
+-- Returns the room that y_axis and bar_axis need beside the box, in pixels.
 function axes.side_room(canvas, marks, label, em)
     local labelled = label ~= '' and 1.5 or 0
     return (tick_length + tick_gap + labelled + 0.6) * em + axes.widest(canvas, marks, em)
@@ -122,8 +125,8 @@ function axes.bottom_room(label, power, em)
     return (tick_length + tick_gap + 0.9 + 0.7 + ((label ~= '' or power ~= 0) and 1.45 or 0)) * em
 end
 
--- Above the box, starting at its left edge where it fits, and never beyond right; smaller when it
--- would be too wide.
+-- Draws the title above the box, from its left edge if it fits, but never
+-- beyond `right`. Long titles are drawn smaller.
 function axes.title(canvas, x, right, base, text, em)
     local size = 1.25 * em
     local width, room = canvas:measure(text, size), right - 0.5 * em

@@ -1,6 +1,7 @@
--- Perceptually uniform colour maps: equal steps in the value look like equal steps in colour.
--- Colours are numbers 0xRRGGBB. 'diverging' goes blue - white - red and is computed here: each half
--- is a curve in OKLab (B. Ottosson, 2020), walked in steps of equal length.
+-- Perceptually uniform colour maps: equal steps in value look like equal steps
+-- in colour. Colours are numbers 0xRRGGBB. The map 'diverging' goes from blue
+-- over white to red and is computed here: each half follows a curve in OKLab
+-- (B. Ottosson, 2020) in steps of equal length.
 
 local bit = require 'bit'
 local data = require 'mare.draw.colour_data'
@@ -8,9 +9,10 @@ local data = require 'mare.draw.colour_data'
 local colours = {}
 
 colours.size = 256
-colours.nan = 0xff00ff      -- occurs in no map, so that it cannot be overlooked
+colours.nan = 0xff00ff      -- is in no map, so that it stands out
 
--- Lightness, chroma of the control points from the middle outwards; the hues are blue's and red's.
+-- Lightness and chroma of the control points, from the middle outwards. The
+-- hues are those of blue and red.
 local curve = { { 0.97, 0.0 }, { 0.72, 0.19 }, { 0.32, 0.11 } }
 local hues = { math.rad(255), math.rad(25) }
 
@@ -19,7 +21,7 @@ local function gamma(linear)
     return 1.055 * linear ^ (1 / 2.4) - 0.055
 end
 
--- OKLab to sRGB in 0..1, not clipped
+-- Converts OKLab to sRGB in 0 to 1, not clipped.
 local function srgb(lightness, a, b)
     local l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ^ 3
     local m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ^ 3
@@ -29,14 +31,15 @@ local function srgb(lightness, a, b)
         gamma(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)
 end
 
--- Lightness and chroma of the quadratic Bezier curve at 0 <= s <= 1
+-- Returns lightness and chroma of the quadratic Bezier curve at 0 <= s <= 1.
 local function bezier(s)
     local p, q, r = (1 - s) ^ 2, 2 * s * (1 - s), s ^ 2
     return p * curve[1][1] + q * curve[2][1] + r * curve[3][1],
         p * curve[1][2] + q * curve[2][2] + r * curve[3][2]
 end
 
--- The parameters of n points that are equally far apart along the curve, both ends included
+-- Returns the parameters of n points at equal distances along the curve,
+-- including both ends.
 local function equal_steps(n)
     local fine, length = 2000, { [0] = 0 }
     local l0, c0 = bezier(0)
@@ -79,7 +82,7 @@ end
 
 local cache = {}
 
--- All colour maps, sorted.
+-- Returns the names of all colour maps, sorted.
 function colours.names()
     local names = { 'diverging' }
     for name in pairs(data) do names[#names + 1] = name end
@@ -87,7 +90,7 @@ function colours.names()
     return names
 end
 
--- The colours of a map, indices 0 to size - 1
+-- Returns the colours of a map, at 0 to size - 1.
 function colours.map(name)
     if not cache[name] then
         if name == 'diverging' then
@@ -102,7 +105,7 @@ function colours.map(name)
     return cache[name]
 end
 
--- Red, green and blue in 0..1
+-- Returns red, green and blue, each 0 to 1.
 function colours.split(colour)
     return bit.rshift(colour, 16) / 255, bit.band(bit.rshift(colour, 8), 255) / 255,
         bit.band(colour, 255) / 255

@@ -1,6 +1,7 @@
--- Contour lines by marching squares. The corners of the squares are the samples, (0, 0) to
--- (nx - 1, ny - 1); squares with a corner that is not a number have no line. An edge between two
--- samples is crossed by a level at most once, so lines are chains of edges.
+-- Contour lines by marching squares. The corners of the squares are the
+-- samples, (0, 0) to (nx - 1, ny - 1). A square with a corner that is not a
+-- number has no line. A level crosses an edge between two samples at most once,
+-- so lines are chains of edges.
 
 local axes = require 'mare.draw.axes'
 local colours = require 'mare.draw.colours'
@@ -8,8 +9,9 @@ local ticks = require 'mare.draw.ticks'
 
 local contours = {}
 
--- Which edges of a square a line joins, by the corners above the level (1 south-west, 2 south-east,
--- 4 north-east, 8 north-west); edges are s, e, n, w. Saddles, 5 and 10, depend on the middle.
+-- Which edges (s, e, n, w) of a square a line joins, indexed by the sum of the
+-- corners above the level: 1 south-west, 2 south-east, 4 north-east, 8
+-- north-west. The saddles 5 and 10 depend on the value in the middle.
 local joined = {
     { 'w', 's' }, { 's', 'e' }, { 'w', 'e' }, { 'e', 'n' }, nil, { 's', 'n' }, { 'w', 'n' },
     { 'n', 'w' }, { 'n', 's' }, nil, { 'n', 'e' }, { 'e', 'w' }, { 'e', 's' }, { 's', 'w' },
@@ -19,13 +21,14 @@ local saddle = {
     [10] = { high = { 's', 'w', 'n', 'e' }, low = { 's', 'e', 'n', 'w' } },
 }
 
--- Names of the edges of square (i, j): twice the sample at its west or south end, plus one for
--- those that go north.
+-- Returns the numbers of a square's edges: twice the sample at the west or
+-- south end, plus one for edges that go north.
 local function edge_names(at, nx)
     return { s = 2 * at, w = 2 * at + 1, n = 2 * (at + nx), e = 2 * (at + 1) + 1 }
 end
 
--- How far angles are from a level, within half a period: 0 is the level then.
+-- Returns the distances of angles from a level, within half a period; the level
+-- becomes 0.
 local function wrapped(data, n, level, period)
     local out = {}
     for k = 0, n - 1 do
@@ -35,8 +38,8 @@ local function wrapped(data, n, level, period)
     return out
 end
 
--- The neighbours on the lines of every edge that the level crosses: links[edge] = { a, b }. Squares
--- whose corners differ by more than `most` have none.
+-- Returns the neighbours, links[edge] = { a, b }, of each edge that the level
+-- crosses. Squares whose corners differ by more than `most` have no line.
 local function link(data, nx, ny, level, most)
     local links, order = {}, {}
     local function connect(a, b)
@@ -66,7 +69,7 @@ local function link(data, nx, ny, level, most)
     return links, order
 end
 
--- Where the level crosses an edge.
+-- Returns where the level crosses an edge.
 local function crossing(data, nx, level, edge)
     local at = math.floor(edge / 2)
     local i, j, along_y = at % nx, math.floor(at / nx), edge % 2 == 1
@@ -75,8 +78,9 @@ local function crossing(data, nx, level, edge)
     return along_y and i or i + share, along_y and j + share or j
 end
 
--- Lines as arrays { x1, y1, x2, y2, ... } of positions in samples; closed ones repeat their start.
--- period: of data that are angles; there is no line where they jump, nor where all of them meet.
+-- Returns lines as arrays { x1, y1, x2, y2, ... } of positions in samples;
+-- closed lines repeat their first point. period: set if the data are angles;
+-- then lines stop where the angle jumps, and where all angles meet.
 function contours.lines(data, nx, ny, level, period)
     if period then data, level = wrapped(data, nx * ny, level, period), 0 end
     local links, order = link(data, nx, ny, level, period and period / 2 or math.huge)
@@ -97,7 +101,7 @@ function contours.lines(data, nx, ny, level, period)
         lines[#lines + 1] = line
     end
     for _, edge in ipairs(order) do
-        if not links[edge][2] and not used[edge] then follow(edge) end      -- from open ends
+        if not links[edge][2] and not used[edge] then follow(edge) end      -- start at open ends
     end
     for _, edge in ipairs(order) do
         if not used[edge] then follow(edge) end
@@ -105,7 +109,8 @@ function contours.lines(data, nx, ny, level, period)
     return lines
 end
 
--- wanted: how many, or an array of levels; period: of angles, which it divides evenly
+-- Returns the levels. wanted: their number or an array. period: of angles,
+-- which the levels divide evenly.
 function contours.levels(wanted, range, period)
     if type(wanted) == 'table' then return wanted end
     if period then
@@ -122,8 +127,9 @@ function contours.levels(wanted, range, period)
     return levels
 end
 
--- Dark lines on light ground and light ones on dark, if the ground is the same field in a colour
--- map; else dark ones with a light rim.
+-- Returns the colours of a line and its outline. On a colour map of the same
+-- field, lines are dark on light colours and light on dark ones; otherwise they
+-- are dark with a light outline.
 local function line_colour(level, range, map)
     if not map then return axes.ink, axes.paper end
     local share = (level - range[1]) / (range[2] - range[1])
@@ -132,19 +138,20 @@ local function line_colour(level, range, map)
     return 0.299 * r + 0.587 * g + 0.114 * b < 0.45 and 0xe8e8e8 or axes.ink
 end
 
--- Draws into a clipped box. field: { data, nx, ny, place = function(x, y) from samples to pixels,
--- levels, range, map = of the ground or nil, period = of angles or nil }; negative levels are
--- dashed where there are positive ones too.
+-- Draws the lines; the canvas is clipped to the box. field: { data, nx, ny,
+-- place = function(i, j) from samples to pixels, levels, range, map = the
+-- colour map below or nil, period = of angles or nil }. Negative levels are
+-- dashed if there are positive ones too.
 function contours.draw(canvas, field, em)
     local width = math.max(1, 0.085 * em)
     local both = field.range[1] < 0 and field.range[2] > 0 and not field.period
     for _, level in ipairs(field.levels) do
-        local colour, rim = line_colour(level, field.range, field.map)
+        local colour, outline = line_colour(level, field.range, field.map)
         local dash = both and level < 0 and 0.45 * em or nil
         local lines = contours.lines(field.data, field.nx, field.ny, level, field.period)
         for _, line in ipairs(lines) do
             local function place(k) return field.place(line[2 * k - 1], line[2 * k]) end
-            if rim then canvas:curve(#line / 2, place, 2 * width, rim, dash) end
+            if outline then canvas:curve(#line / 2, place, 2 * width, outline, dash) end
             canvas:curve(#line / 2, place, width, colour, dash)
         end
     end

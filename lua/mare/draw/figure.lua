@@ -1,6 +1,7 @@
--- The picture of a field but for the field: axes, colour bar, title, what the arrows mean, and the
--- box into which the pixels go. It follows from plain values alone, so that a thread that is told
--- the same values draws the same frame. Its unit is em, the size of the font.
+-- The picture of a field without the field's pixels: axes, colour bar, title,
+-- the explanation of arrows, and the box for the pixels. It depends on plain
+-- values only, so a thread that receives these values draws the same frame.
+-- Distances are in em, the font size.
 
 local arrows = require 'mare.draw.arrows'
 local axes = require 'mare.draw.axes'
@@ -13,7 +14,8 @@ local figure = {}
 local Figure = {}
 Figure.__index = Figure
 
--- Whole pixels per cell, or whole cells per pixel, if that changes the size by less than an eighth.
+-- Returns a size with whole pixels per cell, or whole cells per pixel, if it
+-- differs by less than an eighth.
 local function snapped(pixels, cells)
     local ratio = pixels / cells
     local whole = ratio >= 1 and math.floor(ratio + 0.5) or 1 / math.floor(1 / ratio + 0.5)
@@ -22,7 +24,8 @@ local function snapped(pixels, cells)
     return math.floor(pixels)
 end
 
--- The size in which the domain is drawn: true to scale, unless it is extremely flat or tall.
+-- Returns the size of the domain in pixels: true to scale, unless it is
+-- extremely flat or tall.
 local function plot_size(spec, width, highest)
     local height = width * (spec.y[2] - spec.y[1]) / (spec.x[2] - spec.x[1])
     if height > highest then
@@ -34,10 +37,11 @@ local function plot_size(spec, width, highest)
 end
 
 local bar_gap, bar_width = 1.1, 1.15     -- em
-local title_base, title_room, last_base = 1.75, 1.75, 0.86     -- last: above the lower edge
+local title_base, title_room, last_base = 1.75, 1.75, 0.86     -- em; last: above the lower edge
 
--- Finds the box, the size of the picture and all ticks. Text widths depend on the ticks, these on
--- the size of the box, so it goes round twice.
+-- Finds the box, the size of the picture and all ticks. The widths of texts
+-- depend on the ticks, which depend on the size of the box, so two passes are
+-- made.
 local function find_layout(spec, em, width)
     local measure = cairo.canvas(1, 1, axes.paper)
     local plot = { width = 0.78 * width, height = 0.6 * width, y_power = 0, bar_power = 0 }
@@ -63,9 +67,9 @@ local function even(pixels)
     return 2 * math.ceil(pixels / 2)
 end
 
--- spec: { nx, ny = cells, x, y = ranges, range, colours, title, label, xlabel, ylabel, width =
--- about, missing = { colour, label } }, all given; see image.lua. The picture has even numbers of
--- pixels, as films want them.
+-- spec: { nx, ny = cells, x, y = ranges, range, colours, title, label, xlabel,
+-- ylabel, width = about, missing = { colour, label } }; see image.lua. All are
+-- required. The picture has even numbers of pixels, as films require.
 function figure.new(spec)
     local em = math.max(9, spec.width / 66)
     local plot = find_layout(spec, em, spec.width)
@@ -90,7 +94,7 @@ local function draw_bar(self, canvas)
     end)
 end
 
--- A canvas with everything that stays the same in a film.
+-- Returns a canvas with everything that does not change during a film.
 function Figure:canvas()
     local canvas = cairo.canvas(self.width, self.height, axes.paper)
     local spec, plot, box, bar = self.spec, self.plot, self.box, self.bar
@@ -109,7 +113,7 @@ function Figure:canvas()
     return canvas
 end
 
--- Writes the title, over an earlier one.
+-- Draws the title over an earlier one.
 function Figure:title(canvas, text)
     local em = self.em
     if text == '' then return end
@@ -117,7 +121,7 @@ function Figure:title(canvas, text)
     axes.title(canvas, self.box.x, self.title_end, title_base * em, text, em)
 end
 
--- Explains the colour of values that are missing, below the colour bar.
+-- Explains the colour of missing values below the colour bar.
 function Figure:missing_note(canvas)
     local bar, em, missing = self.bar, self.em, self.spec.missing
     local base = self.height - last_base * em
@@ -126,10 +130,10 @@ function Figure:missing_note(canvas)
     canvas:text(bar.x + bar.width + 0.62 * em, base, missing.label, em, axes.ink, 0)
 end
 
--- ---- what lies over the pixels ----
+-- ---- on top of the pixels ----
 
--- Every so many cells of the field, beginning in the middle of the first so many: for things that
--- want `pixels` of room each.
+-- Returns every so many cells of the field as { i0, j0, nx, ny, step },
+-- centred, for things that need `pixels` of room each.
 function Figure:thinned(pixels)
     local spec = self.spec
     local step = math.max(1, math.ceil(pixels * spec.nx / self.box.width - 1e-9))
@@ -142,7 +146,7 @@ end
 function Figure:contour_cells() return self:thinned(1) end
 function Figure:arrow_cells() return self:thinned(2.6 * self.em) end
 
--- From samples of `cells` to pixels.
+-- Returns a function from samples of `cells` to pixels.
 local function placing(self, cells)
     local box, spec = self.box, self.spec
     return function(i, j)
@@ -156,8 +160,9 @@ local function clipped(self, canvas, draw)
     canvas:clipped(box.x, box.y, box.width, box.height, draw)
 end
 
--- data: of contour_cells(). wanted: levels, or how many of them; range: of its values; is_ground:
--- it is what the pixels show; period: of data that are angles
+-- Draws contour lines. data: at contour_cells(). wanted: levels, or their
+-- number. range: of the values. is_ground: whether the pixels show the same
+-- field. period: set if the data are angles.
 function Figure:contours(canvas, data, wanted, range, is_ground, period)
     local cells = self:contour_cells()
     clipped(self, canvas, function()
@@ -168,7 +173,8 @@ function Figure:contours(canvas, data, wanted, range, is_ground, period)
     end)
 end
 
--- list: { { x =, y = in units of the axes, colour =, size = in em (0.3) }, ... }
+-- Draws discs. list: { { x =, y = in units of the axes, colour =, size = in em
+-- (0.3) }, ... }
 function Figure:marks(canvas, list)
     local box, spec, em = self.box, self.spec, self.em
     clipped(self, canvas, function()
@@ -182,8 +188,9 @@ function Figure:marks(canvas, list)
     end)
 end
 
--- list: { { x = array, y = array in units of the axes, colour = }, ... }: lines, with a disc at the
--- end of each. Where one jumps by half of the domain, it has gone around.
+-- Draws lines with a disc at the end of each. list: { { x = array, y = array in
+-- units of the axes, colour = }, ... }. A line that jumps by half of the domain
+-- has crossed a periodic side.
 function Figure:tracks(canvas, list)
     local box, spec, em = self.box, self.spec, self.em
     clipped(self, canvas, function()
@@ -202,7 +209,8 @@ function Figure:tracks(canvas, list)
     end)
 end
 
--- u, v: of arrow_cells(). One arrow is explained below the box, over an earlier one.
+-- Draws arrows; u, v: at arrow_cells(). One arrow is explained below the box,
+-- over an earlier explanation.
 function Figure:arrows(canvas, u, v, unit, reference)
     local cells, em, box = self:arrow_cells(), self.em, self.box
     local scale, value = arrows.scale(u, v, cells.nx * cells.ny, reference, em)

@@ -1,22 +1,23 @@
--- Films of a run: frames with axes, colour bar and time, as APNG (.png, .apng), GIF or, where there
--- is ffmpeg, MP4. A film only grows at its end until it is complete; the final name holds a
--- complete film or what it held before. A writer is used as one of netcdf.lua:
+-- Films of a run: frames with axes, colour bar and time, as APNG (.png, .apng),
+-- GIF or, if ffmpeg is installed, MP4. Until a film is complete, data are only
+-- appended to it. The final name holds a complete film or what it held before.
+-- A writer is used like one of netcdf.lua:
 --
 --   local out = film.writer{
---       path = 'kh.gif', rate = 20,                 -- frames a second
+--       path = 'kh.gif', rate = 20,                 -- frames per second
 --       figure = image.figure_spec{ ... },
 --       title = 'Kelvin-Helmholtz', time = { unit = 's', last = 2, step = 0.02 },
 --       contours = { levels = 8, range = { 0, 1 }, is_ground = true },       -- or nil; and period
 --       vectors = { unit = 'm s-1', reference = 0.5 },                       -- or nil
---       owner = nil,                                -- a word, of a film that is to be sealed
+--       owner = nil,                                -- names the run, if the film will be sealed
 --   }
--- or, instead of figure and all below it, bare = { width, height, colours, missing = colour }, for
--- frames that are nothing but their pixels.
+-- or, for frames that are nothing but their pixels, instead of figure and all below it
+--       bare = { width, height, colours, missing = colour }
 --   out:write(t, function(name, type) return pointer end)
---       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, the first row on top;
---       -- 'contours' of figure:contour_cells(), 'u' and 'v' of figure:arrow_cells()
+--       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, top row first;
+--       -- 'contours' at figure:contour_cells(), 'u' and 'v' at figure:arrow_cells()
 --   out:close(), out:abort()
---   local position = out:seal(); film.resume(spec, position)      -- to go on; see netcdf.lua
+--   local position = out:seal(); film.resume(spec, position)      -- to continue; see netcdf.lua
 
 local apng = require 'mare.draw.apng'
 local bit = require 'bit'
@@ -31,12 +32,12 @@ local literal = require 'mare.base.literal'
 local mp4 = require 'mare.draw.mp4'
 local zlib = require 'bindings.zlib'
 
-local film = { rate = 20 }       -- frames a second of a run's films
+local film = { rate = 20 }       -- frames per second of a run's films
 
 local Writer = {}
 Writer.__index = Writer
 
--- By the ending of a file's name.
+-- The encoders by the ending of a file's name.
 local modules = { png = apng, apng = apng, gif = gif, mp4 = mp4 }
 
 local function module_of(path)
@@ -44,7 +45,8 @@ local function module_of(path)
         or error(path .. ': a film ends in .mp4, .gif, .png or .apng', 0)
 end
 
--- Raises now what a writer would raise later because of the path or what is missing here.
+-- Raises the errors now that a writer would raise later because of the path or
+-- of missing programs.
 function film.check(path)
     local module = module_of(path)
     cairo.version()
@@ -77,7 +79,7 @@ end
 
 film.writer = new_writer
 
--- Copies the pixels; whether one has the colour of missing values.
+-- Copies the pixels; returns whether one has the colour of missing values.
 local function copy(from, box, missing, to, stride)
     local found = false
     for row = 0, box.height - 1 do
@@ -90,7 +92,7 @@ local function copy(from, box, missing, to, stride)
     return found
 end
 
--- Everything that differs from frame to frame.
+-- Draws everything that changes from frame to frame.
 local function draw(fig, canvas, spec, t, get)
     local box, missing = fig.box, nil
     local pixels = get('pixels', 'uint32_t')
@@ -108,7 +110,7 @@ local function draw(fig, canvas, spec, t, get)
     fig:title(canvas, spec.title .. ', ' .. labels.clock(time.unit, time.last, time.step)(t))
 end
 
--- One frame alone, as an ordinary PNG.
+-- Writes a single frame as an ordinary PNG.
 function film.still(spec, t, get)
     local fig = figure.new(spec.figure)
     local canvas = fig:canvas()
@@ -130,19 +132,20 @@ function Writer:write(t, get)
     self.frames, self.last = self.frames + 1, t
 end
 
--- What must not differ where a film is gone on with.
+-- Returns a text of all that must be equal when a film is continued.
 local function shape_of(self)
     return literal.encode { self.width, self.height, self.spec.rate }
 end
 
--- Of the frames in the first `size` bytes of a file.
+-- Returns the checksum of the frames in the first `size` bytes of a file.
 local function digest(path, data, size)
     local ignored = module_of(path).changing or { offset = 0, size = 0 }
     local rest = ignored.offset + ignored.size
     return zlib.crc32(zlib.crc32(0, data, ignored.offset), data + rest, size - rest)
 end
 
--- From here on a failing or aborted run leaves the file, for resume().
+-- Seals the film and returns the position for resume(). From now on a failed or
+-- aborted run leaves the temporary file.
 function Writer:seal()
     guarded(self, function()
         self.encoder:pause()
@@ -157,8 +160,9 @@ function Writer:seal()
     return self.position
 end
 
--- Copies the frames that there were: from what was left, or from a film that is complete. That of
--- an MP4 is not made of the bytes that it was made from.
+-- Copies the earlier frames from the temporary file or from the complete film.
+-- A complete MP4 cannot be used: it holds other bytes than the stream that it
+-- was made of.
 local function restore(self, position)
     for _, name in ipairs { position.temporary, position.path } do
         local data, size = files.map(name)
@@ -174,7 +178,7 @@ local function restore(self, position)
     end
 end
 
--- A writer that goes on where seal() gave that position.
+-- Returns a writer that continues where seal() returned that position.
 function film.resume(spec, position)
     local self = new_writer(spec)
     guarded(self, function()
@@ -200,7 +204,8 @@ function Writer:close()
     end)
 end
 
--- Leaves what there is under its temporary name when it was sealed.
+-- Closes the film. A sealed film stays under its temporary name; others are
+-- removed.
 function Writer:abort()
     if self.encoder then self.encoder:abort() end
     release(self)

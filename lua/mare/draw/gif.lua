@@ -1,5 +1,5 @@
--- Films as GIF. Its 256 colours are 240 of the field's map, 15 greys for the axes, and the colour
--- of missing values.
+-- Films as GIF. Its 256 colours are 240 of the field's colour map, 15 greys for
+-- the axes, and the colour of missing values.
 
 local gif = require 'bindings.gif'
 
@@ -12,7 +12,7 @@ local greys, of_map = 15, 240
 
 M.check = gif.load
 
--- 0 to 255
+-- Returns the palette, at 0 to 255.
 local function palette(map, missing, map_size)
     local list = {}
     for k = 0, of_map - 1 do list[k] = map[math.floor(k * (map_size - 1) / (of_map - 1) + 0.5)] end
@@ -23,7 +23,8 @@ local function palette(map, missing, map_size)
     return list
 end
 
--- spec: { width, height, rate = frames a second, map = of 256 colours, missing }
+-- spec: { width, height, rate = frames per second, map = of 256 colours,
+-- missing }.
 function M.encoder(spec, temporary)
     local delay = math.max(2, math.floor(100 / spec.rate + 0.5))
     return setmetatable({ temporary = temporary,
@@ -31,7 +32,7 @@ function M.encoder(spec, temporary)
     }, Encoder)
 end
 
--- k: frames before this one
+-- Appends a frame. k: the number of frames before this one.
 function Encoder:frame(pixels, stride, k)
     self.temporary:append(self.frames:frame(pixels, stride, k == 0))
 end

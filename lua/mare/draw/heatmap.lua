@@ -1,5 +1,5 @@
--- Tables of numbers as coloured squares, several tables to a picture: rows of panels that share
--- their axes, each square with its value, the best of each panel framed.
+-- Draws tables of numbers as coloured squares: rows of panels that share their
+-- axes. Each square shows its value; the best one of each panel is framed.
 
 local axes = require 'mare.draw.axes'
 local cairo = require 'bindings.cairo'
@@ -12,7 +12,7 @@ local cell = { width = 58, height = 26 }
 local margin = { left = 78, top = 40, between = 40, below = 62 }
 local light = 0xffffff
 
--- Lowest and highest of a panel.
+-- Returns the lowest and the highest value of a panel.
 local function range_of(panel)
     local low, high = math.huge, -math.huge
     for _, row in ipairs(panel.values) do
@@ -35,8 +35,8 @@ local function fill(canvas, x, y, value, low, high, map, format)
         part < 0.6 and light or axes.ink, 0.5)
 end
 
--- A panel with its upper left corner at x, y: { label, values = rows from the top of columns,
--- format = '%.0f', best = 'high', 'low' or nil }.
+-- Draws a panel with its upper left corner at x, y. panel: { label, values =
+-- rows (top first) of columns, format = '%.0f', best = 'high', 'low' or nil }.
 local function draw_panel(canvas, spec, panel, x, y, map)
     local low, high = range_of(panel)
     canvas:text(x, y - 0.5 * em, panel.label, em, axes.ink, 0)
@@ -77,8 +77,9 @@ local function draw_row(canvas, spec, row, y, map)
     end
 end
 
--- A canvas with the picture. spec: { x, y = texts at the columns and, from the top, at
--- the rows, xlabel, ylabel, rows = { { panel, ... }, ... } }; panels as above
+-- Returns a canvas with the picture. spec: { x, y = texts of the columns and,
+-- top first, of the rows, xlabel, ylabel, rows = { { panel, ... }, ... } },
+-- with panels as above.
 function heatmap.canvas(spec)
     local height = #spec.y * cell.height + margin.below + margin.top
     local panels = #spec.rows[1]

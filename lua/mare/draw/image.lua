@@ -1,35 +1,36 @@
--- PNG pictures: a field with axes and colour bar, and line plots. Written to a temporary name and
--- renamed, so a picture under its final name is always whole. Without a font the text is left out.
+-- PNG pictures: a field with axes and colour bar, and line plots. A picture is
+-- written under a temporary name and renamed, so its final name always holds a
+-- complete picture. If no font is installed, texts are left out.
 --
 --   local image = require 'mare.draw.image'
 --   image.field{
 --       path = 'kh.png', data = rho, nx = 512, ny = 256,      -- row-major, y up, cdata or 0-based
 --       x = { 0, 2 }, y = { 0, 1 },                           -- domain edges
 --       title = 'Kelvin-Helmholtz, t = 2.00', label = 'density',  -- label: of the colour bar
---       xlabel = 'x', ylabel = 'y',                           -- with units where there are any
+--       xlabel = 'x', ylabel = 'y',                           -- with units, if there are any
 --       colours = 'viridis',          -- viridis | magma | cividis | diverging
 --       range = { 0.9, 2.1 },         -- default: of the finite data; symmetric for diverging
---       missing = { colour = 0xb4aca0, label = 'land' },      -- how values that are NaN are shown
---       contours = 8,                 -- about so many levels, or an array of them; of the field,
---       contour_data = phase,         -- or of this one,
---       contour_period = 360,         -- which may be angles, where there is no line at a jump
---       vectors = { u = u, v = v, unit = 'm s-1', reference = 0.5 },    -- reference: the arrow
---                                     -- that is explained; default: a round one
+--       missing = { colour = 0xb4aca0, label = 'land' },      -- how NaN is shown
+--       contours = 8,                 -- about how many levels, or an array of them; of the field,
+--       contour_data = phase,         -- or of these data,
+--       contour_period = 360,         -- which may be angles: no lines are drawn where they jump
+--       vectors = { u = u, v = v, unit = 'm s-1', reference = 0.5 },    -- reference: value of the
+--                                     -- arrow that is explained; default: a round one
 --       marks = { { x = 4, y = 52, colour = 0xd55e00, size = 0.3 } },   -- discs; size in em
 --       tracks = { { x = xs, y = ys, colour = 0xd55e00 } },   -- lines, with a disc at their end
 --       width = 1200,                 -- pixels of the whole picture, about; the height follows
---   }     -- about: the plot shows whole pixels per cell, or whole cells per pixel, where it can
+--   }     -- about: if possible, the plot shows whole pixels per cell or whole cells per pixel
 --   image.lines{
 --       path = 'sod.png', title = 'Sod, t = 0.2', xlabel = 'x', ylabel = 'density',
 --       series = { { x = xs, y = exact, label = 'exact' },
 --                  { x = xs, y = rho, label = 'Mare', style = 'points' } },     -- or 'line'
 --       xrange = { 0, 1 }, yrange = nil,                      -- default: that of the data
---       xlog = true, ylog = true,     -- logarithmic axes: what is not above 0 leaves a gap
---       notes = { { x = 0.5, y = 1, text = 'contact', align = 1 } },    -- beside a point, to its
+--       xlog = true, ylog = true,     -- logarithmic axes: values not above 0 leave a gap
+--       notes = { { x = 0.5, y = 1, text = 'contact', align = 1 } },    -- beside a point: to its
 --                                     -- right (align = 0) or left (1)
 --       width = 1000, height = 640,
 --   }                                 -- x, y: Lua arrays; values that are not finite leave gaps
---   image.check('kh.png')             -- raises now if the picture could not be written later
+--   image.check('kh.png')             -- raises an error if the picture cannot be written later
 
 local colours = require 'mare.draw.colours'
 local figure = require 'mare.draw.figure'
@@ -61,7 +62,7 @@ local function check_range(spec, name, range)
     return { low, high }
 end
 
--- A canvas, which is released, as a PNG.
+-- Writes a canvas as PNG and releases it.
 function image.write(canvas, path)
     local temporary = files.temporary(path)
     canvas:write_png(temporary.name, path)
@@ -71,7 +72,7 @@ end
 
 -- ---- fields ----
 
--- The range in which n values are shown that come without one.
+-- Returns the range in which n values are shown if no range is given.
 function image.range(data, n, colour_map)
     local low, high = raster.range(data, n)
     if not low then low, high = 0, 1 end
@@ -82,8 +83,8 @@ function image.range(data, n, colour_map)
     return { ticks.widen(low, high) }
 end
 
--- Of a description all that figure.new wants, with what was left out filled in. Raises what is
--- wrong with it.
+-- Returns a description with everything that figure.new requires; defaults are
+-- filled in. Raises an error if something is wrong.
 function image.figure_spec(spec)
     for _, name in ipairs { 'nx', 'ny' } do
         local n = spec[name]
@@ -103,7 +104,8 @@ function image.figure_spec(spec)
     return out
 end
 
--- The pixels of a figure's box into [row * stride + column]; returns whether values were missing.
+-- Writes the pixels of a figure's box to [row * stride + column]; returns
+-- whether values were missing.
 function image.shade(fig, data, pixels, stride)
     local spec, missing = fig.spec, false
     raster.resample(data, spec.nx, spec.ny, fig.box.width, fig.box.height, function(row, values)
@@ -131,7 +133,7 @@ local function overlay(canvas, fig, given)
     end
 end
 
--- The picture that field{} writes.
+-- Returns the picture that field{} writes.
 function image.field_canvas(given)
     local fig = figure.new(image.figure_spec(given))
     local canvas, box, missing = fig:canvas(), fig.box, nil
@@ -144,7 +146,7 @@ function image.field_canvas(given)
     return canvas
 end
 
--- Draws a field into a PNG file; see above.
+-- Draws a field into a PNG file; see the head of this file.
 function image.field(given)
     image.write(image.field_canvas(given), given.path)
 end
@@ -179,21 +181,22 @@ local function check_notes(spec)
     return out
 end
 
--- log10 where a logarithm can be had, else no number.
+-- Returns log10 of the values, NaN for values that have none.
 local function logarithms(values)
     local out = {}
     for k, value in ipairs(values) do out[k] = value > 0 and math.log10(value) or 0 / 0 end
     return out
 end
 
--- Along a logarithmic axis powers of ten are drawn.
+-- Replaces the values along a logarithmic axis by their logarithms.
 local function take_logarithms(spec, axis)
     spec[axis .. 'log'] = true
     for _, one in ipairs(spec.series) do one[axis] = logarithms(one[axis]) end
     for _, note in ipairs(spec.notes) do note[axis] = logarithms({ note[axis] })[1] end
 end
 
--- The range of an axis, along which its curves get a margin if it is not given.
+-- Returns the range of an axis. If none is given, it is that of the curves plus
+-- a margin.
 local function range_of(given, spec, axis, margin)
     local name = axis .. 'range'
     local range = given[name] and check_range(given, name, given[name])
@@ -205,7 +208,8 @@ local function range_of(given, spec, axis, margin)
     return range and logarithms(range) or lines.range(spec.series, axis, margin)
 end
 
--- Of a description of curves all that lines.canvas wants. Raises what is wrong with it.
+-- Returns a description with everything that lines.canvas requires. Raises an
+-- error if something is wrong.
 function image.lines_spec(given)
     local spec = { title = given.title or '', xlabel = given.xlabel or '',
         ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
@@ -216,22 +220,24 @@ function image.lines_spec(given)
     return spec
 end
 
--- The picture that lines{} writes.
+-- Returns the picture that lines{} writes.
 function image.lines_canvas(given)
     return lines.canvas(image.lines_spec(given))
 end
 
--- Draws curves into a PNG file; see above.
+-- Draws curves into a PNG file; see the head of this file.
 function image.lines(given)
     image.write(image.lines_canvas(given), given.path)
 end
 
--- Draws tables of numbers as coloured squares into a PNG file: spec of output/heatmap.lua, path.
+-- Draws tables of numbers as coloured squares into a PNG file. spec: as for
+-- heatmap.canvas, and path.
 function image.heatmap(spec)
     image.write(require('mare.draw.heatmap').canvas(spec), spec.path)
 end
 
--- Raises now what field{} or lines{} would raise later because of the path or a missing library.
+-- Raises the errors now that field{} or lines{} would raise later because of
+-- the path or a missing library.
 image.check = paths.check_picture
 
 return image

@@ -1,11 +1,12 @@
--- draw.lua - pictures in the terminal. mare.plot(x) draws a field, an array of numbers, a buffer,
--- or curves as image.lines takes them, by what the terminal can show (repl/screen.lua), and returns
--- the picture: p:save 'p.png' writes it as a file, p:draw() shows it again.
+-- Pictures in the terminal. mare.plot(x) draws a field, an array of numbers, a
+-- buffer, or curves in the form of image.lines, with what the terminal supports
+-- (screen.lua), and returns the picture: p:save 'p.png' writes it to a file,
+-- p:draw() shows it again.
 
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local image = require 'mare.draw.image'
-local cells = require 'mare.draw.cells'
+local characters = require 'mare.draw.characters'
 local memory = require 'bindings.memory'
 local pixels = require 'mare.draw.pixels'
 local screen = require 'mare.draw.screen'
@@ -15,7 +16,8 @@ local draw = {}
 local Picture = {}
 Picture.__index = Picture
 
--- Kitty and Sixel show the picture that a file would hold, as wide as the terminal allows.
+-- Kitty and Sixel show the picture that a file would hold, as wide as the
+-- terminal allows.
 local function draw_pixels(self, how)
     local columns, rows, width, height = screen.size()
     local across = math.floor(math.min(1000, 0.9 * columns * width))
@@ -35,7 +37,7 @@ local function draw_pixels(self, how)
     return text
 end
 
--- The picture as text for the terminal.
+-- Returns the picture as text for the terminal.
 function Picture:text()
     local how = screen.pictures()
     if how == 'kitty' or how == 'sixel' then return draw_pixels(self, how) end
@@ -43,10 +45,10 @@ function Picture:text()
     local style = { columns = math.min(columns, 120), rows = math.max(8, math.min(rows - 4, 40)),
         unicode = how == 'blocks', colour = screen.has_colour(),
         true_colour = screen.has_true_colour() }
-    return cells[self.kind](self.spec, style)
+    return characters[self.kind](self.spec, style)
 end
 
--- Shows it on standard output.
+-- Shows the picture on standard output.
 function Picture:draw()
     io.write(self:text(), '\n')
     io.flush()
@@ -54,7 +56,7 @@ function Picture:draw()
     return self
 end
 
--- Writes it into a PNG file.
+-- Writes the picture to a PNG file.
 function Picture:save(path)
     if type(path) ~= 'string' or not path:find '%.png$' then
         errors.argument("picture: save '%s': the name must end in .png", tostring(path))
@@ -63,7 +65,7 @@ function Picture:save(path)
     return self
 end
 
--- In a session: what has just been drawn is not shown twice.
+-- In a session, a picture that was drawn just now is not shown again.
 function Picture:__show()
     local is_fresh = self.is_fresh
     self.is_fresh = false
@@ -74,13 +76,13 @@ function Picture:__tostring()
     return ("picture '%s'"):format(self.spec.title or '')
 end
 
--- A heat map, not drawn yet. spec: as image.field takes it, less path
+-- Returns a heat map, not drawn yet. spec: as for image.field, without path.
 function draw.field(spec)
     image.figure_spec(setmetatable({ path = 'plot' }, { __index = spec }))
     return setmetatable({ kind = 'field', spec = spec }, Picture)
 end
 
--- Curves, not drawn yet. spec: as image.lines takes it, less path
+-- Returns curves, not drawn yet. spec: as for image.lines, without path.
 function draw.lines(spec)
     image.lines_spec(setmetatable({ path = 'plot' }, { __index = spec }))
     return setmetatable({ kind = 'lines', spec = spec }, Picture)
@@ -110,7 +112,8 @@ local function graph(f, spec)
     return draw.lines(merged({ series = { series } }, spec))
 end
 
--- The numbers of a buffer or a C array as a Lua array, nil of anything else.
+-- Returns the numbers of a buffer or a C array as a Lua array; nil for anything
+-- else.
 local function numbers_of(x)
     if handle.kind(x) == 'buffer' then return x:totable() end
     local ok, name, n = pcall(memory.elements, x)
@@ -133,9 +136,9 @@ local function picture_of(x, spec)
     return curve(x, spec)
 end
 
--- mare.plot(x [, spec]): x is a field, an array of numbers, a buffer, a function of numbers from
--- spec.from to spec.to, or { series = ... } or { data =, nx =, ny = } as image.lines and
--- image.field take them.
+-- mare.plot(x [, spec]): draws x, which is a field, an array of numbers, a
+-- buffer, a function of numbers from spec.from to spec.to, or { series = ... }
+-- or { data =, nx =, ny = } in the form of image.lines and image.field.
 function draw.show(x, spec)
     if type(x) == 'table' and not handle.kind(x) and type(x.plot) == 'function' then
         return x:plot(spec)

@@ -1,17 +1,17 @@
--- Words with numbers in them: what stands beside axes and above pictures. Lengths in metres become
--- kilometres, and seconds hours or days, where people would say it so.
+-- Texts with numbers for axes and titles. Lengths in metres become kilometres,
+-- and seconds become hours or days, where people would say it so.
 
 local labels = {}
 
 local superscripts = { ['-'] = '⁻', ['0'] = '⁰', ['1'] = '¹', ['2'] = '²', ['3'] = '³',
     ['4'] = '⁴', ['5'] = '⁵', ['6'] = '⁶', ['7'] = '⁷', ['8'] = '⁸', ['9'] = '⁹' }
 
--- "⁻³"
+-- Returns superscripts such as "⁻³".
 function labels.exponent(text)
     return (tostring(text):gsub('.', superscripts))
 end
 
--- 'm s-1' -> 'm s⁻¹'; '' for the unit '1' and for none
+-- Turns 'm s-1' into 'm s⁻¹'; returns '' for the unit '1' and for none.
 function labels.unit(unit)
     if not unit or unit == '1' then return '' end
     return (unit:gsub('%f[%a](%a+)(%-?%d+)', function(base, power)
@@ -19,20 +19,20 @@ function labels.unit(unit)
     end))
 end
 
--- name: 'density'; unit: 'kg m-3', '1' or nil for none
+-- Returns 'density (kg m⁻³)'. unit: 'kg m-3', or '1' or nil for none.
 function labels.with_unit(name, unit)
     unit = labels.unit(unit)
     return unit == '' and name or string.format('%s (%s)', name, unit)
 end
 
-local far = 2e4     -- metres from which an axis is in kilometres
+local far = 2e4     -- metres; longer axes are in kilometres
 
 local function scaled(range, factor)
     return { range[1] * factor, range[2] * factor }
 end
 
--- The axes of a domain: ranges and labels as image.field takes them. unit: of x and y; coordinates:
--- as a grid's
+-- Returns the ranges and labels of a domain's axes for image.field. unit: of x
+-- and y. coordinates: as for a grid.
 function labels.axes(x, y, unit, coordinates)
     local factor = 1
     if coordinates == 'longitude-latitude' then
@@ -44,9 +44,9 @@ function labels.axes(x, y, unit, coordinates)
         ylabel = labels.with_unit('y', unit) }
 end
 
-local long = { { 'd', 86400, 4 * 86400 }, { 'h', 3600, 2 * 3600 } }      -- seconds; from when on
+local long = { { 'd', 86400, 4 * 86400 }, { 'h', 3600, 2 * 3600 } }      -- unit, s, least s
 
--- Decimals that tell times apart which are `step` apart.
+-- Returns the decimals that distinguish times at intervals of `step`.
 local function decimals(step)
     for n = 0, 6 do
         local rounded = step * 10 ^ n
@@ -55,7 +55,8 @@ local function decimals(step)
     return math.max(0, math.min(6, 1 - math.floor(math.log10(step))))
 end
 
--- The unit that times up to `last` are told in, and what one of the unit given is in it.
+-- Returns the unit for times up to `last`, and the factor to it from the unit
+-- given.
 function labels.time_unit(unit, last)
     for _, entry in ipairs(unit == 's' and long or {}) do
         if last >= entry[3] then return entry[1], 1 / entry[2] end
@@ -63,8 +64,9 @@ function labels.time_unit(unit, last)
     return unit, 1
 end
 
--- A function that writes times. last, step: the longest of them and the time between two, which
--- decide how; without a step as briefly as each can be. unit: 's', another one or '1'
+-- Returns a function that formats times. last, step: the longest time and the
+-- interval, which decide the format; without a step each time is as short as
+-- possible. unit: 's', another unit or '1'.
 function labels.clock(unit, last, step)
     local factor
     unit, factor = labels.time_unit(unit, last)

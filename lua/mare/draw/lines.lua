@@ -1,4 +1,5 @@
--- Line plots: curves and points over one axis, with a grid and a legend. See image.lua.
+-- Line plots: curves and points over one axis, with a grid and a legend. See
+-- image.lua.
 
 local axes = require 'mare.draw.axes'
 local cairo = require 'bindings.cairo'
@@ -7,10 +8,12 @@ local ticks = require 'mare.draw.ticks'
 
 local lines = {}
 
--- After M. Okabe and K. Ito: distinct with every kind of colour vision
+-- Colours by M. Okabe and K. Ito, which people with every kind of colour vision
+-- can distinguish.
 local series_colours = { 0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7, 0xe69f00, 0x56b4e9 }
 
--- Range of one coordinate over all series, with a margin on both sides.
+-- Returns the range of one coordinate over all series, with a margin at both
+-- ends.
 function lines.range(series, axis, margin)
     local low, high = math.huge, -math.huge
     for _, one in ipairs(series) do
@@ -29,7 +32,8 @@ function lines.colour(k)
     return series_colours[(k - 1) % #series_colours + 1]
 end
 
--- Points that would hide each other are smaller.
+-- Returns the radius of points: many points are smaller, so as not to hide each
+-- other.
 local function point_radius(box, n, em)
     return math.max(0.16 * em, math.min(0.24 * em, box.width / n))
 end
@@ -51,7 +55,8 @@ local function draw_series(canvas, box, spec, one, em)
     end
 end
 
--- One row above the box: sample and name of every series that has one, as far as there is room.
+-- Draws a row above the box: a sample and the name of every named series, as
+-- far as there is room.
 local function legend(canvas, x, right, base, series, em)
     local y = base - 0.36 * em
     for _, one in ipairs(series) do
@@ -76,7 +81,7 @@ local function has_labels(series)
     return false
 end
 
--- Marks of an axis, and their common power of ten.
+-- Returns the ticks of an axis and their common power of ten.
 local function marks_of(measure, spec, axis, pixels, em)
     local range = spec[axis .. 'range']
     if spec[axis .. 'log'] then return ticks.decades(range[1], range[2], pixels / (5 * em)) end
@@ -109,7 +114,7 @@ local function draw_notes(canvas, box, spec, em)
     end
 end
 
--- The whole picture, of a spec without holes.
+-- Returns the whole picture. spec: as completed by image.lines_spec.
 function lines.canvas(spec)
     local width, height = spec.width, spec.height
     local em = math.max(9, math.min(width, 1.6 * height) / 60)

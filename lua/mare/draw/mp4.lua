@@ -1,6 +1,7 @@
--- Films as MP4 (H.264) by ffmpeg, which gets the frames through a pipe. It adds to a file of
--- MPEG-TS packets, which may be gone on with by another ffmpeg, and puts these into an MP4 at the
--- end. Without B frames, so that the times of one piece do not reach into the next.
+-- Films as MP4 (H.264). ffmpeg receives the frames through a pipe and appends
+-- them to a file of MPEG-TS packets, which another ffmpeg may continue later.
+-- At the end the packets are put into an MP4. B frames are off, so that no
+-- frame refers to a later piece.
 
 local files = require 'bindings.files'
 
@@ -27,19 +28,20 @@ function mp4.check()
     end
 end
 
--- spec: { width, height (both even), rate = frames a second }
+-- spec: { width, height (both even), rate = frames per second }.
 function mp4.encoder(spec, temporary)
     mp4.check()
     return setmetatable({ spec = spec, temporary = temporary, log = os.tmpname() }, Encoder)
 end
 
--- The shell tells how ffmpeg ended: popen does not.
+-- Returns a shell command that also writes the exit status of ffmpeg to the
+-- log, since io.popen does not return it.
 local function command(self, arguments)
     return string.format('{ ffmpeg -y -nostats -loglevel error %s; echo "status $?" >&2; } 2>%s',
         arguments, quoted(self.log))
 end
 
--- Raises what the last ffmpeg complained of, unless all went well.
+-- Raises an error with the last message of ffmpeg if it failed.
 local function check(self)
     local text = files.read(self.log) or ''
     local status = text:match 'status (%d+)%s*$'
@@ -60,7 +62,7 @@ local function start(self, k)
     self.pipe:setvbuf('full', 2 ^ 16)
 end
 
--- k: frames before this one
+-- Appends a frame. k: the number of frames before this one.
 function Encoder:frame(pixels, stride, k)
     if not self.pipe then start(self, k) end
     local ok = true
@@ -80,7 +82,7 @@ function Encoder:pause()
     check(self)
 end
 
--- Returns the temporary file that is the film.
+-- Returns the temporary file that holds the film.
 function Encoder:finish()
     self:pause()
     local film = files.temporary(self.temporary.path)

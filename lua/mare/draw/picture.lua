@@ -1,4 +1,5 @@
--- What a scenario's picture shows, the same for the image at the end and for a film:
+-- Describes what a scenario's pictures show, the image at the end as well as
+-- the film:
 --
 --   picture = {
 --       variable = 'eta',           -- default: the first unknown
@@ -8,7 +9,7 @@
 --       contours = 8 or { levels } or { variable = 'h', levels = 8 or { levels }, period = 360 },
 --       vectors = { 'u', 'v', reference = 0.5 },
 --   }
--- or function(sim, path), which draws an image by itself.
+-- A function(sim, path) instead draws the image by itself.
 
 local errors = require 'bindings.errors'
 local labels = require 'mare.draw.labels'
@@ -25,9 +26,10 @@ local function find(scheme, name)
     return variables.find(scheme, name, 'picture: ')
 end
 
--- Checks a description, and gives it with every name looked up: { variable, label, colours, range,
--- missing, contours = { variable, levels, period } or nil, vectors = { u, v, unit, reference } or
--- nil }. It may be wanted only at the end of a run: what is wrong must not surface then.
+-- Checks a description and returns it with every name looked up: { variable,
+-- label, colours, range, missing, contours = { variable, levels, period } or
+-- nil, vectors = { u, v, unit, reference } or nil }. It is called before the
+-- run, so that errors do not surface only at the end.
 function picture.describe(given, scheme)
     given = errors.fields('picture', given or {}, allowed)
     local shown = find(scheme, given.variable or scheme.fields[1])
@@ -48,7 +50,7 @@ function picture.describe(given, scheme)
     return out
 end
 
--- The domain as image.field takes it.
+-- Returns the domain in the form of image.field.
 function picture.axes(grid, scheme)
     local spec = labels.axes(grid.x, grid.y, scheme.units and scheme.units.length,
         grid.coordinates)
@@ -56,7 +58,7 @@ function picture.axes(grid, scheme)
     return spec
 end
 
--- For labels.clock.
+-- Returns the unit of time for labels.clock.
 function picture.time_unit(scheme)
     return scheme.units and scheme.units.time
 end

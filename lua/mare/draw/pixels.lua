@@ -1,5 +1,5 @@
--- Pictures of pixels as the text that a terminal draws them from: the graphics protocol of Kitty,
--- which takes PNG, and Sixel, which takes up to 256 colours in bands of six rows.
+-- Encodes pictures as text for terminals: the graphics protocol of Kitty, which
+-- takes PNG, and Sixel, which takes up to 256 colours in bands of six rows.
 
 local bit = require 'bit'
 local files = require 'bindings.files'
@@ -10,7 +10,7 @@ local pixels = {}
 
 local digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
--- Two digits for each value of 12 bits.
+-- The two base64 digits of each 12-bit value.
 local pairs_of_digits = {}
 for value = 0, 4095 do
     local a, b = math.floor(value / 64) + 1, value % 64 + 1
@@ -35,9 +35,9 @@ function pixels.base64(data)
     return table.concat(out)
 end
 
-local chunk = 4096      -- characters of a message at most
+local chunk = 4096      -- characters per message, at most
 
--- canvas: of bindings/cairo.lua
+-- canvas: of bindings/cairo.lua.
 function pixels.kitty(canvas)
     local name = os.tmpname()
     local ok, failure = pcall(canvas.write_png, canvas, name, 'picture')
@@ -57,7 +57,7 @@ end
 
 local max_colours = 255
 
--- Five bits of each of red, green and blue.
+-- Reduces a colour to five bits each of red, green and blue.
 local function coarse(colour)
     return bit.bor(bit.band(bit.rshift(colour, 9), 0x7C00), bit.band(bit.rshift(colour, 6), 0x3E0),
         bit.band(bit.rshift(colour, 3), 0x1F))
@@ -73,7 +73,8 @@ local function distance(a, b)
     return (r1 - r2) ^ 2 + (g1 - g2) ^ 2 + (b1 - b2) ^ 2
 end
 
--- The most frequent coarse colours, and for each coarse colour its index among them, from 0.
+-- Returns the most frequent coarse colours, and for each coarse colour an index
+-- among them, from 0.
 local function make_palette(memory, stride, width, height)
     local counts, keys, palette, index = {}, {}, {}, {}
     for row = 0, height - 1 do
@@ -105,23 +106,24 @@ local function run_text(code, length)
     return length > 3 and '!' .. length .. character or character:rep(length)
 end
 
--- One colour of a band: codes[column] are six bits, the top row's the lowest.
+-- Encodes one colour of a band. codes[column] has six bits, the top row's
+-- lowest.
 local function colour_text(codes, width)
-    local parts, last, length = {}, codes[0] or 0, 0
+    local pieces, last, length = {}, codes[0] or 0, 0
     for column = 0, width - 1 do
         local code = codes[column] or 0
         if code ~= last then
-            parts[#parts + 1] = run_text(last, length)
+            pieces[#pieces + 1] = run_text(last, length)
             last, length = code, 0
         end
         length = length + 1
     end
-    if last ~= 0 then parts[#parts + 1] = run_text(last, length) end
-    return table.concat(parts)
+    if last ~= 0 then pieces[#pieces + 1] = run_text(last, length) end
+    return table.concat(pieces)
 end
 
 local function band_text(memory, stride, width, first, rows, index)
-    local codes, order, parts = {}, {}, {}
+    local codes, order, pieces = {}, {}, {}
     for k = 0, rows - 1 do
         local mask, start = bit.lshift(1, k), (first + k) * stride
         for column = 0, width - 1 do
@@ -135,27 +137,27 @@ local function band_text(memory, stride, width, first, rows, index)
         end
     end
     for k, colour in ipairs(order) do
-        parts[k] = '#' .. colour .. colour_text(codes[colour], width)
+        pieces[k] = '#' .. colour .. colour_text(codes[colour], width)
     end
-    return table.concat(parts, '$')
+    return table.concat(pieces, '$')
 end
 
--- canvas: of bindings/cairo.lua
+-- canvas: of bindings/cairo.lua.
 function pixels.sixel(canvas)
     local memory, stride = canvas:memory()
     local width, height = canvas.width, canvas.height
     local palette, index = make_palette(memory, stride, width, height)
-    local parts = { ('\27P0;1q"1;1;%d;%d'):format(width, height) }
+    local pieces = { ('\27P0;1q"1;1;%d;%d'):format(width, height) }
     for k, key in ipairs(palette) do
         local r, g, b = split(key)
-        parts[#parts + 1] = ('#%d;2;%d;%d;%d'):format(k - 1, r / 31 * 100, g / 31 * 100,
+        pieces[#pieces + 1] = ('#%d;2;%d;%d;%d'):format(k - 1, r / 31 * 100, g / 31 * 100,
             b / 31 * 100)
     end
     local bands = {}
     for row = 0, height - 1, 6 do
         bands[#bands + 1] = band_text(memory, stride, width, row, math.min(6, height - row), index)
     end
-    return table.concat(parts) .. table.concat(bands, '-') .. '\27\\'
+    return table.concat(pieces) .. table.concat(bands, '-') .. '\27\\'
 end
 
 return pixels

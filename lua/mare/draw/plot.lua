@@ -1,4 +1,5 @@
--- `mare plot FILE.nc`: pictures and films of what a NetCDF file holds.
+-- `mare plot FILE.nc`: makes pictures and films of the variables in a NetCDF
+-- file.
 
 local colours = require 'mare.draw.colours'
 local dataset = require 'mare.files.dataset'
@@ -14,7 +15,7 @@ local system = require 'bindings.system'
 
 local plot = {}
 
-local most_lines = 200       -- more would hide the picture
+local most_lines = 200       -- of contours; more would hide the picture
 
 local declared = {
     title = 'Options',
@@ -35,7 +36,7 @@ local declared = {
     { name = 'width', default = 1200, range = { 200, 16384 }, help = 'in pixels, about' },
 }
 
--- ---- what is asked for ----
+-- ---- reading the options ----
 
 local function range_of(o)
     if not o.range then return nil end
@@ -65,7 +66,7 @@ local function nearest(times, wanted)
     return best
 end
 
--- Numbers of the records that are asked for.
+-- Returns the numbers of the selected records.
 local function records_of(field, o, path)
     local times, list = field.times or { 0 }, {}
     if #times == 0 then errors.usage('%s: has no times yet', path) end
@@ -85,7 +86,7 @@ local function records_of(field, o, path)
     return list
 end
 
--- Another variable on the same cells and times.
+-- Returns another variable, which must have the same cells and times.
 local function companion(data, field, option, name)
     local other = data:field(name)
     if other.nx ~= field.nx or other.ny ~= field.ny then
@@ -106,7 +107,7 @@ local function vectors_of(data, field, o)
     return { u = u, v = v, unit = u.unit }
 end
 
--- { levels, field, period } of the lines.
+-- Returns { levels, field, period } of the contour lines, or nil.
 local function lines_of(data, field, o)
     local levels = levels_of(o)
     if not (levels or o.contours_of) then return nil end
@@ -118,7 +119,7 @@ end
 
 -- ---- drawing ----
 
--- The range of all records together.
+-- Returns the common range of all records.
 local function common_range(data, field, records, colour_map)
     local ends, count = {}, 0
     for _, k in ipairs(records) do
@@ -131,7 +132,7 @@ local function common_range(data, field, records, colour_map)
     return image.range(ends, count, colour_map)
 end
 
--- All but path, data and title, as image.field takes it.
+-- Returns the description for image.field, without path, data and title.
 local function describe(field, o, range)
     local spec = labels.axes(field.x, field.y, field.length_unit, field.coordinates)
     spec.nx, spec.ny, spec.range, spec.width = field.nx, field.ny, range, o.width
@@ -143,7 +144,7 @@ local function describe(field, o, range)
     return spec
 end
 
--- kh.png -> kh-0.5.png
+-- Turns kh.png into kh-0.5.png.
 local function path_at(path, t)
     local stem, ending = path:match '^(.*)(%.[^./]*)$'
     return string.format('%s-%.10g%s', stem or path, t, ending or '')
@@ -167,20 +168,20 @@ local function draw_images(job, o, path)
     return written
 end
 
--- What a frame of a film asks for, by name.
+-- Returns what a frame of a film reads, by name.
 local function frame_of(job, fig, k)
-    local data, nx, parts = job.data:read(job.field, k), job.field.nx, {}
-    parts.pixels = {}
-    image.shade(fig, data, parts.pixels, fig.box.width)
+    local data, nx, layers = job.data:read(job.field, k), job.field.nx, {}
+    layers.pixels = {}
+    image.shade(fig, data, layers.pixels, fig.box.width)
     local lines = job.lines
     if lines then
-        parts.contours = raster.thinned(lines.field and job.data:read(lines.field, k) or data, nx,
+        layers.contours = raster.thinned(lines.field and job.data:read(lines.field, k) or data, nx,
             fig:contour_cells())
     end
     for _, name in ipairs(job.vectors and { 'u', 'v' } or {}) do
-        parts[name] = raster.thinned(job.data:read(job.vectors[name], k), nx, fig:arrow_cells())
+        layers[name] = raster.thinned(job.data:read(job.vectors[name], k), nx, fig:arrow_cells())
     end
-    return parts
+    return layers
 end
 
 local function make_film(job, o)
@@ -198,19 +199,20 @@ local function make_film(job, o)
             is_ground = not lines.field, period = lines.period },
     }
     for _, k in ipairs(job.records) do
-        local parts = frame_of(job, fig, k)
-        out:write(times[k], function(name) return parts[name] end)
+        local layers = frame_of(job, fig, k)
+        out:write(times[k], function(name) return layers[name] end)
     end
     out:close()
     return { o.film }
 end
 
--- kh.nc, rho -> kh.rho.png: kh.png may be the picture of the run itself.
+-- Turns kh.nc and rho into kh.rho.png, since kh.png may be the picture of the
+-- run itself.
 local function picture_path(path, name)
     return path:gsub('%.nc%d?$', '') .. '.' .. name:gsub('/', '_') .. '.png'
 end
 
--- The picture of a variable over time: a line for each station.
+-- Draws a variable over time, with one line per station.
 local function draw_curves(data, name, o, range)
     for _, option in ipairs { 'film', 'contours', 'contours_of', 'vectors' } do
         if o[option] then
@@ -233,7 +235,7 @@ local function draw_curves(data, name, o, range)
     return { out }
 end
 
--- Pictures, or a film, of a variable over y and x.
+-- Draws pictures or a film of a variable over y and x.
 local function draw_field(data, name, o, range)
     local path, field = data.path, data:field(name)
     local times, records = field.times, records_of(field, o, path)
@@ -257,7 +259,7 @@ local function draw_field(data, name, o, range)
     return written
 end
 
--- words: of the command line behind FILE
+-- words: of the command line after FILE.
 function plot.run(path, words)
     options.source, options.program = words, 'mare plot FILE.nc'
     local o = options { title = 'Pictures and films of a NetCDF file', declared }

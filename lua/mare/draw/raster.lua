@@ -1,13 +1,15 @@
--- From a field to the pixels of a picture. Every pixel shows the mean of the field over its own
--- area, so cells have crisp edges when they are larger than pixels and are averaged down when they
--- are smaller. Row 0 of the field is the lowest row of the picture.
+-- Resamples a field to the pixels of a picture. Every pixel shows the mean of
+-- the field over its own area: cells larger than pixels have crisp edges,
+-- smaller ones are averaged. Row 0 of the field is the lowest row of the
+-- picture.
 
 local colours = require 'mare.draw.colours'
 
 local raster = {}
 
--- For each of m pixels over n cells: the first and last cell that it touches and what it covers of
--- them (in cells); the cells between are covered whole.
+-- For each of m pixels over n cells, returns the first and the last cell that
+-- it touches and how much of them it covers (in cells). The cells between are
+-- covered completely.
 local function spans(n, m)
     local first, last, head, tail = {}, {}, {}, {}
     for p = 0, m - 1 do
@@ -19,7 +21,7 @@ local function spans(n, m)
     return { first = first, last = last, head = head, tail = tail }
 end
 
--- Adds weight times the means of one row of cells to the sums of the pixels.
+-- Adds `weight` times the means of one row of cells to the sums of the pixels.
 local function add_row(sums, data, offset, columns, width, weight)
     local first, last, head, tail = columns.first, columns.last, columns.head, columns.tail
     for p = 0, width - 1 do
@@ -53,7 +55,7 @@ function raster.resample(data, nx, ny, width, height, put)
     end
 end
 
--- Smallest and largest finite value, or nil without any.
+-- Returns the smallest and the largest finite value, or nil if there is none.
 function raster.range(data, n)
     local low, high = math.huge, -math.huge
     for i = 0, n - 1 do
@@ -66,7 +68,7 @@ function raster.range(data, n)
     if low <= high then return low, high end
 end
 
--- Colours one row of values; returns whether one of them was not a number.
+-- Colours one row of values; returns whether any of them was not a number.
 function raster.colour_row(pixels, offset, values, width, range, map, missing_colour)
     local low, high = range[1], range[2]
     local scale, top, missing = colours.size / (high - low), colours.size - 1, false
@@ -83,7 +85,8 @@ function raster.colour_row(pixels, offset, values, width, range, map, missing_co
     return missing
 end
 
--- The values of some cells, { i0, j0, nx, ny, step }, of a field of rows of nx.
+-- Returns the values of the cells { i0, j0, nx, ny, step } of a field with rows
+-- of nx.
 function raster.thinned(data, nx, cells)
     local out = {}
     for j = 0, cells.ny - 1 do

@@ -1,12 +1,12 @@
--- screen.lua - what standard output may be sent: colours, pictures and which, characters beyond
--- ASCII. The terminal itself is asked once, when the first picture is wanted; NO_COLOR, a dumb
--- terminal and a pipe get plain text.
+-- screen.lua - what standard output supports: colours, pictures, characters
+-- beyond ASCII. The terminal is asked once, before the first picture. With
+-- NO_COLOR, on a dumb terminal and in a pipe, output is plain text.
 
 local terminal = require 'bindings.terminal'
 
 local screen = {}
 
-local patience = 1000       -- milliseconds for an answer; what comes later would look like typed
+local patience = 1000       -- ms to wait for an answer; a later one would look like typed text
 
 local function set(name)
     local value = os.getenv(name)
@@ -17,18 +17,19 @@ local function is_terminal(fd)
     return terminal.is(fd or 1) and set 'TERM' ~= nil and set 'TERM' ~= 'dumb'
 end
 
--- Whether text to the descriptor (1 if not given) may have colours.
+-- Returns whether text to the file descriptor (default 1) may have colours.
 function screen.has_colour(fd)
     return not set 'NO_COLOR' and is_terminal(fd)
 end
 
--- The text in a colour given as for SGR ('31' is red), where there are colours.
+-- Returns the text in a colour if colours are supported. colour: for SGR, such
+-- as '31' for red.
 function screen.paint(colour, text, fd)
     if not screen.has_colour(fd) then return text end
     return '\27[' .. colour .. 'm' .. text .. '\27[0m'
 end
 
--- Whether block and dot characters can be shown.
+-- Returns whether block and dot characters can be shown.
 function screen.has_unicode()
     local locale = set 'LC_ALL' or set 'LC_CTYPE' or set 'LANG' or ''
     return is_terminal() and locale:lower():find 'utf%-?8' ~= nil
@@ -39,11 +40,11 @@ function screen.has_true_colour()
     return kind == 'truecolor' or kind == '24bit'
 end
 
--- A Kitty terminal answers the first question, every one the second, among whose numbers 4 stands
--- for Sixel.
+-- A Kitty terminal answers the first question. Every terminal answers the
+-- second one; a 4 among the numbers means Sixel.
 local question = '\27_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\27\\\27[c'
 
--- From the answer to that: 'kitty', 'sixel' or nil.
+-- Returns what the answer means: 'kitty', 'sixel' or nil.
 function screen.protocol_of(answer)
     if answer:find '\27_Gi=31;OK' then return 'kitty' end
     local attributes = answer:match '\27%[%?([%d;]*)c'
@@ -52,7 +53,8 @@ end
 
 local asked, protocol
 
--- How pictures are shown: 'kitty', 'sixel', 'blocks' or 'ascii'. MARE_PICTURES chooses by hand.
+-- Returns how pictures are shown: 'kitty', 'sixel', 'blocks' or 'ascii'.
+-- MARE_PICTURES overrides the detection.
 function screen.pictures()
     local chosen = set 'MARE_PICTURES'
     if chosen == 'kitty' or chosen == 'sixel' or chosen == 'blocks' or chosen == 'ascii' then
@@ -69,14 +71,16 @@ function screen.pictures()
     return protocol or (screen.has_unicode() and 'blocks' or 'ascii')
 end
 
--- Columns and rows for a picture, below which a prompt fits, and pixels of a cell.
+-- Returns columns and rows for a picture that leaves room for a prompt, and the
+-- size of a character in pixels.
 function screen.size()
     local columns, rows, width, height = terminal.size()
     local is_known = width > 0 and height > 0
     return columns, rows, is_known and width / columns or 10, is_known and height / rows or 20
 end
 
--- The words of a text in lines of at most `width` bytes, those after the first with an indent.
+-- Breaks a text into lines of at most `width` bytes; all but the first are
+-- indented.
 function screen.wrapped(text, width, indent)
     local lines, line = {}, ''
     for word in text:gmatch '%S+' do

@@ -1,11 +1,13 @@
--- Round numbers for axes. Steps are 1, 2 or 5 times a power of ten; labels carry just the decimals
--- that the step needs, and a common power of ten where plain numbers would be long.
+-- Round numbers for axes. Steps are 1, 2 or 5 times a power of ten. Labels have
+-- as many decimals as the step requires, and share a power of ten if plain
+-- numbers would be long.
 
 local labels = require 'mare.draw.labels'
 
 local ticks = {}
 
--- A range that can be drawn: finite, low < high and wider than rounding errors.
+-- Returns a range that can be drawn: finite, low < high and wider than rounding
+-- errors.
 function ticks.widen(low, high)
     local size = math.max(math.abs(low), math.abs(high))
     if high - low > 1e-12 * size then return low, high end
@@ -13,7 +15,7 @@ function ticks.widen(low, high)
     return low - half, high + half
 end
 
--- The step that comes nearest to `want` intervals in the range.
+-- Returns the step that divides the range into nearly `want` intervals.
 function ticks.step(low, high, want)
     local raw = (high - low) / want
     local power = 10 ^ math.floor(math.log10(raw))
@@ -27,7 +29,8 @@ function ticks.step(low, high, want)
     return best
 end
 
--- Multiples of the step within the range; a tick that rounding put just outside still counts.
+-- Returns the multiples of the step in the range, including one that rounding
+-- put just outside.
 function ticks.values(low, high, step)
     local out, slack = {}, 1e-9
     local first, last = math.ceil(low / step - slack), math.floor(high / step + slack)
@@ -37,7 +40,7 @@ function ticks.values(low, high, step)
     return out
 end
 
--- "×10⁻³", or '' for the power 0
+-- Returns "×10⁻³", or '' for the power 0.
 function ticks.power_text(power)
     if power == 0 then return '' end
     return '×10' .. labels.exponent(power)
@@ -50,7 +53,7 @@ local function exponent(values)
     return math.floor(math.log10(largest) + 1e-9)
 end
 
--- The texts for the values, and the power of ten that belongs to all of them
+-- Returns the texts of the values and their common power of ten.
 function ticks.labels(values, step)
     local power = exponent(values)
     local decimals = math.max(0, math.min(12, -math.floor(math.log10(step) - power + 1e-9)))
@@ -61,8 +64,9 @@ function ticks.labels(values, step)
     return out, power
 end
 
--- What choose() gives, for a logarithmic axis, whose range and values are exponents of ten: whole
--- powers, and 2 and 5 times them where few would be in the range.
+-- Returns the ticks of a logarithmic axis in the form of choose(). The range
+-- and the values are exponents of ten. Ticks are whole powers, and 2 and 5
+-- times these if only a few powers are in the range.
 function ticks.decades(low, high, want)
     local out, span = {}, high - low
     local factors = span < 2.5 and { 1, 2, 5 } or { 1 }
@@ -79,7 +83,8 @@ function ticks.decades(low, high, want)
     return out, 0
 end
 
--- Everything at once: { { value =, label = }, ... } and the common power of ten
+-- Returns the ticks { { value =, label = }, ... } and their common power of
+-- ten.
 function ticks.choose(low, high, want)
     local step = ticks.step(low, high, want)
     local values = ticks.values(low, high, step)

@@ -79,13 +79,13 @@ end
 -- Returns the text as a JSON string. Labels may contain any bytes; what is not
 -- UTF-8 becomes U+FFFD.
 local function quote(text)
-    local parts, at = {}, 1
+    local pieces, at = {}, 1
     while at <= #text do
         local found = character_at(text, at)
-        parts[#parts + 1] = found or replacement
+        pieces[#pieces + 1] = found or replacement
         at = at + (found and #found or 1)
     end
-    return json.quotestring(table.concat(parts))
+    return json.quotestring(table.concat(pieces))
 end
 
 -- Returns the events of the trace: each device is a process, each of its

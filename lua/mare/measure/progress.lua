@@ -39,16 +39,16 @@ function progress.cell_rate(rate)
 end
 
 local function line(status)
-    local parts = {
+    local pieces = {
         string.format('%3.0f %%', status.percent), string.format('t = %.4g', status.t),
         string.format('step %.0f', status.step), string.format('dt = %.2e', status.dt),
         progress.cell_rate(status.cells_per_second),
     }
     if status.t_eff_share then
-        parts[#parts + 1] = string.format('T_eff %.0f %% of copy', 100 * status.t_eff_share)
+        pieces[#pieces + 1] = string.format('T_eff %.0f %% of copy', 100 * status.t_eff_share)
     end
-    if status.eta then parts[#parts + 1] = 'ETA ' .. duration(status.eta) end
-    return table.concat(parts, '  ')
+    if status.eta then pieces[#pieces + 1] = 'ETA ' .. duration(status.eta) end
+    return table.concat(pieces, '  ')
 end
 
 -- Adds a listener that is called every `pause` seconds with the rate since its

@@ -1,6 +1,7 @@
--- Pictures made of characters: fields as half blocks, two colours a character, or as shades of
--- ASCII; curves as Braille dots, eight a character, or as stars. What a picture is, is described
--- as for image.field and image.lines; `style` is
+-- Pictures made of characters. A field becomes half blocks with two colours per
+-- character, or shades of ASCII; curves become Braille patterns with eight dots
+-- per character, or stars. A picture is described as for image.field and
+-- image.lines; `style` is
 --     { columns, rows = at most, unicode = true, colour = true, true_colour = false }
 
 local bit = require 'bit'
@@ -8,14 +9,15 @@ local colours = require 'mare.draw.colours'
 local image = require 'mare.draw.image'
 local raster = require 'mare.draw.raster'
 
-local cells = {}
+local characters = {}
 
 local shades = { ' ', '.', ':', '-', '=', '+', '*', '#', '%', '@' }
 local upper_half = '\226\150\128'
 
 -- ---- colours of a terminal ----
 
--- The nearest of the 6 x 6 x 6 colours that every terminal with 256 has.
+-- Returns the nearest of the 6 x 6 x 6 colours that terminals with 256 colours
+-- have.
 local function cube(colour)
     local function level(shift)
         local value = bit.band(bit.rshift(colour, shift), 255)
@@ -24,7 +26,8 @@ local function cube(colour)
     return 16 + 36 * level(16) + 6 * level(8) + level(0)
 end
 
--- SGR parameters: 38 is the colour of the character, 48 of what is behind it.
+-- Returns SGR parameters. plane: 38 for the character's colour, 48 for its
+-- background.
 local function sgr(plane, colour, style)
     if not style.true_colour then return ('%d;5;%d'):format(plane, cube(colour)) end
     return ('%d;2;%d;%d;%d'):format(plane, bit.rshift(colour, 16),
@@ -33,8 +36,8 @@ end
 
 -- ---- fields ----
 
--- Columns and rows of characters for a domain that is drawn true to scale: a character is twice as
--- high as wide.
+-- Returns the columns and rows of characters for a domain that is drawn true to
+-- scale. A character is twice as high as wide.
 local function size_of(spec, style)
     local aspect = (spec.y[2] - spec.y[1]) / (spec.x[2] - spec.x[1])
     local columns = math.max(1, math.min(style.columns - 2, 2 * spec.nx))
@@ -46,7 +49,7 @@ local function size_of(spec, style)
     return columns, rows
 end
 
--- Colours [row][column], from the top.
+-- Returns colours [row][column], top row first.
 local function coloured(spec, columns, rows)
     local out, map = {}, colours.map(spec.colours)
     raster.resample(spec.data, spec.nx, spec.ny, columns, rows, function(row, values)
@@ -59,14 +62,14 @@ end
 local function half_blocks(spec, columns, rows, style)
     local pixels, lines = coloured(spec, columns, 2 * rows), {}
     for row = 0, rows - 1 do
-        local parts, last = {}, nil
+        local pieces, last = {}, nil
         for column = 0, columns - 1 do
             local codes = sgr(38, pixels[2 * row][column], style) .. ';'
                 .. sgr(48, pixels[2 * row + 1][column], style)
-            if codes ~= last then parts[#parts + 1] = '\27[' .. codes .. 'm' end
-            parts[#parts + 1], last = upper_half, codes
+            if codes ~= last then pieces[#pieces + 1] = '\27[' .. codes .. 'm' end
+            pieces[#pieces + 1], last = upper_half, codes
         end
-        lines[row + 1] = table.concat(parts) .. '\27[0m'
+        lines[row + 1] = table.concat(pieces) .. '\27[0m'
     end
     return lines
 end
@@ -74,35 +77,35 @@ end
 local function shaded(spec, columns, rows)
     local lines, low, high = {}, spec.range[1], spec.range[2]
     raster.resample(spec.data, spec.nx, spec.ny, columns, rows, function(row, values)
-        local parts = {}
+        local pieces = {}
         for column = 0, columns - 1 do
             local share = (values[column] - low) / (high - low)
             local index = math.floor(share * #shades)
-            parts[column + 1] = share ~= share and '?'
+            pieces[column + 1] = share ~= share and '?'
                 or shades[math.max(0, math.min(#shades - 1, index)) + 1]
         end
-        lines[row + 1] = table.concat(parts)
+        lines[row + 1] = table.concat(pieces)
     end)
     return lines
 end
 
--- A bar from the least value to the greatest.
+-- Returns a bar from the least to the greatest value.
 local function scale(spec, style)
-    local parts, map = {}, colours.map(spec.colours)
+    local pieces, map = {}, colours.map(spec.colours)
     for k = 0, 19 do
         if style.colour and style.unicode then
             local colour = map[math.floor(k / 20 * colours.size)]
-            parts[k + 1] = '\27[' .. sgr(48, colour, style) .. 'm '
+            pieces[k + 1] = '\27[' .. sgr(48, colour, style) .. 'm '
         else
-            parts[k + 1] = shades[math.floor(k / 2) + 1]
+            pieces[k + 1] = shades[math.floor(k / 2) + 1]
         end
     end
     local stop = style.colour and style.unicode and '\27[0m' or ''
-    return ('%.4g %s%s %.4g'):format(spec.range[1], table.concat(parts), stop, spec.range[2])
+    return ('%.4g %s%s %.4g'):format(spec.range[1], table.concat(pieces), stop, spec.range[2])
 end
 
--- A text of several lines: title, picture, scale.
-function cells.field(given, style)
+-- Returns a text of several lines: title, picture, scale.
+function characters.field(given, style)
     local spec = image.figure_spec(setmetatable({ path = 'plot' }, { __index = given }))
     spec.data = given.data
     local columns, rows = size_of(spec, style)
@@ -115,7 +118,7 @@ end
 
 -- ---- curves ----
 
--- Bits of the dots of a Braille character, [row][column].
+-- The bits of the dots in a Braille character, [row][column].
 local dots = { [0] = { [0] = 1, 8 }, { [0] = 2, 16 }, { [0] = 4, 32 }, { [0] = 64, 128 } }
 
 local function braille(bits)
@@ -125,7 +128,7 @@ end
 local Sheet = {}
 Sheet.__index = Sheet
 
--- Dots in characters: 2 x 4 each with Braille, one without.
+-- Returns a canvas of dots: 2 x 4 per character with Braille, else one.
 local function new_sheet(columns, rows, unicode)
     local self = setmetatable({ columns = columns, rows = rows, unicode = unicode,
         across = unicode and 2 or 1, down = unicode and 4 or 1 }, Sheet)
@@ -137,7 +140,7 @@ local function new_sheet(columns, rows, unicode)
     return self
 end
 
--- Sets the dot at x, y (0-based, from the top left) for curve k.
+-- Sets the dot at x, y (from 0, top left) for curve k.
 function Sheet:set(x, y, k)
     if x < 0 or y < 0 or x >= self.width or y >= self.height then return end
     local column, row = math.floor(x / self.across), math.floor(y / self.down)
@@ -151,16 +154,16 @@ end
 local marks = { '*', 'o', '+', 'x', '#', '@' }
 
 function Sheet:line(row)
-    local parts = {}
+    local pieces = {}
     for column = 0, self.columns - 1 do
         local value = self[row][column]
         if value == 0 then
-            parts[column + 1] = ' '
+            pieces[column + 1] = ' '
         else
-            parts[column + 1] = self.unicode and braille(value) or marks[(value - 1) % #marks + 1]
+            pieces[column + 1] = self.unicode and braille(value) or marks[(value - 1) % #marks + 1]
         end
     end
-    return (table.concat(parts):gsub('%s+$', ''))
+    return (table.concat(pieces):gsub('%s+$', ''))
 end
 
 local function draw(sheet, spec, one, k)
@@ -194,20 +197,21 @@ local function names_of(series, unicode)
     return table.concat(names, ', ')
 end
 
--- Characters, not bytes.
+-- Counts characters, not bytes.
 local function width_of(text)
     return select(2, text:gsub('[^\128-\191]', ''))
 end
 
--- The ends of an axis.
+-- Returns the ends of an axis as texts.
 local function ends_of(spec, axis)
     local low, high = unpack(spec[axis .. 'range'])
     if spec[axis .. 'log'] then low, high = 10 ^ low, 10 ^ high end
     return ('%.4g'):format(low), ('%.4g'):format(high)
 end
 
--- A text of several lines: title, names, curves with the ends of both axes.
-function cells.lines(given, style)
+-- Returns a text of several lines: title, names, and curves with the ends of
+-- both axes.
+function characters.lines(given, style)
     local spec = image.lines_spec(setmetatable({ path = 'plot' }, { __index = given }))
     local low, high = ends_of(spec, 'y')
     local margin = math.max(#high, #low) + 1
@@ -233,4 +237,4 @@ function cells.lines(given, style)
     return table.concat(lines, '\n')
 end
 
-return cells
+return characters

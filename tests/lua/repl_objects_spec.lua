@@ -170,8 +170,8 @@ describe('completion', function()
             ["mare.simulation('sod') { nx = 3, fl"] = 'flux = ',
             ["mare.simulation 'sod' { flux = 'hl"] = 'hllc', ["mare.device.open 'nul"] = 'null:0',
             ["mare.simulation 'kel"] = 'kelvin_helmholtz', ["help 'mr_gid"] = 'mr_gid_x',
-            ["x = mare.gr"] = 'grid', ["dofile '" .. host.root .. '/lua/mare/re'] =
-                host.root .. '/lua/mare/repl/', ['whi'] = 'while', ['hel'] = 'help',
+            ["x = mare.gr"] = 'grid', ["dofile '" .. host.root .. '/lua/mare/se'] =
+                host.root .. '/lua/mare/session/', ['whi'] = 'while', ['hel'] = 'help',
             ['string.for'] = 'format', ["w = mare.watch('k.krn', { device = 'aut"] = 'auto',
         } do
             local found = {}

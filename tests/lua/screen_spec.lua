@@ -35,8 +35,8 @@ describe('a field in characters', function()
     end)
 
     it('has two colours a character in half blocks', function()
-        local text = characters.field(ramp, { columns = 80, rows = 20, unicode = true, colour = true,
-            true_colour = true })
+        local text = characters.field(ramp, { columns = 80, rows = 20, unicode = true,
+            colour = true, true_colour = true })
         local lines = lines_of(text)
         assert.equal(16, select(2, lines[2]:gsub('▀', '')))
         local map = require('mare.draw.colours').map 'viridis'

@@ -1,8 +1,8 @@
--- cli.lua - the command line of `mare`: main(...) gets the words after the program's name and
--- returns the exit status.
---
--- 0 ok, 1 failed, 2 bad usage, 3 stopped by --wall-limit, 130 interrupted. A failure shows its
--- message and the user's own frames; MARE_TRACEBACK=1 shows all of them.
+-- cli.lua - the command line of `mare`. main(...) takes the words after the
+-- program's name and returns the exit status: 0 success, 1 failure, 2 wrong
+-- usage, 3 stopped by --wall-limit, 130 interrupted. A failure prints its
+-- message and the stack frames of the user's code; MARE_TRACEBACK=1 prints all
+-- frames.
 
 local host = require 'bindings.host'
 local errors = require 'bindings.errors'
@@ -36,7 +36,7 @@ Ctrl-C and SIGTERM end a run after the steps that are under way. A script that c
 loop of its own may not notice the first; the second ends it at once (a SIGTERM a second later).
 ]]
 
--- What `mare COMMAND --help` adds to its line of the usage.
+-- What `mare COMMAND --help` prints after the command's line of the usage.
 local details = {
     info = [[
 Dimensions, variables with their ranges, what made it and with which options; of a checkpoint its
@@ -66,7 +66,8 @@ end
 
 local max_frames = 12
 
--- The message handler: keeps what can only be known while the stack stands.
+-- The message handler of errors. It collects what is known only while the stack
+-- exists.
 local function describe(failure)
     local all = os.getenv 'MARE_TRACEBACK' == '1' and debug.traceback('', 2)
     return { failure = failure, frames = errors.frames(1, max_frames), all = all }
@@ -88,9 +89,9 @@ local function bad_usage(message, ...)
     return 2
 end
 
--- The exit status of a call that failed.
+-- Returns the exit status of a call that failed, and prints the error.
 local function status_of(report)
-    if type(report) ~= 'table' then     -- describe itself failed, as it may when the stack is full
+    if type(report) ~= 'table' then     -- describe itself failed, for example on a full stack
         report = { failure = report, frames = {} }
     end
     local status = errors.is(report.failure) and report.failure.status
@@ -104,7 +105,7 @@ local function status_of(report)
     elseif status == 'usage' then
         io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
         return 2
-    elseif status == 'MARE_ERROR_IO' and not report.all then    -- no line of a script is to blame
+    elseif status == 'MARE_ERROR_IO' and not report.all then    -- not the fault of a script's line
         io.stderr:write('mare: ', report.failure.message, '\n')
         return 1
     end
@@ -114,11 +115,11 @@ end
 
 -- ---- scripts ----
 
--- What mare.options fills, if it is loaded: scripts of a few kernels do without it, and the fewer
--- objects there are in Lua, the sooner the collector is done with temporaries.
+-- mare.options stores its values here if it is loaded. Scripts with only a few
+-- kernels do not load it: fewer Lua objects mean shorter garbage collections.
 host.options = {}
 
--- Runs a loaded chunk as a script called `name` with its words.
+-- Runs a loaded chunk as the script `name` with the words of its command line.
 local function run(chunk, name, words)
     host.options.source = words
     host.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
@@ -136,7 +137,8 @@ local function run_text(text, chunk_name, name, words)
     return 1
 end
 
--- root/scenarios/NAME.lua, whatever lies in the current folder, or FILE.
+-- Finds a script: a bare name is first looked up in root/scenarios, even if the
+-- current folder has a file of that name.
 local function find_script(name)
     local candidates = { name }
     if not name:find '[/.]' then
@@ -254,14 +256,14 @@ function commands.bench(name, ...)
 end
 
 local function session()
-    host.stop_anywhere(10)      -- impatient fingers must not end it
+    host.stop_anywhere(10)      -- only the tenth unanswered Ctrl-C ends a session
     require 'mare'
     return require 'mare.session.talk'()
 end
 
 local M = {}
 
--- Whatever happened, what was measured until then is shown.
+-- Prints the profile, even if the script failed.
 local function show_profile(path)
     local report = require('mare.measure.profile').finish()
     if report.rows[1] then io.stderr:write(tostring(report), '\n') end
@@ -295,14 +297,14 @@ function M.main(first, ...)
     return ok and result or status_of(result)
 end
 
--- What core has to say goes to standard error, as it comes and at the end.
+-- Core's log goes to standard error, while the program runs and when it ends.
 function host.log(level, text)
     io.stderr:write('mare: ', level, ': ', text, '\n')
 end
 
 local function finish(status)
     local core = package.loaded['bindings.ffi']
-    if type(core) == 'table' then core.poll_log() end       -- else it failed to load
+    if type(core) == 'table' then core.poll_log() end       -- not if it failed to load
     return status
 end
 

@@ -1,5 +1,5 @@
--- doctor.lua - what Mare found on this machine and why something is missing. examine() gives data,
--- text() and json() show it.
+-- doctor.lua - reports what Mare found on this machine, and why something is
+-- missing. examine() returns data; text() and json() print it.
 
 local energy = require 'mare.measure.energy'
 local files = require 'bindings.files'
@@ -11,7 +11,8 @@ local source = require 'mare.base.source'
 
 local M = {}
 
--- load() returns a module that knows its version.
+-- Returns a probe for a module that knows its version. load() returns the
+-- module.
 local function version_of(load)
     return function()
         local version = load().version
@@ -39,10 +40,11 @@ local function editor()
     require('bindings.editline').load()
 end
 
-local no_limit = 2^60       -- bytes: a back end that says more means that it has none
+local no_limit = 2^60       -- bytes: back ends report more than this if they have no limit
 
--- What Mare can use and starts without. probe() returns a version, if there is one to tell,
--- or raises why the library or module cannot be used.
+-- What Mare can use but does not require. probe() returns a version, if there
+-- is one, or raises an error that says why the library or module cannot be
+-- used.
 local optional = {
     { name = 'NetCDF', use = 'writes --out files', probe = version_of(load_netcdf) },
     { name = 'cairo', use = 'draws --image pictures', probe = version_of(load_cairo) },
@@ -76,8 +78,8 @@ local function examine_cache()
     return { path = path, entries = count, bytes = size,
         is_no_folder = kind and kind ~= 'directory' or nil }
 end
-
--- How kernels/traverse/ goes over the state: what the device has decides. Nil where it runs no
+-- Says how kernels/traverse/ steps the state on this device, or returns nil if
+-- the device runs no kernels.
 -- kernel.
 local function step_on(info)
     if info.name:find '^null' then return nil end
@@ -114,7 +116,8 @@ function M.examine()
     }
 end
 
--- What has no limit has none in JSON either, rather than a figure of 2^60 bytes or more.
+-- Returns the data as JSON. A value without a limit is left out, instead of a
+-- number above 2^60.
 function M.json()
     local found = M.examine()
     for _, d in ipairs(found.devices) do

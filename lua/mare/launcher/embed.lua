@@ -1,12 +1,15 @@
--- embed.lua - the Lua side of mare_engine.h: makes a state the guest of a program that did not ask
--- for a terminal, files or an end, and what the C functions call. Everything else is loaded when it
--- is first used, so that an engine opens quickly.
+-- embed.lua - the Lua side of mare_engine.h. It makes a Lua state a guest in
+-- the embedding program, which must keep its terminal, its files and its
+-- process; and it holds the functions that the C side calls. Everything else is
+-- loaded on first use, so that an engine opens quickly.
 
 local embed = {}
 
--- ---- manners ----
+-- `host` below is the table of bindings/host.lua.
 
--- A stream that goes to the log; `name` is of host.write.
+-- ---- what a guest must not do ----
+
+-- Returns an output stream that writes to the log. name: as for host.write.
 local function log_stream(host, name)
     local stream = {}
     function stream:write(...)
@@ -45,7 +48,8 @@ local function keep_process(raise)
     end
 end
 
--- What is loaded from outside of Mare runs in the interpreter, where interrupts reach it.
+-- Code that is loaded from outside of Mare is interpreted, not compiled, so
+-- that interrupts can stop it.
 local function interpret_scripts(host)
     local own, loaders = '@' .. host.root .. '/', package.loaders
     local function interpreted(f, ...)
@@ -65,8 +69,9 @@ local function interpret_scripts(host)
     end
 end
 
--- LuaJIT runs the handlers of an error that a hook raised within that hook, where no further hook
--- is called: they could go on for ever.
+-- When a hook raises an error, LuaJIT runs the error handlers within that hook,
+-- where no further hook is called. A handler could therefore run for ever; so
+-- while the script is being stopped, handlers are skipped.
 local function guard_handlers(host)
     local original = xpcall
     function xpcall(f, handler, ...)
@@ -89,8 +94,9 @@ local function copy(library)
     return own
 end
 
--- The globals of a script that is not trusted. Bytecode is not verified by LuaJIT, so that none
--- gets in or out; string methods are reached through a metatable that cannot be.
+-- Returns the globals of a script that is not trusted. LuaJIT does not verify
+-- bytecode, so bytecode can be neither loaded nor dumped. The metatable of
+-- strings cannot be reached.
 local function sandbox()
     local env = {}
     for _, name in ipairs(plain) do env[name] = _G[name] end
@@ -112,7 +118,7 @@ end
 
 -- ---- values and errors ----
 
--- An error as those of bindings/errors.lua, which need not be loaded for it.
+-- An error like those of bindings/errors.lua, without loading that module.
 local Failure = {}
 function Failure:__tostring() return self.message end
 
@@ -129,7 +135,7 @@ function embed.import(address)
     return require('bindings.values').import(address)
 end
 
--- After a failure.
+-- Called after a failure.
 function embed.recover()
     local handle = package.loaded['bindings.handle']
     if handle then handle.recover() end
@@ -137,7 +143,7 @@ end
 
 -- ---- scenarios ----
 
--- words: of a command line
+-- words: of a command line.
 function embed.open(name, words)
     words[#words + 1] = '--quiet'
     return require('mare').simulation(name, words)
@@ -151,7 +157,7 @@ function embed.step(sim, n)
     sim:step(n)
 end
 
--- On to time t, or to the end that the options name.
+-- Runs to time t, or to the end that the options name.
 function embed.run(sim, t)
     if t and not (t > sim.t and t < math.huge) then
         require('bindings.errors').argument('mare_scenario_run: t = %g, the scenario is at %g', t,

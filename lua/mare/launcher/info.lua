@@ -1,4 +1,5 @@
--- `mare info FILE`: what is in a NetCDF file or a checkpoint, and what made it.
+-- `mare info FILE`: prints what a NetCDF file or a checkpoint holds, and what
+-- made it.
 
 local checkpoint = require 'mare.files.checkpoint'
 local classic = require 'mare.files.classic'
@@ -12,7 +13,7 @@ local words = require 'mare.base.words'
 
 local info = {}
 
-local piece = 2 ^ 22        -- values that are read at once
+local piece = 2 ^ 22        -- values that are read at a time
 
 local function range_of(data, n, low, high)
     for k = 0, n - 1 do
@@ -23,7 +24,8 @@ local function range_of(data, n, low, high)
     return low, high
 end
 
--- Least and greatest value, read in rows of the last records first to last, a few at a time.
+-- Returns the least and the greatest value of a variable; reads a few rows at a
+-- time.
 local function range(file, variable)
     local shape, low, high = variable.shape, math.huge, -math.huge
     local inner = 1
@@ -38,7 +40,7 @@ local function range(file, variable)
     return low, high
 end
 
--- The texts of a variable of type char.
+-- Returns the texts of a variable of type char.
 local function texts_of(file, v)
     local list, shape = {}, v.shape
     local longest = shape[#shape]
@@ -81,7 +83,7 @@ end
 
 local shown = { 'title', 'source', 'device', 'driver', 'scenario', 'history' }
 
--- The sides of the grid, and what is given at cells that are open.
+-- Adds the sides of the grid, and what drives the open ones.
 local function boundary_lines(attributes, lines)
     if not attributes.boundary_west then return end
     lines[#lines + 1] = 'boundaries:'
@@ -114,7 +116,8 @@ local function netcdf_lines(path)
     return lines
 end
 
--- A dt of 0 is that of a time which has been hit: the next comes with the next to be hit.
+-- Describes the place of a checkpoint. dt is 0 if a step has just ended at a
+-- scheduled time; the next dt then depends on the next scheduled time.
 local function place_line(h)
     local text = string.format('t = %s, step %.0f', literal.encode(h.t), h.steps)
     if h.t_end then
@@ -142,7 +145,7 @@ local function checkpoint_lines(found)
     return lines
 end
 
--- Lines about a file; raises if it is neither.
+-- Returns lines about a file; raises an error if it has another format.
 function info.lines(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end

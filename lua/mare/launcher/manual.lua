@@ -1,14 +1,16 @@
--- manual.lua - the reference manual from what the session's help reads: the comments of the headers
--- and of the Lua modules (session/reference.lua). One page of HTML, and three manual pages.
+-- manual.lua - makes the reference manual, one page of HTML and three manual
+-- pages. The texts are those of the session's help: the comments of the headers
+-- and of the Lua modules (session/reference.lua).
 
 local host = require 'bindings.host'
 local reference = require 'mare.session.reference'
-require 'mare'                      -- whose parts it tells of
-require 'mare.session.repl'         -- likewise its words
+require 'mare'                      -- so that its modules can be described
+require 'mare.session.repl'         -- likewise the words of a session
 
 local manual = {}
 
--- What is told where: a title, the manual page if there is one, and which entries belong to it.
+-- For each chapter: a title, the manual page if there is one, and which entries
+-- it has.
 local chapters = {
     { title = 'Lua: the parts of mare', page = 'mare_lua',
       has = function(e) return e.name:find '^mare%.' end },
@@ -31,8 +33,8 @@ local about = {
     mare_lua = 'the module mare of LuaJIT',
 }
 
--- The entries of each chapter, in the order of the reference; each belongs to the first that has
--- it.
+-- Returns the entries of each chapter in the order of the reference. An entry
+-- belongs to the first chapter that has it.
 local function sort_entries()
     local lists = {}
     for k in ipairs(chapters) do lists[k] = {} end
@@ -47,7 +49,7 @@ local function sort_entries()
     return lists
 end
 
--- The comment that a header begins with, without its stars.
+-- Returns the comment at the beginning of a header, without its stars.
 local function introduction(path)
     local file = assert(io.open(path))
     local text = file:read '*a':match '^/%*(.-)%*/'
@@ -91,7 +93,7 @@ end
 
 -- ---- manual pages ----
 
--- Text for troff: nothing in it is a request.
+-- Escapes a text for troff, so that nothing in it is a request.
 local function plain(text)
     return (text:gsub('\\', '\\e'):gsub('%-', '\\-'):gsub('\n([.\'])', '\n\\&%1')
         :gsub('^([.\'])', '\\&%1'))
@@ -120,7 +122,7 @@ local function page(name, lists)
     return table.concat(out, '\n') .. '\n'
 end
 
--- Writes mare.html, mare.3, mare_engine.3 and mare_lua.3 into a folder.
+-- Writes mare.html, mare.3, mare_engine.3 and mare_lua.3 to a folder.
 function manual.write(folder)
     local lists = sort_entries()
     local function put(name, text)

@@ -1,5 +1,6 @@
--- Runs again what made a file: the scenario's text, its arguments and its device are in the file,
--- which is not touched. What the run writes gets names after the new file.
+-- `mare rerun FILE`: repeats the run that made a file. The file holds the text
+-- of the scenario, its arguments and its device, and is not changed. The
+-- outputs of the repeated run are named after its new file.
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -18,13 +19,14 @@ local function warn(...)
     io.stderr:write('mare: warning: ', string.format(...), '\n')
 end
 
--- The option that a word sets, or nil.
+-- Returns the option that a word sets, or nil.
 local function key_of(word)
     local name = word:match '^%-%-([%w-]+)'
     return name and (name:gsub('^no%-', ''):gsub('-', '_'))
 end
 
--- Names of the devices as the file knows them, if they are there: "cuda:0 (NVIDIA H200)".
+-- Returns the present names of the recorded devices, such as "cuda:0 (NVIDIA
+-- H200)", or nil if one is missing.
 local function same_devices(recorded)
     local there, names = {}, {}
     for _, info in ipairs(device.list()) do
@@ -37,7 +39,7 @@ local function same_devices(recorded)
     return names[1] and table.concat(names, ',')
 end
 
--- Whether the file is what another option than --out asked for.
+-- Returns whether an option other than --out named this file.
 local function is_by_product(path, attributes)
     local name = files.resolve(path)
     for key, value in pairs(attributes) do
@@ -49,7 +51,8 @@ local function is_by_product(path, attributes)
     return false
 end
 
--- Has what the scenario writes by itself named after the new file, but for what `changed` names.
+-- Renames the files that the scenario writes by itself after the new file,
+-- except those that `changed` names.
 local function write_elsewhere(base, changed)
     require('mare.base.options').elsewhere = function(key, path)
         if changed[key] then return path end
@@ -57,7 +60,8 @@ local function write_elsewhere(base, changed)
     end
 end
 
--- The words of the run that made the file, less those that `changes` set anew.
+-- Returns the words of the run that made the file, without those that `changes`
+-- replace.
 local function words_of(path, attributes, changes)
     local changed, words = {}, {}
     for _, word in ipairs(changes) do changed[key_of(word) or ''] = true end
@@ -92,12 +96,14 @@ end
 
 -- ---- files of several runs ----
 
--- With these a run that goes on has the bits of one that was not stopped.
+-- A continued run with these options has the same bits as a run that was not
+-- stopped.
 local harmless = { restart = true, ['wall-limit'] = true, ['t-end'] = true, steps = true,
     decompose = true, checkpoint = true, ['checkpoint-every'] = true, keep = true, image = true,
     ['json-log'] = true, quiet = true }
 
--- The commands of a history without their dates and what is harmless in them, options in order.
+-- Returns the commands of a history, without dates and harmless options, and
+-- with the options in order.
 local function commands_of(history)
     local list = {}
     for line in history:gmatch '[^\n]+' do
@@ -111,7 +117,8 @@ local function commands_of(history)
     return list
 end
 
--- Says so where the file is not what its last command alone would make.
+-- Warns if the last command of the file's history would not make the same file
+-- by itself.
 local function check_history(path, attributes, first)
     local commands, restart = commands_of(attributes.history or ''), nil
     for k = 2, #commands do
@@ -137,7 +144,7 @@ local function read(path)
     return attributes, first
 end
 
--- Name and text of the scenario, and the words to run it with.
+-- Returns the name and the text of the scenario, and the words to run it with.
 function rerun.prepare(path, changes)
     local attributes, first = read(path)
     if not (attributes.scenario_text and attributes.arguments) then

@@ -123,14 +123,16 @@ function buffer:upload(src, options)
              pointer, size, s)
 end
 
--- Returns the data, 0-based: a new array, or those of `into` (cdata or host memory). Queued only
--- with `into` and a stream.
+-- Returns the data: `into` (cdata or host memory) or, without, a new host array, x[0] to
+-- x[count - 1]. Queued only with `into` and a stream.
 function buffer:download(options)
     local what = 'buffer:download'
     options = errors.fields(what, options or none, download_fields)
     local s = stream.handle(options.stream, what)
     local offset, size = span(self, what, options)
-    local into = options.into or memory.array(self.type, size / self.element)
+    local into, found = options.into, options.into
+    memory.check_writable(what, into)
+    if not into then found, into = memory.frozen(self.type, size / self.element, self.label) end
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
     transfer(what, options.stream, into, not options.into, C.mare_buffer_download, self.handle,
@@ -138,7 +140,7 @@ function buffer:download(options)
     if not s and size > 0 then
         anchors.settle(self.device.stream.key)      -- the default stream has come this far
     end
-    return pointer
+    return found
 end
 
 -- A call touches one line of the caches, where a closure has one for each variable: after a wait
@@ -176,6 +178,7 @@ function buffer:downloader(options)
     if memory.is_lent(into) then
         errors.argument('%s: into: cdata or host memory is wanted, not a lent array', what)
     end
+    memory.check_writable(what, into)
     local offset, size = span(self, what, options)
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
@@ -190,12 +193,7 @@ end
 
 -- The elements as a Lua array, which begins at 1; options: { offset =, count = }.
 function buffer:totable(options)
-    local data = self:download(options)
-    local values = {}
-    for i = 1, options and options.count or self.count - (options and options.offset or 0) do
-        values[i] = tonumber(data[i - 1])
-    end
-    return values
+    return self:download(errors.fields('buffer:totable', options or none, part_fields)):totable()
 end
 
 -- Sets elements to a number: all, or { offset =, count =, stream = }.
@@ -271,6 +269,7 @@ end
 -- Brings a box of this buffer into host memory `dst`.
 function buffer:download_region(dst, box, s)
     local what = 'buffer:download_region'
+    memory.check_writable(what, dst)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, dst, self.type)
     check_room(what, self, available, box_end(box, 'dst'))

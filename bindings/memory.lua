@@ -6,6 +6,7 @@ local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local host = require 'bindings.host'
+local host_array = require 'bindings.host_array'
 
 local C = mare.C
 local class = handle.class('host memory', 'mare_host', C.mare_host_release)
@@ -179,6 +180,11 @@ function M.pointer(what, data, type_name)
         if data.type ~= type_name then check_type(what, data.data, type_name) end
         return data.data, data.size
     end
+    if host_array.is(data) then
+        local numbers = data:pointer()
+        check_type(what, numbers, type_name)
+        return numbers, ffi.sizeof(numbers)
+    end
     if type(data) == 'userdata' and host.array and host.array(data) then
         return lent(what, data, type_name)
     end
@@ -189,9 +195,10 @@ function M.pointer(what, data, type_name)
     return data, describe(data).is_array and ffi.sizeof(data) or nil
 end
 
--- Type and number of the elements of a C array of numbers; nil for a pointer, which does not
--- tell.
+-- Type and number of the elements of a C array of numbers or of a host array; nil for a pointer,
+-- which does not tell.
 function M.elements(data)
+    if host_array.is(data) then return data.type, data.count end
     local known = describe(data)
     if not (known.is_array and is_number[known.name]) then return nil end
     return known.name, ffi.sizeof(data) / ffi.sizeof(known.name)
@@ -202,6 +209,17 @@ for name, ctype in pairs(mare.ctypes) do arrays[name] = ffi.typeof(ctype .. '[?]
 
 function M.array(type_name, count)
     return arrays[type_name](count)
+end
+
+-- A host array and the C array in it, which is to be filled; label: what messages call it.
+function M.frozen(type_name, count, label)
+    local data = M.array(type_name, count)
+    return host_array.wrap(data, count, type_name, mare.ctypes[type_name], label), data
+end
+
+-- Refuses to write into a host array.
+function M.check_writable(what, data)
+    if host_array.is(data) then errors.argument('%s: %s is frozen', what, tostring(data)) end
 end
 
 -- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range

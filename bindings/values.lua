@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local buffer = require 'bindings.buffer'
 local mare = require 'bindings.ffi'
 local device = require 'bindings.device'
+local host_array = require 'bindings.host_array'
 
 local M = {}
 
@@ -28,12 +29,15 @@ end
 
 -- See read_foreign in engine_value.c. Fields and pinned memory have their array in `data`.
 function M.export(value)
-    if type(value) == 'cdata' then
+    if host_array.is(value) then
+        return 'array', pointer(value:pointer()), value.count, mare.types[value.type]
+    elseif type(value) == 'cdata' then
         if tonumber(value) then return 'number', tonumber(value) end
         return export_array(value)
     elseif buffer.is(value) then
         return 'buffer', pointer(value.handle)
     elseif type(rawget(value, 'data')) == 'cdata' then
+        if host_array.is(value.data) then return M.export(value.data) end
         return export_array(value.data, rawget(value, 'count'))
     end
 end

@@ -44,6 +44,13 @@ static void returns_memory_of_lua(void) {
     CHECK_NUMBER(result(0).count, 4);
     CHECK_NUMBER(((const float *)result(0).data)[3], 4);
     CHECK_NUMBER(result(1).number, 7);
+    CHECK_OK(mare_engine_run(engine, "local d = require('mare').device.open 'null'\n"
+                                     "local b = d:buffer { type = 'float', count = 3 }\n"
+                                     "b:fill(5)\n"
+                                     "return b:download()", "t"));
+    CHECK_NUMBER(result(0).type, MARE_TYPE_FLOAT);
+    CHECK_NUMBER(result(0).count, 3);
+    CHECK_NUMBER(((const float *)result(0).data)[2], 5);
 }
 
 static void calls_functions(void) {

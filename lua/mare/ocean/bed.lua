@@ -29,7 +29,8 @@ end
 local data_fields = { nx = 'number', ny = 'number', data = 'any' }
 
 local function count_of(data)
-    return type(data) == 'table' and (data.count or #data) or math.huge
+    if type(data) == 'table' then return data.count or #data end
+    return select(2, memory.elements(data)) or math.huge
 end
 
 -- Numbers of a Lua array, of host memory or of cdata.

@@ -18,24 +18,29 @@ local meta = { __methods = Field, __names = function() return field.names end }
 field.names = { 'name', 'data', 'nx', 'ny', 'count', 'type', 'device', 't', 'axes', 'title',
     'label' }
 
--- f[j * nx + i] is the number of cell (i, j).
+-- f[j * nx + i] is the number of cell (i, j), as f.data[j * nx + i] is.
 function meta.__index(self, key)
     if type(key) ~= 'number' then return Field[key] end
-    local is_inside = key >= 0 and key < self.count and key % 1 == 0
-    return is_inside and self.data[key] or nil
+    return self.data[key]
+end
+
+function meta.__newindex(self, key)
+    errors.argument("field '%s' is a frozen copy of one time: [%s] cannot be assigned; f:totable() "
+        .. 'makes a Lua array to change', self.name, tostring(key))
 end
 
 -- Waits for the steps that are queued. engine: of simulation.new
 function field.of_simulation(engine, name)
     local variable = variables.find(engine.scheme, name, 'field: ')
     local grid, n = engine.grid, engine.grid.cells
-    local data, own = engine:field(name), memory.array(engine.precision, n)
+    local data = engine:field(name)
+    local frozen, own = memory.frozen(engine.precision, n, name)
     for k = 0, n - 1 do own[k] = data[k] end
     local names = {}
     for k, d in ipairs(engine.devices) do names[k] = d.name end
     local axes = picture.axes(grid, engine.scheme)
     return setmetatable({
-        name = name, data = own, nx = grid.nx, ny = grid.ny, count = n, type = engine.precision,
+        name = name, data = frozen, nx = grid.nx, ny = grid.ny, count = n, type = engine.precision,
         device = table.concat(names, ', '), t = engine.now.t, axes = axes,
         title = labels.clock(picture.time_unit(engine.scheme), engine.now.t)(engine.now.t),
         label = labels.with_unit(variable.long_name or name, variable.units),
@@ -54,14 +59,12 @@ end
 
 -- Least and greatest finite value; nothing where there is none.
 function Field:range()
-    return raster.range(self.data, self.count)
+    return raster.range(self.data:pointer(), self.count)
 end
 
 -- All values in one Lua array, row after row from the south.
 function Field:totable()
-    local values = {}
-    for k = 1, self.count do values[k] = tonumber(self.data[k - 1]) end
-    return values
+    return self.data:totable()
 end
 
 -- Row j, from the west, as a Lua array; the middle one if none is given.
@@ -98,7 +101,8 @@ local function picture_of(self, spec)
     if math.min(self.nx, self.ny) <= thin and math.max(self.nx, self.ny) > 2 * thin then
         return profile(self, spec or {})
     end
-    local full = { data = self.data, title = self.name .. ', ' .. self.title, label = self.label }
+    local full = { data = self.data:pointer(),
+        title = self.name .. ', ' .. self.title, label = self.label }
     for key, value in pairs(self.axes) do full[key] = value end
     for key, value in pairs(spec or {}) do full[key] = value end
     return draw.field(full)

@@ -14,6 +14,7 @@ local parts = {
     energy = function() return require 'mare.measure.energy' end,
     drifters = function() return require 'mare.ocean.drifters' end,
     euler = function() return require 'mare.schemes.euler' end,
+    film = function() return require 'mare.draw.film' end,
     grid = function() return require 'mare.array.grid' end,
     gauges = function() return require 'mare.tide.gauges' end,
     gridded = function() return require 'mare.forcing.gridded' end,
@@ -22,9 +23,11 @@ local parts = {
     inverse = function() return require 'mare.tide.inverse' end,
     live = function() return require 'mare.run.live' end,
     mandelbrot = function() return require 'mare.mandelbrot' end,
+    netcdf = function() return require 'mare.files.netcdf' end,
     ocean = function() return require 'mare.ocean' end,
     options = function() return require 'mare.base.options' end,
     profile = function() return require 'mare.measure.profile' end,
+    progress = function() return require 'mare.measure.progress' end,
     random = function() return require 'mare.base.random' end,
     riemann = function() return require 'mare.schemes.riemann' end,
     roms = function() return require 'mare.ocean.roms' end,
@@ -43,6 +46,7 @@ local calls = {
     plot = function() return require('mare.draw').show end,
     report = function() return require('mare.measure.report').objects end,
     watch = function() return require('mare.session.watch').new end,
+    time = function() return require('mare.measure.stopwatch').time end,
     scope = function() return require('bindings.device').scope end,
 }
 

@@ -77,7 +77,10 @@ local function new_writer(spec)
     return self
 end
 
-film.writer = new_writer
+-- Opens a film for output, as the head of this module describes.
+function film.writer(spec)
+    return new_writer(spec)
+end
 
 -- Copies the pixels; returns whether one has the colour of missing values.
 local function copy(from, box, missing, to, stride)
@@ -118,6 +121,7 @@ function film.still(spec, t, get)
     image.write(canvas, spec.path)
 end
 
+-- Adds the frame of time t; get(name, type) returns a pointer to what is drawn.
 function Writer:write(t, get)
     guarded(self, function()
         local pixels, stride
@@ -197,6 +201,7 @@ local function release(self)
     self.canvas = nil
 end
 
+-- Completes the film under its final name.
 function Writer:close()
     guarded(self, function()
         self.encoder:finish(self.frames):commit()

@@ -158,6 +158,8 @@ local function storable(value)
     return type(value) == 'string' or type(value) == 'number'
 end
 
+-- Writes a table of attributes, in the order of their names, of a variable of an open file, or with
+-- target nil of the file itself.
 local function put_attributes(file, target, attributes)
     local names = {}
     for name in pairs(attributes) do names[#names + 1] = name end
@@ -326,6 +328,7 @@ local function new_writer(spec)
     return self
 end
 
+-- Opens a file for output, as the head of this module describes.
 function output.writer(spec)
     local self = new_writer(spec)
     self.data, self.counted = {}, 0     -- { offset, bytes } of data; how many records they cover

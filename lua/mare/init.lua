@@ -1,10 +1,10 @@
--- init.lua - the module table: every part of Mare that a script uses by name, loaded when it is
--- first used. A part with new() is called like a function: mare.grid { nx = 8, ... }.
+-- init.lua - the table `mare`: every module that a script uses by name, loaded on
+-- first use. A module with new() is called like a function: mare.grid { nx = 8, ... }.
 
 local device = require 'bindings.device'
 local host = require 'bindings.host'
 
-local parts = {
+local modules = {
     basin = function() return require 'mare.tide.basin' end,
     budget = function() return require 'mare.ocean.budget' end,
     chain = function() return require 'mare.tide.chain' end,
@@ -50,53 +50,53 @@ local calls = {
     scope = function() return require('bindings.device').scope end,
 }
 
--- A part that is given the name of a scenario instead of a description.
+-- Modules that take the name of a scenario instead of a description.
 local of_scenario = {
     simulation = function(...) return require('mare.run.live').from(...) end,
 }
 
 local function constructor(name)
-    return function(part, ...)
+    return function(class, ...)
         if type((...)) == 'string' and of_scenario[name] then return of_scenario[name](...) end
         if (...) == nil then
             require('bindings.errors').argument('%s: an argument is wanted: help(mare.%s) tells',
                 name, name)
         end
-        return part.new(...)
+        return class.new(...)
     end
 end
 
 local function find(name)
     if calls[name] then return calls[name]() end
-    local part = parts[name] and parts[name]()
-    if part and part.new and not getmetatable(part) then
-        setmetatable(part, { __call = constructor(name) })
+    local found = modules[name] and modules[name]()
+    if found and found.new and not getmetatable(found) then
+        setmetatable(found, { __call = constructor(name) })
     end
-    return part
+    return found
 end
 
--- For sessions: all names, the module of one, and how it is shown.
+-- For sessions: all names.
 local function names()
     local list = { 'root', 'version' }
-    for name in pairs(parts) do list[#list + 1] = name end
+    for name in pairs(modules) do list[#list + 1] = name end
     for name in pairs(calls) do list[#list + 1] = name end
     return list
 end
 
--- nil for a function.
+-- Returns the full name of the module behind a name, or nil for a function.
 local function module_of(name)
-    local part = parts[name] and parts[name]()
-    for module, value in pairs(package.loaded) do
-        if value == part and part and module:find '%.' then return module end
+    local found = modules[name] and modules[name]()
+    for full_name, value in pairs(package.loaded) do
+        if value == found and found and full_name:find '%.' then return full_name end
     end
 end
 
 -- root: the folder that holds Mare's own files, such as scenarios/data.
 local mare = setmetatable({ version = device.version, root = host.root }, {
     __index = function(self, name)
-        local part = find(name)
-        if part then rawset(self, name, part) end
-        return part
+        local found = find(name)
+        if found then rawset(self, name, found) end
+        return found
     end,
     __names = names,
     __module = module_of,

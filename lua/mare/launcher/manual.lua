@@ -12,7 +12,7 @@ local manual = {}
 -- For each chapter: a title, the manual page if there is one, and which entries
 -- it has.
 local chapters = {
-    { title = 'Lua: the parts of mare', page = 'mare_lua',
+    { title = 'Lua: the modules of mare', page = 'mare_lua',
       has = function(e) return e.name:find '^mare%.' end },
     { title = 'Lua: objects', page = 'mare_lua',
       has = function(e) return e.kind == 'type' or e.name:find ':' end },

@@ -1,9 +1,11 @@
--- complete.lua - what could stand where somebody is typing: names that are known in the session,
--- fields and methods of live objects, options of a scenario, devices, variables, files. No device
--- is opened, and nothing called that is not Mare's own: it might never return, and Ctrl-C is but a
--- key here. A metatable may offer __names(object) -> fields it has beyond
--- those of its table and of a table in __index, __words(object, method) -> texts that the method
--- takes, and __options(object, method) -> fields of the table that it takes.
+-- complete.lua - returns what could stand where somebody is typing: names of
+-- the session, fields and methods of live objects, options of a scenario,
+-- devices, variables, files. It opens no device and calls no function but
+-- Mare's own, because a foreign one might never return, and Ctrl-C does not
+-- interrupt completion. A metatable may offer __names(object), the fields that
+-- are neither in its table nor in a table __index; __words(object, method), the
+-- texts that the method takes; and __options(object, method), the fields of the
+-- table that the method takes.
 
 local lfs = require 'lfs'
 local public = require 'mare.base.public'
@@ -43,7 +45,7 @@ local function add_names(found, value, depth)
     if type(index) == 'table' and depth < 8 then add_names(found, index, depth + 1) end
 end
 
--- All that can follow the value and a dot, sorted.
+-- Returns all that can follow the value and a dot, sorted.
 function complete.names(value)
     local found, list = {}, {}
     add_names(found, value, 0)
@@ -52,7 +54,8 @@ function complete.names(value)
     return list
 end
 
--- value[key], as far as tables lead to it, or functions of a metatable that has __names.
+-- Returns value[key] if it can be reached through tables, or through functions
+-- of a metatable with __names.
 local function get(value, key)
     for _ = 1, 10 do
         local own = type(value) == 'table' and rawget(value, key)
@@ -68,7 +71,7 @@ local function get(value, key)
     end
 end
 
--- The value of 'a.b.c', nil where there is none.
+-- Returns the value of 'a.b.c', or nil if there is none.
 local function value_of(environment, path)
     local value = environment
     for name in path:gmatch '[%a_][%w_]*' do
@@ -87,7 +90,7 @@ local function starting(list, word)
     return out
 end
 
--- Those that can be called, after a colon.
+-- Returns the names that can follow a colon: those of functions.
 local function callable(value, names)
     local out = {}
     for _, name in ipairs(names) do
@@ -130,7 +133,7 @@ local function scenario_option(_, text)
     return starting(names, word), word
 end
 
--- sim:run { t_
+-- Completes options of a method's table: sim:run { t_
 local function method_option(environment, text)
     local path, method, inside =
         text:match '([%a_][%w_%.]*)%s*:%s*([%w_]+)%s*%(?[^%({}]*{([^{}]*)$'
@@ -144,9 +147,9 @@ local function method_option(environment, text)
     return starting(names, word), word
 end
 
--- ---- within a text ----
+-- ---- inside a quoted text ----
 
--- The text that is open at the end and what stands before it.
+-- Returns the quoted text that is open at the end, and what stands before it.
 local function open_text(text)
     local at, quote, start = 1, nil, nil
     while at <= #text do
@@ -190,7 +193,7 @@ local function file_names(word)
     return names
 end
 
--- The choices of an option: simulation 'x' { flux = '
+-- Completes the choices of an option: simulation 'x' { flux = '
 local function option_choices(before)
     local name, key = before:match
         'simulation%s*%(?%s*[\'"]([%w_]+)[\'"]%s*%)?%s*{.-([%w_]+)%s*=%s*$'
@@ -201,7 +204,7 @@ local function option_choices(before)
     end
 end
 
--- What the object's method says that it takes.
+-- Completes the texts that an object's method takes.
 local function method_words(environment, before)
     local path, method = before:match '([%a_][%w_%.]*)%s*[:.]%s*([%w_]+)%s*%(?%s*$'
     local value = path and value_of(environment, path)
@@ -230,7 +233,8 @@ end
 
 -- ---- everything ----
 
--- The words that could stand at the end of `text`, and where in it they begin.
+-- Returns the words that could stand at the end of `text`, and where in it they
+-- begin.
 function complete.at(environment, text)
     for _, source in ipairs { within_text, scenario_option, method_option, members,
         globals } do

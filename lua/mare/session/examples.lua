@@ -1,5 +1,5 @@
--- examples.lua - examples() in a session: the steps of scenarios/TUTORIAL.md, listed, shown and
--- run. The tests run them too.
+-- examples.lua - examples() lists, prints and runs the steps of
+-- scenarios/TUTORIAL.md in a session. The tests run them too.
 
 local host = require 'bindings.host'
 local screen = require 'mare.draw.screen'
@@ -8,7 +8,8 @@ local examples = {}
 
 local path = host.root .. '/scenarios/TUTORIAL.md'
 
--- { title, text, code = { snippets } } of each step: what is under a heading of the second level.
+-- Returns the steps as { title, text, code = { snippets } }: a step is what
+-- stands under a heading of the second level.
 function examples.steps()
     local steps, step, code = {}, nil, nil
     for line in io.lines(path) do
@@ -42,10 +43,10 @@ local function list(steps)
     return table.concat(lines, '\n')
 end
 
--- What `examples` is in a session.
+-- Returns the function `examples` of a session.
 function examples.of_session(session)
-    -- examples() lists what there is to see; examples(n) prints step n of the tutorial and runs it
-    -- in this session.
+    -- examples() lists the steps of the tutorial; examples(n) prints step n and
+    -- runs it in this session.
     return function(n)
         local steps = examples.steps()
         if n == nil then

@@ -1,4 +1,4 @@
--- help.lua - help() in a session: what something is, in the words of the reference.
+-- help.lua - help() in a session prints what something is, from the reference.
 
 local handle = require 'bindings.handle'
 local reference = require 'mare.session.reference'
@@ -7,9 +7,10 @@ local screen = require 'mare.draw.screen'
 local help = {}
 
 local max_found = 25
-local least_room = 30       -- columns for words beside the names, however narrow the screen is
+local least_room = 30       -- columns for texts beside the names, even on a narrow screen
 
--- The first sentence, on one line; "(1981, J. Fluid Mech. 107)" ends none.
+-- Returns the first sentence in one line. A full stop inside parentheses, as in
+-- "(1981, J. Fluid Mech. 107)", ends none.
 local function first_sentence(text)
     local flat = text:gsub('%s+', ' ')
     for stop in flat:gmatch '[^%.%s]%.()%s' do
@@ -30,7 +31,8 @@ local function show(entry)
     return table.concat(lines, '\n')
 end
 
--- Names in a column, and beside it what each is, as wide as the screen.
+-- Returns the names in a column with what each is beside it, as wide as the
+-- screen.
 local function list(entries)
     local widest, lines = 0, {}
     for _, entry in ipairs(entries) do widest = math.max(widest, #entry.name) end
@@ -53,13 +55,13 @@ local function with_prefix(prefix)
     return found
 end
 
--- The options of a scenario.
+-- Returns the options of a scenario as text.
 local function what_it_takes(entry)
     if entry.kind ~= 'scenario' then return '' end
     return '\n' .. tostring(require('mare.run.live').named(entry.name)):gsub('^[^\n]*', 'Options:')
 end
 
--- A part or a type: itself, and what it has.
+-- Returns the text of a module or a type and of its members.
 local function show_with_members(entry)
     local members = with_prefix(entry.name .. '.')
     local class = entry.kind ~= 'function' and entry.name:gsub('^mare%.', '') .. ':'
@@ -71,21 +73,21 @@ local function show_with_members(entry)
 end
 
 local function overview()
-    local parts = {}
+    local entries = {}
     for _, entry in ipairs(reference.all()) do
-        local is_part = entry.kind == 'part' or entry.name:find '^mare%.%w+$'
-        if is_part or entry.kind == 'scenario' then parts[#parts + 1] = entry end
+        local is_module = entry.kind == 'module' or entry.name:find '^mare%.%w+$'
+        if is_module or entry.kind == 'scenario' then entries[#entries + 1] = entry end
     end
     return table.concat({
         "help(x) tells what x is, help 'name' too, help 'text' searches. examples() shows how.",
         'Tab completes names, fields, options, devices and files. _ is the last value, _1 ... _9',
         'the last nine. Ctrl-C stops what runs, Ctrl-R searches what was typed.',
-        list(parts),
+        list(entries),
         'Also: ' .. "help 'buffer', help 'sim:plot', help 'mr_gid_x', help 'mare_buffer_create'.",
     }, '\n')
 end
 
--- Entries in whose name or words the text occurs, those in whose name first.
+-- Returns the entries that contain the text, those with it in their name first.
 function help.search(text)
     local wanted, by_name, by_text = text:lower(), {}, {}
     for _, entry in ipairs(reference.all()) do
@@ -133,7 +135,7 @@ local function of_value(x)
     return ("A %s. help 'text' searches."):format(type(x))
 end
 
--- All names that help knows, sorted: what can be completed.
+-- Returns all names that help knows, sorted, for completion.
 function help.names()
     local names = {}
     for k, entry in ipairs(reference.all()) do names[k] = entry.name end
@@ -141,7 +143,7 @@ function help.names()
     return names
 end
 
--- What help(...) prints.
+-- Returns what help(...) prints.
 function help.text(...)
     if select('#', ...) == 0 then return overview() end
     local x = ...
@@ -149,8 +151,9 @@ function help.text(...)
     return of_value(x)
 end
 
--- help(x) tells what x is: a function, an object, a part of mare. help 'name' does so by name, also
--- for the C interface, the words of kernels and scenarios; help 'text' searches all words.
+-- help(x) prints what x is: a function, an object, a module of mare. help
+-- 'name' does so by name, also for the C interface, scenarios and the words of
+-- kernels; help 'text' searches everything.
 function help.help(...)
     io.write(help.text(...), '\n')
 end

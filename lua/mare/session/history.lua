@@ -1,6 +1,7 @@
--- history.lua - what was typed, from session to session: a text file with an entry a line, each
--- added when it is entered, so that two sessions at once, or one that is killed, lose nothing. It
--- is for its user's eyes alone. In $MARE_HISTORY ('off' for none), else in
+-- history.lua - keeps what was typed from session to session: a text file with
+-- one entry per line. Each entry is appended when it is entered, so two
+-- sessions at once, or one that is killed, lose nothing. Only its user can read
+-- the file. It is $MARE_HISTORY ('off' for none), else
 -- $XDG_STATE_HOME/mare/history, else below ~/.local/state.
 
 local files = require 'bindings.files'
@@ -8,9 +9,9 @@ local lfs = require 'lfs'
 
 local history = {}
 
-local kept = 1000           -- entries; a file of twice as many is cut
+local kept = 1000           -- entries; a file with twice as many is shortened
 
--- The file's name, nil without one.
+-- Returns the path of the file, or nil if no history is kept.
 function history.path()
     local path = os.getenv 'MARE_HISTORY'
     if path then return path ~= 'off' and path ~= '' and path or nil end
@@ -36,7 +37,7 @@ local function rewrite(path, entries)
     temporary:commit()
 end
 
--- The entries, the oldest first; none where there is no file.
+-- Returns the entries, oldest first; none if there is no file.
 function history.load(path)
     local file, entries = path and io.open(path, 'r'), {}
     if not file then return entries end
@@ -48,7 +49,8 @@ function history.load(path)
     return last
 end
 
--- Adds an entry. What cannot be written is not remembered.
+-- Appends an entry. If the file cannot be written, the entry is dropped
+-- silently.
 function history.add(path, text)
     if not path then return end
     if not lfs.attributes(path) then

@@ -1,6 +1,6 @@
--- inspect.lua - values as a session shows them: whatever it is, in a few lines, without raising.
--- Objects of Mare tell what they are; a buffer also its range and first elements, a table what is
--- in it, each within limits.
+-- inspect.lua - shows any value of a session in a few lines, without raising
+-- errors. Objects of Mare say what they are; a buffer also shows its range and
+-- first elements, a table its contents, each up to a limit.
 
 local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
@@ -13,7 +13,7 @@ local limits = { depth = 3, entries = 24, text = 400, width = 78, lines = 60, co
 
 -- ---- texts, numbers, functions ----
 
--- Control characters would play tricks on the terminal.
+-- Escapes control characters, which would disturb the terminal.
 local function escaped(text)
     return (text:gsub('[%z\1-\8\11-\31\127]', function(c) return ('\\%d'):format(c:byte()) end))
 end
@@ -45,7 +45,8 @@ local function corner(data, n)
     return table.concat(shown, ' ') .. (n > limits.corner and ' ...' or '')
 end
 
--- Least and greatest finite value, and how many are none.
+-- Returns the range of the finite values as text, and how many values are not
+-- finite.
 local function range(data, n)
     local low, high, strange = math.huge, -math.huge, 0
     for i = 0, n - 1 do
@@ -60,7 +61,7 @@ local function range(data, n)
     return strange > 0 and ('%s, %d not finite'):format(text, strange) or text
 end
 
--- n numbers, 0-based, in two lines.
+-- Shows n numbers of an array that begins at 0, in two lines.
 function inspect.numbers(data, n)
     if n == 0 then return 'nothing in it' end
     return ('range %s\n%s'):format(range(data, n), corner(data, n))
@@ -72,8 +73,8 @@ function kinds.buffer(b)
     local head = ("buffer '%s': %.0f %s on %s, %s"):format(b.label, b.count,
         b.type == 'bytes' and 'bytes' or 'of ' .. b.type, b.device.name, size_of(b.size))
     local n = math.min(b.count, limits.elements)
-    local part = n < b.count and (', of the first %d'):format(n) or ''
-    return head .. part .. '\n' .. inspect.numbers(b:download { count = n }, n)
+    local limit = n < b.count and (', of the first %d'):format(n) or ''
+    return head .. limit .. '\n' .. inspect.numbers(b:download { count = n }, n)
 end
 
 kinds['host memory'] = function(h)
@@ -98,7 +99,8 @@ local function argument(arg)
     return ('%s%s *%s'):format(arg.is_const and 'const ' or '', arg.type, arg.name)
 end
 
--- What a compute unit holds of a kernel follows from these.
+-- Returns the resources that limit how many groups of a kernel a compute unit
+-- holds.
 function inspect.resources(info)
     local function known(value) return value > 0 and ('%d'):format(value) or 'unknown' end
     local text = ('registers %s, local memory %s, private memory %s, groups of at most %d'):format(
@@ -235,7 +237,7 @@ local function cut(text)
     return escaped(table.concat(lines, '\n'))
 end
 
--- Whatever has a metatable with __show, else with __tostring, is asked.
+-- Shows a value, through its metatable's __show or __tostring if it has one.
 function inspect.show(value)
     local ok, text = pcall(show, value, 0, {})
     return ok and cut(text) or ('<%s: %s>'):format(type(value), tostring(text))

@@ -1,6 +1,6 @@
--- reference.lua - everything public with its words, taken from the comments where it is defined:
--- the parts of `mare` and their functions, the methods of objects, the C interface, the words of
--- kernels, the scenarios. An entry is
+-- reference.lua - everything public, with the comments at its definition: the
+-- modules of `mare` and their functions, the methods of objects, the C
+-- interface, the words of kernels, the scenarios. An entry is
 --     { name = 'mare.grid.new', kind = 'function', signature = 'mare.grid.new(desc)', text = ...,
 --       where = 'lua/mare/array/grid.lua:67', value = the function or table }
 
@@ -25,14 +25,15 @@ local function lines_of(path)
     return files[path]
 end
 
--- Comment lines first .. last without their dashes.
+-- Returns the comment lines first .. last without dashes.
 local function text_of(lines, first, last)
     local out = {}
     for k = first, last do out[#out + 1] = lines[k]:gsub('^%s*%-%-%s?', '') end
     return table.concat(out, '\n')
 end
 
--- The comment right above a line; '' where there is none, or only the heading of a section.
+-- Returns the comment right above a line, or '' if there is none or only a
+-- heading.
 local function comment_above(path, number)
     local lines = lines_of(path)
     local first = number
@@ -43,7 +44,7 @@ local function comment_above(path, number)
     return text:find '^%-%-%-%-' and '' or text
 end
 
--- The comment that a file begins with, without its own name.
+-- Returns the comment at the head of a file, without the file's own name.
 local function head_of(path)
     local lines, last = lines_of(path), 0
     while lines[last + 1] and lines[last + 1]:find '^%-%-' do last = last + 1 end
@@ -54,13 +55,14 @@ local function short(path)
     return path:sub(1, #host.root + 1) == host.root .. '/' and path:sub(#host.root + 2) or path
 end
 
--- The parameters in the line that defines a function; a method's own self is left out.
+-- Returns the parameters in the line that defines a function, without a
+-- method's self.
 local function parameters(path, number)
     local line = lines_of(path)[number] or ''
     return (line:match '%b()' or '(...)'):gsub('^%(self,?%s*', '(')
 end
 
--- The entry of a Lua function; nil for one that is built in or was typed.
+-- Returns the entry of a Lua function, or nil if it is built in or was typed.
 function reference.of_function(f, name)
     local info = debug.getinfo(f, 'S')
     local path = info.source:match '^@(.*)'
@@ -71,7 +73,8 @@ function reference.of_function(f, name)
         where = ('%s:%d'):format(short(path), info.linedefined) }
 end
 
--- The file that the first function of a table comes from: what says what its objects are.
+-- Returns the file where the first function of a table is defined; its head
+-- describes the objects that have these methods.
 function reference.file_of(methods)
     for _, f in pairs(methods) do
         local info = type(f) == 'function' and debug.getinfo(f, 'S')
@@ -108,7 +111,8 @@ local function add_functions(list, prefix, t)
     end
 end
 
--- Methods of the classes that a file defines, "function Grid:x_centre(i)", as grid:x_centre.
+-- Adds the methods of the classes that a file defines: "function
+-- Grid:x_centre(i)" becomes grid:x_centre.
 local function add_classes(list, path)
     for number, line in ipairs(lines_of(path)) do
         local class, method = line:match '^function (%u%l+)[:.]([%l][%w_]*)%('
@@ -126,19 +130,19 @@ local function path_of(module)
         or host.root .. '/lua/' .. module:gsub('%.', '/') .. '.lua'
 end
 
--- A table within a part: functions, or choices with what they are.
+-- Adds a table inside a module: functions, or choices with their descriptions.
 local function add_inner(list, prefix, t, path)
     add_functions(list, prefix, t)
     for _, name in ipairs(sorted(t)) do
-        if type(t[name]) == 'string' and t[name]:find '%a%a' then      -- words, no data
+        if type(t[name]) == 'string' and t[name]:find '%a%a' then      -- a description, not data
             add(list, { name = prefix .. name, kind = 'choice', text = t[name],
                 signature = prefix .. name, where = short(path) })
         end
     end
 end
 
--- A group of declarations for options.lua: those of every simulation by the word of the command
--- line.
+-- Adds a group of declarations of options.lua. Options of every simulation are
+-- named as on the command line.
 local function add_options(list, prefix, group, path)
     local options = require 'mare.base.options'
     for _, option in ipairs(options.declared { group }) do
@@ -150,7 +154,7 @@ local function add_options(list, prefix, group, path)
     end
 end
 
-local function add_parts(list)
+local function add_modules(list)
     local mare = public.table()
     local names = getmetatable(mare).__names()
     table.sort(names)
@@ -160,7 +164,7 @@ local function add_parts(list)
             add(list, reference.of_function(value, 'mare.' .. name))
         elseif type(value) == 'table' and module then
             local path = path_of(module)
-            add(list, { name = 'mare.' .. name, kind = 'part', value = value, where = short(path),
+            add(list, { name = 'mare.' .. name, kind = 'module', value = value, where = short(path),
                 text = head_of(path), signature = 'mare.' .. name })
             add_functions(list, 'mare.' .. name .. '.', value)
             for _, key in ipairs(sorted(value)) do
@@ -187,7 +191,7 @@ local function add_handles(list)
     end
 end
 
--- Objects that scenarios and sessions handle, beyond those of the parts.
+-- Objects of scenarios and sessions that are not in the table `mare`.
 local object_files = { 'mare.run.field', 'mare.draw', 'mare.session.watch' }
 
 local function add_objects(list)
@@ -208,7 +212,8 @@ local function c_comment(text)
     return (text:gsub('\n%s*%*%s?', '\n'):gsub('^%s+', ''):gsub('%s+$', ''))
 end
 
--- The end of the declaration that begins at `at`: its semicolon, after the braces if it has any.
+-- Returns the end of the declaration that begins at `at`: its semicolon, after
+-- the braces if it has any.
 local function end_of_declaration(text, at)
     local stop, open = text:find(';', at, true) or #text, text:find('{', at, true)
     if not open or open > stop then return stop end
@@ -222,8 +227,9 @@ local function name_of_declaration(declaration)
         or flat:match '^enum { ([%u_]+)'
 end
 
--- An interface is one text of comments and declarations, in sections with headings. A comment
--- belongs to the declaration after it, or on the same line, to that; all have the section's too.
+-- Adds an interface: comments and declarations in sections with headings. A
+-- comment belongs to the declaration after it, or to the one on the same line.
+-- The comment of a section belongs to all its declarations.
 local function add_header(list, path)
     local file = assert(io.open(path, 'r'))
     local text = file:read('*a'):match '/%* cdef:begin %*/(.-)%s*/%* cdef:end %*/'
@@ -263,7 +269,8 @@ local function add_word(list, name, entry)
     add(list, own)
 end
 
--- The table of words in the page about kernels; some are told of in the meaning of others.
+-- Adds the table of words in the README of kernels. Some words are explained in
+-- the meaning of others.
 local function add_kernel_words(list)
     for words, meaning in source.read 'README.md':gmatch '\n| (`[^|]*`[^|]*) | ([^|\n]*) |' do
         local entry = { kind = 'kernel word', text = meaning, signature = words:gsub('`', ''),
@@ -301,11 +308,11 @@ end
 
 local all
 
--- All entries, an array that is also indexed by name.
+-- Returns all entries as an array that is also indexed by name.
 function reference.all()
     if all then return all end
     local list = {}
-    for _, step in ipairs { add_parts, add_handles, add_objects, add_c, add_kernel_words,
+    for _, step in ipairs { add_modules, add_handles, add_objects, add_c, add_kernel_words,
         add_scenarios, add_session } do step(list) end
     all = list
     return all

@@ -1,8 +1,10 @@
--- repl.lua - the core of an interactive session: step(line) is the whole of it and knows no
--- terminal; repl/talk.lua reads and prints.
+-- repl.lua - the core of an interactive session, which knows no terminal:
+-- step(line) takes a line, and talk.lua reads and prints.
 --
--- A line is an expression or a statement. `_` is the last value, `_1` ... `_9` are the last nine,
--- the latest first. What a line calls local lasts: otherwise it would be gone with the line.
+-- A line is an expression or a statement. `_` is the last value; `_1` ... `_9`
+-- are the last nine, newest first. A variable that a line declares as local
+-- becomes a global of the session, because it would otherwise end with the
+-- line.
 
 local complete = require 'mare.session.complete'
 local errors = require 'bindings.errors'
@@ -16,9 +18,10 @@ local M = {}
 local Session = {}
 Session.__index = Session
 
-local remembered = 9        -- values
+local remembered = 9        -- values that `_1` ... `_9` hold
 
--- What a session has beside Lua's own names: loaded when it is first used.
+-- The names of a session beside Lua's own. Their modules are loaded on first
+-- use.
 M.words = {
     help = function() return require('mare.session.help').help end,
     examples = function(session) return require('mare.session.examples').of_session(session) end,
@@ -44,7 +47,8 @@ local function new_environment(session)
     })
 end
 
--- A session: names set in it are its own, the rest are Lua's.
+-- Returns a session. It keeps the names that are set in it to itself; others
+-- are Lua's.
 function M.new()
     local self = setmetatable({ pending = nil, values = {} }, Session)
     self.environment = new_environment(self)
@@ -52,7 +56,7 @@ function M.new()
     return self
 end
 
--- ---- what is typed ----
+-- ---- reading a line ----
 
 local function without_local(text)
     local rest = text:match '^%s*local%s+(function%s.*)$'
@@ -63,19 +67,21 @@ local function without_local(text)
     return names and names .. ' = nil' or text
 end
 
--- A chunk that returns the values of an expression, or one that runs a statement.
+-- Compiles a text: as an expression whose values are returned, or else as a
+-- statement.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
     local chunk, problem = load('return ' .. text, '=input', 't')
     if chunk or problem:find 'not enough memory' then return chunk, problem end
-    return load(without_local(text), '=input', 't')        -- bytecode could do anything
+    return load(without_local(text), '=input', 't')        -- no bytecode: it is not verified
 end
 
 -- ---- failures ----
 
 local max_frames = 10
 
--- The message, and the frames of the user's own files.
+-- Returns the message of an error, and the stack frames in the user's own
+-- files.
 local function message(failure)
     local ok, text = pcall(tostring, failure)
     local lines = { ok and text or 'an error that cannot be shown' }
@@ -85,7 +91,7 @@ local function message(failure)
     return table.concat(lines, '\n')
 end
 
--- xpcall's own words where the handler had no room: a stack that is full.
+-- Returns the message of an error in the handler itself, as on a full stack.
 local function describe(failure)
     if type(failure) ~= 'string' then return 'an error that cannot be shown' end
     return failure
@@ -118,8 +124,8 @@ local function finish(self, ok, ...)
     return 'ok', text
 end
 
--- Takes one more line. Returns 'ok' and the values as text, 'more' when the input is incomplete,
--- 'error' and the message.
+-- Takes one more line. Returns 'ok' and the values as text, 'more' if the input
+-- is incomplete, or 'error' and the message.
 function Session:step(line)
     local text = self.pending and self.pending .. '\n' .. line or line
     self.pending = nil
@@ -132,8 +138,9 @@ function Session:step(line)
     return finish(self, host.call(setfenv(chunk, self.environment), message))
 end
 
--- Takes lines up to the end of the text, or to the first failure; `tell`, if given, gets the result
--- of each at once. Returns the status of the last one, and all results.
+-- Takes lines up to the end of the text or the first error. `tell`, if given,
+-- receives each result at once. Returns the status of the last line, and all
+-- results.
 function Session:run(text, tell)
     local shown, status = {}, 'ok'
     for line in (text .. '\n'):gmatch '(.-)\n' do
@@ -146,7 +153,8 @@ function Session:run(text, tell)
     return status, table.concat(shown, '\n')
 end
 
--- The words that could stand at the end of `text`, and where they begin.
+-- Returns the words that could stand at the end of `text`, and where they
+-- begin.
 function Session:complete(text)
     return complete.at(self.environment, text)
 end

@@ -1,7 +1,9 @@
--- talk.lua - a session with somebody: reads lines, from a terminal through libedit, from a pipe or
--- without libedit as they come, and prints what they give. Ctrl-C drops the entry or stops what
--- runs, never the session; Ctrl-D ends it, but in the middle of an entry only that, which the up
--- arrow brings back. Where no terminal is read what failed shows in the exit status.
+-- talk.lua - a session with a user: it reads lines (from a terminal through
+-- libedit; from a pipe, or without libedit, directly) and prints their results.
+-- Ctrl-C drops the entry that is typed or stops what is running, but never ends
+-- the session. Ctrl-D ends the session; in the middle of an entry it only drops
+-- the entry, which the up arrow brings back. If the input is no terminal, the
+-- exit status says whether a line failed.
 
 local editline = require 'bindings.editline'
 local handle = require 'bindings.handle'
@@ -11,7 +13,7 @@ local repl = require 'mare.session.repl'
 local screen = require 'mare.draw.screen'
 local terminal = require 'bindings.terminal'
 
--- ---- where lines come from ----
+-- ---- reading lines ----
 
 local Plain = {}
 Plain.__index = Plain
@@ -48,7 +50,7 @@ local function open_reader(session)
     return setmetatable({}, Plain)
 end
 
--- ---- the conversation ----
+-- ---- the dialogue ----
 
 local function prompt_of(session)
     local text = session.pending and '>>' or '>'
@@ -66,14 +68,14 @@ local function answer(status, text)
     end
 end
 
--- An entry is remembered whole, when its last line has come. Returns whether to go on: SIGTERM and
--- SIGHUP end a session.
+-- Runs an entry line. A complete entry is kept in the history. Returns whether
+-- to continue: SIGTERM and SIGHUP end a session.
 local function take(self, line)
     local session = self.session
     local text = session.pending and session.pending .. '\n' .. line or line
     local ok, status, shown = host.call(function() return session:step(line) end, tostring)
     if not ok then
-        collectgarbage()        -- there was no room even for the message
+        collectgarbage()        -- memory was too short even for the message
         status, shown = 'error', tostring(status)
     end
     local came, by_key = host.interrupted(true)
@@ -93,7 +95,7 @@ local function greet(session)
         session.environment.mare.version))
 end
 
--- The entry that ends before it is complete.
+-- Drops an entry that is not complete.
 local function drop(self)
     local session = self.session
     if not session.pending then return end
@@ -105,7 +107,7 @@ local function drop(self)
     session.pending, self.has_failed = nil, true
 end
 
--- The exit status; nil to go on.
+-- Returns the exit status, or nil to continue.
 local function status_of(self, why)
     local was_within = self.session.pending ~= nil
     if why == 'signal' then return 130 end

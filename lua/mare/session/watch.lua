@@ -1,13 +1,13 @@
--- watch.lua - kernels by hand: built from a file or a text, built anew when the file or what it
--- includes has changed, run and timed.
+-- watch.lua - builds kernels from a file or a text, rebuilds them when the file
+-- or one of its includes changes, runs and times them.
 --
 --     w = mare.watch 'scale.krn'                  -- or a text; a second argument: { device =,
 --                                                 -- defines =, math =, language = }
 --     w:run('scale', { n = n, x = x, global = n })
 --     w:time('scale', { n = n, x = x, global = n })   -- milliseconds, T_eff, registers
 --
--- What does not compile is an error with the compiler's own words and its caret; the next call
--- tries again.
+-- A compile error is raised with the compiler's message and its caret; the next
+-- call compiles again.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local buffers = require 'bindings.buffer'
@@ -33,24 +33,26 @@ local function read(path)
     return text or errors.argument('watch: %s', reason)
 end
 
--- A file and, behind it, what it includes from its own folder: what a change of shows.
+-- Returns the text of a file and of its includes in the same folder, to detect
+-- changes.
 local function everything(path, seen)
     if seen[path] then return '' end
     seen[path] = true
     local text = files.read(path)
     if not text then return '' end
-    local folder, parts = path:match '^(.*/)' or '', { text }
+    local folder, texts = path:match '^(.*/)' or '', { text }
     for name in text:gmatch '#%s*include%s*"([^"]+)"' do
-        parts[#parts + 1] = everything(name:find '^/' and name or folder .. name, seen)
+        texts[#texts + 1] = everything(name:find '^/' and name or folder .. name, seen)
     end
-    return table.concat(parts, '\0')
+    return table.concat(texts, '\0')
 end
 
 local fields = { device = 'any', defines = 'table', math = 'string', language = 'string',
     options = 'string', name = 'string' }
 
--- x: the name of a file, or the text of kernels itself. desc.device: a name or an open device,
--- MARE_DEVICE or 'auto' if not given; the rest as device:program takes it.
+-- Returns a watched program. x: the name of a file, or the text of kernels.
+-- desc.device: a name or an open device, default MARE_DEVICE or 'auto'; the
+-- other fields are those of device:program.
 function watch.new(x, desc)
     errors.fields('watch', desc or {}, fields)
     if type(x) ~= 'string' then
@@ -76,7 +78,8 @@ local function build(self, text)
     self.builds = self.builds + 1
 end
 
--- Builds what has changed since the last time; returns whether it has.
+-- Rebuilds the program if the text has changed since the last time; returns
+-- whether it has.
 function Watched:refresh()
     local all = self.path and everything(self.path, {}) or self.source
     if all == self.built then return false end
@@ -92,15 +95,15 @@ end
 
 -- ---- running ----
 
--- The kernel of that name, as the file is now.
+-- Returns a kernel of the present text.
 function Watched:kernel(name)
     self:refresh()
     self.kernels[name] = self.kernels[name] or self.program:kernel(name)
     return self.kernels[name]
 end
 
--- Runs a kernel once and waits for it. arguments: as kernel:bind takes them, by name, with
--- global and group.
+-- Runs a kernel once and waits for it. arguments: by name as for kernel:bind,
+-- with global and group.
 function Watched:run(name, arguments)
     local launch = self:kernel(name):bind(arguments)
     launch:run()
@@ -108,7 +111,8 @@ function Watched:run(name, arguments)
     launch:release()
 end
 
--- The bytes that a run moves at least: what it only reads once, the rest twice.
+-- Returns the least bytes that a run moves: once what it only reads, twice all
+-- else.
 local function bytes_of(kernel, arguments)
     local total = 0
     for _, arg in ipairs(kernel.args) do
@@ -120,7 +124,7 @@ local function bytes_of(kernel, arguments)
     return total
 end
 
--- Milliseconds of one run, the best of three measurements.
+-- Returns the milliseconds of one run, the best of three measurements.
 local function measure(d, launch)
     local start, stop, best, runs = d:event(), d:event(), math.huge, 1
     launch:run()
@@ -143,8 +147,8 @@ end
 local Timing = {}
 Timing.__index = Timing
 
--- T_eff counts each byte of the buffers once where the kernel only reads, twice where it may
--- write; arguments.bytes says it better.
+-- T_eff counts the bytes of each buffer once if the kernel only reads it, else
+-- twice; arguments.bytes replaces this estimate.
 function Timing:__tostring()
     local share = self.copy_rate and 100 * self.rate / self.copy_rate
     share = not share and '' or share > 105 and ', more than copies reach: it fits a cache'
@@ -153,8 +157,8 @@ function Timing:__tostring()
         self.ms, self.bytes / 1e6, self.rate / 1e9, share, inspect.resources(self.info))
 end
 
--- Runs a kernel repeatedly, after it was built anew if it has changed: { ms, bytes, rate (bytes/s),
--- copy_rate, info } and so on, shown as a table.
+-- Runs a kernel repeatedly, rebuilt if its text has changed. Returns { ms,
+-- bytes, rate (bytes/s), copy_rate, info, ... }, which prints as a table.
 function Watched:time(name, arguments)
     local kernel = self:kernel(name)
     local launch = kernel:bind(arguments)
@@ -166,7 +170,7 @@ function Watched:time(name, arguments)
         rate = bytes / (1e-3 * ms), copy_rate = self.copy_rate, info = kernel.info }, Timing)
 end
 
--- For sessions: the kernels, which these methods take by name.
+-- Completion in a session: the names of the kernels, which these methods take.
 function Watched:__words(method)
     if method ~= 'run' and method ~= 'time' and method ~= 'kernel' then return nil end
     local names, text = {}, self.path and everything(self.path, {}) or self.source

@@ -91,7 +91,8 @@ describe('a downloaded array', function()
         end
     end)
 
-    -- A hash look-up for each element would take 4 times as long; on a quiet machine it is 1.02.
+    -- A hash look-up for each element would take 4 times as long, and code that LuaJIT has given up
+    -- after refusals 70 times; on a quiet machine it is 1.02.
     it('is read in compiled loops about as fast as a C array', function()
         local n = 10 ^ 6
         local data = ffi.new('float[?]', n)
@@ -106,6 +107,7 @@ describe('a downloaded array', function()
             end
             return best
         end
+        for i = 1, 10000 do pcall(function() return x[n + i] end) end
         best_of(x)
         local checked, plain = best_of(x), best_of(data)
         assert.truthy(checked < 2 * plain, checked / plain)

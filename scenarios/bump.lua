@@ -46,9 +46,7 @@ local function setup(n)
     return {
         options = o, boundaries = 'outflow', initial = means(n, o.reference),
         grid = mare.grid { nx = n, ny = n, x = { 0, size }, y = { 0, size } },
-        scheme = mare.shallow_water {
-            depth = 0.5, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-        },
+        scheme = mare.shallow_water { depth = 0.5, options = o },
     }
 end
 

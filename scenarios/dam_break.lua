@@ -38,9 +38,7 @@ local function scheme()
     if o.ocean then
         return mare.ocean { scheme = o.ocean, g = g, depth = 0, theta = o.theta, dry = 1e-7 }
     end
-    return mare.shallow_water {
-        g = g, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-    }
+    return mare.shallow_water { g = g, options = o }
 end
 
 local exact = mare.dam_break.solve(behind, ahead, g)

@@ -55,7 +55,7 @@ local sim = mare.run {
     title = 'Double jet', options = o,
     grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, length }, y = { 0, 6 * degree } },
     scheme = mare.ocean {
-        scheme = o.scheme, g = g, depth = depth, coriolis = { f = f }, theta = o.theta, rk = o.rk,
+        options = o, g = g, depth = depth, coriolis = { f = f },
     },
     boundaries = 'periodic',
     initial = function(x, y)

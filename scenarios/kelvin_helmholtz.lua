@@ -84,10 +84,7 @@ end
 
 result.sim = mare.run {
     title = 'Kelvin-Helmholtz instability', options = o, grid = grid, boundaries = 'periodic',
-    scheme = mare.euler {
-        gamma = smooth and 5 / 3 or 1.4,
-        scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-    },
+    scheme = mare.euler { gamma = smooth and 5 / 3 or 1.4, options = o },
     initial = smooth and single_mode or two_zones,
     at = smooth and { { published.t, compare } } or nil,
     picture = { variable = 'rho', label = 'density', range = { 0.9, 2.1 } },

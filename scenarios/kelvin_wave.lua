@@ -31,7 +31,7 @@ local sim = mare.run {
     title = 'Kelvin wave', options = o,
     grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, length }, y = { 0, width } },
     scheme = mare.ocean {
-        scheme = o.scheme, g = g, depth = depth, coriolis = { f = f }, theta = o.theta, rk = o.rk,
+        options = o, g = g, depth = depth, coriolis = { f = f },
     },
     boundaries = { west = 'periodic', east = 'periodic', south = 'reflective',
         north = 'reflective' },

@@ -36,7 +36,7 @@ local sim = mare.run {
         coordinates = spherical and o.map or nil, angle = o.map == 'turned' and 35 or nil,
     },
     scheme = mare.ocean {
-        scheme = o.scheme, theta = o.theta, rk = o.rk,
+        options = o,
         depth = { nx = o.nx, ny = o.ny, data = depths },
         coriolis = spherical and 'latitude' or { f = 1.2e-4, beta = 1e-11 },
     },

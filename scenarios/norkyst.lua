@@ -47,8 +47,8 @@ end
 local sim = mare.run {
     title = 'NorKyst', options = o, grid = grid, initial = sea.initial, boundaries = sides,
     scheme = mare.ocean {
-        scheme = o.scheme, depth = sea.depth, minimum_depth = o.least_depth,
-        coriolis = sea.coriolis, wind = sea.wind, theta = o.theta, rk = o.rk,
+        options = o, depth = sea.depth, minimum_depth = o.least_depth,
+        coriolis = sea.coriolis, wind = sea.wind,
         friction = { kind = 'quadratic', coefficient = o.friction },
     },
     drifters = places[1] and { places = places, path = o.tracks, every = 3600 } or nil,

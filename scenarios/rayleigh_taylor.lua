@@ -36,10 +36,7 @@ end
 
 local sim = mare.run {
     title = 'Rayleigh-Taylor instability', options = o, grid = grid, boundaries = 'reflective',
-    scheme = mare.euler {
-        gamma = 1.4, gravity = o.gravity,
-        scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-    },
+    scheme = mare.euler { gamma = 1.4, gravity = o.gravity, options = o },
     initial = initial,
     picture = { variable = 'rho', label = 'density', range = { 0.9, 2.1 } },
 }

@@ -53,7 +53,7 @@ local sim = mare.run {
     title = 'Rossby adjustment', options = o,
     grid = mare.grid { nx = o.nx, ny = o.nx, x = { 0, size }, y = { 0, size } },
     scheme = mare.ocean {
-        scheme = o.scheme, g = g, depth = depth, coriolis = { f = f }, theta = o.theta, rk = o.rk,
+        options = o, g = g, depth = depth, coriolis = { f = f },
     },
     boundaries = { west = still, east = still, south = still, north = still },
     initial = function(x, y)

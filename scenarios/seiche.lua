@@ -47,9 +47,7 @@ local sim = mare.run {
     grid = mare.grid {
         nx = o.nx, ny = o.ny, x = { 0, length }, y = { 0, length * o.ny / o.nx },
     },
-    scheme = mare.ocean {
-        scheme = o.scheme, g = g, depth = depth, theta = o.theta, rk = o.rk,
-    },
+    scheme = mare.ocean { options = o, g = g, depth = depth },
     boundaries = 'reflective', every_steps = { { 1, watch } },
     initial = function(x) return height * math.cos(k * x), 0, 0 end,
     picture = function(_, path)

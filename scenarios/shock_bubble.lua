@@ -41,9 +41,7 @@ end
 local sim = mare.run {
     title = 'Shock and bubble', options = o, grid = grid,
     boundaries = { west = 'fixed', east = 'outflow', south = 'reflective', north = 'reflective' },
-    scheme = mare.euler {
-        gamma = 1.4, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-    },
+    scheme = mare.euler { gamma = 1.4, options = o },
     initial = initial,
     picture = { variable = 'rho', label = 'density', range = { 0, 5 } },
 }

@@ -89,9 +89,7 @@ if not along_x then along, sideways = sideways, along end
 local sim = mare.run {
     title = 'Shock tube ' .. o.test, options = o, grid = grid, initial = initial, picture = draw,
     boundaries = { west = along, east = along, south = sideways, north = sideways },
-    scheme = mare.euler {
-        gamma = gamma, scheme = o.scheme, flux = o.flux, limiter = o.limiter, theta = o.theta,
-    },
+    scheme = mare.euler { gamma = gamma, options = o },
 }
 local error = { rho = l1_error(sim, 'rho'), u = l1_error(sim, along_x and 'u' or 'v'),
     p = l1_error(sim, 'p') }

@@ -56,7 +56,7 @@ local sim = mare.run {
     title = "Thacker's bowl", options = o,
     grid = mare.grid { nx = o.nx, ny = o.nx, x = { -2, 2 }, y = { -2, 2 } },
     scheme = mare.ocean {
-        scheme = o.scheme, g = g, depth = bed, theta = o.theta, rk = o.rk, dry = 1e-6,
+        options = o, g = g, depth = bed, dry = 1e-6,
         coriolis = o.f ~= 0 and { f = o.f } or nil,
     },
     boundaries = 'reflective',

@@ -86,7 +86,10 @@ describe('a simulation by hand', function()
         fails('a whole number of at least 1', sim.step, sim, 0)
         local t = sim.t
         fails('run to t_end = 0.01, but t is ', sim.run, sim, { t_end = 0.01 })
-        fails('nan, but t is ', sim.run, sim, { t_end = 0 / 0 })
+        fails("t_end = 'nan' (allowed: a number", sim.run, sim, { t_end = 0 / 0 })
+        fails("every wants --out FILE", sim.run, sim, { every = 0.1 })
+        fails("nx is settled when the simulation is made", sim.run, sim, { nx = 8 })
+        fails("sim.cfl = ... sets it", sim.run, sim, { cfl = 0.2 })
         assert.equal(t, sim:run({ show = 'rho' }).t)            -- is at its end
     end)
 

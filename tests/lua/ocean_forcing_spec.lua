@@ -175,8 +175,8 @@ describe('a fixed dt', function()
         local least = tonumber(text:match
             '^option %-%-dt: dt = 30 is unstable: it must be at most ([%d.]+) in step 0$')
         assert.near(1000 / c / math.sqrt(2), least, 1e-3)
-        assert.matches('^simulation: dt = 0, must be a number above 0', message(basin, 'linear', 0))
-        assert.matches('^simulation: dt = %-1, must be', message(basin, 'linear', -1))
+        assert.matches("dt = '0' %(allowed: a number, at least", message(basin, 'linear', 0))
+        assert.matches("dt = '%-1' %(allowed: a number, at least", message(basin, 'linear', -1))
     end)
 end)
 

@@ -250,7 +250,7 @@ describe('a simulation', function()
         local two = { device.open(name), device.open(name) }
         local sim = new { devices = two, decompose = { 2, 1 } }
         sim:aim(1)
-        sim.clocks[2]:start(0.5, 0, 0.45, 1)
+        sim.clocks[2]:start { t = 0.5, steps = 0, cfl = 0.45, rate = 1 }
         assert.matches('the clocks differ: t = 0, .* on .*, t = 0.5, dt', message(sim.read, sim))
     end)
 
@@ -328,7 +328,7 @@ describe('a simulation', function()
             { name = 'euler' }))
         assert.matches("flux 'roe' %(there are: hll, hllc, lax", message(new, { flux = 'roe' }))
         assert.matches("limiter 'mid'", message(new, { limiter = 'mid' }))
-        assert.matches("precision 'half'", message(new, { precision = 'half' }))
+        assert.matches("precision = 'half'", message(new, { precision = 'half' }))
         assert.matches("first = 'z'", message(new, { first = 'z' }))
         assert.matches("maths = 'ieee'", message(new, { maths = 'ieee' }))
     end)

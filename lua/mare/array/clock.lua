@@ -10,8 +10,8 @@ local Clock = {}
 Clock.__index = Clock
 
 local slots = 10        -- of a clock; the buffer has a second one for steps that tick themselves
-local time, step, cfl, count = 0, 1, 3, 4
-local rate, failed, hold, last = 5, 6, 7, 8
+local time, step, target, cfl, count = 0, 1, 2, 3, 4
+local rate, failed, hold, last, fixed = 5, 6, 7, 8, 9
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 
@@ -53,16 +53,20 @@ local function write(self, slot, ...)
     self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
 end
 
--- Where a run starts: time, steps taken, Courant number, the largest signal rate where the maxima
--- do not tell, dt of the last step, and the dt to take whatever the rate, if that is wanted.
-function Clock:start(t, steps, courant, signal_rate, last_step, fixed)
-    write(self, time, t, 0, t, courant, steps, signal_rate or 0, 0, 0, last_step or 0, fixed or 0)
+-- Where a run starts: { t, steps = taken, cfl, rate = the largest signal rate where the maxima do
+-- not tell, last = dt of the last step, dt = the one to take whatever the rate, if that is wanted }
+function Clock:start(at)
+    local data = self.host.data
+    data[time], data[step], data[target] = at.t, 0, at.t
+    data[cfl], data[count], data[rate] = at.cfl, at.steps, at.rate or 0
+    data[failed], data[hold], data[last], data[fixed] = 0, 0, at.last or 0, at.dt or 0
+    self.buffer:upload(self.host, { count = slots })
 end
 
 -- Steps end exactly there or, with `held`, before the first whose dt the target would change. The
 -- maxima must belong to the state: the next dt follows from them.
-function Clock:aim(target, held)
-    write(self, step, 0, target)
+function Clock:aim(goal, held)
+    write(self, step, 0, goal)
     write(self, hold, held and 1 or 0)
     self.tick:run()
 end

@@ -14,6 +14,7 @@
 --                      options without a value are left out
 --     o:given 'nx'     true when the user set it
 --     o:words()        what the user set, as words of a command line: { '--nx=64', '--quiet' }
+--     options.over(o, { t_end = 2 })   the same options with other values, for one part of a run
 --
 -- A declaration has these fields:
 --     name        with dashes
@@ -27,6 +28,7 @@
 --     writes      'file' or 'png': the scenario writes such a file by itself; true: others check
 --                 the path. No two options may name the same file.
 --     withdrawn   true: this scenario lacks the option, although one of its groups has it
+-- Options of every run have more: see run_options.lua.
 --
 -- A boolean is a flag: --name when its default is false, --no-name when it is
 -- true. Values come from options.source: an array of command-line words, which
@@ -36,7 +38,6 @@
 
 local errors = require 'bindings.errors'
 local paths = require 'mare.base.paths'
-local system = require 'bindings.system'
 
 local M = require('bindings.host').options or {}
 
@@ -162,7 +163,7 @@ end
 local option_fields = {
     name = 'string', default = 'any', type = types, help = 'string', unit = 'string',
     range = 'table', choices = 'table', needs = 'table', withdrawn = 'boolean',
-    writes = 'any',
+    writes = 'any', setup = 'boolean', rerun = 'string', keeps_bits = 'boolean',
 }
 
 local function declare(list, declaration, group)
@@ -289,20 +290,39 @@ local function check_names(list, values)
     return values
 end
 
+-- Returns in words the options that an option needs, if it has none of them.
+local function missing_needs(option, values, declared)
+    local names = {}
+    for k, key in ipairs(option.needs or {}) do
+        if values[key] then return nil end
+        names[k] = '--' .. key:gsub('_', '-') .. ' ' .. types[declared[key].type].metavar
+    end
+    return names[1] and table.concat(names, ' or ')
+end
+
 -- Refuses options that would have no effect without another option.
 local function check_needs(list, given, values)
-    local metavars = {}
-    for _, option in ipairs(list) do metavars[option.key] = types[option.type].metavar end
+    local declared = {}
+    for _, option in ipairs(list) do declared[option.key] = option end
     for _, option in ipairs(list) do
-        local found, names = given[option.key] == nil or not option.needs, {}
-        for k, key in ipairs(option.needs or {}) do
-            found = found or values[key]
-            names[k] = '--' .. key:gsub('_', '-') .. ' ' .. metavars[key]
-        end
-        if not found then
-            errors.usage('option --%s wants %s', option.name, table.concat(names, ' or '))
-        end
+        local missing = given[option.key] ~= nil and missing_needs(option, values, declared)
+        if missing then errors.usage('option --%s wants %s', option.name, missing) end
     end
+end
+
+-- Checks the table of options in a call. declared: the options it may hold, by
+-- key, as of_run() returns them. values: those given and the defaults behind them.
+function M.check(what, given, declared, values)
+    local names = {}
+    for key in pairs(declared) do names[key] = 'any' end
+    errors.fields(what, given, names)
+    for key, value in pairs(given) do
+        local option = declared[key]
+        M.field(what, key, option, value)
+        local missing = missing_needs(option, values, declared)
+        if missing then errors.argument('%s: %s wants %s', what, key, missing) end
+    end
+    return given
 end
 
 local function metadata(values, list)
@@ -319,10 +339,11 @@ local function metadata(values, list)
 end
 
 -- Returns the given options as words; each word holds every bit of its value.
+-- given(key): what the user typed for an option, or nil.
 local function words(given, list)
     local out = {}
     for _, option in ipairs(list) do
-        local value = given[option.key]
+        local value = given(option.key)
         if option.type == 'boolean' then
             if value ~= nil and value ~= option.default then
                 out[#out + 1] = (option.default and '--no-' or '--') .. option.name
@@ -368,9 +389,27 @@ local function evaluate(_, spec)
         paths.check(list, values)
     end
     function methods:metadata() return metadata(self, list) end
-    function methods.given(_, key) return given[key] ~= nil end
-    function methods.words() return words(given, list) end
+    function methods.typed(_, key) return given[key] end
+    function methods:given(key) return self:typed(key) ~= nil end
+    function methods:words()
+        return words(function(key) return self:typed(key) end, list)
+    end
     return values
+end
+
+-- Returns the options `base`, of mare.options or a plain table, with the values
+-- `given` before theirs. is_hidden(key) tells which values of base do not count.
+function M.over(base, given, is_hidden)
+    local own = {}
+    for key, value in pairs(given) do own[key] = value end
+    local function typed(_, key)
+        if given[key] ~= nil then return given[key] end
+        if not is_hidden(key) and base.typed then return base:typed(key) end
+    end
+    return setmetatable(own, { __index = function(_, key)
+        if key == 'typed' then return typed end
+        if not is_hidden(key) then return base[key] end
+    end })
 end
 
 -- The launcher sets these, and script = { name, text } of the file that it
@@ -395,80 +434,37 @@ M.numbers = require 'mare.base.numbers'
 
 -- ---- shared groups ----
 
-local device_option = {
-    name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
-    help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them",
-}
+for name, group in pairs(require 'mare.base.run_options') do M[name] = group end
 
-M.device = { title = 'Device', device_option }
+-- Returns the options of every run by key: { key, name, type, default, range,
+-- help, ... }.
+function M.of_run()
+    local found = {}
+    for _, option in ipairs(collect { M.simulation }) do found[option.key] = option end
+    return found
+end
 
-local device_list_option = {}
-for field, value in pairs(device_option) do device_list_option[field] = value end
-device_list_option.help = device_option.help .. '; several as cuda:0,cuda:1'
+-- Returns the value of an option of every run in a table of options, or its
+-- default.
+function M.value(values, key)
+    local option, value = M.of_run()[key], values[key]
+    if value == nil then return option.default end
+    return M.field('options', key, option, value)
+end
 
-M.simulation = {
-    title = 'Every simulation',
-    { name = 'nx', default = 512, range = { 4, 2^20 }, help = 'cells along x' },
-    { name = 'ny', default = 512, range = { 4, 2^20 }, help = 'cells along y' },
-    { name = 't-end', type = 'number', default = 1, range = { 1e-12 }, help = 'time to stop at' },
-    { name = 'steps', type = 'integer', range = { 0 }, help = 'steps to stop after, if earlier' },
-    { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 },
-      help = 'Courant number' },
-    { name = 'dt', type = 'number', range = { 1e-12 }, help = 'time step, instead of --cfl' },
-    { name = 'precision', default = 'float', choices = { 'float', 'double' },
-      help = 'of the arithmetic' },
-    { name = 'maths', default = 'fast', choices = { 'fast', 'strict' },
-      help = 'of a GPU: strict rounds quotients and roots to nearest' },
-    { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, help = 'parts along x and y' },
-    device_list_option,
-    { name = 'out', type = 'path', writes = true, help = 'NetCDF file to write' },
-    { name = 'every', type = 'number', range = { 1e-12 },
-      needs = { 'out' }, help = 'time between outputs; steps end there' },
-    { name = 'every-steps', type = 'integer', range = { 1 },
-      needs = { 'out' }, help = 'steps between outputs' },
-    { name = 'times', type = 'string', needs = { 'out' },
-      help = 'of outputs, as 0.1,0.25,1; steps end there' },
-    { name = 'region', type = 'string',
-      needs = { 'out' }, help = 'of --out, as west,east,south,north' },
-    { name = 'stride', type = 'integer', range = { 1 },
-      needs = { 'out' }, help = 'only every Nth cell into --out' },
-    { name = 'deflate', type = 'integer', range = { 0, 9 },
-      needs = { 'out' }, help = 'compression of --out' },
-    { name = 'quantize', type = 'integer', range = { 1, 15 },
-      needs = { 'out' }, help = 'significant digits in --out, to compress better' },
-    { name = 'series', type = 'path', writes = true,
-      help = 'NetCDF file of integrals, and of values at gauges' },
-    { name = 'series-every', type = 'number', range = { 1e-12 },
-      help = 'time between its rows; steps end there' },
-    { name = 'series-steps', type = 'integer', range = { 1 }, help = 'steps between its rows' },
-    { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
-    { name = 'checkpoint', type = 'path', writes = true,
-      help = 'file to go on from, written at the end too: where no output is due then, before '
-      .. 'the steps that are cut to hit it, so that a longer run keeps its bits' },
-    { name = 'checkpoint-every', type = 'number', range = { 1e-12 },
-      needs = { 'checkpoint' }, help = 'time between checkpoints' },
-    { name = 'keep', default = 2, range = { 1, 99 },
-      needs = { 'checkpoint' }, help = 'checkpoints: FILE, FILE.1, ...' },
-    { name = 'restart', type = 'path',
-      help = "checkpoint to go on from; 'latest': --checkpoint's, if there is one" },
-    { name = 'wall-limit', type = 'string',
-      needs = { 'checkpoint' },
-      help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
-    { name = 'image', type = 'path', writes = true, help = 'PNG file to draw at the end' },
-    { name = 'film', type = 'path', writes = true,
-      help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4; steps '
-      .. 'end at its frames, so that the solution differs a bit' },
-    { name = 'frames', default = 100, range = { 1, 100000 },
-      needs = { 'film' }, help = 'of the film, evenly over the run, after the first' },
-    { name = 'film-every', type = 'number', range = { 1e-12 },
-      needs = { 'film' }, help = 'time between frames, instead; steps end there' },
-    { name = 'film-width', default = 800, range = { 200, 8192 },
-      needs = { 'film' }, help = 'in pixels, about' },
-    { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, help = 'of random numbers' },
-    { name = 'energy', default = false, help = 'measure what the devices take, above rest' },
-    { name = 'quiet', default = false, help = 'no progress line' },
-    { name = 'json-log', type = 'path', writes = true,
-      help = 'file to log the run in for programs, one JSON object a line; continued if there' },
-}
+-- Returns the fields given to a constructor. A field `options` holds those of a
+-- scenario: each option of the group stands in for a field that is not given.
+function M.pick(what, given, group)
+    if type(given) ~= 'table' or given.options == nil then return given end
+    local picked, of_run = {}, M.of_run()
+    for key, value in pairs(given) do picked[key] = value end
+    picked.options = nil
+    local values = errors.wanted(what .. ': options', 'table', given.options)
+    for _, option in ipairs(collect { group }) do
+        local key = option.key
+        if picked[key] == nil and not of_run[key] then picked[key] = values[key] end
+    end
+    return picked
+end
 
 return setmetatable(M, { __call = evaluate })

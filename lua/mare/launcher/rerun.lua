@@ -7,13 +7,10 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local netcdf = require 'bindings.netcdf'
+local options = require 'mare.base.options'
 local paths = require 'mare.base.paths'
 
 local rerun = {}
-
-local left_out = { out = true, image = true, film = true, series = true, checkpoint = true,
-    checkpoint_every = true, keep = true, restart = true, wall_limit = true, device = true,
-    json_log = true }
 
 local function warn(...)
     io.stderr:write('mare: warning: ', string.format(...), '\n')
@@ -54,20 +51,33 @@ end
 -- Renames the files that the scenario writes by itself after the new file,
 -- except those that `changed` names.
 local function write_elsewhere(base, changed)
-    require('mare.base.options').elsewhere = function(key, path)
+    options.elsewhere = function(key, path)
         if changed[key] then return path end
         return base .. '.' .. key .. (path:match '%.%w+$' or '')
+    end
+end
+
+-- Adds words for the files that options of every run named, under their new names.
+local function add_outputs(words, base, path, attributes, changed)
+    for _, option in ipairs(options.declared { options.simulation }) do
+        local ending, before = option.rerun, attributes['option_' .. option.key]
+        if option.key == 'out' and not is_by_product(path, attributes) then before = path end
+        if before and ending and ending ~= 'dropped' and not changed[option.key] then
+            ending = ending == '.*' and before:match '%.%w+$' or ending
+            words[#words + 1] = ('--%s=%s%s'):format(option.name, base, ending)
+        end
     end
 end
 
 -- Returns the words of the run that made the file, without those that `changes`
 -- replace.
 local function words_of(path, attributes, changes)
-    local changed, words = {}, {}
+    local changed, words, known = {}, {}, options.of_run()
     for _, word in ipairs(changes) do changed[key_of(word) or ''] = true end
     for _, word in ipairs(json.decode(attributes.arguments) or {}) do
         local key = key_of(word)
-        if not (left_out[key] or changed[key]) then words[#words + 1] = word end
+        local is_taken = not (known[key] and known[key].rerun) and not changed[key]
+        if is_taken then words[#words + 1] = word end
     end
     if not changed.device then
         local names = same_devices(attributes.device)
@@ -78,41 +88,25 @@ local function words_of(path, attributes, changes)
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
     write_elsewhere(base, changed)
-    if not changed.out and (attributes.option_out or not is_by_product(path, attributes)) then
-        words[#words + 1] = '--out=' .. base .. '.nc'
-    end
-    if attributes.option_series and not changed.series then
-        words[#words + 1] = '--series=' .. base .. '.series.nc'
-    end
-    if attributes.option_image and not changed.image then
-        words[#words + 1] = '--image=' .. base .. '.png'
-    end
-    if attributes.option_film and not changed.film then
-        words[#words + 1] = '--film=' .. base .. attributes.option_film:match '%.%w+$'
-    end
+    add_outputs(words, base, path, attributes, changed)
     for _, word in ipairs(changes) do words[#words + 1] = word end
     return words
 end
 
 -- ---- files of several runs ----
 
--- A continued run with these options has the same bits as a run that was not
--- stopped.
-local harmless = { restart = true, ['wall-limit'] = true, ['t-end'] = true, steps = true,
-    decompose = true, checkpoint = true, ['checkpoint-every'] = true, keep = true, image = true,
-    ['json-log'] = true, quiet = true }
-
--- Returns the commands of a history, without dates and harmless options, and
--- with the options in order.
+-- Returns the commands of a history, without dates and without the options that
+-- keep the bits of a continued run, and with the options in order.
 local function commands_of(history)
-    local list = {}
+    local list, known = {}, options.of_run()
     for line in history:gmatch '[^\n]+' do
-        local options = {}
-        for option in line:gsub('^%S+ ', ''):gsub(' %-%-', '\n--'):gmatch '[^\n]+' do
-            if not harmless[option:match '^%-%-([%w-]+)'] then options[#options + 1] = option end
+        local words = {}
+        for word in line:gsub('^%S+ ', ''):gsub(' %-%-', '\n--'):gmatch '[^\n]+' do
+            local option = known[key_of(word)]
+            if not (option and option.keeps_bits) then words[#words + 1] = word end
         end
-        table.sort(options)
-        list[#list + 1] = table.concat(options, ' ')
+        table.sort(words)
+        list[#list + 1] = table.concat(words, ' ')
     end
     return list
 end

@@ -15,6 +15,7 @@ local kurganov_petrova = require 'mare.ocean.kurganov_petrova'
 local linear = require 'mare.ocean.linear'
 local nonlinear = require 'mare.ocean.nonlinear'
 local open = require 'mare.ocean.open'
+local options = require 'mare.base.options'
 
 local ocean = {}
 
@@ -109,7 +110,7 @@ ocean.options = {
 local common = {
     scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
     coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any', wind = 'any',
-    pressure = 'any', tide = 'table',
+    pressure = 'any', tide = 'table', options = 'table',
 }
 
 local choose, number = frame.checks 'ocean'
@@ -149,10 +150,10 @@ end
 -- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
 -- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
 -- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
--- ocean/series.lua, tide = cells whose elevation is given, see ocean/cells.lua, and what the scheme
--- takes beside }
+-- ocean/series.lua, tide = cells whose elevation is given, see ocean/cells.lua, options = of
+-- mare.options, which hold what is not given, and what the scheme takes beside }
 function ocean.new(desc)
-    if type(desc) ~= 'table' then errors.fields('ocean', desc, common) end
+    desc = options.pick('ocean', errors.wanted('ocean', 'table', desc), ocean.options)
     local name = desc.scheme or 'cdklm'
     local half = find(name)
     check_fields(desc, half)

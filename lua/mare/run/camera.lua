@@ -8,6 +8,7 @@ local figure = require 'mare.draw.figure'
 local film = require 'mare.draw.film'
 local frames = require 'mare.run.frames'
 local image = require 'mare.draw.image'
+local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local snapshot = require 'mare.array.snapshot'
 
@@ -37,8 +38,9 @@ function camera.film(desc)
         errors.usage 'option --film: this scenario draws curves, of which there is no film'
     end
     errors.option('film', film.check, o.film)
-    local every = o.film_every or o.t_end / (o.frames or 100)
-    local planned = plan(desc, o.film, o.film_width or 800, { last = o.t_end, step = every })
+    local every = o.film_every or o.t_end / options.value(o, 'frames')
+    local planned = plan(desc, o.film, options.value(o, 'film_width'),
+        { last = o.t_end, step = every })
     planned.every = every
     return planned
 end

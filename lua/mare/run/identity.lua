@@ -3,13 +3,15 @@
 
 local exchange = require 'mare.array.exchange'
 local literal = require 'mare.base.literal'
+local options = require 'mare.base.options'
 
 local identity = {}
 
 -- Of a description as for run.new, boundaries of exchange.boundaries.
 function identity.of(desc)
     local g, o = desc.grid, desc.options
-    local precision, sides = o.precision or 'float', exchange.describe(desc.boundaries, desc.domain)
+    local precision = options.value(o, 'precision')
+    local sides = exchange.describe(desc.boundaries, desc.domain)
     return {
         { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
             g.coordinates, g.radius } },

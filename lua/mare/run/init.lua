@@ -9,6 +9,7 @@ local exchange = require 'mare.array.exchange'
 local failure = require 'mare.run.failure'
 local journal = require 'mare.base.journal'
 local loop = require 'mare.run.loop'
+local options = require 'mare.base.options'
 local outputs = require 'mare.run.outputs'
 local restart = require 'mare.run.restart'
 local series = require 'mare.run.series'
@@ -146,7 +147,7 @@ local function check(desc)
     desc.boundaries = exchange.boundaries(desc.boundaries, desc.scheme)
     if desc.scheme.domain then
         desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
-            desc.options.precision or 'float')
+            options.value(desc.options, 'precision'))
         if desc.options.t_end then desc.domain:check_times(desc.options.t_end) end
     end
 end

@@ -10,6 +10,7 @@
 local errors = require 'bindings.errors'
 local field = require 'mare.run.field'
 local host = require 'bindings.host'
+local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
@@ -17,29 +18,48 @@ local screen = require 'mare.draw.screen'
 
 local methods = {}
 
-local live = { methods = methods }
+local live = { methods = methods, takes_options = { run = true, save = true } }
 
--- What run() takes: the options of every simulation that are about running and writing.
-local run_options = {
-    t_end = 'number', steps = 'number', quiet = 'boolean', out = 'string', every = 'number',
-    every_steps = 'number', times = 'string', region = 'string', stride = 'number',
-    deflate = 'number', quantize = 'number', variables = 'string', image = 'string',
-    checkpoint = 'string', checkpoint_every = 'number', keep = 'number', wall_limit = 'string',
-    json_log = 'string', film = 'string', film_every = 'number', frames = 'number',
-    film_width = 'number', show = 'string', show_every = 'number',
+local settable = {}         -- by name: how sim.NAME = value is done
+
+-- What only a session asks for.
+local session_options = {
+    { name = 'show', type = 'string', help = 'variable to draw in the terminal' },
+    { name = 'show-every', type = 'number', range = { 1e-12 }, needs = { 'show' },
+      help = 'time between these; steps end there' },
 }
+
+-- What run() and save() take, by key: every option that the making of the simulation has not used.
+function live.run_options()
+    local found = {}
+    for key, option in pairs(options.of_run()) do
+        if not option.setup then found[key] = option end
+    end
+    for _, option in ipairs(options.declared { session_options }) do found[option.key] = option end
+    return found
+end
 
 -- The given options before those of the set-up. A picture is drawn only when it is asked for.
 -- With `only` no output but what is given.
 local function options_for(self, given, only)
-    local base, own = self.desc.options, {}
-    for key, value in pairs(given) do own[key] = value end
+    local base, of_run = self.desc.options, live.run_options()
     local wants_image = not only and base.given and base:given 'image'
-    return setmetatable(own, { __index = function(_, key)
-        if key == 'image' and not wants_image then return nil end
-        if only and run_options[key] then return nil end
-        return base[key]
-    end })
+    return options.over(base, given, function(key)
+        return key == 'image' and not wants_image or only and of_run[key] ~= nil
+    end)
+end
+
+-- Refuses what run() and save() cannot take.
+local function check(self, what, given)
+    errors.wanted(what, 'table', given)
+    for key in pairs(given) do
+        local option = options.of_run()[key]
+        if option and option.setup then
+            errors.argument('%s: %s is settled when the simulation is made%s', what, key,
+                settable[key] and ('; sim.%s = ... sets it'):format(key) or '')
+        end
+    end
+    return options.check(what, given, live.run_options(), options_for(self, given))
 end
 
 -- Callbacks of the set-up that are still to come.
@@ -85,14 +105,15 @@ function methods.step(self, n)
 end
 
 -- sim:run { t_end =, steps =, out =, every =, ... }: on to the time or the number of steps, by
--- default that of the scenario, with the outputs that are asked for; of a run that is interrupted
--- none is left but checkpoints. show = 'rho' also draws that in the terminal, ten times or every
--- show_every of model time, to which steps are cut. Returns the simulation.
+-- default that of the scenario, with the options of every run that the command line takes. When it
+-- is interrupted, none of its outputs is left but checkpoints. show = 'rho' also draws that in the
+-- terminal, ten times or every show_every of model time, to which steps are cut. Returns the
+-- simulation.
 function methods.run(self, given)
-    given = errors.fields('simulation: run', given or {}, run_options)
+    given = check(self, 'simulation: run', given or {})
     local t = self.engine.now.t
     local t_end = given.t_end or t
-    if t_end < t or t_end ~= t_end then
+    if t_end < t then
         errors.argument('simulation: run to t_end = %g, but t is %g already; sim:reset() goes back',
             t_end, t)
     end
@@ -133,15 +154,14 @@ end
 function methods.save(self, path, given)
     local kind = type(path) == 'string' and path:match '%.(%w+)$'
     local o = { t_end = self.engine.now.t, steps = self.engine.now.steps, quiet = true }
-    for key, value in pairs(errors.fields('simulation: save', given or {}, run_options)) do
-        o[key] = value
-    end
+    for key, value in pairs(given or {}) do o[key] = value end
     local names = { nc = 'out', ck = 'checkpoint', png = 'image' }
     if not names[kind] then
         errors.argument("simulation: save '%s': the name must end in .nc, .ck or .png",
             tostring(path))
     end
     o[names[kind]] = path
+    check(self, 'simulation: save', o)
     march(self, o, true)
     return self
 end
@@ -171,15 +191,10 @@ local readable = {
     rates = function(engine) return engine.rates end,
 }
 
-local settable = {}
-
 -- The next steps have this Courant number.
 function settable.cfl(engine, value)
-    if type(value) ~= 'number' or not (value >= 0.001 and value <= 1) then
-        errors.argument('simulation: cfl = %s, must be from 0.001 to 1', tostring(value))
-    end
     local now = engine:read()
-    engine.cfl = value
+    engine.cfl = options.field('simulation', 'cfl', options.of_run().cfl, value)
     engine:start { t = now.t, steps = now.steps, rate = now.rate }
 end
 
@@ -217,9 +232,9 @@ function Live.__words(self, method)
 end
 
 function Live.__options(_, method)
-    if method ~= 'run' and method ~= 'save' then return nil end
+    if not live.takes_options[method] then return nil end
     local names = {}
-    for name in pairs(run_options) do names[#names + 1] = name end
+    for name in pairs(live.run_options()) do names[#names + 1] = name end
     return names
 end
 
@@ -259,12 +274,12 @@ end
 
 -- The options, as a scenario shows them with --help.
 function Named:__tostring()
-    local options, lines, columns = scenario.options(self.name), {}, (screen.size())
+    local known, lines, columns = scenario.options(self.name), {}, (screen.size())
     local how = scenario.simulates(self.name) and "mare.simulation '%s' { ... } makes it, from"
         or 'from a shell mare %s runs it, with'
-    lines[1] = ('%s: %s; '):format(self.name, options.title or 'a scenario')
+    lines[1] = ('%s: %s; '):format(self.name, known.title or 'a scenario')
         .. how:format(self.name)
-    for _, option in ipairs(options) do
+    for _, option in ipairs(known) do
         local choices = option.choices and ' (' .. table.concat(option.choices, ', ') .. ')' or ''
         local default = option.default
         if type(default) == 'table' then default = table.concat(default, 'x') end

@@ -142,7 +142,7 @@ local function spec_of(desc, wanted, common)
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. words.line(options.source),
-        variables = describe_variables(desc, wanted.variables, o.precision),
+        variables = describe_variables(desc, wanted.variables, options.value(o, 'precision')),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
         owner = o.checkpoint and common.run_id or nil,
@@ -153,7 +153,7 @@ end
 -- the file is open.
 local function describe_statics(desc, cells)
     local list, arrays = {}, {}
-    local precision = desc.options.precision or 'float'
+    local precision = options.value(desc.options, 'precision')
     for k, v in ipairs(desc.domain and desc.scheme:statics(desc.domain) or {}) do
         arrays[k] = memory.array(precision, cells.nx * cells.ny)
         for n = 0, cells.nx * cells.ny - 1 do
@@ -269,13 +269,15 @@ end
 -- Two outputs in one file would leave the last one only.
 local function check_paths(desc)
     local o = desc.options
-    local list = {
-        { 'option --out', o.out }, { 'option --image', o.image },
-        { 'option --json-log', o.json_log },
-        { 'option --series', o.series or (desc.series or {}).path },
-        { 'option --film', o.film }, { 'option --checkpoint', o.checkpoint },
-    }
-    for k = 1, o.checkpoint and (o.keep or 2) - 1 or 0 do
+    local list = {}
+    for _, option in ipairs(options.declared { options.simulation }) do
+        local path = option.writes and o[option.key]
+        if path then list[#list + 1] = { 'option --' .. option.name, path } end
+    end
+    if desc.series and not o.series then
+        list[#list + 1] = { 'series of the script', desc.series.path }
+    end
+    for k = 1, o.checkpoint and options.value(o, 'keep') - 1 or 0 do
         list[#list + 1] = { 'an older checkpoint',
             checkpoint.name(files.follow(o.checkpoint), k) }
     end

@@ -6,6 +6,7 @@ local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local identity = require 'mare.run.identity'
+local options = require 'mare.base.options'
 local schedule = require 'mare.base.schedule'
 local worker = require 'bindings.worker'
 
@@ -100,8 +101,8 @@ function restart.saver(desc, outputs, now, journal, found, series, particles)
     end
     files.check(o.checkpoint)
     return setmetatable({
-        desc = desc, path = o.checkpoint, keep = o.keep or 2, outputs = outputs, now = now,
-        started = now(), limit = limit, journal = journal, series = series,
+        desc = desc, path = o.checkpoint, keep = options.value(o, 'keep'), outputs = outputs,
+        now = now, started = now(), limit = limit, journal = journal, series = series,
         particles = particles,
         good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },

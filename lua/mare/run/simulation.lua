@@ -11,6 +11,7 @@ local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
 local host_fields = require 'mare.array.host_fields'
 local shapes = require 'mare.shapes'
+local options = require 'mare.base.options'
 local state = require 'mare.array.state'
 
 local simulation = {}
@@ -204,16 +205,9 @@ local function make_plans(self)
     self.plans = plans
 end
 
-local function check_step(dt)
-    if dt and not (type(dt) == 'number' and dt > 0 and dt < math.huge) then
-        errors.argument('simulation: dt = %s, must be a number above 0', tostring(dt))
-    end
-    return dt
-end
-
-local function check_either(what, value, one, other)
-    if value ~= one and value ~= other then
-        errors.argument("%s = '%s', must be %s or %s", what, tostring(value), one, other)
+local function check_first(value)
+    if value ~= 'x' and value ~= 'y' then
+        errors.argument("simulation: first = '%s', must be x or y", tostring(value))
     end
     return value
 end
@@ -244,9 +238,8 @@ end
 --   domain = scheme:domain(...), if it was made already, particles = of
 --   scheme.particles.new,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
---   options = { device =, decompose = { px, py }, precision = 'float', cfl = 0.45, first = 'x',
---     dt = fixed, nil: it follows from cfl, maths = 'fast' or 'strict': quotients and roots on a
---     GPU to a few units of the last place, or to nearest as on a CPU } }
+--   options = those of every run, by default as run_options.lua has them: device, decompose,
+--     precision, maths, cfl, dt; and first = 'x' or 'y', the axis of the first sweep }
 function simulation.new(desc)
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
@@ -257,16 +250,13 @@ function simulation.new(desc)
             desc.scheme.name, desc.scheme.halo)
     end
     local self = setmetatable({
-        grid = desc.grid, scheme = desc.scheme, precision = o.precision or 'float',
-        maths = check_either('maths', o.maths or 'fast', 'fast', 'strict'),
-        cfl = o.cfl or 0.45, dt = check_step(o.dt), now = {}, version = 0,
-        first = desc.scheme.levels and 'x' or check_either('first', o.first or 'x', 'x', 'y'),
+        grid = desc.grid, scheme = desc.scheme, precision = options.value(o, 'precision'),
+        maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
+        dt = options.value(o, 'dt'), now = {}, version = 0,
+        first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
         other_now = {}, boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
-        decompose = o.decompose or { 1, 1 },
+        decompose = options.value(o, 'decompose'),
     }, Simulation)
-    if not state.bytes[self.precision] then
-        errors.argument("precision '%s' (there are: float, double)", tostring(self.precision))
-    end
     if self.scheme.domain then
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
@@ -294,7 +284,8 @@ end
 -- last step, if there was one }
 function Simulation:start(at)
     for _, c in ipairs(self.clocks) do
-        c:start(at.t, at.steps, self.cfl, at.rate, at.last, self.dt)
+        c:start { t = at.t, steps = at.steps, cfl = self.cfl, rate = at.rate, last = at.last,
+            dt = self.dt }
     end
     self:read()
 end

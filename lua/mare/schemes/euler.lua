@@ -5,6 +5,7 @@
 
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
+local options = require 'mare.base.options'
 
 local euler = {}
 
@@ -65,10 +66,12 @@ euler.options = {
 local choose, number = frame.checks 'euler'
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
--- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil }
+-- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil, options =
+-- of mare.options, where what is not given here may be }
 function euler.new(desc)
+    desc = options.pick('euler', desc, euler.options)
     errors.fields('euler', desc, { gamma = 'any', gravity = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any', passes = 'any' })
+        limiter = 'any', theta = 'any', passes = 'any', options = 'table' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
     local simple = scheme == 'lax_friedrichs'
     local flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes)

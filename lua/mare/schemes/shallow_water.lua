@@ -4,6 +4,7 @@
 
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
+local options = require 'mare.base.options'
 
 local water = {}
 
@@ -92,10 +93,11 @@ water.options = {
 local choose, number = frame.checks 'shallow_water'
 
 -- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
--- theta = 1.3, passes = as of mare.euler }
+-- theta = 1.3, passes, options = as of mare.euler }
 function water.new(desc)
+    desc = options.pick('shallow_water', desc, water.options)
     errors.fields('shallow_water', desc, { g = 'any', depth = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any', passes = 'any' })
+        limiter = 'any', theta = 'any', passes = 'any', options = 'table' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', water.schemes)
     local flux = choose('flux', desc.flux or 'hllc', water.fluxes)
     local limiter = choose('limiter', desc.limiter or 'mc', water.limiters)

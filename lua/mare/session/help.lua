@@ -1,6 +1,7 @@
 -- help.lua - help() in a session prints what something is, from the reference.
 
 local handle = require 'bindings.handle'
+local options = require 'mare.base.options'
 local reference = require 'mare.session.reference'
 local screen = require 'mare.draw.screen'
 
@@ -55,10 +56,21 @@ local function with_prefix(prefix)
     return found
 end
 
--- Returns the options of a scenario as text.
+-- Returns the options of a scenario, or of a method that takes those of a run, as
+-- text.
 local function what_it_takes(entry)
-    if entry.kind ~= 'scenario' then return '' end
-    return '\n' .. tostring(require('mare.run.live').named(entry.name)):gsub('^[^\n]*', 'Options:')
+    local live = require 'mare.run.live'
+    if entry.kind == 'scenario' then
+        return '\n' .. tostring(live.named(entry.name)):gsub('^[^\n]*', 'Options:')
+    elseif not live.takes_options[entry.name:match '^sim:(%w+)$'] then
+        return ''
+    end
+    local entries = {}
+    for key, option in pairs(live.run_options()) do
+        entries[#entries + 1] = { name = key, text = options.help_text(option) }
+    end
+    table.sort(entries, function(a, b) return a.name < b.name end)
+    return '\nOptions:\n' .. list(entries)
 end
 
 -- Returns the text of a module or a type and of its members.

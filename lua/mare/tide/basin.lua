@@ -1,10 +1,12 @@
--- A sea from a NetCDF file of depths, or heights, over latitude and longitude or over x and y of a
--- map, by the CF conventions: a grid, depths with NaN for land and, where the file has it, the tide
--- on an open boundary of any shape, in the layout of COHERENS' shelf models: obc_j, obc_i name the
--- cells just beyond the model area (from 0; they may lie one cell outside the grid),
--- obc_interior_j, _i the water behind each, constituent_name what obc_amplitude (m) and obc_phase
--- (degrees behind Greenwich) are of. Instead, a table may hold the tide:
--- i,j,NAME_amplitude_m,NAME_phase_deg, a line for each open cell.
+-- A sea from a NetCDF file that follows CF: depths or heights over latitude and
+-- longitude, or over x and y of a map. It becomes a grid, depths with NaN on
+-- land, and, if the file has it, the tide on an open boundary of any shape, in
+-- the layout of COHERENS' shelf models: obc_j, obc_i are the cells just beyond
+-- the model area (from 0; they may lie one cell outside the grid),
+-- obc_interior_j, _i the water behind each, and constituent_name names the
+-- constituents of obc_amplitude (m) and obc_phase (degrees behind Greenwich).
+-- Instead, a table may hold the tide: i,j,NAME_amplitude_m,NAME_phase_deg, with
+-- one line per open cell.
 
 local dataset = require 'mare.files.dataset'
 local earth = require 'mare.ocean.earth'
@@ -25,7 +27,7 @@ local function fail(self, ...)
     errors.usage('%s: %s', self.path, string.format(...))
 end
 
--- ---- what the file has ----
+-- ---- reading the file ----
 
 local function read(self, name)
     local ok, data, n, shape = pcall(self.set.file.get, self.set.file, name)
@@ -37,8 +39,8 @@ local metres = { m = true, metre = true, metres = true, meter = true, meters = t
 local heights = { altitude = true, surface_altitude = true, height_above_mean_sea_level = true,
     height_above_reference_ellipsoid = true, height_above_geopotential_datum = true }
 
--- The mask of a file, and its value on land: a variable of CF's standard name for one, or one that
--- is called so; nil where there is none.
+-- Returns the mask of a file and its value on land: a variable with CF's
+-- standard name of a mask, or with such a name; nil if there is none.
 local function read_mask(self)
     for name in pairs(self.set.fields) do
         local field = self.set:field(name)
@@ -51,7 +53,7 @@ local function read_mask(self)
     end
 end
 
--- Edges along both axes, in degrees or metres.
+-- Reads the edges of the grid along both axes, in degrees or metres.
 local function read_axes(self, field)
     local unit, scale = tostring(field.length_unit), 1
     if field.coordinates == 'longitude-latitude' then
@@ -68,7 +70,7 @@ local function read_axes(self, field)
     self.y = { field.y[1] * scale, field.y[2] * scale }
 end
 
--- The latitude of every cell of a map, where the file knows it.
+-- Reads the latitude of every cell of a map, if the file has it.
 local function read_latitude(self)
     for name in pairs(self.set.fields) do
         local field = self.set:field(name)
@@ -79,7 +81,7 @@ local function read_latitude(self)
     end
 end
 
--- Depths of the file's own cells, NaN on land.
+-- Reads the depths of the file's own cells, NaN on land.
 local function read_depths(self, name)
     local field = self.set:field(name)
     if field.rank ~= 2 then
@@ -101,7 +103,7 @@ local function read_depths(self, name)
     end
 end
 
--- Names from an array of characters.
+-- Returns the names in an array of characters.
 local function read_names(self)
     local data, n, shape = read(self, 'constituent_name')
     local names, length = {}, shape[2] or n
@@ -116,7 +118,8 @@ local function read_names(self)
     return names
 end
 
--- self.open = { { i, j, interior_i, interior_j, NAME = { amplitude, phase }, ... }, ... }
+-- Reads the open boundary: self.open = { { i, j, interior_i, interior_j, NAME =
+-- { amplitude, phase }, ... }, ... }.
 local function read_boundary(self)
     if not self.set.file:dimensions().obc then return end
     local names, list = read_names(self), {}
@@ -137,7 +140,7 @@ local function read_boundary(self)
     self.open, self.names = list, names
 end
 
--- The same from a table.
+-- Reads the same from a table.
 local function read_table(self, path)
     local list, names = gauges.cells(path)
     for _, cell in ipairs(list) do
@@ -155,7 +158,7 @@ end
 
 -- ---- the grid ----
 
--- Rows and columns added where open cells lie outside.
+-- Adds rows and columns if open cells lie outside the grid.
 local function extend(self)
     local west, south, east, north = 0, 0, self.nx - 1, self.ny - 1
     for _, cell in ipairs(self.open or {}) do
@@ -182,7 +185,7 @@ local function extend(self)
     self.nx, self.ny, self.depths = nx, ny, depths
 end
 
--- Adds what follows from the rest.
+-- Sets the fields that follow from the others.
 local function complete(self)
     self.grid = grid.new { nx = self.nx, ny = self.ny, x = self.x, y = self.y,
         coordinates = self.coordinates }
@@ -195,11 +198,11 @@ end
 
 local fields = { file = 'string', variable = 'string', boundary = 'string' }
 
--- { file =, variable = of depths ('depth'), boundary = table of the tide on it, or nil }. Returns {
--- grid = of mare.grid, depth = { nx, ny, data } as mare.ocean takes it, open = open cells { i, j,
--- ..., NAME = { amplitude, phase } }, names = of their constituents, coriolis = as mare.ocean takes
--- it, nil where a map has no latitudes }. Where nothing is known of a
--- tide the water at the western, southern and northern side is open.
+-- desc: { file =, variable = of the depths ('depth'), boundary = table of the tide, or nil }.
+-- Returns { grid = of mare.grid, depth = { nx, ny, data } as for mare.ocean,
+--   open = the open cells { i, j, ..., NAME = { amplitude, phase } }, names = of the constituents,
+--   coriolis = as for mare.ocean; nil for a map without latitudes }.
+-- If no tide is known, the water on the western, southern and northern side is open.
 function basin.new(desc)
     errors.fields('basin', desc, fields)
     local self = setmetatable({ path = desc.file, set = dataset.open(desc.file) }, Basin)
@@ -214,7 +217,8 @@ function basin.new(desc)
     return complete(self)
 end
 
--- A basin of which each cell is along_x times along_y, with interpolated depths, shore and tide.
+-- Returns a basin with each cell divided into along_x times along_y; depths,
+-- shore and tide are interpolated.
 function Basin:refine(along_x, along_y)
     local finer = nest.refine(self, along_x, along_y)
     finer.path, finer.names = self.path, self.names
@@ -223,8 +227,9 @@ function Basin:refine(along_x, along_y)
     return complete(finer)
 end
 
--- The basin within { west, east, south, north } (degrees). On its edge it has the constituents
--- `names` of `found`, of mare.harmonics in a run of this one.
+-- Returns the basin within { west, east, south, north } (degrees). The tide on
+-- its edge has the constituents `names` of `found`, the result of
+-- mare.harmonics in a run of this basin.
 function Basin:window(box, found, names)
     local window = nest.window(self, box, found, names)
     window.path, window.divided = self.path, self.divided
@@ -237,7 +242,7 @@ function Basin:check_window(box)
     nest.check(self, box)
 end
 
--- Whether cell (i, j), counted from 0, has a depth.
+-- Returns whether cell (i, j), counted from 0, has a depth.
 function Basin:is_water(i, j)
     local depth = self.depths[j * self.nx + i]
     return depth == depth
@@ -245,8 +250,9 @@ end
 
 local still = { name = 'M2', amplitude = 0, phase = 0 }
 
--- What mare.ocean takes as tide: of the constituents named, which come up within `ramp` seconds; if
--- none is, the surface stays level there. arguments: { NAME = of tides.argument } or nil.
+-- Returns the tide of the named constituents for mare.ocean; it reaches its
+-- full height within `ramp` seconds. Without names, the surface at the boundary
+-- stays level. arguments: { NAME = of tides.argument } or nil.
 function Basin:tide(names, ramp, arguments)
     local cells, constituents = {}, {}
     for k, cell in ipairs(self.open) do cells[k] = { cell[1], cell[2] } end
@@ -270,17 +276,20 @@ function Basin:deepen(more)
     for k = 0, self.nx * self.ny - 1 do self.depths[k] = self.depths[k] + more end
 end
 
--- Depths of a chart count from its datum, about the lowest tide, which lies below the mean level by
--- more than the amplitude of M2: adds `share` of that (an array, m, of one a cell) to all.
+-- Converts depths of a chart, which refer to chart datum, to the mean level.
+-- Chart datum is about the lowest tide, and lies below the mean level by more
+-- than the amplitude of M2: adds `share` of that amplitude (an array, m, one
+-- per cell) to all depths.
 function Basin:lower_datum(amplitude, share)
     for k = 0, self.nx * self.ny - 1 do
         self.depths[k] = self.depths[k] + share * amplitude[k]
     end
 end
 
--- `count` copies of the basin beside each other, which do not know of each other: a column of land
--- lies between. Returns a grid, depths as mare.ocean takes them, and how many columns it is from a
--- cell to the same one of the next copy. Longitudes mean nothing but in the first.
+-- Returns `count` independent copies of the basin side by side, with a column
+-- of land between: a grid, depths for mare.ocean, and the number of columns
+-- from a cell to the same cell of the next copy. Longitudes are right only in
+-- the first copy.
 function Basin:beside(count)
     local pitch, nx, ny = self.nx + 1, (self.nx + 1) * count, self.ny
     local depths = memory.array('double', nx * ny)
@@ -295,9 +304,10 @@ function Basin:beside(count)
     return wide, { nx = nx, ny = ny, data = depths }, pitch
 end
 
-local least_open = 4        -- cells of water side by side on a side of the grid: less is closed
+local least_open = 4        -- cells of water next to each other on a side; fewer are closed
 
--- Runs of water along a side, whose cell k is cell(k).
+-- Returns the runs of adjacent cells of water along a side, whose cell k is
+-- cell(k).
 local function runs_along(self, cell, n)
     local runs, run = {}, nil
     for k = 0, n do
@@ -313,7 +323,8 @@ local function runs_along(self, cell, n)
     return runs
 end
 
--- Knots of a run from number `first` on: shares of its cells, and second differences.
+-- Adds the knots of a run, from number `first` on: their weights in its cells,
+-- and their second differences.
 local function put_knots(run, spacing, first, smoothness)
     local pieces = math.max(1, math.floor((#run - 1) / spacing + 0.5))
     for n, cell in ipairs(run) do
@@ -327,9 +338,10 @@ local function put_knots(run, spacing, first, smoothness)
     return first + pieces + 1
 end
 
--- Where water lies on the western, southern and northern side: cells { i, j, shares = { [knot] =
--- weight } }, of knots about every `spacing` cells; how many knots; and rows { [knot] = number } of
--- what vanishes where a boundary is smooth.
+-- Returns the water on the western, southern and northern side as cells { i, j,
+-- shares = { [knot] = weight } } with knots about every `spacing` cells; the
+-- number of knots; and rows { [knot] = number } of sums that vanish if the
+-- boundary is smooth.
 function Basin:edge(spacing)
     local nx, ny, cells, next_knot, smoothness = self.nx, self.ny, {}, 1, {}
     local sides = {
@@ -345,8 +357,9 @@ function Basin:edge(spacing)
     return cells, next_knot - 1, smoothness
 end
 
--- The cell of water whose centre is nearest to a place (degrees), and how far that is (km), within
--- `reach` cells of those that were divided; nil where there is none, or the place is not within.
+-- Returns the cell of water whose centre is nearest to a place (degrees), and
+-- its distance (km). It must be within `reach` cells, as they were before
+-- refinement. Returns nil if there is none, or the place is outside the grid.
 function Basin:nearest_water(x, y, reach)
     local g, best, at = self.grid, math.huge, nil
     if x < g.x[1] or x > g.x[2] or y < g.y[1] or y > g.y[2] then return nil end
@@ -363,8 +376,9 @@ function Basin:nearest_water(x, y, reach)
     return at, at and best
 end
 
--- Gauges as mare.run takes them, of a list of mare.gauges: where they are, or the nearest cell of
--- water within `reach` cells (4) is; without those that have none, or are outside the grid.
+-- Returns the gauges of a list of mare.gauges for mare.run, each moved to the
+-- nearest cell of water within `reach` cells (4). Gauges outside the grid or
+-- without water are left out.
 function Basin:place_gauges(list, reach)
     local placed, g, taken = {}, self.grid, {}
     for _, gauge in ipairs(list) do
@@ -378,7 +392,7 @@ function Basin:place_gauges(list, reach)
     return placed
 end
 
--- n random places { x, y } in its water.
+-- Returns n random places { x, y } in the water.
 function Basin:random_places(n, seed)
     local list, g, k = {}, self.grid, 0
     while #list < n do

@@ -1,7 +1,8 @@
--- The open boundary of a basin as a chain of knots, straight between them, and what the tide within
--- does where the boundary is this or that: many small seas side by side in one run (basin.lua,
--- beside), which a device that one of them would leave idle computes at once. A boundary is
--- { NAME = { { A cos g, A sin g } of each knot }, ... }, of constituents.
+-- The open boundary of a basin as a chain of knots with linear interpolation,
+-- and the tide inside the basin for given values at the knots. Many copies of a
+-- small basin are computed side by side in one run (basin.lua, beside), since
+-- one alone would leave the device idle. A boundary is { NAME = { { A cos g, A
+-- sin g } of each knot }, ... } by constituent.
 
 local files = require 'bindings.files'
 local harmonics = require 'mare.tide.harmonics'
@@ -14,9 +15,10 @@ local chain = {}
 local Chain = {}
 Chain.__index = Chain
 
--- { basin =, spacing = cells between knots, gauges = { { i, j }, ... } where it is looked at, sea =
--- function(depth, tide, more) -> scheme, options = of mare.simulation, together = how many seas in
--- a run (20) }. Returns it, with `knots`, how many there are, and `smoothness`, see Basin:edge.
+-- desc: { basin =, spacing = cells between knots, gauges = { { i, j }, ... }
+-- where the tide is wanted, sea = function(depth, tide, more) -> scheme,
+-- options = of mare.simulation, together = copies in a run (20) }. The result
+-- has `knots`, their number, and `smoothness`, see Basin:edge.
 function chain.new(desc)
     local self = setmetatable({ basin = desc.basin, gauges = desc.gauges, sea = desc.sea,
         options = desc.options, together = desc.together or 20 }, Chain)
@@ -24,7 +26,7 @@ function chain.new(desc)
     return self
 end
 
--- Amplitude and phase of each open cell, where the knots have those values.
+-- Returns amplitude and phase in each open cell for values at the knots.
 function Chain:spread(values)
     local amplitude, phase = {}, {}
     for n, cell in ipairs(self.cells) do
@@ -37,7 +39,7 @@ function Chain:spread(values)
     return amplitude, phase
 end
 
--- What mare.ocean takes as tide, of seas `pitch` columns apart.
+-- Returns the tide of copies that are `pitch` columns apart, for mare.ocean.
 local function tide_of(self, boundaries, names, pitch, ramp)
     local cells, constituents = {}, {}
     for m = 1, #boundaries do
@@ -81,9 +83,9 @@ local function run(self, boundaries, names, times, more)
     return waves
 end
 
--- What the gauges see: { { { NAME = { A cos g, A sin g }, ... } of each gauge, ... } of each
--- boundary. times: { last =, from = of the analysis, ramp = until the tide is at its height }, s;
--- more: for `sea`.
+-- Returns the tide at the gauges: { { { NAME = { A cos g, A sin g }, ... } of
+-- each gauge, ... } of each boundary. times: { last =, from = the start of the
+-- analysis, ramp = until the tide has its full height }, in s. more: for `sea`.
 function Chain:compute(boundaries, names, times, more)
     local list = {}
     for first = 1, #boundaries, self.together do
@@ -101,7 +103,8 @@ function Chain:compute(boundaries, names, times, more)
     return list
 end
 
--- Writes a boundary as the table that mare.basin reads: i,j,NAME_amplitude_m,NAME_phase_deg.
+-- Writes a boundary as a table for mare.basin:
+-- i,j,NAME_amplitude_m,NAME_phase_deg.
 function Chain:write(path, names, boundary)
     local lines, waves = { 'i,j' }, {}
     for c, name in ipairs(names) do

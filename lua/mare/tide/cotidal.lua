@@ -1,5 +1,5 @@
--- What an analysed tide (mare.harmonics) is looked at by: amphidromes, a chart of amplitude and
--- phase, a NetCDF file, and a table against gauges.
+-- Shows the tide that mare.harmonics has analysed: amphidromic points, a chart
+-- of amplitude and phase, a NetCDF file, and a table of gauges.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -11,9 +11,10 @@ local tides = require 'mare.forcing.tides'
 
 local cotidal = {}
 
--- ---- amphidromes ----
+-- ---- amphidromic points ----
 
--- Turns of the phase around the cells a, b, c, d, anticlockwise; 0 where one is land.
+-- Returns how often the phase turns anticlockwise around the cells a, b, c, d;
+-- 0 if one of them is land.
 local function turns(wave, a, b, c, d)
     local sum, corners = 0, { a, b, c, d, a }
     for k = 1, 4 do
@@ -26,8 +27,8 @@ local function turns(wave, a, b, c, d)
     return sum / 360
 end
 
--- Where in the square of cells (0 to 1 along x and y) the tide is least, of the bilinear A cos g
--- and A sin g.
+-- Returns the place in a square of cells (0 to 1 along x and y) where the tide
+-- is smallest, with A cos g and A sin g bilinear.
 local function least(wave, a, b, c, d)
     local best, at = math.huge, nil
     local function part(k)
@@ -49,8 +50,8 @@ local function least(wave, a, b, c, d)
     return at[1], at[2]
 end
 
--- { { x =, y =, anticlockwise = whether high water goes round that way }, ... } of a wave
--- { amplitude =, phase = } of a grid.
+-- Returns the amphidromic points of a wave { amplitude =, phase = } on a grid:
+-- { { x =, y =, anticlockwise = whether high water turns that way }, ... }.
 function cotidal.amphidromes(grid, wave)
     local list, nx = {}, grid.nx
     for j = 0, grid.ny - 2 do
@@ -69,7 +70,7 @@ end
 
 -- ---- chart ----
 
--- NaN where there is no water.
+-- Returns the values, with NaN on land.
 local function masked(basin, values)
     local out = memory.array('double', basin.nx * basin.ny)
     for k = 0, basin.nx * basin.ny - 1 do
@@ -78,11 +79,11 @@ local function masked(basin, values)
     return out
 end
 
-local reach = 4     -- cells from a gauge to the water that it is of
+local reach = 4     -- cells from a gauge to its cell of water, at most
 
--- A PNG of a constituent: amplitude in colour, lines of equal phase every 30 degrees, amphidromes
--- and the gauges that lie at the water. basin: of ocean/basin.lua; found: of harmonics; stations:
--- { { x =, y = }, ... }
+-- Draws a PNG of a constituent: amplitude in colour, lines of equal phase every
+-- 30 degrees, amphidromic points, and gauges near water. basin: of basin.lua.
+-- found: the result of mare.harmonics. stations: { { x =, y = }, ... }.
 function cotidal.chart(path, basin, found, name, stations)
     local marks, wave = {}, found[name]
     for _, one in ipairs(stations or {}) do
@@ -144,8 +145,9 @@ local function put(file, basin, found, names)
     end
 end
 
--- Amplitude and phase of the named constituents in every cell, as CF NetCDF; whole or not at all.
--- about: { title = , ... }, or of the simulation that mare.run gives
+-- Writes amplitude and phase of the named constituents in every cell as CF
+-- NetCDF, complete or not at all. about: { title = , ... }, or the simulation
+-- that mare.run returns.
 function cotidal.write(path, basin, found, names, about)
     if not basin.grid.spherical then
         errors.argument 'cotidal: write: a grid of longitude and latitude is wanted'
@@ -166,8 +168,9 @@ end
 
 -- ---- gauges ----
 
--- Observed and computed of a constituent at gauges (gauges.lua) that have it and lie at the water:
--- { { gauge, computed = { amplitude, phase }, observed, error (m) }, ... }
+-- Compares a constituent at the gauges (gauges.lua) that have it and lie near
+-- water. Returns { { gauge, computed = { amplitude, phase }, observed, error
+-- (m) }, ... }.
 function cotidal.compare(basin, found, name, stations)
     local list = {}
     for _, gauge in ipairs(stations) do
@@ -183,7 +186,7 @@ function cotidal.compare(basin, found, name, stations)
     return list
 end
 
--- tides.score of what compare() gives.
+-- Returns tides.score of the result of compare().
 function cotidal.score(list)
     local pairs_of = {}
     for k, one in ipairs(list) do pairs_of[k] = { one.observed, one.computed } end
@@ -193,8 +196,8 @@ function cotidal.score(list)
     return tides.score(pairs_of)
 end
 
--- A PNG of what compare() gives: A cos g and A sin g of each gauge, observed along x, computed
--- along y; what is right lies on the diagonal.
+-- Draws a PNG of the result of compare(): A cos g and A sin g of each gauge,
+-- observed along x and computed along y. A perfect model lies on the diagonal.
 function cotidal.scatter(path, list, name)
     local parts = {
         { label = 'A cos g', style = 'points', x = {}, y = {}, of = math.cos },
@@ -218,7 +221,8 @@ function cotidal.scatter(path, list, name)
     }
 end
 
--- One line a gauge: name, observed amplitude and phase, computed ones, vector error.
+-- Returns lines, one per gauge: name, observed amplitude and phase, computed
+-- ones, vector error.
 function cotidal.table(list)
     local lines = { string.format('%-26s %8s %6s %8s %6s %8s', 'gauge', 'observed', 'deg',
         'computed', 'deg', 'error m') }

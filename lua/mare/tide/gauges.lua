@@ -1,5 +1,6 @@
--- Tide gauges from a table of comma-separated values, with a head line: name, lat, lon (degrees),
--- and NAME_amplitude_m, NAME_phase_deg for each constituent.
+-- Reads tide gauges from comma-separated values with a line of column names:
+-- name, lat, lon (degrees), and NAME_amplitude_m and NAME_phase_deg for each
+-- constituent.
 
 local errors = require 'bindings.errors'
 
@@ -36,7 +37,8 @@ local function parse(path, line, number, columns)
     return gauge
 end
 
--- All lines, of a table that has these columns, and its columns.
+-- Returns the lines of a table, which must have the wanted columns, and its
+-- columns.
 local function read(path, wanted)
     local file = io.open(path)
     if not file then errors.usage('%s: there is no such file', path) end
@@ -53,14 +55,15 @@ local function read(path, wanted)
     return list, columns
 end
 
--- { { name =, x = degrees east, y = degrees north, constituents = { M2 = { amplitude = m, phase =
--- degrees behind Greenwich }, ... } }, ... }
+-- Returns { { name =, x = degrees east, y = degrees north, constituents = { M2
+-- = { amplitude = (m), phase = (degrees behind Greenwich) }, ... } }, ... }.
 function gauges.read(path)
     return (read(path, { 'name', 'lat', 'lon' }))
 end
 
--- Of a table with columns i and j instead: { { i, j, NAME = { amplitude, phase }, ... }, ... }, and
--- the names of the constituents, each of which every line must have.
+-- Reads a table with columns i and j instead of names and places. Returns { {
+-- i, j, NAME = { amplitude, phase }, ... }, ... }, and the names of the
+-- constituents, each of which every line must have.
 function gauges.cells(path)
     local list, columns = read(path, { 'i', 'j' })
     local names, cells = {}, {}

@@ -1,8 +1,10 @@
--- Harmonic analysis of a run, in every cell, while it runs: sums of an unknown times cosine and
--- sine of each constituent grow on the devices (kernels/tide/harmonics.krn), without stopping them;
--- the host keeps the sums of squares of these functions (tides.lua), and solves for amplitudes and
--- phases at the end. Sums of a cell do not depend on how the grid is split. A run that is told of
--- the analysis has its sums in its checkpoints, and goes on with the same bits.
+-- Harmonic analysis of a run, in every cell, during the run. The devices sum an
+-- unknown times cosine and sine of each constituent
+-- (kernels/tide/harmonics.krn) without being stopped. The host keeps the normal
+-- equations of these functions (tides.lua) and solves for amplitudes and phases
+-- at the end. The sums of a cell do not depend on the decomposition. A run with
+-- an analysis keeps the sums in its checkpoints, and continues with the same
+-- bits.
 --
 --     local analysis = mare.harmonics { constituents = { 'M2', 'S2' }, from = days }
 --     mare.run { analyses = { analysis },
@@ -21,8 +23,9 @@ Harmonics.__index = Harmonics
 
 local fields = { constituents = 'table', variable = 'string', from = 'number', arguments = 'table' }
 
--- { constituents = { names }, variable = an unknown of the scheme (the first), from = the time (s)
--- of the first sample (0), arguments = { NAME = of tides.argument, ... } for t = 0, or nil }
+-- desc: { constituents = { names }, variable = an unknown of the scheme
+-- (default: the first), from = the time (s) of the first sample (0), arguments
+-- = { NAME = of tides.argument, ... } at t = 0, or nil }.
 function harmonics.new(desc)
     errors.fields('harmonics', desc, fields)
     return setmetatable({
@@ -39,7 +42,7 @@ local function plane_of(self, scheme)
         table.concat(scheme.fields, ', '))
 end
 
--- What the parts on a device share.
+-- Makes what all parts on a device share.
 local function new_lane(self, member, precision)
     local device, speeds = member.device, self.fit.speeds
     local program = device:program(source.program('tide/harmonics.krn',
@@ -76,7 +79,7 @@ local function attach(self, sim)
     end
 end
 
--- Adds the present state, unless it is too early: what a run calls.
+-- Adds the present state, unless it is too early. A run calls this.
 function Harmonics:take(sim)
     if sim.now.t < self.from then return end
     if not self.sim then attach(self, sim) end
@@ -89,7 +92,7 @@ function Harmonics:take(sim)
     self.fit:add(sim.now.t)
 end
 
--- Sums of the whole grid into host memory: one plane after the other, x fastest.
+-- Downloads the sums of the whole grid: one plane after the other, x fastest.
 local function download(self, host)
     local g, size = self.sim.grid, self.fit.size
     for _, piece in ipairs(self.pieces) do
@@ -102,21 +105,21 @@ end
 
 -- ---- checkpoints ----
 
--- Bytes that save() writes.
+-- Returns the bytes that save() writes.
 function Harmonics:saved_bytes(grid)
     return 8 * self.fit.size * grid.cells
 end
 
--- The sums, to where the pointer `host` points. Returns what else is to be kept, as plain values.
--- Waits.
+-- Writes the sums to the pointer `host`. Returns the plain values that a
+-- checkpoint must keep too. Waits for the devices.
 function Harmonics:save(host)
     if self.sim then download(self, host) end
     return { names = self.fit.names, variable = self.variable, from = self.from,
         count = self.fit.count, sums = self.fit.sums }
 end
 
--- Raises where the sums of a checkpoint are of something else than is wanted. When they begin may
--- still change until one has begun.
+-- Raises an error if the sums of a checkpoint belong to another analysis. Its
+-- starting time may still change before the first sample.
 local function check_same(self, sim, kept)
     local names, before = table.concat(self.fit.names, ','), table.concat(kept.names, ',')
     if names ~= before then
@@ -134,8 +137,9 @@ local function check_same(self, sim, kept)
     end
 end
 
--- Goes on from what save() has left, `host` a pointer to the sums. Raises where these are of other
--- constituents, another unknown or began at another time.
+-- Continues from what save() has left. host: a pointer to the sums. Raises an
+-- error if they belong to other constituents, another unknown or another
+-- starting time.
 function Harmonics:load(sim, host, kept)
     check_same(self, sim, kept)
     if kept.count == 0 then return end
@@ -152,7 +156,8 @@ end
 
 -- ---- results ----
 
--- A function from a cell's number to its mean and, one after the other, A cos g and A sin g. Waits.
+-- Returns a function from the number of a cell to an array of its mean and then
+-- A cos g and A sin g of each constituent. Waits for the devices.
 local function solution(self)
     if not self.sim then errors.raise('MARE_ERROR_STATE', 'harmonics: no sample was taken') end
     local cells, size, right = self.sim.grid.cells, self.fit.size, {}
@@ -165,8 +170,9 @@ local function solution(self)
     end
 end
 
--- { mean = array, NAME = { amplitude = array, phase = array (degrees) }, ... }: arrays of one
--- double a cell, from 0, x fastest, south first. Waits.
+-- Returns { mean = array, NAME = { amplitude = array, phase = array (degrees)
+-- }, ... }. Arrays have one double per cell, from 0, x fastest, south first.
+-- Waits for the devices.
 function Harmonics:result()
     local solve, names = solution(self), self.fit.names
     local cells = self.sim.grid.cells
@@ -186,8 +192,8 @@ function Harmonics:result()
     return found
 end
 
--- Of single cells { { i, j }, ... }, counted from 0: { { NAME = { A cos g, A sin g }, ... }, ... }.
--- Waits.
+-- Returns the analysis of single cells { { i, j }, ... }, counted from 0: { {
+-- NAME = { A cos g, A sin g }, ... }, ... }. Waits for the devices.
 function Harmonics:at(cells)
     local solve, list = solution(self), {}
     for n, cell in ipairs(cells) do
@@ -198,7 +204,7 @@ function Harmonics:at(cells)
     return list
 end
 
--- Gives its memory back.
+-- Releases the memory.
 function Harmonics:release()
     for _, piece in ipairs(self.pieces) do
         piece.launch:release()

@@ -1,7 +1,9 @@
--- The tide on the open boundary of a sea, from gauges within (inversion.lua), in two steps. The
--- main constituent is strong: friction makes what it does depend on itself, and each linearisation
--- takes two runs a knot of the boundary (chain.lua). Beside it the others are weak: it has made
--- friction linear for them, and one run a knot tells all of them, to a complex factor.
+-- Finds the tide on the open boundary of a sea from gauges inside
+-- (inversion.lua), in two steps. The main constituent is strong: through
+-- friction its effect depends on itself, and each linearisation takes two runs
+-- per knot of the boundary (chain.lua). The others are weak: beside the main
+-- one, friction is linear for them, and one run per knot gives the response to
+-- all of them, up to a complex factor.
 
 local inversion = require 'mare.tide.inversion'
 local tides = require 'mare.forcing.tides'
@@ -12,23 +14,26 @@ local Inverse = {}
 Inverse.__index = Inverse
 
 local folds = 5
-local chords = 8            -- steps of each fold
+local chords = 8            -- iterations of each fold of the cross-validation
 local small = 0.05          -- m, of a weak constituent on the boundary
-local resistance = 4e-5     -- 1/s, of the linear friction of a first guess
+local resistance = 4e-5     -- 1/s, of linear friction for the first guess
 
--- { chain = of chain.new, whose sea() takes the r of a linear friction (1/s) or nil for its own,
--- gauges = list of mare.gauges at its places, smooth = weight, rounds = at most, periods = of a run
--- of the main constituent, the last one analysed, days = of a run with all, say = function(format,
--- ...) for progress }. Returns it; after main() and others() `boundary` has the controls of each
--- constituent, and `scores` { fitted =, left_out = median vector errors (m) }.
+-- desc: { chain = of chain.new, whose sea() takes the coefficient of linear friction (1/s), or nil
+--     for its own friction,
+--   gauges = of mare.gauges, at the places of the chain, smooth = weight, rounds = at most,
+--   periods = of a run of the main constituent, the last of which is analysed,
+--   days = of a run with all constituents, say = function(format, ...) for progress }.
+-- After main() and others(), `boundary` has the controls of each constituent, and `scores` has
+-- { fitted =, left_out = median vector errors (m) }.
 function inverse.new(desc)
     local self = setmetatable({ boundary = {}, scores = {} }, Inverse)
     for key, value in pairs(desc) do self[key] = value end
     return self
 end
 
--- A constituent at the gauges: { values, scale = what miss is no surprise, smooth = weight }. One
--- that a gauge does not have is taken for 0, of no weight.
+-- Returns a constituent at the gauges: { values, scale = expected misses,
+-- smooth = weight }. For a gauge without this constituent it is 0 with no
+-- weight.
 local function observed(self, name)
     local list, sum, count = { values = {}, scale = {} }, 0, 0
     for g, gauge in ipairs(self.gauges) do
@@ -59,14 +64,15 @@ local function score(self, name, wanted, fitted, left_out)
         s.fitted, s.left_out)
 end
 
--- A constituent that has nothing, but `much` at knot number `at`.
+-- Returns a constituent that is `much` at knot number `at` and 0 elsewhere.
 local function single(self, at, much)
     local list = {}
     for k = 1, self.chain.knots do list[k] = { k == at and much or 0, 0 } end
     return list
 end
 
--- Controls from responses[k][g], what one of knot k does at gauge g; and what the gauges get.
+-- Returns the controls that fit best, and the resulting values at the gauges.
+-- responses[k][g]: of gauge g to knot k.
 local function fit(self, responses, wanted, skip)
     local rows = {}
     for g in ipairs(self.gauges) do
@@ -80,7 +86,7 @@ end
 
 -- ---- the main constituent ----
 
--- What gauges see of several sets of controls.
+-- Computes the main constituent at the gauges for several sets of controls.
 local function compute_main(self, name, list, r)
     local boundaries, seen, period = {}, {}, 1296000 / tides.speeds[name]
     for m, x in ipairs(list) do boundaries[m] = { [name] = x } end
@@ -93,7 +99,7 @@ local function compute_main(self, name, list, r)
     return seen
 end
 
--- Finds the constituent without any other.
+-- Finds the main constituent, without any other.
 function Inverse:main(name)
     local chain, wanted, list = self.chain, observed(self, name), {}
     for k = 1, chain.knots do list[k] = single(self, k, 1) end
@@ -113,8 +119,9 @@ end
 
 -- ---- the others ----
 
--- The one of `list` that runs of those days do not tell from `name`, whose response is as good; nil
--- where there is none. The first is the main one, and never meant.
+-- Returns the constituent of `list` that a run of so many days cannot separate
+-- from `name`, and whose response can therefore be used for it; nil if there is
+-- none. The first constituent, the main one, is never returned.
 local function twin(self, name, list)
     for n = 2, #list do
         local apart = math.abs(tides.speeds[name] - tides.speeds[list[n]])
@@ -122,7 +129,8 @@ local function twin(self, name, list)
     end
 end
 
--- responses[NAME][k][g] of all but the first of `list`, beside that.
+-- Returns responses[NAME][k][g] of all constituents in `list` but the first,
+-- which is present.
 local function respond(self, list)
     local boundaries, responses, period = {}, {}, 1296000 / tides.speeds[list[1]]
     for k = 1, self.chain.knots do
@@ -156,7 +164,7 @@ local function fit_other(self, name, responses)
     score(self, name, wanted, seen, unseen)
 end
 
--- Finds all but the first of these, which main() has found.
+-- Finds the constituents but the first, which main() has found.
 function Inverse:others(names)
     local apart = { names[1] }
     for n = 2, #names do

@@ -1,10 +1,12 @@
--- Which tide on an open boundary do gauges want? The boundary is given by controls, complex numbers
--- { re, im } along it, and a model tells what each gauge sees. Friction makes that not linear, nor
--- a function of a complex variable: a little more of a control does one thing along its real axis
--- and another along the imaginary one. So the method is Gauss and Newton's in real numbers: both
--- derivatives of each control from a run each, weighted least squares for the change, of which the
--- best of several dampings is taken, and again. Weights are Cauchy's: a gauge that no boundary
--- serves, at the head of an estuary, pulls the less the more it is off.
+-- Finds the tide on an open boundary that fits gauges best. The boundary is
+-- given by controls, complex numbers { re, im } along it; a model computes what
+-- each gauge observes. Because of friction this is not linear, nor an analytic
+-- function of the controls: changes along the real and the imaginary axis have
+-- different effects. So the method is Gauss-Newton in real numbers. It takes
+-- both derivatives of each control from one run each, solves weighted least
+-- squares for the change, takes the best of several dampings, and repeats. The
+-- weights are Cauchy's: a gauge that no boundary fits, at the head of an
+-- estuary, counts less the larger its miss is.
 
 local errors = require 'bindings.errors'
 
@@ -12,7 +14,8 @@ local inversion = {}
 
 -- ---- least squares ----
 
--- Solves the symmetric positive a x = b of n unknowns, rows of `a` one after the other, in place.
+-- Solves a x = b for n unknowns in place; `a` is symmetric positive definite,
+-- stored by rows.
 local function solve(a, b, n)
     for k = 1, n do
         local pivot = a[(k - 1) * n + k]
@@ -46,7 +49,7 @@ local function squares(n)
     return self
 end
 
--- Adds the equation sum of row[k] x[k] = right, of real numbers, with a weight.
+-- Adds the real equation sum of row[k] x[k] = right, with a weight.
 function Squares:add(row, right, weight)
     local a, b, n = self.a, self.b, self.n
     for i, p in pairs(row) do
@@ -57,14 +60,15 @@ function Squares:add(row, right, weight)
     end
 end
 
--- As complex numbers, of which all real parts come first.
+-- Returns the solution as complex numbers. All real parts come first in the
+-- equations.
 function Squares:solve()
     local x, list, half = solve(self.a, self.b, self.n), {}, self.n / 2
     for k = 1, half do list[k] = { x[k], x[half + k] } end
     return list
 end
 
--- sum of row[k] x[k], of complex numbers
+-- Returns the complex sum of row[k] x[k].
 function inversion.apply(row, x)
     local re, im = 0, 0
     for k, value in ipairs(x) do
@@ -74,14 +78,14 @@ function inversion.apply(row, x)
     return { re, im }
 end
 
--- sum of row[k] x[k] of real row[k], for those that there are
+-- Returns the sum of row[k] x[k] over the real entries that row has.
 local function mean_of(row, x)
     local re, im = 0, 0
     for k, share in pairs(row) do re, im = re + share * x[k][1], im + share * x[k][2] end
     return re, im
 end
 
--- Wants the controls x + what is looked for to be smooth.
+-- Adds equations that make the controls x plus the unknown change smooth.
 local function add_smoothness(sums, desc, x)
     local n = sums.n / 2
     for _, row in ipairs(desc.smoothness) do
@@ -99,9 +103,10 @@ local function zeros(n)
     return list
 end
 
--- The x that minimises the sum of weights[g] |right[g] - sum over k of rows[g][k] x[k]|^2, all
--- complex, and of smooth |sum of row[k] x[k]|^2 over `smoothness`, rows { [k] = number } of what
--- should vanish. skip = function(g) -> whether to leave that out, or nil
+-- Returns the complex x that minimises the sum of weights[g] |right[g] - sum
+-- over k of rows[g][k] x[k]|^2 and of smooth |sum of row[k] x[k]|^2 over the
+-- rows { [k] = number } of `smoothness`. skip = function(g) -> whether to leave
+-- gauge g out, or nil.
 function inversion.fit(desc)
     local n, sums = desc.unknowns, squares(2 * desc.unknowns)
     for g, row in ipairs(desc.rows) do
@@ -119,8 +124,8 @@ function inversion.fit(desc)
     return sums:solve()
 end
 
--- The same with weights that follow from the misses: 1 / (scale[g]^2 + miss^2). Returns x, and what
--- the rows make of it.
+-- Does the same with weights 1 / (scale[g]^2 + miss^2), which follow from the
+-- misses. Returns x, and its values at the gauges.
 function inversion.fit_robustly(desc)
     local weights, seen, x = {}, {}, nil
     local problem = setmetatable({ weights = weights }, { __index = desc })
@@ -136,7 +141,7 @@ function inversion.fit_robustly(desc)
     return x, seen
 end
 
--- ---- Gauss and Newton ----
+-- ---- Gauss-Newton ----
 
 local function miss(desc, g, predicted)
     local z, p = desc.observed[g], predicted[g]
@@ -144,7 +149,8 @@ local function miss(desc, g, predicted)
     return re, im, re * re + im * im
 end
 
--- What is made small: logarithms of 1 + (miss / scale)^2, and roughness.
+-- Returns the cost to be minimised: logarithms of 1 + (miss / scale)^2, and
+-- roughness.
 local function cost(desc, x, predicted)
     local sum = 0
     for g in ipairs(desc.observed) do
@@ -160,7 +166,7 @@ local function cost(desc, x, predicted)
     return sum
 end
 
--- x and a step from it, which a damping shortens.
+-- Returns x after one step, shortened by damping.
 local function stepped(desc, x, predicted, rows, damping)
     local n, sums = desc.unknowns, squares(2 * desc.unknowns)
     for g, row in ipairs(rows) do
@@ -178,8 +184,9 @@ local function stepped(desc, x, predicted, rows, damping)
     return step
 end
 
--- For each gauge { derivatives of its real part, of its imaginary part }, by all real parts of x
--- and then by all imaginary ones; from runs that have `delta` more of one.
+-- Returns for each gauge the derivatives of its real part and of its imaginary
+-- part, with respect to all real parts of x and then to all imaginary parts.
+-- Each comes from a run with `delta` added to one of them.
 local function derivatives(desc, x, predicted)
     local list, n, rows = {}, desc.unknowns, {}
     for k = 1, 2 * n do
@@ -204,12 +211,13 @@ end
 
 local dampings = { 0.01, 0.3, 3, 30, 300 }
 
--- Controls that gauges want. desc: { unknowns = how many, observed = { { re, im }, ... } of gauges,
--- scale = { a miss that is no surprise, ... }, compute = function({ x, ... }) -> { { { re, im } of
--- each gauge }, ... } for several sets of controls at once, smoothness, smooth, skip = as of fit(),
--- guess = function(skip) -> a first one, rounds =, delta = how much more of a control tells a
--- derivative, tell = function(round, cost, predicted) or nil }. Returns { x =, predicted =, rows =
--- derivatives }.
+-- Finds the controls that fit the gauges. desc: { unknowns = their number,
+--   observed = { { re, im }, ... } at the gauges, scale = { the expected miss of each, ... },
+--   compute = function({ x, ... }) -> { { { re, im } of each gauge }, ... } for several x at once,
+--   smoothness, smooth, skip = as for fit(), guess = function(skip) -> the first x, rounds =,
+--   delta = the change of a control for derivatives,
+--   tell = function(round, cost, predicted) or nil }.
+-- Returns { x =, predicted =, rows = derivatives }.
 function inversion.descend(desc)
     local found = { x = desc.guess(desc.skip) }
     found.predicted = desc.compute({ found.x })[1]
@@ -230,10 +238,11 @@ function inversion.descend(desc)
     return found
 end
 
--- What gauges see that were not asked: the folds, each without every `folds`-th gauge, start from
--- desc.guess(skip), a first guess without them, and go `rounds` steps with the derivatives of
--- `found`, of descend(), which saves all but one run a step. Returns { { re, im }, ... } of each
--- gauge, from the fold that does not know it.
+-- Cross-validates: predicts each gauge from the others. Each fold leaves out
+-- every `folds`-th gauge, starts from desc.guess(skip) without them, and takes
+-- `rounds` steps with the derivatives of `found`, the result of descend(),
+-- which saves all but one run per step. Returns { { re, im }, ... } of each
+-- gauge, from the fold that does not use it.
 function inversion.validate(desc, found, folds, rounds)
     local problems, xs, unseen = {}, {}, {}
     for fold = 1, folds do

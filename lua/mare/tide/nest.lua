@@ -1,6 +1,7 @@
--- Basins made of a basin (basin.lua): a window of it, whose edge has the tide that a run of the
--- whole one found, and one with finer cells, of which bed, shore and the tide on the open boundary
--- are interpolated. Both are descriptions, which basin.lua makes a basin of.
+-- Makes basins from a basin (basin.lua): a window of it, whose edge has the
+-- tide that a run of the whole basin found; and a basin with finer cells, whose
+-- bed, shore and tide on the open boundary are interpolated. Both are
+-- descriptions, which basin.lua completes.
 
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -10,8 +11,8 @@ local nest = {}
 
 -- ---- finer cells ----
 
--- Of n * factor finer cells along an axis, counted from 0: the coarse ones around the centre of
--- each, and the weight of the second.
+-- Returns, for each of n * factor finer cells along an axis, the coarse cells
+-- on both sides of its centre and the weight of the second.
 local function places(n, factor)
     local low, high, weight = {}, {}, {}
     for k = 0, n * factor - 1 do
@@ -23,7 +24,8 @@ local function places(n, factor)
     return { low = low, high = high, weight = weight, n = n * factor, factor = factor }
 end
 
--- Water where at least half of the bilinear weights belong to it, and its mean depth there.
+-- Returns the depths of the finer cells. A cell is water if at least half of
+-- its bilinear weights belong to water; its depth is the mean of those.
 local function depths_of(basin, x, y)
     local depths, from, nx = memory.array('double', x.n * y.n), basin.depths, basin.nx
     for j = 0, y.n - 1 do
@@ -44,14 +46,15 @@ local function depths_of(basin, x, y)
     return depths
 end
 
--- Open cells of a basin by their place.
+-- Returns the open cells of a basin by their place.
 local function by_place(basin)
     local found = {}
     for _, cell in ipairs(basin.open or {}) do found[cell[2] * basin.nx + cell[1]] = cell end
     return found
 end
 
--- Constants of a finer cell (i, j): the mean of the open cells around it, weighed as depths are.
+-- Returns the tidal constants of a finer cell (i, j): the weighted mean of the
+-- open cells around it.
 local function constants_at(basin, open, x, y, i, j)
     local a, b, found = x.weight[i], y.weight[j], { i, j }
     local around = {
@@ -74,7 +77,8 @@ local function constants_at(basin, open, x, y, i, j)
     return found
 end
 
--- Of the finer cells of open ones those beside water that is not open; the others become land.
+-- Returns the open cells: those finer cells of open ones that touch water which
+-- is not open. The others become land.
 local function open_of(basin, x, y, depths)
     local open, list = by_place(basin), {}
     local function is_inner(i, j)
@@ -99,7 +103,7 @@ local function open_of(basin, x, y, depths)
     return list
 end
 
--- Each cell divided into so many along x and y.
+-- Divides each cell into so many cells along x and y.
 function nest.refine(basin, along_x, along_y)
     for _, factor in ipairs { along_x, along_y } do
         if factor % 1 ~= 0 or factor < 1 then
@@ -114,7 +118,7 @@ end
 
 -- ---- a window ----
 
--- Indices of the cells whose centres lie within a range of an axis.
+-- Returns the indices of the cells whose centres lie within a range of an axis.
 local function range_of(basin, box, first, axis, n)
     local edges = basin[axis]
     local d = (edges[2] - edges[1]) / n
@@ -128,7 +132,8 @@ local function range_of(basin, box, first, axis, n)
     return low, high - low + 1, { edges[1] + low * d, edges[1] + (low + high - low + 1) * d }
 end
 
--- The water on the edge of the window, with the tide that was found there (of mare.harmonics).
+-- Returns the water on the edge of the window, with the tide of mare.harmonics
+-- there.
 local function edge_of(basin, window, found)
     local known, list = by_place(basin), {}
     for j = 0, window.ny - 1 do
@@ -149,8 +154,9 @@ local function edge_of(basin, window, found)
     return list
 end
 
--- box: { west, east, south, north } (degrees); found: amplitudes and phases of every cell of the
--- basin by constituent, those of `names`.
+-- Cuts out a window. box: { west, east, south, north } (degrees). found:
+-- amplitudes and phases of every cell of the basin by constituent. names: the
+-- constituents to use.
 function nest.window(basin, box, found, names)
     local window = { names = names }
     window.i0, window.nx, window.x = range_of(basin, box, 1, 'x', basin.nx)
@@ -166,7 +172,8 @@ function nest.window(basin, box, found, names)
     return window
 end
 
--- Refuses a box that window() would; what it costs to find the tide comes before that.
+-- Refuses a box that window() would refuse, before the costly run that finds
+-- the tide.
 function nest.check(basin, box)
     range_of(basin, box, 1, 'x', basin.nx)
     range_of(basin, box, 3, 'y', basin.ny)

@@ -217,6 +217,32 @@ end, {
     { 'lua/mare/run/a.lua', "local a = require('mare.run.b').c(name)\n", 0 },
 })
 
+-- Ranks of MPI will change the exchange of halos, reductions and gathering alone: nothing else may
+-- ask which parts there are, or whether two of them share a device.
+local function knows_parts(path)
+    return not under(path, 'lua/mare') or under(path, 'lua/mare/array')
+        or path == 'lua/mare/run/simulation.lua'
+end
+
+line_rule('only the array room and the simulation go through parts', 'code', function(line, path)
+    if knows_parts(path) then return end
+    for _, name in ipairs { 'states', 'members', 'parts' } do
+        local pattern = '%f[%w_]' .. name .. '%f[^%w_]'
+        local is_list = name ~= 'parts' and line:find('pairs%(%s*' .. pattern)
+        if line:find('%.' .. pattern) or is_list then
+            return 'goes through ' .. name .. '; see array/fields.lua'
+        end
+    end
+    if line:find '[~=]=%s*[%w_]+%.device%f[^%w_.]' then return 'asks where a part is' end
+end, {
+    { 'lua/mare/run/a.lua', 'for _, s in ipairs(sim.states) do\nlocal m = sim.members[1]\n', 2 },
+    { 'lua/mare/ocean/a.lua', 'for _, s in ipairs(states) do\nreturn #self.fields.parts\n', 2 },
+    { 'lua/mare/tide/a.lua', 'if a.device == b.device then\nif other ~= s.device then\n', 2 },
+    { 'lua/mare/array/a.lua', 'for _, s in ipairs(fields.states) do\n', 0 },
+    { 'lua/mare/run/simulation.lua', 'local m = self.members[1]\n', 0 },
+    { 'lua/mare/tune/a.lua', 'local states = entry.device == device.info.model\n', 0 },
+})
+
 line_rule('no place of one machine', 'lines', function(line, path)
     if path == 'tests/tidy.lua' then return end     -- the planted texts below
     local place = line:match '%f[/]/work/' or line:match '%f[/]/home/%w' or line:match '%f[/]/root/'

@@ -7,6 +7,8 @@
 --     fields:exchange { ... }   what fills the halos of one buffer
 --     fields:reduce(list)       sums over rows, of the same bits however the grid is split
 --     fields:replicate { ... }  memory that every device has, shared or collected on demand
+--     fields:copy(label)        a copy on the devices, to go back to or to compare with
+--     fields:entries { ... }    numbers of a list's entries, each on the part that has it
 --     fields:gather { ... }     boxes of cells into host memory, while the devices go on
 --     fields:save, load, fill   the whole grid, with its ghost cells, to and from host memory
 --     fields:native()           what kernels of one's own want to know of each part
@@ -14,6 +16,8 @@
 -- Each is a file of this room. Launches are bound once and run often, without garbage. Here alone
 -- is known which parts are where.
 
+local copies = require 'mare.array.copies'
+local entries = require 'mare.array.entries'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local gather = require 'mare.array.gather'
@@ -60,6 +64,11 @@ function Fields:like(desc)
     local full = { grid = self.grid, parts = self.parts }
     for key, value in pairs(desc) do full[key] = value end
     return fields.new(full)
+end
+
+-- A part and its device, for what is chosen once for all of them.
+function Fields:first_part()
+    return self.states[1].part, self.states[1].device
 end
 
 -- The number of a field, from 0.
@@ -142,6 +151,12 @@ function Fields:exchange(...) return exchange.new(self, ...) end
 
 -- See row_sums.lua.
 function Fields:reduce(sources) return row_sums.new(self, sources) end
+
+-- See copies.lua.
+function Fields:copy(label, buffers) return copies.new(self, label, buffers) end
+
+-- See entries.lua.
+function Fields:entries(desc) return entries.new(self, desc) end
 
 -- See replicas.lua.
 function Fields:replicate(desc) return replicas.new(self, desc) end

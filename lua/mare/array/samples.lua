@@ -16,11 +16,11 @@ local Samples = {}
 Samples.__index = Samples
 
 -- The launches of plane n.
-local function new_map(self, n, plane, copy)
+local function new_map(self, n, plane)
     local values = { first = function(piece) return (n - 1) * piece.columns * piece.rows end,
         out = function(piece) return piece.staging end }
     local given = plane.values
-    return map.new(self.fields, { program = plane.program or copy,
+    return map.new(self.fields, { program = plane.program or self.copy,
         kernel = plane.kernel or 'sample', field = plane.field, pieces = self.pieces,
         values = function(piece)
             local all = {}
@@ -41,9 +41,9 @@ function samples.new(fields, desc)
             label = desc.label or 'samples', count = piece.columns * piece.rows * #desc.planes }
         self.of_part[piece.state.part.index] = piece
     end
-    local copy = source.program('array/sample.krn', { defines = { MARE_REAL = fields.precision } })
+    self.copy = source.program('array/sample.krn', { defines = { MARE_REAL = fields.precision } })
     for n, plane in ipairs(desc.planes) do
-        self.maps[n] = new_map(self, n, plane, copy)
+        self.maps[n] = new_map(self, n, plane)
         self.looks_around = self.looks_around or plane.stencil
     end
     return self

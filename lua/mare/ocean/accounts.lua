@@ -8,44 +8,22 @@ local accounts = {}
 local Accounts = {}
 Accounts.__index = Accounts
 
+-- The account of a part, which of the cells it sees, and how many of these are its own.
+local function share_of(state)
+    local cells = state.domain.cells
+    if cells then return cells.gained, cells.numbers, cells.own end
+end
+
 function accounts.new(sim)
-    local self = setmetatable({ sim = sim, shares = {}, done = {} }, Accounts)
-    for _, s in ipairs(sim.states) do
-        local cells = s.domain.cells
-        if cells and cells.own > 0 then
-            self.shares[#self.shares + 1] = { cells = cells, stream = s.device.stream,
-                host = s.device:host { type = 'double', count = 2 * cells.own, label = 'account' } }
-        end
-    end
-    for k, member in ipairs(sim.members) do self.done[k] = member.device:event() end
-    return self
+    return setmetatable({ sim = sim, entries = sim.fields:entries {
+        columns = 2, of = share_of, label = 'account' } }, Accounts)
 end
 
 -- Queues everything.
-function Accounts:take()
-    for _, share in ipairs(self.shares) do
-        share.cells.gained:download { into = share.host, count = 2 * share.cells.own,
-            stream = share.stream }
-    end
-    for k, member in ipairs(self.sim.members) do
-        self.done[k]:record()
-        member.device.stream:flush()
-    end
-end
+function Accounts:take() self.entries:take() end
 
 -- Waits for what was taken last: two numbers a cell, in the order of the list.
-function Accounts:list()
-    local list = {}
-    for _, done in ipairs(self.done) do done:wait() end
-    for _, share in ipairs(self.shares) do
-        local own, data = share.cells.own, share.host.data
-        for k = 1, own do
-            local at = 2 * share.cells.numbers[k]
-            list[at - 1], list[at] = data[k - 1], data[own + k - 1]
-        end
-    end
-    return list
-end
+function Accounts:list() return self.entries:list() end
 
 -- The same as volume (m3) and energy (m5 s-2, by density).
 function Accounts:sums()
@@ -60,20 +38,8 @@ function Accounts:sums()
 end
 
 -- Goes on from such a list.
-function Accounts:load(list)
-    for _, share in ipairs(self.shares) do
-        local own, data = share.cells.own, {}
-        for k = 1, own do
-            local at = 2 * share.cells.numbers[k]
-            data[k], data[own + k] = list[at - 1], list[at]
-        end
-        share.cells.gained:upload(data)
-    end
-end
+function Accounts:load(list) self.entries:load(list) end
 
-function Accounts:release()
-    for _, share in ipairs(self.shares) do share.host:release() end
-    for _, done in ipairs(self.done) do done:release() end
-end
+function Accounts:release() self.entries:release() end
 
 return accounts

@@ -5,7 +5,6 @@
 -- Every device knows where all of them are. A part moves those in its own cells; what other devices
 -- have moved is copied and adopted after each of the two halves of a step.
 
-local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local image = require 'mare.draw.image'
@@ -83,8 +82,7 @@ function drifters.new(desc, earlier)
     if not (given.places and given.places[1]) then errors.argument 'drifters: no places' end
     if given.path then files.check(given.path) end
     local self = setmetatable({
-        name = 'drifters', count = #given.places, path = given.path, records = {}, pairs = {},
-        lanes = {},
+        name = 'drifters', count = #given.places, path = given.path, records = {},
         now = place(desc, given.places), schedule = schedule.new { every = given.every,
             steps = given.steps, times = given.times, t_end = desc.options.t_end },
     }, Drifters)
@@ -99,18 +97,6 @@ end
 
 -- ---- on the devices ----
 
-local function new_lane(self, member)
-    local function buffer(label)
-        return member.device:buffer { type = 'double', count = 3 * self.count, label = label }
-    end
-    local lane = { a = buffer 'drifters', b = buffer 'drifters', foreign = buffer 'drifters',
-        member = member }
-    lane.a:upload(self.now)
-    lane.b:upload(self.now)
-    self.lanes[#self.lanes + 1] = lane
-    return lane
-end
-
 local function radians(degrees, spherical) return spherical and math.rad(degrees) or 0 end
 
 -- Arguments that are the same for all parts.
@@ -123,72 +109,54 @@ local function common(self, sim)
     return { count = self.count, all_nx = g.nx, all_ny = g.ny, walls = held,
         wrap_x = kinds.west == 'periodic' and 1 or 0, wrap_y = kinds.south == 'periodic' and 1 or 0,
         dry = sim.scheme.dry or 0, per_x = 1 / dx, per_y = 1 / dy,
-        south = radians(g.y[1], g.spherical), d_lat = radians(g.dy, g.spherical) }
+        south = radians(g.y[1], g.spherical), d_lat = radians(g.dy, g.spherical),
+        bed = function(piece) return piece.state.domain.bed end }
 end
 
--- Launches of a part, which read the state in buffer `which`: those of a half from a to b or back.
-local function launches_of(lane, s, values, which)
-    local kernel, l = lane.program:kernel 'drift', s.layout
-    values.src, values.bed, values.clock = s[which], s.domain.bed, lane.member.clock.buffer
-    values.origin, values.stride, values.plane = l:offset(0, 0, 0), l.stride, l.plane
-    values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, l.nx, l.ny
-    values.from, values.to = lane.a, lane.b
-    local shape = { global = { values.count } }
-    local there = bind(kernel, values, shape)
-    values.from, values.to = lane.b, lane.a
-    return { there, bind(kernel, values, shape) }
-end
-
--- How the others learn what a device has moved: copies and launches of both halves.
-local function share(self, from, to, s, values)
-    local kernel = to.program:kernel 'adopt'
-    values.i0, values.j0, values.nx, values.ny = s.part.i0, s.part.j0, s.layout.nx, s.layout.ny
-    values.foreign, values.from, values.to = to.foreign, to.a, to.b
-    local shape = { global = { values.count } }
-    local there = bind(kernel, values, shape)
-    values.from, values.to = to.b, to.a
-    self.pairs[#self.pairs + 1] = { to = to.foreign, from = { from.b, from.a },
-        launch = { there, bind(kernel, values, shape) } }
+-- Half of a step, from where they are to where they get: launches by the buffer of the state that
+-- they read, and in `others` what devices then learn of parts elsewhere.
+local function new_half(self, program, values, from, to)
+    local half = {}
+    values.from, values.to = from, to
+    local function all() return { self.count } end
+    for _, which in ipairs { 'now', 'other' } do
+        values.src = self.sim.fields:buffer(which)
+        half[which] = self.sim.fields:map { program = program, kernel = 'drift', values = values,
+            global = all }
+    end
+    half.others = to:adopt { foreign = self.foreign, program = program, kernel = 'adopt',
+        values = values, global = all }
+    return half
 end
 
 -- Makes everything for a simulation, before its steps are recorded.
 function Drifters:attach(sim)
-    local values, of = common(self, sim), {}
-    self.sim, self.launches = sim, { now = {}, other = {} }
-    for _, member in ipairs(sim.members) do
-        local lane, defines = new_lane(self, member), sim.domain:defines()
-        defines.MARE_REAL = sim.precision
-        lane.program = member.device:program(source.program('physics/ocean/drift.krn',
-            { defines = defines }))
-        of[member] = lane
+    local values, defines = common(self, sim), sim.domain:defines()
+    defines.MARE_REAL = sim.precision
+    local program = source.program('physics/ocean/drift.krn', { defines = defines })
+    local function places(list)
+        return sim.fields:replicate { type = 'double', count = 3 * self.count, label = 'drifters',
+            values = list }
     end
-    for _, s in ipairs(sim.states) do
-        for _, which in ipairs { 'now', 'other' } do
-            table.insert(self.launches[which], launches_of(of[s.member], s, values, which))
-        end
-        for _, lane in ipairs(self.lanes) do
-            if lane.member ~= s.member then share(self, of[s.member], lane, s, values) end
-        end
-    end
+    self.sim, self.a, self.b, self.foreign = sim, places(self.now), places(self.now), places()
+    values.foreign = self.foreign
+    self.halves = { new_half(self, program, values, self.a, self.b),
+        new_half(self, program, values, self.b, self.a) }
 end
 
 -- Queues half of a step, the first or second, in the velocity of buffer `which`, whose ghost cells
 -- are filled.
 function Drifters:half(k, which)
-    local launches = self.launches[which]
-    for n = 1, #launches do launches[n][k]:run() end
-    for n = 1, #self.pairs do
-        local pair = self.pairs[n]
-        pair.to:copy(pair.from[k])
-        pair.launch[k]:run()
-    end
+    local half = self.halves[k]
+    half[which]:run()
+    half.others:run()
 end
 
 -- ---- what is known of them ----
 
 -- Waits.
 local function fetch(self)
-    self.now = self.lanes[1].a:totable()
+    self.now = self.a:first():totable()
     return self.now
 end
 
@@ -263,17 +231,10 @@ end
 
 -- Gives back what they have on the devices.
 function Drifters:release()
-    for _, list in pairs(self.launches) do
-        for _, both in ipairs(list) do
-            for _, launch in ipairs(both) do launch:release() end
-        end
+    for _, half in ipairs(self.halves) do
+        for _, launches in pairs(half) do launches:release() end
     end
-    for _, pair in ipairs(self.pairs) do
-        for _, launch in ipairs(pair.launch) do launch:release() end
-    end
-    for _, lane in ipairs(self.lanes) do
-        for _, name in ipairs { 'a', 'b', 'foreign' } do lane[name]:release() end
-    end
+    for _, name in ipairs { 'a', 'b', 'foreign' } do self[name]:release() end
 end
 
 return drifters

@@ -26,6 +26,7 @@ function linear.setup(scheme, desc)
     scheme.accounts, scheme.has_shut_walls = true, true
     scheme.buffers, scheme.updated, scheme.read_only = 2, 3, 1
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
+    scheme.step_shape = scheme.scheme
     scheme.levels = function(steps) return levels[steps % 2] end
 end
 

@@ -42,6 +42,7 @@ function nonlinear.setup(scheme, desc)
     scheme.has_shut_walls = scheme.viscosity == 0       -- it looks at what slides along a wall
     scheme.buffers, scheme.updated, scheme.read_only = 3, 3, 4
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
+    scheme.step_shape = scheme.scheme
     scheme.levels, scheme.back = levels, { 'now', 'third' }
 end
 

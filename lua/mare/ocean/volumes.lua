@@ -141,6 +141,7 @@ function volumes.setup(scheme, desc, balanced)
     scheme.defines = frame.defines(limiter, theta, {})
     scheme.defines.BALANCED = balanced
     scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind_part
+    scheme.step_shape = 'volumes'
 end
 
 return volumes

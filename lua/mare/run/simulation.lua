@@ -183,6 +183,7 @@ local function loop(_, queue)
 end
 
 local block_steps = 16      -- of the longest plan: many kernels share the cost of starting it
+simulation.block_steps = block_steps
 local most_together = 1000  -- in one launch
 
 -- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.

@@ -60,11 +60,6 @@ local function sorted_names(list)
     return table.concat(names, ', ')
 end
 
--- Returns whether there is a kernel of that name.
-function shape_fields.knows(kernel)
-    return rules[kernel] ~= nil
-end
-
 -- Returns the names of a kernel's parameters as the keys of a table.
 function shape_fields.names(kernel)
     local names = {}

@@ -21,86 +21,57 @@ local harmonics = {}
 local Harmonics = {}
 Harmonics.__index = Harmonics
 
-local fields = { constituents = 'table', variable = 'string', from = 'number', arguments = 'table' }
+local allowed = {
+    constituents = 'table', variable = 'string', from = 'number', arguments = 'table',
+}
 
 -- desc: { constituents = { names }, variable = an unknown of the scheme
 -- (default: the first), from = the time (s) of the first sample (0), arguments
 -- = { NAME = of tides.argument, ... } at t = 0, or nil }.
 function harmonics.new(desc)
-    errors.fields('harmonics', desc, fields)
+    errors.fields('harmonics', desc, allowed)
     return setmetatable({
         fit = tides.fit(desc.constituents or { 'M2' }), variable = desc.variable,
-        from = desc.from or 0, arguments = desc.arguments, pieces = {},
+        from = desc.from or 0, arguments = desc.arguments,
     }, Harmonics)
 end
 
-local function plane_of(self, scheme)
-    for k, name in ipairs(scheme.fields) do
-        if name == (self.variable or scheme.fields[1]) then return k - 1 end
+-- The unknown that is analysed.
+local function variable_of(self, scheme)
+    for _, name in ipairs(scheme.fields) do
+        if name == (self.variable or scheme.fields[1]) then return name end
     end
     errors.argument("harmonics: variable '%s' (there are: %s)", self.variable,
         table.concat(scheme.fields, ', '))
 end
 
--- Makes what all parts on a device share.
-local function new_lane(self, member, precision)
-    local device, speeds = member.device, self.fit.speeds
-    local program = device:program(source.program('tide/harmonics.krn',
-        { defines = { MARE_REAL = precision } }))
-    local lane = { program = program,
-        speeds = device:buffer { type = 'double', count = #speeds, label = 'speeds of tides' },
-        basis = device:buffer { type = 'double', count = self.fit.size, label = 'harmonics' } }
-    lane.speeds:upload(speeds)
-    lane.launch = program:kernel 'harmonic_basis':bind { clock = member.clock.buffer,
-        speeds = lane.speeds, waves = #speeds, basis = lane.basis, global = { #speeds + 1 } }
-    return lane
-end
-
-local function new_piece(self, lane, s, plane)
-    local nx, ny, size = s.part.nx, s.part.ny, self.fit.size
-    local sums = s.device:buffer { type = 'double', count = size * nx * ny,
-        label = 'sums of part ' .. s.part.index }
-    sums:fill(0)
-    return { state = s, sums = sums, launch = lane.program:kernel 'harmonic_sums':bind {
-        src = s.now, origin = s.layout:offset(plane, 0, 0), stride = s.layout.stride, nx = nx,
-        ny = ny, basis = lane.basis, functions = size, sums = sums, global = { nx, ny } } }
-end
-
+-- Makes the sums of each part and, on each device, the values of the functions at the state's time.
 local function attach(self, sim)
-    local plane = plane_of(self, sim.scheme)
-    self.sim, self.lanes = sim, {}
-    for k, member in ipairs(sim.members) do
-        self.lanes[k] = new_lane(self, member, sim.precision)
-        for _, s in ipairs(sim.states) do
-            if s.member == member then
-                self.pieces[#self.pieces + 1] = new_piece(self, self.lanes[k], s, plane)
-            end
-        end
-    end
+    local variable = variable_of(self, sim.scheme)
+    local fields, names, size = sim.fields, {}, self.fit.size
+    local program = source.program('tide/harmonics.krn', {
+        defines = { MARE_REAL = sim.precision } })
+    for k = 1, size do names[k] = 'function ' .. k end
+    self.sim, self.sums = sim, fields:like { names = names, precision = 'double', packed = true,
+        label = 'sums' }
+    self.speeds = fields:replicate { type = 'double', count = #self.fit.speeds,
+        values = self.fit.speeds, label = 'speeds of tides' }
+    self.basis = fields:replicate { type = 'double', count = size, label = 'harmonics' }
+    self.compute = self.basis:map { program = program, kernel = 'harmonic_basis',
+        global = #self.fit.speeds + 1,
+        values = { speeds = self.speeds, waves = #self.fit.speeds, basis = self.basis } }
+    self.add = fields:map { program = program, kernel = 'harmonic_sums', field = variable,
+        values = { basis = self.basis, functions = size, sums = self.sums } }
 end
 
 -- Adds the present state, unless it is too early. A run calls this.
 function Harmonics:take(sim)
     if sim.now.t < self.from then return end
     if not self.sim then attach(self, sim) end
-    sim:find_state()
-    for _, lane in ipairs(self.lanes) do lane.launch:run() end
-    for _, piece in ipairs(self.pieces) do
-        piece.launch:set('src', piece.state[piece.state.present])
-        piece.launch:run()
-    end
+    sim.fields:settle()
+    self.compute:run()
+    self.add:run()
     self.fit:add(sim.now.t)
-end
-
--- Downloads the sums of the whole grid: one plane after the other, x fastest.
-local function download(self, host)
-    local g, size = self.sim.grid, self.fit.size
-    for _, piece in ipairs(self.pieces) do
-        local part = piece.state.part
-        piece.sums:download_region(host, { width = 8 * part.nx, height = part.ny, depth = size,
-            src_pitch = 8 * part.nx, src_slice = 8 * part.nx * part.ny, dst_pitch = 8 * g.nx,
-            dst_slice = 8 * g.cells, dst_offset = 8 * (part.j0 * g.nx + part.i0) })
-    end
 end
 
 -- ---- checkpoints ----
@@ -113,7 +84,7 @@ end
 -- Writes the sums to the pointer `host`. Returns the plain values that a
 -- checkpoint must keep too. Waits for the devices.
 function Harmonics:save(host)
-    if self.sim then download(self, host) end
+    if self.sim then self.sums:save(host) end
     return { names = self.fit.names, variable = self.variable, from = self.from,
         count = self.fit.count, sums = self.fit.sums }
 end
@@ -145,13 +116,7 @@ function Harmonics:load(sim, host, kept)
     if kept.count == 0 then return end
     attach(self, sim)
     self.fit.count, self.fit.sums = kept.count, kept.sums
-    local g, size = sim.grid, self.fit.size
-    for _, piece in ipairs(self.pieces) do
-        local part = piece.state.part
-        piece.sums:upload_region(host, { width = 8 * part.nx, height = part.ny, depth = size,
-            dst_pitch = 8 * part.nx, dst_slice = 8 * part.nx * part.ny, src_pitch = 8 * g.nx,
-            src_slice = 8 * g.cells, src_offset = 8 * (part.j0 * g.nx + part.i0) })
-    end
+    self.sums:load(host)
 end
 
 -- ---- results ----
@@ -163,7 +128,7 @@ local function solution(self)
     local cells, size, right = self.sim.grid.cells, self.fit.size, {}
     local solve = self.fit:solver(self.arguments)
     local sums = memory.array('double', size * cells)
-    download(self, sums)
+    self.sums:save(sums)
     return function(n)
         for k = 1, size do right[k] = sums[(k - 1) * cells + n] end
         return solve(right)
@@ -206,12 +171,9 @@ end
 
 -- Releases the memory.
 function Harmonics:release()
-    for _, piece in ipairs(self.pieces) do
-        piece.launch:release()
-        piece.sums:release()
-    end
-    for _, lane in ipairs(self.lanes or {}) do
-        for _, name in ipairs { 'launch', 'speeds', 'basis' } do lane[name]:release() end
+    if not self.sim then return end
+    for _, name in ipairs { 'compute', 'add', 'basis', 'speeds', 'sums' } do
+        self[name]:release()
     end
 end
 

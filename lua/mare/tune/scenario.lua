@@ -10,23 +10,22 @@ local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
 local shape_fields = require 'mare.shapes.shape_fields'
 local shapes = require 'mare.shapes'
-local source = require 'mare.base.source'
+local simulation = require 'mare.run.simulation'
 
 local target = {}
 
 local Target = {}
 Target.__index = Target
 
-local block = 16        -- steps of the longest plan of simulation.lua, which all batches consist of
+local block = simulation.block_steps    -- what all batches consist of
 local small = 64        -- edge of the grid on which a compiler's process makes the same kernels
-local levels = { 'now', 'other', 'third' }
 
 -- ---- which parameters ----
 
 -- The kernel of a step in one pass, as runs choose it.
 local function usual_one_pass(sim)
-    local state = sim.states[1]
-    return frame.one_pass(sim.scheme, state.device, sim.precision, state.part)
+    local part, device = sim.fields:first_part()
+    return frame.one_pass(sim.scheme, device, sim.precision, part)
 end
 
 -- The one to tune: the march where a parameter is of that alone.
@@ -41,8 +40,7 @@ end
 -- The kernels whose shapes the parameters are.
 local function step_kernels(sim, names)
     local scheme = sim.scheme
-    if scheme.name == 'ocean' then return { shape_fields.knows(scheme.scheme) and scheme.scheme
-        or 'volumes' } end
+    if scheme.step_shape then return { scheme.step_shape } end
     if scheme.stages then return { 'stage' } end
     return sim.levels and { one_pass(sim, names) } or { 'x', 'y' }
 end
@@ -123,26 +121,8 @@ local function prepare(self, options)
     return run.prepare(desc)
 end
 
--- One buffer of each level of each part.
-local function copy_of(sim)
-    local copies = {}
-    for k, s in ipairs(sim.states) do
-        copies[k] = {}
-        for _, level in ipairs(levels) do
-            if s[level] then
-                copies[k][level] = s.device:buffer { type = sim.precision, count = s[level].count,
-                    label = 'initial state' }
-                copies[k][level]:copy(s[level])
-            end
-        end
-    end
-    return copies
-end
-
 local function go_back(base)
-    for k, s in ipairs(base.sim.states) do
-        for level, copy in pairs(base.initial[k]) do s[level]:copy(copy) end
-    end
+    base.initial:restore()
     base.sim:start(base.at)
     base.sim:aim(math.huge)
 end
@@ -159,17 +139,11 @@ end
 local function new_base(self, options)
     local sim = shapes.with({}, prepare, self, options)
     local now = sim.now
-    local base = { sim = sim, initial = copy_of(sim),
+    local base = { sim = sim, initial = sim.fields:copy 'initial state',
         at = { t = now.t, steps = now.steps, rate = now.rate } }
     go_back(base)
     take_steps(base, 1)
-    base.answer = {}
-    for k, s in ipairs(sim.states) do
-        local present = s[s.present]
-        base.answer[k] = s.device:buffer { type = sim.precision, count = present.count,
-            label = 'answer' }
-        base.answer[k]:copy(present)
-    end
+    base.answer = sim.fields:copy('answer', { sim.fields:present() })
     return base
 end
 
@@ -180,42 +154,18 @@ end
 
 -- ---- verification ----
 
-local groups = 256
-
-local function new_differ(device, precision)
-    local size = math.min(128, device.info.max_group_size)
-    local kernel = device:program(source.program('array/differ.krn', {
-        defines = { GROUP = size, MARE_REAL = precision } })):kernel 'differ'
-    local worst = device:buffer { type = precision, count = groups, label = 'differences' }
-    return function(a, b)
-        local launch = kernel:bind { a = a, b = b, count = a.count, worst = worst,
-            global = groups * size, group = size }
-        launch:run()
-        local most = 0
-        for _, value in ipairs(worst:totable()) do
-            if value > most or value ~= value then most = value end
-        end
-        launch:release()
-        return most
-    end
-end
-
 local Run = {}
 Run.__index = Run
 
 -- For runner.lua.
 function Run:verify()
-    local base, self_target = self.base, self.target
+    local base, atol = self.base, self.target.atol
     go_back(base)
     take_steps(base, 1)
-    for k, s in ipairs(base.sim.states) do
-        self_target.differ[s.precision] = self_target.differ[s.precision]
-            or new_differ(s.device, s.precision)
-        local worst = self_target.differ[s.precision](s[s.present], base.answer[k])
-        if worst > self_target.atol or worst ~= worst then
-            return false, string.format('the state after %d steps differs by %g, allowed is %g',
-                block, worst, self_target.atol)
-        end
+    local worst = base.answer:difference()
+    if worst > atol or worst ~= worst then
+        return false, string.format('the state after %d steps differs by %g, allowed is %g',
+            block, worst, atol)
     end
     return true
 end
@@ -288,18 +238,15 @@ function Target:keep(record)
     for _, kernel in ipairs(self.kernels) do
         shapes.put { kernel = kernel, scheme = shapes.scheme_name(sim.scheme),
             device = self.device.info.model, precision = sim.precision,
-            size = shapes.size(sim.states[1].part.cells), shape = shape, time = record.time,
+            size = shapes.size((sim.fields:first_part()).cells), shape = shape, time = record.time,
             energy = record.energy }
     end
 end
 
 function Target:release()
     for _, base in pairs(self.bases) do
-        for _, list in ipairs { base.initial, { base.answer } } do
-            for _, buffers in ipairs(list) do
-                for _, buffer in pairs(buffers) do buffer:release() end
-            end
-        end
+        base.initial:release()
+        base.answer:release()
         base.sim:release()
     end
     self.bases = {}
@@ -312,7 +259,7 @@ function target.new(desc, names)
     options.device = nil
     local self = setmetatable({
         scenario = desc.scenario, options = options, device = desc.device,
-        atol = desc.atol or 0, bases = {}, differ = {}, is_param = {}, fields = {}, small = {},
+        atol = desc.atol or 0, bases = {}, is_param = {}, fields = {}, small = {},
     }, Target)
     for _, name in ipairs(names) do self.is_param[name] = true end
     local base = base_of(self, {}, '')

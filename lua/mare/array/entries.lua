@@ -1,0 +1,75 @@
+-- Numbers that parts keep for the entries of one list, such as cells of a tide, on the host in the
+-- order of that list, whichever part has which. Of each part's buffer the first numbers are its
+-- first column, one for each of its own entries, then come those of the next column.
+
+local entries = {}
+
+local Entries = {}
+Entries.__index = Entries
+
+-- desc: { columns = how many numbers an entry has, label, of = function(state) -> the part's
+-- buffer, an array of the places in the list, from 1, of its entries, and how many are its own; nil
+-- where it has none }
+function entries.new(fields, desc)
+    local self = setmetatable({ fields = fields, columns = desc.columns, shares = {}, done = {} },
+        Entries)
+    for _, s in ipairs(fields.states) do
+        local buffer, places, own = desc.of(s)
+        if buffer and own > 0 then
+            self.shares[#self.shares + 1] = { buffer = buffer, places = places, own = own,
+                stream = s.device.stream, host = s.device:host { type = buffer.type,
+                    count = desc.columns * own, label = desc.label } }
+        end
+    end
+    for k, device in ipairs(fields.devices) do self.done[k] = device:event() end
+    return self
+end
+
+-- Queues everything.
+function Entries:take()
+    for _, share in ipairs(self.shares) do
+        share.buffer:download { into = share.host, count = share.host.count,
+            stream = share.stream }
+    end
+    for k, device in ipairs(self.fields.devices) do
+        self.done[k]:record()
+        device.stream:flush()
+    end
+end
+
+-- Calls f(place in the list, place in the part's buffer) for all that a part has.
+local function each(self, share, f)
+    for k = 1, share.own do
+        for column = 0, self.columns - 1 do
+            f(self.columns * (share.places[k] - 1) + column + 1, column * share.own + k)
+        end
+    end
+end
+
+-- Waits for what was taken last: the numbers of an entry one after the other, in the order of the
+-- list.
+function Entries:list()
+    local list = {}
+    for _, done in ipairs(self.done) do done:wait() end
+    for _, share in ipairs(self.shares) do
+        local data = share.host.data
+        each(self, share, function(at, from) list[at] = data[from - 1] end)
+    end
+    return list
+end
+
+-- Such a list onto the devices.
+function Entries:load(list)
+    for _, share in ipairs(self.shares) do
+        local data = {}
+        each(self, share, function(from, at) data[at] = list[from] end)
+        share.buffer:upload(data)
+    end
+end
+
+function Entries:release()
+    for _, share in ipairs(self.shares) do share.host:release() end
+    for _, done in ipairs(self.done) do done:release() end
+end
+
+return entries

@@ -1,26 +1,38 @@
--- A short text that is another where a tuning is another one: of sources, defines, options, the
--- arguments' contents and functions, by their code and what they close over: values, functions and
--- plain tables, not objects and modules, whose state is nobody's intention.
+-- digest.lua - a short text by which results of a tuning are found again: another text where
+-- the tuning is another one. It is a CRC-32 of sources, defines, options and arguments, written
+-- one after the other: a value's kind, then what is in it. Of a function that is its code and
+-- the values that it closes over; of a buffer type and size, not the contents.
+--
+-- Objects and modules that a function closes over are left out, since their state changes from
+-- run to run: tables with a metatable, and those in package.loaded.
 
+local buffer = require 'bindings.buffer'
 local device = require 'bindings.device'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
+local host_array = require 'bindings.host_array'
 local lfs = require 'lfs'
 local source = require 'mare.base.source'
 local zlib = require 'bindings.zlib'
 
 local digest = {}
 
-local function add(state, text)
-    state.crc, state.size = zlib.crc32(state.crc, text, #text), state.size + #text
+local Digest = {}
+Digest.__index = Digest
+
+local function new()
+    return setmetatable({ crc = 0, size = 0, seen = {}, visited = 0 }, Digest)
 end
 
--- Numbers data[first], ...
-local function add_numbers(state, data, first, count)
-    state.crc, state.size = zlib.crc32_numbers(state.crc, data, first, count), state.size + count
+function Digest:add(text)
+    self.crc, self.size = zlib.crc32(self.crc, text, #text), self.size + #text
 end
 
-local walk
+-- Adds data[first] and so on as doubles. Raises where one is no number, and has added nothing
+-- then.
+function Digest:add_numbers(data, first, count)
+    self.crc, self.size = zlib.crc32_numbers(self.crc, data, first, count), self.size + count
+end
 
 local function is_module(value)
     for _, module in pairs(package.loaded) do
@@ -30,62 +42,80 @@ end
 
 local own = '@' .. host.root .. '/lua/'
 
-local function walk_function(state, f)
+-- Mare's own functions close over Mare's modules, which of_mare() is about.
+function Digest:add_function(f)
     local ok, code = pcall(string.dump, f, 'sd')        -- stripped, always the same
-    add(state, ok and code or 'function')
+    self:add(ok and code or 'function')
     if debug.getinfo(f, 'S').source:sub(1, #own) == own then return end
-    local outer = state.is_closed_over
-    state.is_closed_over = true
+    local outer = self.is_closed_over
+    self.is_closed_over = true
     for k = 1, math.huge do
         local name, value = debug.getupvalue(f, k)
         if not name then break end
-        walk(state, value)
+        self:add_value(value)
     end
-    state.is_closed_over = outer
+    self.is_closed_over = outer
 end
 
-local function walk_table(state, t)
-    if t.data and t.count then return add_numbers(state, t.data, 0, t.count) end
-    if state.is_closed_over and (getmetatable(t) or is_module(t)) then return end
-    local count, keys = #t, {}
-    local is_array = type(t[1]) == 'number' and pcall(add_numbers, state, t, 1, count)
+-- The keys in an order that is always the same, without 1 to `count`.
+local function sorted_keys(t, count)
+    local keys = {}
     for key in pairs(t) do
-        if not (is_array and type(key) == 'number' and key >= 1 and key <= count) then
-            keys[#keys + 1] = key
-        end
+        if not (type(key) == 'number' and key >= 1 and key <= count) then keys[#keys + 1] = key end
     end
     table.sort(keys, function(a, b)
         return type(a) .. tostring(a) < type(b) .. tostring(b)
     end)
-    for _, key in ipairs(keys) do
-        walk(state, key)
-        walk(state, t[key])
+    return keys
+end
+
+-- An array of numbers goes in one call, the rest of the table key by key.
+function Digest:add_table(t)
+    if t.data and t.count then return self:add_numbers(t.data, 0, t.count) end
+    if self.is_closed_over and (getmetatable(t) or is_module(t)) then return end
+    local is_array = type(t[1]) == 'number' and pcall(self.add_numbers, self, t, 1, #t)
+    for _, key in ipairs(sorted_keys(t, is_array and #t or 0)) do
+        self:add_value(key)
+        self:add_value(t[key])
     end
 end
 
--- What is in the memory of a device is told by its type and size alone.
-function walk(state, value)
+-- Whether a table or function was added before; then its number is added in its place.
+function Digest:is_known(value)
+    local number = self.seen[value]
+    if number then
+        self:add(number)
+        return true
+    end
+    self.visited = self.visited + 1
+    self.seen[value] = 'number ' .. self.visited
+end
+
+local adders = {
+    string = Digest.add,
+    boolean = function(self, value) self:add(tostring(value)) end,
+    number = function(self, value) self:add(('%.17g'):format(value)) end,
+    ['function'] = function(self, f)
+        if not self:is_known(f) then self:add_function(f) end
+    end,
+    table = function(self, t)
+        if self:is_known(t) then return end
+        if buffer.is(t) then return self:add_value(('%s %d'):format(t.type, t.count)) end
+        self:add_table(t)
+    end,
+}
+
+function Digest:add_value(value)
     local kind = type(value)
-    add(state, '\n' .. kind .. ' ')
-    if kind == 'function' or kind == 'table' then
-        local number = state.seen[value]
-        if number then return add(state, number) end
-        state.visited = state.visited + 1
-        state.seen[value] = 'number ' .. state.visited
-    end
-    if kind == 'function' then return walk_function(state, value) end
-    if kind == 'table' and value.handle and value.download then
-        return walk(state, ('%s %d'):format(value.type, value.count))
-    end
-    if kind == 'table' then return walk_table(state, value) end
-    if kind == 'number' then return add(state, ('%.17g'):format(value)) end
-    if kind == 'string' or kind == 'boolean' then add(state, tostring(value)) end
+    if host_array.is(value) then value, kind = { data = value, count = value.count }, 'table' end
+    self:add('\n' .. kind .. ' ')
+    if adders[kind] then adders[kind](self, value) end
 end
 
 -- Eight digits and the number of bytes that they are of.
 function digest.of(value)
-    local state = { crc = 0, size = 0, seen = {}, visited = 0 }
-    walk(state, value)
+    local state = new()
+    state:add_value(value)
     return ('%08x-%d'):format(state.crc, state.size)
 end
 

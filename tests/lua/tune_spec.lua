@@ -473,7 +473,7 @@ describe('tuning a scenario', function()
     it('takes tiles of whole teams only, with rows to own', function()
         local gpu = { kind = 'gpu', vendor = 'any', max_group_size = 1024 }
         local function misfit(group, w)
-            return require('mare.shapes.shape_fields').misfit('tile', { GROUP = group, W = w }, gpu)
+            return require('mare.shapes.parameters').misfit('tile', { GROUP = group, W = w }, gpu)
         end
         assert.falsy(misfit(256, 4))
         assert.falsy(misfit(64, 3))

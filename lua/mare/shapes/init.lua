@@ -8,13 +8,13 @@
 --
 -- A shape is a table: W columns per work-item, GROUP work-items per group, the
 -- `rows` of a strip or the number of `resident` groups on a compute unit, and
--- other parameters of the kernel; see shape_fields.lua.
+-- other parameters of the kernel; see parameters.lua.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local lfs = require 'lfs'
-local shape_fields = require 'mare.shapes.shape_fields'
+local parameters = require 'mare.shapes.parameters'
 local shipped = require 'mare.shapes.shipped'
 local source = require 'mare.base.source'
 local version = require('bindings.device').version
@@ -68,7 +68,7 @@ local function fault(entry)
     if not is_count(entry.size, 0) or entry.size > 64 then return 'size = ' .. entry.size end
     if type(entry.shape) ~= 'table' then return 'shape is no table' end
     if not entry.scheme then return own_fault(entry.shape) end
-    return shape_fields.fault(entry.kernel, entry.shape)
+    return parameters.fault(entry.kernel, entry.shape)
 end
 
 -- Returns the elements of a JSON list as an array of { text = as it stands
@@ -335,8 +335,8 @@ end
 -- Returns the shape with these fields, or nil and what is wrong with it.
 local function fitted(kernel, device, shape, fields)
     local whole = merged(shape, fields)
-    local reason = shape_fields.fault(kernel, fields, device.info)
-        or shape_fields.misfit(kernel, whole, device.info)
+    local reason = parameters.fault(kernel, fields, device.info)
+        or parameters.misfit(kernel, whole, device.info)
     return not reason and whole, reason
 end
 

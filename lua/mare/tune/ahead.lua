@@ -1,11 +1,12 @@
--- Compilation ahead of use, in processes of their own: each is this launcher again, which compiles
--- what it is told into the cache of programs, where the tuning finds it. Nothing comes back from
--- them: who asks for a program that one is compiling waits for the cache's lock, and what fails
--- there fails again, with its message, where it is wanted.
+-- Compiles ahead of use in worker processes. Each worker is this launcher
+-- again; it compiles its jobs into the cache of programs, where the tuning
+-- finds them. The workers return nothing: whoever needs a program that a worker
+-- is compiling waits for the lock of the cache, and a program that does not
+-- compile fails again, with its message, where it is needed.
 --
--- Jobs are lines of a file in memory, which ends with this process, however that ends. A worker is
--- woken through its standard input, a line for each of its jobs, and ends when the file is gone:
--- after the job that it is at.
+-- Jobs are lines of a file in memory, which vanishes when this process ends in
+-- any way. A worker receives one line on its standard input for each of its
+-- jobs. It ends when the file is gone, after its present job.
 
 local device = require 'bindings.device'
 local files = require 'bindings.files'
@@ -15,7 +16,7 @@ local system = require 'bindings.system'
 
 local ahead = {}
 
--- What compiles a job { kind =, ... } in a worker, as compile(device, job).
+-- The function compile(device, job) for each kind of job { kind =, ... }.
 local compilers = {
     kernel = function() return require('mare.tune.kernel').compile end,
     scenario = function() return require('mare.tune.scenario').compile end,
@@ -28,7 +29,8 @@ local function quoted(text)
     return "'" .. text:gsub("'", "'\\''") .. "'"
 end
 
--- What a worker runs: the jobs of the lines `first`, first + step, ... of the file.
+-- The main function of a worker: compiles the jobs in the lines `first`, first
+-- + step, ... of the file.
 function ahead.work(path, device_name, first, step)
     local d, parent = device.open(device_name), system.parent()
     local line, offset = 0, 0
@@ -47,7 +49,8 @@ function ahead.work(path, device_name, first, step)
     end
 end
 
--- workers: how many at most, as many as there are cores if nil. None where there is no launcher.
+-- workers: the most processes; nil: one per core. There are none without a
+-- launcher.
 function ahead.new(d, workers)
     local count = math.min(workers or math.huge, system.cores())
     return setmetatable({ device = d, count = host.launcher and count or 0, pipes = {}, jobs = 0,
@@ -61,8 +64,9 @@ local function start(self, k)
         quoted(code)), 'w')
 end
 
--- Has an array of jobs { kind = 'kernel' or 'scenario', ... } done, in this order. Returns at once,
--- but for a CPU, whose cores are wanted for measuring: then when all are done.
+-- Queues an array of jobs { kind = 'kernel' or 'scenario', ... } in this order.
+-- Returns at once; but with a CPU as the device, whose cores are needed for
+-- measuring, it waits until all jobs are done.
 function Ahead:queue(jobs)
     if self.count == 0 or #jobs < 2 then return end
     if not self.path then self.path, self.close = files.in_memory 'jobs' end
@@ -97,7 +101,7 @@ function Ahead:finish()
     drop(self)
 end
 
--- Drops what is not begun.
+-- Drops the jobs that have not begun.
 function Ahead:stop()
     drop(self)
     wait(self)

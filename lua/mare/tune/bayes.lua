@@ -1,13 +1,14 @@
--- Bayesian optimisation of a space: a Gaussian process with a Matern 5/2 kernel, which has one
--- length a parameter, is fitted to the logarithms of the costs seen so far; the candidate with the
--- largest expected improvement is asked next (Jones, Schonlau and Welch 1998; Rasmussen and
--- Williams 2006, chapters 2, 4 and 5). Candidates that failed count as bad as the worst one that
--- did not.
+-- Bayesian optimisation of a space. A Gaussian process with a Matern 5/2
+-- kernel, which has one length scale per parameter, is fitted to the logarithms
+-- of the costs so far; the candidate with the largest expected improvement is
+-- measured next (Jones, Schonlau and Welch 1998; Rasmussen and Williams 2006,
+-- chapters 2, 4 and 5). Failed candidates count as much as the worst one that
+-- did not fail.
 
 local bayes = {}
 
-local noise = 1e-3          -- variance of a measurement, in parts of that of all
-local lengths = { 0.15, 0.3, 0.6, 1.2, 2.5, 5 }     -- those tried, where parameters go from 0 to 1
+local noise = 1e-3          -- variance of a measurement, relative to that of all
+local lengths = { 0.15, 0.3, 0.6, 1.2, 2.5, 5 }     -- length scales tried; parameters: 0 to 1
 
 local function matern(a, b, inverse)
     local sum = 0
@@ -19,9 +20,10 @@ local function matern(a, b, inverse)
     return (1 + r + r * r / 3) * math.exp(-r)
 end
 
--- ---- the fit: places, standardised values -> { lower, alpha, likelihood } ----
+-- ---- the fit: points, standardised values -> { lower, alpha, likelihood } ----
 
--- Row n of the lower triangle of Cholesky; `row` has the covariances with the points 1 .. n.
+-- Computes row n of the Cholesky factor; `row` has the covariances with points
+-- 1 .. n.
 local function extend(lower, row, n)
     for k = 1, n do
         local sum, mine, other = row[k], row, lower[k] or row
@@ -42,7 +44,7 @@ local function factor(places, inverse)
     return lower
 end
 
--- L z = values
+-- Solves L z = values.
 local function forward(lower, values)
     local z = {}
     for n = 1, #values do
@@ -53,7 +55,7 @@ local function forward(lower, values)
     return z
 end
 
--- The logarithm of the marginal likelihood, but for a constant.
+-- Returns the logarithm of the marginal likelihood, up to a constant.
 local function likelihood(places, values, inverse)
     local lower = factor(places, inverse)
     local z, sum = forward(lower, values), 0
@@ -61,7 +63,8 @@ local function likelihood(places, values, inverse)
     return sum
 end
 
--- One length a parameter, each the likeliest given the others; from those of the last fit.
+-- Chooses one length scale after the other, each the likeliest given the
+-- others, starting from those of the last fit.
 local function fit(places, values, inverse)
     local best = likelihood(places, values, inverse)
     for k = 1, #inverse do
@@ -75,9 +78,10 @@ local function fit(places, values, inverse)
     end
 end
 
--- ---- what is expected of the others ----
+-- ---- the expected improvement ----
 
--- The standard normal distribution and its density; Abramowitz and Stegun 7.1.26.
+-- Returns the standard normal distribution and its density; Abramowitz and
+-- Stegun 7.1.26.
 local function normal(x)
     local t = 1 / (1 + 0.3275911 * math.abs(x) / math.sqrt(2))
     local tail = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741
@@ -92,8 +96,8 @@ local function improvement(mean, variance, best)
     return (best - mean) * share + deviation * density
 end
 
--- Mean and variance at every candidate, brought up to date point by point: `solved[n]` is row n of
--- L^-1 K(points, candidates).
+-- Mean and variance at every candidate, updated point by point: `solved[n]` is
+-- row n of L^-1 K(points, candidates).
 local Model = {}
 Model.__index = Model
 
@@ -104,7 +108,7 @@ local function new_model(space, inverse)
         z = {}, points = {}, solved = {}, inverse = inverse }, Model)
 end
 
--- Takes the value of one more candidate into account.
+-- Adds the value of one more candidate.
 function Model:add(index, value)
     local n, row, here = #self.points + 1, {}, self.places[index]
     for k = 1, n - 1 do row[k] = matern(here, self.places[self.points[k]], self.inverse) end
@@ -137,7 +141,8 @@ end
 
 -- ---- the search ----
 
--- Logarithms of the costs with mean 0 and deviation 1, and the smallest.
+-- Returns the logarithms of the costs, scaled to mean 0 and deviation 1, and
+-- the smallest.
 local function standardised(costs)
     local worst, sum, squares, n = -math.huge, 0, 0, #costs
     for _, cost in ipairs(costs) do
@@ -173,7 +178,8 @@ local function learn(known, list, costs)
     end
 end
 
--- A strategy of strategies.lua. options: start = how many random candidates come first.
+-- A strategy of strategies.lua. options: start = the number of random
+-- candidates at the beginning, explore.
 function bayes.search(search)
     local space, known, inverse = search.space, { list = {}, costs = {}, seen = {} }, {}
     for k = 1, #space.names do inverse[k] = 1 / 0.6 end

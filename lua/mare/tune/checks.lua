@@ -1,4 +1,4 @@
--- What can be wrong with a call of mare.tune, found before anything is compiled or measured.
+-- Checks a call of mare.tune before anything is compiled or measured.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -46,7 +46,7 @@ local function check_objective(objective, allowed)
     errors.argument("tune: objective = '%s' (allowed: %s)", objective, table.concat(allowed, ', '))
 end
 
--- Refuses names that records have for something else.
+-- Refuses names that records use for something else.
 local function check_own(what, name)
     if results.own[name] then
         errors.argument("tune: %s '%s' has the name of a field of each record (taken: %s)", what,
@@ -111,7 +111,8 @@ local function check_device(what, given)
     end
 end
 
--- The size of what is kept is the key by which it is found.
+-- Checks the problem size of a kernel that is kept: the size is the key to find
+-- it again.
 local function check_numbers(size)
     for _, n in ipairs(type(size) == 'table' and size or { size }) do
         if type(n) ~= 'number' then
@@ -143,7 +144,7 @@ end
 local languages = { mare = true, cuda = true, opencl = true }
 local sources = { ['string'] = true, ['function'] = true }
 
--- Of what device:program will be told.
+-- Checks what device:program will receive.
 local function check_program(desc)
     local source, answer = type(desc.kernel_source), type(desc.answer)
     if not sources[source] then
@@ -161,7 +162,7 @@ local function check_program(desc)
     check_defines(desc.defines)
 end
 
--- Refuses a call of tune.kernel that cannot be right, whatever its kernel is.
+-- Refuses a call of tune.kernel that is wrong for every kernel.
 function checks.kernel(desc)
     check('tune.kernel', desc, kernel_fields,
         { 'kernel_name', 'kernel_source', 'problem_size', 'arguments', 'tune_params' })
@@ -170,7 +171,7 @@ function checks.kernel(desc)
     if desc.keep then check_numbers(desc.problem_size) end
 end
 
--- The like of tune.scenario. The device may stand among the options, too.
+-- Does the same for tune.scenario. The device may be among the options, too.
 function checks.scenario(desc)
     check('tune.scenario', desc, scenario_fields, { 'scenario', 'tune_params' })
     local other = desc.options and desc.options.device
@@ -186,7 +187,7 @@ function checks.scenario(desc)
     return device
 end
 
--- The names of the numbers that some record has.
+-- Returns the names of the numbers in records.
 local function measured(known)
     local seen, names, is_param = {}, {}, {}
     for _, name in ipairs(known.header.tune_params_keys) do is_param[name] = true end
@@ -201,14 +202,14 @@ local function measured(known)
     return names
 end
 
--- The like of tune.replay, whose cache file holds what is known.
+-- Does the same for tune.replay. known: the contents of its cache file.
 function checks.replay(desc, known)
     strategies.check(desc.strategy or 'brute_force', desc.strategy_options)
     check_objective(desc.objective or 'time', measured(known))
     check_files('tune.replay', desc)
 end
 
--- Refuses a call of tune.replay that names no file.
+-- Refuses a call of tune.replay without a cache file.
 function checks.replay_fields(desc)
     errors.fields('tune.replay', desc, replay_fields)
     if not desc.cache then errors.argument 'tune.replay: cache is missing' end

@@ -1,10 +1,10 @@
--- digest.lua - a short text by which results of a tuning are found again: another text where
--- the tuning is another one. It is a CRC-32 of sources, defines, options and arguments, written
--- one after the other: a value's kind, then what is in it. Of a function that is its code and
--- the values that it closes over; of a buffer type and size, not the contents.
+-- digest.lua - makes a short text by which the results of a tuning are found again; it differs
+-- if two tunings differ. It is a CRC-32 of sources, defines, options and arguments: each value
+-- adds its kind and then its contents. A function adds its code and the values that it closes
+-- over; a buffer adds its type and size, but not its contents.
 --
--- Objects and modules that a function closes over are left out, since their state changes from
--- run to run: tables with a metatable, and those in package.loaded.
+-- Objects and modules that a function closes over (tables with a metatable, and those in
+-- package.loaded) are left out, since their state changes from run to run.
 
 local buffer = require 'bindings.buffer'
 local device = require 'bindings.device'
@@ -28,8 +28,8 @@ function Digest:add(text)
     self.crc, self.size = zlib.crc32(self.crc, text, #text), self.size + #text
 end
 
--- Adds data[first] and so on as doubles. Raises where one is no number, and has added nothing
--- then.
+-- Adds data[first], data[first + 1], ... as doubles. If one of them is not a number, raises an
+-- error and adds nothing.
 function Digest:add_numbers(data, first, count)
     self.crc, self.size = zlib.crc32_numbers(self.crc, data, first, count), self.size + count
 end
@@ -42,9 +42,9 @@ end
 
 local own = '@' .. host.root .. '/lua/'
 
--- Mare's own functions close over Mare's modules, which of_mare() is about.
+-- Of Mare's own functions only the code is added: of_mare() covers the modules they close over.
 function Digest:add_function(f)
-    local ok, code = pcall(string.dump, f, 'sd')        -- stripped, always the same
+    local ok, code = pcall(string.dump, f, 'sd')        -- stripped and deterministic
     self:add(ok and code or 'function')
     if debug.getinfo(f, 'S').source:sub(1, #own) == own then return end
     local outer = self.is_closed_over
@@ -69,7 +69,7 @@ local function sorted_keys(t, count)
     return keys
 end
 
--- An array of numbers goes in one call, the rest of the table key by key.
+-- Adds an array of numbers in one call, and the rest of the table key by key.
 function Digest:add_table(t)
     if t.data and t.count then return self:add_numbers(t.data, 0, t.count) end
     if self.is_closed_over and (getmetatable(t) or is_module(t)) then return end
@@ -80,7 +80,7 @@ function Digest:add_table(t)
     end
 end
 
--- Whether a table or function was added before; then its number is added in its place.
+-- Returns whether a table or function was added before; then its number is added instead.
 function Digest:is_known(value)
     local number = self.seen[value]
     if number then
@@ -112,14 +112,14 @@ function Digest:add_value(value)
     if adders[kind] then adders[kind](self, value) end
 end
 
--- Eight digits and the number of bytes that they are of.
+-- Returns eight digits and the number of bytes that they cover.
 function digest.of(value)
     local state = new()
     state:add_value(value)
     return ('%08x-%d'):format(state.crc, state.size)
 end
 
--- Adds the texts of what a source includes from these folders to a list, each once.
+-- Adds the texts that a source includes from these folders to a list, each once.
 local function add_included(list, text, folders)
     for name in text:gmatch '#%s*include%s*["<]([^">\n]+)' do
         for _, folder in ipairs(folders) do
@@ -133,7 +133,7 @@ local function add_included(list, text, folders)
     end
 end
 
--- The texts of what a source includes from these folders, by path.
+-- Returns the texts that a source includes from these folders, by path.
 function digest.included(text, folders)
     local list = {}
     add_included(list, text, folders)
@@ -149,7 +149,7 @@ local function add_folder(list, folder)
     end
 end
 
--- Of Mare's own kernels, prelude and version.
+-- Returns the digest of Mare's own kernels, prelude and version.
 function digest.of_mare()
     local list = { version = device.version }
     add_folder(list, source.folder)

@@ -1,5 +1,6 @@
--- Tuning: finds the fastest, or most frugal, of many variants of a kernel or of a scenario's step.
--- The call and its files are those of Kernel Tuner (van Werkhoven 2019), in Lua:
+-- Tuning finds the fastest or most frugal variant of a kernel, or of the step
+-- of a scenario. The call and its files are those of Kernel Tuner (van
+-- Werkhoven 2019), in Lua:
 --
 --     local records, env = mare.tune.kernel {
 --         kernel_name = 'add', kernel_source = text, problem_size = n, lang = 'mare',
@@ -10,31 +11,32 @@
 --     }
 --     print(env.best_config.time)
 --
--- Each candidate is compiled in processes of their own ahead of use, verified against an answer and
--- timed. With `cache` an interrupted tuning goes on where it was.
+-- Candidates are compiled ahead in worker processes, verified against an answer
+-- and timed. With `cache`, an interrupted tuning continues where it stopped.
 
 local checks = require 'mare.tune.checks'
 local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
-local parts = require 'mare.array.devices'
+local opened_devices = require 'mare.array.devices'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
 local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 local strategies = require 'mare.tune.strategies'
 
--- check_keep() raises where keep = true could keep nothing.
+-- check_keep() raises an error if keep = true could not keep anything.
 local tune = { strategies = strategies.names, sweep = require 'mare.tune.sweep',
     check_keep = shapes.check }
 
 local function open_device(what, device)
     local opened = type(device) == 'table' and device or devices.open(device)
-    parts.check_kind(opened, what)
+    opened_devices.check_kind(opened, what)
     return opened
 end
 
--- What is known of a tuning before it begins, as the head of its cache file.
+-- Returns what is known of a tuning before it begins; it becomes the head of
+-- the cache file.
 local function header_of(desc, target, candidates)
     local params = {}
     for k, name in ipairs(candidates.names) do params[name] = candidates.values[k] end
@@ -57,7 +59,8 @@ local function open_results(desc, target, candidates)
         end)
 end
 
--- Why there is no best one, by the first: the caller may look at no other.
+-- Sets the reason why there is no best candidate, taken from the first one.
+-- Callers may read nothing else.
 local function say_none(env, first, names, objective)
     local params = {}
     for k, name in ipairs(names) do params[k] = ('%s = %s'):format(name, tostring(first[name])) end
@@ -68,7 +71,7 @@ local function say_none(env, first, names, objective)
         table.concat(params, ', '), ': ', why, '\n')
 end
 
--- The records and what is to be said of them all.
+-- Returns the records and what is known of them as a whole.
 local function search(desc, target, candidates, kept, replay)
     local records, best, is_worth, shipped = runner.run {
         target = target, space = candidates, results = kept, replay = replay,
@@ -92,7 +95,8 @@ local function search(desc, target, candidates, kept, replay)
     return records, env
 end
 
--- The same of a target, with its cache file; both are released then. keep(record) keeps the best.
+-- Searches for a target, with its cache file, and releases both. keep(record)
+-- keeps the best.
 local function search_and_release(desc, target, candidates, keep)
     local kept
     local ok, records, env = pcall(function()
@@ -107,7 +111,7 @@ local function search_and_release(desc, target, candidates, keep)
     return records, env
 end
 
--- The cells of a problem, whatever way its size is given.
+-- Returns the cells of a problem, in whatever form its size is given.
 local function cells_of(size)
     local cells = 1
     for _, n in ipairs(type(size) == 'table' and size or { size }) do cells = cells * n end
@@ -122,28 +126,28 @@ local function keep_kernel(target, names, record)
         energy = record.energy }
 end
 
--- Tunes a kernel. desc, beside what the head of this file shows:
+-- Tunes a kernel. desc has the fields at the head of this file, and:
 --   kernel_source = text or function(params) -> text; lang = 'mare', 'cuda' or 'opencl'
 --   problem_size = number, { x, y, z } or function(params)
---   arguments, answer = arrays and numbers by name or in order; answer nil: what the first
---     candidate gives, false: nothing is verified
---   atol = 1e-6 (a NaN is right where one is expected) or verify = function(answer, found, atol)
+--   arguments, answer = arrays and numbers by name or in order; answer nil: the result of the
+--     first candidate; false: nothing is verified
+--   atol = 1e-6 (NaN is right if NaN is expected) or verify = function(answer, found, atol)
 --   grid_div_x, _y, _z = expressions by which problem_size is divided (block_size_x, ...)
 --   restrictions = expressions or function(params)
---   defines, math, include_paths, compiler_options: as of device:program
+--   defines, math, include_paths, compiler_options: as for device:program
 --   strategy = 'brute_force' (tune.strategies() lists them)
 --   strategy_options = { max_fevals =, time_limit = (s), seed = 1, ... }
 --   objective = 'time' (ms), 'energy' (J), 'edp', 'pareto' or a metric, which must be above 0
 --   objective_higher_is_better; metrics = { name = function(record) }
---   iterations = 7; early_stop = 3: times the best beyond which one is timed once
---   cache = file to go on from, which one tuning at a time writes; a candidate that faults the
---     device ends the tuning and is passed over when it goes on, in a new process
+--   iterations = 7; early_stop = 3: a candidate slower than so many times the best is timed once
+--   cache = file to continue from, which only one tuning at a time writes; a candidate that
+--     crashes the device ends the tuning, and is skipped when a new process continues it
 --   output = T4 file; device; workers
---   energy = true: measured too; energy_seconds, energy_warm
---   keep = true: tune.best() tells the best from now on
+--   energy = true: energy is measured too; energy_seconds, energy_warm
+--   keep = true: tune.best() returns the best candidate from now on
 --   tell = function(record, count)
--- Parameters with a meaning: block_size_x, _y, _z, math = 'strict', 'fast', 'relaxed',
--- max_registers (0: no limit), compiler_options; all others are defines only.
+-- These parameters have a meaning: block_size_x, _y, _z, math = 'strict', 'fast', 'relaxed',
+-- max_registers (0: no limit), compiler_options. All others are defines only.
 -- Returns the records in the order of the search, and { best_config, pareto, evaluations, space,
 -- device_name, ... }.
 function tune.kernel(desc)
@@ -157,8 +161,9 @@ function tune.kernel(desc)
     end)
 end
 
--- The parameters that tune.kernel has found and kept (keep = true) for a kernel, an open device and
--- a problem of this size or one within its class; nil if there are none.
+-- Returns the parameters that tune.kernel has found and kept (keep = true) for
+-- a kernel, an open device and a problem of this size or its size class; nil if
+-- there are none.
 function tune.best(kernel_name, device, problem_size)
     if type(device) ~= 'table' or not device.info then
         errors.argument('tune.best: an open device is wanted, not a %s', type(device))
@@ -181,12 +186,13 @@ local function say_not_kept(desc, target, env)
     io.stderr:write('mare: tune: ', target.name, ': nothing is kept: ', why, '\n')
 end
 
--- Tunes the step of a scenario. desc: scenario = name or file, options = { nx =, ... } as a session
--- gives them, `device` too if it is not given beside, tune_params = fields of its kernel's shape
--- (W, GROUP, rows or resident, ...: see shapes.lua) and options of the scenario, atol = 0: how far
--- states may be apart; keep = true: runs of this scheme, size and device use the best from now on,
--- unless the shipped shape, which is then measured too, is as good (`kept` and `shipped` of the
--- second result tell); the others as of tune.kernel. Times are of one step.
+-- Tunes the step of a scenario. desc: scenario = name or file; options = { nx
+-- =, ... } as in a session, perhaps with `device`; tune_params = parameters of
+-- its kernel's shape (W, GROUP, rows or resident, ...: see shapes/) and options
+-- of the scenario; atol = 0: how far states may differ; keep = true: runs of
+-- this scheme, size and device use the best shape from now on, unless the
+-- shipped shape, which is then measured too, is as good (`kept` and `shipped`
+-- of the second result); other fields as for tune.kernel. Times are per step.
 function tune.scenario(desc)
     local device = checks.scenario(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
@@ -200,8 +206,8 @@ function tune.scenario(desc)
     return records, env
 end
 
--- The same with the arguments of Kernel Tuner's function of this name, in its order; options: the
--- others, by name.
+-- Does the same as tune.kernel with the arguments of Kernel Tuner's function of
+-- this name, in its order. options: the other fields, by name.
 function tune.tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, options)
     local desc = { kernel_name = kernel_name, kernel_source = kernel_source,
         problem_size = problem_size, arguments = arguments, tune_params = tune_params }
@@ -209,9 +215,9 @@ function tune.tune_kernel(kernel_name, kernel_source, problem_size, arguments, t
     return tune.kernel(desc)
 end
 
--- A search through the records of a cache file that holds all candidates, without a device: how
--- good a strategy is. desc: { cache, strategy, strategy_options, objective,
--- objective_higher_is_better, output, tell }
+-- Simulates a search with the records of a cache file that holds all
+-- candidates, without a device, to judge a strategy. desc: { cache, strategy,
+-- strategy_options, objective, objective_higher_is_better, output, tell }.
 function tune.replay(desc)
     checks.replay_fields(desc)
     local known = results.read(desc.cache)

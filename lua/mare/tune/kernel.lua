@@ -1,6 +1,6 @@
--- A kernel as a target of runner.lua: its parameters are defines, but for some with a meaning of
--- their own. Arguments are in host memory and go to the device once; what the kernel may write is
--- put back before it is verified.
+-- A kernel as a target of runner.lua. Its parameters are defines; some also
+-- have a meaning of their own. Arguments are in host memory and uploaded once;
+-- those that the kernel may write are restored before it is verified.
 
 local bind = require 'mare.array.bind'
 local device_buffer = require 'bindings.buffer'
@@ -17,10 +17,10 @@ Kernel.__index = Kernel
 
 local axes = { 'x', 'y', 'z' }
 
--- Parameters that are not defines alone. Block sizes are both, as with Kernel Tuner.
+-- The values of `math`. Block sizes are defines too, as with Kernel Tuner.
 local maths = { strict = true, fast = true, relaxed = true }
 
--- What device:program takes for these parameters.
+-- Returns the description for device:program with these parameters.
 local function program_of(self, params)
     local defines, options, math = {}, { self.compiler_options }, self.math
     for name, value in pairs(self.defines) do defines[name] = value end
@@ -45,21 +45,22 @@ local function program_of(self, params)
         include_paths = self.include_paths, math = math, options = table.concat(options, ' ') }
 end
 
--- Refuses what is no number from `least` on, or endless.
+-- Returns a finite number of at least `least`; refuses anything else.
 local function checked(what, value, least)
     local number = tonumber(value)
     if number and number >= least and number < math.huge then return number end
     errors.argument('tune.kernel: %s = %s (allowed: %g or more)', what, tostring(value), least)
 end
 
--- The value of what may depend on the parameters.
+-- Returns a value that may depend on the parameters.
 local function resolve(self, value, params)
     if type(value) == 'function' then return value(params) end
     if type(value) == 'string' then return space.expression(value, self.names)(params) end
     return value
 end
 
--- How many groups there are along an axis: the problem's size, divided by all of grid_div.
+-- Returns the groups along an axis: the problem size divided by all of
+-- grid_div.
 local function groups_along(self, axis, size, params)
     local divisors = self.grid_div[axis]
     if not divisors then divisors = params['block_size_' .. axes[axis]] or 1 end
@@ -70,7 +71,7 @@ local function groups_along(self, axis, size, params)
     return math.max(1, math.ceil(size - 1e-9))
 end
 
--- global and group of a launch.
+-- Returns global and group of a launch.
 local function shape_of(self, params)
     local sizes, global, group = resolve(self, self.problem_size, params), {}, {}
     if type(sizes) ~= 'table' then sizes = { sizes } end
@@ -87,7 +88,7 @@ end
 
 -- ---- arguments ----
 
--- By name, whatever way they were given.
+-- Returns the arguments by name, in whatever form they were given.
 local function named(arguments, args, what)
     local values, known = {}, {}
     for k, arg in ipairs(args) do
@@ -104,7 +105,7 @@ local function named(arguments, args, what)
     return values
 end
 
--- A buffer of this process's own for an array.
+-- Makes a buffer for an array.
 local function make_buffer(self, arg, value)
     local buffer = self.device:buffer { type = arg.type, count = value.count or #value,
         label = arg.name }
@@ -113,7 +114,7 @@ local function make_buffer(self, arg, value)
     return buffer
 end
 
--- Buffers for what is no number, made once.
+-- Makes the buffers for all arguments that are not numbers, once.
 local function make_buffers(self, args)
     local values, buffers, originals = named(self.arguments, args, 'argument'), {}, {}
     for _, arg in ipairs(args) do
@@ -131,15 +132,15 @@ local function make_buffers(self, args)
     self.values, self.buffers, self.originals = values, buffers, originals
 end
 
--- Refuses what `bind` would, of each candidate.
+-- Refuses arguments that `bind` would refuse for every candidate.
 local function check_arguments(self, k)
     bind(k, self.values):release()
 end
 
 -- ---- answers ----
 
--- The numbers of an array and the index of its first; nil for how many where a pointer does not
--- tell.
+-- Returns the numbers of an array, the index of its first, and their count;
+-- infinity if a pointer does not know its count.
 local function contents(expected)
     if type(expected) == 'cdata' then
         return expected, 0, select(2, memory.elements(expected)) or math.huge
@@ -174,7 +175,7 @@ local function take_answer(self, args)
     for name, expected in pairs(self.expected) do check_expected(self, name, expected) end
 end
 
--- f(...), whose failure is that of the call, not of a candidate.
+-- Calls f(...). Its error is the fault of the call, not of a candidate.
 local function by_caller(f, ...)
     local ok, result = pcall(f, ...)
     if ok then return result end
@@ -192,8 +193,8 @@ end
 
 -- ---- verification ----
 
--- Whether two arrays differ nowhere by more than atol, and the largest difference. An infinity is
--- right where the same is expected, a NaN where a NaN is.
+-- Returns whether two arrays differ by at most atol everywhere, and the largest
+-- difference. Infinities must be equal; a NaN is right where NaN is expected.
 local function is_close(expected, found, count, first, atol)
     local worst = 0
     for k = 0, count - 1 do
@@ -223,8 +224,8 @@ end
 local Run = {}
 Run.__index = Run
 
--- Puts back what the kernel writes, runs it once and compares. Where no answer was given, that of
--- the first candidate is the answer: see learn().
+-- Restores what the kernel writes, runs it once and compares. If no answer was
+-- given, the result of the first candidate becomes the answer; see learn().
 function Run:verify()
     local target = self.target
     for name, original in pairs(target.originals) do target.buffers[name]:upload(original) end
@@ -242,12 +243,12 @@ function Run:verify()
     return true
 end
 
--- Queues it n times.
+-- Queues n launches.
 function Run:batch(n)
     for _ = 1, n do self.launch:run() end
 end
 
--- Waits for what is queued, and frees what was built.
+-- Waits for what is queued, and releases what was built.
 function Run:release()
     local ok, failure = pcall(self.target.device.wait, self.target.device)
     for _, part in ipairs { self.launch, self.kernel, self.program } do part:release() end
@@ -256,14 +257,14 @@ end
 
 -- ---- the target ----
 
--- For runner.lua.
+-- See runner.lua.
 function Kernel:job(params)
     local ok, program = pcall(program_of, self, params)
     return ok and { kind = 'kernel', program = program } or nil
 end
 
--- What a candidate is built of and how it is launched, as a short text; nil where that cannot be
--- told, since it fails.
+-- Returns a short text of what a candidate is built of and how it is launched,
+-- or nil if it fails before that is known.
 function Kernel:digest(params)
     local ok, found = pcall(function()
         local program = program_of(self, params)
@@ -273,22 +274,22 @@ function Kernel:digest(params)
     return ok and found or nil
 end
 
--- All else that decides what candidates give.
+-- Returns all else that decides the results of candidates.
 function Kernel:identity()
     return { self.arguments, self.answer or self.answer == nil, self.atol, self.verify or false }
 end
 
--- For ahead.lua.
+-- See ahead.lua.
 function kernel.compile(device, job)
     device:program(job.program)
 end
 
--- For runner.lua.
+-- See runner.lua.
 function Kernel:build(params)
     local program = self.device:program(program_of(self, params))
     local k = by_caller(program.kernel, program, self.name)
     if not self.values then
-        self:release()      -- what there was room for the last time
+        self:release()      -- what the previous attempt had allocated
         by_caller(take, self, k)
     end
     local global, group = shape_of(self, params)
@@ -296,7 +297,7 @@ function Kernel:build(params)
         launch = bind(k, self.values, { global = global, group = group }) }, Run)
 end
 
--- For runner.lua.
+-- See runner.lua.
 function Kernel:learn(params)
     if self.answer ~= nil then return end
     local run = self:build(params)
@@ -305,7 +306,7 @@ function Kernel:learn(params)
     if not ok then error(failure, 0) end
 end
 
--- Frees the buffers of the arguments.
+-- Releases the buffers of the arguments.
 function Kernel:release()
     for k, buffer in ipairs(self.own) do
         buffer:release()
@@ -321,7 +322,7 @@ local function check_language(device, language)
     end
 end
 
--- Raises where no candidate has a program and a launch.
+-- Raises an error if no candidate has a program and a launch.
 local function check_candidates(self, candidates)
     local first
     for index = 1, candidates.size do
@@ -335,7 +336,7 @@ local function check_candidates(self, candidates)
     error(first, 0)
 end
 
--- desc: as of tune.kernel, device open
+-- desc: as for tune.kernel, with an open device.
 function kernel.new(desc, candidates)
     local self = setmetatable({
         name = desc.kernel_name, source = desc.kernel_source, problem_size = desc.problem_size,

@@ -1,4 +1,4 @@
--- Numbers that a tuning is told, and what they may be.
+-- Checks the numbers in a call of mare.tune.
 
 local errors = require 'bindings.errors'
 
@@ -14,8 +14,9 @@ local function words_of(range, value)
     return range.whole and value % 1 ~= 0 and 'whole numbers, ' .. words or words
 end
 
--- Refuses those of `given` that are outside of their range: { least, most (nil: none), above = true
--- where it must be more than the least, whole = true }. A NaN is outside of each.
+-- Refuses those of `given` that are outside of their range: { least, most (nil:
+-- no limit), above = true (more than the least), whole = true }. NaN is outside
+-- of every range.
 return function(what, given, ranges)
     for name, range in pairs(ranges) do
         local value = given[name]

@@ -1,13 +1,17 @@
--- What a tuning has found, in the two formats of Kernel Tuner. A cache file grows by one line of
--- JSON a candidate, each on the disk before the next is tried, so that a killed tuning loses one at
--- most. CACHE.started tells which: it counts as failed when the tuning goes on, since it may have
--- taken the process along. A tuning has that file locked to its end: no other may write the cache.
--- The cache stays open at its end ("}" "}" missing), which Kernel Tuner and its dashboard expect of
--- one that may go on. A T4 file is written whole, for programs that compare tuners.
+-- The results of a tuning, in the two formats of Kernel Tuner. A cache file
+-- grows by one line of JSON per candidate. Each line is on the disk before the
+-- next candidate begins, so a killed tuning loses at most one. The file
+-- CACHE.started names the candidate that has begun: it counts as failed when
+-- the tuning continues, since it may have crashed the process. A tuning keeps
+-- that file locked until it ends, so that no other one writes the cache. The
+-- cache lacks its final "}" "}", which Kernel Tuner and its dashboard expect of
+-- a cache that may be continued. A T4 file is written completely, for programs
+-- that compare tuners.
 --
--- A record is a flat table: the parameters, `time` (ms) or the name of the failure in its place,
--- `times`, `energy` (J) ..., `invalidity`: 'correct' or what went wrong, in T4's words, and a
--- `digest` of what the candidate was built of.
+-- A record is a flat table: the parameters, `time` (ms) or in its place the
+-- name of the failure, `times`, `energy` (J) ..., `invalidity` ('correct' or
+-- what went wrong, in T4's words), and a `digest` of what the candidate was
+-- built of.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -20,21 +24,22 @@ local results = {}
 local Results = {}
 Results.__index = Results
 
--- What Kernel Tuner puts in place of the objective of a candidate that failed.
+-- What Kernel Tuner writes as the objective of a failed candidate.
 local failures = {
     compile = 'CompilationFailedConfig', runtime = 'RuntimeFailedConfig',
     correctness = 'RuntimeFailedConfig', constraints = 'InvalidConfig', timeout = 'InvalidConfig',
 }
 
--- Marks a record as failed; error: in words.
+-- Marks a record as failed. message: the error.
 function results.fail(record, objective, invalidity, message)
     record.time, record[objective] = failures[invalidity], failures[invalidity]
     record.invalidity, record.error = invalidity, message
     return record
 end
 
--- Header and records by key. A last line that was not finished is left out; the second result is
--- whether the text must be repaired before more is added.
+-- Returns the header and the records by key. An unfinished last line is left
+-- out; the second result says whether the text must be repaired before more is
+-- added.
 local function parse(path, text)
     local data, lines, _, problem = json.decode(text), text:match '^(.*\n)' or '', nil, nil
     local is_closed = type(data) == 'table'
@@ -50,7 +55,8 @@ end
 local is_failure = {}
 for _, name in pairs(failures) do is_failure[name] = true end
 
--- Kernel Tuner puts the failure in place of its objective, whatever that is.
+-- Returns whether a candidate failed. Kernel Tuner stores the failure as the
+-- objective, whichever that is.
 local function has_failed(record)
     for _, value in pairs(record) do
         if is_failure[value] then return true end
@@ -73,7 +79,7 @@ local function is_record(record, names)
         and product == energy
 end
 
--- The number of a record's line, which its key begins.
+-- Returns the number of the line that begins with a record's key.
 local function line_number(text, key)
     local at = text:find(json.quotestring(key) .. ':', text:find '"cache"', true) or #text
     return 1 + select(2, text:sub(1, at):gsub('\n', ''))
@@ -87,7 +93,7 @@ local function check_records(path, text, data)
     end
 end
 
--- A header must tell the parameters.
+-- Checks that a header has the parameters.
 local function check_params(path, header)
     local keys, params, count = header.tune_params_keys, header.tune_params, 0
     local is_right = type(keys) == 'table' and type(params) == 'table'
@@ -112,7 +118,7 @@ local function header_line(header)
     return (json.encode(header, { keyorder = header_order }):gsub('}}$', '')) .. '\n'
 end
 
--- The whole file anew, complete or not at all.
+-- Writes the whole file again, complete or not at all.
 local function rewrite(self)
     local temporary = files.temporary(self.path)
     temporary:append(header_line(self.header))
@@ -140,19 +146,20 @@ local function check_same(path, found, wanted)
     end
 end
 
--- The parameters of a record, in a table of their own.
+-- Returns the parameters of a record in a table of their own.
 local function params_of(self, record)
     local params = {}
     for _, name in ipairs(self.header.tune_params_keys) do params[name] = record[name] end
     return params
 end
 
--- Of what a candidate is built now, nil where nobody can tell or wants to know.
+-- Returns the digest of what a candidate is built of now, or nil if it is not
+-- known or not needed.
 function Results:digest(key, params)
     return self.path and self.digest_of and self.digest_of(key, params) or nil
 end
 
--- No record may be of what its candidate is not any more.
+-- Refuses records whose candidate is now built of something else.
 local function check_digests(self)
     for key, record in pairs(self.records) do
         if record.digest ~= self:digest(key, params_of(self, record)) then
@@ -162,7 +169,7 @@ local function check_digests(self)
     end
 end
 
--- { header, records = by key } of a file, which is left as it is.
+-- Returns { header, records = by key } of a file, which stays as it is.
 function results.read(path)
     local text = files.read(path)
     if not text then errors.argument('tune: %s cannot be read', path) end
@@ -174,19 +181,19 @@ function results.read(path)
     return { header = data, records = records }
 end
 
--- ---- the candidate that is being tried ----
+-- ---- the candidate that has begun ----
 
 local function mark(self, what)
     what.process = system.process()
     self.claim:write(json.encode(what))
 end
 
--- Marks one, whose parameters and digest these are, as begun.
+-- Marks a candidate with these parameters and digest as begun.
 function Results:begin(key, params, built_of)
     if self.claim then mark(self, { key = key, params = params, digest = built_of }) end
 end
 
--- It has ended, whatever came of it.
+-- Marks the candidate as ended, with any result.
 function Results:finish()
     if self.claim then mark(self, {}) end
 end
@@ -197,7 +204,7 @@ function Results:release()
     self.claim = nil
 end
 
--- Makes this the one tuning that writes the file. Returns what the one before has marked.
+-- Claims the file for this tuning. Returns what the previous tuning has marked.
 local function claim(self)
     local taken, text = files.claim(files.follow(self.path) .. '.started')
     local found = json.decode(text or '')
@@ -211,15 +218,16 @@ local function claim(self)
     return found
 end
 
--- Whether this is what begin() marked of a candidate that is still built of the same.
+-- Returns whether begin() has marked a candidate that is still built of the
+-- same things.
 local function is_begun(self, found)
     if type(found.key) ~= 'string' or type(found.params) ~= 'table' then return false end
     local ok, key = pcall(space.key, found.params, self.header.tune_params_keys)
     return ok and key == found.key and found.digest == self:digest(key, found.params)
 end
 
--- Counts the one that had not ended when the process did as failed.
-local function bury(self, found)
+-- Records the candidate that had not ended when its process did as failed.
+local function record_crash(self, found)
     if not is_begun(self, found) or self.records[found.key] then return self:finish() end
     local record = params_of(self, found.params)
     record.digest = found.digest
@@ -233,8 +241,8 @@ local function start_anew(self)
     self:finish()
 end
 
--- What is in the file already, and a file that more can be added to. One without results, as a call
--- that was refused leaves it, may become that of any tuning.
+-- Loads what the file already has, and leaves a file that can grow. A file
+-- without results, as a refused call leaves it, may be used by any tuning.
 local function load(self, begun)
     local text = files.read(self.path)
     if not text or text == '' then return start_anew(self) end
@@ -245,15 +253,17 @@ local function load(self, begun)
     self.records = found.cache
     check_digests(self)
     if broken then rewrite(self) end
-    bury(self, begun)
+    record_crash(self, begun)
 end
 
--- The results of a tuning, kept in a file if there is a path: what is there of the same device,
--- kernel, problem and parameters counts. header: device_name, kernel_name, problem_size,
--- tune_params_keys, tune_params, objective, digest = of all else that decides the result, of which
--- Kernel Tuner knows nothing and which it passes over; digest_of(key, params) -> the same of what
--- only one candidate is built of, or nil. Raises before anything is tried if the file cannot be
--- written or another tuning writes it. It is this tuning's until release().
+-- Opens the results of a tuning, in a file if there is a path. Earlier results
+-- count if they belong to the same device, kernel, problem and parameters.
+-- header: device_name, kernel_name, problem_size, tune_params_keys,
+-- tune_params, objective, and digest, of all else that decides the results
+-- (Kernel Tuner ignores it). digest_of(key, params): the digest of what one
+-- candidate is built of, or nil. Raises an error before anything is measured if
+-- the file cannot be written or another tuning is writing it. The file is this
+-- tuning's until release().
 function results.open(path, header, digest_of)
     header.schema_version, header.cache = '1.1.0', no_records
     local self = setmetatable({ path = path, header = header, records = {},
@@ -267,7 +277,8 @@ function results.open(path, header, digest_of)
     error(failure, 0)
 end
 
--- Keeps a record, whose candidate has ended; when this returns it is on the disk.
+-- Adds the record of a candidate that has ended; it is on the disk when this
+-- returns.
 function Results:add(key, record)
     self.records[key] = record
     if not self.path then return end
@@ -290,13 +301,13 @@ local not_measured = { times = true, timestamp = true, invalidity = true, error 
     compile_time = true, verification_time = true, benchmark_time = true, strategy_time = true,
     framework_time = true, digest = true }
 
--- The names of the fields that each record has, or may have, beside parameters and metrics.
+-- The names of the fields of records beside parameters and metrics.
 results.own = { energy_low = true, energy_high = true, temperature = true, pareto = true }
 for _, list in ipairs { units, not_measured } do
     for name in pairs(list) do results.own[name] = true end
 end
 
--- The same as a text.
+-- Returns these names as a text.
 function results.own_names()
     local names = {}
     for name in pairs(results.own) do names[#names + 1] = name end
@@ -330,8 +341,8 @@ local function t4_result(record, names, is_param, objectives)
     }
 end
 
--- The records of a tuning as a T4 file (schema 1.0.0): times in ms. names: of the parameters;
--- objectives: array of names.
+-- Writes the records of a tuning as a T4 file (schema 1.0.0), with times in ms.
+-- names: of the parameters. objectives: array of names.
 function results.write_t4(path, records, names, objectives)
     local is_param, list = {}, setmetatable({}, { __jsontype = 'array' })
     for _, name in ipairs(names) do is_param[name] = true end

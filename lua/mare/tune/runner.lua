@@ -1,15 +1,16 @@
--- Runs a search: compiles candidates ahead, builds, verifies and times each, and keeps what comes
--- out. What is tuned is a target: { device,
---   job(params) -> what ahead.lua compiles before it is needed, { kind =, ... }, or nil,
---   build(params) -> run, an error if it does not compile or does not fit,
---   learn(params) takes the answer from what was correct, if there is none; or no such function,
---   usual(record) -> parameters of what is used if nothing is kept, for `keep`, or nil }
--- which has for tune.lua { name, problem_size, release(), keep(record) or nil,
---   identity() -> what decides all results, for the cache's digest,
---   digest(params) -> a short text of what is built, or nil; no such function where the parameters
---   tell all of it }
--- and a run { verify() -> true, or false and why, batch(n) queues it n times, release(), steps = by
--- which times are divided, 1 if nil }. An error with MARE_ERROR_SCRIPT is no candidate's fault.
+-- Runs a search: compiles candidates ahead, then builds, verifies and times each one, and keeps
+-- the results. What is tuned is a target: { device,
+--   job(params) -> what ahead.lua can compile in advance, { kind =, ... }, or nil,
+--   build(params) -> run; raises an error if it does not compile or does not fit,
+--   learn(params) takes the answer from a candidate that was correct, if none is given (optional),
+--   usual(record) -> the parameters that are used if nothing is kept, for `keep`, or nil }
+-- and for init.lua { name, problem_size, release(), keep(record) or nil,
+--   identity() -> what decides all results, for the digest of the cache,
+--   digest(params) -> a short text of what is built, or nil (optional: without it the parameters
+--   say everything) }
+-- A run is { verify() -> true, or false and the reason; batch(n) queues n launches; release();
+-- steps = divisor of the times, default 1 }. An error with status MARE_ERROR_SCRIPT is not the
+-- fault of a candidate.
 
 local ahead = require 'mare.tune.ahead'
 local energy = require 'mare.measure.energy'
@@ -21,8 +22,8 @@ local system = require 'bindings.system'
 
 local runner = {}
 
-local least_ms = 1          -- of a batch that is timed, so that the clock's ticks do not matter
-local most_runs = 1000      -- in one
+local least_ms = 1          -- of a batch that is timed, so that the clock's resolution suffices
+local most_runs = 1000      -- in one batch
 
 -- ---- objectives ----
 
@@ -30,18 +31,19 @@ local objectives = {
     time = function(r) return r.time end,
     energy = function(r) return r.energy end,
     edp = function(r) return r.edp end,
-    pareto = function(r) return r.edp end,      -- the product leads towards the middle of the set
+    pareto = function(r) return r.edp end,      -- edp leads the search towards the Pareto front
 }
 
--- The names of those that are always there.
+-- Returns the names of the built-in objectives.
 function runner.objectives()
     local names = {}
     for name in pairs(objectives) do names[#names + 1] = name end
     return names
 end
 
--- What is to be small of a record, above 0, since strategies compare by ratios; math.huge where it
--- failed, which a measurement that comes out at 0 or below has, too.
+-- Returns the cost of a record, which strategies make small. It is above 0,
+-- since they compare ratios, and infinite if the candidate failed or was
+-- measured at 0 or below.
 local function cost(self, record)
     local value, of = record[self.objective], objectives[self.objective]
     if of then value = of(record) end
@@ -58,7 +60,8 @@ local function cost(self, record)
     return self.higher_is_better and 1 / value or value
 end
 
--- Whether a is at least as good as b in both and better in one.
+-- Returns whether a is at least as good as b in time and energy, and better in
+-- one.
 local function dominates(a, b)
     return a.time <= b.time and a.energy <= b.energy and (a.time < b.time or a.energy < b.energy)
 end
@@ -67,8 +70,8 @@ local function has_both(record)
     return record.invalidity == 'correct' and record.energy ~= nil
 end
 
--- The records that no other beats in time and energy, the fastest first. What was so slow that its
--- energy was not measured is none of them.
+-- Returns the records that no other beats in both time and energy, fastest
+-- first. Candidates so slow that their energy was not measured are left out.
 function runner.pareto(records)
     local front = {}
     for _, one in ipairs(records) do
@@ -92,7 +95,7 @@ local function reason_of(failure)
     return errors.is(failure) and failure.message or tostring(failure)
 end
 
--- Of one run in a batch of n.
+-- Returns the time of one run in a batch of n.
 local function time_batch(self, run, n)
     self.start:record()
     run:batch(n)
@@ -100,7 +103,8 @@ local function time_batch(self, run, n)
     return self.start:elapsed_ms(self.stop) / n / (run.steps or 1)
 end
 
--- Times in ms; only the first where that is much worse than the best so far.
+-- Measures times in ms; only once if the first is much worse than the best so
+-- far.
 local function time_runs(self, run)
     local steps = run.steps or 1
     run:batch(1)
@@ -120,7 +124,8 @@ local function median(values)
     return (sorted[middle] + sorted[#sorted + 1 - middle]) / 2
 end
 
--- A function that queues a batch and waits for the one before: the device is never without work.
+-- Returns a function that queues a batch and waits for the previous one, so
+-- that the device always has work.
 local function pipeline(self, run, n)
     local ends, turn = { self.start, self.stop }, 0
     return function()
@@ -131,7 +136,7 @@ local function pipeline(self, run, n)
     end
 end
 
--- Joules of one run, above the idle device, into the record.
+-- Measures the joules of one run, above the idle device, into the record.
 local function measure_energy(self, run, record)
     local steps = run.steps or 1
     local n = math.max(1, math.floor(self.energy_batch_ms / record.time / steps))
@@ -149,7 +154,7 @@ local function has_status(failure, status)
     return errors.is(failure) and failure.status == status
 end
 
--- Passes on what no candidate is to be blamed for.
+-- Raises errors that are not the fault of a candidate.
 local function check_blame(failure)
     if host.interrupted() then errors.interrupt() end
     if has_status(failure, 'MARE_ERROR_SCRIPT')
@@ -158,7 +163,7 @@ local function check_blame(failure)
     end
 end
 
--- As pcall; the milliseconds go into a field of the record.
+-- Calls like pcall, and stores the milliseconds in a field of the record.
 local function clocked(record, field, f, ...)
     local began = system.now()
     local ok, result, why = pcall(f, ...)
@@ -174,8 +179,8 @@ local function measure(self, run, record)
     if self.meter and not slow then measure_energy(self, run, record) end
 end
 
--- Verifies, times and frees a run. Returns what is wrong with it, in a word of results.fail and as
--- the failure; nil if nothing is.
+-- Verifies, times and releases a run. Returns the kind of failure for
+-- results.fail and the error; nil if it succeeds.
 local function examine(self, run, record)
     local kind, failure
     local ran, right, why = clocked(record, 'verification_time', run.verify, run)
@@ -197,10 +202,11 @@ local function kind_of(failure)
         or has_status(failure, 'MARE_ERROR_MEMORY') and 'runtime' or 'compile'
 end
 
--- Builds, verifies, times. Fills the record; what fails is told there and returned.
+-- Builds, verifies and times a candidate into the record. Returns its error, if
+-- it fails.
 local function try(self, params, record)
     local ok, run = clocked(record, 'compile_time', self.target.build, self.target, params)
-    if not ok and has_status(run, 'MARE_ERROR_LOST') then error(run, 0) end   -- nothing ran of it
+    if not ok and has_status(run, 'MARE_ERROR_LOST') then error(run, 0) end   -- it never ran
     local kind, failure
     if ok then kind, failure = examine(self, run, record) else kind, failure = kind_of(run), run end
     if not kind then
@@ -217,17 +223,18 @@ local function add_metrics(self, record)
     for name, f in pairs(self.metrics or {}) do record[name] = f(record) end
 end
 
--- The record of the file, unless it lacks the energy that is wanted now. What was so slow that it
--- was timed once never had it.
+-- Returns the record in the file, unless it lacks an energy that is wanted now.
+-- Candidates so slow that they were timed once never have one.
 local function known_record(self, key)
     local record = self.results.records[key]
     local lacks = self.meter and record and record.invalidity == 'correct' and not record.energy
     if not lacks or #record.times == 1 and self.iterations > 1 then return record end
 end
 
--- Keeps the record of a candidate that has ended, unless it failed by what may have passed when the
--- tuning goes on: memory is full of other things, too. One that has lost the device ends the
--- tuning, since drivers give a process no second one (NVIDIA's on an H200, CUDA and OpenCL).
+-- Keeps the record of a candidate that has ended, unless it lacked memory,
+-- which may be free when the tuning continues. A candidate that has lost the
+-- device ends the tuning: drivers give a process no second context after that
+-- (NVIDIA's on an H200, CUDA and OpenCL).
 local function conclude(self, key, record, failure)
     if has_status(failure, 'MARE_ERROR_MEMORY') then return self.results:finish() end
     self.results:add(key, record)
@@ -238,7 +245,8 @@ local function conclude(self, key, record, failure)
             .. 'with the next)'):format(path) or '', failure.message)
 end
 
--- Where answers are the first candidate's, one that was correct the last time gives them now.
+-- If the first candidate gives the answer, a candidate that was correct before
+-- gives it again.
 local function learn(self)
     if self.has_learnt or not self.target.learn then return end
     self.has_learnt = true
@@ -250,7 +258,7 @@ local function learn(self)
     end
 end
 
--- The record of a candidate, which is kept; from the file if it was there.
+-- Returns the record of a candidate, from the file or measured and kept.
 local function record_of(self, index)
     local key = self.space:key(index)
     local record, failure = known_record(self, key), nil
@@ -286,7 +294,8 @@ local function is_spent(self)
     return #self.records >= self.max_fevals or system.now() - self.began >= self.time_limit
 end
 
--- Hands those of a list that are not known to the compilers, no more than the budget allows.
+-- Queues the unknown candidates of a list for compilation, as far as the budget
+-- goes.
 local function compile_ahead(self, list)
     if not self.ahead then return end
     local jobs, room = {}, self.max_fevals - #self.records
@@ -302,7 +311,7 @@ local function compile_ahead(self, list)
     if self.meter then self.ahead:finish() end      -- only this process may use the device
 end
 
--- A strategy that asks nothing new so often will not any more.
+-- A strategy that asks so often without a new candidate is stopped.
 local most_stale = 500
 
 local function march(self)
@@ -352,26 +361,26 @@ local function prepare(self)
     self.ahead = self.target.job and ahead.new(device, self.workers)
 end
 
--- Whether the best one is to be kept, and the record of what is used otherwise, which is measured
--- as all were and must be worse.
+-- Returns whether the best candidate should be kept, and the record of what is
+-- used otherwise. That is measured in the same way, and must be worse.
 local function weigh(self, best)
     if not (self.keep and best) then return false end
     if not self.target.usual then return true end
     local params, usual = self.target:usual(best), self.target:usual(best)
     local failure = try(self, params, usual)
     if has_status(failure, 'MARE_ERROR_LOST') or has_status(failure, 'MARE_ERROR_MEMORY') then
-        error(failure, 0)       -- says nothing of the shape
+        error(failure, 0)       -- not the fault of the shape
     end
     add_metrics(self, usual)
     return cost(self, best) < cost(self, usual), usual
 end
 
 -- Searches. desc: { target, space, results = of results.open, strategy, strategy_options,
--- objective, higher_is_better, iterations, early_stop, energy, energy_seconds, energy_warm,
--- metrics, workers, keep, replay = true where results hold all there is, tell = function(record,
--- count) }
--- Returns the records in the order of the search, the best one, or nil where all failed, whether
--- that is to be kept, and the record of what it was weighed against, if there is one.
+--   objective, higher_is_better, iterations, early_stop, energy, energy_seconds, energy_warm,
+--   metrics, workers, keep, replay = true if the results hold all candidates,
+--   tell = function(record, count) }.
+-- Returns the records in the order of the search, the best one (nil if all failed), whether it
+-- should be kept, and the record that it was compared with, if there is one.
 function runner.run(desc)
     local o = desc.strategy_options
     local self = { visited = {}, records = {}, queued = {}, fastest = math.huge,

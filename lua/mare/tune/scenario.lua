@@ -1,14 +1,15 @@
--- The step of a scenario's simulation as a target of runner.lua. Parameters are fields of its
--- kernel's shape (shapes.lua), on which results do not depend, and options of the scenario, which
--- may be variants of the scheme. The answer is the state after some steps as the shipped shapes
--- compute them, compared on the device: bit for bit, unless atol allows more. A unit is `steps`
--- steps, times are of one.
+-- The step of a scenario's simulation as a target of runner.lua. Its parameters
+-- are those of the kernel's shape (shapes/), which do not change results, and
+-- options of the scenario, which may select variants of the scheme. The answer
+-- is the state after some steps with the shipped shapes. It is compared on the
+-- device, bit for bit unless atol allows more. A batch consists of blocks of
+-- steps; times are per step.
 
 local errors = require 'bindings.errors'
 local frame = require 'mare.schemes.frame'
 local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
-local shape_fields = require 'mare.shapes.shape_fields'
+local parameters = require 'mare.shapes.parameters'
 local shapes = require 'mare.shapes'
 local simulation = require 'mare.run.simulation'
 
@@ -17,27 +18,28 @@ local target = {}
 local Target = {}
 Target.__index = Target
 
-local block = simulation.block_steps    -- what all batches consist of
-local small = 64        -- edge of the grid on which a compiler's process makes the same kernels
+local block = simulation.block_steps    -- batches are whole blocks
+local small = 64        -- edge of the grid with which workers compile the same kernels
 
 -- ---- which parameters ----
 
--- The kernel of a step in one pass, as runs choose it.
+-- Returns the kernel that runs use for a step in one pass.
 local function usual_one_pass(sim)
     local part, device = sim.fields:first_part()
     return frame.one_pass(sim.scheme, device, sim.precision, part)
 end
 
--- The one to tune: the march where a parameter is of that alone.
+-- Returns the one-pass kernel to tune: `march` if it alone has one of the
+-- parameters.
 local function one_pass(sim, names)
-    local march, tile = shape_fields.names 'march', shape_fields.names 'tile'
+    local march, tile = parameters.names 'march', parameters.names 'tile'
     for _, name in ipairs(names) do
         if march[name] and not tile[name] then return 'march' end
     end
     return usual_one_pass(sim)
 end
 
--- The kernels whose shapes the parameters are.
+-- Returns the kernels that the parameters belong to.
 local function step_kernels(sim, names)
     local scheme = sim.scheme
     if scheme.step_shape then return { scheme.step_shape } end
@@ -47,19 +49,19 @@ end
 
 local edges = { nx = true, ny = true }
 
--- Values that the device allows of no shape are refused; those that do not go together are found
--- out by their candidates.
+-- Refuses values that no shape may have on the device. Values that do not fit
+-- together fail as candidates.
 local function check_values(self, values)
     for name, list in pairs(values) do
         for _, value in ipairs(self.fields[name] and list or {}) do
-            local reason = shape_fields.fault(self.kernels[1], { [name] = value },
+            local reason = parameters.fault(self.kernels[1], { [name] = value },
                 self.device.info)
             if reason then errors.argument('tune.scenario: %s', reason) end
         end
     end
 end
 
--- What no run would use is not kept.
+-- Refuses to keep a shape that no run would use.
 local function check_keep(self, keep)
     if keep and self.kernels[1] == 'march' and usual_one_pass(self.sim) == 'tile' then
         errors.argument('tune.scenario: keep: runs of %s on %d x %d cells take the kernel tile, '
@@ -88,7 +90,7 @@ local function check_names(self, names)
     end
 end
 
--- Parameters as fields of a shape and as options.
+-- Splits parameters into those of a shape and options.
 local function split(self, params)
     local fields, options, key = {}, {}, {}
     for name, value in pairs(params) do
@@ -135,7 +137,8 @@ local function take_steps(base, count)
     end
 end
 
--- The simulation with these options, as it is at the start, and its state after a block of steps.
+-- Returns the simulation with these options in its initial state, and its state
+-- after a block of steps.
 local function new_base(self, options)
     local sim = shapes.with({}, prepare, self, options)
     local now = sim.now
@@ -157,7 +160,7 @@ end
 local Run = {}
 Run.__index = Run
 
--- For runner.lua.
+-- See runner.lua.
 function Run:verify()
     local base, atol = self.base, self.target.atol
     go_back(base)
@@ -170,19 +173,19 @@ function Run:verify()
     return true
 end
 
--- For runner.lua: n blocks of steps.
+-- See runner.lua; n counts blocks of steps.
 function Run:batch(n)
     self.base.sim:step(n * block)
 end
 
--- The simulation stays, for the next candidate.
+-- Keeps the simulation for the next candidate.
 function Run:release()
     self.base.sim:read()
 end
 
 -- ---- the target ----
 
--- For runner.lua.
+-- See runner.lua.
 function Target:build(params)
     local fields, options, key = split(self, params)
     local base = base_of(self, options, key)
@@ -190,7 +193,7 @@ function Target:build(params)
     return setmetatable({ target = self, base = base, steps = block }, Run)
 end
 
--- For runner.lua.
+-- See runner.lua.
 function Target:job(params)
     local fields, options = split(self, params)
     local all = {}
@@ -201,14 +204,14 @@ function Target:job(params)
         fields = fields, kernels = self.kernels }
 end
 
--- As of kernel.lua.
+-- See kernel.lua.
 function Target:identity()
     return { scenario.text(self.scenario), self.options, self.atol }
 end
 
-local last = {}         -- what a compiler's process made: { key, sim }
+local last = {}         -- the simulation that a worker has made: { key, sim }
 
--- For ahead.lua.
+-- See ahead.lua.
 function target.compile(device, job)
     local key = require('dkjson').encode { job.scenario, job.options }
     if last.key ~= key then
@@ -218,7 +221,8 @@ function target.compile(device, job)
     shapes.with(for_kernels(job.kernels, job.fields), last.sim.rebuild, last.sim)
 end
 
--- For runner.lua: the shipped shape, where options are those of the record.
+-- Returns the parameters with which runs use the shipped shape and the record's
+-- options; see runner.lua.
 function Target:usual(record)
     local usual = {}
     for name in pairs(self.is_param) do
@@ -252,7 +256,7 @@ function Target:release()
     self.bases = {}
 end
 
--- desc: as of tune.scenario, device open; names: of the parameters
+-- desc: as for tune.scenario, with an open device. names: of the parameters.
 function target.new(desc, names)
     local options = {}
     for name, value in pairs(desc.options or {}) do options[name] = value end
@@ -264,7 +268,7 @@ function target.new(desc, names)
     for _, name in ipairs(names) do self.is_param[name] = true end
     local base = base_of(self, {}, '')
     self.sim, self.kernels = base.sim, step_kernels(base.sim, names)
-    self.fields = shape_fields.names(self.kernels[1])       -- x and y have the same
+    self.fields = parameters.names(self.kernels[1])       -- x and y have the same
     check_names(self, names)
     check_values(self, desc.tune_params)
     check_keep(self, desc.keep)

@@ -1,6 +1,6 @@
--- The candidates of a tuning: all combinations of the values of its parameters that the
--- restrictions allow, numbered from 1. Parameters are in the order of their names, values in the
--- order given, which is what "next to" means to a strategy.
+-- The candidates of a tuning: all combinations of parameter values that the
+-- restrictions allow, numbered from 1. Parameters are ordered by name, values
+-- as they were given; strategies take adjacent values for similar ones.
 
 local errors = require 'bindings.errors'
 
@@ -9,17 +9,17 @@ local space = {}
 local Space = {}
 Space.__index = Space
 
-local most = 2 ^ 20         -- combinations, each of which is looked at
+local most = 2 ^ 20         -- combinations; all of them are examined
 
--- A value as it stands in keys: "64", "fast", "True" as Kernel Tuner, which is written in Python,
--- has it.
+-- Returns a value as text in keys: "64", "fast", or "True" as Kernel Tuner, a
+-- Python program, writes it.
 local function text_of(value)
     if type(value) == 'number' then return string.format('%.14g', value) end
     if type(value) == 'boolean' then return value and 'True' or 'False' end
     return value
 end
 
--- A value in words: texts in quotes.
+-- Returns a value for messages, with texts in quotes.
 local function told(value)
     return type(value) == 'string' and "'" .. value .. "'" or tostring(value)
 end
@@ -57,8 +57,8 @@ local function sorted_names(params)
     return names
 end
 
--- A function of a table of parameters from an expression over their names, such as
--- 'block_size_x * block_size_y <= 1024'. != and ** are what they are in Python.
+-- Compiles an expression such as 'block_size_x * block_size_y <= 1024' to a
+-- function of a table of parameters. != and ** have their meaning in Python.
 function space.expression(text, names)
     local lua = tostring(text):gsub('!=', '~='):gsub('%*%*', '^')
     local chunk, problem = loadstring('return ' .. lua, '=' .. tostring(text))
@@ -79,7 +79,8 @@ function space.expression(text, names)
     end
 end
 
--- Array of { text =, allows = function(params), refused = how many }.
+-- Returns an array of { text =, allows = function(params), refused = number of
+-- combinations }.
 local function read_restrictions(given, names)
     local list = {}
     if type(given) ~= 'table' then given = { given } end
@@ -114,7 +115,7 @@ local function raise_empty(restrictions, count)
         table.concat(texts, ', '))
 end
 
--- Positions of the values, as a combination's number tells them.
+-- Returns the positions of the values in a combination's number.
 local function positions_of(self, number)
     local positions, rest = {}, number
     for k = #self.names, 1, -1 do
@@ -124,7 +125,8 @@ local function positions_of(self, number)
     return positions
 end
 
--- Of a table of parameters, in the order of these names, as in a cache file.
+-- Returns the key of parameters in a cache file: their values in the order of
+-- `names`.
 function space.key(params, names)
     local texts = {}
     for k, name in ipairs(names) do texts[k] = text_of(params[name]) end
@@ -153,8 +155,9 @@ local function raise_twins(self, key, one, other)
         table.concat(parts, ', '))
 end
 
--- Adds a candidate. Kernel Tuner's keys are texts between commas, which may hold commas; and there
--- a number and its text are the same.
+-- Adds a candidate. Keys of Kernel Tuner are texts joined by commas, so
+-- different candidates can have equal keys: texts may contain commas, and a
+-- number equals its text.
 local function add(self, positions)
     local key = key_at(self, positions)
     if self.index_of[key] then raise_twins(self, key, self.at[self.index_of[key]], positions) end
@@ -162,9 +165,10 @@ local function add(self, positions)
     self.index_of[key] = #self.at
 end
 
--- tune_params: { name = { values }, ... }; restrictions: nil, a function(params) or an array of
--- such functions and of expressions; order: of the names, that of the alphabet if nil. The result
--- has `size`, `names` and `values` (in the order of the names).
+-- Returns the space of tune_params = { name = { values }, ... }. restrictions:
+-- nil, a function(params), or an array of functions and expressions. order: of
+-- the names, default alphabetical. The result has `size`, `names` and `values`
+-- (in the order of the names).
 function space.new(tune_params, restrictions, order)
     if type(tune_params) ~= 'table' or next(tune_params) == nil then
         errors.argument 'tune: tune_params must be a table { name = { values } } that is not empty'
@@ -192,17 +196,18 @@ function space.new(tune_params, restrictions, order)
     return self
 end
 
--- The parameters of a candidate, a new table.
+-- Returns the parameters of a candidate in a new table.
 function Space:params(index)
     return params_at(self, self.at[index])
 end
 
--- Its key, as in a cache file: the values in the order of the names.
+-- Returns the key of a candidate in a cache file.
 function Space:key(index)
     return key_at(self, self.at[index])
 end
 
--- Where its values stand among those of each parameter, from 0 to 1.
+-- Returns the position of each value of a candidate among its parameter's
+-- values, from 0 to 1.
 function Space:place(index)
     local place = {}
     for k, position in ipairs(self.at[index]) do
@@ -212,7 +217,7 @@ function Space:place(index)
     return place
 end
 
--- Calls visit() for every other value of parameter k, while it stands in `positions`.
+-- Calls visit() with `positions` set to each other value of parameter k.
 local function each_other(self, positions, k, visit)
     local here = positions[k]
     for position = 1, #self.values[k] do
@@ -222,7 +227,7 @@ local function each_other(self, positions, k, visit)
     positions[k] = here
 end
 
--- The candidates that differ from one in a single parameter.
+-- Returns the candidates that differ in a single parameter.
 function Space:neighbours(index)
     local found, positions = {}, { unpack(self.at[index]) }
     for k = 1, #self.values do
@@ -233,8 +238,9 @@ function Space:neighbours(index)
     return found
 end
 
--- The candidates that differ from one in two numbers with the same product: what one parameter
--- gains the other loses, as work-items against work of each. Valleys of tuning lie along these.
+-- Returns the candidates that differ in two numbers with the same product: what
+-- one parameter gains, the other loses, such as the number of work-items and
+-- the work of each. Good candidates often lie along such lines.
 function Space:trades(index)
     local found, positions = {}, { unpack(self.at[index]) }
     for k = 1, #self.values do
@@ -253,8 +259,8 @@ function Space:trades(index)
     return found
 end
 
--- The candidate whose parameters each come from one of two, or differ, as pick(k, a, b, count)
--- says: the new position of parameter k, of `count`, from those of both. Nil if it is not allowed.
+-- Returns the candidate whose parameter k has the position pick(k, a, b,
+-- count), given the positions in candidates a and b; nil if it is not allowed.
 function Space:combine(a, b, pick)
     local positions = {}
     for k, values in ipairs(self.values) do

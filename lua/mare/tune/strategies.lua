@@ -1,8 +1,9 @@
--- Ways to look for the best candidate of a space, by the names that Kernel Tuner gives them. A
--- strategy is a function of a search: { space =, options =, random = function() -> [0, 1),
--- ask = function(list of candidates) -> their costs }. Costs are to be small; math.huge is a
--- candidate that fails. Whoever answers ask() ends the search when the budget is used up, by never
--- answering; what is asked again costs nothing. So the guided ones, which could go on for ever, do.
+-- Search strategies, by the names that Kernel Tuner gives them. A strategy is a
+-- function of a search: { space =, options =, random = function() -> [0, 1),
+-- ask = function(list of candidates) -> their costs }. Strategies minimise
+-- costs; the cost of a failed candidate is infinite. A search ends when its
+-- budget is used up: then ask() does not return. Asking for a known candidate
+-- again costs nothing. Guided strategies therefore loop without end.
 
 local bayes = require 'mare.tune.bayes'
 local errors = require 'bindings.errors'
@@ -11,7 +12,7 @@ local uniform = require('mare.base.random').uniform
 
 local strategies = {}
 
--- A whole number from 1 to n.
+-- Returns a random whole number from 1 to n.
 local function pick(search, n)
     return math.floor(search.random() * n) + 1
 end
@@ -30,7 +31,7 @@ local function everything(search)
     return list
 end
 
--- The best of some candidates, and its cost.
+-- Returns the best candidate of a list, and its cost.
 local function best_of(search, list)
     local costs, best = search.ask(list), 1
     for k = 2, #list do
@@ -45,17 +46,18 @@ local function some(search, count)
     return list
 end
 
--- All candidates, in order.
+-- Tries all candidates in order.
 local function brute_force(search)
     search.ask(everything(search))
 end
 
--- All candidates in random order.
+-- Tries all candidates in random order.
 local function random_sample(search)
     search.ask(shuffle(search, everything(search)))
 end
 
--- Neighbours in random order, those that trade one parameter for another first.
+-- Returns the neighbours in random order, those that trade one parameter for
+-- another first.
 local function around(search, here)
     local list = shuffle(search, search.space:trades(here))
     for _, next in ipairs(shuffle(search, search.space:neighbours(here))) do
@@ -64,7 +66,7 @@ local function around(search, here)
     return list
 end
 
--- Goes to a neighbour that is better until there is none.
+-- Moves to better neighbours until there is none.
 local function descend(search, here, cost)
     repeat
         local moved = false
@@ -79,8 +81,8 @@ local function descend(search, here, cost)
     return here, cost
 end
 
--- A candidate that differs from one in `strength` parameters or less.
-local function kicked(search, from, strength)
+-- Returns a candidate that differs from one in at most `strength` parameters.
+local function perturbed(search, from, strength)
     local changed = {}
     for _ = 1, strength do changed[pick(search, #search.space.names)] = true end
     for _ = 1, 20 do
@@ -92,22 +94,24 @@ local function kicked(search, from, strength)
     return pick(search, search.space.size)
 end
 
--- A random candidate near another: as often by a trade, where there is any, as by another value.
+-- Returns a random candidate near another: equally often by a trade, if there
+-- is one, and by another value.
 local function nearby(search, here)
     local list = search.random() < 0.5 and search.space:trades(here) or {}
     if #list > 0 then return list[pick(search, #list)] end
-    return kicked(search, here, 1)
+    return perturbed(search, here, 1)
 end
 
--- Local search with restarts: from the best of a few, downhill; then again from near the best so
--- far where that is not hopeless, and each third time from elsewhere.
+-- Iterated local search: descends from the best of a few candidates, then again
+-- from perturbed copies of the best so far if these are promising, and every
+-- third time from a random one.
 local function greedy_ils(search)
     local options = search.options
     local best, cost = descend(search, best_of(search, some(search, options.start or 6)))
     local turn = 0
     while true do
         turn = turn + 1
-        local from = turn % 3 > 0 and kicked(search, best, options.strength or 3)
+        local from = turn % 3 > 0 and perturbed(search, best, options.strength or 3)
             or pick(search, search.space.size)
         local here, here_cost = from, search.ask({ from })[1]
         if here_cost < (options.hope or 1.1) * cost then
@@ -117,9 +121,9 @@ local function greedy_ils(search)
     end
 end
 
--- Steps to somewhere near, uphill too with a probability that falls with the climb, in parts of the
--- cost, and with time: alpha of the temperature T is left after each step. One that has cooled down
--- goes downhill, and begins again near there.
+-- Moves to a nearby candidate, also uphill with a probability that falls with
+-- the relative increase in cost and with time: each step multiplies the
+-- temperature T by alpha. Once cold, it descends and begins again nearby.
 local function simulated_annealing(search)
     local options = search.options
     local best, best_cost = best_of(search, some(search, options.start or 8))
@@ -135,7 +139,7 @@ local function simulated_annealing(search)
             temperature = temperature * (options.alpha or 0.9)
         end
         local deepest = descend(search, best, best_cost)
-        best = kicked(search, deepest, 2)
+        best = perturbed(search, deepest, 2)
         best_cost = search.ask({ best })[1]
     end
 end
@@ -145,7 +149,7 @@ local function by_cost(a, b)
     return a.index < b.index
 end
 
--- Adds candidates to a population and leaves its best `size`, each once.
+-- Adds candidates to a population and keeps its best `size`, each once.
 local function select_best(search, population, list, size)
     local seen = {}
     for _, one in ipairs(population) do seen[one.index] = true end
@@ -158,7 +162,7 @@ local function select_best(search, population, list, size)
     for k = #population, size + 1, -1 do population[k] = nil end
 end
 
--- The better of two from the population.
+-- Returns the better of two random members of the population.
 local function parent(search, population)
     return population[math.min(pick(search, #population), pick(search, #population))].index
 end
@@ -175,8 +179,9 @@ local function child(search, population, chance)
     return pick(search, search.space.size)
 end
 
--- Crosses the better ones with each other, each parameter from either, now and then from neither.
--- A child that has been there before is replaced by one near the best.
+-- Crosses the better candidates with each other: each parameter comes from one
+-- of the parents, sometimes from neither. A known child is replaced by a
+-- candidate near the best.
 local function genetic_algorithm(search)
     local options, population, seen = search.options, {}, {}
     local size = options.popsize or 8
@@ -205,7 +210,7 @@ strategies.all = {
     bayes_opt = bayes.search,
 }
 
--- What all understand in strategy_options, and what each does beside: ranges of numbers.
+-- The strategy_options of all strategies and of each: ranges of numbers.
 local by_all = { max_fevals = { 1 }, time_limit = { 0 }, seed = { -2 ^ 53, 2 ^ 53, whole = true } }
 local positive, count = { 0, above = true }, { 1, whole = true }
 local understood = {
@@ -215,7 +220,7 @@ local understood = {
     bayes_opt = { start = count, explore = count },
 }
 
--- The names of all, sorted.
+-- Returns the names of all strategies, sorted.
 function strategies.names()
     local names = {}
     for name in pairs(strategies.all) do names[#names + 1] = name end
@@ -223,7 +228,7 @@ function strategies.names()
     return names
 end
 
--- Refuses what there is not.
+-- Refuses unknown strategies and options.
 function strategies.check(name, options)
     if not strategies.all[name] then
         errors.argument("tune: strategy = '%s' (allowed: %s)", tostring(name),
@@ -237,8 +242,8 @@ function strategies.check(name, options)
     range('tune: strategy_options', options or {}, ranges)
 end
 
--- A search as a coroutine: resumed with nothing, then each time with the costs of the list of
--- candidates that it handed over.
+-- Starts a search as a coroutine. It yields lists of candidates, and is resumed
+-- with their costs.
 function strategies.start(name, space, options)
     local drawn, seed = 0, options.seed or 1
     local search = { space = space, options = options, ask = coroutine.yield }

@@ -1,7 +1,8 @@
--- A table of blocks against speed and energy: the file it is kept in, its heat maps and what it
--- says in words. A row is { scheme, width = work-items of a group, height = rows,
--- mcells_per_second, watts, mcells_per_joule, low, high }; what was not measured is nil, low and
--- high are the ends of the interval of the energy.
+-- A table of block sizes against speed and energy: its file, its heat maps and
+-- its findings in words. A row is { scheme, width = work-items of a group,
+-- height = rows, mcells_per_second, watts, mcells_per_joule, low, high }. What
+-- was not measured is nil; low and high are the ends of the interval of the
+-- energy.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -13,7 +14,7 @@ local sweep = {}
 local columns = { 'scheme', 'width', 'height', 'mcells_per_second', 'watts', 'mcells_per_joule',
     'low', 'high' }
 
--- The row of a record of mare.tune.scenario on so many cells.
+-- Makes a row from a record of mare.tune.scenario on so many cells.
 function sweep.row(scheme, width, height, cells, record)
     local row = { scheme = scheme, width = width, height = height }
     if record.invalidity ~= 'correct' then return row end
@@ -27,7 +28,7 @@ end
 
 -- ---- the file ----
 
--- Comma-separated values, with a line of names.
+-- Writes comma-separated values with a line of names.
 function sweep.write(path, rows)
     local lines = { table.concat(columns, ',') }
     for k, row in ipairs(rows) do
@@ -43,7 +44,8 @@ function sweep.write(path, rows)
     temporary:commit()
 end
 
--- nil of nothing, false of what is no number.
+-- Returns a number, nil for an empty text, or false for a text that is no
+-- number.
 local function number_of(text)
     local number = tonumber(text)
     if text == '' then return nil end
@@ -64,7 +66,7 @@ local function row_of(line, path, number)
     return row
 end
 
--- The rows of such a file.
+-- Returns the rows of such a file.
 function sweep.read(path)
     local file, reason = io.open(path)
     if not file then errors.argument('sweep: %s', reason) end
@@ -79,7 +81,7 @@ function sweep.read(path)
     return rows
 end
 
--- A folder for other files of a sweep, made if it is not there.
+-- Makes a folder for other files of a sweep, if it does not exist.
 function sweep.make_folder(path)
     files.make_folders(path .. '/')
     files.check(path .. '/sweep')
@@ -87,7 +89,7 @@ end
 
 -- ---- by scheme ----
 
--- Array of { name =, rows } in the order of the first row of each.
+-- Returns an array of { name =, rows } in the order of each scheme's first row.
 local function by_scheme(rows)
     local list, at = {}, {}
     for _, row in ipairs(rows) do
@@ -100,7 +102,7 @@ local function by_scheme(rows)
     return list
 end
 
--- The values of a column, each once, sorted.
+-- Returns the values of a column, each once, sorted.
 local function values_of(rows, name)
     local list, seen = {}, {}
     for _, row in ipairs(rows) do
@@ -133,12 +135,13 @@ local function panel(rows, widths, heights, label, value, format, best)
     return { label = label, values = values, format = format, best = best }
 end
 
--- Three digits or more of numbers up to this.
+-- Returns a format with at least three digits for numbers up to `most`.
 local function digits(most)
     return most >= 1000 and '%.0f' or '%.3g'
 end
 
--- Rates as progress.lua has them: in Mcells/s below 10 Gcells/s.
+-- Returns the panel of speeds, in Mcells/s below 10 Gcells/s as in
+-- progress.lua.
 local function speed_panel(scheme, widths, heights)
     local best = best_of(scheme.rows, 'mcells_per_second')
     local most = best and best.mcells_per_second or 0
@@ -163,8 +166,8 @@ local function panels_of(scheme, widths, heights)
     return found
 end
 
--- Heat maps into a PNG file: a row for each scheme of speed, power and cells a joule, the best
--- framed.
+-- Draws heat maps into a PNG file: for each scheme a row with speed, power and
+-- cells per joule, the best value framed.
 function sweep.picture(path, rows)
     local widths, heights, list = values_of(rows, 'width'), values_of(rows, 'height'), {}
     for k, scheme in ipairs(by_scheme(rows)) do list[k] = panels_of(scheme, widths, heights) end
@@ -187,7 +190,8 @@ local function describe(row)
         row.mcells_per_joule, row.low, row.high)
 end
 
--- Of each scheme the fastest and the most frugal block and how far they are apart, as lines.
+-- Returns lines with the fastest and the most frugal block of each scheme, and
+-- their distance.
 function sweep.findings(rows)
     local lines = {}
     for _, scheme in ipairs(by_scheme(rows)) do

@@ -5,7 +5,7 @@
 
 local source = require 'mare.base.source'
 
-local shape_fields = {}
+local parameters = {}
 
 -- ---- rules: what one field may be ----
 
@@ -61,7 +61,7 @@ local function sorted_names(list)
 end
 
 -- Returns the names of a kernel's parameters as the keys of a table.
-function shape_fields.names(kernel)
+function parameters.names(kernel)
     local names = {}
     for name in pairs(rules[kernel]) do names[name] = true end
     return names
@@ -73,7 +73,7 @@ end
 
 -- Checks each parameter of a kernel's shape by itself. Returns what is wrong
 -- and what is allowed, in words, or nil. info: of the device, nil if not known.
-function shape_fields.fault(kernel, fields, info)
+function parameters.fault(kernel, fields, info)
     local own = rules[kernel]
     if not own then return ('kernel = %s (allowed: %s)'):format(kernel, sorted_names(rules)) end
     for name, value in pairs(fields) do
@@ -131,7 +131,7 @@ local columns_else = 20480
 
 -- Checks a whole shape whose parameters are right by themselves. Returns why it
 -- does not fit the device, in words; nil or false if it fits.
-function shape_fields.misfit(kernel, shape, info)
+function parameters.misfit(kernel, shape, info)
     if shape.GROUP > info.max_group_size then
         return ('GROUP = %d (allowed: up to %d)'):format(shape.GROUP, info.max_group_size)
     end
@@ -147,4 +147,4 @@ function shape_fields.misfit(kernel, shape, info)
     return fits[kernel] and fits[kernel](shape, info)
 end
 
-return shape_fields
+return parameters

@@ -1,6 +1,7 @@
--- A smooth bump of water that moves and spreads: the benchmark of the flat-bottom schemes of
--- Brodtkorb and Saetra (2012 on), which measure the order of a scheme with it: --reference N
--- repeats the run on N x N cells with the same scheme, and with a quarter and half of the cells.
+-- A smooth bump of water moves and spreads: the benchmark with which Brodtkorb
+-- and Saetra (2012 on) measure the order of schemes over a flat bottom.
+-- --reference N repeats the run on N x N cells with the same scheme, and also
+-- with a quarter and half of the cells.
 
 local mare = require 'mare'
 
@@ -25,8 +26,8 @@ local function shape(x, y)
     return r < radius and 0.05 * (1 + math.cos(math.pi * r / radius)) or 0
 end
 
--- Means over the cells of an n x n grid, from at least `points` points along each axis in all: the
--- cells of the reference.
+-- Returns the means over the cells of an n x n grid, from at least `points`
+-- points along each axis. They are the initial cells of the reference.
 local function means(n, points)
     local k = math.max(1, math.floor(points / n))
     local d = size / n / k
@@ -50,7 +51,7 @@ local function setup(n)
     }
 end
 
--- Mean over the cells of |h - mean of the finer one's h|.
+-- Returns the mean over the cells of |h - mean of the finer solution's h|.
 local function difference(coarse, fine)
     local n, k = coarse.grid.nx, fine.grid.nx / coarse.grid.nx
     local h, reference, sum = coarse:field 'h', fine:field 'h', 0
@@ -66,7 +67,7 @@ local function difference(coarse, fine)
     return sum / n ^ 2
 end
 
--- The solution on n x n cells, without output.
+-- Returns the solution on n x n cells, without output.
 local function solution(n)
     local sim = mare.simulation(setup(n))
     mare.run.loop(sim, { t_end = o.t_end, quiet = true })

@@ -1,7 +1,9 @@
--- A dam breaks: water runs onto a wet bed (Stoker 1957) or a dry one (Ritter 1892). Depths, length
--- and time are those of SWASHES 4.1.1 and 4.1.2 (Delestre et al. 2013, Int. J. Numer. Meth. Fluids
--- 72, 269). One-dimensional, on a grid that is a few cells thin, along either axis, with the exact
--- solution to compare with; with --ocean by a scheme of mare.ocean, over a level bed.
+-- A dam breaks: water flows onto a wet bed (Stoker 1957) or a dry bed (Ritter
+-- 1892). Depths, length and time are those of SWASHES 4.1.1 and 4.1.2 (Delestre
+-- et al. 2013, Int. J. Numer. Meth. Fluids 72, 269). The problem is
+-- one-dimensional, along either axis, on a grid that is a few cells thin, and
+-- compared with the exact solution. --ocean selects a scheme of mare.ocean over
+-- a level bed.
 
 local mare = require 'mare'
 
@@ -33,7 +35,7 @@ local function initial(x, y)
     return (along_x and x or y) < dam and behind or ahead, 0, 0
 end
 
--- The bed of mare.ocean is the level that elevation is measured from.
+-- Elevation in mare.ocean is measured from the level of the bed.
 local function scheme()
     if o.ocean then
         return mare.ocean { scheme = o.ocean, g = g, depth = 0, theta = o.theta, dry = 1e-7 }
@@ -43,7 +45,7 @@ end
 
 local exact = mare.dam_break.solve(behind, ahead, g)
 
--- The exact means of depth and transport over cell k, from 50 points.
+-- Returns the exact means of depth and transport over cell k, from 50 points.
 local function exact_means(k, t)
     local depth, transport = 0, 0
     for n = 0, 49 do
@@ -53,7 +55,7 @@ local function exact_means(k, t)
     return depth, transport
 end
 
--- Along the middle of the channel: positions, and computed and exact values.
+-- Returns positions, computed and exact values along the middle of the channel.
 local function profile(sim, variable)
     local data, middle = sim:field(variable), math.floor(o.ny / 2)
     local p = { position = {}, computed = {}, exact = {} }
@@ -66,7 +68,7 @@ local function profile(sim, variable)
     return p
 end
 
--- Relative to the mean of the exact solution.
+-- Returns the L1 error relative to the mean of the exact solution.
 local function l1_error(sim, variable)
     local p, sum, scale = profile(sim, variable), 0, 0
     for k = 1, o.nx do

@@ -1,7 +1,8 @@
--- Two jets of opposite directions on a periodic f-plane at 75 degrees north, held by the earth's
--- rotation, with the profile of Galewsky, Scott and Polvani (2004, Tellus 56A, 429), as in Holm,
--- Brodtkorb and Saetra (2020): nothing changes, to rounding, until bumps of the surface make them
--- unstable after days. --bump 0 leaves the balance alone.
+-- Two jets of opposite directions on a periodic f-plane at 75 degrees north,
+-- balanced by the earth's rotation. The profile is that of Galewsky, Scott and
+-- Polvani (2004, Tellus 56A, 429), as in Holm, Brodtkorb and Saetra (2020). The
+-- balance holds up to rounding, until bumps of the surface make the jets
+-- unstable after days. With --bump 0 only the balance is computed.
 
 local mare = require 'mare'
 
@@ -21,7 +22,8 @@ local f = 2 * 7.2722e-5 * math.sin(math.rad(75))
 local degree = 111e3
 local dy = 6 * degree / o.ny
 
--- Velocity of row j: a bell 2.5 degrees wide around 73.5 degrees, the reverse around 76.5.
+-- Returns the velocity of row j: a bell 2.5 degrees wide around 73.5 degrees
+-- north, and its opposite around 76.5.
 local function jet(j)
     local latitude = 72 + (j % o.ny + 0.5) * 6 / o.ny
     local function bell(from)
@@ -31,7 +33,8 @@ local function jet(j)
     return fastest * (bell(72.25) - bell(75.25))
 end
 
--- The surface that holds them: half of each step belongs to the row on either side.
+-- The surface in balance with the jets. Half of each step between two rows
+-- belongs to either row.
 local surface, highest = { [0] = 0 }, 0
 for j = 1, o.ny - 1 do
     surface[j] = surface[j - 1] - 0.5 * dy * f / g * (jet(j - 1) + jet(j))
@@ -65,7 +68,8 @@ local sim = mare.run {
     picture = { variable = 'hu', label = 'transport along x (m2/s)', colours = 'diverging' },
 }
 
--- How the jets have changed, and what flows across, by their own.
+-- How much the jets have changed, and the flow across them, relative to their
+-- own flow.
 local hu, change, across = sim:field 'hu', 0, 0
 for k = 0, sim.grid.cells - 1 do
     local j = math.floor(k / o.nx)

@@ -1,5 +1,5 @@
--- Kelvin-Helmholtz instability: a dense layer moves west through a lighter one that moves east, and
--- the two interfaces roll up.
+-- Kelvin-Helmholtz instability: a dense layer moves west through a lighter gas
+-- that moves east, and the two interfaces roll up.
 --
 --   noise   the benchmark of Holm, Brodtkorb and Saetra (2020): [0, 2] x [0, 1], gamma 1.4, sharp
 --           interfaces moved by a random curve of at most about half a cell. The disturbance scales
@@ -35,8 +35,8 @@ local points = math.max(1, math.floor(grid.nx / 8))
 local low = mare.random.curve { seed = o.seed, first = 0, points = points, x = grid.x }
 local high = mare.random.curve { seed = o.seed, first = points, points = points, x = grid.x }
 
--- Means over the cell, or else a curve within the cells at the interface would not move any of
--- them.
+-- Returns means over the cell: otherwise a curve that stays within the cells at
+-- the interface would not change any of them.
 local function two_zones(x, y)
     local inside = math.min((y - 0.25) / grid.dy - low(x), (0.75 - y) / grid.dy + high(x))
     local light = math.max(0, math.min(1, 0.5 + inside))
@@ -58,7 +58,8 @@ local function single_mode(x, y)
     return layered(y, 1, 2), layered(y, 0.5, -0.5), 0.01 * math.sin(4 * math.pi * x), pressure
 end
 
--- The amplitude of that mode in v, weighted towards the interfaces (their equations 10 to 13).
+-- Returns the amplitude of the mode in v, weighted towards the interfaces
+-- (their equations 10 to 13).
 local function mode_amplitude(sim)
     local v, s, c, d = sim:field 'v', 0, 0, 0
     for j = 0, grid.ny - 1 do

@@ -1,7 +1,8 @@
--- A Kelvin wave runs along the southern wall of a channel on an f-plane, once around: it has the
--- speed sqrt(g H), falls off within R = sqrt(g H) / f of the wall, and nothing flows across. Domain
--- and bump are those of Holm, Brodtkorb and Saetra (2020, Parallel Computing 91), but for `height`,
--- which is small: theory is linear.
+-- A Kelvin wave runs once around a periodic channel on an f-plane, along the
+-- southern wall. Its speed is sqrt(g H), it decays within R = sqrt(g H) / f of
+-- the wall, and nothing flows across. Domain and bump are those of Holm,
+-- Brodtkorb and Saetra (2020, Parallel Computing 91), except for `height`,
+-- which is small because theory is linear.
 
 local mare = require 'mare'
 
@@ -42,7 +43,8 @@ local sim = mare.run {
     picture = { variable = 'eta', label = 'elevation (m)', colours = 'diverging' },
 }
 
--- Where the wave of one period in the domain has its crest in row j, and its strength.
+-- Returns where the wave with one period in the domain has its crest in row j,
+-- and its strength.
 local function crest(j)
     local eta, cosine, sine = sim:field 'eta', 0, 0
     for i = 0, o.nx - 1 do
@@ -59,7 +61,7 @@ local function largest(variable)
     return most
 end
 
--- Ahead of theory, along the shorter way around.
+-- How far the crest is ahead of theory, along the shorter way around.
 local at, strong = crest(0)
 local off = (at - middle - c * sim.now.t + length / 2) % length - length / 2
 local row = math.floor(radius / width * o.ny)

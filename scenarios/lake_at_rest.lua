@@ -1,6 +1,7 @@
--- A lake at rest over a rough bed, with islands that a storm could flood and land that none does:
--- nothing may move, on a flat map, on a turned one and between meridians. Water that balances only
--- up to rounding would show here first: see Audusse et al. (2004, SIAM J. Sci. Comput. 25, 2050).
+-- A lake at rest over a rough bed, with islands that a storm could flood and
+-- land that no storm floods. Nothing may move, on a flat map, on a rotated one
+-- and on a sphere. A scheme that balances only up to rounding would show here
+-- first: see Audusse et al. (2004, SIAM J. Sci. Comput. 25, 2050).
 
 local mare = require 'mare'
 
@@ -19,7 +20,8 @@ local o = mare.options {
 }
 local spherical = o.map == 'longitude-latitude'
 
--- Depth at the centre of cell k: hills 20 m high or 60 m deep, and what differs from cell to cell.
+-- The depth at the centre of cell k: hills 20 m high or 60 m deep, and a random
+-- part.
 local depths = {}
 for k = 1, o.nx * o.ny do
     local i, j = (k - 1) % o.nx / o.nx, math.floor((k - 1) / o.nx) / o.ny
@@ -44,7 +46,8 @@ local sim = mare.run {
     picture = { variable = 'eta', label = 'elevation (m)' },
 }
 
--- The largest of f(value, elevation of the bed) over the water and what it may flood.
+-- Returns the largest f(value, elevation of the bed) over the water and what it
+-- may flood.
 local bed = sim.domain.bed
 local function largest(variable, f)
     local data, most = sim:stored(variable), 0

@@ -1,10 +1,12 @@
--- Zooms into the Mandelbrot set: how long z -> z^2 + c takes, from z = 0, to leave the circle of
--- radius 2. Without options the zoom that Holm, Brodtkorb and Saetra (2020, their table 1) compare
--- languages with: 50 frames onto -0.75 + 0.1i, each 0.95 times as wide as the one before it, at
--- most 5000 iterations. Their first frame is 3 x 2 large.
+-- Zooms into the Mandelbrot set: a colour says how many steps z -> z^2 + c,
+-- from z = 0, takes to leave the circle of radius 2. Without options it is the
+-- zoom with which Holm, Brodtkorb and Saetra (2020, their table 1) compare
+-- languages: 50 frames onto -0.75 + 0.1i, each 0.95 times as wide as the one
+-- before, with at most 5000 iterations. Their first frame is 3 x 2 large.
 --
--- Frames are computed in float as long as it tells neighbouring points apart, then in double, then
--- as the distance from an orbit of many digits (perturbation): to a width of 1e-290.
+-- Frames are computed in float as long as float separates neighbouring points,
+-- then in double, then as distances from an orbit with many digits
+-- (perturbation): to a width of 1e-290.
 
 local mare = require 'mare'
 

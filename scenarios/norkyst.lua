@@ -1,7 +1,8 @@
--- A coast as a file of NorKyst-800 or ROMS has it: its bed, its state at the first record, and from
--- then on its elevation and currents at the sides, and its wind. At the end the elevation is held
--- against the file's. Such files are at thredds.met.no, under fou-hi/norkyst800m-1h; windows of
--- interest are 25,350,550,875 (North Sea) and 300,600,50,250 (Skagerrak).
+-- A coast from a file of NorKyst-800 or ROMS: its bed and its state at the
+-- first record, then its elevation and currents at the sides, and its wind. At
+-- the end the elevation is compared with the file's. Such files are at
+-- thredds.met.no, under fou-hi/norkyst800m-1h; windows of interest are
+-- 25,350,550,875 (North Sea) and 300,600,50,250 (Skagerrak).
 
 local mare = require 'mare'
 

@@ -1,11 +1,12 @@
--- The tide of the north-west European shelf, from its open boundary, against gauges: harmonic
--- constants of every cell, a cotidal chart and a table of amplitudes and phases, observed and
--- computed. A window of it, finer cells and winds may be asked for; the tide on the edge of a
--- window is the one that a run of the whole sea before finds there. Depths are those of a chart;
--- --datum adds that share of the amplitude of M2, of a run before, to make them depths below the
--- mean level. The pull of the tide's own water and the floor that yields to it act as a gravity
--- that is less by --loading: by 0.015 here (Irazoqui Apecechea and others 2017, Effects of
--- self-attraction and loading at a regional scale).
+-- The tide of the north-west European shelf, driven at its open boundary and
+-- compared with gauges: harmonic constants in every cell, a cotidal chart, and
+-- a table of observed and computed amplitudes and phases. Options select a
+-- window, finer cells and winds. The tide on the edge of a window comes from an
+-- earlier run of the whole sea. Depths are those of a chart; --datum adds that
+-- share of the amplitude of M2 in an earlier run, to convert them to depths
+-- below the mean level. Self-attraction and loading of the tide act like a
+-- gravity that is reduced by --loading: by 0.015 here (Irazoqui Apecechea and
+-- others 2017, Effects of self-attraction and loading at a regional scale).
 
 local mare = require 'mare'
 
@@ -68,7 +69,7 @@ local o = mare.options {
 }
 local data = mare.root .. '/scenarios/data/'
 local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }
-    or { friction = 0.025, datum = 0, deeper = 4 }      -- what its tide was found with
+    or { friction = 0.025, datum = 0, deeper = 4 }      -- its tide was found with these values
 for name, value in pairs(suited) do o[name] = o[name] or value end
 if o.t_end == 0 then o.t_end = 86400 * o.days end
 if o.constituents ~= 'none' and o.spin_up >= o.days then
@@ -102,7 +103,7 @@ local function wind()
         file = data .. 'north_sea_wind_climatology.nc', month = o.month } or nil
 end
 
--- What is simulated with these constituents.
+-- Returns the description of a simulation with these constituents.
 local function setup(list, stress, scheme)
     return {
         options = o, grid = basin.grid, boundaries = 'reflective',
@@ -123,7 +124,7 @@ local function analysis_of(list)
     return analysis, { { 20, function(sim) analysis:take(sim) end } }
 end
 
--- The tide of these constituents in every cell, of a run before the one that is wanted.
+-- Returns the tide of these constituents in every cell, from an earlier run.
 local function tide_before(list)
     local analysis, sampling = analysis_of(list)
     local sim = mare.simulation(setup(list, nil, 'linear'))

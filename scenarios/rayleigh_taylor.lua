@@ -1,8 +1,8 @@
--- Rayleigh-Taylor instability: dense gas rests on light gas, falls through it in a spike and lets
--- it rise as bubbles. Set-up of Holm, Brodtkorb and Saetra (2020), with walls all around.
+-- Rayleigh-Taylor instability: dense gas lies on light gas, falls through it as a spike, and the
+-- light gas rises in bubbles. Set-up of Holm, Brodtkorb and Saetra (2020), with walls all around.
 --
---   interface   the boundary between the gases is bent, 0.01 cos(4 pi x), and all is at rest
---   velocity    the boundary is flat and the gas moves up and down, fading away from it
+--   interface   the interface between the gases is bent, 0.01 cos(4 pi x), and the gas is at rest
+--   velocity    the interface is flat, and the gas moves up and down, less so away from it
 
 local mare = require 'mare'
 
@@ -24,7 +24,7 @@ local grid = mare.grid { nx = o.nx, ny = o.ny, x = { -0.25, 0.25 }, y = { -0.75,
 local light, dense, pressure = 1, 2, 2.5    -- densities below and above; pressure between them
 local bent = o.perturbation == 'interface'
 
--- Means over the cell, so that the boundary is not a staircase.
+-- Returns means over the cell, so that the interface is not a staircase.
 local function initial(x, y)
     local height = bent and 0.01 * math.cos(4 * math.pi * x) or 0
     local above = math.max(0, math.min(1, 0.5 + (y - height) / grid.dy))

@@ -1,7 +1,8 @@
--- A hill of water on an f-plane sends its gravity waves away and keeps what the earth's rotation
--- holds up (Rossby 1938): the balanced surface solves eta'' + eta' / r - eta / R^2 = -eta_0 / R^2,
--- R = sqrt(g H) / f, because potential vorticity stays where it is. Hill, depth and rotation are
--- those of Holm, Brodtkorb and Saetra (2020, Parallel Computing 91).
+-- A hill of water on an f-plane radiates gravity waves and keeps what the
+-- earth's rotation balances (Rossby 1938). Since potential vorticity stays in
+-- place, the balanced surface solves eta'' + eta' / r - eta / R^2 = -eta_0 /
+-- R^2 with R = sqrt(g H) / f. Hill, depth and rotation are those of Holm,
+-- Brodtkorb and Saetra (2020, Parallel Computing 91).
 
 local mare = require 'mare'
 
@@ -25,7 +26,8 @@ local function hill(r)
     return height / 2 * (1 + math.tanh((wide - r) / steep))
 end
 
--- The balanced surface at r = dr / 2, 3 dr / 2, ...: tridiagonal, flat in the middle and far away.
+-- Returns the balanced surface at r = dr / 2, 3 dr / 2, ... The equations are
+-- tridiagonal; the surface is flat in the middle and far away.
 local function balanced(dr, count)
     local upper, right = {}, {}
     for k = 0, count - 1 do
@@ -39,7 +41,8 @@ local function balanced(dr, count)
     return right
 end
 
--- Mean of the surface along the middle row, eight times a period in the last five.
+-- The mean of the surface along the middle row over the last five periods,
+-- eight samples per period.
 local mean, samples = {}, 0
 local function watch(sim)
     if sim.now.t < o.t_end - 5.01 * inertial then return end
@@ -67,7 +70,7 @@ if samples == 0 then return { sim = sim } end       -- stopped early
 local dr = size / o.nx / 8
 local theory, worst = balanced(dr, 8 * o.nx), 0
 for i = 0, o.nx - 1 do
-    -- the middle row is half a cell off the centre of the hill
+    -- The middle row is half a cell off the centre of the hill.
     local x, y = (i + 0.5) / o.nx * size - size / 2, 0.5 / o.nx * size
     local r = math.sqrt(x * x + y * y)
     local expected = theory[math.floor(r / dr)]

@@ -1,6 +1,6 @@
--- y = a x + y: the smallest complete program on a device. The same kernel three times: in Mare's
--- dialect, which every device takes, and in plain CUDA and OpenCL, for those who bring kernels
--- along.
+-- y = a x + y: the smallest complete program on a device. The kernel is written
+-- three times: in Mare's dialect, which all devices take, and in CUDA and
+-- OpenCL, for those who bring their own kernels.
 
 local mare = require 'mare'
 
@@ -42,9 +42,10 @@ local kernels = {
     ]],
 }
 
--- So many launches as take some 20 ms, again and again: one takes microseconds, and a counter of
--- energy moves ten times a second. The next ones are queued before these are waited for, so that
--- the device is busy while the counter is looked at.
+-- Queues batches of launches that take about 20 ms each: a launch takes
+-- microseconds, and an energy counter moves ten times a second. The next batch
+-- is queued before the previous one is waited for, so that the device is busy
+-- while the counter is read.
 local function measure_energy(device, meter, launch)
     local count, last, next = 1, device:event(), device:event()
     local function queue(event)

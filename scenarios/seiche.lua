@@ -1,6 +1,7 @@
--- A basin of water sways: standing waves between walls (Merian 1828). The mode with `mode` nodes
--- along x has the period 2 L / (mode sqrt(g H)); on a C-grid the discrete equations have one of
--- their own, which the computed one must be.
+-- Water oscillates in a basin: standing waves between walls (Merian 1828). The
+-- mode with `mode` nodes along x has the period 2 L / (mode sqrt(g H)). On a
+-- C-grid the discrete equations have a slightly different period, which the
+-- computed one must equal.
 
 local mare = require 'mare'
 
@@ -22,7 +23,7 @@ local k = o.mode * math.pi / length
 local merian = 2 * length / (o.mode * math.sqrt(g * depth))
 if o.t_end == 0 then o.t_end = (o.periods + 0.6) * merian end
 
--- The part of the surface that is the mode.
+-- Returns the amplitude of the mode in the surface.
 local function amplitude(sim)
     local eta, grid, sum, norm = sim:field 'eta', sim.grid, 0, 0
     for i = 0, grid.nx - 1 do
@@ -32,7 +33,7 @@ local function amplitude(sim)
     return sum / norm
 end
 
--- Times at which it vanishes, and all of it.
+-- The times at which the amplitude vanishes, and its values at all times.
 local crossings, times, values = {}, {}, {}
 local function watch(sim)
     local t, a, n = sim.now.t, amplitude(sim), #times

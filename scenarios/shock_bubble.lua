@@ -1,7 +1,8 @@
--- A shock runs into a bubble of light gas, which it turns inside out: the jet along the axis
--- overtakes the shock and the bubble becomes a pair of vortices. Set-up of Holm, Brodtkorb and
--- Saetra (2020), whose box is periodic along x; here the gas may leave in the east and the state
--- behind the shock keeps coming in from the west.
+-- A shock runs into a bubble of light gas and turns it inside out: a jet along
+-- the axis overtakes the shock, and the bubble becomes a pair of vortices.
+-- Set-up of Holm, Brodtkorb and Saetra (2020), whose box is periodic along x;
+-- here the gas may leave in the east, and the state behind the shock enters in
+-- the west.
 
 local mare = require 'mare'
 
@@ -19,9 +20,10 @@ local o = mare.options {
 local grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, 4 }, y = { 0, 1 } }
 
 local bubble = { x = 0.5, y = 0.5, radius = 0.25, rho = 0.1 }
-local behind = { x = 0.1, rho = 3.8125, u = 2.57669, p = 10 }   -- the shock is at x at first
+local behind = { x = 0.1, rho = 3.8125, u = 2.57669, p = 10 }   -- x: of the shock at t = 0
 
--- Share of the cell at (x, y) that lies in the bubble, from 4 x 4 points.
+-- Returns the share of the cell at (x, y) that lies in the bubble, from 4 x 4
+-- points.
 local function share_in_bubble(x, y)
     local count = 0
     for b = -1.5, 1.5 do

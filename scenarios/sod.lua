@@ -1,12 +1,13 @@
--- Shock tubes: two states of gas at rest against each other, a diaphragm between them, and the
--- exact solution to compare with. Sod (1978, J. Comput. Phys. 27, 1) and tests 1 to 5 of Toro
--- (Riemann Solvers and Numerical Methods for Fluid Dynamics, 3rd ed., 2009, table 4.1; test 1
--- with moving gas, ch. 6). One-dimensional, on a two-dimensional grid that is a few cells thin,
--- along either axis.
+-- Shock tubes: a diaphragm separates two states of gas; the result is compared
+-- with the exact solution. The tests are those of Sod (1978, J. Comput. Phys.
+-- 27, 1) and tests 1 to 5 of Toro (Riemann Solvers and Numerical Methods for
+-- Fluid Dynamics, 3rd ed., 2009, table 4.1; test 1 with moving gas, ch. 6).
+-- They are one-dimensional, along either axis, on a two-dimensional grid that
+-- is a few cells thin.
 
 local mare = require 'mare'
 
--- States are density, velocity, pressure; the diaphragm is at x0 in [0, 1].
+-- States are density, velocity, pressure. The diaphragm is at x0 in [0, 1].
 local tests = {
     sod = { left = { 1, 0, 1 }, right = { 0.125, 0, 0.1 }, x0 = 0.5, t = 0.2 },
     toro1 = { left = { 1, 0.75, 1 }, right = { 0.125, 0, 0.1 }, x0 = 0.3, t = 0.2 },
@@ -44,7 +45,8 @@ end
 
 local exact = mare.riemann.solve(test.left, test.right, gamma)
 
--- The exact mean over cell k of density, velocity or pressure (1, 2, 3), from 50 points.
+-- Returns the exact mean of density, velocity or pressure (1, 2, 3) over cell
+-- k, from 50 points.
 local function exact_mean(k, which, t)
     local sum = 0
     for n = 0, 49 do
@@ -54,7 +56,8 @@ local function exact_mean(k, which, t)
     return sum / 50
 end
 
--- Along the middle of the tube: positions, and computed and exact values of a variable.
+-- Returns positions, computed and exact values of a variable along the middle
+-- of the tube.
 local function profile(sim, variable)
     local data, middle = sim:field(variable), math.floor(o.ny / 2)
     local which = { rho = 1, u = 2, v = 2, p = 3 }

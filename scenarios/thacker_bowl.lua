@@ -1,6 +1,7 @@
--- Water swings in a bowl of parabolic section, with a shore that moves over the bed: the exact
--- solutions of Thacker (1981, J. Fluid Mech. 107, 499), on a turning earth too. A plane surface
--- goes around the bowl, or a curved one heaves.
+-- Water oscillates in a parabolic bowl, and its shore moves over the bed: the
+-- exact solutions of Thacker (1981, J. Fluid Mech. 107, 499), also on a
+-- rotating earth. Either a plane surface circles around the bowl, or a curved
+-- surface rises and falls.
 
 local mare = require 'mare'
 
@@ -17,8 +18,9 @@ local o = mare.options {
     { name = 'periods', type = 'number', default = 3, range = { 0.01 }, help = 'to compute' },
     { name = 't-end', default = 0, range = { 0 }, help = '0: that many periods' },
 }
--- Depth in the middle, radius of the shore of still water and of the curved surface's at first, how
--- far the plane one leans: those of SWASHES 4.2.2 (Delestre et al. 2013), metres.
+-- Depth in the middle, radius of the shore of still water, initial radius of
+-- the curved surface's shore, inclination of the plane surface: those of
+-- SWASHES 4.2.2 (Delestre et al. 2013), metres.
 local g, depth, radius, shore, lean = 9.81, 0.1, 1, 0.8, 0.5
 
 local function bed(x, y) return depth * (1 - (x * x + y * y) / radius ^ 2) end
@@ -26,7 +28,8 @@ local function bed(x, y) return depth * (1 - (x * x + y * y) / radius ^ 2) end
 local root = math.sqrt(o.f ^ 2 + 8 * g * depth / radius ^ 2)
 local solutions = {}
 
--- Thacker's relation has fourth powers; that of SWASHES, with squares, has another shore.
+-- Thacker's relation has fourth powers; that of SWASHES has squares and gives
+-- another shore.
 function solutions.curved(t)
     local a = (radius ^ 4 - shore ^ 4) / (radius ^ 4 + shore ^ 4)
     local k, s = 1 - a * math.cos(root * t), math.sqrt(1 - a * a)

@@ -1,9 +1,11 @@
--- The tide on the open boundary of the shipped grid, from the gauges within. The boundary is a
--- chain of knots, straight between them. M2 first, by Gauss and Newton's method (inversion.lua):
--- runs that have a little more of one knot each, twenty seas beside each other in one grid, tell
--- what that does at the gauges, and least squares what they want. Then the other constituents, to
--- which M2 has made the friction linear: one run for each knot tells all of them. Gauges left out,
--- a fifth at a time, judge.
+-- Finds the tide on the open boundary of the shipped grid from the gauges
+-- inside. The boundary is a chain of knots with linear interpolation. M2 is
+-- found first, by the Gauss-Newton method (inversion.lua): runs in which one
+-- knot each is changed a little, twenty copies of the sea side by side in one
+-- grid, give the response at the gauges, and least squares give the best
+-- values. Then come the other constituents, for which friction is linear beside
+-- M2: one run per knot gives the response to all of them. Gauges that are left
+-- out, a fifth at a time, validate the result.
 
 local mare = require 'mare'
 
@@ -42,7 +44,8 @@ for _, gauge in ipairs(mare.gauges.read(data .. 'tide_gauges.csv')) do
     end
 end
 
--- With the friction of the run, or one that is linear, for a first guess: r (1/s).
+-- Returns the sea with the friction of the run; with r (1/s), with linear
+-- friction for a first guess.
 local function sea(depth, tide, r)
     return mare.ocean {
         scheme = 'linear', depth = depth, minimum_depth = o.least_depth, coriolis = 'latitude',

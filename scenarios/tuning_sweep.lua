@@ -1,7 +1,8 @@
--- Block shapes against speed and energy: figures 3 and 9 of Holm, Brodtkorb and Saetra (2020) for
--- every scheme. A block is what one group computes at a time: `width` work-items, each of the W
--- columns of the shipped shape, by `height` rows, over which they march. Energy is that above rest.
--- Shapes do not change what is computed, which is checked, bit for bit, for each.
+-- Block shapes against speed and energy: figures 3 and 9 of Holm, Brodtkorb and
+-- Saetra (2020) for every scheme. A block is what one group computes at a time:
+-- `width` work-items, each with the W columns of the shipped shape, by `height`
+-- rows, which they compute one after the other. Energy is above that at rest.
+-- Every shape is checked to give the same bits.
 
 local mare = require 'mare'
 
@@ -37,7 +38,7 @@ local cases = {
     water 'lax_friedrichs',
 }
 
--- The cases that are asked for.
+-- Returns the selected cases.
 local function chosen(text)
     if not text then return cases end
     local known, names, list, seen = {}, {}, {}, {}
@@ -58,7 +59,8 @@ local params = {
     rows = mare.options.numbers('heights', o.heights, nil, { 1, 16384, whole = true, once = true }),
 }
 
--- Puts a row that has been measured into the table, which is there whatever stops the sweep.
+-- Adds a measured row to the table at once, so that nothing is lost if the
+-- sweep is stopped.
 local function add(rows, row)
     rows[#rows + 1] = row
     is_any = is_any or row.mcells_per_second

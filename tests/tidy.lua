@@ -137,6 +137,24 @@ line_rule('kernels take reciprocals and roots by the words of the dialect', 'cod
         { 'kernels/prelude/cuda.h', 'return sqrt(a);\n', 0 },
     })
 
+-- What is said goes through base/events.lua, so that a journal, a session or an embedding program
+-- hears it too.
+line_rule('only the terminal listener, the launcher and a session print', 'code',
+    function(line, path)
+        local prints = under(path, 'lua/mare/launcher') or under(path, 'lua/mare/session')
+            or path == 'lua/mare/base/terminal.lua'
+        if not is_lua(path) or not under(path, 'lua') or prints then return end
+        return line:match '%f[%w_]io%.stderr' or line:match '%f[%w_]io%.stdout'
+            or line:match '%f[%w_]io%.write%f[^%w_]' or line:match '%f[%w_.:]print%s*[%(\'"%[]'
+    end, {
+        { 'lua/mare/run/a.lua', "io.stderr:write('x')\nprint 'x'\nprint(x)\nio.write(x)\n", 4 },
+        { 'lua/mare/run/a.lua', "self.print(x)\nlocal blueprint = 1\nfile:write(x)\n", 0 },
+        { 'lua/mare/run/a.lua', "local out = io.stdout\n", 1 },
+        { 'lua/mare/base/terminal.lua', "io.stderr:write('x')\n", 0 },
+        { 'lua/mare/session/a.lua', "print(x)\n", 0 },
+        { 'tests/lua/a.lua', "print(x)\n", 0 },
+    })
+
 line_rule('only lua/mare/base/source.lua opens kernels/', 'code', function(line, path)
     if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/base/source.lua'
         and line:find '[\'"/]kernels[\'"/]' then

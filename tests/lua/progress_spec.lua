@@ -1,5 +1,7 @@
+local events = require 'mare.base.events'
 local progress = require 'mare.measure.progress'
 local schedule = require 'mare.base.schedule'
+local terminal = require 'mare.base.terminal'
 
 describe('schedule', function()
     local function all(s, t_end)
@@ -60,15 +62,27 @@ describe('schedule', function()
 end)
 
 describe('progress', function()
-    local seconds, text
-    local function new(desc)
+    local seconds, text, stop
+    local function new(desc, is_terminal)
+        if stop then stop() end
         seconds, text = 100, {}
-        local d = { cells = 1e6, bytes = 32, copy_rate = 1e10, t_end = 2, steps = math.huge,
-            terminal = false, quiet = false, now = function() return seconds end,
-            write = function(s) text[#text + 1] = s end }
+        stop = events.listen(terminal.new { is_terminal = is_terminal or false,
+            write = function(s) text[#text + 1] = s end })
+        local d = { cells = 1e6, bytes = 32, copy_rate = 1e10, t_end = 2,
+            now = function() return seconds end }
         for key, value in pairs(desc or {}) do d[key] = value end
+        d.events = events.source { quiet = d.quiet, run = 'a test' }
         return progress.new(d)
     end
+    local hear
+
+    setup(function()            -- what is on the screen already
+        hear = events.mute()
+    end)
+    teardown(function()
+        hear()
+        stop()
+    end)
 
     it('says how far, how fast and how long still', function()
         local p = new()
@@ -93,7 +107,7 @@ describe('progress', function()
     it('rewrites one line on a terminal, seldom writes elsewhere, and never when quiet', function()
         local clock = { t = 1, dt = 1e-3, steps = 10 }
         for _, case in ipairs { { true, false, 10 }, { false, false, 0 }, { true, true, 0 } } do
-            local p = new { terminal = case[1], quiet = case[2] }
+            local p = new({ quiet = case[2] }, case[1])
             for _ = 1, 20 do
                 seconds = seconds + 0.125
                 p:computed(clock, 1, 0.1)
@@ -104,15 +118,19 @@ describe('progress', function()
 
     it('tells the journal too, and counts the time left from where it began', function()
         local lines = {}
-        local p = new { quiet = true, from = { t = 1, steps = 1000 }, journal = {
-            write = function(_, event, fields) lines[#lines + 1] = { event, fields } end } }
+        local p = new { quiet = true, from = { t = 1, steps = 1000 } }
+        local no_more = events.listen { pause = 10, hear = function(event)
+            lines[#lines + 1] = event
+        end }
         seconds = 104
         p:computed({ t = 1.1, dt = 1e-3, steps = 1100 }, 100, 1)
         seconds = 110
         p:computed({ t = 1.25, dt = 1e-3, steps = 1250 }, 150, 1.5)
         assert.same({}, text)
-        assert.same({ { 'progress', { percent = 62.5, t = 1.25, step = 1250, dt = 1e-3,
-            cells_per_second = 1e8, t_eff_share = 0.32, eta = 30 } } }, lines)
+        no_more()
+        lines[1].message = nil
+        assert.same({ { kind = 'progress', quiet = true, run = 'a test', percent = 62.5, t = 1.25,
+            step = 1250, dt = 1e-3, cells_per_second = 1e8, t_eff_share = 0.32, eta = 30 } }, lines)
     end)
 
     it('sums up', function()

@@ -37,6 +37,7 @@
 -- status 'usage' (exit status 2).
 
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local paths = require 'mare.base.paths'
 
 local M = require('bindings.host').options or {}
@@ -268,7 +269,7 @@ local function parse_words(spec, list, words)
     if not ok then errors.usage('%s', (result:gsub('\n.*', ''))) end
     if result.extra[1] then errors.usage("'%s' is no option", result.extra[1]) end
     if result.help then
-        io.write(parser:get_help(), '\n')
+        events.tell('answer', { message = parser:get_help() })
         errors.stop()
     end
     for _, option in ipairs(list) do

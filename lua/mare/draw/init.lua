@@ -4,6 +4,7 @@
 -- p:draw() shows it again.
 
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local handle = require 'bindings.handle'
 local image = require 'mare.draw.image'
 local characters = require 'mare.draw.characters'
@@ -50,7 +51,7 @@ end
 
 -- Shows the picture on standard output.
 function Picture:draw()
-    io.write(self:text(), '\n')
+    events.tell('answer', { message = self:text() })
     io.flush()
     self.is_fresh = true
     return self

@@ -4,6 +4,7 @@
 local colours = require 'mare.draw.colours'
 local dataset = require 'mare.files.dataset'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local figure = require 'mare.draw.figure'
 local film = require 'mare.draw.film'
 local image = require 'mare.draw.image'
@@ -269,7 +270,7 @@ function plot.run(path, words)
     local draw = data.curves[name] and draw_curves or draw_field
     local written = draw(data, name, o, range)
     data:close()
-    print('wrote ' .. table.concat(written, ', '))
+    events.tell('files', { message = 'wrote ' .. table.concat(written, ', '), paths = written })
 end
 
 return plot

@@ -299,7 +299,7 @@ end
 
 -- Core's log goes to standard error, while the program runs and when it ends.
 function host.log(level, text)
-    io.stderr:write('mare: ', level, ': ', text, '\n')
+    require('mare.base.events').tell('log', { level = level, message = text })
 end
 
 local function finish(status)

@@ -40,6 +40,20 @@ local function redirect_output(host)
     end
 end
 
+-- Warnings and what a run tells go to the log, line by line.
+local function listen(host)
+    local levels = { warning = 'warn', note = 'info', rates = 'info', progress = 'info',
+        files = 'info', answer = 'info' }
+    local function hear(event)
+        local level = event.kind == 'log' and event.level or levels[event.kind]
+        local is_wanted = not event.quiet or event.kind == 'warning'
+        if not (level and event.message and is_wanted) then return end
+        local prefix = event.kind == 'warning' and 'mare: warning: ' or ''
+        for line in event.message:gmatch '[^\n]+' do host.log(level, prefix .. line) end
+    end
+    host.listener = { hear = hear, pause = 10 }
+end
+
 local function keep_process(raise)
     local setlocale = os.setlocale
     function os.exit() raise('stop', 'stopped') end
@@ -205,6 +219,7 @@ end
 -- Returns the globals of scripts, and the functions that C calls.
 return function(host)
     redirect_output(host)
+    listen(host)
     keep_process(embed.raise)
     guard_handlers(host)
     if not host.compiled then interpret_scripts(host) end

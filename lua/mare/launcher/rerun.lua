@@ -4,6 +4,7 @@
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local netcdf = require 'bindings.netcdf'
@@ -11,10 +12,6 @@ local options = require 'mare.base.options'
 local paths = require 'mare.base.paths'
 
 local rerun = {}
-
-local function warn(...)
-    io.stderr:write('mare: warning: ', string.format(...), '\n')
-end
 
 -- Returns the option that a word sets, or nil.
 local function key_of(word)
@@ -83,7 +80,8 @@ local function words_of(path, attributes, changes)
         local names = same_devices(attributes.device)
         words[#words + 1] = names and '--device=' .. names
         if not names then
-            warn('made on %s, which is not here: the last bits may differ', attributes.device)
+            events.warn('made on %s, which is not here: the last bits may differ',
+                attributes.device)
         end
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
@@ -117,16 +115,16 @@ local function check_history(path, attributes, first)
     local commands, restart = commands_of(attributes.history or ''), nil
     for k = 2, #commands do
         if commands[k] ~= commands[1] then
-            return warn('%s was continued with other options, the last of which run again: the '
-                .. 'bits may differ (first: %s; then: %s)', path, commands[1], commands[k])
+            return events.warn('%s was continued with other options, the last of which run again: '
+                .. 'the bits may differ (first: %s; then: %s)', path, commands[1], commands[k])
         end
     end
     for _, word in ipairs(json.decode(attributes.arguments) or {}) do
         restart = word:match '^%-%-restart=(.*)' or restart
     end
     if #commands < 2 and restart and (restart ~= 'latest' or first and first > 0) then
-        warn('the run of %s went on from a checkpoint, this one begins at t = 0: the bits are the '
-            .. 'same only where its options were, and its times may be others', path)
+        events.warn('the run of %s went on from a checkpoint, this one begins at t = 0: the bits '
+            .. 'are the same only where its options were, and its times may be others', path)
     end
 end
 
@@ -148,7 +146,7 @@ function rerun.prepare(path, changes)
     paths.kept = path
     local here = 'Mare ' .. device.version
     if attributes.source ~= here then
-        warn('made by %s, this is %s', attributes.source, here)
+        events.warn('made by %s, this is %s', attributes.source, here)
     end
     return attributes.scenario, attributes.scenario_text, words_of(path, attributes, changes)
 end

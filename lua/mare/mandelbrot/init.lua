@@ -5,6 +5,7 @@
 local cairo = require 'bindings.cairo'
 local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local film = require 'mare.draw.film'
 local host = require 'bindings.host'
@@ -72,21 +73,19 @@ local function free(self, slot)
     self.busy[slot] = false
 end
 
--- Shows a line of progress on a terminal now and then; an empty text clears it.
-local function show(self, text)
-    if not self.shown or text ~= '' and system.now() < self.shown + 0.2 then return end
-    io.stderr:write('\r\27[K', text)
-    self.shown = system.now()
-end
-
 local function compute(self, list)
     if self.energy then self.energy:begin() end
     local begin = system.now()
+    local memos = { begin = begin }
     for k, frame in ipairs(list) do
         local slot = k % slots + 1
         if host.interrupted() then errors.interrupt() end
         free(self, slot)
-        show(self, ('frame %d of %d, %.3g wide, in %s'):format(k, #list, frame.width, frame.mode))
+        self.events:progress(memos, system.now(), function()
+            return { frame = k, frames = #list, width = frame.width, mode = frame.mode,
+                message = ('frame %d of %d, %.3g wide, in %s'):format(k, #list, frame.width,
+                    frame.mode) }
+        end)
         self.renderer:take(frame, slot)
         self.busy[slot] = true
         if self.energy then self.energy:look() end
@@ -165,10 +164,10 @@ function mandelbrot.zoom(o)
         frames = o.frames, precision = o.precision, columns = o.size[1] * o.samples,
         rows = o.size[2] * o.samples }
     local self = { renderer = new_renderer(o, list, centre), busy = {}, kernel_seconds = 0,
-        energy = o.energy }
-    self.writer, self.shown = o.film and open_film(o), not o.quiet and system.is_terminal() and 0
+        energy = o.energy, events = events.source { quiet = o.quiet or nil },
+        writer = o.film and open_film(o) }
     local ok, failure = pcall(compute, self, list)
-    show(self, '')
+    self.events:tell 'interlude'
     if ok and self.writer then ok, failure = pcall(close_film, self.writer) end
     if not ok then
         if self.writer then self.writer:stop() end

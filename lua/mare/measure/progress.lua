@@ -1,6 +1,5 @@
--- Reports how far and how fast a run is: on a terminal one line that is
--- rewritten in place, elsewhere a line now and then, the same in the journal,
--- and a summary at the end. This module knows nothing of devices: the time loop
+-- Tells how far and how fast a run is: events of progress, as often as each
+-- listener wants, and a summary at the end. This module knows nothing of devices: the time loop
 -- tells it how many steps were computed and how long they took. Rates count
 -- computing time only; the remaining time counts everything since this process
 -- began to compute.
@@ -10,13 +9,13 @@
 -- were read and written exactly once.
 
 local energy = require 'mare.measure.energy'
+local events = require 'mare.base.events'
+local system = require 'bindings.system'
 
 local progress = {}
 
 local Progress = {}
 Progress.__index = Progress
-
-local interval = { terminal = 0.2, log = 10 }       -- seconds between lines
 
 local function fraction(self, clock)
     local by_time = self.t_end < math.huge and clock.t / self.t_end or 0
@@ -51,64 +50,48 @@ local function line(status)
     return table.concat(pieces, '  ')
 end
 
--- Adds a listener that is called every `pause` seconds with the rate since its
--- previous call.
-local function listen(self, pause, tell)
-    self.listeners[#self.listeners + 1] = { pause = pause, tell = tell, told = self.started,
-        steps = 0, seconds = 0 }
-end
-
--- desc: { cells =, bytes = of one cell and step in T_eff,
---   copy_rate = bytes/s of the device's own copy, or nil, t_end = or math.huge,
---   steps = the most steps, or math.huge, terminal = boolean, quiet = boolean,
---   from = the clock at the restart, or nil for a new run, journal = or nil,
---   now = function() -> seconds, write = function(text) }
-function progress.new(desc)
-    local self = setmetatable({ listeners = {} }, Progress)
-    for key, value in pairs(desc) do self[key] = value end
-    self.started = self.now()
-    self.steps_done, self.seconds = 0, 0
-    self.done_before = self.from and fraction(self, self.from) or 0
-    local terminal = self.terminal
-    if not self.quiet then
-        listen(self, interval[terminal and 'terminal' or 'log'], function(status)
-            self.write(terminal and '\r' .. line(status) .. '\27[K' or line(status) .. '\n')
-        end)
-    end
-    if self.journal then
-        listen(self, interval.log, function(status) self.journal:write('progress', status) end)
-    end
-    return self
-end
-
--- clock: { t =, dt =, steps = } as read from the device.
-local function status_for(self, listener, clock)
+-- clock: { t =, dt =, steps = } as read from the device. memo: what a listener
+-- was told before.
+local function status_for(self, memo, clock)
     local done = fraction(self, clock)
-    local steps, seconds = self.steps_done - listener.steps, self.seconds - listener.seconds
+    local steps = self.steps_done - (memo.steps or 0)
+    local seconds = self.seconds - (memo.seconds or 0)
     local rate, here = steps * self.cells / math.max(seconds, 1e-9), done - self.done_before
-    return {
+    memo.steps, memo.seconds = self.steps_done, self.seconds
+    local status = {
         percent = 100 * done, t = clock.t, step = clock.steps, dt = clock.dt,
         cells_per_second = rate, t_eff_share = self.copy_rate and rate * self.bytes
             / self.copy_rate,
         eta = here > 0 and (self.now() - self.started) * (1 - done) / here or nil,
     }
+    status.message = line(status)
+    return status
+end
+
+-- desc: { cells =, bytes = of one cell and step in T_eff,
+--   copy_rate = bytes/s of the device's own copy, or nil, t_end = or math.huge,
+--   steps = the most steps, or math.huge, quiet = boolean,
+--   from = the clock at the restart, or nil for a new run,
+--   events = of events.source, or nil, now = function() -> seconds, or nil }
+function progress.new(desc)
+    local self = setmetatable({}, Progress)
+    for key, value in pairs(desc) do self[key] = value end
+    self.t_end, self.steps = self.t_end or math.huge, self.steps or math.huge
+    self.events = self.events or events.source { quiet = self.quiet }
+    self.now = self.now or system.now
+    self.started = self.now()
+    self.memos = { begin = self.started }
+    self.steps_done, self.seconds = 0, 0
+    self.done_before = self.from and fraction(self, self.from) or 0
+    function self.make(memo) return status_for(self, memo, self.clock) end
+    return self
 end
 
 -- Reports that `steps` steps took `seconds` of computing, and the clock now.
 function Progress:computed(clock, steps, seconds)
     self.steps_done, self.seconds = self.steps_done + steps, self.seconds + seconds
-    local now = self.now()
-    for _, listener in ipairs(self.listeners) do
-        if now - listener.told >= listener.pause then
-            listener.tell(status_for(self, listener, clock))
-            listener.told, listener.steps, listener.seconds = now, self.steps_done, self.seconds
-        end
-    end
-end
-
--- Clears the line that is rewritten in place, so that other text can follow.
-function Progress:clear()
-    if self.terminal and not self.quiet then self.write('\r\27[K') end
+    self.clock = clock
+    self.events:progress(self.memos, self.now(), self.make)
 end
 
 -- Returns { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share
@@ -132,7 +115,7 @@ end
 local function energy_line(r)
     local found = r.energy and { joules = r.energy, low = r.energy_low, high = r.energy_high }
     local text = energy.text(found, r.no_energy)
-    return text .. (found and string.format(', %.1f Mcells/J\n', r.cells_per_joule / 1e6) or '\n')
+    return text .. (found and string.format(', %.1f Mcells/J', r.cells_per_joule / 1e6) or '')
 end
 
 -- Returns the summary of a finished run. The steps before a restart are counted
@@ -149,12 +132,12 @@ local function summary(self, r, clock)
         100 * r.share, r.copy_rate / 1e9)
 end
 
--- Ends the run: writes the summary and returns the table of result().
+-- Ends the run: tells the summary and returns the table of result().
 function Progress:finish(clock, watch)
     local r = self:result(watch)
-    if self.quiet then return r end
-    self:clear()
-    self.write(summary(self, r, clock) .. '\n' .. (watch and energy_line(r) or ''))
+    local told = { message = summary(self, r, clock) .. (watch and '\n' .. energy_line(r) or '') }
+    for name, value in pairs(r) do told[name] = value end
+    self.events:tell('rates', told)
     return r
 end
 

@@ -5,6 +5,7 @@
 local device_list = require 'mare.array.devices'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local failure = require 'mare.run.failure'
 local journal = require 'mare.base.journal'
@@ -18,21 +19,14 @@ local system = require 'bindings.system'
 
 local run = { loop = loop.run }
 
-local function warn(log, message)
-    io.stderr:write('mare: warning: ', message, '\n')
-    log:write('warning', { message = message })
-end
-
-local function say_where(found, o, log, particles)
+local function say_where(found, o, told, particles)
     local left = restart.is_at_end(found, o) and ', its end: nothing is left to compute' or ''
-    for _, reason in ipairs(found.passed_over) do warn(log, reason .. '; passed over') end
+    for _, reason in ipairs(found.passed_over) do told:warn('%s; passed over', reason) end
     if particles and not found.header[particles.name] then
-        warn(log, string.format('%s begin at t = %g: %s has none', particles.name, found.header.t,
-            found.path))
+        told:warn('%s begin at t = %g: %s has none', particles.name, found.header.t, found.path)
     end
-    if o.quiet then return end
-    io.stderr:write(string.format('mare: going on from %s: t = %g, step %.0f%s\n', found.path,
-        found.header.t, found.header.steps, left))
+    told:note('going on from %s: t = %g, step %.0f%s', found.path, found.header.t,
+        found.header.steps, left)
 end
 
 local function new_simulation(desc, devices, found, particles)
@@ -73,23 +67,23 @@ end
 -- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
 local function execute(job)
     local desc, files, found, samples = job.desc, job.files, job.found, job.series
-    local o, log = desc.options, journal.open(desc.options.json_log)
-    job.log = log
-    log:start(desc, found, files:parameters())
+    local o, told = desc.options, job.events
+    job.log = journal.open(o.json_log, told.common.run)
+    told:tell('start', journal.start(desc, found, files:parameters()))
     local replaced = not (found or job.sim) and restart.replaces(desc)
-    if replaced then warn(log, replaced) end
-    if found then say_where(found, o, log, job.particles) end
-    local saver = restart.saver(desc, files, system.now, log, found, samples,
+    if replaced then told:warn('%s', replaced) end
+    if found then say_where(found, o, told, job.particles) end
+    local saver = restart.saver(desc, files, system.now, told, found, samples,
         job.particles)
     local sim = job.sim or new_simulation(desc, job.devices, found, job.particles)
     job.sim = sim
-    files:attach(sim, log)
+    files:attach(sim, told)
     if samples then samples:attach(sim) end
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
         every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
         particles = job.particles,
-        journal = o.json_log and log or nil, energy = job.energy,
+        events = told, watched = not o.quiet or o.json_log ~= nil, energy = job.energy,
         rescue = function(...) return rescue(job, ...) end,
     })
     local written = files:close(sim)
@@ -102,13 +96,12 @@ local function execute(job)
     return written
 end
 
--- The last line of the journal.
+-- Tells how the run ended, in the last line of its journal.
 local function tell_end(job, started, reason, written)
-    local log, sim = job.log, job.sim
-    if not log then return end
+    local sim = job.sim
     local now, rates = sim and sim.now or {}, sim and sim.rates or {}
     local is_error = errors.is(reason)
-    log:write(reason and 'failure' or 'end', {
+    job.events:tell(reason and 'failure' or 'end', {
         t = now.t, step = now.steps, wall_seconds = system.now() - started, files = written,
         steps_taken = rates.steps, computing_seconds = rates.seconds,
         cells_per_second = rates.cells_per_second, t_eff = rates.t_eff, t_eff_share = rates.share,
@@ -117,7 +110,7 @@ local function tell_end(job, started, reason, written)
         reason = reason and (is_error and reason.message or tostring(reason)) or nil,
         status = is_error and reason.status or nil,
     })
-    log:close()
+    if job.log then job.log:close() end
 end
 
 local run_fields = {
@@ -184,7 +177,8 @@ function run.new(desc, sim)
     local particles = not sim and restart.particles(desc, header) or nil
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
     local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
-        sim = sim, energy = watch, particles = particles }
+        sim = sim, energy = watch, particles = particles,
+        events = events.source { run = files.run_id, quiet = o.quiet or nil } }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)
     tell_end(job, started, not ok and result or nil, ok and result or nil)
@@ -194,7 +188,10 @@ function run.new(desc, sim)
         error(result, 0)
     end
     job.sim.about = files:describe(nil, nil, {})
-    if not o.quiet and #result > 0 then print('wrote ' .. table.concat(result, ', ')) end
+    if #result > 0 then
+        job.events:tell('files', { message = 'wrote ' .. table.concat(result, ', '),
+            paths = result })
+    end
     return job.sim
 end
 

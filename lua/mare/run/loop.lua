@@ -9,6 +9,7 @@
 local bandwidth = require 'mare.measure.bandwidth'
 local calls = require 'mare.run.calls'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local host = require 'bindings.host'
 local progress = require 'mare.measure.progress'
 local system = require 'bindings.system'
@@ -33,13 +34,6 @@ local function copy_rate(sim)
         end
     end
     return total
-end
-
-local function warn(state, message, ...)
-    local text = message:format(...)
-    state.progress:clear()
-    io.stderr:write('mare: warning: ' .. text .. '\n')
-    if state.journal then state.journal:write('warning', { message = text }) end
 end
 
 -- ---- what can go wrong ----
@@ -68,11 +62,11 @@ end
 
 -- Ends the run before its end: with a checkpoint where these are wanted, so that it can go on.
 local function stop_early(state, why)
-    state.progress:clear()
+    state.events:tell 'interlude'
     if not state.saver then return end
     local at = state.saver:finish(state.sim)
-    io.stderr:write(string.format('mare: %s at t = %g, step %.0f; --restart %s goes on\n', why,
-        at.t, at.step, at.path))
+    state.events:tell('note', { quiet = false, message = ('%s at t = %g, step %.0f; --restart %s '
+        .. 'goes on'):format(why, at.t, at.step, at.path) })
 end
 
 local function check_stop(state)
@@ -89,7 +83,7 @@ end
 local function save(state, is_last)
     if not state.saver then return end
     local failure = state.saver[is_last and 'last' or 'check'](state.saver, state.sim)
-    if failure then warn(state, 'no checkpoint: %s', failure) end
+    if failure then state.events:warn('no checkpoint: %s', failure) end
 end
 
 -- ---- steps ----
@@ -134,7 +128,7 @@ end
 -- ---- what is due ----
 
 local function make_calls(state)
-    state.progress:clear()
+    state.events:tell 'interlude'
     state.calls:make(state.sim)
 end
 
@@ -163,7 +157,8 @@ local function begin(state, desc)
     if state.saver then state.saver:begin(state.sim) end
     for _, call in ipairs(desc.at or {}) do
         if not (call[1] >= 0 and call[1] <= state.t_end) then
-            warn(state, 'at = %g is not reached: the run is from 0 to %g', call[1], state.t_end)
+            state.events:warn('at = %g is not reached: the run is from 0 to %g', call[1],
+                state.t_end)
         end
     end
     if state.sim.now.steps == 0 then make_calls(state) end
@@ -192,31 +187,33 @@ end
 
 local loop_fields = {
     t_end = 'number', steps = 'number', outputs = 'table', saver = 'table', quiet = 'boolean',
-    at = 'table', every = 'table', every_steps = 'table', series = 'table', journal = 'table',
+    at = 'table', every = 'table', every_steps = 'table', series = 'table', events = 'table',
+    watched = 'boolean',
     rescue = 'function', energy = 'table', particles = 'table',
 }
 
 local function new_progress(state, desc)
-    local sim, watched = state.sim, desc.journal or not desc.quiet
+    local sim = state.sim
     return progress.new {
         cells = sim.grid.cells, bytes = sim:bytes_per_cell(), t_end = state.t_end,
         steps = state.steps, from = { t = sim.now.t, steps = sim.now.steps },
-        copy_rate = watched and copy_rate(sim) or nil, quiet = desc.quiet, journal = desc.journal,
-        terminal = system.is_terminal(), now = system.now,
-        write = function(text) io.stderr:write(text) end,
+        copy_rate = (desc.watched or not desc.quiet) and copy_rate(sim) or nil,
+        events = state.events,
     }
 end
 
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, series = of
--- series.new, particles = of scheme.particles.new, saver = of restart.saver, journal = of
--- journal.open, quiet, at, every, every_steps = of calls.lua, energy = of energy.watch,
+-- series.new, particles = of scheme.particles.new, saver = of restart.saver, events = of
+-- events.source, watched = whether somebody reads the rates of a quiet run, quiet, at, every,
+-- every_steps = of calls.lua, energy = of energy.watch,
 -- rescue = function(message, i, j) -> more text or nil: cell (i, j) is invalid }. Returns the
 -- rates, see progress.lua.
 function loop.run(sim, desc)
     errors.fields('run', desc, loop_fields)
     local state = {
         sim = sim, t_end = desc.t_end or math.huge, steps = desc.steps or math.huge,
-        outputs = desc.outputs, series = desc.series, saver = desc.saver, journal = desc.journal,
+        outputs = desc.outputs, series = desc.series, saver = desc.saver,
+        events = desc.events or events.source { quiet = desc.quiet },
         particles = desc.particles, rescue = desc.rescue, energy = desc.energy,
         calls = calls.new(desc), per_step = batch_seconds,
     }

@@ -9,10 +9,10 @@ local camera = require 'mare.run.camera'
 local checkpoint = require 'mare.files.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
 local image = require 'mare.draw.image'
-local journal = require 'mare.base.journal'
 local json = require 'dkjson'
 local literal = require 'mare.base.literal'
 local memory = require 'bindings.memory'
@@ -214,13 +214,13 @@ local function take(self, text)
         errors.raise('MARE_ERROR_IO', '%s', reply.failure)
     elseif reply.kind == 'write' then
         local output = self.list[reply.id]
-        self.journal:write('output', { path = output.spec.path, t = output.busy[reply.slot] })
+        self.events:tell('output', { path = output.spec.path, t = output.busy[reply.slot] })
         output.busy[reply.slot] = false
     end
     return reply
 end
 
--- What the journal says of a run at its start: of what it is computed and with which options.
+-- What the event of a run's start says: of what it is computed and with which options.
 function Outputs:parameters()
     return self.common, option_values(self.desc.options)
 end
@@ -320,7 +320,7 @@ function outputs.new(desc, devices, earlier, run_id)
     if o.image then errors.option('image', image.check, o.image) end
     local self = setmetatable({
         desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
-        journal = journal.open(nil), has_checkpoint = run_id ~= nil,
+        events = events.source(), has_checkpoint = run_id ~= nil,
     }, Outputs)
     self.common = attributes(desc, devices, self.run_id)
     self.list[1] = from_options(o) and new_output(desc, from_options(o), self.common)
@@ -338,9 +338,9 @@ function outputs.new(desc, devices, earlier, run_id)
     return self
 end
 
--- The simulation that is written from now on, and the journal that is told of it.
-function Outputs:attach(sim, log)
-    self.journal = log or self.journal
+-- Sets the simulation that is written from now on, and the source of its events.
+function Outputs:attach(sim, told)
+    self.events = told or self.events
     for id, output in ipairs(self.list) do
         if output.film then
             camera.complete(output.film, sim, output.position)
@@ -444,8 +444,9 @@ function Outputs:abandon(path)
     end
     lost[#lost + 1] = path
     if not lost[1] then return end
-    io.stderr:write('mare: discarded what was written of ', table.concat(lost, ', '),
-        '; a checkpoint would have kept it, see --checkpoint and --checkpoint-every\n')
+    self.events:tell('note', { quiet = false, message = 'discarded what was written of '
+        .. table.concat(lost, ', ')
+        .. '; a checkpoint would have kept it, see --checkpoint and --checkpoint-every' })
 end
 
 -- Ends the thread. Of files that were not closed, what a checkpoint refers to stays under its

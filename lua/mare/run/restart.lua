@@ -86,11 +86,11 @@ local function seconds(text)
     errors.usage("option --wall-limit: '%s' (allowed: a time such as 90s, 30m or 1.5h)", text)
 end
 
--- desc: as for run.new; now: of a steady clock, seconds; journal: where each is told; found: the
+-- desc: as for run.new; now: of a steady clock, seconds; told: of events.source; found: the
 -- checkpoint that the run goes on from, or nil; series: of series.new, or nil; particles:
 -- of restart.particles.
 -- Nil where no checkpoints are wanted.
-function restart.saver(desc, outputs, now, journal, found, series, particles)
+function restart.saver(desc, outputs, now, told, found, series, particles)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
     if not o.checkpoint then
@@ -102,7 +102,7 @@ function restart.saver(desc, outputs, now, journal, found, series, particles)
     files.check(o.checkpoint)
     return setmetatable({
         desc = desc, path = o.checkpoint, keep = options.value(o, 'keep'), outputs = outputs,
-        now = now, started = now(), limit = limit, journal = journal, series = series,
+        now = now, started = now(), limit = limit, events = told, series = series,
         particles = particles,
         good = found and { path = found.path, t = found.header.t, step = found.header.steps },
         schedule = o.checkpoint_every and schedule.new { every = o.checkpoint_every },
@@ -131,7 +131,7 @@ local function settle(self, wait)
     self.asked, self.failure = nil, failure
     if not failure then
         self.good = self.pending
-        self.journal:write('checkpoint', self.good)
+        self.events:tell('checkpoint', self.good)
     end
     return failure
 end

@@ -11,6 +11,7 @@
 -- other parameters of the kernel; see parameters.lua.
 
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local json = require 'dkjson'
 local lfs = require 'lfs'
@@ -103,11 +104,10 @@ end
 local function read()
     local path, good = shapes.path(), {}
     local found, problem = read_elements(path)
-    if not found then io.stderr:write('mare: warning: ', problem, ' and is not used\n') end
+    if not found then events.warn('%s and is not used', problem) end
     for k, one in ipairs(found or {}) do
         if one.reason then
-            io.stderr:write('mare: warning: ', path, ': entry ', k, ' is not used: ', one.reason,
-                '\n')
+            events.warn('%s: entry %d is not used: %s', path, k, one.reason)
         else
             good[#good + 1] = one.entry
         end
@@ -206,8 +206,7 @@ local function say_left(list)
     local count = 0
     for _, one in ipairs(list) do count = count + (one.reason and 1 or 0) end
     if count > 0 then
-        io.stderr:write(('mare: %s: %d that this version does not understand stay\n'):format(
-            shapes.path(), count))
+        events.note('%s: %d that this version does not understand stay', shapes.path(), count)
     end
 end
 
@@ -343,8 +342,8 @@ end
 -- Marks a kept shape as unfit and warns; from now on the shipped one is used.
 local function pass_over(entry, reason)
     entry.is_unfit = true
-    io.stderr:write(('mare: warning: %s: what is kept of %s for %s (%s) is not used: %s\n'):format(
-        shapes.path(), entry.kernel, entry.device, describe(entry.shape), reason))
+    events.warn('%s: what is kept of %s for %s (%s) is not used: %s', shapes.path(), entry.kernel,
+        entry.device, describe(entry.shape), reason)
 end
 
 -- Returns the shape of a kernel for a part: { nx =, cells = the mean of all

@@ -18,6 +18,7 @@ local checks = require 'mare.tune.checks'
 local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local opened_devices = require 'mare.array.devices'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
@@ -66,9 +67,9 @@ local function say_none(env, first, names, objective)
     for k, name in ipairs(names) do params[k] = ('%s = %s'):format(name, tostring(first[name])) end
     local why = first.error or ('%s = %s, a number above 0 is wanted'):format(objective,
         tostring(first[objective]))
-    io.stderr:write('mare: tune: ', env.kernel_name, ': ',
-        first.error and 'no candidate is correct' or 'no candidate counts', '; the first, ',
-        table.concat(params, ', '), ': ', why, '\n')
+    events.note('tune: %s: %s; the first, %s: %s', env.kernel_name,
+        first.error and 'no candidate is correct' or 'no candidate counts',
+        table.concat(params, ', '), why)
 end
 
 -- Returns the records and what is known of them as a whole.
@@ -183,7 +184,7 @@ local function say_not_kept(desc, target, env)
     if what == 'pareto' then what = 'edp' end
     local why = ('%s of the shipped shape is %.4g, of the best that was tried %.4g'):format(what,
         env.shipped[what], env.best_config[what])
-    io.stderr:write('mare: tune: ', target.name, ': nothing is kept: ', why, '\n')
+    events.note('tune: %s: nothing is kept: %s', target.name, why)
 end
 
 -- Tunes the step of a scenario. desc: scenario = name or file; options = { nx

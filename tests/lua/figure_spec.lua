@@ -4,6 +4,8 @@ local arrows = require 'mare.draw.arrows'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
 local contours = require 'mare.draw.contours'
+local figure = require 'mare.draw.figure'
+local image = require 'mare.draw.image'
 local labels = require 'mare.draw.labels'
 local picture = require 'mare.draw.picture'
 local raster = require 'mare.draw.raster'
@@ -15,6 +17,27 @@ local function sampled(nx, ny, f)
     for k = 0, nx * ny - 1 do data[k] = f(k % nx, math.floor(k / nx)) end
     return data
 end
+
+describe('the note of missing values', function()
+    it('looks the same however often it is drawn', function()
+        local fig = figure.new(image.figure_spec { path = 'x.png', nx = 30, ny = 20, x = { 0, 3 },
+            y = { 0, 2 }, range = { 0, 1 }, title = 'note', label = 'depth (m)', xlabel = 'x',
+            ylabel = 'y', missing = { colour = 0xb4aca0, label = 'land' } })
+        local function drawn(times)
+            local canvas, list = fig:canvas(), {}
+            for _ = 1, times do fig:missing_note(canvas) end
+            local pixels, stride = canvas:memory()
+            for y = 0, fig.height - 1 do
+                for x = 0, fig.width - 1 do list[#list + 1] = pixels[y * stride + x] end
+            end
+            canvas:release()
+            return list
+        end
+        local once, often, different = drawn(1), drawn(20), 0
+        for k = 1, #once do different = different + (once[k] == often[k] and 0 or 1) end
+        assert.equal(0, different)
+    end)
+end)
 
 describe('contour lines', function()
     it('lie where the level is, in one piece, and close', function()

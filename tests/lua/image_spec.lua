@@ -93,6 +93,16 @@ describe('ticks', function()
         assert.same({ -3, -1 }, { ticks.widen(-2, -2) })
         assert.same({ 2, 2.5 }, { ticks.widen(2, 2.5) })
     end)
+
+    it('show a constant field as one, whatever rounding did to it', function()
+        local field = ffi.new('float[100]')
+        for k = 0, 99 do field[k] = 1.5 + (k % 3) * 1.2e-7 end
+        local low, high = unpack(image.range(field, 100))
+        assert.is_true(low < 1 and high > 2)
+        for k = 0, 99 do field[k] = 0 end
+        assert.same({ 0, 1 }, image.range(field, 100))
+        assert.same({ -1, 1 }, image.range(field, 100, 'diverging'))
+    end)
 end)
 
 -- CIELAB (D65) of a colour, written after the CIE's definition, independent of draw/colours.lua

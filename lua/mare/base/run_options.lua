@@ -74,6 +74,9 @@ local simulation = {
       help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
     { name = 'image', type = 'path', writes = true, rerun = '.png', keeps_bits = true,
       help = 'PNG file to draw at the end' },
+    { name = 'range', type = 'string', needs = { 'image', 'film' }, keeps_bits = true,
+      help = "of the colours of these, as 0.9,2.1; default: the scenario's, else that of the "
+      .. 'first frame' },
     { name = 'film', type = 'path', writes = true, rerun = '.*',
       help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4; steps '
       .. 'end at its frames, so that the solution differs a bit' },

@@ -125,6 +125,8 @@ end
 function Figure:missing_note(canvas)
     local bar, em, missing = self.bar, self.em, self.spec.missing
     local base = self.height - last_base * em
+    local top = math.floor(base - em)
+    canvas:fill_rectangle(bar.x, top, self.width - bar.x, self.height - top, axes.paper)
     canvas:fill_rectangle(bar.x, math.floor(base - 0.8 * em), bar.width, math.floor(0.9 * em),
         missing.colour)
     canvas:text(bar.x + bar.width + 0.62 * em, base, missing.label, em, axes.ink, 0)

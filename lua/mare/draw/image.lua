@@ -72,15 +72,21 @@ end
 
 -- ---- fields ----
 
--- Returns the range in which n values are shown if no range is given.
+-- The noise of a constant field in single precision, relative to its values.
+local rounding = 2 ^ -20
+
+-- Returns the range in which n values are shown if no range is given. Values that differ by no
+-- more than rounding count as equal.
 function image.range(data, n, colour_map)
     local low, high = raster.range(data, n)
     if not low then low, high = 0, 1 end
     if colour_map == 'diverging' then
         high = math.max(math.abs(low), math.abs(high))
         low = -high
+    elseif low == 0 and high == 0 then
+        return { 0, 1 }
     end
-    return { ticks.widen(low, high) }
+    return { ticks.widen(low, high, rounding) }
 end
 
 -- Returns a description with everything that figure.new requires; defaults are

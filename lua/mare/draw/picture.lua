@@ -13,6 +13,7 @@
 
 local errors = require 'bindings.errors'
 local labels = require 'mare.draw.labels'
+local numbers = require 'mare.base.numbers'
 local variables = require 'mare.base.variables'
 
 local picture = {}
@@ -48,6 +49,16 @@ function picture.describe(given, scheme)
         out.vectors = { u = u.name, v = v.name, unit = u.units, reference = vectors.reference }
     end
     return out
+end
+
+-- Returns { low, high } of the option --range, such as '0.9,2.1'; nil where it is not given.
+function picture.range(given)
+    if not given then return nil end
+    local range = numbers('range', given, 2)
+    if range[1] >= range[2] then
+        errors.usage("option --range: '%s' (allowed: low,high)", table.concat(range, ','))
+    end
+    return range
 end
 
 -- Returns the domain in the form of image.field.

@@ -11,6 +11,7 @@ local image = require 'mare.draw.image'
 local labels = require 'mare.draw.labels'
 local numbers = require 'mare.base.numbers'
 local options = require 'mare.base.options'
+local picture = require 'mare.draw.picture'
 local raster = require 'mare.draw.raster'
 local system = require 'bindings.system'
 
@@ -38,15 +39,6 @@ local declared = {
 }
 
 -- ---- reading the options ----
-
-local function range_of(o)
-    if not o.range then return nil end
-    local range = numbers('range', o.range, 2)
-    if range[1] >= range[2] then
-        errors.usage("option --range: '%s' (allowed: low,high)", o.range)
-    end
-    return range
-end
 
 local function levels_of(o)
     if not o.contours then return nil end
@@ -264,7 +256,7 @@ end
 function plot.run(path, words)
     options.source, options.program = words, 'mare plot FILE.nc'
     local o = options { title = 'Pictures and films of a NetCDF file', declared }
-    local range, data = range_of(o), dataset.open(path)
+    local range, data = picture.range(o.range), dataset.open(path)
     local name = o.var or data.names[1] or data.curve_names[1]
         or errors.usage('%s: has no variable over y and x, or over time', path)
     local draw = data.curves[name] and draw_curves or draw_field

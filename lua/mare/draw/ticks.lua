@@ -7,10 +7,10 @@ local labels = require 'mare.draw.labels'
 local ticks = {}
 
 -- Returns a range that can be drawn: finite, low < high and wider than rounding
--- errors.
-function ticks.widen(low, high)
+-- errors, which are 1e-12 of the values or as given.
+function ticks.widen(low, high, rounding)
     local size = math.max(math.abs(low), math.abs(high))
-    if high - low > 1e-12 * size then return low, high end
+    if high - low > (rounding or 1e-12) * size then return low, high end
     local half = size > 0 and size / 2 or 1
     return low - half, high + half
 end

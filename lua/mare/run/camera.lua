@@ -23,7 +23,8 @@ local function plan(desc, path, width, time)
     local what = picture.describe(desc.picture, desc.scheme)
     local fig = picture.axes(desc.grid, desc.scheme)
     fig.path, fig.title, fig.label = path, desc.title .. ', t = 0', what.label
-    fig.colours, fig.range, fig.missing, fig.width = what.colours, what.range, what.missing, width
+    fig.colours, fig.missing, fig.width = what.colours, what.missing, width
+    fig.range = picture.range(desc.options.range) or what.range
     time.unit = picture.time_unit(desc.scheme)
     return { what = what, spec = { path = path, rate = film.rate, figure = fig,
         title = desc.title, vectors = what.vectors, time = time } }

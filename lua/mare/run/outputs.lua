@@ -314,6 +314,7 @@ function outputs.new(desc, devices, earlier, run_id)
     local o = desc.options
     check_paths(desc)
     if type(desc.picture) ~= 'function' then picture.describe(desc.picture, desc.scheme) end
+    picture.range(o.range)
     for _, name in ipairs { 'out', 'image', 'checkpoint' } do
         if o[name] then errors.option(name, files.check, o[name]) end
     end

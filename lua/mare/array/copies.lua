@@ -1,4 +1,5 @@
--- Copies of what fields hold on their devices: to go back to, or to compare with.
+-- Keeps copies of what fields hold, on their devices, to go back to or to compare
+-- with.
 
 local source = require 'mare.base.source'
 local state = require 'mare.array.state'
@@ -8,7 +9,7 @@ local copies = {}
 local Copies = {}
 Copies.__index = Copies
 
--- buffers: names of those that are copied; nil: all
+-- Copies the buffers of these names; nil: all of them.
 function copies.new(fields, label, buffers)
     local self = setmetatable({ fields = fields, list = {}, programs = {} }, Copies)
     for _, s in ipairs(fields.states) do
@@ -24,7 +25,7 @@ function copies.new(fields, label, buffers)
     return self
 end
 
--- What was copied is there again.
+-- Puts back what was copied.
 function Copies:restore()
     for _, one in ipairs(self.list) do one.state[one.which]:copy(one.kept) end
 end
@@ -45,8 +46,9 @@ local function differ(self, kept, now, device)
     return values
 end
 
--- The largest absolute difference between a copy and the buffer that now holds the fields; NaN
--- where one of them is. For one copy a part. Waits.
+-- Returns the largest absolute difference between the copies and the buffers that
+-- hold the fields now, or NaN if one of these numbers is NaN. There must be one copy
+-- per part. Waits for the devices.
 function Copies:difference()
     local most = 0
     for _, one in ipairs(self.list) do

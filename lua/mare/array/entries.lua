@@ -1,15 +1,16 @@
--- Numbers that parts keep for the entries of one list, such as cells of a tide, on the host in the
--- order of that list, whichever part has which. Of each part's buffer the first numbers are its
--- first column, one for each of its own entries, then come those of the next column.
+-- Fetches numbers that parts keep for the entries of one list, such as cells of a
+-- tide. On the host they are in the order of the list, whichever part has which.
+-- The buffer of a part begins with a column of one number for each of its own
+-- entries. The next columns follow.
 
 local entries = {}
 
 local Entries = {}
 Entries.__index = Entries
 
--- desc: { columns = how many numbers an entry has, label, of = function(state) -> the part's
--- buffer, an array of the places in the list, from 1, of its entries, and how many are its own; nil
--- where it has none }
+-- desc: { columns = how many numbers an entry has, label, of = function }. of(state)
+-- returns the buffer of a part, an array of the places of its entries in the list,
+-- from 1, and how many of these are its own; or nil if it has none.
 function entries.new(fields, desc)
     local self = setmetatable({ fields = fields, columns = desc.columns, shares = {}, done = {} },
         Entries)
@@ -46,8 +47,8 @@ local function each(self, share, f)
     end
 end
 
--- Waits for what was taken last: the numbers of an entry one after the other, in the order of the
--- list.
+-- Waits for what was taken last. Returns an array of the numbers of each entry, one
+-- after the other.
 function Entries:list()
     local list = {}
     for _, done in ipairs(self.done) do done:wait() end
@@ -58,7 +59,7 @@ function Entries:list()
     return list
 end
 
--- Such a list onto the devices.
+-- Writes an array as of list() to the devices.
 function Entries:load(list)
     for _, share in ipairs(self.shares) do
         local data = {}

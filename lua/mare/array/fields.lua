@@ -1,20 +1,22 @@
--- Named fields over the parts of a grid on devices: what everything that reads or writes fields
--- goes through. A step of a scheme is bound part by part (run/simulation.lua); all else says what
--- is to be done once, for all parts:
+-- Fields are named planes of numbers over the parts of a grid, each part on its
+-- device. Whatever reads or writes the state of a simulation goes through them.
+-- Only the steps of a scheme are bound part by part (run/simulation.lua). All
+-- else says once what is to be done in all parts:
 --
---     fields:map { ... }        a kernel over cells, one launch a part
---     fields:stencil { ... }    the same where it looks at neighbours: halos are filled first
---     fields:exchange { ... }   what fills the halos of one buffer
---     fields:reduce(list)       sums over rows, of the same bits however the grid is split
---     fields:replicate { ... }  memory that every device has, shared or collected on demand
---     fields:copy(label)        a copy on the devices, to go back to or to compare with
---     fields:entries { ... }    numbers of a list's entries, each on the part that has it
---     fields:gather { ... }     boxes of cells into host memory, while the devices go on
---     fields:save, load, fill   the whole grid, with its ghost cells, to and from host memory
---     fields:native()           what kernels of one's own want to know of each part
+--     fields:map { ... }        runs a kernel over cells, one launch per part
+--     fields:stencil { ... }    does so after the halos have been filled
+--     fields:exchange(...)      makes what fills the halos of one buffer
+--     fields:reduce(list)       sums rows, with the same bits for every split
+--     fields:replicate { ... }  makes memory of which every device has a copy
+--     fields:copy(label)        keeps a copy, to go back to or to compare with
+--     fields:entries { ... }    brings to the host what parts keep for a list
+--     fields:gather { ... }     brings boxes of cells to the host, while the
+--                               devices go on
+--     fields:save, load, fill   move the whole grid with its ghost cells
+--     fields:native()           tells a user's kernels where everything lies
 --
--- Each is a file of this room. Launches are bound once and run often, without garbage. Here alone
--- is known which parts are where.
+-- Launches are bound once and run often, without garbage. This room alone knows
+-- which parts there are and where they lie.
 
 local copies = require 'mare.array.copies'
 local entries = require 'mare.array.entries'
@@ -31,7 +33,7 @@ local fields = {}
 local Fields = {}
 Fields.__index = Fields
 
--- The devices of the parts, each once.
+-- Returns the devices of the parts, each once.
 local function devices_of(parts)
     local list, seen = {}, {}
     for _, part in ipairs(parts) do
@@ -42,9 +44,10 @@ local function devices_of(parts)
     return list
 end
 
--- { grid, parts = of grid:split, each with its device, names, precision = 'float', halo = ghost
--- cells on each side (0), buffers = how many copies of each part: `now`, `other`, `third` (1),
--- packed = rows without anything between them, label }
+-- Allocates fields, filled with zeros. desc: { grid, parts = of grid:split, each
+-- with its device, names, precision = 'float', halo = ghost cells on each side
+-- (0), buffers = how many of `now`, `other` and `third` each part has (1), packed
+-- = whether rows follow each other without padding, label }
 function fields.new(desc)
     local self = setmetatable({
         grid = desc.grid, parts = desc.parts, names = desc.names, states = {}, programs = {},
@@ -59,19 +62,21 @@ function fields.new(desc)
     return self
 end
 
--- Other fields over the same parts: desc as of fields.new, without grid and parts.
+-- Allocates other fields over the same parts. desc: as for fields.new, without
+-- grid and parts.
 function Fields:like(desc)
     local full = { grid = self.grid, parts = self.parts }
     for key, value in pairs(desc) do full[key] = value end
     return fields.new(full)
 end
 
--- A part and its device, for what is chosen once for all of them.
+-- Returns a part and its device. Choices that are made once for all parts look at
+-- this one.
 function Fields:first_part()
     return self.states[1].part, self.states[1].device
 end
 
--- The number of a field, from 0.
+-- Returns the number of a field, from 0.
 function Fields:index(name)
     for k, known in ipairs(self.names) do
         if known == name then return k - 1 end
@@ -82,32 +87,36 @@ end
 
 -- ---- which buffer holds the fields ----
 
--- Called before they are read. Of a simulation: whether steps that are queued are known to have
--- been taken.
+-- Is called before the fields are read. A simulation puts a function here that
+-- finds out which buffer holds its state.
 function Fields.settle() end
 
--- The buffer that holds them from now on. Launches follow where `moves` is set.
+-- Says which buffer holds the fields from now on. Launches of map() follow if
+-- `moves` is set.
 function Fields:hold_in(which)
     for k = 1, #self.states do self.states[k].present = which end
 end
 
--- Its name.
+-- Returns the name of the buffer that holds the fields.
 function Fields:present()
     return self.states[1].present
 end
 
--- As an argument of map: the memory of a part, in the buffer that holds the fields.
+-- Returns the memory of a part that holds the fields: fields can be arguments of
+-- map().
 function Fields:on(own)
     local s = self.states[own.part.index]
     return s[s.present]
 end
 
--- As an argument of map: the memory of a part in buffer `which`, whatever holds the fields.
+-- Returns an argument of map() that stands for buffer `which` of a part, even when
+-- another one holds the fields.
 function Fields:buffer(which)
     return { on = function(_, own) return self.states[own.part.index][which] end }
 end
 
--- Where a part has a field: its first own cell in that memory, and elements a row.
+-- Returns where a part has a field in that memory: the element of its first own
+-- cell, and how many elements a row has.
 function Fields:place(own, name)
     local l = self.states[own.part.index].layout
     return l:offset(self:index(name), 0, 0), l.stride
@@ -115,7 +124,8 @@ end
 
 -- ---- kernels ----
 
--- A kernel of a program (what device:program takes), which is loaded once a device.
+-- Returns a kernel of a program (what device:program takes). A device loads it
+-- once.
 function Fields:kernel(device, program, name)
     local loaded = self.programs[device] or setmetatable({}, { __mode = 'k' })
     self.programs[device] = loaded
@@ -123,10 +133,10 @@ function Fields:kernel(device, program, name)
     return loaded[program]:kernel(name)
 end
 
--- See map.lua.
+-- Binds launches of a kernel: map.lua.
 function Fields:map(desc) return map.new(self, desc) end
 
--- Fills the halos as they are shown; of a simulation.
+-- Fills the halos. A simulation puts its own function here.
 function Fields.fill_halos()
     errors.raise('MARE_ERROR_STATE', 'fields: nothing says what fills their halos')
 end
@@ -141,38 +151,41 @@ end
 
 function Stencil:release() self.inner:release() end
 
--- As map, of cells and their neighbours.
+-- Binds launches of a kernel that looks at neighbours: they fill the halos first.
+-- desc: as for map().
 function Fields:stencil(desc)
     return setmetatable({ fields = self, inner = map.new(self, desc) }, Stencil)
 end
 
--- See exchange.lua.
+-- Makes what fills the halos of one buffer: exchange.lua.
 function Fields:exchange(...) return exchange.new(self, ...) end
 
--- See row_sums.lua.
+-- Makes sums over rows: row_sums.lua.
 function Fields:reduce(sources) return row_sums.new(self, sources) end
 
--- See copies.lua.
+-- Copies buffers (nil: all of them) on their devices: copies.lua.
 function Fields:copy(label, buffers) return copies.new(self, label, buffers) end
 
--- See entries.lua.
+-- Makes what fetches the entries of a list: entries.lua.
 function Fields:entries(desc) return entries.new(self, desc) end
 
--- See replicas.lua.
+-- Allocates memory on every device: replicas.lua.
 function Fields:replicate(desc) return replicas.new(self, desc) end
 
 -- ---- host memory ----
 
--- Host memory that devices reach: { type = theirs, count, label }
+-- Allocates host memory that the devices reach. desc: { type = that of the fields,
+-- count, label }
 function Fields:host(desc)
     return self.devices[1]:host { type = desc.type or self.precision, count = desc.count,
         label = desc.label }
 end
 
--- See gather.lua.
+-- Makes what brings planes to the host: gather.lua.
 function Fields:gather(desc) return gather.new(self, desc) end
 
--- Field k, from 1, of the whole grid into host memory, x fastest. Waits.
+-- Brings field k, from 1, of the whole grid into host memory, x fastest. Waits for
+-- the devices.
 function Fields:download(k, host)
     for _, s in ipairs(self.states) do s:download(k - 1, host, self.grid.nx) end
 end
@@ -181,14 +194,15 @@ local function padded(self)
     return self.grid.nx + 2 * self.halo, self.grid.ny + 2 * self.halo
 end
 
--- Elements of what save() gives.
+-- Returns how many elements save() writes.
 function Fields:saved_count()
     local width, height = padded(self)
     return width * height * #self.names
 end
 
--- All fields of the whole grid, with the ghost cells around it, in buffer `which` into host memory
--- from element `first` on, one plane after the other. Waits.
+-- Writes all fields of the whole grid, with the ghost cells around it, from buffer
+-- `which` (nil: the one that holds them) into host memory from element `first` on,
+-- one plane after the other. Waits for the devices.
 function Fields:save(host, which, first)
     local width, height = padded(self)
     for _, s in ipairs(self.states) do
@@ -196,7 +210,7 @@ function Fields:save(host, which, first)
     end
 end
 
--- The reverse.
+-- Reads what save() has written.
 function Fields:load(host, which, first)
     local width, height = padded(self)
     for _, s in ipairs(self.states) do
@@ -204,21 +218,23 @@ function Fields:load(host, which, first)
     end
 end
 
--- value(i, j) gives the fields (at most four) of cell (i, j) of the whole grid; it is also asked
--- for ghost cells, which keep what it says where the boundary is fixed.
+-- Sets the fields. value(i, j) returns those of cell (i, j) of the whole grid, at
+-- most four. It is also asked for ghost cells, which keep what it says where the
+-- boundary is fixed.
 function Fields:fill(value)
     for _, s in ipairs(self.states) do s:fill(value) end
 end
 
--- Copies the ghost cells of buffer `which`, and all else, to the others.
+-- Copies buffer `which`, with its ghost cells, to the others.
 function Fields:spread(which)
     for _, s in ipairs(self.states) do s:spread(which) end
 end
 
 -- ---- for others' kernels ----
 
--- An array of { device, buffer, type, names, i0, j0, nx, ny = own cells in the grid, offset = of
--- the first, stride = of rows, plane = of fields, in elements } of each part.
+-- Returns { device, buffer, type, names, i0, j0, nx, ny, offset, stride, plane } of
+-- each part. Its own cells begin at cell (i0, j0) of the grid. In its buffer they
+-- begin at element `offset`; rows are `stride` elements apart and fields `plane`.
 function Fields:native()
     self:settle()
     local list = {}

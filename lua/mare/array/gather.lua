@@ -1,8 +1,10 @@
--- Brings planes of a box of cells, or of points, into host memory without stopping the devices:
--- kernels copy or derive them into a buffer beside the fields (samples.lua), and a stream of its
--- own brings that down into one of several slots while the next steps are computed. The steps wait
--- for the kernels only; a slot may be read once its events have passed. A CPU's own memory is the
--- host's: there fields go into the slot at once, and the steps wait for the one copy.
+-- Brings planes of a box of cells, or of points, into host memory without stopping
+-- the devices. Kernels copy or derive them into buffers beside the fields
+-- (samples.lua), and a second stream downloads these into one of several slots
+-- while the next steps are computed. The steps only wait for the kernels. A slot
+-- may be read once its events have passed. On a CPU the memory of the device is
+-- that of the host: fields are copied into the slot at once, and the steps wait
+-- for that one copy.
 
 local pieces = require 'mare.array.pieces'
 local samples = require 'mare.array.samples'
@@ -12,7 +14,7 @@ local gather = {}
 local Gather = {}
 Gather.__index = Gather
 
--- Where the cells of a piece go: into a box of each plane.
+-- Returns the region of a slot that the samples of a piece fill.
 local function region(self, piece)
     local c, size = self.cells, self.fields.element
     return {
@@ -23,7 +25,7 @@ local function region(self, piece)
     }
 end
 
--- The way of each field from the device into its plane of a slot.
+-- Returns the region of each field that goes from the device to the slot at once.
 local function direct_regions(self, piece)
     local l, c, size, list = piece.state.layout, self.cells, self.fields.element, {}
     for n, plane in ipairs(self.planes) do
@@ -38,7 +40,8 @@ local function direct_regions(self, piece)
     return list
 end
 
--- Whether there is no more to do for it than to copy rows out of what is host memory anyway.
+-- Returns whether nothing is to be done for a piece but to copy rows of memory
+-- that is the host's anyway.
 local function is_direct(self, piece)
     if piece.state.device.info.kind ~= 'cpu' or self.cells.step > 1 then return false end
     for _, plane in ipairs(self.planes) do
@@ -47,7 +50,8 @@ local function is_direct(self, piece)
     return true
 end
 
--- Divides the pieces into those that kernels have to do with and those that are copied at once.
+-- Divides the pieces into those that kernels sample and those that are copied at
+-- once.
 local function take_pieces(self, list)
     local staged = {}
     self.direct, self.staged = {}, staged
@@ -64,27 +68,27 @@ local function take_pieces(self, list)
         label = 'output' })
 end
 
--- Streams and events of the devices.
-local function new_lanes(self)
+-- Makes the second stream of each device, and its events.
+local function new_streams(self)
     for k, device in ipairs(self.fields.devices) do
-        local lane = { device = device, ready = device:event(), copied = device:event(), done = {},
+        local one = { device = device, ready = device:event(), copied = device:event(), done = {},
             stream = device:stream { label = 'output' } }
-        for slot = 1, self.slot_count do lane.done[slot] = device:event() end
-        self.lanes[k], self.lanes[device] = lane, lane
+        for slot = 1, self.slot_count do one.done[slot] = device:event() end
+        self.streams[k], self.streams[device] = one, one
     end
 end
 
--- desc: { planes = of samples.lua, cells = { i0, j0, nx, ny, step } or nil for all, or points =
--- { { i, j }, ... } instead, slots = 1 }
+-- Allocates and binds everything. desc: { planes = as for samples.lua, cells = {
+-- i0, j0, nx, ny, step } (nil: all) or points = { { i, j }, ... }, slots (1) }
 function gather.new(fields, desc)
     local grid, points = fields.grid, desc.points
     local self = setmetatable({
-        fields = fields, planes = desc.planes, lanes = {}, slots = {},
+        fields = fields, planes = desc.planes, streams = {}, slots = {},
         cells = points and { nx = #points, ny = 1, step = 1 }
             or desc.cells or { i0 = 0, j0 = 0, nx = grid.nx, ny = grid.ny, step = 1 },
         slot_count = desc.slots or 1,
     }, Gather)
-    new_lanes(self)
+    new_streams(self)
     take_pieces(self, points and pieces.of_points(fields.states, points)
         or pieces.of_box(fields.states, self.cells))
     for slot = 1, self.slot_count do
@@ -94,66 +98,67 @@ function gather.new(fields, desc)
     return self
 end
 
--- What the streams of the lanes do next comes after what has been queued.
+-- Lets the second streams wait for what has been queued on the first ones.
 local function fork(self)
-    for _, lane in ipairs(self.lanes) do
-        lane.ready:record()
-        lane.device.stream:flush()
-        lane.stream:wait_event(lane.ready)
+    for _, one in ipairs(self.streams) do
+        one.ready:record()
+        one.device.stream:flush()
+        one.stream:wait_event(one.ready)
     end
 end
 
--- What needs no kernel, before the next step is queued. A core copies each box, so that two streams
--- take twice as many.
+-- Copies what needs no kernel, before the next step. One core copies each box, so
+-- two streams are twice as fast as one.
 local function copy_directly(self, slot)
     fork(self)
     for _, piece in ipairs(self.direct) do
         local s = piece.state
         for n, box in ipairs(piece.regions) do
-            local stream = n % 2 == 0 and self.lanes[s.device].stream or nil
+            local stream = n % 2 == 0 and self.streams[s.device].stream or nil
             s[s.present]:download_region(self.slots[slot], box, stream)
         end
     end
-    for _, lane in ipairs(self.lanes) do
-        lane.copied:record(lane.stream)
-        lane.stream:flush()
-        lane.device.stream:wait_event(lane.copied)
+    for _, one in ipairs(self.streams) do
+        one.copied:record(one.stream)
+        one.stream:flush()
+        one.device.stream:wait_event(one.copied)
     end
 end
 
--- Queues everything; the slot must be free.
+-- Queues everything. The slot must be free.
 function Gather:take(slot)
-    for _, lane in ipairs(self.lanes) do
-        if self.last then lane.device.stream:wait_event(lane.done[self.last]) end
+    for _, one in ipairs(self.streams) do
+        if self.last then one.device.stream:wait_event(one.done[self.last]) end
     end
     self.samples:run()
     if self.direct[1] then copy_directly(self, slot) end
     fork(self)
     for _, piece in ipairs(self.staged) do
         piece.staging:download_region(self.slots[slot], piece.region,
-            self.lanes[piece.state.device].stream)
+            self.streams[piece.state.device].stream)
     end
-    for _, lane in ipairs(self.lanes) do
-        lane.done[slot]:record(lane.stream)
-        lane.stream:flush()
+    for _, one in ipairs(self.streams) do
+        one.done[slot]:record(one.stream)
+        one.stream:flush()
     end
     self.last = slot
 end
 
--- What another thread needs to read a slot: addresses of the events to wait for.
+-- Returns the addresses of the events for which another thread must wait before it
+-- reads a slot.
 function Gather:events(slot)
     local list = {}
-    for k, lane in ipairs(self.lanes) do list[k] = lane.done[slot]:address() end
+    for k, one in ipairs(self.streams) do list[k] = one.done[slot]:address() end
     return list
 end
 
--- Waits for a slot; the data of its first plane.
+-- Waits for a slot. Returns a pointer to its first plane.
 function Gather:wait(slot)
-    for _, lane in ipairs(self.lanes) do lane.done[slot]:wait() end
+    for _, one in ipairs(self.streams) do one.done[slot]:wait() end
     return self.slots[slot].data
 end
 
--- A pointer to each plane of a slot, by name.
+-- Returns a pointer to each plane of a slot, by name.
 function Gather:data(slot)
     local planes, count = {}, self.cells.nx * self.cells.ny
     for n, plane in ipairs(self.planes) do
@@ -163,12 +168,12 @@ function Gather:data(slot)
 end
 
 function Gather:release()
-    for _, lane in ipairs(self.lanes) do
-        lane.stream:wait()
-        for _, done in ipairs(lane.done) do done:release() end
-        lane.ready:release()
-        lane.copied:release()
-        lane.stream:release()
+    for _, one in ipairs(self.streams) do
+        one.stream:wait()
+        for _, done in ipairs(one.done) do done:release() end
+        one.ready:release()
+        one.copied:release()
+        one.stream:release()
     end
     self.samples:release()
     for _, slot in ipairs(self.slots) do slot:release() end

@@ -1,7 +1,8 @@
--- Integrals over the domain of variables of a simulation, such as mass and energy, summed on the
--- devices without stopping them (row_sums.lua): the host adds the sums of rows from south to north,
--- each with the area of a cell of its row. What is no integral of the state, such as what has come
--- in since the start, a scheme keeps account of.
+-- Integrates variables of a simulation over its domain, such as mass and energy,
+-- on the devices and without stopping them (row_sums.lua). The host adds the sums
+-- of rows from south to north, each times the area of a cell of its row. A scheme
+-- keeps accounts of what is no integral of the state, such as what has flowed in
+-- since the start.
 
 local snapshot = require 'mare.array.snapshot'
 
@@ -10,7 +11,7 @@ local integrals = {}
 local Integrals = {}
 Integrals.__index = Integrals
 
--- What of the list has to be derived first, each once.
+-- Returns the names of those variables that kernels must derive first, each once.
 local function derived(scheme, list)
     local names, known = {}, {}
     for _, field in ipairs(scheme.fields) do known[field] = true end
@@ -22,7 +23,7 @@ local function derived(scheme, list)
     return names
 end
 
--- Where each variable is: in the fields, or among what is derived.
+-- Returns where each variable lies: in the fields, or in the samples.
 local function sources_of(sim, list, samples)
     local unknown, sources = {}, {}
     for _, field in ipairs(sim.scheme.fields) do unknown[field] = true end
@@ -33,8 +34,8 @@ local function sources_of(sim, list, samples)
     return sources
 end
 
--- list: { { name =, variable = }, ... }, as a scheme's `integrals`, at the end of which may be
--- { name =, account = which number of those that scheme:new_accounts(sim) sums up }
+-- all: { { name =, variable = }, ... }, as a scheme's `integrals`. At its end may be
+-- { name =, account = the number of one of the sums of scheme:new_accounts(sim) }.
 function integrals.new(sim, all)
     local list, accounted = {}, {}
     for _, integral in ipairs(all) do
@@ -48,14 +49,14 @@ function integrals.new(sim, all)
     return self
 end
 
--- Queues everything; the last values must have been fetched.
+-- Queues everything. The last values must have been fetched.
 function Integrals:take()
     if self.samples then self.samples:run() end
     if self.accounts then self.accounts:take() end
     self.sums:take()
 end
 
--- Waits for what was taken last; the values are added to the list `into`.
+-- Waits for what was taken last, and adds the values to the list `into`.
 function Integrals:fetch(into)
     local grid, data = self.sim.grid, self.sums:wait()
     for n = 1, #self.list do

@@ -1,21 +1,22 @@
--- A kernel over the cells of fields: one launch a part, bound once, run often.
+-- Runs a kernel over the cells of fields. There is one launch per part. Launches
+-- are bound once and run often.
 --
 --     local launch = fields:map { program = source.program 'mine.krn', kernel = 'mine',
 --         values = { factor = 2, out = other_fields } }
 --     launch:run()
 --
--- `values` go by the names of arguments: numbers and buffers; fields, which stand for the memory of
--- the part, in the buffer that holds them when it runs; replicas, for that of the device; or
--- functions of a piece (pieces.lua). Beside them a kernel may ask for
+-- `values` has the kernel's arguments by name. A value may be a number or a buffer.
+-- Fields stand for the memory of the part that holds them when the launch runs,
+-- replicas for the memory on its device. A function is called with the piece of
+-- the launch (pieces.lua). A kernel may also ask for
 --
---     src                      the fields themselves
---     origin, stride, plane    where their first cell is in it, elements a row and a field
---     i0, j0, nx, ny           the cells of the part
---     columns, rows, step      those of the piece: all, or of a box every step-th
+--     src                      the memory of these fields
+--     origin, stride, plane    the element of the first cell, elements between
+--                              rows and between fields
+--     i0, j0, nx, ny           the first cell of the part in the grid, its size
+--     columns, rows, step      the size of the piece, and the step of a box
 --     south                    the first row of the piece, counted in the part
---     clock                    that of a simulation
---
--- and for whatever else the kernel calls them, if `values` has it.
+--     clock                    the clock of a simulation
 
 local bind = require 'mare.array.bind'
 local buffer = require 'bindings.buffer'
@@ -36,7 +37,8 @@ local function common(fields, piece, field)
     }
 end
 
--- The values of one launch as kernels take them, and those that move: { argument, fields }.
+-- Returns the values of one launch as kernels take them, and by argument those
+-- fields that move between buffers.
 local function resolve(fields, piece, desc)
     local values, moving = common(fields, piece, desc.field), {}
     local given = desc.values
@@ -70,10 +72,11 @@ local function add_launch(self, fields, piece, desc)
     end
 end
 
--- desc: { program = what device:program takes, kernel = its name, values = a table or a function of
--- a piece that makes one, field = the name of the one where `origin` lies (the first), pieces =
--- nil: all cells, global = function(piece) -> work-items (columns, rows), group = nil: as core
--- thinks fit }
+-- Binds the launches. desc: { program = what device:program takes, kernel = its
+-- name, values = a table or a function from a piece to a table, field = the name
+-- of the field in which `origin` lies (the first), pieces (nil: all cells), global
+-- = function from a piece to the number of work-items (nil: columns, rows), group
+-- (nil: as core thinks fit) }
 function map.new(fields, desc)
     local self = setmetatable({ launches = {}, moving = {} }, Map)
     for _, piece in ipairs(desc.pieces or pieces.whole(fields.states)) do

@@ -1,17 +1,19 @@
--- What of a box of cells, or of a list of points, lies in which part: an array of { state, i, j =
--- its first cell, counted in the part, step, columns, rows = how many cells, column, row = where
--- the first is in the box }. Parts without any of them have no piece.
+-- Divides a box of cells, or a list of points, among the parts. A piece is what
+-- lies in one part: { state, i, j = its first cell, counted in the part, step,
+-- columns, rows = how many cells, column, row = where the first is in the box }.
+-- A part that has none of the cells has no piece.
 
 local pieces = {}
 
--- First index and number of the sampled cells first, first + step, ... (count of them) that fall
--- into cells low .. low + length - 1.
+-- Returns the first index and the number of those sampled cells first, first +
+-- step, ... (count of them) that fall into cells low .. low + length - 1.
 local function overlap(first, step, count, low, length)
     local from = math.max(0, math.ceil((low - first) / step))
     local to = math.min(count - 1, math.floor((low + length - 1 - first) / step))
     return from, to - from + 1
 end
 
+-- Returns the pieces of a box: every step-th cell of each row and column.
 -- c: { i0, j0 = the first cell, nx, ny = how many, step }
 function pieces.of_box(states, c)
     local list = {}
@@ -28,7 +30,7 @@ function pieces.of_box(states, c)
     return list
 end
 
--- points: { { i, j }, ... }, a row of a box
+-- Returns the pieces of points { { i, j }, ... }, which are a box of one row.
 function pieces.of_points(states, points)
     local list = {}
     for _, s in ipairs(states) do
@@ -43,7 +45,7 @@ function pieces.of_points(states, points)
     return list
 end
 
--- All cells of all parts.
+-- Returns a piece of all cells for each part.
 function pieces.whole(states)
     local list = {}
     for k, s in ipairs(states) do

@@ -1,10 +1,11 @@
--- Memory of which every device of some fields has its own, for what all need or each has a share
--- in: tables, particles, maxima of parts, sums of pixels. As an argument of map it stands for the
--- one on the part's device. How shares come together is said beforehand:
+-- A replica is memory of which every device has its own copy: tables, particles,
+-- the maxima of parts, sums of pixels. As an argument of map() it stands for the
+-- copy on the device of the part. Devices learn from each other by one of these:
 --
---     r:share(range)       each part's elements go to all devices when r:exchange() is called
---     r:collect()          the first device gets all, where there is room for them
---     r:adopt { ... }      launches in which devices learn what others did for their parts
+--     r:share(range)     says which elements each part owns, and r:exchange()
+--                        copies them to the other devices
+--     r:collect()        copies everything to the first device
+--     r:adopt { ... }    makes launches that merge the copy of another device
 
 local map = require 'mare.array.map'
 
@@ -13,8 +14,9 @@ local replicas = {}
 local Replicas = {}
 Replicas.__index = Replicas
 
--- desc: { type, count, label, values = a list to begin with (contents are undefined), collected =
--- whether the first device has room for those of all, its own in front }
+-- Allocates the copies. desc: { type, count, label, values = a list of all elements
+-- (nil: they are undefined), collected = whether the first device has room for the
+-- copies of all, with its own in front }
 function replicas.new(fields, desc)
     local self = setmetatable({ fields = fields, buffers = {}, count = desc.count,
         segments = {} }, Replicas)
@@ -28,12 +30,12 @@ function replicas.new(fields, desc)
     return self
 end
 
--- As an argument of map: the memory on a part's device.
+-- Returns the copy on the device of a part.
 function Replicas:on(own)
     return self.buffers[own.device]
 end
 
--- That on the first device.
+-- Returns the copy on the first device.
 function Replicas:first()
     return self.buffers[1]
 end
@@ -42,7 +44,8 @@ function Replicas:fill(value)
     for k = 1, #self.buffers do self.buffers[k]:fill(value) end
 end
 
--- One launch a device: desc as of map.lua, `global` of the whole. Its parts are alike to it.
+-- Binds one launch per device. desc: as for map(), with the number of work-items in
+-- `global`.
 function Replicas:map(desc)
     local list, seen = {}, {}
     for _, s in ipairs(self.fields.states) do
@@ -56,7 +59,8 @@ function Replicas:map(desc)
     return map.new(self.fields, full)
 end
 
--- range(state) -> first element and how many are a part's.
+-- Says what exchange() copies. range(state) returns the first element that a part
+-- owns, and how many.
 function Replicas:share(range)
     for _, s in ipairs(self.fields.states) do
         local first, count = range(s)
@@ -69,7 +73,7 @@ function Replicas:share(range)
     end
 end
 
--- Copies what is each part's to the other devices.
+-- Copies what each part owns to the other devices.
 function Replicas:exchange()
     for k = 1, #self.segments do
         local segment = self.segments[k]
@@ -77,7 +81,7 @@ function Replicas:exchange()
     end
 end
 
--- Copies all to the first device, one after the other.
+-- Copies everything to the first device, one copy after the other.
 function Replicas:collect()
     self.collections = self.collections or {}
     for k = 2, #self.buffers do
@@ -90,9 +94,9 @@ end
 local Adoption = {}
 Adoption.__index = Adoption
 
--- For each part and each device that is not its own: a copy of this replica from the part's device
--- into `foreign` there, and a launch there, with what map has of that part. desc: as of map.lua,
--- and foreign = a replica.
+-- Binds what tells each device about the parts of others: this copy goes from the
+-- device of the part into replica `foreign` of the other, where a kernel takes over
+-- what belongs to the part. desc: as for map(), and foreign.
 function Replicas:adopt(desc)
     local self_fields, list = self.fields, {}
     for _, s in ipairs(self_fields.states) do

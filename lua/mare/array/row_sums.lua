@@ -1,7 +1,7 @@
--- Sums over the rows of the grid, on the devices without stopping them. The order of every sum
--- follows from the whole grid, so the bits do not depend on its decomposition: parts take over the
--- sums of a row from their western neighbours; see kernels/array/sums.krn. Only one number a row
--- comes to the host.
+-- Sums the rows of the grid, on the devices and without stopping them. The order of
+-- every sum follows from the whole grid, so its bits do not depend on how the grid
+-- is split: a part continues the sums of a row where its western neighbour has
+-- left them (kernels/array/sums.krn). One number per row comes to the host.
 
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
@@ -12,9 +12,9 @@ local row_sums = {}
 local RowSums = {}
 RowSums.__index = RowSums
 
-local lanes = 32            -- of sums.krn
+local lanes = 32        -- This is LANES of sums.krn.
 
--- The launches that sum up a part, one for each source.
+-- Binds the launches that sum a part, one for each source.
 local function bind_sums(self, piece, sums)
     local launches = {}
     for n, from in ipairs(self.sources) do
@@ -27,7 +27,8 @@ local function bind_sums(self, piece, sums)
     return launches
 end
 
--- The last part of a row of parts: { totals of each sum, launches, region on the host }.
+-- Makes what the last part of a row of parts does: { totals of each sum, launches,
+-- region on the host }.
 local function new_end(self, piece, sums)
     local s, rows, ny, count = piece.state, piece.rows, self.fields.grid.ny, #self.sources
     local band = { device = s.device, launches = {},
@@ -42,8 +43,9 @@ local function new_end(self, piece, sums)
     return band
 end
 
--- Parts west to east: each { launches, copy = { to, from } where its western neighbour is on
--- another device, band = where it is the last of its row }.
+-- Makes what each part does, from west to east: { launches, copy = { to, from } if
+-- its western neighbour is on another device, band = of new_end if it is the last
+-- of its row }.
 local function new_chain(self)
     local sums, last
     for k, piece in ipairs(pieces.whole(self.fields.states)) do
@@ -61,7 +63,8 @@ local function new_chain(self)
     end
 end
 
--- sources: { { values = fields or samples, field = the name of one in them }, ... }
+-- Allocates and binds everything. sources: { { values = fields or samples, field =
+-- the name of one in them }, ... }
 function row_sums.new(fields, sources)
     local self = setmetatable({ fields = fields, sources = sources, chain = {}, buffers = {},
         done = {}, program = source.program('array/sums.krn', {
@@ -73,14 +76,15 @@ function row_sums.new(fields, sources)
     return self
 end
 
--- The sums of source n over the rows of a part.
+-- Queues the sums of source n over the rows of a part.
 local function sum_rows(link, n)
     if link.copy then link.copy[1]:copy(link.copy[2]) end
     link.launches[n]:run()
     if link.band then link.band.launches[n]:run() end
 end
 
--- Queues everything; the last values must have been fetched. What derives samples comes before.
+-- Queues everything. Samples must have been queued before, and the last sums must
+-- have been read.
 function RowSums:take()
     self.fields:settle()
     for n = 1, #self.sources do
@@ -98,7 +102,7 @@ function RowSums:take()
     end
 end
 
--- Waits; doubles: sum n of row j is element (n - 1) * ny + j.
+-- Waits. Returns a pointer to doubles: sum n of row j is element (n - 1) * ny + j.
 function RowSums:wait()
     for _, done in ipairs(self.done) do done:wait() end
     return self.host.data

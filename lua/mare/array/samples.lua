@@ -1,10 +1,12 @@
--- Planes of numbers at the cells of a box, or at points, on the devices: each plane a field as it
--- is, or what a kernel derives from the fields. They lie beside the fields, packed, a buffer for
--- each piece, and are computed when run() is called.
+-- Samples are planes of numbers at the cells of a box, or at points, on the
+-- devices. A plane is a field as it is, or what a kernel derives from the fields.
+-- The samples of a piece lie packed in a buffer of its device. run() computes
+-- them.
 --
--- A plane is { name, field = of the fields } or { name, program, kernel, values = as of map.lua,
--- stencil = whether it looks at neighbours }. Its kernel writes element first + row * columns +
--- column of `out` from cell `origin` + (row * stride + column) * step of `src`.
+-- A plane is { name, field = one of the fields } or { name, program, kernel, values
+-- = as for map(), stencil = whether it looks at neighbours }. Such a kernel writes
+-- element first + row * columns + column of `out`, from the cell at element origin
+-- + (row * stride + column) * step of `src`.
 
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
@@ -15,7 +17,7 @@ local samples = {}
 local Samples = {}
 Samples.__index = Samples
 
--- The launches of plane n.
+-- Binds the launches of plane n.
 local function new_map(self, n, plane)
     local values = { first = function(piece) return (n - 1) * piece.columns * piece.rows end,
         out = function(piece) return piece.staging end }
@@ -32,7 +34,8 @@ local function new_map(self, n, plane)
         end })
 end
 
--- desc: { planes, pieces = of pieces.lua (all cells), label }
+-- Allocates and binds everything. desc: { planes, pieces = of pieces.lua (nil: all
+-- cells), label }
 function samples.new(fields, desc)
     local self = setmetatable({ fields = fields, planes = desc.planes, maps = {}, of_part = {},
         pieces = desc.pieces or pieces.whole(fields.states) }, Samples)
@@ -56,12 +59,13 @@ function Samples:run()
     for n = 1, #self.maps do self.maps[n]:run() end
 end
 
--- As an argument of map: the memory of a part.
+-- Returns the memory of a part: samples of all cells can be arguments of map().
 function Samples:on(own)
     return self.of_part[own.part.index].staging
 end
 
--- Where a part has a plane: the first cell in its memory, and elements a row.
+-- Returns where a part has a plane: the element of its first cell, and how many
+-- elements a row has.
 function Samples:place(own, name)
     local piece = self.of_part[own.part.index]
     for n, plane in ipairs(self.planes) do

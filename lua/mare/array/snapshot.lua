@@ -1,5 +1,6 @@
--- Variables of a simulation, unknown or derived, as planes of its fields: gathered into host memory
--- without stopping it (gather.lua), or for other kernels on the devices (samples.lua).
+-- Says how variables of a simulation, unknown or derived, become planes of its
+-- fields. They are gathered into host memory (gather.lua), or stay on the devices
+-- for other kernels (samples.lua).
 
 local samples = require 'mare.array.samples'
 local source = require 'mare.base.source'
@@ -13,7 +14,7 @@ local function program(sim)
     return source.program(sim.scheme.derive, { defines = defines })
 end
 
--- The variables of these names as planes; they share one program.
+-- Returns the variables of these names as planes. They share one program.
 local function planes_of(sim, names)
     local list, derive = {}, nil
     for n, name in ipairs(names) do
@@ -27,13 +28,14 @@ local function planes_of(sim, names)
     return list
 end
 
--- { variables = { names }, cells, points, slots = as of gather.lua }
+-- Returns what brings variables to the host. desc: { variables = { names }, and
+-- cells, points and slots as for gather.lua }
 function snapshot.new(sim, desc)
     return sim.fields:gather { planes = planes_of(sim, desc.variables), cells = desc.cells,
         points = desc.points, slots = desc.slots }
 end
 
--- Of all cells, on the devices.
+-- Returns samples of variables in all cells.
 function snapshot.samples(sim, names)
     return samples.new(sim.fields, { planes = planes_of(sim, names), label = 'output' })
 end

@@ -374,6 +374,91 @@ end, {
     { 'core/README.md', ('x\n'):rep(MAX_README), 0 },
 })
 
+-- ---- words ----
+
+-- Retired words: { word, what to say instead, folders that are free of it }. The lists of folders
+-- grow as other folders are cleaned; lua/mare/GLOSSARY.md has the words to use. A word is found in
+-- names, comments and messages, also in plural and inside names such as `board_of` or `theBoard`.
+local ALL = { 'core', 'bindings', 'lua', 'scenarios', 'tests' }
+local QUIET = { 'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/forcing',
+                'lua/mare/mandelbrot', 'lua/mare/measure', 'lua/mare/tide', 'scenarios' }
+
+local RETIRED = {
+    { 'office', 'state of a group', ALL },
+    { 'seat', 'place of a work-item in its group', ALL },
+    { 'errand', 'edge work of a group', ALL },
+    { 'news', 'mailbox', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run',
+        'lua/mare/session', 'lua/mare/shapes', 'lua/mare/tune', 'tests', unpack(QUIET) } },
+    { 'post', 'mailbox', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run',
+        'lua/mare/session', 'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
+    { 'trail', 'cells at the end of a tile', ALL },
+    { 'rim', 'edge of a tile, outline of a line', ALL },
+    { 'kick', 'source term, perturbation', ALL },
+    { 'board', 'local memory', ALL },
+    { 'team', 'warp, partition', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/run',
+        'lua/mare/session', 'lua/mare/tune', unpack(QUIET) } },
+    { 'march', 'traversal, time loop', { 'core', 'bindings', 'lua/mare/base', 'lua/mare/draw',
+        'lua/mare/files', 'lua/mare/launcher', 'lua/mare/mandelbrot', 'lua/mare/measure',
+        'lua/mare/ocean', 'lua/mare/session', 'lua/mare/tide', 'scenarios' } },
+    { 'lane', 'element of a vector, work-item of a warp', { 'bindings', 'lua/mare/launcher',
+        'lua/mare/ocean', 'lua/mare/run', 'lua/mare/session', 'lua/mare/tune', unpack(QUIET) } },
+    { 'engine', 'simulation; an engine is mare_engine.h\'s', { 'core', 'kernels', 'lua/mare/array',
+        'lua/mare/ocean', 'lua/mare/schemes', 'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
+    { 'shape_field', 'parameter of a shape', { 'core', 'bindings', 'kernels', 'lua', 'scenarios',
+        'tests' } },
+}
+
+-- The words of a line: 'the theBoards' becomes ' the the boards '.
+local function spaced(line)
+    return ' ' .. line:gsub('(%l)(%u)', '%1 %2'):lower() .. ' '
+end
+
+local function retired_in(line, path)
+    for _, entry in ipairs(RETIRED) do
+        local word, instead, folders = unpack(entry)
+        for _, folder in ipairs(folders) do
+            if under(path, folder) and spaced(line):find('%A' .. word .. 's?%A') then
+                return ("'%s' is retired: %s"):format(word, instead)
+            end
+        end
+    end
+end
+
+-- Each word is tried in the first and the last of its folders.
+local function planted_words()
+    local planted = { { 'tests/bench/a.lua', '-- boarding the offices of newsagents\n', 1 },
+        { 'bindings/a.c', 'int theBoard, board_of, BOARDS;\n/* on board */\n', 2 },
+        { 'lua/mare/draw/a.lua', 'local keyboard, posterior = 1, 2\n', 0 },
+        { 'doc/a.lua', '-- the board of an office\n', 0 } }
+    for _, entry in ipairs(RETIRED) do
+        for _, folder in ipairs { entry[3][1], entry[3][#entry[3]] } do
+            local text = ('-- the %ss of it\nlocal %s_of = 1\n'):format(entry[1], entry[1])
+            planted[#planted + 1] = { folder .. '/a.lua', text, 2 }
+        end
+    end
+    return planted
+end
+
+line_rule('no retired words', 'lines', function(line, path)
+    return path ~= 'tests/tidy.lua' and retired_in(line, path) or nil
+end, planted_words())
+
+rule('each term once in the glossary, in order', function(file, report)
+    if not file.path:find 'GLOSSARY%.md$' then return end
+    local last = ''
+    for number, line in ipairs(file.lines) do
+        local term = line:match '^| ([^|]+) | [^|]+ |$'
+        if line:find '^|' and not term and not line:find '^|%-' then report(number, 'no entry') end
+        if term and term ~= 'term' then
+            if term:lower() <= last then report(number, term .. ' stands after ' .. last) end
+            last = term:lower()
+        end
+    end
+end, {
+    { 'lua/mare/GLOSSARY.md', '| term | meaning |\n|---|---|\n| a | An a. |\n| B | A b. |\n', 0 },
+    { 'lua/mare/GLOSSARY.md', '| a | An a. |\n| a | Another. |\n| A | No. |\n| c |\n', 3 },
+})
+
 -- ---- running the rules ----
 
 local counts = { passed = 0, failed = 0, skipped = 0 }

@@ -120,7 +120,7 @@ describe('arrows', function()
         assert.is_nil(arrows.scale({ [0] = 0 }, { [0] = 0 }, 1, nil, 10))
     end)
 
-    it('are more than their rim, however short', function()
+    it('are more than their outline, however short', function()
         local em = 14
         for _, length in ipairs { 0.3, 0.6, 1.2, 2.3 } do
             local canvas = cairo.canvas(60, 60, 0x808080)

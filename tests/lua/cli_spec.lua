@@ -385,6 +385,13 @@ describe('an interrupt', function()
         assert.falsy(output:find 'standard output', output)
     end)
 
+    it('tells in a shell what help tells in a session', function()
+        check(0, 'The exact solution of a dam break', { 'help', 'mare.dam_break' })
+        check(0, "Nothing about 'sanfte Welle'.", { 'help', 'sanfte Welle' })
+        check(0, 'Usage: mare FILE.lua', { 'help' })
+        check(2, "one name is wanted, 'b' is another", { 'help', 'a', 'b' })
+    end)
+
     it('of a copied tree runs with what lies beside it', function()
         local output = shell(([[
             tree=$(mktemp -d) && mkdir "$tree/build" "$tree/core" && cd %s &&

@@ -227,8 +227,27 @@ describe('help', function()
         assert.is_true(used > 1000)
     end)
 
+    it('begins with what matters, on one screen', function()
+        local text, lines = help.text(), 0
+        for line in text:gmatch '[^\n]+' do
+            lines = lines + 1
+            assert.is_true(#line <= 80, line)
+        end
+        assert.is_true(lines <= 24)
+        for _, word in ipairs { 'mare.simulation', 'sim:run', 'sim:step', 'sim:plot', 'sim:field',
+            'sim:save', 'kelvin_wave', 'grid' } do
+            assert.truthy(text:find(word, 1, true), word)
+        end
+    end)
+
+    it('shows the fields that a maker takes, and no insides of what it makes', function()
+        assert.truthy(help.text(mare.grid):find('radius = of that sphere', 1, true))
+        local text = help.text 'mare.simulation'
+        assert.truthy(text:find('sim:plot', 1, true))
+        assert.falsy(text:find('simulation:', 1, true))
+    end)
+
     it('finds by name, by word, and says when there is nothing', function()
-        assert.truthy(help.text():find 'mare%.grid')
         assert.truthy(help.text('grid'):find 'Cartesian')
         assert.truthy(help.text(mare.grid):find 'grid:cell')
         local words = help.text 'buffer':gsub('%s+', ' ')       -- whole sentences, on 80 columns

@@ -18,6 +18,7 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare info FILE                       what a NetCDF file or a checkpoint holds
        mare plot FILE.nc [--option ...]     pictures and films of it; --help tells how
        mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
+       mare help NAME                       what the session's help says of a name, or finds
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
        mare bench [NAME] [arguments]        a benchmark, such as table1; the list of them
@@ -180,6 +181,15 @@ commands['--help'] = function()
     return 0
 end
 commands['-h'] = commands['--help']
+
+function commands.help(name, extra)
+    if not name or name == '--help' or name == '-h' then return commands['--help']() end
+    if extra then return bad_usage("help: one name is wanted, '%s' is another", extra) end
+    require 'mare'
+    require 'mare.session.repl'     -- whose words it knows
+    require('mare.session.help').help(name)
+    return 0
+end
 
 commands['--version'] = function()
     print('mare ' .. (host.version or require('bindings.device').version))

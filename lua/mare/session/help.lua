@@ -73,29 +73,60 @@ local function what_it_takes(entry)
     return '\nOptions:\n' .. list(entries)
 end
 
--- Returns the text of a module or a type and of its members.
+-- Modules whose objects a session has in another form, and that form: its
+-- methods are what a user calls.
+local objects = { ['mare.simulation'] = 'sim:' }
+
+-- Returns the text of a module or a type and of its members. That of what makes
+-- an object comes whole, with the fields that it takes.
 local function show_with_members(entry)
-    local members = with_prefix(entry.name .. '.')
-    local class = entry.kind ~= 'function' and entry.name:gsub('^mare%.', '') .. ':'
-    for _, member in ipairs(class and with_prefix(class) or {}) do
-        members[#members + 1] = member
+    local class = entry.kind ~= 'function'
+        and (objects[entry.name] or entry.name:gsub('^mare%.', '') .. ':')
+    local maker, members = reference.all()[entry.name .. '.new'], {}
+    for _, prefix in ipairs { entry.name .. '.', class or nil } do
+        for _, member in ipairs(with_prefix(prefix)) do
+            if member ~= maker then members[#members + 1] = member end
+        end
     end
-    if #members == 0 then return show(entry) .. what_it_takes(entry) end
-    return show(entry) .. '\n' .. list(members)
+    local text = show(entry)
+    if maker then text = ('%s\n%s takes\n%s'):format(text, bold(entry.name), maker.text) end
+    if #members == 0 then return text .. what_it_takes(entry) end
+    return text .. '\n' .. list(members)
+end
+
+-- Names of the entries of a kind, without what they begin with.
+local function names_of(is_wanted, prefix)
+    local names = {}
+    for _, entry in ipairs(reference.all()) do
+        if is_wanted(entry) then names[#names + 1] = entry.name:sub(#prefix + 1) end
+    end
+    return screen.wrapped(table.concat(names, ' '), (screen.size()) - 3, 2)
 end
 
 local function overview()
-    local entries = {}
-    for _, entry in ipairs(reference.all()) do
-        local is_module = entry.kind == 'module' or entry.name:find '^mare%.%w+$'
-        if is_module or entry.kind == 'scenario' then entries[#entries + 1] = entry end
+    local function is_part(entry)
+        return entry.kind == 'module' or entry.name:find '^mare%.%w+$' ~= nil
     end
+    local function is_scenario(entry) return entry.kind == 'scenario' end
     return table.concat({
-        "help(x) tells what x is, help 'name' too, help 'text' searches. examples() shows how.",
-        'Tab completes names, fields, options, devices and files. _ is the last value, _1 ... _9',
-        'the last nine. Ctrl-C stops what runs, Ctrl-R searches what was typed.',
-        list(entries),
-        'Also: ' .. "help 'buffer', help 'sim:plot', help 'mr_gid_x', help 'mare_buffer_create'.",
+        bold 'What most sessions are made of',
+        "  sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }     a scenario, set up",
+        "  sim:run { t_end = 1, show = 'rho' }   sim:step(10)        computes",
+        "  sim:plot 'rho'   f = sim:field 'rho'                      looks at it",
+        "  sim:save 'x.nc'                                           keeps it; also .png, .ck",
+        "  help 'sim'   help(mare.grid)   help 'checkpoint'          tells more, or searches",
+        '  examples()                                                shows how, step by step',
+        '',
+        bold 'Keys' .. '  Tab completes names, fields, options, devices and files; Ctrl-C',
+        '  stops what runs; Ctrl-R searches what was typed. _ is the last value, _1 ... _9',
+        '  are the last nine.',
+        '',
+        bold 'mare.',
+        '  ' .. names_of(is_part, 'mare.'),
+        bold 'Scenarios',
+        '  ' .. names_of(is_scenario, ''),
+        bold 'Also' .. "  help 'buffer', help 'mr_gid_x' (a word of kernels),",
+        "  help 'mare_buffer_create' (C).",
     }, '\n')
 end
 

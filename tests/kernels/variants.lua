@@ -1,0 +1,199 @@
+-- variants.lua - what the compile test compiles each kernel with.
+--
+-- A kernel file that is not named here is compiled as it is, in float and in double. One that wants
+-- defines has a row in `rows`: the end of its path, and a function(precision, team) that gives a
+-- list of { title, defines, more fields of device:program }; `team` lanes shuffle. MARE_REAL is the
+-- precision unless the defines say otherwise. A file of one precision gives an empty list for the
+-- other; what only CUDA compiles says cuda = true.
+
+local frame = require 'mare.schemes.frame'
+local part = require 'tests.kernels.part'
+local renderer = require 'mare.mandelbrot.renderer'
+local water = require 'mare.schemes.shallow_water'
+
+local function fill(defines, more)
+    for name, value in pairs(more) do defines[name] = value end
+    return defines
+end
+
+-- ---- the steps: each limiter, each flux, each width; each scheme of flat water ----
+
+local fluxes = {
+    { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
+    { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
+}
+local schemes = {
+    float = { 'lax_friedrichs', 'hll', 'waf', 'kurganov_petrova' },
+    double = { 'force', 'muscl_hancock', 'kurganov_petrova_split', 'kurganov_petrova_rk3' },
+}
+
+-- Appends the schemes of flat water that step in stages, or those that do not.
+local function flat_water(list, precision, in_stages)
+    for _, name in ipairs(schemes[precision]) do
+        local scheme = water.new { scheme = name }
+        if (scheme.stages and true or false) == in_stages then
+            list[#list + 1] = { name, fill({ W = 4, GROUP = 64 }, scheme.defines) }
+        end
+    end
+    return list
+end
+
+local function sweeps(precision)
+    local list = {}
+    for _, v in ipairs(fluxes) do
+        list[#list + 1] = { ('W %d %s %s'):format(v.W, v[1], v[2]),
+            part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1]) }
+    end
+    return flat_water(list, precision, false)
+end
+
+local function stages(precision) return flat_water({}, precision, true) end
+
+-- ---- in one pass, of the widest accesses and the narrowest ----
+
+local passes = {
+    float = { { W = 4, 'mc', 'hllc' }, { W = 1, 'minmod', 'lax_friedrichs' } },
+    double = { { W = 2, 'van_leer', 'hll' } },
+}
+
+local function in_one_pass(precision, widest, shape)
+    local list = {}
+    for _, v in ipairs(passes[precision]) do
+        if v.W <= widest then
+            list[#list + 1] = { 'W ' .. v.W,
+                fill(part.defines(precision, { W = v.W }, v[2], v[1]), shape), math = 'fast' }
+        end
+    end
+    if precision == 'float' then
+        list[#list + 1] = { 'waf', fill(fill({ W = 2 }, water.new { scheme = 'waf' }.defines),
+            shape), math = 'fast' }
+    end
+    return list
+end
+
+local function march(precision, team)
+    return in_one_pass(precision, 4, { GROUP = 64, TEAM = team, DEPTH = 4, GRAVITY = 1 })
+end
+
+local function tile(precision)      -- with fewer work-items, some own no row
+    return in_one_pass(precision, 2, { GROUP = 256, TEAM = 32, GRAVITY = 1 })
+end
+
+local function resident(precision)
+    local list = {}
+    for _, flux in ipairs(precision == 'float' and { 'hll', 'hllc' } or {}) do
+        list[#list + 1] = { flux, fill(part.defines('float', { W = 2 }, flux, 'minmod'), {
+            GROUP = 384, TEAM = 32, POSTS = 3, ROWS = 4, GRADUAL = 0, GRAVITY = 0 }),
+            math = 'fast', cuda = true }
+    end
+    return list
+end
+
+-- ---- the ocean: each choice of domain.h once ----
+
+local c_grids = {     -- W, METRIC, CORIOLIS, FRICTION, FORCING, VISCOSITY
+    { 4, 0, 0, 0, 0, 0 }, { 2, 0, 1, 1, 1, 0 }, { 1, 0, 2, 3, 2, 1 }, { 4, 1, 1, 2, 0, 1 },
+}
+
+local function c_grid(W, nonlinear)
+    return function()
+        local list = {}
+        for k, v in ipairs(c_grids) do
+            list[k] = { tostring(k), { GROUP = 64, W = W or v[1], METRIC = v[2], CORIOLIS = v[3],
+                FRICTION = v[4], FORCING = v[5], VISCOSITY = nonlinear and v[6] or 0,
+                NONLINEAR = nonlinear and 1 or 0, OLD_AHEAD = k % 2 } }
+        end
+        return list
+    end
+end
+
+-- The finite volumes: with teams of lanes, or without.
+local choices = { 'W', 'RING', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING', 'VISCOSITY',
+    'LAND_CELLS', 'WALLS' }
+local finite_volumes = {
+    { 2, 5, 0, 0, 0, 0, 0, 0, 0 }, { 4, 5, 1, 2, 3, 2, 1, 1, 1 }, { 4, nil, 0, 1, 2, 1, 0, 1, 1 },
+}
+
+local function volume(precision, team, k)
+    local v = finite_volumes[k]
+    local defines = fill(frame.defines('minmod', 1.3, {}), { MARE_REAL = precision, GROUP = team,
+        UNROLL = 1, BALANCED = k % 2, TEAM = v[2] and team })
+    for n, name in ipairs(choices) do defines[name] = v[n] end
+    return { tostring(k), defines }
+end
+
+local function volume_rate(precision, team)
+    return { volume(precision, team, 1), volume(precision, team, 2), volume(precision, team, 3) }
+end
+
+-- The largest is for those whose lanes shuffle: others take half a minute over it.
+local function volumes(precision, team)
+    local list = volume_rate(precision, team)
+    if team ~= 32 then table.remove(list, 2) end
+    return list
+end
+
+-- What surrounds an ocean, on centres and on faces.
+local function domain()
+    local list = {}
+    for staggered = 0, 1 do
+        list[#list + 1] = { tostring(staggered), { STAGGERED = staggered, METRIC = staggered,
+            CORIOLIS = staggered + 1, FORCING = staggered + 1 } }
+    end
+    return list
+end
+
+-- ---- Mandelbrot ----
+
+local function escape(precision)
+    if precision == 'float' then return { { 'plain', renderer.program('float', true).defines } } end
+    return { { 'plain', renderer.program('double', false).defines },
+        { 'double-double', renderer.program('double-double', true).defines } }
+end
+
+local function perturbation(precision)
+    if precision == 'float' then return {} end
+    return { { 'shortcuts', renderer.program('perturbation', true).defines } }
+end
+
+-- ---- the rows ----
+
+local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
+local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
+
+local M = { volume = volume }
+
+M.rows = {
+    ['clock.krn'] = in_groups, ['copy.krn'] = in_columns, ['differ.krn'] = in_groups,
+    ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
+    ['max_rate.krn'] = function(precision)
+        return flat_water(sweeps(precision), precision, true)
+    end,
+    ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
+    ['resident.krn'] = resident,
+    ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
+    ['ocean/c_grid_rate.krn'] = c_grid(1, false),
+    ['ocean/volumes.krn'] = volumes, ['ocean/volume_rate.krn'] = volume_rate,
+    ['ocean/open.krn'] = domain, ['ocean/sponge.krn'] = domain, ['ocean/prescribe.krn'] = domain,
+    ['ocean/derive.krn'] = domain, ['ocean/drift.krn'] = domain,
+    ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
+}
+
+-- The row of a file: the name that its path ends with.
+function M.row_of(file)
+    for name in pairs(M.rows) do
+        if ('/' .. file):sub(-#name - 1) == '/' .. name then return name end
+    end
+end
+
+-- { title, defines = ..., math = ..., cuda = ... }... of a file in a precision
+function M.of(file, precision, team)
+    local row, list = M.row_of(file), {}
+    for _, one in ipairs(row and M.rows[row](precision, team) or { { 'as it is', {} } }) do
+        list[#list + 1] = { title = ('%s %s %s'):format(file, precision, one[1]),
+            defines = fill({ MARE_REAL = precision }, one[2]), math = one.math, cuda = one.cuda }
+    end
+    return list
+end
+
+return M

@@ -8,7 +8,7 @@ local record = require 'tests.bench.record'
 local device = devices.open(arg[1])
 check_kind(device, 'the benchmark')
 local gpu = device.info.kind == 'gpu'
-local bytes = (gpu and 1024 or 128) * 2 ^ 20
+local bytes = record.few(gpu and 1024 or 128, 1) * 2 ^ 20
 local budget = 1        -- seconds for each figure
 
 local function report(name, unit, value, low, high)

@@ -127,7 +127,7 @@ local function bench_copy()
 end
 
 local function bench_garbage()
-    local launch, count = bind 'few', 1e6
+    local launch, count = bind 'few', record.few(1e6, 1000)
     local function loop(n)
         for k = 1, n do
             launch:set('n', k)
@@ -135,7 +135,7 @@ local function bench_garbage()
             if k % 1000 == 0 then device:wait() end
         end
     end
-    loop(100000)       -- every trace is compiled by then
+    loop(record.few(100000, 1000))      -- every trace is compiled by then
     collectgarbage()
     collectgarbage 'stop'
     local before = collectgarbage 'count'

@@ -49,8 +49,10 @@ local function rate_of_frames(size, shortcuts, top)
     for _, k in ipairs { 1, 25, 50 } do
         r:take(list[k], 1)
         r:wait(1)
-        local launch, done = r:prepare 'float', iterations_of(r)
-        local seconds = record.time(device, function() launch:run() end, 0.5, 5)
+        local launch, done, frame = r:prepare 'float', iterations_of(r), list[k]
+        local seconds = record.time(device, function()
+            launch(frame.left, frame.top, frame.step)
+        end, 0.5, 5)
         local share = top and 7 * done / seconds / top
         report('frame', { frame = k, size = size, shortcuts = shortcuts, ms = 1e3 * seconds,
             mean_iterations = done / size ^ 2, iterations_per_s = done / seconds, peak_flops = top,
@@ -64,7 +66,7 @@ end
 -- From the first launch until the last frame is in host memory.
 local function zoom(size, shortcuts)
     local best
-    for _ = 1, 3 do
+    for _ = 1, record.few(3, 1) do
         local result = mandelbrot.zoom { device = device, centre = published.centre,
             width = published.width, zoom = published.zoom, frames = published.frames,
             size = { size, size }, samples = 1, iterations = published.iterations,

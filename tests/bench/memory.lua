@@ -1,7 +1,7 @@
 -- memory.lua - what memory costs: a buffer made and released, against the vendor's own calls, and
 -- temporaries left to the collector, against temporaries released by hand.
---     MARE_MEMORY_LIMIT=1G mare tests/bench/memory.lua [DEVICE]
--- Without the limit the collector has more room and less to do.
+--     mare tests/bench/memory.lua [DEVICE]
+-- MARE_MEMORY_LIMIT=1G gives the collector less room and more to do than it has without.
 
 local devices = require 'bindings.device'
 local peers = require 'tests.bench.peer'
@@ -10,7 +10,9 @@ local system = require 'bindings.system'
 
 local device = devices.open(arg[1])
 local peer = peers.open(device)
-local rounds, seconds = 7, 0.08     -- of temporaries: pairs of batches, and one's length
+-- Of temporaries: pairs of batches, and one's length.
+local rounds, seconds = record.few(7, 1), record.few(0.08, 0)
+local start_count, least_count = record.few(100, 2), record.few(20, 2)
 
 -- OpenCL on a CPU only notes the size; the first touch, which Mare does once, is not in its time.
 local function bench_alloc(bytes)
@@ -46,7 +48,7 @@ local function bench_temporaries(bytes)
     local launch = device:program { source = source, name = 'norms.krn' }:kernel 'norms':bind {
         n = bytes / 4, x = x, y = y, r = x, global = bytes / 4,
     }
-    local held, count = 0, 100
+    local held, count = 0, start_count
     local function make(release)
         local r = device:buffer(options)
         launch:set('r', r)
@@ -64,7 +66,7 @@ local function bench_temporaries(bytes)
     end
     for _ = 1, 3 do
         batch(true)
-        count = math.max(20, math.floor(seconds / batch(false)))
+        count = math.max(least_count, math.floor(seconds / batch(false)))
     end
     local by_hand, collected, ratio = {}, {}, {}
     for k = 1, rounds do

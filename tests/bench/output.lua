@@ -25,8 +25,9 @@ local path = (arg[2] or '.') .. '/output_bench.nc'
 local every = words.count('output: EVERY', arg[3], 20)
 local nx = words.count('output: NX', arg[4], is_gpu and 4096 or 1024)
 local ny = words.count('output: NY', arg[5], is_gpu and 4096 or 512)
-local seconds_a_case, most = is_gpu and 8 or 36, is_gpu and 15 or 60    -- and pairs of runs
-local seconds_a_run, fewest = 0.4, 5    -- and outputs
+local seconds_a_case = record.few(is_gpu and 8 or 36, 0)
+local most = record.few(is_gpu and 15 or 60, 2)             -- pairs of runs
+local seconds_a_run, fewest = record.few(0.4, 0), record.few(5, 1)      -- and outputs
 local file_bytes = 2 ^ 31               -- of a file, as long as two runs fit
 
 local desc = {
@@ -137,7 +138,7 @@ end
 -- cores for as much as a snapshot.
 local function disk_rate()
     local memory = device:host { size = math.min(bytes, 2 ^ 26) }
-    local count = math.ceil(math.max(2 * bytes, 2 ^ 28) / memory.size)
+    local count = math.ceil(math.max(2 * bytes, record.few(2 ^ 28, 0)) / memory.size)
     local temporary, started, used = files.temporary(path), system.now(), system.core_seconds()
     temporary:reserve(count * memory.size)
     for _ = 1, count do temporary:append(memory.data, memory.size) end

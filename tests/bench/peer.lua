@@ -50,7 +50,7 @@ end
 -- Seconds of one of `count`, for mine(count) and theirs(count), in batches that alternate: medians,
 -- that of the differences of paired batches, and its standard error.
 function peer.compare(count, mine, theirs, rounds)
-    rounds = rounds or peer.rounds
+    rounds = record.few(rounds or peer.rounds, 2)
     for _ = 1, math.min(5, rounds) do mine(count) peer.checked(theirs(count)) end
     local own, other, added = {}, {}, {}
     for k = 1, rounds do

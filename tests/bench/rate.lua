@@ -7,7 +7,8 @@ local state = require 'mare.array.state'
 
 local rate = {}
 
-local batches, batch_seconds, longest_plan = 9, 0.1, 16
+local batches, batch_seconds = record.few(9, 2), record.few(0.1, 0)
+local longest_plan = 16
 
 -- Batches of as many steps as take about 0.1 s; the clock is read between them, as in a run.
 -- Returns seconds of a step of each batch, and how many steps one has.

@@ -1,11 +1,17 @@
 -- record.lua - what the benchmarks share: timing by events, medians, and records. A record is one
 -- line of JSON with the device, driver, version and date, appended to the file $MARE_RECORDS, and
--- one row of a table on standard output.
+-- one row of a table on standard output. MARE_BENCH=small shows that a benchmark runs: the least
+-- sizes and counts, so that its figures say nothing and are not recorded.
 
 local json = require 'dkjson'
 local host = require 'bindings.host'
 
 local record = {}
+
+local small = os.getenv 'MARE_BENCH' == 'small'
+
+-- A size or a count: the usual one, or the least that shows that the benchmark runs.
+function record.few(usual, least) return small and least or usual end
 
 function record.median(values)
     table.sort(values)
@@ -24,7 +30,7 @@ function record.time(device, work, budget, batches)
         return start:elapsed_ms(stop) / 1000 / calls
     end
     batch(1)
-    batches = batches or 7
+    budget, batches = record.few(budget, 0), record.few(batches or 7, 1)
     local calls = math.max(1, math.min(10000, math.floor(budget / batches / batch(3))))
     batch(calls)
     local seconds = {}
@@ -80,7 +86,7 @@ function record.write(device, values, row)
     values.clocks = clocks(info)
     values.mare, values.commit = host.version, commit()
     values.date = os.date '!%Y-%m-%dT%H:%M:%SZ'
-    local path = os.getenv 'MARE_RECORDS'
+    local path = not small and os.getenv 'MARE_RECORDS'
     if path then
         local file = assert(io.open(path, 'a'))
         file:write(json.encode(values), '\n')

@@ -37,7 +37,7 @@ if arg[1] == 'simulation' then return start_simulation(arg[2]) end
 local device = devices.open(arg[1])
 local peer = peers.open(device)
 local backend = device.name:match '^%a+'
-local rounds = 7
+local rounds = record.few(7, 1)
 
 -- A kernel of the usual size, in the vendor's own words: for both sides the same text. `number`
 -- keeps it from every cache there is.
@@ -113,7 +113,9 @@ local function bench_start()
     start ''
     for k = 1, rounds do
         warm[k], kernels = start ''
-        if k <= 3 then cold[k] = start 'MARE_CACHE=off POCL_KERNEL_CACHE=0 CUDA_CACHE_DISABLE=1' end
+        if k <= 3 then
+            cold[k] = start 'MARE_CACHE=off POCL_KERNEL_CACHE=0 CUDA_CACHE_DISABLE=1'
+        end
     end
     local values = { benchmark = 'start', kernels = kernels, warm_ms = record.median(warm),
         cold_ms = record.median(cold), limit_ms_per_kernel = 5 }

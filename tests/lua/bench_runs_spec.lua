@@ -1,0 +1,58 @@
+-- Every benchmark runs, with the least sizes (MARE_BENCH=small): that it does is checked, and no
+-- figure of it.
+
+local bench = require 'mare.measure.bench'
+local host = require 'bindings.host'
+
+local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto').name
+
+-- The words of each; a list where it measures one of several things.
+local words = {
+    device = '', engine = '', memory = '', start = '', table1 = '4',
+    euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
+    mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
+    solvers = '--scheme=euler_hll --size=64 --precision=float --device=', flops = 'euler_hll',
+}
+
+-- Why one cannot run here, or nil.
+local function hindered(name)
+    if device:find '^null' then return 'it runs no kernel' end
+    if name == 'flops' then
+        for _, tool in ipairs { 'nvcc', 'cuobjdump', 'nvdisasm' } do
+            if os.execute('command -v ' .. tool .. ' >/dev/null') ~= 0 then
+                return 'there is no ' .. tool
+            end
+        end
+    end
+end
+
+-- What it prints and its exit status.
+local function run(name, given)
+    local command = ('%s %s %s'):format(name, device, given)
+    if name == 'flops' then command = name .. ' ' .. given end
+    if name == 'solvers' then command = name .. ' ' .. given .. device end
+    local folder = os.tmpname()
+    os.remove(folder)
+    local pipe = io.popen(("mkdir '%s' && cd '%s' && MARE_BENCH=small '%s' bench %s 2>&1; "
+        .. "echo \"status $?\"; rm -r '%s'"):format(folder, folder, host.launcher, command, folder))
+    local text = pipe:read '*a'
+    pipe:close()
+    return tonumber(text:match 'status (%d+)%s*$'), text
+end
+
+describe('mare bench', function()
+    for _, one in ipairs(bench.list()) do
+        local list = words[one.name]
+        if type(list) ~= 'table' then list = { list or '' } end
+        for _, given in ipairs(list) do
+            it(('runs %s %s'):format(one.name, given), function()
+                local reason = hindered(one.name)
+                if reason then return pending(reason) end
+                assert.is_not_nil(words[one.name], one.name .. ': its words are missing here')
+                local status, text = run(one.name, given)
+                assert.equal(0, status, text)
+                assert.truthy(text:match '^%s*(%S.-)%s*status', text)
+            end)
+        end
+    end
+end)

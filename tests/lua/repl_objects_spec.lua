@@ -264,7 +264,7 @@ describe('help', function()
         assert.truthy(help.text 'sod':find '\n  cfl = 0%.45 +Courant number\n')
         assert.truthy(help.text 'film-every':find '%-%-film%-every')
         assert.truthy(help.text 'every_steps':find 'steps between outputs')
-        assert.truthy(help.text 'thacker':find('turning earth', 1, true))
+        assert.truthy(help.text 'thacker':find('shore', 1, true))
         assert.equal('nil:', help.text(nil):sub(1, 4))
         assert.falsy(help.text(mare.watch):find 'watch:')      -- a class of another file
     end)

@@ -110,12 +110,12 @@ local function overview()
     local function is_scenario(entry) return entry.kind == 'scenario' end
     return table.concat({
         bold 'What most sessions are made of',
-        "  sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }     a scenario, set up",
-        "  sim:run { t_end = 1, show = 'rho' }   sim:step(10)        computes",
-        "  sim:plot 'rho'   f = sim:field 'rho'                      looks at it",
-        "  sim:save 'x.nc'                                           keeps it; also .png, .ck",
-        "  help 'sim'   help(mare.grid)   help 'checkpoint'          tells more, or searches",
-        '  examples()                                                shows how, step by step',
+        "  sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }  a scenario, set up",
+        "  sim:run { t_end = 1, show = 'rho' }   sim:step(10)     computes",
+        "  sim:plot 'rho'   f = sim:field 'rho'                   looks at it",
+        "  sim:save 'x.nc'                                        keeps it; also .png, .ck",
+        "  help 'sim'   help(mare.grid)   help 'checkpoint'       tells more, or searches",
+        '  examples()                                             shows how, step by step',
         '',
         bold 'Keys' .. '  Tab completes names, fields, options, devices and files; Ctrl-C',
         '  stops what runs; Ctrl-R searches what was typed. _ is the last value, _1 ... _9',

@@ -36,17 +36,18 @@ local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_C
 
 local text_fields = { 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' }
 local number_fields = { 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory',
-                        'max_buffer', 'local_memory', 'view_alignment' }
+                        'max_buffer', 'local_memory', 'max_local_memory', 'view_alignment' }
+local flags = { 'has_double', 'has_int64_atomics', 'has_scopes', 'has_programmatic' }
 
 local function read_info(d)
     check(C.mare_device_query(d, info_c))
     local info = {
-        kind = kinds[info_c.kind], has_double = info_c.has_double ~= 0,
-        has_int64_atomics = info_c.has_int64_atomics ~= 0,
+        kind = kinds[info_c.kind],
         max_group = { info_c.max_group[0], info_c.max_group[1], info_c.max_group[2] },
     }
     for _, field in ipairs(text_fields) do info[field] = ffi.string(info_c[field]) end
     for _, field in ipairs(number_fields) do info[field] = tonumber(info_c[field]) end
+    for _, field in ipairs(flags) do info[field] = info_c[field] ~= 0 end
     return info
 end
 

@@ -58,10 +58,12 @@ end
 
 -- Names of enumerated values, both ways: M.types.float == 9, M.type_names[9] == 'float'.
 M.types, M.type_names, M.ctypes = {}, {}, {}
-for id = tonumber(C.MARE_TYPE_NONE), tonumber(C.MARE_TYPE_DOUBLE) do
+local spelling = { bytes = 'uint8_t', half = 'mare_half', complex_float = 'complex float',
+                   complex_double = 'complex' }
+for id = tonumber(C.MARE_TYPE_NONE), tonumber(C.MARE_TYPE_COMPLEX_DOUBLE) do
     local name = ffi.string(C.mare_type_name(id))
     M.types[name], M.type_names[id] = id, name
-    M.ctypes[name] = name:match '^u?int' and name .. '_t' or name == 'bytes' and 'uint8_t' or name
+    M.ctypes[name] = spelling[name] or name:match '^u?int' and name .. '_t' or name
 end
 
 return M

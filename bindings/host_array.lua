@@ -5,6 +5,7 @@
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
+local C = require('bindings.ffi').C
 
 local M = {}
 local methods = {}
@@ -65,10 +66,15 @@ function methods:pointer()
     return parts[self].data
 end
 
--- The elements as a Lua array, which begins at 1.
+local function as_it_is(value) return value end
+local readers = { bool = as_it_is, complex_float = as_it_is, complex_double = as_it_is,
+                  half = function(half) return C.mare_half_value(half) end }
+
+-- The elements as a Lua array, which begins at 1: numbers, truth values, complex numbers of
+-- LuaJIT's.
 function methods:totable()
-    local values = {}
-    for i = 1, self.count do values[i] = tonumber(self.address[i - 1]) end
+    local values, read = {}, readers[parts[self].type] or tonumber
+    for i = 1, self.count do values[i] = read(self.address[i - 1]) end
     return values
 end
 

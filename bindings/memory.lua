@@ -222,19 +222,26 @@ function M.check_writable(what, data)
     if host_array.is(data) then errors.argument('%s: %s is frozen', what, tostring(data)) end
 end
 
--- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range
--- only.
+local is_rounded = { float = true, double = true, half = true, complex_float = true,
+                     complex_double = true }
+
+-- A C array of the numbers of a Lua array. An integer type takes whole numbers of its range only,
+-- bool only true and false, a half the nearest to a number.
 function M.from_table(what, values, type_name)
     local count = #values
     local array = arrays[type_name](count)
-    local exact = type_name ~= 'float' and type_name ~= 'double'
     for i = 1, count do
         local value = values[i]
-        if type(value) ~= 'number' and type(value) ~= 'cdata' then
-            errors.argument('%s: element %d is %s, not a number', what, i, type(value))
+        local given = type(value)
+        if type_name == 'bool' then
+            if given ~= 'boolean' then
+                errors.argument('%s: element %d is %s, not true or false', what, i, given)
+            end
+        elseif given ~= 'number' and given ~= 'cdata' then
+            errors.argument('%s: element %d is %s, not a number', what, i, given)
         end
-        array[i - 1] = value
-        if exact and array[i - 1] ~= value then
+        array[i - 1] = type_name == 'half' and C.mare_half_of(value) or value
+        if not is_rounded[type_name] and array[i - 1] ~= value then
             errors.argument('%s: element %d: %s does not fit %s', what, i, tostring(value),
                             type_name)
         end

@@ -41,6 +41,8 @@ typedef struct mr_dispatch {
     uint32_t groups[3], group[3];
     bool is_open;                   /* scalars may change unset: somebody points to them */
     bool is_together;               /* groups wait for one another */
+    bool is_programmatic;           /* may begin before the launch before it has ended */
+    uint32_t local_bytes;           /* local memory that comes with the launch */
     const char *name;               /* of the kernel */
     mr_native kernel;
     uint32_t arg_count;
@@ -153,7 +155,8 @@ typedef struct mr_backend {
     mare_status (*kernel_get)(mr_native device, mr_native program, const char *name,
                               mr_native *out);
     void (*kernel_release)(mr_native device, mr_native kernel);
-    /* all but the name; arg_count stays as it is where the vendor does not tell */
+    /* All but the name; arg_count stays as it is where the vendor does not tell. local_memory holds
+     * what the source says of MR_LOCAL_LARGE, for which room is made, and gains the rest. */
     mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);
 
     /* What a prepared launch needs natively, so that a run has little to do. The launch stays where

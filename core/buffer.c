@@ -353,10 +353,10 @@ mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size
     if (!buffer || !pattern)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_buffer_fill: buffer and pattern are required");
     const char *label = buffer->object.label;
-    if (pattern_size != 1 && pattern_size != 2 && pattern_size != 4 && pattern_size != 8)
+    if (!pattern_size || pattern_size > 16 || pattern_size & (pattern_size - 1))
         return mr_fail(MARE_ERROR_ARGUMENT,
-                       "buffer '%s': fill with a pattern of %u bytes (allowed: 1, 2, 4, 8)", label,
-                       pattern_size);
+                       "buffer '%s': fill with a pattern of %u bytes (allowed: 1, 2, 4, 8, 16)",
+                       label, pattern_size);
     MR_TRY(check_range(buffer, "fill", offset, size));
     uint64_t start = buffer->offset + offset;
     if (start % pattern_size || size % pattern_size)

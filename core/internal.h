@@ -98,6 +98,7 @@ typedef struct mr_signature {
     char name[128];
     uint32_t arg_count;
     uint32_t group[3];              /* that the source fixes; 0: none, or only the vendor knows */
+    uint64_t local_bytes;           /* of MR_LOCAL_LARGE */
     mare_arg_info *args;
 } mr_signature;
 /* Finds kernel `name` in flat source text and parses its parameters and its group; names are
@@ -148,7 +149,7 @@ struct mr_op {
     void *host;                     /* of a transfer; an upload only reads it */
     mare_region region;             /* offsets count from the roots; a fill is a line */
     uint32_t pattern_size;
-    unsigned char pattern[8];
+    unsigned char pattern[16];
 };
 struct mare_launch {
     mr_object object;
@@ -250,19 +251,6 @@ static inline bool mr_stream_is_plain(const mare_stream *stream) {
            !atomic_load_explicit(&stream->device->is_lost, memory_order_acquire);
 }
 void mr_profile_close(mare_device *device);
-
-/* lex.c: C text in pieces, so that comments and strings fool nobody. The text ends with NUL. */
-typedef enum mr_token_kind {
-    MR_TOKEN_END,
-    MR_TOKEN_SPACE,                 /* blanks, continued lines, comments */
-    MR_TOKEN_NEWLINE,
-    MR_TOKEN_WORD,                  /* identifiers and numbers */
-    MR_TOKEN_STRING,                /* string and character literals, raw ones too */
-    MR_TOKEN_MARK                   /* any other single character */
-} mr_token_kind;
-typedef struct mr_token { mr_token_kind kind; const char *start; size_t size; } mr_token;
-mr_token mr_lex(const char *at);
-bool mr_token_is(mr_token token, const char *text);
 
 /* source.c: resolves #include "..." into one text. #pragma once is honoured; #include NAME is
  * looked up in the defines; a file that is not found is left to the compiler (then *complete is

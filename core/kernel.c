@@ -12,6 +12,15 @@ static void destroy(mare_kernel *kernel) {
     mr_object_delete(&kernel->object);
 }
 
+static mare_status check_local(const mare_kernel *kernel, uint64_t bytes) {
+    const mare_device_info *info = &kernel->program->device->info;
+    if (bytes <= info->max_local_memory) return MARE_OK;
+    return mr_fail(MARE_ERROR_UNAVAILABLE,
+                   "kernel '%s': a group needs %llu bytes of local memory, %s has %llu",
+                   kernel->signature.name, (unsigned long long)bytes, info->name,
+                   (unsigned long long)info->max_local_memory);
+}
+
 static mare_status load(mare_kernel *kernel, const char *name) {
     mare_program *program = kernel->program;
     mare_device *device = program->device;
@@ -23,9 +32,12 @@ static mare_status load(mare_kernel *kernel, const char *name) {
                          .language = program->language };
     MR_TRY(mr_device_alive(device));
     MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
+    kernel->info.local_memory = kernel->signature.local_bytes;
+    MR_TRY(check_local(kernel, kernel->info.local_memory));
     MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));
     const uint32_t count = kernel->info.arg_count = kernel->signature.arg_count;
     MR_TRY(device->backend->kernel_info(device->native, kernel->native, &kernel->info));
+    MR_TRY(check_local(kernel, kernel->info.local_memory));
     memcpy(kernel->info.name, kernel->signature.name, sizeof kernel->info.name);
     if (kernel->info.arg_count == count) return MARE_OK;
     return mr_fail(MARE_ERROR_ARGUMENT,

@@ -29,6 +29,7 @@ static mare_status prepare(mare_launch *launch) {
     mr_dispatch *d = &launch->dispatch;
     d->name = kernel->signature.name;
     d->kernel = kernel->native;
+    d->local_bytes = (uint32_t)kernel->signature.local_bytes;
     d->args = kernel->signature.args;
     d->arg_count = launch->missing = kernel->signature.arg_count;
     const size_t count = d->arg_count ? d->arg_count : 1;
@@ -366,6 +367,18 @@ mare_status mare_launch_set_together(mare_launch *launch, int32_t together) {
                        "kernel '%s': %s does not promise to run all groups at the same time",
                        launch->dispatch.name, device->info.name);
     launch->dispatch.is_together = together != 0;
+    return MARE_OK;
+}
+
+mare_status mare_launch_set_programmatic(mare_launch *launch, int32_t programmatic) {
+    if (!launch)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_launch_set_programmatic: launch is NULL");
+    const mare_device_info *info = &launch->device->info;
+    if (programmatic && !info->has_programmatic)
+        return mr_fail(MARE_ERROR_UNAVAILABLE,
+                       "kernel '%s': %s (%s) has no programmatic dependent launches",
+                       launch->dispatch.name, info->name, info->arch);
+    launch->dispatch.is_programmatic = programmatic != 0;
     return MARE_OK;
 }
 

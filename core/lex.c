@@ -1,6 +1,6 @@
-/* lex.c - cuts C, CUDA and OpenCL text into pieces, exactly enough to find directives and parameter
- * lists. */
-#include "internal.h"
+/* lex.c - cuts C, CUDA and OpenCL text into tokens, exactly enough to find directives and parameter
+ * lists, and walks over them. */
+#include "parse.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -83,4 +83,54 @@ mr_token mr_lex(const char *at) {
 
 bool mr_token_is(mr_token token, const char *text) {
     return token.size == strlen(text) && !memcmp(token.start, text, token.size);
+}
+
+bool mr_token_same(mr_token a, mr_token b) {
+    return a.size == b.size && !memcmp(a.start, b.start, a.size);
+}
+
+bool mr_token_is_one_of(mr_token token, const char *const *list) {
+    for (; *list; list++)
+        if (mr_token_is(token, *list)) return true;
+    return false;
+}
+
+/* ---- walking ---- */
+
+static void skip_line(mr_cursor *c) {
+    mr_token token = mr_lex(c->at);
+    while (token.kind != MR_TOKEN_END && token.kind != MR_TOKEN_NEWLINE) {
+        c->at = token.start + token.size;
+        token = mr_lex(c->at);
+    }
+}
+
+mr_token mr_next(mr_cursor *c) {
+    for (;;) {
+        mr_token token = mr_lex(c->at);
+        c->at = token.start + token.size;
+        if (token.kind == MR_TOKEN_NEWLINE) c->line_start = true;
+        else if (c->line_start && mr_token_is(token, "#")) {
+            skip_line(c);
+            c->saw_directive = true;
+        } else if (token.kind != MR_TOKEN_SPACE) {
+            c->line_start = false;
+            return token;
+        }
+    }
+}
+
+mr_token mr_peek(const mr_cursor *c) {
+    mr_cursor ahead = *c;
+    return mr_next(&ahead);
+}
+
+void mr_skip_brackets(mr_cursor *c) {
+    for (int depth = 1; depth > 0;) {
+        mr_token token = mr_next(c);
+        if (token.kind == MR_TOKEN_END) return;
+        if (token.kind != MR_TOKEN_MARK) continue;
+        if (strchr("([{", *token.start)) depth++;
+        else if (strchr(")]}", *token.start)) depth--;
+    }
 }

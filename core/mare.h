@@ -56,7 +56,7 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 4 };      /* changes with every incompatible change of this header */
+enum { MARE_API_VERSION = 5 };      /* changes with every incompatible change of this header */
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -89,11 +89,21 @@ typedef enum mare_type {
     MARE_TYPE_NONE = 0,             /* untyped bytes */
     MARE_TYPE_INT8, MARE_TYPE_UINT8, MARE_TYPE_INT16, MARE_TYPE_UINT16,
     MARE_TYPE_INT32, MARE_TYPE_UINT32, MARE_TYPE_INT64, MARE_TYPE_UINT64,
-    MARE_TYPE_FLOAT, MARE_TYPE_DOUBLE
+    MARE_TYPE_FLOAT, MARE_TYPE_DOUBLE,
+    /* The rest is for buffers: by value kernels take a float, an int and two reals instead. */
+    MARE_TYPE_HALF,                 /* IEEE binary16, in memory only: kernels compute in float */
+    MARE_TYPE_BOOL,                 /* a byte, 0 or 1 */
+    /* real part, then imaginary part, aligned to both together */
+    MARE_TYPE_COMPLEX_FLOAT, MARE_TYPE_COMPLEX_DOUBLE
 } mare_type;
+
+typedef struct mare_half { uint16_t bits; } mare_half;
 
 const char *mare_type_name(mare_type type);     /* "float"; "bytes" for MARE_TYPE_NONE */
 size_t mare_type_size(mare_type type);          /* bytes of one element; 1 for MARE_TYPE_NONE */
+/* The nearest half, to even where two are as near; too large a number gives an infinity. */
+mare_half mare_half_of(float value);
+float mare_half_value(mare_half half);          /* exact */
 
 /* ---- back ends ---- */
 
@@ -146,9 +156,12 @@ typedef struct mare_device_info {
     uint64_t memory;                /* bytes in all, or MARE_MEMORY_LIMIT */
     uint64_t max_buffer;            /* largest single buffer, bytes */
     uint64_t local_memory;          /* shared by one group, bytes */
+    uint64_t max_local_memory;      /* with MR_LOCAL_LARGE, bytes; not less than local_memory */
     uint64_t view_alignment;        /* a view given to a kernel starts at a multiple of this */
     int32_t has_double;
     int32_t has_int64_atomics;
+    int32_t has_scopes;             /* acquire, release, fences of the device and the system */
+    int32_t has_programmatic;       /* mare_launch_set_programmatic */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */
@@ -225,7 +238,7 @@ mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer 
                              uint64_t src_offset, uint64_t size, mare_stream *stream);
 mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region,
                                     mare_stream *stream);
-/* Repeats a pattern of 1, 2, 4 or 8 bytes; offset and size are multiples of it. */
+/* Repeats a pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of it. */
 mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size,
                              const void *pattern, uint32_t pattern_size, mare_stream *stream);
 
@@ -328,7 +341,7 @@ typedef struct mare_kernel_info {
     uint32_t max_group_size;
     uint32_t registers;             /* of a work-item; 0 if the vendor does not tell */
     uint32_t warp_size;
-    uint64_t local_memory;          /* static, of a group, bytes */
+    uint64_t local_memory;          /* of a group, bytes */
     uint64_t private_memory;        /* of a work-item: stack and spills, bytes */
     /* resident groups of max_group_size on a compute unit; 0 if the vendor does not tell */
     uint32_t groups_per_unit;
@@ -377,6 +390,11 @@ mare_status mare_launch_set_bytes(mare_launch *launch, uint64_t bytes);
  * launch is recorded. More than there is room for fail to run; MARE_ERROR_UNAVAILABLE where the
  * vendor promises no such thing, as in OpenCL. */
 mare_status mare_launch_set_together(mare_launch *launch, int32_t together);
+/* The launch may begin before the one queued before it on the stream has ended, namely when all its
+ * groups have said mr_start_dependents() or ended; mr_wait_for_previous() waits for the rest of it.
+ * To be said before the launch is recorded. MARE_ERROR_UNAVAILABLE where the device has no such
+ * thing (has_programmatic): there a launch begins when the one before it has ended. */
+mare_status mare_launch_set_programmatic(mare_launch *launch, int32_t programmatic);
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
 /* ---- calls: the work of somebody else's library on a stream ----

@@ -6,7 +6,7 @@
  * expanded already is not expanded again if it says #pragma once; without that, the nesting is
  * limited.
  */
-#include "internal.h"
+#include "parse.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -138,11 +138,11 @@ static mare_status attribute(int device, unsigned which, const char *name, int *
 #define ATTRIBUTE(device, name, out)                                                               \
     MR_TRY(attribute(device, MR_CU_DEVICE_ATTRIBUTE_##name, #name, out))
 
-static mare_status read_arch(int device, char *out, size_t size) {
-    int major = 0, minor = 0;
-    ATTRIBUTE(device, COMPUTE_CAPABILITY_MAJOR, &major);
+static mare_status read_arch(int device, char *out, size_t size, int *major) {
+    int minor = 0;
+    ATTRIBUTE(device, COMPUTE_CAPABILITY_MAJOR, major);
     ATTRIBUTE(device, COMPUTE_CAPABILITY_MINOR, &minor);
-    snprintf(out, size, "sm_%d%d", major, minor);
+    snprintf(out, size, "sm_%d%d", *major, minor);
     return MARE_OK;
 }
 
@@ -160,11 +160,13 @@ static void read_uuid(int device, char *out, size_t size) {
 }
 
 static mare_status read_limits(int device, mare_device_info *out) {
-    int units = 0, warp = 0, threads = 0, shared = 0, clock_khz = 0, block[3] = { 0 };
+    int units = 0, warp = 0, threads = 0, shared = 0, most_shared = 0, clock_khz = 0;
+    int block[3] = { 0 };
     ATTRIBUTE(device, MULTIPROCESSOR_COUNT, &units);
     ATTRIBUTE(device, WARP_SIZE, &warp);
     ATTRIBUTE(device, MAX_THREADS_PER_BLOCK, &threads);
     ATTRIBUTE(device, MAX_SHARED_MEMORY_PER_BLOCK, &shared);
+    ATTRIBUTE(device, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &most_shared);
     ATTRIBUTE(device, MAX_BLOCK_DIM_X, &block[0]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Y, &block[1]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Z, &block[2]);
@@ -175,19 +177,20 @@ static mare_status read_limits(int device, mare_device_info *out) {
     out->warp_size = (uint32_t)warp;
     out->max_group_size = (uint32_t)threads;
     out->local_memory = (uint64_t)shared;
+    out->max_local_memory = (uint64_t)(most_shared > shared ? most_shared : shared);
     out->clock_mhz = (uint32_t)(clock_khz / 1000);
     for (int i = 0; i < 3; i++) out->max_group[i] = (uint32_t)block[i];
     return MARE_OK;
 }
 
 static mare_status read_info(int index, mare_device_info *out) {
-    int device = 0;
+    int device = 0, major = 0;
     size_t memory = 0;
     MR_TRY(mr_cuda_check(mr_cu.cuDeviceGet(&device, index), "cuDeviceGet(%d)", index));
     MR_TRY(mr_cuda_check(mr_cu.cuDeviceGetName(out->model, sizeof out->model, device),
                          "cuDeviceGetName"));
     MR_TRY(mr_cuda_check(mr_cu.cuDeviceTotalMem_v2(&memory, device), "cuDeviceTotalMem"));
-    MR_TRY(read_arch(device, out->arch, sizeof out->arch));
+    MR_TRY(read_arch(device, out->arch, sizeof out->arch, &major));
     MR_TRY(read_limits(device, out));
     read_uuid(device, out->uuid, sizeof out->uuid);
     snprintf(out->name, sizeof out->name, "cuda:%d", index);
@@ -197,6 +200,8 @@ static mare_status read_info(int index, mare_device_info *out) {
     out->memory = out->max_buffer = memory;
     out->view_alignment = 1;
     out->has_double = out->has_int64_atomics = 1;
+    out->has_scopes = major >= 7;
+    out->has_programmatic = major >= 9;
     return MARE_OK;
 }
 
@@ -209,10 +214,10 @@ static mare_status device_info(int index, mare_device_info *out) {
 }
 
 static mare_status describe(int index, struct mr_cuda_device *out) {
-    int pitch = 0;
+    int pitch = 0, major = 0;
     out->driver = state.version;
     MR_TRY(mr_cuda_check(mr_cu.cuDeviceGet(&out->id, index), "cuDeviceGet(%d)", index));
-    MR_TRY(read_arch(out->id, out->arch, sizeof out->arch));
+    MR_TRY(read_arch(out->id, out->arch, sizeof out->arch, &major));
     ATTRIBUTE(out->id, WARP_SIZE, &out->warp_size);
     ATTRIBUTE(out->id, MAX_PITCH, &pitch);
     out->max_pitch = (size_t)pitch;

@@ -50,6 +50,18 @@ struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     struct CUctx_st *ctx;
 };
 
+/* The vendor's value is a union of 64 bytes, whose kinds that Mare uses are ints. */
+struct CUlaunchAttribute_st { unsigned id; char pad[4]; int value; char rest[60]; };
+
+struct CUlaunchConfig_st {
+    unsigned gridDimX, gridDimY, gridDimZ;
+    unsigned blockDimX, blockDimY, blockDimZ;
+    unsigned sharedMemBytes;
+    struct CUstream_st *hStream;
+    struct CUlaunchAttribute_st *attrs;
+    unsigned numAttrs;
+};
+
 enum {
 #define MR_CUDA_CONSTANT(name, value) MR_##name = value,
 #include "cuda_syms.def"

@@ -224,13 +224,14 @@ static mare_status set_words(unsigned long long dst, const unsigned char *patter
                          "cuMemsetD32Async(%llu words)", (unsigned long long)count);
 }
 
-/* 8 bytes, for which there is no memset: the first pattern, then all that is filled so far once
- * more behind itself. */
+/* 8 or 16 bytes, for which there is no memset: the first pattern, then all that is filled so far
+ * once more behind itself. */
 static mare_status fill_doubling(unsigned long long dst, uint64_t size,
-                                 const unsigned char *pattern, struct CUstream_st *stream) {
-    MR_TRY(set_words(dst, pattern, 1, stream));
-    MR_TRY(set_words(dst + 4, pattern + 4, 1, stream));
-    for (uint64_t done = 8, more; done < size; done += more) {
+                                 const unsigned char *pattern, uint32_t pattern_size,
+                                 struct CUstream_st *stream) {
+    for (uint32_t i = 0; i < pattern_size; i += 4)
+        MR_TRY(set_words(dst + i, pattern + i, 1, stream));
+    for (uint64_t done = pattern_size, more; done < size; done += more) {
         more = done < size - done ? done : size - done;
         MR_TRY(mr_cuda_check(mr_cu.cuMemcpyDtoDAsync_v2(dst + done, dst, more, stream),
                              "cuMemcpyDtoDAsync(%llu bytes)", (unsigned long long)more));
@@ -241,7 +242,8 @@ static mare_status fill_doubling(unsigned long long dst, uint64_t size,
 static mare_status queue_fill(unsigned long long dst, uint64_t size, const unsigned char *pattern,
                               uint32_t pattern_size, struct CUstream_st *stream) {
     uint16_t half;
-    switch (shorten(pattern, pattern_size)) {
+    pattern_size = shorten(pattern, pattern_size);
+    switch (pattern_size) {
     case 1:
         return mr_cuda_check(mr_cu.cuMemsetD8Async(dst, pattern[0], size, stream),
                              "cuMemsetD8Async(%llu bytes)", (unsigned long long)size);
@@ -250,7 +252,7 @@ static mare_status queue_fill(unsigned long long dst, uint64_t size, const unsig
         return mr_cuda_check(mr_cu.cuMemsetD16Async(dst, half, size / 2, stream),
                              "cuMemsetD16Async(%llu bytes)", (unsigned long long)size);
     case 4: return set_words(dst, pattern, size / 4, stream);
-    default: return fill_doubling(dst, size, pattern, stream);
+    default: return fill_doubling(dst, size, pattern, pattern_size, stream);
     }
 }
 

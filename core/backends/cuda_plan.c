@@ -52,6 +52,7 @@ static mare_status update(const struct cuda_plan *plan, struct node *node) {
         .func = native->function,
         .gridDimX = l->groups[0], .gridDimY = l->groups[1], .gridDimZ = l->groups[2],
         .blockDimX = l->group[0], .blockDimY = l->group[1], .blockDimZ = l->group[2],
+        .sharedMemBytes = l->local_bytes,
         .kernelParams = native->values,
     };
     unsigned code = mr_cu.cuGraphExecKernelNodeSetParams_v2(plan->exec, node->native, &params);

@@ -114,19 +114,30 @@ static void count_parameters(struct CUfunc_st *function, uint32_t *count) {
     if (code == MR_CUDA_ERROR_INVALID_VALUE) *count = (uint32_t)index;
 }
 
+/* Local memory beyond the static has to be asked for. */
+static mare_status make_room(struct CUfunc_st *function, uint64_t bytes) {
+    if (!bytes) return MARE_OK;
+    unsigned code = mr_cu.cuFuncSetAttribute(
+        function, MR_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)bytes);
+    return mr_cuda_check(code, "cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES, %llu bytes)",
+                         (unsigned long long)bytes);
+}
+
 static mare_status read_function(struct CUfunc_st *function, mare_kernel_info *out) {
+    const uint64_t large = out->local_memory;
     int threads = 0, registers = 0, shared = 0, local = 0, blocks = 0;
     ATTRIBUTE(function, MAX_THREADS_PER_BLOCK, &threads);
     ATTRIBUTE(function, NUM_REGS, &registers);
     ATTRIBUTE(function, SHARED_SIZE_BYTES, &shared);
     ATTRIBUTE(function, LOCAL_SIZE_BYTES, &local);
+    MR_TRY(make_room(function, large));
     MR_TRY(mr_cuda_check(
-        mr_cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, 0),
+        mr_cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, threads, large),
         "cuOccupancyMaxActiveBlocksPerMultiprocessor(%d threads)", threads));
     count_parameters(function, &out->arg_count);
     out->max_group_size = (uint32_t)threads;
     out->registers = (uint32_t)registers;
-    out->local_memory = (uint64_t)shared;
+    out->local_memory = (uint64_t)shared + large;
     out->private_memory = (uint64_t)local;
     out->groups_per_unit = (uint32_t)blocks;
     return MARE_OK;
@@ -160,16 +171,35 @@ void mr_cuda_launch_destroy(mr_native device, mr_native launch) {
     free(launch.ptr);
 }
 
+MR_RARE static unsigned queue_programmatic(const mr_dispatch *launch, struct CUstream_st *stream) {
+    struct mr_cuda_launch *native = launch->native.ptr;
+    struct CUlaunchAttribute_st attributes[] = {
+        { .id = MR_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, .value = 1 },
+        { .id = MR_CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value = 1 },
+    };
+    const struct CUlaunchConfig_st config = {
+        .gridDimX = launch->groups[0], .gridDimY = launch->groups[1], .gridDimZ = launch->groups[2],
+        .blockDimX = launch->group[0], .blockDimY = launch->group[1], .blockDimZ = launch->group[2],
+        .sharedMemBytes = launch->local_bytes,
+        .hStream = stream,
+        .attrs = attributes,
+        .numAttrs = launch->is_together ? 2 : 1,
+    };
+    return mr_cu.cuLaunchKernelEx(&config, native->function, native->values, NULL);
+}
+
 /* The driver copies the values before it returns; it knows their sizes from the kernel. */
 static inline unsigned queue(const mr_dispatch *launch, struct CUstream_st *stream) {
     struct mr_cuda_launch *native = launch->native.ptr;
     const uint32_t *groups = launch->groups, *group = launch->group;
+    if (launch->is_programmatic) return queue_programmatic(launch, stream);
     if (launch->is_together)
         return mr_cu.cuLaunchCooperativeKernel(native->function, groups[0], groups[1], groups[2],
-                                               group[0], group[1], group[2], 0, stream,
-                                               native->values);
+                                               group[0], group[1], group[2], launch->local_bytes,
+                                               stream, native->values);
     return mr_cu.cuLaunchKernel(native->function, groups[0], groups[1], groups[2], group[0],
-                                group[1], group[2], 0, stream, native->values, NULL);
+                                group[1], group[2], launch->local_bytes, stream, native->values,
+                                NULL);
 }
 
 MR_RARE static mare_status run_again(mr_native device, mr_native stream, const mr_dispatch *launch,
@@ -180,8 +210,9 @@ MR_RARE static mare_status run_again(mr_native device, mr_native stream, const m
         code = queue(launch, stream.ptr);
         mr_cuda_leave(pushed);
     }
-    return mr_cuda_check(code, launch->is_together ? "cuLaunchCooperativeKernel"
-                                                   : "cuLaunchKernel");
+    return mr_cuda_check(code, launch->is_programmatic ? "cuLaunchKernelEx"
+                               : launch->is_together   ? "cuLaunchCooperativeKernel"
+                                                       : "cuLaunchKernel");
 }
 
 /* Nearly always the right context is current, and if not, the driver refuses a kernel and a stream

@@ -37,6 +37,7 @@ static mare_status device_info(int index, mare_device_info *out) {
                                .max_group = { 1024, 1024, 64 },
                                .max_buffer = INT64_MAX,
                                .local_memory = 48 << 10,
+                               .max_local_memory = 48 << 10,
                                .view_alignment = 1,
                                .has_double = 1,
                                .has_int64_atomics = 1 };

@@ -60,6 +60,7 @@ static mare_status read_limits(struct mr_cl_device *id, mare_device_info *info) 
     MR_TRY(get_number(id, MR_CL_DEVICE_LOCAL_MEM_SIZE, &info->local_memory));
     MR_CL_TRY(clGetDeviceInfo, (id, MR_CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof sizes, sizes, NULL),
               "CL_DEVICE_MAX_WORK_ITEM_SIZES");
+    info->max_local_memory = info->local_memory;
     info->compute_units = (uint32_t)units;
     info->max_group_size = (uint32_t)group;
     for (int i = 0; i < 3; i++)
@@ -135,7 +136,9 @@ static mare_status read_features(mr_opencl_entry *entry) {
     entry->has_rounded_division = (single & MR_CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     if (has_word(extensions, "cl_khr_device_uuid")) read_uuid(entry);
     info->warp_size = warp_size(entry);
-    return read_ptx_arch(entry);
+    MR_TRY(read_ptx_arch(entry));
+    info->has_scopes = entry->ptx_arch >= 700 || info->kind == MARE_DEVICE_CPU;
+    return MARE_OK;
 }
 
 static mare_status read_device(mr_opencl_entry *entry) {

@@ -20,6 +20,12 @@ typedef unsigned long ulong;
 #define int64_t long
 #define uint64_t ulong
 
+/* Types of buffers, which compute as something else. */
+typedef uchar mr_bool;
+typedef struct __align__(2) mr_half { ushort bits; } mr_half;
+typedef struct __align__(8) mr_complex_float { float re, im; } mr_complex_float;
+typedef struct __align__(16) mr_complex_double { double re, im; } mr_complex_double;
+
 /* R(0.5) is a literal of type real: 0.5f or 0.5. */
 #define MR_JOIN_(a, b) a##b
 #define MR_JOIN(a, b) MR_JOIN_(a, b)
@@ -27,11 +33,18 @@ typedef unsigned long ulong;
 #define MR_LITERAL_double(x) x
 #define R(x) MR_JOIN(MR_LITERAL_, MARE_REAL)(x)
 
+typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
+
 #define MR_KERNEL extern "C" __global__
 #define MR_FN static __device__ __forceinline__
 #define MR_GLOBAL
 #define MR_LOCAL __shared__
 #define MR_LOCAL_PTR
+/* A local array of any size that the device has: its bytes come with the launch, which core reads
+ * from here. */
+#define MR_LOCAL_LARGE(type, name, n) \
+    extern __shared__ ulonglong2 mr_local_large_[]; \
+    type *const name = (type *)mr_local_large_
 #define MR_CONSTANT static __constant__ const
 #define MR_RESTRICT __restrict__
 #ifdef MR_REGISTERS     /* a bound that NVRTC forgets where the group is told */
@@ -196,6 +209,31 @@ MR_FN float mr_rsqrt_(float a) {
 #endif
 MR_FN float mr_ratio_root_(float a, float b) { return a * mr_rsqrt_(a * b); }
 
+/* Complex numbers, of the type real. */
+MR_FN mr_complex mr_complex_of(real re, real im) {
+    mr_complex z = { re, im };
+    return z;
+}
+MR_FN mr_complex mr_complex_add(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re + b.re, a.im + b.im);
+}
+MR_FN mr_complex mr_complex_sub(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re - b.re, a.im - b.im);
+}
+MR_FN mr_complex mr_complex_mul(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+
+/* Element i of halves as a float, and back to the nearest half. */
+MR_FN float mr_half_load(const mr_half *from, mr_index i) {
+    float x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(from[i].bits));
+    return x;
+}
+MR_FN void mr_half_store(mr_half *to, mr_index i, float x) {
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to[i].bits) : "f"(x));
+}
+
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
@@ -286,6 +324,53 @@ MR_FN void mr_look(const ulong *from, ulong *a, ulong *b) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*a), "=l"(*b) : "l"(from)
         : "memory");
 }
+
+/* Words of 32 bits that groups, devices and the host share: what was written before a release is
+ * there after the acquire that reads it. The plain ones are of the device's scope; those of the
+ * system's reach other devices and the host, too. Atomics are relaxed and return what was there. */
+#if __CUDA_ARCH__ >= 700
+#define MR_SCOPES 1
+#define MR_SCOPED_(system, scope) \
+    MR_FN uint mr_load_acquire##system(const uint *from) { \
+        uint x; \
+        asm volatile("ld.acquire." scope ".global.u32 %0, [%1];" \
+            : "=r"(x) : "l"(from) : "memory"); \
+        return x; \
+    } \
+    MR_FN void mr_store_release##system(uint *to, uint x) { \
+        asm volatile("st.release." scope ".global.u32 [%0], %1;" :: "l"(to), "r"(x) : "memory"); \
+    } \
+    MR_FN void mr_fence##system(void) { asm volatile("fence.acq_rel." scope ";" ::: "memory"); } \
+    MR_ATOMIC_(mr_atomic_add##system, "atom.add.relaxed." scope ".global.u32") \
+    MR_ATOMIC_(mr_atomic_max##system, "atom.max.relaxed." scope ".global.u32") \
+    MR_ATOMIC_(mr_atomic_exchange##system, "atom.exch.relaxed." scope ".global.b32") \
+    MR_FN uint mr_atomic_replace##system(uint *at, uint expected, uint x) { \
+        uint before; \
+        asm volatile("atom.cas.relaxed." scope ".global.b32 %0, [%1], %2, %3;" \
+            : "=r"(before) : "l"(at), "r"(expected), "r"(x) : "memory"); \
+        return before; \
+    }
+#define MR_ATOMIC_(name, instruction) \
+    MR_FN uint name(uint *at, uint x) { \
+        uint before; \
+        asm volatile(instruction " %0, [%1], %2;" \
+            : "=r"(before) : "l"(at), "r"(x) : "memory"); \
+        return before; \
+    }
+MR_SCOPED_(, "gpu")
+MR_SCOPED_(_system, "sys")
+#endif
+
+/* Programmatic dependent launches (mare_launch_set_programmatic): the next launch of the stream may
+ * begin once all groups have come to the first word or ended; behind the second all launches before
+ * this one have ended, with what they wrote. */
+#if __CUDA_ARCH__ >= 900
+#define mr_start_dependents() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
+#define mr_wait_for_previous() asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define mr_start_dependents()
+#define mr_wait_for_previous()
+#endif
 
 /* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
  * mr_fetch_wait they are on their way, which only the work-item that asked may wait for.

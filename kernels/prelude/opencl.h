@@ -22,6 +22,13 @@ typedef long mr_index;
 #define MR_LITERAL_double(x) x
 #define R(x) MR_JOIN(MR_LITERAL_, MARE_REAL)(x)
 
+/* Types of buffers, which compute as something else. */
+typedef uchar mr_bool;
+typedef half mr_half;
+typedef struct __attribute__((aligned(8))) mr_complex_float { float re, im; } mr_complex_float;
+typedef struct __attribute__((aligned(16))) mr_complex_double { double re, im; } mr_complex_double;
+typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
+
 #define int32_t int
 #define uint32_t uint
 #define int64_t long
@@ -32,6 +39,8 @@ typedef long mr_index;
 #define MR_GLOBAL __global
 #define MR_LOCAL __local
 #define MR_LOCAL_PTR __local
+/* A local array of any size that the device has; on NVIDIA's OpenCL that is 48 KB. */
+#define MR_LOCAL_LARGE(type, name, n) __local type name[n] __attribute__((aligned(16)))
 #define MR_CONSTANT __constant const
 #define MR_RESTRICT restrict
 #ifdef MR_REGISTERS     /* a bound that NVIDIA's compiler forgets where the group is told */
@@ -218,6 +227,25 @@ MR_FN double mr_ratio_root_double(double a, double b) { return a * mr_rsqrt_doub
 #endif
 MR_FN float mr_ratio_root_float(float a, float b) { return a * mr_rsqrt_float(a * b); }
 
+/* Complex numbers, of the type real. */
+MR_FN mr_complex mr_complex_of(real re, real im) {
+    mr_complex z = { re, im };
+    return z;
+}
+MR_FN mr_complex mr_complex_add(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re + b.re, a.im + b.im);
+}
+MR_FN mr_complex mr_complex_sub(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re - b.re, a.im - b.im);
+}
+MR_FN mr_complex mr_complex_mul(mr_complex a, mr_complex b) {
+    return mr_complex_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
+}
+
+/* Element i of halves as a float, and back to the nearest half. */
+#define mr_half_load(from, i) vload_half((size_t)(i), from)
+#define mr_half_store(to, i, x) vstore_half_rte((float)(x), (size_t)(i), to)
+
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)
 #ifdef MR_CPU
@@ -329,6 +357,64 @@ MR_FN real mr_warp_most(real x) {
 }
 
 #endif
+
+/* Words that groups share; see cuda.h. A CPU and its host are one system. */
+#if MR_PTX_ARCH >= 700
+#define MR_SCOPES 1
+#define MR_SCOPED_(system, scope) \
+    MR_FN uint mr_load_acquire##system(const __global uint *from) { \
+        uint x; \
+        asm volatile("ld.acquire." scope ".global.u32 %0, [%1];" \
+            : "=r"(x) : "l"(from) : "memory"); \
+        return x; \
+    } \
+    MR_FN void mr_store_release##system(__global uint *to, uint x) { \
+        asm volatile("st.release." scope ".global.u32 [%0], %1;" :: "l"(to), "r"(x) : "memory"); \
+    } \
+    MR_FN void mr_fence##system(void) { asm volatile("fence.acq_rel." scope ";" ::: "memory"); } \
+    MR_ATOMIC_(mr_atomic_add##system, "atom.add.relaxed." scope ".global.u32") \
+    MR_ATOMIC_(mr_atomic_max##system, "atom.max.relaxed." scope ".global.u32") \
+    MR_ATOMIC_(mr_atomic_exchange##system, "atom.exch.relaxed." scope ".global.b32") \
+    MR_FN uint mr_atomic_replace##system(__global uint *at, uint expected, uint x) { \
+        uint before; \
+        asm volatile("atom.cas.relaxed." scope ".global.b32 %0, [%1], %2, %3;" \
+            : "=r"(before) : "l"(at), "r"(expected), "r"(x) : "memory"); \
+        return before; \
+    }
+#define MR_ATOMIC_(name, instruction) \
+    MR_FN uint name(__global uint *at, uint x) { \
+        uint before; \
+        asm volatile(instruction " %0, [%1], %2;" \
+            : "=r"(before) : "l"(at), "r"(x) : "memory"); \
+        return before; \
+    }
+MR_SCOPED_(, "gpu")
+MR_SCOPED_(_system, "sys")
+#elif defined(MR_CPU) && defined(__clang__)
+#define MR_SCOPES 1
+#define MR_SCOPED_(system) \
+    MR_FN uint mr_load_acquire##system(const __global uint *from) { \
+        return __atomic_load_n(from, __ATOMIC_ACQUIRE); \
+    } \
+    MR_FN void mr_store_release##system(__global uint *to, uint x) { \
+        __atomic_store_n(to, x, __ATOMIC_RELEASE); \
+    } \
+    MR_FN void mr_fence##system(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); } \
+    MR_FN uint mr_atomic_add##system(__global uint *at, uint x) { return atomic_add(at, x); } \
+    MR_FN uint mr_atomic_max##system(__global uint *at, uint x) { return atomic_max(at, x); } \
+    MR_FN uint mr_atomic_exchange##system(__global uint *at, uint x) { \
+        return atomic_xchg(at, x); \
+    } \
+    MR_FN uint mr_atomic_replace##system(__global uint *at, uint expected, uint x) { \
+        return atomic_cmpxchg(at, expected, x); \
+    }
+MR_SCOPED_()
+MR_SCOPED_(_system)
+#endif
+
+/* Launches begin when those before them have ended; see cuda.h. */
+#define mr_start_dependents()
+#define mr_wait_for_previous()
 
 #if MR_PTX_ARCH >= 800
 #define MR_FETCH_(name, cache) \

@@ -42,9 +42,9 @@ static void transfers(mare_device *device) {
 }
 
 static void fills(mare_device *device) {
-    static const unsigned char pattern[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const unsigned char pattern[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2 };
     mare_buffer *buffer = filled(device, "a", 3, expected);
-    for (uint32_t size = 1; size <= 8; size *= 2) {
+    for (uint32_t size = 1; size <= 16; size *= 2) {
         uint64_t offset = 104 * size, count = 37;
         CHECK_OK(mare_buffer_fill(buffer, offset, count * size, pattern, size, NULL));
         for (uint64_t i = 0; i < count; i++) memcpy(expected + offset + i * size, pattern, size);

@@ -71,6 +71,60 @@ static void passes_every_type(mare_device *device, const mare_device_info *info)
     mare_launch_release(launch);
 }
 
+/* Halves, truth values and complex numbers come through a kernel as they were, and its results
+ * back. */
+static void computes_types_of_buffers(mare_device *device, const mare_device_info *info) {
+    enum { COUNT = 64 };
+    static const char source[] =
+        "MR_KERNEL void blend(int n, MR_GLOBAL mr_half *h, MR_GLOBAL mr_bool *b,\n"
+        "                   MR_GLOBAL mr_complex *z)\n"
+        "{\n"
+        "    int i = mr_gid_x();\n"
+        "    if (i >= n) return;\n"
+        "    float x = mr_half_load(h, i);\n"
+        "    mr_half_store(h, i, 3.0f * x);\n"
+        "    b[i] = !b[i];\n"
+        "    z[i] = mr_complex_mul(z[i], mr_complex_add(z[i], mr_complex_of(R(0.0), R(1.0))));\n"
+        "}\n";
+    const mare_type types[] = { MARE_TYPE_HALF, MARE_TYPE_BOOL, MARE_TYPE_COMPLEX_FLOAT };
+    mare_half halves[COUNT];
+    bool truths[COUNT];
+    float numbers[COUNT][2];
+    void *data[] = { halves, truths, numbers };
+    const uint64_t sizes[] = { sizeof halves, sizeof truths, sizeof numbers };
+    mare_buffer *buffers[3] = { NULL }, *wrong = doubles(device, COUNT, MARE_TYPE_FLOAT);
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = source, .name = "blend.krn" }, "blend");
+    for (int i = 0; i < COUNT; i++) {
+        halves[i] = mare_half_of(i == 0 ? 0x1p-24f : (float)i + 0.125f);
+        truths[i] = i % 3 == 0;
+        numbers[i][0] = (float)i;
+        numbers[i][1] = 2;
+    }
+    CHECK_OK(mare_launch_set_int(launch, 0, COUNT));
+    for (uint32_t i = 0; i < 3; i++) {
+        const mare_buffer_desc desc = { .size = sizes[i], .type = types[i], .label = "data" };
+        CHECK_OK(mare_buffer_create(device, &desc, &buffers[i]));
+        CHECK_OK(mare_buffer_upload(buffers[i], 0, data[i], sizes[i], NULL));
+        CHECK_OK(mare_launch_set_buffer(launch, i + 1, buffers[i]));
+        CHECK_FAILS(mare_launch_set_buffer(launch, i + 1, wrong), MARE_ERROR_ARGUMENT,
+                    mare_type_name(types[i]), "of float");
+    }
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ COUNT, 1, 1 }, NULL));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(mare_buffer_download(buffers[i], 0, data[i], sizes[i], NULL));
+    for (int i = 0; i < COUNT && !is_null_device(info); i++) {
+        const float x = i == 0 ? 0x1p-24f : (float)i + 0.125f;
+        CHECK_NUMBER(halves[i].bits, mare_half_of(3 * x).bits);
+        CHECK_NUMBER(truths[i], i % 3 != 0);
+        CHECK(numbers[i][0] == (float)(i * i - 6) && numbers[i][1] == (float)(5 * i));
+    }
+    for (int i = 0; i < 3; i++) mare_buffer_release(buffers[i]);
+    mare_buffer_release(wrong);
+    mare_launch_release(launch);
+}
+
 static const char index_source[] =
     "MR_KERNEL void mark(int nx, int ny, int nz, MR_GLOBAL int *out)\n"
     "{\n"
@@ -459,6 +513,127 @@ static void runs_together(mare_device *device, const mare_device_info *info) {
     mare_launch_release(launch);
 }
 
+/* The last group of all to count itself finds what the others have written before. */
+static void shares_words(mare_device *device, const mare_device_info *info) {
+    enum { GROUPS = 64 };
+    static const char source[] =
+        "#ifndef MR_SCOPES\n#error no words of scopes\n#endif\n"
+        "MR_KERNEL void count(MR_GLOBAL uint *words, MR_GLOBAL uint *values)\n"
+        "{\n"
+        "    uint i = (uint)mr_group_x(), n = (uint)mr_groups_x(), sum = 0;\n"
+        "    values[i] = i + 1;\n"
+        "    mr_fence();\n"
+        "    uint before = mr_atomic_add(words, 1);\n"
+        "    mr_atomic_max(words + 1, i);\n"
+        "    mr_atomic_max_system(words + 2, i);\n"
+        "    if (mr_atomic_replace(words + 3, 0, i + 1) == 0)\n"
+        "        mr_atomic_exchange_system(words + 4, 7);\n"
+        "    if (before != n - 1) return;\n"
+        "    mr_fence_system();\n"
+        "    for (uint k = 0; k < n; k++) sum += mr_load_acquire(values + k);\n"
+        "    mr_store_release_system(words + 5, sum + mr_load_acquire_system(words + 4));\n"
+        "    mr_store_release(words + 6, mr_atomic_add_system(words + 6, 3) + 5);\n"
+        "}\n";
+    uint32_t got[8] = { 0 };
+    if (is_null_device(info) || !info->has_scopes) return;
+    mare_buffer *words = doubles(device, 4, MARE_TYPE_UINT32);
+    mare_buffer *values = doubles(device, GROUPS, MARE_TYPE_UINT32);
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = source, .name = "count.krn" }, "count");
+    CHECK_OK(mare_launch_set_buffer(launch, 0, words));
+    CHECK_OK(mare_launch_set_buffer(launch, 1, values));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ GROUPS, 1, 1 },
+                                   (uint32_t[3]){ 1, 1, 1 }));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_buffer_download(words, 0, got, sizeof got, NULL));
+    CHECK(got[0] == GROUPS && got[1] == GROUPS - 1 && got[2] == GROUPS - 1);
+    CHECK(got[3] >= 1 && got[3] <= GROUPS && got[4] == 7);
+    CHECK_NUMBER(got[5], GROUPS * (GROUPS + 1) / 2 + 7);
+    CHECK_NUMBER(got[6], 5);
+    mare_launch_release(launch);
+    mare_buffer_release(values);
+    mare_buffer_release(words);
+}
+
+/* All the local memory that a group can have, and a word more. */
+static void has_large_arrays(mare_device *device, const mare_device_info *info) {
+    static const char source[] =
+        "MR_KERNEL void turn(MR_GLOBAL int *out)\n"
+        "{\n"
+        "    MR_LOCAL_LARGE(int, a, COUNT);\n"
+        "    int l = mr_lid_x(), n = mr_group_size_x();\n"
+        "    for (int i = l; i < COUNT; i += n) a[i] = i;\n"
+        "    MR_BARRIER();\n"
+        "    out[l] = a[COUNT - 1 - l];\n"
+        "}\n";
+    char count[32];
+    int32_t got[64] = { 0 };
+    mare_define define = { "COUNT", count };
+    mare_program_desc desc = { .source = source, .name = "turn.krn", .defines = &define,
+                               .define_count = 1 };
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    const uint64_t words = info->max_local_memory / 4 < 100000 ? info->max_local_memory / 4
+                                                               : 100000;
+    CHECK(info->max_local_memory >= info->local_memory);
+    snprintf(count, sizeof count, "%llu", (unsigned long long)words);
+    mare_buffer *out = doubles(device, 32, MARE_TYPE_INT32);
+    mare_launch *launch = launch_of(device, &desc, "turn");
+    CHECK_OK(mare_launch_set_buffer(launch, 0, out));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 64, 1, 1 }, (uint32_t[3]){ 64, 1, 1 }));
+    CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
+    CHECK(is_null_device(info) || (got[0] == (int)words - 1 && got[63] == (int)words - 64));
+    mare_launch_release(launch);
+    mare_buffer_release(out);
+    if (info->max_local_memory > 1 << 30) return;
+    snprintf(count, sizeof count, "%llu", (unsigned long long)info->max_local_memory / 4 + 1);
+    if (mare_program_create(device, &desc, &program) != MARE_OK) return; /* the compiler knew */
+    CHECK_FAILS(mare_kernel_create(program, "turn", &kernel), MARE_ERROR_UNAVAILABLE, "'turn'",
+                "local memory", info->name);
+    mare_program_release(program);
+}
+
+/* Each launch adds what the one before has left, which is there behind the wait. */
+static void runs_programmatic(mare_device *device, const mare_device_info *info) {
+    static const char source[] =
+        "MR_KERNEL void pass(int k, MR_GLOBAL int *x)\n"
+        "{\n"
+        "    int i = mr_gid_x();\n"
+        "    mr_start_dependents();\n"
+        "    mr_wait_for_previous();\n"
+        "    x[i] = 2 * x[i] % 1000 + k;\n"
+        "}\n";
+    enum { COUNT = 64, ROUNDS = 50 };
+    int32_t got[COUNT] = { 0 };
+    mare_plan *plan = NULL;
+    mare_stream *stream = mare_device_stream(device);
+    mare_buffer *x = doubles(device, COUNT / 2, MARE_TYPE_INT32);
+    mare_launch *launch =
+        launch_of(device, &(mare_program_desc){ .source = source, .name = "pass.krn" }, "pass");
+    CHECK_OK(mare_launch_set_int(launch, 0, 1));
+    CHECK_OK(mare_launch_set_buffer(launch, 1, x));
+    CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ COUNT, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
+    CHECK_OK(mare_launch_set_programmatic(launch, 0));
+    if (info->has_programmatic) CHECK_OK(mare_launch_set_programmatic(launch, 1));
+    else
+        CHECK_FAILS(mare_launch_set_programmatic(launch, 1), MARE_ERROR_UNAVAILABLE, "'pass'",
+                    info->name, "programmatic");
+    CHECK_OK(mare_buffer_fill(x, 0, sizeof got, "\0", 1, NULL));
+    CHECK_OK(mare_plan_begin(stream));
+    for (int i = 0; i < ROUNDS; i++) CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_plan_end(stream, "chain", &plan));
+    for (int i = 0; i < ROUNDS; i++) CHECK_OK(mare_launch_run(launch, NULL));
+    CHECK_OK(mare_plan_run(plan, 2, NULL));
+    CHECK_OK(mare_buffer_download(x, 0, got, sizeof got, NULL));
+    int expected = 0;
+    for (int i = 0; i < 3 * ROUNDS; i++) expected = 2 * expected % 1000 + 1;
+    CHECK(is_null_device(info) || (got[0] == expected && got[COUNT - 1] == expected));
+    mare_plan_release(plan);
+    mare_launch_release(launch);
+    mare_buffer_release(x);
+}
+
 static void ignore(int number) {
     (void)number;
 }
@@ -504,8 +679,12 @@ static void test(mare_device *device, const mare_device_info *info) {
     keeps_interrupts_to_itself(info);
     keeps_fixed_groups(device, info);
     runs_together(device, info);
+    shares_words(device, info);
+    has_large_arrays(device, info);
+    runs_programmatic(device, info);
     counts_parameters(device, info);
     passes_every_type(device, info);
+    computes_types_of_buffers(device, info);
     covers_shapes(device, info);
     moves_views(device, info);
     takes_changes(device, info);

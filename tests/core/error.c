@@ -50,6 +50,8 @@ static void names_codes(void) {
     CHECK_TEXT(mare_type_name(MARE_TYPE_NONE), "bytes");
     CHECK_TEXT(mare_type_name((mare_type)99), "unknown type");
     CHECK_NUMBER(mare_type_size(MARE_TYPE_UINT64), 8);
+    CHECK_TEXT(mare_type_name(MARE_TYPE_COMPLEX_DOUBLE), "complex_double");
+    CHECK_NUMBER(mare_type_size(MARE_TYPE_COMPLEX_DOUBLE), 16);
     CHECK_NUMBER(mare_type_size((mare_type)99), 0);
     CHECK_NUMBER(mare_api_version(), MARE_API_VERSION);
     CHECK_TEXT(mare_version(), MARE_VERSION);

@@ -40,6 +40,33 @@ static void test_errors(void) {
                 "--no-such-option");
 }
 
+/* What the dialect has between groups and beyond float, for the oldest and the newest chips. */
+static void test_words(void) {
+    static const char *const targets[] = { "cuda:sm_75", "cuda:sm_80", "cuda:sm_90" };
+    const mare_program_desc desc = {
+        .source = "MR_KERNEL void f(int n, MR_GLOBAL uint *w, MR_GLOBAL mr_half *h,\n"
+                  "                 MR_GLOBAL mr_complex_double *z) {\n"
+                  "    MR_LOCAL_LARGE(real, a, 50000);\n"
+                  "    mr_complex c = mr_complex_mul(mr_complex_of(a[n], R(1.0)),\n"
+                  "        mr_complex_sub(mr_complex_of(a[4], a[1]), mr_complex_of(a[2], a[3])));\n"
+                  "    mr_wait_for_previous();\n"
+                  "    mr_half_store(h, n, mr_half_load(h, n + 1) + (float)c.re);\n"
+                  "    mr_fence(); mr_fence_system();\n"
+                  "    mr_store_release(w, mr_load_acquire(w) + mr_atomic_add(w, 1));\n"
+                  "    mr_store_release_system(w, mr_load_acquire_system(w));\n"
+                  "    mr_atomic_max(w, mr_atomic_max_system(w, mr_atomic_exchange(w, 2)));\n"
+                  "    mr_atomic_replace_system(w, mr_atomic_replace(w, 1, 2), 3);\n"
+                  "    z[n].re = z[n].im;\n"
+                  "    mr_start_dependents();\n}\n",
+        .name = "words.krn"
+    };
+    for (int i = 0; i < 3; i++) {
+        uint64_t size = 0;
+        CHECK_OK(mare_program_check(targets[i], &desc, &size));
+        CHECK(size > 0);
+    }
+}
+
 /* Plain CUDA C++, with a header of the toolkit as nvcc finds it where that is installed. */
 static void test_plain(void) {
     const mare_program_desc desc = {
@@ -63,6 +90,7 @@ int main(void) {
         return check_skip(mare_error_message());
     test_math();
     test_errors();
+    test_words();
     test_plain();
     return check_result();
 }

@@ -78,7 +78,7 @@ static void reads_opencl(void) {
     expect(OPENCL,
            "kernel void f(global struct cell *cells, __global void *raw, global float4 *v, global "
            "half *h)",
-           "bytes* cells; bytes* raw; bytes* v; bytes* h");
+           "bytes* cells; bytes* raw; bytes* v; half* h");
     expect(OPENCL,
            "kernel void f(const global float *x, global float const *y, global float *const z)",
            "const float* x; const float* y; float* z");
@@ -95,6 +95,19 @@ static void reads_cuda(void) {
            "bytes* p; const bytes* c");
     expect(CUDA, "__global__ void __attribute__((noinline)) f(__grid_constant__ const int n)",
            "int32 n");
+}
+
+/* In buffers; `real` is a double by the defines. */
+static void reads_types_of_buffers(void) {
+    expect(MARE,
+           "MR_KERNEL void f(MR_GLOBAL const mr_half *h, MR_GLOBAL mr_bool *b, MR_GLOBAL "
+           "mr_complex *z, MR_GLOBAL mr_complex_float *w)",
+           "const half* h; bool* b; complex_double* z; complex_float* w");
+    expect(CUDA, "__global__ void f(__half *h, bool *b, const cuComplex *z, cuDoubleComplex *w)",
+           "half* h; bool* b; const complex_float* z; complex_double* w");
+    expect(MARE, "typedef mr_complex field;\nMR_KERNEL void f(MR_GLOBAL field *z)",
+           "complex_double* z");
+    expect(OPENCL, "typedef float2 mr_complex;\nkernel void f(global mr_complex *z)", "bytes* z");
 }
 
 static void is_not_fooled(void) {
@@ -164,7 +177,10 @@ static void refuses(void) {
     REFUSED(OPENCL, "kernel void f(int n, struct cell c)", "kernel 'f'", "argument 1",
             "'struct cell c'", "struct");
     REFUSED(OPENCL, "kernel void f(half h)", "argument 0", "half", "pass a float");
-    REFUSED(OPENCL, "kernel void f(bool b)", "bool");
+    REFUSED(OPENCL, "kernel void f(bool b)", "bool", "pass an int");
+    REFUSED(MARE, "MR_KERNEL void f(mr_half h)", "mr_half", "pass a float");
+    REFUSED(MARE, "MR_KERNEL void f(mr_complex z)", "mr_complex z", "two parts");
+    REFUSED(MARE, "MR_KERNEL void f(MR_GLOBAL bool *b)", "use mr_bool");
     REFUSED(OPENCL, "kernel void f(float4 v)", "'float4 v'", "not known", "allowed");
     REFUSED(OPENCL, "kernel void f(long double v)", "'long double v'");
     REFUSED(OPENCL, "kernel void f(LOOP v)", "'LOOP v'", "not known");
@@ -275,11 +291,43 @@ static void lists_kernels(void) {
     CHECK_FAILS(parse(MARE, text, "", &signature), MARE_ERROR_ARGUMENT, "1 to 127 bytes");
 }
 
+static void expect_large(const char *text, uint64_t bytes) {
+    mr_signature signature;
+    if (CHECK_OK(parse(MARE, text, "f", &signature))) CHECK_NUMBER(signature.local_bytes, bytes);
+    mr_signature_free(&signature);
+}
+
+static void reads_large_arrays(void) {
+    expect_large("MR_KERNEL void f(int n) { MR_LOCAL_LARGE(float, a, 4 * GROUP); }", 4096);
+    expect_large("typedef mr_complex z;\n#define N 10\nMR_KERNEL void g(int n) { MR_LOCAL_LARGE("
+                 "real, a, 7); }\nMR_KERNEL void f(int n) { { } MR_LOCAL_LARGE(z, a, N + 1); }",
+                 176);
+    expect_large("MR_KERNEL void f(int n);\nMR_KERNEL void f(int n) {\n"
+                 "MR_LOCAL_LARGE(unsigned char, a, 3); }\nMR_KERNEL void f(int n);", 3);
+    expect_large("MR_KERNEL void f(int n) { /* MR_LOCAL_LARGE(real, a, 7) */ }", 0);
+    REFUSED(MARE, "MR_KERNEL void f(int n) { MR_LOCAL_LARGE(float, a, n); }", "cannot be read");
+    REFUSED(MARE, "MR_KERNEL void f(int n) { MR_LOCAL_LARGE(cell, a, 4); }", "cannot be read");
+    REFUSED(MARE, "MR_KERNEL void f(int n) { MR_LOCAL_LARGE(float, a, GROUP * 2097152); }",
+            "2^31 - 1 bytes");
+    REFUSED(MARE, "MR_KERNEL void f(int n) { MR_LOCAL_LARGE(real, a, 4); MR_LOCAL_LARGE(real, b, "
+            "4); }", "more than one");
+    REFUSED(MARE, "#define A MR_LOCAL_LARGE(real, a, 4)\nMR_KERNEL void f(int n) { A; }",
+            "a line with #");
+    REFUSED(MARE, "MR_FN void g(void) { MR_LOCAL_LARGE(real, a, 4); }\n"
+            "MR_KERNEL void f(int n) { g(); }", "outside of a kernel");
+    REFUSED(MARE,
+            "#if X\nMR_KERNEL void f(int n) { MR_LOCAL_LARGE(real, a, 4); }\n#else\n"
+            "MR_KERNEL void f(int n) { MR_LOCAL_LARGE(real, a, 5); }\n#endif",
+            "other large local arrays");
+}
+
 int main(void) {
     reads_the_dialect();
     reads_every_scalar();
     reads_opencl();
     reads_cuda();
+    reads_types_of_buffers();
+    reads_large_arrays();
     is_not_fooled();
     follows_names();
     follows_defines_before_the_text();

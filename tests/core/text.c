@@ -1,6 +1,6 @@
 /* text.c - growable text, the lexer, and loading libraries. */
 #include "check.h"
-#include "internal.h"
+#include "parse.h"
 
 static void grows(void) {
     mr_text text = { 0 };

@@ -22,7 +22,7 @@ struct CUctx_st { int retained; };
 struct CUgraph_st;
 struct CUstream_st { int priority; struct CUgraph_st *captures; };
 struct CUevent_st { int recorded, pending; double time_ms; };
-struct CUfunc_st { int kind; };
+struct CUfunc_st { int kind; unsigned most_shared; };
 struct CUmod_st { char *text; struct CUfunc_st axpy, widths; };
 
 /* What a kernel was given, by value. */
@@ -217,6 +217,7 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
     case MR_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y: *value = 1024; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
+    case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 232448; break;
     case MR_CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_PITCH: *value = 4096; break;
     case MR_CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = 1980000; break;
@@ -520,6 +521,15 @@ unsigned cuFuncGetAttribute(int *value, unsigned attribute, struct CUfunc_st *fu
     return 0;
 }
 
+/* 256 bytes are static. */
+unsigned cuFuncSetAttribute(struct CUfunc_st *function, unsigned attribute, int value) {
+    NEED_CONTEXT();
+    if (attribute != MR_CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value > 232448 - 256)
+        return INVALID_VALUE;
+    function->most_shared = (unsigned)value;
+    return 0;
+}
+
 #ifndef FAKE_WITHOUT_OPTIONAL
 unsigned cuFuncGetParamInfo(struct CUfunc_st *function, size_t index, size_t *offset,
                             size_t *size) {
@@ -534,7 +544,7 @@ unsigned cuFuncGetParamInfo(struct CUfunc_st *function, size_t index, size_t *of
 unsigned cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct CUfunc_st *function,
                                                      int block_size, size_t dynamic_shared) {
     NEED_CONTEXT();
-    *blocks = function && !dynamic_shared ? 2048 / block_size : 0;
+    *blocks = function && dynamic_shared <= function->most_shared ? 2048 / block_size : 0;
     return 0;
 }
 
@@ -561,10 +571,11 @@ static bool make_launch(struct CUfunc_st *function, const unsigned grid[3],
 }
 
 static unsigned enqueue_launch(struct CUfunc_st *function, const unsigned grid[3],
-                               const unsigned block[3], struct CUstream_st *stream,
-                               void **arguments) {
+                               const unsigned block[3], unsigned shared,
+                               struct CUstream_st *stream, void **arguments) {
     struct work w;
-    if (!stream || !make_launch(function, grid, block, arguments, &w)) return INVALID_VALUE;
+    if (!stream || shared != function->most_shared) return INVALID_VALUE;
+    if (!make_launch(function, grid, block, arguments, &w)) return INVALID_VALUE;
     return enqueue(w, stream);
 }
 
@@ -574,8 +585,8 @@ unsigned cuLaunchKernel(struct CUfunc_st *function, unsigned grid_x, unsigned gr
                         void **extra) {
     NEED_CONTEXT();
     const unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
-    if (extra || dynamic_shared) return INVALID_VALUE;
-    return enqueue_launch(function, grid, block, stream, arguments);
+    if (extra) return INVALID_VALUE;
+    return enqueue_launch(function, grid, block, dynamic_shared, stream, arguments);
 }
 
 unsigned cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x, unsigned grid_y,
@@ -584,9 +595,25 @@ unsigned cuLaunchCooperativeKernel(struct CUfunc_st *function, unsigned grid_x, 
                                    struct CUstream_st *stream, void **arguments) {
     NEED_CONTEXT();
     const unsigned grid[] = { grid_x, grid_y, grid_z }, block[] = { block_x, block_y, block_z };
-    if (dynamic_shared) return INVALID_VALUE;
     if (grid_x * grid_y * grid_z > ROOM) return COOPERATIVE_LAUNCH_TOO_LARGE;
-    return enqueue_launch(function, grid, block, stream, arguments);
+    return enqueue_launch(function, grid, block, dynamic_shared, stream, arguments);
+}
+
+/* Programmatic launches only: others have entries of their own. */
+unsigned cuLaunchKernelEx(const struct CUlaunchConfig_st *c, struct CUfunc_st *function,
+                          void **arguments, void **extra) {
+    NEED_CONTEXT();
+    const unsigned grid[] = { c->gridDimX, c->gridDimY, c->gridDimZ };
+    const unsigned block[] = { c->blockDimX, c->blockDimY, c->blockDimZ };
+    const bool together = c->numAttrs == 2;
+    if (extra || c->numAttrs < 1 || c->numAttrs > 2) return INVALID_VALUE;
+    if (c->attrs[0].id != MR_CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION ||
+        c->attrs[0].value != 1)
+        return INVALID_VALUE;
+    if (together && (c->attrs[1].id != MR_CU_LAUNCH_ATTRIBUTE_COOPERATIVE || !c->attrs[1].value))
+        return INVALID_VALUE;
+    if (together && grid[0] * grid[1] * grid[2] > ROOM) return COOPERATIVE_LAUNCH_TOO_LARGE;
+    return enqueue_launch(function, grid, block, c->sharedMemBytes, c->hStream, arguments);
 }
 
 /* ---- graphs ---- */
@@ -669,7 +696,8 @@ unsigned cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec, struct C
     const unsigned block[] = { p->blockDimX, p->blockDimY, p->blockDimZ };
     long index = node - exec->graph->nodes;
     struct work w;
-    if (index < 0 || index >= exec->count || p->sharedMemBytes || p->extra || p->kern || p->ctx
+    if (index < 0 || index >= exec->count || p->extra || p->kern || p->ctx
+        || !p->func || p->sharedMemBytes != p->func->most_shared
         || !make_launch(p->func, grid, block, p->kernelParams, &w)
         || w.kind != exec->work[index].kind)
         return INVALID_VALUE;

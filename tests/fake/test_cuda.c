@@ -138,6 +138,7 @@ static mare_status describe(struct session *s) {
     MUST(!strcmp(info.arch, "sm_90") && !strcmp(info.model, "Fake GPU") && info.warp_size == 32);
     MUST(!info.uuid[0] || !strcmp(info.uuid, "00112233-4455-6677-8899-aabbccddeeff"));
     MUST(info.compute_units == 132 && info.max_group[2] == 64 && info.local_memory == 49152);
+    MUST(info.max_local_memory == 232448 && info.has_scopes && info.has_programmatic);
     MUST(free_bytes == 1ull << 41 && total == 1ull << 42 && info.memory == total);
     return MARE_OK;
 }
@@ -193,21 +194,22 @@ static mare_status move_boxes(struct session *s) {
 }
 
 static mare_status fill(struct session *s, const void *pattern, uint32_t size, uint64_t offset) {
-    unsigned char out[136];
-    STEP(mare_buffer_fill(s->wide, offset, 120, pattern, size, NULL));
+    unsigned char out[144];
+    STEP(mare_buffer_fill(s->wide, offset, 112, pattern, size, NULL));
     STEP(mare_buffer_download(s->wide, 0, out, sizeof out, NULL));
-    for (uint32_t i = 0; i < 120; i++)
+    for (uint32_t i = 0; i < 112; i++)
         MUST(out[offset + i] == ((const unsigned char *)pattern)[i % size]);
     return MARE_OK;
 }
 
 static mare_status fill_all(struct session *s) {
-    const unsigned char pattern[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    const unsigned char pattern[16] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6, 5, 4, 3, 2 };
     const double zero = 0, one = 1;
     STEP(fill(s, pattern, 1, 3));
     STEP(fill(s, pattern, 2, 2));
     STEP(fill(s, pattern, 4, 8));
     STEP(fill(s, pattern, 8, 8));
+    STEP(fill(s, pattern, 16, 16));
     STEP(fill(s, &zero, 8, 0));
     return fill(s, &one, 8, 16);
 }
@@ -319,6 +321,72 @@ static mare_status run_call(struct session *s) {
     return MARE_OK;
 }
 
+/* A kernel in the dialect with more local memory than a group has by itself, as a programmatic
+ * launch, and out of a plan in another shape. */
+static mare_status run_large(struct session *s, mare_kernel *kernel, mare_launch *launch) {
+    mare_kernel_info info;
+    mare_plan *plan = NULL;
+    float out[10];
+    STEP(mare_kernel_query(kernel, &info));
+    MUST(info.local_memory == 160000 + 256);
+    STEP(mare_buffer_fill(s->y, 0, sizeof out, "\0", 1, s->stream));
+    STEP(mare_buffer_fill(s->x, 0, sizeof out, "\0\0\200\77", 4, s->stream));
+    STEP(mare_launch_set_int(launch, 0, 10));
+    STEP(mare_launch_set_real(launch, 1, 2));
+    STEP(mare_launch_set_buffer(launch, 2, s->x));
+    STEP(mare_launch_set_buffer(launch, 3, s->y));
+    STEP(mare_launch_set_shape(launch, (uint32_t[3]){ 10, 1, 1 }, NULL));
+    STEP(mare_launch_run(launch, s->stream));
+    STEP(mare_launch_set_programmatic(launch, 1));
+    STEP(mare_launch_run(launch, s->stream));
+    STEP(mare_launch_set_together(launch, 1));
+    STEP(mare_plan_begin(s->stream));
+    STEP(mare_launch_run(launch, s->stream));
+    STEP(mare_plan_end(s->stream, "large", &plan));
+    mare_status status = mare_plan_run(plan, 1, s->stream);
+    if (status == MARE_OK)
+        status = mare_launch_set_shape(launch, (uint32_t[3]){ 20, 1, 1 }, (uint32_t[3]){ 4, 1, 1 });
+    if (status == MARE_OK) status = mare_plan_run(plan, 1, s->stream);
+    mare_plan_release(plan);
+    STEP(status);
+    STEP(mare_stream_wait(s->stream));
+    STEP(mare_buffer_download(s->y, 0, out, sizeof out, NULL));
+    MUST(out[0] == 8 && out[9] == 8);
+    return MARE_OK;
+}
+
+static mare_status try_large(struct session *s, mare_program *program) {
+    mare_kernel *kernel = NULL;
+    mare_launch *launch = NULL;
+    STEP(mare_kernel_create(program, "axpy", &kernel));
+    mare_status status = mare_launch_create(kernel, &launch);
+    if (status == MARE_OK) status = run_large(s, kernel, launch);
+    mare_launch_release(launch);
+    mare_kernel_release(kernel);
+    return status;
+}
+
+static mare_status use_local(struct session *s) {
+    static const char large[] =
+        "MR_KERNEL void axpy(int n, float a, MR_GLOBAL const float *x, MR_GLOBAL float *y) {\n"
+        "    MR_LOCAL_LARGE(float, big, COUNT);\n}\n";
+    mare_define count = { "COUNT", "40000" };
+    const mare_program_desc desc = { .source = large, .name = "large.krn", .defines = &count,
+                                     .define_count = 1 };
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    STEP(mare_program_create(s->device, &desc, &program));
+    mare_status status = try_large(s, program);
+    mare_program_release(program);
+    STEP(status);
+    count.value = "60000";
+    STEP(mare_program_create(s->device, &desc, &program));
+    MUST(mare_kernel_create(program, "axpy", &kernel) == MARE_ERROR_UNAVAILABLE && !kernel);
+    MUST(strstr(mare_error_message(), "240000 bytes of local memory, cuda:0 has 232448"));
+    mare_program_release(program);
+    return MARE_OK;
+}
+
 /* A plan with everything in it, replayed as recorded, with other arguments and in another shape. */
 static mare_status record_plan(struct session *s, float *pinned) {
     STEP(mare_plan_begin(s->stream));
@@ -388,6 +456,7 @@ static mare_status run_session(struct session *s) {
     STEP(time_events(s));
     STEP(run_kernels(s));
     STEP(run_call(s));
+    STEP(use_local(s));
     STEP(run_plan(s));
     return share(s);
 }

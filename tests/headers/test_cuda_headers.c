@@ -19,10 +19,14 @@
 #define CUDA_MEMCPY3D_st mr_memcpy3d
 #define CUuuid_st mr_uuid
 #define CUDA_KERNEL_NODE_PARAMS_v2_st mr_kernel_node
+#define CUlaunchAttribute_st mr_launch_attribute
+#define CUlaunchConfig_st mr_launch_config
 #include "../../core/backends/cuda_api.h"
 #undef CUDA_MEMCPY3D_st
 #undef CUuuid_st
 #undef CUDA_KERNEL_NODE_PARAMS_v2_st
+#undef CUlaunchAttribute_st
+#undef CUlaunchConfig_st
 #include "../../core/backends/nvrtc_api.h"
 
 #define SAME(what, a, ...) _Static_assert(__builtin_types_compatible_p(a, __VA_ARGS__), what)
@@ -60,6 +64,22 @@ NODE_FIELD(blockDimX) NODE_FIELD(blockDimY) NODE_FIELD(blockDimZ) NODE_FIELD(sha
 NODE_FIELD(kernelParams) NODE_FIELD(extra) NODE_FIELD(kern) NODE_FIELD(ctx)
 _Static_assert(sizeof(struct mr_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2),
                "CUDA_KERNEL_NODE_PARAMS_v2");
+
+#define CONFIG_FIELD(name)                                                                         \
+    _Static_assert(offsetof(struct mr_launch_config, name) == offsetof(CUlaunchConfig, name),      \
+                   #name);
+
+CONFIG_FIELD(gridDimX) CONFIG_FIELD(gridDimY) CONFIG_FIELD(gridDimZ) CONFIG_FIELD(blockDimX)
+CONFIG_FIELD(blockDimY) CONFIG_FIELD(blockDimZ) CONFIG_FIELD(sharedMemBytes) CONFIG_FIELD(hStream)
+CONFIG_FIELD(attrs) CONFIG_FIELD(numAttrs)
+_Static_assert(sizeof(struct mr_launch_config) == sizeof(CUlaunchConfig), "CUlaunchConfig");
+_Static_assert(sizeof(struct mr_launch_attribute) == sizeof(CUlaunchAttribute), "its size");
+_Static_assert(offsetof(struct mr_launch_attribute, value) == offsetof(CUlaunchAttribute, value),
+               "CUlaunchAttribute");
+_Static_assert(sizeof(((CUlaunchAttribute *)0)->value.cooperative) == sizeof(int) &&
+                   sizeof(((CUlaunchAttribute *)0)->value.programmaticStreamSerializationAllowed) ==
+                       sizeof(int),
+               "CUlaunchAttributeValue");
 _Static_assert(sizeof(struct mr_uuid) == sizeof(CUuuid), "CUuuid");
 SAME("CUdevice", CUdevice, int);
 SAME("CUdeviceptr", CUdeviceptr, unsigned long long);

@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local mare = require 'bindings.ffi'
 local values = require 'bindings.values'
 local devices = require 'tests.devices'
 local ffi = require 'ffi'
@@ -33,6 +34,30 @@ for _, info in ipairs(devices()) do
                 assert.same({ 1, 2, 3, 4, 100 }, b:totable())
                 assert.equal(5, b.count)
                 b:release()
+            end
+        end)
+
+        it('brings back halves, truth values and complex numbers', function()
+            local complex = ffi.typeof 'complex'
+            local h = d:buffer{ type = 'half', count = 3, label = 'h' }
+            h:upload{ 0.1, -2, 65504 }
+            local halves = h:download()
+            assert.equal(0.0999755859375, mare.C.mare_half_value(halves[0]))
+            assert.equal(-2, mare.C.mare_half_value(halves[1]))
+            h:fill(0.5)
+            assert.same({ 0.5, 0.5, 0.5 }, h:totable())
+            local b = d:buffer{ type = 'bool', count = 2, label = 'b' }
+            b:upload{ true, false }
+            assert.same({ true, false }, b:totable())
+            assert.matches('element 1 is number, not true or false', failure(b.upload, b, { 1, 0 }))
+            for _, name in ipairs{ 'complex_float', 'complex_double' } do
+                local z = d:buffer{ type = name, count = 2, label = 'z' }
+                z:upload{ 3, complex(1, -2) }
+                local back = z:download()
+                assert.same({ 3, 0, 1, -2 }, { back[0].re, back[0].im, back[1].re, back[1].im })
+                z:fill(complex(5, 6))
+                assert.same({ 5, 6 }, { z:totable()[2].re, z:totable()[2].im })
+                assert.matches('float', failure(z.upload, z, ffi.new('float[4]')))
             end
         end)
 

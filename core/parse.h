@@ -1,0 +1,65 @@
+/* parse.h - what reads the text of programs: tokens, and what the names in it stand for.
+ * Prefix mr_/MR_. */
+#ifndef MARE_PARSE_H
+#define MARE_PARSE_H
+
+#include "internal.h"
+
+/* ---- lex.c: C text in tokens, so that comments and strings fool nobody ----
+ * The text ends with NUL. */
+
+typedef enum mr_token_kind {
+    MR_TOKEN_END,
+    MR_TOKEN_SPACE,                 /* blanks, continued lines, comments */
+    MR_TOKEN_NEWLINE,
+    MR_TOKEN_WORD,                  /* identifiers and numbers */
+    MR_TOKEN_STRING,                /* string and character literals, raw ones too */
+    MR_TOKEN_MARK                   /* any other single character */
+} mr_token_kind;
+typedef struct mr_token { mr_token_kind kind; const char *start; size_t size; } mr_token;
+mr_token mr_lex(const char *at);
+bool mr_token_is(mr_token token, const char *text);
+bool mr_token_same(mr_token a, mr_token b);
+bool mr_token_is_one_of(mr_token token, const char *const *list);   /* which ends with NULL */
+
+/* Walks over the tokens that count: no blanks, comments or directives. */
+typedef struct mr_cursor {
+    const char *at;
+    bool line_start;
+    bool saw_directive;
+} mr_cursor;
+mr_token mr_next(mr_cursor *c);
+mr_token mr_peek(const mr_cursor *c);
+void mr_skip_brackets(mr_cursor *c);    /* past the bracket that closes the one just read */
+
+/* ---- constant.c: names of integers ---- */
+
+/* The value of a define of the program; NULL if there is none of the name. */
+const char *mr_find_define(const mr_source *source, mr_token name);
+/* Reads a sum of products of integers from 1 to 2^31 - 1, brackets and names that the program or
+ * the text defines as such; false if it is anything else. */
+bool mr_read_size(const mr_source *source, mr_cursor *c, uint64_t *out);
+
+/* ---- typename.c: names of types ---- */
+
+enum { MR_MAX_WORDS = 12 };
+typedef struct mr_words {
+    mr_token words[MR_MAX_WORDS];
+    int count;
+    bool overflow;
+} mr_words;
+void mr_words_add(mr_words *list, mr_token word);
+
+typedef enum mr_answer { MR_TYPE_KNOWN, MR_TYPE_UNKNOWN, MR_TYPE_AMBIGUOUS } mr_answer;
+/* Whether the words are C's own for an arithmetic type, in any order. */
+bool mr_type_is_builtin(const mr_words *list, mare_type *out);
+mr_answer mr_type_resolve(const mr_source *source, const mr_words *list, mare_type *out);
+
+/* ---- parameter.c: the parameters of one kernel ---- */
+
+extern const char *const mr_attribute_words[];      /* which a bracket follows; ends with NULL */
+/* Reads them from behind the opening bracket to behind the closing one. */
+mare_status mr_read_parameters(const mr_source *source, const char *kernel, mr_cursor *c,
+                               mr_signature *out);
+
+#endif

@@ -37,7 +37,8 @@ local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_C
 local text_fields = { 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' }
 local number_fields = { 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory',
                         'max_buffer', 'local_memory', 'max_local_memory', 'view_alignment' }
-local flags = { 'has_double', 'has_int64_atomics', 'has_scopes', 'has_programmatic' }
+local flags = { 'has_double', 'has_int64_atomics', 'has_scopes', 'has_programmatic',
+                'has_sharing' }
 
 local function read_info(d)
     check(C.mare_device_query(d, info_c))

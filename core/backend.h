@@ -188,6 +188,20 @@ typedef struct mr_backend {
     void *(*stream_native)(mr_native stream);
     uint64_t (*buffer_native)(mr_native buffer);
 
+    /* Optional, all or none: whether kernels and copies of a device can reach the memory of a peer
+     * of the same back end, that they may from now on, and a copy between the two. buffer_free
+     * waits for the work of peers, too. */
+    mare_status (*peer_can_reach)(mr_native device, mr_native peer, int *can);
+    mare_status (*peer_reach)(mr_native device, mr_native peer);
+    mare_status (*peer_copy)(mr_native device, mr_native stream, mr_native dst_device,
+                             mr_native dst, mr_native src_device, mr_native src,
+                             const mare_region *r);
+
+    /* Optional, all or none: memory that another process opens by the bytes of `name`. */
+    mare_status (*share_make)(mr_native device, mr_native buffer, unsigned char name[64]);
+    mare_status (*share_open)(mr_native device, const unsigned char name[64], mr_native *out);
+    void (*share_close)(mr_native device, mr_native buffer);
+
     /* optional: see mare_thread_claim */
     void (*thread_claim)(bool claimed);
 } mr_backend;

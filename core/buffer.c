@@ -95,9 +95,12 @@ void mare_buffer_retain(mare_buffer *buffer) {
     if (buffer) mr_object_retain(&buffer->object);
 }
 
-/* Memory of the host. */
+/* Memory of the host or of another process. */
 static void disown(mare_buffer *buffer) {
-    buffer->device->backend->buffer_disown(buffer->device->native, buffer->native);
+    const mare_device *device = buffer->device;
+    const mr_backend *backend = device->backend;
+    (buffer->is_opened ? backend->share_close : backend->buffer_disown)(device->native,
+                                                                        buffer->native);
     free(buffer);
 }
 
@@ -305,10 +308,22 @@ static mare_status copy_between(mare_buffer *dst, mare_buffer *src, const mare_r
     return status;
 }
 
+/* The device that copies between the two; NULL if none of them reaches the other. */
+static mare_device *copier_of(const mare_buffer *dst, const mare_buffer *src,
+                              const mare_stream *stream) {
+    mare_device *device = stream ? stream->device : dst->device;
+    if (device != dst->device && device != src->device) return NULL;
+    return mr_device_reaches(device, device == dst->device ? src->device : dst->device) ? device
+                                                                                        : NULL;
+}
+
 /* The boxes are within their buffers; offsets count from the roots. */
 static mare_status copy(mare_buffer *dst, mare_buffer *src, const mare_region *r,
                         mare_stream *stream) {
     if (dst->device != src->device) {
+        mr_op op = { .kind = MR_OP_COPY, .buffer = dst, .source = src, .region = *r };
+        op.copier = copier_of(dst, src, stream);
+        if (op.copier) return mr_op_submit(&op, stream ? stream : op.copier->stream);
         MR_TRY_WITH(copy_between(dst, src, r, stream), "buffer '%s': copy from '%s'",
                     dst->object.label, src->object.label);
         return MARE_OK;

@@ -23,7 +23,7 @@ static mare_status check(const mare_device *device, const mare_call_desc *desc) 
         if (!buffer)
             return mr_fail(MARE_ERROR_ARGUMENT, "call '%s': buffer %llu is NULL", desc->label,
                            (unsigned long long)i);
-        if (buffer->device != device)
+        if (!mr_device_reaches(device, buffer->device))
             return mr_fail(MARE_ERROR_ARGUMENT,
                            "call '%s': buffer '%s' belongs to another device (%s; the call is on "
                            "%s)",

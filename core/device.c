@@ -45,7 +45,9 @@ static mare_status open_device(const mr_backend *backend, int index, void *conte
     snprintf(name, sizeof name, "%s:%d", backend->name, index);
     mare_device *device = mr_object_new_on_line(sizeof *device, "device", name);
     if (!device) return MARE_ERROR_MEMORY;
+    static atomic_ullong serials;
     device->backend = backend;
+    device->serial = atomic_fetch_add(&serials, 1) + 1;
     pthread_mutex_init(&device->pool.lock, NULL);
     mare_status status = backend->device_info(index, &device->info);
     memcpy(device->info.name, name, sizeof name);

@@ -30,7 +30,7 @@ void mr_object_delete(mr_object *object);
 void mr_object_begin(mr_object *object, const char *kind, const char *label);
 void mr_object_end(mr_object *object);
 
-enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63 };
+enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63, MR_PEERS = 32 };
 typedef struct mr_pool {
     pthread_mutex_t lock;           /* of the slots too */
     mare_buffer *newest[MR_POOL_CLASSES], *oldest[MR_POOL_CLASSES]; /* idle ones of each class */
@@ -56,6 +56,8 @@ struct mare_device {
     mr_pool pool;
     mr_slot slots[MR_STREAM_SLOTS];
     mare_device *next_opened;       /* pool.c's list of all handles */
+    uint64_t serial;                /* never used twice */
+    atomic_ullong peers[MR_PEERS];  /* serials of the devices whose memory it reaches; 0: none */
 };
 struct mare_buffer {
     mr_object object;
@@ -68,7 +70,8 @@ struct mare_buffer {
     atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
     uint64_t pending;               /* streams that may still use the memory for its last owner */
     uint32_t type;
-    uint32_t size_class;            /* of the pool's memory; 0: a view, or memory of the host */
+    uint32_t size_class;            /* of the pool's memory; 0: of others, or a view */
+    bool is_opened;                 /* memory of another process */
 };
 struct mare_host {
     mr_object object;
@@ -146,6 +149,7 @@ struct mr_op {
     mare_plan *plan;
     mare_buffer *buffer;            /* destination; of a download its source */
     mare_buffer *source;            /* of a copy */
+    mare_device *copier;            /* of a copy between two devices */
     void *host;                     /* of a transfer; an upload only reads it */
     mare_region region;             /* offsets count from the roots; a fill is a line */
     uint32_t pattern_size;
@@ -196,6 +200,9 @@ mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *de
 mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority, void *queue);
 void mr_stream_close(mare_stream *stream);
 
+/* peer.c: whether work on a device may use buffers of the other */
+bool mr_device_reaches(const mare_device *device, const mare_device *other);
+
 /* pool.c: the memory of buffers */
 mare_status mr_pool_open(mare_device *device);
 void mr_pool_close(mare_device *device);
@@ -214,11 +221,13 @@ bool mr_order_covers(uint64_t streams);             /* false: some of them have 
 /* Whether the stream has used the buffer before, so that nothing is left to order. */
 static inline bool mr_order_is_known(const mare_buffer *buffer, const mare_stream *stream) {
     while (buffer->parent) buffer = buffer->parent;
-    return stream->slot != MR_STREAM_SLOTS &&
+    return stream->device == buffer->device && stream->slot != MR_STREAM_SLOTS &&
            atomic_load_explicit(&buffer->streams, memory_order_acquire) >> stream->slot & 1;
 }
 /* Before work with the buffer is queued on the stream. */
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
+/* The memory goes back to the vendor when it is released, after all work there is. */
+void mr_order_give_up(mare_buffer *buffer);
 
 /* op.c */
 /* Queues it, or records it where the stream is recording. */

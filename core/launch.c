@@ -110,7 +110,7 @@ static mare_status check_buffer(const mare_launch *launch, uint32_t index,
     const mare_device *device = launch->device;
     const char *label = buffer->object.label;
     if (!info->is_buffer) return refuse(launch, index, "the buffer '%s'", label);
-    if (buffer->device != device)
+    if (!mr_device_reaches(device, buffer->device))
         return refuse(launch, index, "the buffer '%s' of another device (%s; the kernel is on %s)",
                       label, buffer->device->info.name, device->info.name);
     if (info->type && buffer->type && info->type != buffer->type)

@@ -162,6 +162,7 @@ typedef struct mare_device_info {
     int32_t has_int64_atomics;
     int32_t has_scopes;             /* acquire, release, fences of the device and the system */
     int32_t has_programmatic;       /* mare_launch_set_programmatic */
+    int32_t has_sharing;            /* mare_buffer_share */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */
@@ -231,9 +232,11 @@ mare_status mare_buffer_upload_region(mare_buffer *dst, const void *src, const m
                                       mare_stream *stream);
 mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_region *region,
                                         mare_stream *stream);
-/* Device to device. Between two devices the copy goes through pageable memory of the host, 32 MiB
- * at a time, and has happened when the call returns; a stream of either orders its own side, the
- * other side uses its default stream. Overlapping ranges of one buffer are refused. */
+/* Device to device. Between two devices the device of the stream (without one, that of dst) copies
+ * if it reaches the other (mare_device_reach), queued like any copy. If not, the copy goes through
+ * pageable memory of the host, 32 MiB at a time, and has happened when the call returns; a stream
+ * of either then orders its own side, and the other side uses its default stream. Overlapping
+ * ranges of one buffer are refused. */
 mare_status mare_buffer_copy(mare_buffer *dst, uint64_t dst_offset, mare_buffer *src,
                              uint64_t src_offset, uint64_t size, mare_stream *stream);
 mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const mare_region *region,
@@ -241,6 +244,30 @@ mare_status mare_buffer_copy_region(mare_buffer *dst, mare_buffer *src, const ma
 /* Repeats a pattern of 1, 2, 4, 8 or 16 bytes; offset and size are multiples of it. */
 mare_status mare_buffer_fill(mare_buffer *buffer, uint64_t offset, uint64_t size,
                              const void *pattern, uint32_t pattern_size, mare_stream *stream);
+
+/* ---- memory of other devices and other processes ----
+ * Between peers, as GPUs that a link joins, kernels and copies of one device reach the memory of
+ * another as it lies. Two handles on one device, in one context, are peers too, and so are all null
+ * devices. What orders the work of two devices is an event of the one that a stream of the other
+ * waits for, or what kernels themselves agree on by words of the system's scope. */
+
+/* Whether `device` can reach the memory of `peer`. That a link works as promised only a transfer
+ * can tell. */
+mare_status mare_device_can_reach(mare_device *device, mare_device *peer, int32_t *can);
+/* From now on launches, calls and copies on `device` take buffers of `peer`; not the other way
+ * round. At most 32 peers; MARE_ERROR_UNAVAILABLE where the devices are none. */
+mare_status mare_device_reach(mare_device *device, mare_device *peer);
+
+/* What another process needs to open a buffer, to be sent to it as bytes. */
+typedef struct mare_share { unsigned char bytes[128]; } mare_share;
+
+/* On CUDA under Linux; elsewhere MARE_ERROR_UNAVAILABLE (has_sharing). The memory must stay until
+ * all others have released what they opened: the last to be released is this buffer. */
+mare_status mare_buffer_share(mare_buffer *buffer, mare_share *out);
+/* A buffer of `device`, in the memory of another process on the same device or on a peer; of the
+ * size and type that it has there. Once at a time in a process. label may be NULL. */
+mare_status mare_buffer_open(mare_device *device, const mare_share *share, const char *label,
+                             mare_buffer **out);
 
 /* ---- pinned host memory: what transfers overlap with ---- */
 

@@ -94,7 +94,15 @@ static mare_status run_download(const mr_op *op, const mare_device *device, mr_n
                                  &op->region, op->blocking);
 }
 
+static mare_device *copy_device(const mr_op *op) {
+    return op->copier ? op->copier : op->buffer->device;
+}
+
 static mare_status run_copy(const mr_op *op, const mare_device *device, mr_native stream) {
+    if (op->copier)
+        return device->backend->peer_copy(device->native, stream, op->buffer->device->native,
+                                          op->buffer->native, op->source->device->native,
+                                          op->source->native, &op->region);
     return device->backend->copy(device->native, stream, op->buffer->native, op->source->native,
                                  &op->region);
 }
@@ -175,7 +183,7 @@ static const kind kinds[] = {
                        order_buffers, retain_buffers, release_buffers },
     [MR_OP_DOWNLOAD] = { download_name, region_bytes, buffer_device, run_download, explain_region,
                          order_buffers, retain_buffers, release_buffers },
-    [MR_OP_COPY] = { copy_name, region_bytes, buffer_device, run_copy, explain_region,
+    [MR_OP_COPY] = { copy_name, region_bytes, copy_device, run_copy, explain_region,
                      order_buffers, retain_buffers, release_buffers },
     [MR_OP_FILL] = { fill_name, region_bytes, buffer_device, run_fill, explain_region,
                      order_buffers, retain_buffers, release_buffers },

@@ -8,8 +8,8 @@
  */
 #include "internal.h"
 
-/* The last bit is for all streams beyond the slots: what they used goes back to the vendor, which
- * waits for everything. */
+/* The last bit is for all streams beyond the slots and those of other devices: what they used goes
+ * back to the vendor, which waits for everything. */
 enum { UNTRACKED = MR_STREAM_SLOTS };
 
 bool mr_order_covers(uint64_t streams) { return !(streams >> UNTRACKED); }
@@ -61,16 +61,17 @@ void mr_order_close(mare_device *device) {
 /* ---- use ---- */
 
 /* `stream` waits for what the stream of the slot has queued so far, or for its end. */
-static mare_status wait_for_slot(mare_device *device, mr_slot *slot, mr_native stream) {
+static mare_status wait_for_slot(mare_device *device, mr_slot *slot, const mare_stream *stream) {
     const mr_backend *backend = device->backend;
     if (!slot->stream && !slot->ended) return MARE_OK;
     MR_TRY(need_event(device, slot));
     if (slot->stream)
         MR_TRY(backend->event_record(device->native, slot->event, slot->stream->native));
-    return backend->stream_wait_event(device->native, stream, slot->event);
+    return backend->stream_wait_event(stream->device->native, stream->native, slot->event);
 }
 
-static mare_status wait_for_streams(mare_device *device, uint64_t streams, mr_native stream) {
+static mare_status wait_for_streams(mare_device *device, uint64_t streams,
+                                    const mare_stream *stream) {
     mare_status status = MARE_OK;
     pthread_mutex_lock(&device->pool.lock);
     for (uint64_t left = streams; left && status == MARE_OK; left &= left - 1)
@@ -82,10 +83,16 @@ static mare_status wait_for_streams(mare_device *device, uint64_t streams, mr_na
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
     if (mr_order_is_known(buffer, stream)) return MARE_OK;
     while (buffer->parent) buffer = buffer->parent;
-    const uint64_t bit = 1ull << stream->slot;
+    const bool is_ours = stream->device == buffer->device;
+    const uint64_t bit = 1ull << (is_ours ? stream->slot : UNTRACKED);
     if (buffer->pending & ~bit)
-        MR_TRY_WITH(wait_for_streams(buffer->device, buffer->pending & ~bit, stream->native),
+        MR_TRY_WITH(wait_for_streams(buffer->device, buffer->pending & ~bit, stream),
                     "buffer '%s': waiting for the former use of its memory", buffer->object.label);
     atomic_fetch_or(&buffer->streams, bit);
     return MARE_OK;
+}
+
+void mr_order_give_up(mare_buffer *buffer) {
+    while (buffer->parent) buffer = buffer->parent;
+    atomic_fetch_or(&buffer->streams, 1ull << UNTRACKED);
 }

@@ -160,13 +160,14 @@ static void read_uuid(int device, char *out, size_t size) {
 }
 
 static mare_status read_limits(int device, mare_device_info *out) {
-    int units = 0, warp = 0, threads = 0, shared = 0, most_shared = 0, clock_khz = 0;
+    int units = 0, warp = 0, threads = 0, shared = 0, most_shared = 0, clock_khz = 0, unified = 0;
     int block[3] = { 0 };
     ATTRIBUTE(device, MULTIPROCESSOR_COUNT, &units);
     ATTRIBUTE(device, WARP_SIZE, &warp);
     ATTRIBUTE(device, MAX_THREADS_PER_BLOCK, &threads);
     ATTRIBUTE(device, MAX_SHARED_MEMORY_PER_BLOCK, &shared);
     ATTRIBUTE(device, MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &most_shared);
+    ATTRIBUTE(device, UNIFIED_ADDRESSING, &unified);
     ATTRIBUTE(device, MAX_BLOCK_DIM_X, &block[0]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Y, &block[1]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Z, &block[2]);
@@ -179,6 +180,7 @@ static mare_status read_limits(int device, mare_device_info *out) {
     out->local_memory = (uint64_t)shared;
     out->max_local_memory = (uint64_t)(most_shared > shared ? most_shared : shared);
     out->clock_mhz = (uint32_t)(clock_khz / 1000);
+    out->has_sharing = unified;
     for (int i = 0; i < 3; i++) out->max_group[i] = (uint32_t)block[i];
     return MARE_OK;
 }
@@ -437,5 +439,11 @@ const mr_backend mr_backend_cuda = {
     .plan_build = mr_cuda_plan_build,
     .plan_run = mr_cuda_plan_run,
     .plan_destroy = mr_cuda_plan_destroy,
+    .peer_can_reach = mr_cuda_peer_can_reach,
+    .peer_reach = mr_cuda_peer_reach,
+    .peer_copy = mr_cuda_peer_copy,
+    .share_make = mr_cuda_share_make,
+    .share_open = mr_cuda_share_open,
+    .share_close = mr_cuda_share_close,
     .thread_claim = mr_cuda_thread_claim,
 };

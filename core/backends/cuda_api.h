@@ -50,6 +50,26 @@ struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     struct CUctx_st *ctx;
 };
 
+struct CUDA_MEMCPY3D_PEER_st {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    unsigned srcMemoryType;
+    const void *srcHost;
+    unsigned long long srcDevice;
+    struct CUarray_st *srcArray;
+    struct CUctx_st *srcContext;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    unsigned dstMemoryType;
+    void *dstHost;
+    unsigned long long dstDevice;
+    struct CUarray_st *dstArray;
+    struct CUctx_st *dstContext;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+};
+
+struct CUipcMemHandle_st { char reserved[64]; };
+
 /* The vendor's value is a union of 64 bytes, whose kinds that Mare uses are ints. */
 struct CUlaunchAttribute_st { unsigned id; char pad[4]; int value; char rest[60]; };
 
@@ -112,6 +132,9 @@ static inline void mr_cuda_leave(bool pushed) {
 bool mr_cuda_enter_release(mr_native device, bool *pushed);
 bool mr_cuda_enter_idle(mr_native device, bool *pushed);
 void mr_cuda_thread_claim(bool claimed);
+/* Contexts that reach the memory of others are waited for, too, where memory is given back. */
+void mr_cuda_context_reaches(const struct mr_cuda_device *device);
+void mr_cuda_wait_for_peers(void);
 
 /* ---- cuda.c ---- */
 mare_status mr_cuda_device_open(int index, mr_native *out);
@@ -129,6 +152,16 @@ void *mr_cuda_stream_native(mr_native stream);
 uint64_t mr_cuda_buffer_native(mr_native buffer);
 mare_status mr_cuda_call_run(mr_native device, mr_native stream, mare_call_function function,
                              void *data);
+
+/* ---- cuda_peer.c ---- */
+mare_status mr_cuda_peer_can_reach(mr_native device, mr_native peer, int *can);
+mare_status mr_cuda_peer_reach(mr_native device, mr_native peer);
+mare_status mr_cuda_peer_copy(mr_native device, mr_native stream, mr_native dst_device,
+                              mr_native dst, mr_native src_device, mr_native src,
+                              const mare_region *r);
+mare_status mr_cuda_share_make(mr_native device, mr_native buffer, unsigned char name[64]);
+mare_status mr_cuda_share_open(mr_native device, const unsigned char name[64], mr_native *out);
+void mr_cuda_share_close(mr_native device, mr_native buffer);
 
 /* ---- cuda_memory.c ---- */
 mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out);

@@ -10,12 +10,14 @@
  */
 #include "cuda_api.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 struct mr_cuda_context {
     int device;                     /* the driver's CUdevice */
     int users;                      /* open Mare devices */
     bool was_lost;
+    atomic_bool reaches;            /* memory of other contexts */
     struct CUctx_st *native;        /* retained; NULL: not yet, or let go */
     struct mr_cuda_context *next;
 };
@@ -168,6 +170,25 @@ void mr_cuda_context_close(const struct mr_cuda_device *device, bool is_lost) {
     if (--context->users == 0 && context->was_lost) {
         let_go(context->device, context->native);
         context->native = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- peers ---- */
+
+void mr_cuda_context_reaches(const struct mr_cuda_device *device) {
+    device->holder->reaches = true;
+}
+
+/* That of the calling device is idle already. */
+void mr_cuda_wait_for_peers(void) {
+    pthread_mutex_lock(&lock);
+    for (const struct mr_cuda_context *c = contexts; c; c = c->next) {
+        bool pushed = false;
+        const char *call;
+        if (!c->reaches || !c->native) continue;
+        if (enter(c->native, &pushed, &call) == MR_CUDA_SUCCESS) (void)mr_cu.cuCtxSynchronize();
+        mr_cuda_leave(pushed);
     }
     pthread_mutex_unlock(&lock);
 }

@@ -24,6 +24,7 @@ mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out
 void mr_cuda_buffer_free(mr_native device, mr_native buffer) {
     bool pushed;
     if (!mr_cuda_enter_idle(device, &pushed)) return;
+    mr_cuda_wait_for_peers();
     (void)mr_cu.cuMemFree_v2(buffer.u64);
     mr_cuda_leave(pushed);
 }

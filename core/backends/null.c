@@ -251,6 +251,24 @@ static mare_status call_run(mr_native device, mr_native stream, mare_call_functi
 
 static uint64_t buffer_native(mr_native buffer) { return (uintptr_t)buffer.ptr; }
 
+static mare_status peer_can_reach(mr_native device, mr_native peer, int *can) {
+    (void)device, (void)peer;
+    *can = 1;
+    return MARE_OK;
+}
+
+static mare_status peer_reach(mr_native device, mr_native peer) {
+    (void)device, (void)peer;
+    return MARE_OK;
+}
+
+static mare_status peer_copy(mr_native device, mr_native stream, mr_native dst_device,
+                             mr_native dst, mr_native src_device, mr_native src,
+                             const mare_region *r) {
+    (void)dst_device, (void)src_device;
+    return copy(device, stream, dst, src, r);
+}
+
 const mr_backend mr_backend_null = {
     .name = "null",
     .prelude = "",
@@ -292,4 +310,7 @@ const mr_backend mr_backend_null = {
     .launch_run = launch_run,
     .call_run = call_run,
     .buffer_native = buffer_native,
+    .peer_can_reach = peer_can_reach,
+    .peer_reach = peer_reach,
+    .peer_copy = peer_copy,
 };

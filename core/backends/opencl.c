@@ -266,4 +266,7 @@ const mr_backend mr_backend_opencl = {
     .device_native = mr_opencl_device_native,
     .stream_native = mr_opencl_stream_native,
     .buffer_native = mr_opencl_buffer_native,
+    .peer_can_reach = mr_opencl_peer_can_reach,
+    .peer_reach = mr_opencl_peer_reach,
+    .peer_copy = mr_opencl_peer_copy,
 };

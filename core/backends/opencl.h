@@ -170,6 +170,12 @@ uint64_t mr_opencl_buffer_native(mr_native buffer);
 mare_status mr_opencl_call_run(mr_native device, mr_native stream, mare_call_function function,
                                void *data);
 
+mare_status mr_opencl_peer_can_reach(mr_native device, mr_native peer, int *can);
+mare_status mr_opencl_peer_reach(mr_native device, mr_native peer);
+mare_status mr_opencl_peer_copy(mr_native device, mr_native stream, mr_native dst_device,
+                                mr_native dst, mr_native src_device, mr_native src,
+                                const mare_region *r);
+
 /* ---- the other files: entries of the back end's table ---- */
 
 mare_status mr_opencl_stream_create(mr_native device, int priority, mr_native *out);

@@ -105,3 +105,23 @@ mare_status mr_opencl_call_run(mr_native device, mr_native stream_native,
     atomic_fetch_add(&stream->queued, 1);
     return status;
 }
+
+/* ---- peers: handles on one device in one context, which has their buffers in common ---- */
+
+mare_status mr_opencl_peer_can_reach(mr_native device, mr_native peer, int *can) {
+    const mr_opencl_device *one = device.ptr, *other = peer.ptr;
+    *can = one->context == other->context;
+    return MARE_OK;
+}
+
+mare_status mr_opencl_peer_reach(mr_native device, mr_native peer) {
+    (void)device, (void)peer;
+    return MARE_OK;
+}
+
+mare_status mr_opencl_peer_copy(mr_native device, mr_native stream, mr_native dst_device,
+                                mr_native dst, mr_native src_device, mr_native src,
+                                const mare_region *r) {
+    (void)dst_device, (void)src_device;
+    return mr_opencl_copy(device, stream, dst, src, r);
+}

@@ -40,7 +40,8 @@ struct work {
     struct arguments arguments;
 };
 
-static struct CUctx_st primary, foreign;
+static struct CUctx_st primaries[2], foreign;     /* of devices 7 and 8, which are peers */
+static bool reaches;                              /* 7 the memory of 8 */
 static struct CUctx_st *stack[STACK_SIZE];
 static int stack_depth, stack_base, started, live;
 static struct work queue[QUEUE_SIZE];
@@ -49,7 +50,11 @@ static double clock_ms;
 
 /* ---- failures ---- */
 
-static bool is_ours(void) { return stack_depth && stack[stack_depth - 1] == &primary; }
+static bool is_primary(const struct CUctx_st *context) {
+    return context == &primaries[0] || context == &primaries[1];
+}
+static bool is_ours(void) { return stack_depth && is_primary(stack[stack_depth - 1]); }
+static bool is_device(int device) { return device == 7 || device == 8; }
 
 #define FAIL_ON_DEMAND()                                                                           \
     do {                                                                                           \
@@ -67,16 +72,17 @@ static bool is_ours(void) { return stack_depth && stack[stack_depth - 1] == &pri
 static void put_context(void) {
     const char *wish = getenv("FAKE_CUDA_CONTEXT");
     if (wish && !strcmp(wish, "foreign")) stack[stack_depth++] = &foreign;
-    if (wish && !strcmp(wish, "same")) stack[stack_depth++] = &primary;
+    if (wish && !strcmp(wish, "same")) stack[stack_depth++] = &primaries[0];
     stack_base = stack_depth;
 }
 
 __attribute__((destructor)) static void report(void) {
-    if (!live && stack_depth == stack_base && primary.retained <= 1) return;
+    const int retained = primaries[0].retained > primaries[1].retained ? primaries[0].retained
+                                                                       : primaries[1].retained;
+    if (!live && stack_depth == stack_base && retained <= 1) return;
     if (!getenv("MARE_FAKE_FAIL"))
         fprintf(stderr, "fake libcuda: %d objects not released, %d contexts on the stack, not %d, "
-                "the primary one retained %d times\n", live, stack_depth, stack_base,
-                primary.retained);
+                "a primary one retained %d times\n", live, stack_depth, stack_base, retained);
     _exit(FAKE_LEAK);
 }
 
@@ -187,26 +193,26 @@ unsigned cuDriverGetVersion(int *version) {
 
 unsigned cuDeviceGetCount(int *count) {
     FAIL_ON_DEMAND();
-    *count = getenv("FAKE_CUDA_EMPTY") ? 0 : 1;
+    *count = getenv("FAKE_CUDA_EMPTY") ? 0 : 2;
     return started ? 0 : NOT_INITIALIZED;
 }
 
 unsigned cuDeviceGet(int *device, int ordinal) {
     FAIL_ON_DEMAND();
-    *device = 7;
-    return ordinal == 0 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    *device = 7 + ordinal;
+    return ordinal == 0 || ordinal == 1 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 
 unsigned cuDeviceGetName(char *name, int size, int device) {
     FAIL_ON_DEMAND();
     snprintf(name, (size_t)size, "Fake GPU");
-    return device == 7 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    return is_device(device) ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 
 unsigned cuDeviceTotalMem_v2(size_t *bytes, int device) {
     FAIL_ON_DEMAND();
     *bytes = (size_t)1 << 42;
-    return device == 7 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    return is_device(device) ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 
 unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
@@ -218,6 +224,7 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
     case MR_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 232448; break;
+    case MR_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
     case MR_CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_PITCH: *value = 4096; break;
     case MR_CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = 1980000; break;
@@ -226,14 +233,14 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
     case MR_CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
     default: return INVALID_VALUE;
     }
-    return device == 7 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    return is_device(device) ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 
 #ifndef FAKE_WITHOUT_OPTIONAL
 unsigned cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device) {
     FAIL_ON_DEMAND();
     for (int i = 0; i < 16; i++) uuid->bytes[i] = (char)(i * 17);
-    return device == 7 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    return is_device(device) ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 #endif
 
@@ -241,14 +248,15 @@ unsigned cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device) {
 
 unsigned cuDevicePrimaryCtxRetain(struct CUctx_st **context, int device) {
     FAIL_ON_DEMAND();
-    primary.retained++;
-    *context = &primary;
-    return device == 7 ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
+    if (!is_device(device)) return MR_CUDA_ERROR_INVALID_DEVICE;
+    primaries[device - 7].retained++;
+    *context = &primaries[device - 7];
+    return 0;
 }
 
 unsigned cuDevicePrimaryCtxRelease_v2(int device) {
-    if (device != 7 || !primary.retained) return MR_CUDA_ERROR_INVALID_DEVICE;
-    primary.retained--;
+    if (!is_device(device) || !primaries[device - 7].retained) return MR_CUDA_ERROR_INVALID_DEVICE;
+    primaries[device - 7].retained--;
     END_OF_RELEASE();
 }
 
@@ -262,7 +270,7 @@ unsigned cuCtxGetCurrent(struct CUctx_st **context) {
 unsigned cuCtxSetCurrent(struct CUctx_st *context) {
     unsigned code = fake_failure(__func__);
     if (code && context) return code;
-    if (context && (context != &primary || !primary.retained)) return INVALID_CONTEXT;
+    if (context && (!is_primary(context) || !context->retained)) return INVALID_CONTEXT;
     int before = stack_depth;
     if (stack_depth) stack_depth--;
     if (context) stack[stack_depth++] = context;
@@ -272,7 +280,8 @@ unsigned cuCtxSetCurrent(struct CUctx_st *context) {
 
 unsigned cuCtxPushCurrent_v2(struct CUctx_st *context) {
     FAIL_ON_DEMAND();
-    if (context != &primary || !primary.retained || stack_depth == STACK_SIZE || is_ours())
+    if (!is_primary(context) || !context->retained || stack_depth == STACK_SIZE ||
+        (stack_depth && stack[stack_depth - 1] == context))
         return INVALID_CONTEXT;         /* what is current already is not to be pushed again */
     stack[stack_depth++] = context;
     return 0;
@@ -378,6 +387,8 @@ unsigned cuMemcpy3DAsync_v2(const struct CUDA_MEMCPY3D_st *c, struct CUstream_st
         return INVALID_VALUE;
     return enqueue(w, stream);
 }
+
+#include "cuda_peers.h"
 
 unsigned cuMemsetD8Async(unsigned long long dst, unsigned char value, size_t count,
                          struct CUstream_st *stream) {

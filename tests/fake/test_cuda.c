@@ -50,6 +50,8 @@ struct session {
     mare_device *adopted;
     mare_stream *adopted_stream;
     mare_buffer *adopted_buffer;
+    mare_device *peer;
+    mare_buffer *far, *opened;
     mare_event *start, *stop;
     mare_program *program;
     mare_kernel *kernel, *widths;
@@ -108,7 +110,37 @@ static mare_status share(struct session *s) {
     return MARE_OK;
 }
 
+/* To a second device and back, which the first reaches; and as another process would open it. */
+static mare_status reach_peer(struct session *s) {
+    const mare_buffer_desc bytes = { .size = 4 * WIDE, .label = "far" };
+    const mare_region box = { .width = 4, .height = 3, .depth = 2, .dst_pitch = 8,
+                              .dst_slice = 32, .src_offset = 4, .src_pitch = 4, .src_slice = 16 };
+    unsigned char out[64];
+    mare_share share;
+    int32_t can = 0;
+    STEP(mare_device_open("cuda:1", &s->peer));
+    STEP(mare_buffer_create(s->peer, &bytes, &s->far));
+    STEP(mare_device_can_reach(s->device, s->peer, &can));
+    MUST(can);
+    STEP(mare_device_reach(s->device, s->peer));
+    STEP(mare_buffer_fill(s->wide, 0, 64, "\1\2\3\4", 4, s->stream));
+    STEP(mare_buffer_copy(s->far, 4, s->wide, 0, 64, s->stream));
+    STEP(mare_buffer_fill(s->wide, 0, 64, "\0", 1, s->stream));
+    STEP(mare_buffer_copy_region(s->wide, s->far, &box, s->stream));
+    STEP(mare_stream_wait(s->stream));
+    STEP(mare_buffer_download(s->wide, 0, out, sizeof out, NULL));
+    MUST(out[0] == 1 && !out[4] && out[8] == 1 && !out[24] && out[51] == 4 && !out[52]);
+    STEP(mare_buffer_share(s->far, &share));
+    STEP(mare_buffer_open(s->device, &share, "opened", &s->opened));
+    STEP(mare_buffer_download(s->opened, 4, out, 4, NULL));
+    MUST(mare_buffer_size(s->opened) == 4 * WIDE && out[3] == 4);
+    return MARE_OK;
+}
+
 static void release_all(struct session *s) {
+    mare_buffer_release(s->opened);
+    mare_buffer_release(s->far);
+    mare_device_release(s->peer);
     mare_buffer_release(s->adopted_buffer);
     mare_stream_release(s->adopted_stream);
     mare_device_release(s->adopted);
@@ -373,8 +405,8 @@ static mare_status use_local(struct session *s) {
     mare_define count = { "COUNT", "40000" };
     const mare_program_desc desc = { .source = large, .name = "large.krn", .defines = &count,
                                      .define_count = 1 };
-    mare_program *program = NULL;
     mare_kernel *kernel = NULL;
+    mare_program *program = NULL;
     STEP(mare_program_create(s->device, &desc, &program));
     mare_status status = try_large(s, program);
     mare_program_release(program);
@@ -458,6 +490,7 @@ static mare_status run_session(struct session *s) {
     STEP(run_call(s));
     STEP(use_local(s));
     STEP(run_plan(s));
+    STEP(reach_peer(s));
     return share(s);
 }
 
@@ -583,7 +616,7 @@ static int describe_backend(int available, const char *reason, const char *versi
     FAKE_EXPECT(mare_backend_query(0, &info) == MARE_OK, "%s", mare_error_message());
     FAKE_EXPECT(!strcmp(info.name, "cuda"), "%s", info.name);
     FAKE_EXPECT(info.available == available, "%s", info.reason);
-    FAKE_EXPECT(info.device_count == available, "%d", info.device_count);
+    FAKE_EXPECT(info.device_count == 2 * available, "%d", info.device_count);
     FAKE_EXPECT(strstr(info.reason, reason), "%s", info.reason);
     FAKE_EXPECT(strstr(info.version, version), "%s", info.version);
     if (available) return 0;
@@ -687,6 +720,7 @@ static bool is_among(const char *entry, const char *const *list) {
 static const char *const tolerated[] = {
     "cuGetErrorName", "cuGetErrorString", "nvrtcGetErrorString", "cuDeviceGetUuid_v2",
     "cuDevicePrimaryCtxRelease_v2", "cuCtxPopCurrent_v2", "cuMemFree_v2", "cuMemFreeHost",
+    "cuIpcCloseMemHandle",
     "cuStreamDestroy_v2", "cuEventDestroy_v2", "cuModuleUnload", "cuGraphExecDestroy",
     "cuGraphDestroy", "nvrtcDestroyProgram", NULL
 };
@@ -745,7 +779,7 @@ int main(int count, char **arguments) {
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=foreign");
     run("session", "fake_cuda", "FAKE_CUDA_CONTEXT=same");
     run("claimed", "fake_cuda", NULL);
-    run("kept", "fake_cuda", "MARE_FAKE_FAIL=cuDevicePrimaryCtxRetain:2:100");
+    run("kept", "fake_cuda", "MARE_FAKE_FAIL=cuDevicePrimaryCtxRetain:3:100");
     run("session", "fake_cuda_without_optional", NULL);
     run("no_library", "fake_cuda_broken", NULL);
     run("no_symbol", "fake_cuda_without_required", NULL);

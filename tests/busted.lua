@@ -1,9 +1,11 @@
--- busted.lua - runs busted inside the launcher: `build/mare tests/busted.lua [busted's arguments]`.
--- Files are not insulated from each other, because that loads LuaJIT's ffi again and with it a
--- second set of C types; nor does busted put its memoising wrappers, which allow for that, around
--- ffi.typeof and ffi.cdef. Its look-up of globals, which calls itself, is not compiled: LuaJIT
--- gives up on that again and again, and now and then it found nil where there is a value. A failing
--- run ends with error(nil), which becomes an exit status without a message.
+-- busted.lua - runs busted inside the launcher: `build/mare tests/busted.lua
+-- [busted's arguments]`. Spec files are not insulated from each other, because
+-- that would load LuaJIT's ffi again, with a second set of C types. For the
+-- same reason busted's memoising wrappers, which allow for that, are not put
+-- around ffi.typeof and ffi.cdef. The recursive look-up of globals is not
+-- compiled: LuaJIT aborts that trace again and again, and sometimes found nil
+-- instead of a value. A failed run ends with error(nil), which becomes an exit
+-- status without a message.
 require 'ffi'
 package.loaded['busted.luajit'] = function() end
 jit.off(require 'busted.environment', true)

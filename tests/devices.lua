@@ -1,4 +1,5 @@
--- devices.lua - the infos of the devices that a spec goes through: all, or MARE_TEST_DEVICE alone.
+-- devices.lua - returns the infos of the devices to test: all, or
+-- MARE_TEST_DEVICE alone.
 
 local device = require 'bindings.device'
 

@@ -1,6 +1,7 @@
--- cases.lua - every scheme that there is, as something to time: { name, equations, published, ... }
--- in `list`, and make(case, n) what simulation.new wants of it on n x n cells. A new scheme of
--- mare.shallow_water or mare.ocean comes by itself.
+-- cases.lua - every scheme as a case to time: { name, equations, published, ...
+-- } in `list`; and make(case, n), the description for simulation.new on n x n
+-- cells. New schemes of mare.shallow_water and mare.ocean are included by
+-- themselves.
 
 local euler = require 'mare.schemes.euler'
 local frame = require 'mare.schemes.frame'
@@ -10,10 +11,12 @@ local water = require 'mare.schemes.shallow_water'
 
 local cases = { list = {} }
 
--- The published kernels on one NVIDIA H200 (driver 580.159, CUDA 13.0, 2026-11-21): those of
--- FiniteVolumeGPU (Euler, e43d7de) and of GPU Ocean (4cee1c5), launched through CuPy, in float with
--- fast maths, the best of six shapes of blocks; cells/s of a step of the whole state on n x n
--- cells, and the share of a copy of 4185 GB/s in the same run. `ieee`: with exact divisions.
+-- The published kernels on one NVIDIA H200 (driver 580.159, CUDA 13.0,
+-- 2026-11-21): those of FiniteVolumeGPU (Euler, e43d7de) and of GPU Ocean
+-- (4cee1c5), launched through CuPy, in float with fast maths and the best of
+-- six block shapes. rate: cells/s of a step of the whole state on n x n cells;
+-- share: of a copy of 4185 GB/s in the same run; ieee: rate with exact
+-- divisions.
 local published = {
     euler_hll = { n = 8192, rate = 8.7e9, ieee = 4.7e9, share = 0.067 },
     ocean_linear = { n = 4096, rate = 48.8e9, ieee = 33.9e9, share = 0.33 },
@@ -21,8 +24,8 @@ local published = {
     ocean_cdklm = { n = 4096, rate = 12.0e9, ieee = 6.4e9, share = 0.22 },
 }
 
--- Two shear layers, smooth: McNally, Lyra and Passy (2012), ApJS 201, 18.
-local row, rho, u = nil, 0, 0      -- along x the layers are the same
+-- Two smooth shear layers: McNally, Lyra and Passy (2012), ApJS 201, 18.
+local row, rho, u = nil, 0, 0      -- the layers do not change along x
 local function shear(x, y)
     if y ~= row then
         local depth, width = math.abs(y - 0.5), 0.025
@@ -61,7 +64,8 @@ for _, name in ipairs(frame.names_of(ocean.schemes)) do
     end)
 end
 
--- Fields of simulation.new, but for devices. Stable in all schemes: cfl = 0.45.
+-- Returns the fields of simulation.new except for devices. All schemes are
+-- stable at cfl = 0.45.
 function cases.make(case, n, precision)
     local kind = equations[case.equations]
     return {

@@ -1,4 +1,5 @@
--- device.lua - what the device and its driver give: copy bandwidth, transfers, launches.
+-- device.lua - what the device and its driver achieve: copy bandwidth,
+-- transfers, launches.
 --     mare tests/bench/device.lua [DEVICE]
 
 local check_kind = require('mare.array.devices').check_kind
@@ -17,7 +18,7 @@ local function report(name, unit, value, low, high)
     }, ('%-10s %-22s %10.4g %s'):format(device.name, name, value, unit))
 end
 
--- Rates: `moved` bytes in each call of work().
+-- Measures a rate; each call of work() moves `moved` bytes.
 local function rate(name, moved, work)
     local middle, fast, slow = record.time(device, work, budget)
     report(name, 'GB/s', moved / middle / 1e9, moved / slow / 1e9, moved / fast / 1e9)

@@ -39,10 +39,11 @@ local peer = peers.open(device)
 local checked, compare = peers.checked, peers.compare
 local function report(...) peers.report(device, ...) end
 
--- Few enough at once that no queue fills up, and so many pairs because a vendor's launch varies by
--- more than Mare adds. The C is on the very objects of Mare's launch, and of the download below:
--- NVIDIA's OpenCL takes 80 ns more or less for one of three equal kernels, queues and contexts than
--- for another.
+-- Batches are so small that no queue fills up. There are so many pairs because
+-- a vendor's launch varies by more than Mare adds. The C code uses the same
+-- objects as Mare's launch, and as the download below: with NVIDIA's OpenCL,
+-- one of three equal kernels, queues and contexts may take 80 ns more than
+-- another.
 local batch, rounds = 100, 1001
 
 local function bench_launch(name, arguments)
@@ -135,7 +136,7 @@ local function bench_garbage()
             if k % 1000 == 0 then device:wait() end
         end
     end
-    loop(record.few(100000, 1000))      -- every trace is compiled by then
+    loop(record.few(100000, 1000))      -- LuaJIT has compiled every trace by then
     collectgarbage()
     collectgarbage 'stop'
     local before = collectgarbage 'count'

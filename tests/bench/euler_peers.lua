@@ -1,6 +1,7 @@
--- euler_peers.lua - the Euler step on the processor against the same scheme in C with OpenMP
--- (euler_openmp.c), and with NumPy and Numba (euler_peers.py) where these are there. First all must
--- give the same answer. $MARE_PYTHON is the Python that has them.
+-- euler_peers.lua - the Euler step on the processor against the same scheme in
+-- C with OpenMP (euler_openmp.c), and in NumPy and Numba (euler_peers.py) if
+-- they are installed. First all must give the same answer. $MARE_PYTHON is the
+-- Python that has the modules.
 --     mare tests/bench/euler_peers.lua [DEVICE [N [ROUNDS]]]
 
 local devices = require 'bindings.device'
@@ -15,7 +16,7 @@ local n = words.count('euler_peers: N', arg[2], 1024)
 local rounds = words.count('euler_peers: ROUNDS', arg[3], 5)
 local device = devices.open(arg[1] or 'opencl:0')
 
--- As the peers begin.
+-- The initial state of the peers.
 local function shear(x, y)
     local s = 0.5 * (math.tanh((y - 0.25) / 0.025) - math.tanh((y - 0.75) / 0.025))
     return 1 + s, 0.5 - s, 0.01 * math.sin(4 * math.pi * x), 2.5
@@ -43,7 +44,8 @@ local function densities(path)
     return list
 end
 
--- How far a peer's density is from Mare's at most after some steps.
+-- Returns the largest difference of a peer's density from Mare's after some
+-- steps.
 local function difference(command, sim)
     local path = os.tmpname()
     local status = os.execute(('%s %d %d %s > /dev/null'):format(command, check_cells, check_steps,

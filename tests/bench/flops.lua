@@ -1,10 +1,12 @@
--- flops.lua - how many operations a step of each scheme does a cell: counted in the machine code
--- that CUDA makes of its kernels for an H200 (sm_90), which need not be there. The loop over rows
--- of each kernel counts, with all its branches; it takes as many cells a time as it stores. An FFMA
--- or DFMA is two operations; an add, multiply, minimum or special function (MUFU) one. What strips
--- and teams compute twice at their edges is left out: a roofline wants useful work.
+-- flops.lua - how many operations per cell a step of each scheme takes. They
+-- are counted in the machine code that CUDA compiles for an H200 (sm_90), which
+-- need not be present. Of each kernel the loop over rows counts, with all its
+-- branches; it updates as many cells per iteration as it stores. An FFMA or
+-- DFMA is two operations; an add, multiply, minimum or special function (MUFU)
+-- is one. What strips and warps compute twice at their edges is left out, since
+-- a roofline counts useful work.
 --     mare tests/bench/flops.lua [NAME] > records/flops.jsonl
--- Wants nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
+-- Requires nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
 
 local cases = require 'tests.bench.cases'
 local host = require 'bindings.host'
@@ -12,13 +14,13 @@ local json = require 'dkjson'
 local layout = require 'mare.array.layout'
 local words = require 'tests.bench.words'
 
-local cells = 8192      -- along each side: how kernels are cut depends on it
+local cells = 8192      -- along each side; the shapes of kernels depend on it
 
 local weights = { FFMA = 2, FADD = 1, FMUL = 1, FMNMX = 1, MUFU = 1, DFMA = 2, DADD = 1, DMUL = 1 }
 
 -- ---- which kernels a step runs ----
 
--- Stands in for a device: keeps what it is asked to compile, and what is bound.
+-- A substitute for a device, which records what is compiled and bound.
 local h200 = { info = { kind = 'gpu', vendor = 'NVIDIA Corporation', compute_units = 132 } }
 
 function h200.program(_, desc)
@@ -31,7 +33,7 @@ function h200.program(_, desc)
     return program
 end
 
--- The launches of one step of a case, { { name, desc }, ... }.
+-- Returns the launches of one step of a case, { { name, desc }, ... }.
 local function launches_of(case, precision)
     local set_up = cases.make(case, 64, precision)
     local scheme, n, domain = set_up.scheme, cells, nil
@@ -73,7 +75,7 @@ local function run(command, ...)
     if os.execute(line) ~= 0 then error('failed: ' .. line) end
 end
 
--- What nvrtc.c and program.c hand to the compiler, to nvcc instead.
+-- Compiles with nvcc what nvrtc.c and program.c would pass to the compiler.
 local function machine_code(desc)
     local base, parts = os.tmpname(), {}
     for name, value in pairs(desc.defines) do
@@ -95,8 +97,8 @@ local function machine_code(desc)
     return text
 end
 
--- { { address, text }, ... } of a function, and its loops: branches back that depend on something.
--- Others lead back from code that has been put elsewhere.
+-- Returns { { address, text }, ... } of a function, and its loops: conditional
+-- branches back. Unconditional ones return from code that was moved elsewhere.
 local function read_code(text, name)
     local code, loops = {}, {}
     local body = text:match('Function : ' .. name .. '\n(.-)\n%s*Function : ')
@@ -112,8 +114,9 @@ end
 
 local widths = { ['64'] = 2, ['128'] = 4 }
 
--- Operations, and real numbers stored, of one turn of the loop. Narrow stores are of the last
--- columns alone, instead of the wide ones.
+-- Returns the operations and the stored real numbers of one iteration of the
+-- loop. Narrow stores are left out: they store only the last columns, in place
+-- of the wide ones.
 local function count(code, loop, precision)
     local operations, stored, widest = 0, 0, 0
     for _, one in ipairs(code) do
@@ -130,9 +133,10 @@ local function count(code, loop, precision)
     return operations, precision == 'double' and stored / 2 or stored
 end
 
-local also_stored = { nonlinear = 3 }     -- by every 16th step only
+local also_stored = { nonlinear = 3 }     -- values stored only by every 16th step
 
--- Operations of the longest loop of those that store and have none within that does.
+-- Returns the operations per value of the longest loop that stores and contains
+-- no other such loop.
 local function operations_a_value(text, name, precision)
     local code, loops = read_code(text, name)
     local storing, longest = {}, { from = 0, to = 0 }

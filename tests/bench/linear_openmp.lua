@@ -1,5 +1,5 @@
--- linear_openmp.lua - the linear ocean scheme on the processor against the same in C
--- (linear_openmp.c): an f-plane between walls.
+-- linear_openmp.lua - the linear ocean scheme on the processor against the same
+-- in C (linear_openmp.c), on an f-plane between walls.
 --     mare tests/bench/linear_openmp.lua [DEVICE [N [ROUNDS]]]
 
 local devices = require 'bindings.device'

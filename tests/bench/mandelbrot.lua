@@ -2,9 +2,9 @@
 --     mare tests/bench/mandelbrot.lua DEVICE rate [SIZE]      -- of square frames; 4096
 --     mare tests/bench/mandelbrot.lua DEVICE exact MODE [POINTS]
 --     mare tests/bench/mandelbrot.lua DEVICE deep [SIZE]
--- rate: an iteration is 7 operations (3 products, 4 sums); their share is that of what peak.lua
--- measures in the same process. Iterations are counted by the escape times, so that shortcuts,
--- where they are on, do work that they skip.
+-- rate: an iteration is 7 operations (3 products, 4 sums); their share is of
+-- the peak that peak.lua measures in the same process. Iterations are counted
+-- by the escape times, so shortcuts count iterations that they skip.
 
 local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
@@ -38,7 +38,7 @@ local function iterations_of(r)
     return sum
 end
 
--- Some frames, the kernel of escape times alone.
+-- Times the kernel of escape times alone on some frames.
 local function rate_of_frames(size, shortcuts, top)
     local list, centre = view.frames { centre = published.centre, width = published.width,
         zoom = published.zoom, frames = published.frames, columns = size, rows = size,
@@ -63,7 +63,7 @@ local function rate_of_frames(size, shortcuts, top)
     end
 end
 
--- From the first launch until the last frame is in host memory.
+-- Times a zoom from the first launch until the last frame is in host memory.
 local function zoom(size, shortcuts)
     local best
     for _ = 1, record.few(3, 1) do
@@ -95,7 +95,7 @@ end
 
 local size, views = 128, 10
 
--- Zooms of ten views, down to what the arithmetic is for.
+-- Ten views for each arithmetic, down to the depth that it is used for.
 local zooms = {
     float = { published.centre, 3, 0.95 ^ -49, 5000 },
     double = { '-0.7436438870371587+0.1318259042053119i', 1e-3, 1e7, 5000 },
@@ -105,7 +105,7 @@ local zooms = {
 
 local kinds = { 'exact', 'rounding', 'wrong', 'never', 'iterations' }
 
--- In a process of its own: prints the sums of a view's random points.
+-- Runs in a process of its own: prints the sums of a view's random points.
 local function compare(mode, number, points)
     local centre, width, depth, limit = unpack(zooms[mode])
     number = tonumber(number)
@@ -126,7 +126,7 @@ local function compare(mode, number, points)
     for _, kind in ipairs(kinds) do print(sums[kind]) end
 end
 
--- All views at once.
+-- Compares all views at once.
 local function exact(mode, points)
     words.choice('mandelbrot exact: MODE', mode,
         { 'float', 'double', 'double-double', 'perturbation' })

@@ -1,7 +1,7 @@
--- memory.lua - what memory costs: a buffer made and released, against the vendor's own calls, and
--- temporaries left to the collector, against temporaries released by hand.
+-- memory.lua - what memory costs: making and releasing a buffer, against the vendor's own calls,
+-- and temporaries left to the garbage collector, against temporaries released by hand.
 --     mare tests/bench/memory.lua [DEVICE]
--- MARE_MEMORY_LIMIT=1G gives the collector less room and more to do than it has without.
+-- With MARE_MEMORY_LIMIT=1G the collector has less memory and runs more often than without.
 
 local devices = require 'bindings.device'
 local peers = require 'tests.bench.peer'
@@ -10,11 +10,12 @@ local system = require 'bindings.system'
 
 local device = devices.open(arg[1])
 local peer = peers.open(device)
--- Of temporaries: pairs of batches, and one's length.
+-- For temporaries: the number of pairs of batches, and the length of a batch.
 local rounds, seconds = record.few(7, 1), record.few(0.08, 0)
 local start_count, least_count = record.few(100, 2), record.few(20, 2)
 
--- OpenCL on a CPU only notes the size; the first touch, which Mare does once, is not in its time.
+-- OpenCL on a CPU only records the size. The first touch of the memory, which
+-- Mare does once, is not timed.
 local function bench_alloc(bytes)
     local options = { size = bytes, label = 'temporary' }
     local function mine(count)
@@ -36,10 +37,11 @@ MR_KERNEL void norms(int n, MR_GLOBAL const real *x, MR_GLOBAL const real *y, MR
 }
 ]]
 
--- r = |(x, y)| into a new buffer each time, for ever: a batch begins without garbage, so that it
--- pays for its own and for no other's, and is long enough for several collections. Those of the
--- automatic collector count, too, which sweeps the objects that were released by hand: 2000 buffers
--- are garbage before it begins, half of those of a batch of 20 ms.
+-- Computes r = |(x, y)| into a new buffer each time, without end. A batch
+-- begins without garbage, so it pays for its own only, and is long enough for
+-- several collections. Collections of the automatic collector count, too; it
+-- sweeps the objects that were released by hand. It begins after 2000 buffers
+-- have become garbage, half of those of a batch of 20 ms.
 local function bench_temporaries(bytes)
     local options = { type = 'float', count = bytes / 4, label = 'temporary' }
     local x, y = device:buffer(options), device:buffer(options)

@@ -1,6 +1,7 @@
--- openmp.lua - a step on the processor against the same scheme in C with OpenMP, compiled here with
--- -O3 -march=native, and with -ffast-math besides; and against what else the caller has. The
--- programs take turns, so that a busy machine is as busy for each; medians of the rounds.
+-- openmp.lua - a step on the processor against the same scheme in C with
+-- OpenMP, compiled here with -O3 -march=native, also with -ffast-math, and
+-- against further peers of the caller. The programs take turns, so that other
+-- load of the machine affects all alike; results are medians of the rounds.
 
 local host = require 'bindings.host'
 local record = require 'tests.bench.record'
@@ -8,8 +9,9 @@ local system = require 'bindings.system'
 
 local openmp = {}
 
--- The command of the peer in C and the file of its program. A peer takes cells along each side and
--- steps, and prints Mcells/s of the best of three runs first.
+-- Compiles a peer in C; returns its command and the file of its program. A peer
+-- takes the cells along each side and the steps, and first prints Mcells/s of
+-- the best of three runs.
 function openmp.compile(source, flags)
     local program = os.tmpname()
     local command = ('cc -O3 -march=native -fopenmp %s %s/tests/bench/%s -o %s -lm'):format(flags,
@@ -18,7 +20,7 @@ function openmp.compile(source, flags)
     return program
 end
 
--- Cells per second that a peer reports.
+-- Returns the cells per second that a peer reports.
 local function run(command, n, steps)
     local pipe = io.popen(('%s %d %d'):format(command, n, steps))
     local text = pipe:read '*a'
@@ -26,7 +28,7 @@ local function run(command, n, steps)
     return tonumber(text:match '^[%d.]+') * 1e6
 end
 
--- Cells per second of the best of three runs, as the peers measure.
+-- Returns the cells per second of the best of three runs, as the peers measure.
 local function measure(sim, steps)
     local best = math.huge
     for _ = 1, record.few(3, 1) do
@@ -38,7 +40,8 @@ local function measure(sim, steps)
     return sim.grid.cells * steps / best
 end
 
--- { name, command, steps } of the peers, those in C first, and the programs that were made.
+-- Returns { name, command, steps } of the peers, those in C first, and the
+-- programs that were compiled.
 local function peers_of(desc)
     local list, programs = {}, {}
     for k, one in ipairs { { 'openmp', '' }, { 'openmp_fast_math', '-ffast-math' } } do
@@ -49,8 +52,9 @@ local function peers_of(desc)
     return list, programs
 end
 
--- desc: { title, source = in tests/bench, sim = aimed far ahead, on a square grid, steps, rounds,
--- values = of the record, peers = { { name, command, steps }, ... } beside those in C }
+-- desc: { title, source = in tests/bench, sim = on a square grid, with its end
+-- far ahead, steps, rounds, values = of the record, peers = { { name, command,
+-- steps }, ... } beside those in C }.
 function openmp.compare(desc)
     local sim, n = desc.sim, desc.sim.grid.nx
     local peers, programs = peers_of(desc)

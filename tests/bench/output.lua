@@ -1,11 +1,11 @@
--- output.lua - what output costs a run of Kelvin-Helmholtz, four fields at a time, against the same
--- steps without it, in pairs. Three cases:
---   brought   snapshots every EVERY steps that come to the host and are thrown away there
---   written   every so many steps that the disk has twice the time it needs, at least EVERY
---   pressed   every EVERY steps, where the disk is slower than that: the run then waits for it, in
---             bounded memory
+-- output.lua - what output costs a run of Kelvin-Helmholtz that writes four fields at a time,
+-- against the same steps without output, in pairs. Three cases:
+--   brought   snapshots every EVERY steps that are downloaded and dropped
+--   written   so rarely that the disk has twice the time it needs, at most every EVERY steps
+--   pressed   every EVERY steps, on a disk that is slower: the run then waits for it, in bounded
+--             memory
 -- The rate of the disk is that of plain writes of the same data into the same folder, until they
--- are there. Time of cores is that of all threads of the process, in the kernel, too.
+-- are on the disk. The time of cores is that of all threads of the process, in the system, too.
 --     mare tests/bench/output.lua [DEVICE [FOLDER [EVERY [NX NY]]]]
 
 local devices = require 'bindings.device'
@@ -27,8 +27,8 @@ local nx = words.count('output: NX', arg[4], is_gpu and 4096 or 1024)
 local ny = words.count('output: NY', arg[5], is_gpu and 4096 or 512)
 local seconds_a_case = record.few(is_gpu and 8 or 36, 0)
 local most = record.few(is_gpu and 15 or 60, 2)             -- pairs of runs
-local seconds_a_run, fewest = record.few(0.4, 0), record.few(5, 1)      -- and outputs
-local file_bytes = 2 ^ 31               -- of a file, as long as two runs fit
+local seconds_a_run, fewest = record.few(0.4, 0), record.few(5, 1)      -- fewest: outputs
+local file_bytes = 2 ^ 31               -- of a file, if it has room for two runs
 
 local desc = {
     title = 'output', grid = mare.grid { nx = nx, ny = ny, x = { 0, 2 }, y = { 0, 1 } },
@@ -41,7 +41,7 @@ local desc = {
 }
 local bytes = 4 * 4 * nx * ny       -- of a snapshot
 
--- Does what outputs.lua does, but the data are thrown away.
+-- Does the work of outputs.lua, but drops the data.
 local function sink(sim, interval)
     local shot = snapshot.new(sim, { variables = sim.scheme.fields, slots = 2 })
     local used, slot = {}, 1
@@ -81,7 +81,8 @@ local function to_file(sim, interval)
     return out
 end
 
--- Seconds until so many steps are taken, and until everything is where it belongs; those of cores.
+-- Returns the seconds until the steps are computed, the seconds until all data
+-- are stored, and those of cores.
 local function measure(sim, steps, out)
     local started, used = system.now(), system.core_seconds()
     run.loop(sim, { t_end = 1e6, steps = sim.now.steps + steps, quiet = true, outputs = out })
@@ -90,8 +91,8 @@ local function measure(sim, steps, out)
     return seconds, system.now() - started, system.core_seconds() - used
 end
 
--- f(out) for k = 1 to n, with an output that has begun. A file takes so many runs as it has room
--- for; what its first pages cost is paid before.
+-- Calls f(out) for k = 1 to n, with an output that has begun. A file holds as
+-- many runs as it has room for, and its first pages have been written before.
 local function with_output(sim, make, interval, n, bytes_a_run, f)
     local a_file, out = math.max(1, math.floor(file_bytes / bytes_a_run)), nil
     for k = 1, n do
@@ -105,16 +106,17 @@ local function with_output(sim, make, interval, n, bytes_a_run, f)
     out.finish()
 end
 
--- The median of values, which are sorted then, and its standard error from their quartiles.
+-- Returns the median of values, which it sorts, and its standard error from
+-- their quartiles.
 local function middle(values)
     local median, n = record.median(values), #values
     local spread = values[math.ceil(3 * n / 4)] - values[math.ceil(n / 4)]
     return median, 1.25 * spread / 1.349 / math.sqrt(n)
 end
 
--- Pairs of runs without and with output, as many as the time allows, which begin and end half way
--- between two outputs. The least cost is that of the pair disturbed least; cores: seconds of them
--- that a snapshot takes.
+-- Compares runs without and with output in pairs, as many as the time allows.
+-- They begin and end half way between two outputs. The least cost is that of
+-- the least disturbed pair. cores: seconds of cores per snapshot.
 local function compare(sim, make, interval, a_step, count)
     count = count or math.max(fewest, math.ceil(seconds_a_run / (interval * a_step)))
     local steps, half = count * interval, math.floor(interval / 2)
@@ -134,8 +136,8 @@ local function compare(sim, make, interval, a_step, count)
     return result
 end
 
--- Bytes per second of plain writes into the same folder until they are on the disk, and seconds of
--- cores for as much as a snapshot.
+-- Returns the bytes per second of plain writes into the same folder until they
+-- are on the disk, and the seconds of cores for as much as a snapshot.
 local function disk_rate()
     local memory = device:host { size = math.min(bytes, 2 ^ 26) }
     local count = math.ceil(math.max(2 * bytes, record.few(2 ^ 28, 0)) / memory.size)
@@ -150,7 +152,7 @@ local function disk_rate()
     return size / seconds, used * bytes / size
 end
 
--- MiB of memory that the process has had at most.
+-- Returns the largest memory of the process so far, in MiB.
 local function high_water()
     for line in io.lines '/proc/self/status' do
         local size = line:match '^VmHWM:%s+(%d+) kB'

@@ -1,17 +1,17 @@
--- overlap.lua - upload, kernel and download of a chain of chunks: one after the other on one
--- stream, and on three streams at once, timed by events.
+-- overlap.lua - upload, kernel and download of a sequence of chunks: one after
+-- the other on one stream, and on three streams at once, timed by events.
 --     local ratio, serial_ms, overlapped_ms = require('tests.bench.overlap').measure(device)
--- The load is balanced: the kernel works as long as a transfer takes. With n chunks the best
--- ratio is 3 n / (n + 2).
+-- The load is balanced: the kernel takes as long as a transfer. With n chunks
+-- the best ratio is 3 n / (n + 2).
 
 local record = require 'tests.bench.record'
 
 local overlap = {}
 
 local chunk_bytes = 32 * 2 ^ 20
-local chunks, slots = 16, 4     -- a slot is memory for one chunk on its way
+local chunks, slots = 16, 4     -- a slot holds one chunk in transit
 
--- Long enough in a few registers; what it does to the data can be told from outside.
+-- This runs long in a few registers, and its effect on the data can be checked.
 local source = [[
 MR_KERNEL void work(int n, int rounds, MR_GLOBAL real *x) {
     int i = mr_gid_x();
@@ -43,7 +43,8 @@ end
 local function upload(slot, s) slot.buffer:upload(slot.input, { stream = s }) end
 local function download(slot, s) slot.buffer:download { into = slot.output, stream = s } end
 
--- Milliseconds from before to after what queue() puts on stream s and on those it waits for.
+-- Returns the milliseconds of what queue() puts on stream s and on the streams
+-- that s waits for.
 local function timed(self, s, queue)
     local start, stop = self.device:event(), self.device:event()
     self.device:wait()
@@ -87,7 +88,7 @@ local function overlapped(self)
     end)
 end
 
--- Sets the rounds so that the kernel takes as long as the slower of the two transfers.
+-- Sets the rounds so that the kernel takes as long as the slower transfer.
 local function balance(self)
     local s, slot = self.streams.run, self.slot[1]
     local function time(f)
@@ -107,7 +108,7 @@ end
 
 local function check(self)
     for k, slot in ipairs(self.slot) do
-        for _, i in ipairs { 0, self.count - 1 } do     -- many rounds tend to 2 from anywhere
+        for _, i in ipairs { 0, self.count - 1 } do     -- many rounds converge to 2 from any value
             local value = slot.output.data[i]
             if math.abs(value - 2) > 0.01 then
                 error(('chunk %d holds %g, not 2'):format(k, value))
@@ -116,7 +117,8 @@ local function check(self)
     end
 end
 
--- How many times faster three streams are than one, median of paired runs.
+-- Returns how many times faster three streams are than one, the median of
+-- paired runs.
 function overlap.measure(device)
     local self = make(device)
     balance(self)

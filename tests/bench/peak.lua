@@ -1,5 +1,6 @@
--- peak.lua - how many operations a second a device can do at most, an FMA being two: the flat roof
--- of a roofline. Every work-item has chains of FMAs that do not wait for one another.
+-- peak.lua - the most operations per second of a device, where an FMA counts as
+-- two: the flat roof of a roofline. Every work-item computes independent chains
+-- of FMAs.
 
 local record = require 'tests.bench.record'
 
@@ -17,10 +18,10 @@ MR_KERNEL void chains(MR_GLOBAL real *x, real a, real b, int turns) {
     x[mr_gid_x()] = sum;
 }]]
 
-local lanes, group, items, turns = 16, 256, 2 ^ 20, 1024     -- items: enough for every unit
+local lanes, group, items, turns = 16, 256, 2 ^ 20, 1024     -- items: enough for all units
 
--- Operations per second of a precision, the best of a few launches; nil of what is no GPU: there
--- the chains stay in memory.
+-- Returns the operations per second in a precision, the best of a few launches;
+-- nil if the device is no GPU, where the chains stay in memory.
 function peak.measure(device, precision)
     if device.info.kind ~= 'gpu' then return nil end
     local launch = device:program { source = text, name = 'chains.krn',

@@ -1,4 +1,5 @@
--- peer.lua - the same work in C (peer.h) in the same process, and medians of both.
+-- peer.lua - times Mare and the same work in C (peer.h) in one process, by
+-- medians.
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'
@@ -8,7 +9,7 @@ local peer = { rounds = 41 }
 
 local declared = false
 
--- The functions of peer.h and table1.h for a device.
+-- Returns the functions of peer.h and table1.h for a device.
 function peer.library(device)
     local backend = device.name:match '^%a+'
     for _, name in ipairs(declared and {} or { 'peer.h', 'table1.h' }) do
@@ -18,7 +19,7 @@ function peer.library(device)
     end
     declared = true
     local reason
-    for _, folder in ipairs { '', 'mare/' } do      -- in an installation it has a folder of its own
+    for _, folder in ipairs { '', 'mare/' } do      -- an installation has a folder of its own
         local name = host.library:gsub('libmare%.so[%d.]*$', folder .. 'peer_' .. backend .. '.so')
         local ok, library = pcall(ffi.load, name)
         if ok then return library end
@@ -27,7 +28,7 @@ function peer.library(device)
     error(reason, 0)
 end
 
--- The functions of peer.h on the device that Mare calls device.name.
+-- Returns the functions of peer.h on the device that Mare calls device.name.
 function peer.open(device)
     local library = peer.library(device)
     local failed = library.peer_open(tonumber(device.name:match '%d+$'))
@@ -40,15 +41,17 @@ function peer.checked(seconds)
     return seconds
 end
 
--- The standard error of the median of sorted values, from their quartiles as if they were normal.
+-- Returns the standard error of the median of sorted values, from their
+-- quartiles as if they were normal.
 function peer.uncertainty(sorted)
     local n = #sorted
     local spread = sorted[math.ceil(0.75 * n)] - sorted[math.ceil(0.25 * n)]
     return 1.2533 * spread / 1.349 / math.sqrt(n)
 end
 
--- Seconds of one of `count`, for mine(count) and theirs(count), in batches that alternate: medians,
--- that of the differences of paired batches, and its standard error.
+-- Times mine(count) and theirs(count) in alternating batches. Returns the
+-- seconds of one of `count`: medians, the median difference of paired batches,
+-- and its standard error.
 function peer.compare(count, mine, theirs, rounds)
     rounds = record.few(rounds or peer.rounds, 2)
     for _ = 1, math.min(5, rounds) do mine(count) peer.checked(theirs(count)) end
@@ -62,7 +65,7 @@ function peer.compare(count, mine, theirs, rounds)
     return record.median(own), record.median(other), record.median(added), peer.uncertainty(added)
 end
 
--- A record and its row; times in seconds, as compare gives them.
+-- Writes a record and its row; times in seconds, as compare returns them.
 function peer.report(device, name, limit, own, other, added, wrong, more)
     local values = { benchmark = name, mare_us = 1e6 * own, c_us = 1e6 * other,
         added_us = 1e6 * added, error_us = 1e6 * wrong, limit = limit, rounds = peer.rounds }

@@ -1,4 +1,4 @@
--- rate.lua - how many cells a second a scheme updates on a device.
+-- rate.lua - how many cells per second a scheme updates on a device.
 
 local cases = require 'tests.bench.cases'
 local record = require 'tests.bench.record'
@@ -10,8 +10,8 @@ local rate = {}
 local batches, batch_seconds = record.few(9, 2), record.few(0.1, 0)
 local longest_plan = 16
 
--- Batches of as many steps as take about 0.1 s; the clock is read between them, as in a run.
--- Returns seconds of a step of each batch, and how many steps one has.
+-- Takes batches of steps of about 0.1 s; the clock is read between them, as in
+-- a run. Returns the seconds per step of each batch, and the steps of a batch.
 local function time_steps(device, sim)
     local start, stop = device:event(), device:event()
     local function batch(steps)
@@ -23,7 +23,7 @@ local function time_steps(device, sim)
         return seconds / steps
     end
     sim:aim(math.huge)
-    batch(2)                    -- drivers that compile late do it here
+    batch(2)                    -- some drivers compile at the first launch
     local once, unit = batch(2), 2
     if once < batch_seconds then once, unit = batch(longest_plan), longest_plan end
     local steps = unit * math.max(1, math.min(60, math.ceil(batch_seconds / unit / once)))
@@ -32,18 +32,19 @@ local function time_steps(device, sim)
     return seconds, steps
 end
 
--- Why there is not the memory for it, or nil.
+-- Returns why there is too little memory, or nil.
 local function too_large(device, desc)
     local scheme, n = desc.scheme, desc.grid.nx
     local _, wanted = state.size({ nx = n, ny = n }, scheme, desc.options.precision)
     local free, total = device:memory()
-    local room = total > 0 and free or 0.5 * device.info.memory     -- it is the host's, too
+    local room = total > 0 and free or 0.5 * device.info.memory     -- the host uses it, too
     return wanted > 0.95 * room and ('%.1f GiB, there are %.1f'):format(wanted / 2 ^ 30,
         room / 2 ^ 30)
 end
 
--- { cells_per_second = median, bytes_per_cell, seconds_per_step, fastest_step, slowest_step,
--- steps_per_batch } of one of cases.list on n x n cells; or nil and why there is not the memory.
+-- Measures a case of cases.list on n x n cells. Returns { cells_per_second =
+-- median, bytes_per_cell, seconds_per_step, fastest_step, slowest_step,
+-- steps_per_batch }, or nil and why there is too little memory.
 function rate.measure(device, case, precision, n)
     local desc = cases.make(case, n, precision)
     desc.devices = { device }
@@ -51,7 +52,7 @@ function rate.measure(device, case, precision, n)
     if reason then return nil, reason end
     local sim = simulation.new(desc)
     local times, steps = time_steps(device, sim)
-    local seconds, bytes = record.median(times), sim:bytes_per_cell()       -- and sorted
+    local seconds, bytes = record.median(times), sim:bytes_per_cell()       -- sorts the times
     sim:release()
     return { cells_per_second = n * n / seconds, bytes_per_cell = bytes,
         seconds_per_step = seconds, fastest_step = times[1], slowest_step = times[#times],

@@ -1,7 +1,7 @@
 -- record.lua - what the benchmarks share: timing by events, medians, and records. A record is one
--- line of JSON with the device, driver, version and date, appended to the file $MARE_RECORDS, and
--- one row of a table on standard output. MARE_BENCH=small shows that a benchmark runs: the least
--- sizes and counts, so that its figures say nothing and are not recorded.
+-- line of JSON with device, driver, version and date, appended to the file $MARE_RECORDS, and one
+-- row of a table on standard output. MARE_BENCH=small only tests that a benchmark runs: it has the
+-- least sizes and counts, its figures mean nothing, and they are not recorded.
 
 local json = require 'dkjson'
 local host = require 'bindings.host'
@@ -19,8 +19,9 @@ function record.median(values)
     return (values[middle] + values[#values + 1 - middle]) / 2
 end
 
--- Runs work() in batches after a warm-up; returns the seconds of one call: median, lowest, highest
--- of the batches. `budget`: seconds in all, roughly.
+-- Calls work() in batches after a warm-up. Returns the seconds of one call:
+-- median, lowest and highest of the batches. budget: the seconds in total,
+-- roughly.
 function record.time(device, work, budget, batches)
     local start, stop = device:event(), device:event()
     local function batch(calls)
@@ -52,21 +53,21 @@ local function answer(command)
     return line
 end
 
--- A bundle carries its commit in a file.
+-- Returns the commit; a bundle has it in a file.
 local function commit()
     return first_line(host.root .. '/commit')
         or answer(("git -C '%s' rev-parse --short=12 HEAD"):format(host.root))
 end
 
--- "1980 MHz, 3201 MHz, 650.00 W", or nil. Asked right after a measurement it tells the clocks of
--- that, because they fall slowly.
+-- Returns "1980 MHz, 3201 MHz, 650.00 W", or nil. Right after a measurement
+-- these are the clocks during it, because they fall slowly.
 local function clocks(info)
     if not info.vendor:find 'NVIDIA' then return nil end
     return answer('nvidia-smi -i 0 --query-gpu=clocks.sm,clocks.mem,power.draw '
         .. '--format=csv,noheader')
 end
 
--- Records of a file that have these values, in its order.
+-- Returns the records of a file that have the wanted values, in its order.
 function record.read(path, wanted)
     local list = {}
     for line in io.lines(path) do
@@ -78,8 +79,8 @@ function record.read(path, wanted)
     return list
 end
 
--- values: { benchmark =, and what was measured, with units in the names }; row: its table row.
--- Returns the record.
+-- Writes a record. values: { benchmark =, and the measurements, with units in
+-- their names }. row: its row in the table. Returns the record.
 function record.write(device, values, row)
     local info = device.info
     values.device, values.model, values.driver = info.name, info.model, info.driver

@@ -1,7 +1,8 @@
--- roofline.lua - the roofline of a device (Williams, Waterman and Patterson, 2009): what its copy
--- bandwidth and its arithmetic allow at each number of operations a byte, and what the schemes get
--- of it. Operations a cell are those of records/flops.jsonl, see flops.lua; bytes are those that a
--- step cannot do without.
+-- roofline.lua - draws the roofline of a device (Williams, Waterman and
+-- Patterson, 2009): what its copy bandwidth and its arithmetic allow at each
+-- number of operations per byte, and what the schemes reach. Operations per
+-- cell are those of records/flops.jsonl, see flops.lua; bytes are those that a
+-- step cannot avoid.
 
 local cases = require 'tests.bench.cases'
 local host = require 'bindings.host'
@@ -10,10 +11,11 @@ local record = require 'tests.bench.record'
 
 local roofline = {}
 
-local list = { x = 6, y = 8.5, step = 0.872 }       -- where it begins, and from line to line
+local list = { x = 6, y = 8.5, step = 0.872 }       -- place of the first line, distance
 local counted = host.root .. '/tests/bench/records/flops.jsonl'
 
--- Of the first device and precision the record of each scheme on its largest grid, the latest.
+-- Returns, of the first device and precision, the latest record of each scheme
+-- on its largest grid.
 local function latest(records)
     local first, best = records[1], {}
     for _, r in ipairs(records) do
@@ -26,7 +28,8 @@ local function latest(records)
     return best
 end
 
--- { name, equations, x = operations a byte, y = Tflop/s, record } of each scheme.
+-- Returns { name, equations, x = operations per byte, y = Tflop/s, record } of
+-- each scheme.
 local function points_of(records)
     local best, flops, points = latest(records), {}, {}
     for _, f in ipairs(record.read(counted, { precision = records[1].precision })) do
@@ -43,7 +46,8 @@ local function points_of(records)
     return points
 end
 
--- A number beside each point, right or left of it, and what it stands for where the plot is empty.
+-- Puts a number beside each point, and a list of their meanings where the plot
+-- is empty.
 local function notes_of(points)
     local notes = {}
     table.sort(points, function(a, b) return a.y > b.y end)
@@ -60,7 +64,8 @@ local function notes_of(points)
     return notes
 end
 
--- The rate of copies (TB/s) and of arithmetic (Tflop/s) of the device, as measured with the points.
+-- Returns the rates of copies (TB/s) and of arithmetic (Tflop/s) that were
+-- measured with the points.
 local function roof_of(points)
     for k = #points, 1, -1 do
         local r = points[k].record
@@ -71,7 +76,7 @@ local function roof_of(points)
     error('roofline: no record has the rates of copies and of arithmetic beside it', 0)
 end
 
--- Writes the picture; returns its path.
+-- Writes the picture and returns its path.
 function roofline.draw(records, path)
     local points, first = points_of(records), records[1]
     local copy, most = roof_of(points)

@@ -1,5 +1,5 @@
--- solver_table.lua - the records of solvers.lua as a table: one row a scheme, precision and size,
--- one column a device.
+-- solver_table.lua - prints the records of solvers.lua as a table: one row per
+-- scheme, precision and size, one column per device.
 
 local cases = require 'tests.bench.cases'
 
@@ -11,8 +11,8 @@ local function order_of()
     return order
 end
 
--- { rows, devices }: a row is { solver, precision, n, [device] = record }. Of several records of
--- one measurement the last counts.
+-- Returns { rows, devices }. A row is { solver, precision, n, [device] = record
+-- }. If a measurement has several records, the last one counts.
 local function group(records)
     local rows, devices, found = {}, {}, {}
     for _, r in ipairs(records) do
@@ -44,15 +44,15 @@ local function cell(r)
     return ('%9.4g %5.0f %7s'):format(r.cells_per_second / 1e9, r.t_eff / 1e9, share)
 end
 
--- What the published kernels do, if they were measured on this grid.
+-- Returns the rate of the published kernels, if it was measured on this grid.
 local function published(row)
     local p = cases[row.solver] and cases[row.solver].published
     if not p or p.n ~= row.n or row.precision ~= 'float' then return nil end
     return ('%9.4g %13.0f %%'):format(p.rate / 1e9, 100 * p.share)
 end
 
--- Prints it: for each device Gcells/s, T_eff in GB/s and its share of a copy, and at last what the
--- published kernels do on an H200.
+-- Prints the table: for each device Gcells/s, T_eff in GB/s and its share of a
+-- copy; then the rates of the published kernels on an H200.
 function solver_table.print(records)
     local rows, devices = group(records)
     local head, units = { ('%-40s'):format '' }, { ('%-26s %-6s %6s'):format('scheme', 'real',

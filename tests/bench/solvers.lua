@@ -1,10 +1,11 @@
--- solvers.lua - cell updates per second of every scheme on every device, and their share of the
--- copy bandwidth measured in the same process.
+-- solvers.lua - cell updates per second of every scheme on every device, and
+-- their share of the copy bandwidth measured in the same process.
 --     mare tests/bench/solvers.lua [--help]
--- A step is the whole state advanced once, with its ghost cells and the reduction of dt; T_eff
--- counts each value that it cannot do without once. Ends within --seconds, and leaves out what no
--- memory is free for; the table of all comes last. --from FILE makes table and roofline of records
--- instead: of each measurement the latest.
+-- A step advances the whole state once, with its ghost cells and the reduction
+-- of dt; T_eff counts each value that it cannot avoid once. Ends within
+-- --seconds, and leaves out what does not fit into memory; the table comes
+-- last. --from FILE makes table and roofline of the latest records in a file
+-- instead.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local cases = require 'tests.bench.cases'
@@ -33,7 +34,7 @@ local o = options { title = 'Cell updates per second of every scheme', {
     { name = 'roofline', type = 'string', help = 'picture of the first device, as FILE.png' },
 } }
 
--- What a comma list names, each of which must be allowed.
+-- Returns the names in a comma-separated list, each of which must be allowed.
 local function listed(name, text, allowed)
     local list = {}
     for word in text:gmatch '[^,]+' do
@@ -57,7 +58,7 @@ local function time_left() return o.seconds - (system.now() - started) end
 
 -- ---- measuring ----
 
--- limits: { copy =, flops = { float =, double = } } of the device
+-- limits: { copy =, flops = { float =, double = } } of the device.
 local function report(device, limits, case, precision, n)
     local r, reason = rate.measure(device, case, precision, n)
     if not r then return nil, reason end
@@ -71,7 +72,7 @@ end
 
 local function run_case(device, limits, done, case, precision, n)
     local before = system.now()
-    local expected = 4 * (done[case.name .. precision] or 0)     -- of a grid twice as long
+    local expected = 4 * (done[case.name .. precision] or 0)     -- for a grid twice as long
     local ok, values, reason = false, nil, ('%.0f s left'):format(time_left())
     if time_left() > expected then
         ok, values, reason = pcall(report, device, limits, case, precision, n)

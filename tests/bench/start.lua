@@ -1,8 +1,9 @@
--- start.lua - from source to kernel: compiling, loading from the cache, and the start of a
--- simulation whose kernels are in the cache.
+-- start.lua - the time from source to kernel: compiling, loading from the
+-- cache, and starting a simulation whose kernels are in the cache.
 --     mare tests/bench/start.lua [DEVICE]
--- Compiling and loading are compared with the vendor's own calls in C; the simulation with the same
--- script up to the open device. Each start is a process of its own.
+-- Compiling and loading are compared with the vendor's own calls in C; the
+-- simulation is compared with the same script up to the open device. Each start
+-- is a process of its own.
 
 local devices = require 'bindings.device'
 local host = require 'bindings.host'
@@ -39,8 +40,8 @@ local peer = peers.open(device)
 local backend = device.name:match '^%a+'
 local rounds = record.few(7, 1)
 
--- A kernel of the usual size, in the vendor's own words: for both sides the same text. `number`
--- keeps it from every cache there is.
+-- Returns a kernel of the usual size in the vendor's language, the same text
+-- for both sides. `number` makes it different from all texts in caches.
 local function text_of(number)
     local words = {
         cuda = { 'extern "C" __global__ void', '', 'blockIdx.x * blockDim.x + threadIdx.x' },
@@ -99,7 +100,7 @@ local function bench_load()
     first:release()
 end
 
--- Milliseconds and kernels of a process.
+-- Returns the milliseconds and the kernels of a process.
 local function start(environment)
     local pipe = io.popen(('%s %s %s/tests/bench/start.lua simulation %s'):format(environment,
         host.launcher, host.root, device.name))

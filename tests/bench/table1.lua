@@ -1,10 +1,13 @@
--- table1.lua - table 1 of Holm, Brodtkorb and Saetra (2020): 50 zooms onto -0.75 + 0.1i with at
--- most 5000 iterations, by Mare and by plain C on the same API, in turn in one process.
+-- table1.lua - table 1 of Holm, Brodtkorb and Saetra (2020): 50 zooms onto
+-- -0.75 + 0.1i with at most 5000 iterations, by Mare and by plain C on the same
+-- API, in turn in one process.
 --     mare bench table1 [DEVICE...] [SIZE]        -- cuda:0 and opencl:0, as far as they are there
--- Both run kernels/mandelbrot/escape.krn without its shortcuts, and must give the same last frame.
--- Times of the host are medians over all frames and rounds, with the standard error of what Mare
--- adds; those of the device are means of a frame, wall time is that of the best round. The first
--- round, in which LuaJIT compiles, does not count. Who begins a round changes from one to the next.
+-- Both run kernels/mandelbrot/escape.krn without its shortcuts, and must give
+-- the same last frame. Times of the host are medians over all frames and
+-- rounds, with the standard error of what Mare adds; times of the device are
+-- means per frame; wall time is that of the best round. The first round, in
+-- which LuaJIT compiles, does not count. The two take turns in beginning a
+-- round.
 
 local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
@@ -19,7 +22,7 @@ local source = require 'mare.base.source'
 local view = require 'mare.mandelbrot.view'
 
 local frames, limit, most_size = 50, 5000, 16384
-local serial = os.time()        -- in each source, so that no cache knows it
+local serial = os.time()        -- makes each source new to every cache
 
 -- host:begin
 local function open_host(device, z)
@@ -49,7 +52,7 @@ local function queue(self, z, k, slot, out)
     slot.began:record()
     local begin = now()
     slot.launch(left, top, step)
-    local launched = now() - begin      -- first: Lua looks up where a value goes before it has it
+    local launched = now() - begin      -- first, because Lua evaluates the target before the value
     slot.ready:record()
     z.device.stream:flush()
     copy:wait_event(slot.ready)
@@ -82,7 +85,7 @@ end
 
 -- ---- the peer in C ----
 
--- The text that Mare hands to the vendor's compiler, in one piece.
+-- Returns the text that Mare passes to the vendor's compiler, in one piece.
 local function whole_text(backend, program)
     local text = program.source
     repeat
@@ -98,8 +101,8 @@ end
 
 local columns = { 'launch', 'download', 'kernel', 'copy' }
 
--- Of frames 1 to count, for both in arrays that are there before: each time that a table of Lua
--- grows, the frame goes on in the interpreter.
+-- Returns arrays for the times of frames 1 to count. They exist in advance for
+-- both sides, because LuaJIT leaves compiled code whenever a table grows.
 local function new_times(count)
     local out = {}
     for _, name in ipairs(columns) do out[name] = ffi.new('double[?]', count + 1) end
@@ -122,7 +125,7 @@ local function run_peer(library, index, z, program)
     return out
 end
 
--- Until LuaJIT has compiled what the zoom goes through.
+-- Runs until LuaJIT has compiled all that the zoom uses.
 local function warm_up(z)
     local few = { device = z.device, size = 8, limit = 16, centre = z.centre, frames = {},
         program = renderer.program('float', false) }
@@ -141,7 +144,8 @@ end
 
 -- ---- the table ----
 
--- Lines between the marks that are neither empty nor a comment alone; nil where there is no source.
+-- Returns the number of lines between the marks that are neither empty nor
+-- comments; nil if the source is missing.
 local function lines_of(path)
     local file = io.open(host.root .. '/tests/bench/' .. path)
     local text = file and file:read('*a'):match 'host:begin[^\n]*\n(.-)\n[^\n]*host:end'

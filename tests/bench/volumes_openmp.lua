@@ -1,5 +1,5 @@
--- volumes_openmp.lua - the cdklm ocean scheme on the processor against the same in C
--- (volumes_openmp.c): a periodic f-plane.
+-- volumes_openmp.lua - the cdklm ocean scheme on the processor against the same
+-- in C (volumes_openmp.c), on a periodic f-plane.
 --     mare tests/bench/volumes_openmp.lua [DEVICE [N [ROUNDS]]]
 
 local devices = require 'bindings.device'

@@ -1,10 +1,11 @@
--- Words of a benchmark's command line; what is wrong with one is said before anything is measured.
+-- Reads the words of a benchmark's command line; wrong ones are refused before
+-- anything is measured.
 
 local errors = require 'bindings.errors'
 
 local words = {}
 
--- A whole number from 1; `default` if the word is missing.
+-- Returns a whole number of at least 1; `default` if the word is missing.
 function words.count(title, word, default)
     local number = tonumber(word or default)
     if not (number and number >= 1 and number < 2 ^ 31 and number % 1 == 0) then
@@ -13,7 +14,7 @@ function words.count(title, word, default)
     return number
 end
 
--- One of a list.
+-- Returns the word, which must be in the list.
 function words.choice(title, word, list)
     for _, name in ipairs(list) do
         if word == name then return name end

@@ -1,11 +1,12 @@
--- c_grid_reference.lua - one step of the C-grid schemes in double and in plain words, cell by cell,
--- from the buffers of a part with its ghost cells: what the kernels are held against.
+-- c_grid_reference.lua - one step of the C-grid schemes in double precision,
+-- cell by cell, from the buffers of a part with its ghost cells. The kernels
+-- are compared with it.
 
 local reference = {}
 
 local halo, pad = 2, 32
 
--- A function (i, j) of a plane of a buffer.
+-- Returns a plane of a buffer as a function (i, j).
 local function plane(state, data, index)
     local l = state.layout
     return function(i, j)
@@ -13,13 +14,14 @@ local function plane(state, data, index)
     end
 end
 
--- eta, hu, hv of one buffer
+-- Returns eta, hu, hv of a buffer.
 function reference.level(state, buffer)
     local data = buffer:totable()
     return { eta = plane(state, data, 0), hu = plane(state, data, 1), hv = plane(state, data, 2) }
 end
 
--- force(kind, i, j) at time t: of ocean/domain.h's FORCE_*.
+-- Returns force(kind, i, j) at time t, with the kinds FORCE_* of
+-- ocean/domain.h.
 local function forces(sim, state, t)
     local share, planes = state.domain.forcing, {}
     if sim.domain.forcing:kind() == 0 then return function() return 0 end end
@@ -34,7 +36,8 @@ local function forces(sim, state, t)
     end
 end
 
--- Bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west corners, row(kind, j).
+-- Returns bed, rows and numbers of a part: depth(i, j), f(i, j) at south-west
+-- corners, row(kind, j).
 function reference.sea(sim, state)
     local share, scheme, g = state.domain, sim.scheme, sim.grid
     local bed, list, count = share.bed:totable(), share.rows:totable(), state.part.ny + 4
@@ -64,7 +67,8 @@ function reference.sea(sim, state)
     return sea
 end
 
--- Mean of h(i, j) over the water around the south-west corner of (i, j), or nil.
+-- Returns the mean of h(i, j) over the water around the south-west corner of
+-- (i, j), or nil.
 local function corner_mean(depth, h, i, j)
     local sum, n = 0, 0
     for b = j - 1, j do
@@ -79,7 +83,7 @@ local function mean_of_open(depth, h, i, j, k, l)
     return depth(i, j) > 0 and depth(k, l) > 0 and (h(i, j) + h(k, l)) / 2 or nil
 end
 
--- What friction divides a new transport by.
+-- Returns the number by which friction divides a new transport.
 local function resistance(sea, dt, h, along, across)
     local friction = sea.friction
     if not friction then return 1 end
@@ -89,7 +93,8 @@ local function resistance(sea, dt, h, along, across)
     return 1 + dt * sea.g * c ^ 2 * speed / h ^ (1 / 3)
 end
 
--- f / h at a corner, with the curvature of the grid where the flow counts.
+-- Returns f / h at a corner, with the curvature of the grid if advection
+-- counts.
 local function turn(sea, h, i, j, hu)
     local mean = corner_mean(sea.depth, h, i, j)
     if not mean then return 0 end
@@ -100,7 +105,7 @@ local function turn(sea, h, i, j, hu)
     return f / mean
 end
 
--- What rotation adds to hu(i, j) / h and takes from hv(i, j) / h.
+-- Returns what rotation adds to hu(i, j) / h and subtracts from hv(i, j) / h.
 local function turned_hv(sea, h, hv, hu, i, j)
     local sum = 0
     for k = j, j + 1 do
@@ -131,8 +136,8 @@ local function divergence(sea, hu, hv, i, j)
     return sea.inv_area(j) * (along + sea.south(j + 1) * hv(i, j + 1) - sea.south(j) * hv(i, j))
 end
 
--- The step of kernels/physics/ocean/linear.krn: eta, hu and hv after dt as functions (i, j); `last`
--- was dt of the step before, or 0.
+-- Does the step of kernels/physics/ocean/linear.krn: returns eta, hu and hv
+-- after dt as functions (i, j). last: dt of the previous step, or 0.
 function reference.linear(sea, q, step, last)
     local depth, new, dt = sea.depth, {}, (last + step) / 2
     function new.hu(i, j)
@@ -157,14 +162,14 @@ function reference.linear(sea, q, step, last)
     return new
 end
 
--- hu hv / h at a corner.
+-- Returns hu hv / h at a corner.
 local function corner_flux(sea, h, q, i, j)
     local mean = corner_mean(sea.depth, h, i, j)
     if not mean then return 0 end
     return (q.hu(i, j) + q.hu(i, j - 1)) / 2 * (q.hv(i, j) + q.hv(i - 1, j)) / 2 / mean
 end
 
--- Rates of change of the level q, but for viscosity and friction.
+-- Returns the rates of change of the level q, without viscosity and friction.
 local function rates(sea, q)
     local depth = sea.depth
     local function h(i, j) return depth(i, j) + q.eta(i, j) end
@@ -193,7 +198,8 @@ local function rates(sea, q)
     return rate
 end
 
--- Viscosity on field `name`: what its neighbours bring, and what its own value takes.
+-- Returns the viscosity of field `name`: the share of its neighbours, and that
+-- of its own value.
 local function laplacian(sea, q, name, i, j)
     local f, kx, ky = q[name], name == 'hu' and sea.inv_dx(j) ^ 2 or 1 / sea.south(j) ^ 2,
         1 / sea.dy ^ 2
@@ -201,7 +207,8 @@ local function laplacian(sea, q, name, i, j)
         sea.viscosity * (kx + ky)
 end
 
--- The step of kernels/physics/ocean/nonlinear.krn from levels q (now) and old, `last` before it.
+-- Does the step of kernels/physics/ocean/nonlinear.krn from the levels q (now)
+-- and old; last: dt between them.
 function reference.nonlinear(sea, q, old, dt, last)
     local rate, r, next = rates(sea, q), dt / last, {}
     local span = (1 + r) * dt

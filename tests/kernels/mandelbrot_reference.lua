@@ -1,5 +1,6 @@
--- Escape times computed again: exactly, and in the arithmetic of each kernel, operation by
--- operation, by MPFR. Where these two differ, the format decides and not the kernel.
+-- Computes escape times again by MPFR: exactly, and in the arithmetic of each
+-- kernel, operation by operation. If these two differ, the number format causes
+-- it and not the kernel.
 
 local exact = require 'mare.mandelbrot.exact'
 local mpfr = require 'bindings.mpfr'
@@ -7,7 +8,8 @@ local renderer = require 'mare.mandelbrot.renderer'
 
 local M = {}
 
--- Escape times n of all points of a frame (view.frames), 0 for never: [row * columns + column].
+-- Returns the escape times n of all points of a frame (view.frames), 0 for
+-- never, at [row * columns + column].
 function M.counts(device, frame, columns, rows, limit, shortcuts)
     local r = renderer.new { device = device, centre = frame.centre, width = columns,
         height = rows, samples = 1, iterations = limit, colours = 'magma', period = 1,
@@ -21,7 +23,7 @@ end
 
 -- ---- in the arithmetic of the kernels: fma, add and so on of numbers of `bits` ----
 
--- Results are in turn those of a ring, good for many operations more: keep() copies one.
+-- Results are reused after many more operations; keep() copies one.
 local function arithmetic(bits)
     local a, ring, at = {}, {}, 0
     for k = 1, 256 do ring[k] = mpfr.new(bits) end
@@ -43,8 +45,9 @@ local function offsets(a, frame, i, j)
         a.fma(a.number(-j), a.number(frame.step), a.number(frame.top))
 end
 
--- Each mode: point(frame, i, j) gives c as the kernel has it, exact(c, frame, bits) the same as
--- numbers of many bits, count(c, limit, frame) what the kernel should find.
+-- For each mode: point(frame, i, j) returns c as in the kernel; exact(c, frame,
+-- bits) returns it as numbers of many bits; count(c, limit, frame) returns what
+-- the kernel should find.
 local modes = {}
 
 local function plain(bits)
@@ -159,8 +162,9 @@ function perturbation.count(c, limit, frame)
     return 0
 end
 
--- What the point (i, j) of a frame has to give: its exact escape time, and that in the arithmetic
--- of the frame's mode, which is asked for only where `found` is not the exact one.
+-- Returns what the point (i, j) of a frame must give: its exact escape time,
+-- and the time in the arithmetic of the frame's mode, which is computed only if
+-- `found` is not the exact one.
 function M.expected(frame, i, j, limit, found)
     local mode = modes[frame.mode]
     local c = mode.point(frame, i, j)

@@ -1,6 +1,6 @@
--- reference.lua - the Euler step in plain double precision Lua, written from the papers and not
--- from the kernels: what the kernels are compared with. A state is a function (q, i, j) -> value
--- with q = 1 rho, 2 rho u, 3 rho v, 4 E.
+-- reference.lua - the Euler step in double precision Lua, written from the
+-- papers and not from the kernels, which are compared with it. A state is a
+-- function (q, i, j) -> value with q = 1 rho, 2 rho u, 3 rho v, 4 E.
 
 local reference = {}
 
@@ -11,7 +11,7 @@ local function same_sign(a, b, value)
     return a > 0 and value or -value
 end
 
--- Limited slopes from the differences to both neighbours.
+-- Returns limited slopes from the differences to both neighbours.
 local function minmod(theta)
     return function(a, b)
         return same_sign(a, b, min(theta * abs(a), abs(a + b) / 2, theta * abs(b)))
@@ -52,7 +52,8 @@ local function wave_speeds(l, r, gamma)
     return min(l[2] - cl, r[2] - cr), max(l[2] + cl, r[2] + cr)
 end
 
--- Toro 2009, equations 10.37 to 10.39: the state behind the outer wave s, and the flux there.
+-- Returns the state behind the outer wave s, and the flux there: Toro 2009,
+-- equations 10.37 to 10.39.
 local function star_flux(w, s, contact, gamma)
     local q, f = conserved(w, gamma), physical(w, gamma)
     local factor = w[1] * (s - w[2]) / (s - contact)
@@ -89,7 +90,8 @@ reference.fluxes = {
     end,
 }
 
--- Low and high face of the middle one of three cells after half a step, from W_t = -A(W) W_x.
+-- Returns the low and the high face of the middle one of three cells after half
+-- a step, from W_t = -A(W) W_x.
 local function faces(l, w, r, k, gamma, limiter)
     local d = combine(function(n) return limiter(w[n] - l[n], r[n] - w[n]) end)
     local rate = {
@@ -103,7 +105,8 @@ local function faces(l, w, r, k, gamma, limiter)
     return low, high
 end
 
--- Cells 1 .. #line of primitive variables to new conserved ones in 3 .. #line - 2.
+-- Turns cells 1 .. #line of primitive variables into new conserved ones in 3 ..
+-- #line - 2.
 local function sweep_line(line, k, gamma, flux, limiter)
     local low, high, out = {}, {}, {}
     for c = 2, #line - 1 do
@@ -122,7 +125,7 @@ local function flow_at(state, i, j, normal, gamma)
     return primitive({ rho, state(normal, i, j), state(5 - normal, i, j), energy }, gamma)
 end
 
--- One sweep of a periodic state of nx x ny cells along 'x' or 'y'.
+-- Does one sweep of a periodic state of nx x ny cells along 'x' or 'y'.
 function reference.sweep(state, nx, ny, axis, k, gamma, flux, limiter)
     local along, across = axis == 'x' and nx or ny, axis == 'x' and ny or nx
     local normal = axis == 'x' and 2 or 3
@@ -143,7 +146,7 @@ function reference.sweep(state, nx, ny, axis, k, gamma, flux, limiter)
     end
 end
 
--- The largest signal rate of a state.
+-- Returns the largest signal rate of a state.
 function reference.rate(state, nx, ny, gamma, dx, dy)
     local largest = 0
     for j = 0, ny - 1 do

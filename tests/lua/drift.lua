@@ -1,6 +1,6 @@
--- drift.lua - an ocean scheme for specs that can be followed by hand: water moves with the wind
--- and nothing else happens, hu += dt * (stress / rho) at the middle of the step; likewise eta with
--- the pressure. Its signal rate is 1/s.
+-- drift.lua - a simple ocean scheme for specs: the wind moves the water, hu +=
+-- dt * (stress / rho) at the middle of the step, the pressure changes eta in
+-- the same way, and nothing else happens. Its signal rate is 1/s.
 
 local domain = require 'mare.ocean.domain'
 local host = require 'bindings.host'
@@ -45,7 +45,7 @@ local function bind(_, made, part)
     return { x = { step }, y = { step }, measure = launch(made.measure, 1, 1) }
 end
 
--- Makes mare.ocean know it, on centres and on faces.
+-- Registers it in mare.ocean, with values at centres and on faces.
 for _, name in ipairs { 'drift', 'drift_on_faces' } do
     ocean.schemes[name] = 'for tests'
     ocean.halves[name] = { setup = function(scheme)

@@ -1,7 +1,8 @@
--- garbage.lua - the bytes of Lua's memory that a loop leaves behind: garbage(loop), where loop()
--- runs it once. Compiling makes garbage too and comes when an exit from a trace has been taken ten
--- times, so the loop is run until it has been quiet for longer than that. Of five passes the one
--- that leaves least counts: what every launch leaves is in each of them, a late trace in one.
+-- garbage.lua - measures the bytes of Lua memory that a loop leaves behind:
+-- garbage(loop), where loop() runs it once. LuaJIT's compilation makes garbage
+-- too, once an exit from a trace has been taken ten times, so the loop is run
+-- until it has been quiet for longer than that. The least of five passes
+-- counts: garbage of every launch is in all of them, a late trace is in one.
 
 local quiet_passes, most_passes = 15, 300
 

@@ -1,4 +1,5 @@
--- tuned.lua - a small kernel for specs of tunings: b = 2 a + WRONG, W elements a work-item.
+-- tuned.lua - a small kernel for specs of tuning: b = 2 a + WRONG, with W
+-- elements per work-item.
 
 local tuned = { n = 1000 }
 
@@ -9,14 +10,14 @@ MR_KERNEL void scale(int n, const MR_GLOBAL real *a, MR_GLOBAL real *b) {
 }
 ]]
 
--- What it takes, and the answer.
+-- Returns its arguments, and the answer.
 function tuned.arguments()
     local a, b, answer = {}, {}, {}
     for k = 1, tuned.n do a[k], b[k], answer[k] = k % 97, 0, 2 * (k % 97) end
     return { n = tuned.n, a = a, b = b }, { b = answer }
 end
 
--- The table of mare.tune.kernel, with more fields.
+-- Returns the table for mare.tune.kernel, with more fields.
 function tuned.scale(more)
     local given, answer = tuned.arguments()
     local desc = {
@@ -29,14 +30,14 @@ function tuned.scale(more)
     return desc
 end
 
--- The message with which f(...) fails.
+-- Returns the message of the error of f(...).
 function tuned.refusal(f, ...)
     local ok, failure = pcall(f, ...)
     assert(not ok, 'is not refused')
     return type(failure) == 'table' and failure.message or tostring(failure)
 end
 
--- What f(...) says on stderr, in the order of writing, and what pcall gives of it.
+-- Returns what f(...) writes to stderr, in order, and the results of pcall.
 function tuned.heard(f, ...)
     local stderr, said = io.stderr, {}
     rawset(io, 'stderr', { write = function(_, ...) said[#said + 1] = table.concat { ... } end })

@@ -1,16 +1,18 @@
--- A small sea as a file: depths over latitude and longitude, made for the specs that read one.
+-- Makes a small sea as a file, depths over latitude and longitude, for specs
+-- that read one.
 
 local netcdf = require 'bindings.netcdf'
 
 local sea = { nx = 24, ny = 16, west = 0, south = 50, dx = 0.1, dy = 0.05 }
 
--- Depth of a cell: the sea gets deeper towards the north; land in the east and an island.
+-- Returns the depth of a cell: the sea gets deeper towards the north; there is
+-- land in the east, and an island.
 function sea.depth(i, j)
     local is_land = i >= sea.nx - 3 or i >= 10 and i <= 12 and j >= 6 and j <= 8
     return is_land and -9999 or 30 + 2 * j + 0.5 * i
 end
 
--- All values of a variable, of so many along each dimension.
+-- Writes all values of a variable; count: along each dimension.
 function sea.put(file, name, count, values)
     local data, start = netcdf.doubles(#values), {}
     for k, value in ipairs(values) do data[k - 1] = value end
@@ -18,7 +20,8 @@ function sea.put(file, name, count, values)
     file:put(name, start, count, data)
 end
 
--- This one, or another { nx =, ny =, west, south = of the corner, dx, dy, depth = function(i, j) }.
+-- Writes this sea, or another { nx =, ny =, west, south = of the corner, dx,
+-- dy, depth = function(i, j) }.
 function sea.write(path, other)
     local of, file = other or sea, netcdf.create(path, path)
     local y, x = file:define_dimension('lat', of.ny), file:define_dimension('lon', of.nx)
@@ -42,7 +45,8 @@ function sea.write(path, other)
     return path
 end
 
--- M2 on the western side, of 0.5 m, its phase by 2 degrees a row.
+-- Writes M2 on the western side: 0.5 m, with a phase that grows by 2 degrees
+-- per row.
 function sea.write_tide(path)
     local file = assert(io.open(path, 'w'))
     file:write 'i,j,M2_amplitude_m,M2_phase_deg\n'

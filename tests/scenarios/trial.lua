@@ -1,5 +1,5 @@
--- What the specs of whole runs share: scenarios in this process and in one of their own, and what
--- they leave in a folder.
+-- What the specs of whole runs share: scenarios in this process and in a
+-- process of their own, and the files that they leave.
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'
@@ -42,7 +42,7 @@ function trial.listing(folder)
     return table.concat(list, ' ')
 end
 
--- Exit status and output of a shell command.
+-- Returns the exit status and the output of a shell command.
 function trial.status_of(command)
     local pipe = io.popen(command .. ' 2>&1; echo "status $?"')
     local text = pipe:read '*a'
@@ -50,14 +50,14 @@ function trial.status_of(command)
     return tonumber(text:match 'status (%d+)%s*$'), text
 end
 
--- The name of a Python that has these modules, or nil.
+-- Returns the name of a Python that has these modules, or nil.
 function trial.python(modules)
     for _, name in ipairs { 'python3', '/usr/bin/python3' } do
         if trial.status_of(name .. " -c 'import " .. modules .. "'") == 0 then return name end
     end
 end
 
--- The shell command that runs a scenario.
+-- Returns the shell command that runs a scenario.
 function trial.command(name, values)
     local words = { host.launcher, name, '--device=' .. trial.device, '--quiet' }
     for key, value in pairs(values) do words[#words + 1] = '--' .. key .. '=' .. value end
@@ -65,7 +65,7 @@ function trial.command(name, values)
     return table.concat(words, ' ')
 end
 
--- A scenario in this process, with options as a script gives them.
+-- Runs a scenario in this process, with options as a script gives them.
 function trial.run(name, values)
     local options, all = mare.options, { device = trial.device, quiet = true }
     for key, value in pairs(values) do all[key] = value end
@@ -78,7 +78,7 @@ function trial.run(name, values)
     return result
 end
 
--- All variables of a file as the bytes they have.
+-- Returns the bytes of all variables of a file.
 function trial.data_of(path)
     local file, all = netcdf.open(path), {}
     for _, v in ipairs(file:variables()) do

@@ -1,4 +1,4 @@
--- exact.lua - solutions in closed form to hold the solver against, written for the tests alone.
+-- exact.lua - closed-form solutions, written for the tests alone.
 
 local gauss = require 'tests.validation.gauss'
 
@@ -10,9 +10,10 @@ local function conserved(gamma, rho, u, v, p)
     return rho, rho * u, rho * v, p / (gamma - 1) + 0.5 * rho * (u * u + v * v)
 end
 
--- A simple wave along the vector k of whole numbers in a periodic unit square: the entropy and
--- u - 2 c / (gamma - 1) are the same everywhere, so each value of u moves at u + c. Density and
--- sound speed are 1 where u = 0. Returns point(x, y) -> unknowns at time t, before any shock.
+-- Returns a simple wave as point(x, y) -> unknowns at time t, before any shock.
+-- It runs along the vector k of whole numbers in a periodic unit square. The
+-- entropy and u - 2 c / (gamma - 1) are constant, so each value of u moves at u
+-- + c. Density and sound speed are 1 where u = 0.
 function exact.simple_wave(gamma, amplitude, k, t)
     local length = math.sqrt(k[1] ^ 2 + k[2] ^ 2)
     local nx, ny = k[1] / length, k[2] / length
@@ -37,7 +38,8 @@ function exact.simple_wave(gamma, amplitude, k, t)
     end
 end
 
--- The isentropic vortex of strength 5 (Shu 1998) around the origin in a wind (u0, v0), at t = 0.
+-- Returns the isentropic vortex of strength 5 (Shu 1998) around the origin in a
+-- wind (u0, v0), at t = 0.
 function exact.vortex(gamma, u0, v0)
     local beta = 5
     return function(x, y)
@@ -50,8 +52,9 @@ end
 
 -- ---- Riemann problems of an ideal gas, states { rho, u, p } ----
 
--- What a wave to pressure p does to the gas in front of it: change of velocity, density behind,
--- speeds of its head and tail relative to that gas (Rankine and Hugoniot; Riemann's invariants).
+-- Returns what a wave to pressure p does to the gas in front of it: the change
+-- of velocity, the density behind, and the speeds of its head and tail relative
+-- to that gas (Rankine-Hugoniot; Riemann invariants).
 local function wave(q, p, gamma)
     local rho, c = q[1], math.sqrt(gamma * q[3] / q[1])
     if p > q[3] then
@@ -64,7 +67,8 @@ local function wave(q, p, gamma)
     return dv, rho * (p / q[3]) ^ (1 / gamma), c, behind + dv
 end
 
--- One side of the contact at the speed xi away from it, seen so that its wave moves in +xi.
+-- Returns the state on one side of the contact at the speed xi away from it,
+-- oriented so that its wave moves in +xi.
 local function side(q, u, p, gamma, xi)
     local _, rho, head, tail = wave(q, p, gamma)
     if xi >= q[2] + head then return q[1], q[2], q[3] end
@@ -75,7 +79,7 @@ local function side(q, u, p, gamma, xi)
 end
 
 local function middle(left, right, gamma)
-    local low, high = -30, 30       -- of log p; the velocities cross once in between
+    local low, high = -30, 30       -- of log p; the velocities cross exactly once between these
     for _ = 1, 200 do
         local p = math.exp(0.5 * (low + high))
         if left[2] - wave(left, p, gamma) > right[2] + wave(right, p, gamma) then
@@ -88,8 +92,8 @@ local function middle(left, right, gamma)
     return p, 0.5 * (left[2] - wave(left, p, gamma) + right[2] + wave(right, p, gamma))
 end
 
--- Returns at(xi) -> rho, u, p on the ray x = xi t; the speeds where it is not smooth, in order; p
--- and u of the middle.
+-- Returns at(xi) -> rho, u, p on the ray x = xi t; the ordered speeds at which
+-- it is not smooth; p and u in the middle.
 function exact.riemann(left, right, gamma)
     local p, u = middle(left, right, gamma)
     local turned = { left[1], -left[2], left[3] }
@@ -103,8 +107,8 @@ function exact.riemann(left, right, gamma)
     return at, { left[2] - head_l, left[2] - tail_l, u, right[2] + tail_r, right[2] + head_r }, p, u
 end
 
--- Means of the density over n cells of [0, 1] for one of problems.lua, from index 0, integrated
--- piece by piece between the waves.
+-- Returns the means of the density over n cells of [0, 1] for one of
+-- problems.lua, from index 0, integrated piece by piece between the waves.
 function exact.riemann_density(problem, n, gamma)
     local at, speeds = exact.riemann(problem[1], problem[2], gamma)
     local function rho(x) return (at((x - problem.x0) / problem.t)) end

@@ -5,7 +5,7 @@ local gauss = {}
 local nodes = { -0.8611363115940526, -0.3399810435848563, 0.3399810435848563, 0.8611363115940526 }
 local weights = { 0.3478548451374538, 0.6521451548625461, 0.6521451548625461, 0.3478548451374538 }
 
--- Integral over [a, b] of a function with one value, by four Gauss points.
+-- Returns the integral of a function over [a, b].
 function gauss.integral(f, a, b)
     local middle, half, sum = 0.5 * (a + b), 0.5 * (b - a), 0
     for k = 1, 4 do sum = sum + weights[k] * f(middle + half * nodes[k]) end

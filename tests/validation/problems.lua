@@ -1,7 +1,9 @@
--- problems.lua - Riemann problems: Sod, and Toro (2009) tests 1 to 5 of chapter 6 and 4 of chapter
--- 4. Left and right density, velocity, pressure; place of the jump; time; gamma 1.4, domain [0, 1].
--- none, minmod, mc: mean error of density in 100, 200 and 400 cells of a plain textbook code with
--- HLLC and that limiter, as `build/mare tests/validation/textbook.lua` prints it.
+-- problems.lua - Riemann problems: Sod, and Toro (2009) tests 1 to 5 of chapter
+-- 6 and 4 of chapter 4. Each has density, velocity and pressure left and right,
+-- the place of the jump and the time; gamma is 1.4, the domain [0, 1]. none,
+-- minmod, mc: mean errors of the density on 100, 200 and 400 cells by a plain
+-- textbook code with HLLC and that limiter, as `build/mare
+-- tests/validation/textbook.lua` prints them.
 
 return {
     { name = 'sod', { 1, 0, 1 }, { 0.125, 0, 0.1 }, x0 = 0.5, t = 0.2,

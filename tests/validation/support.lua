@@ -1,10 +1,13 @@
--- support.lua - what the acceptance specs share: a simulation from a short description, cell means
--- and errors, copies of the state that can be compared bit by bit, and gates.
+-- support.lua - what the acceptance specs share: a simulation from a short
+-- description, cell means and errors, copies of the state to compare bit by
+-- bit, and gates.
 --
--- A gate compares an error with the one in recorded.lua, which this wrote once:
+-- A gate compares an error with the one in recorded.lua, which this module
+-- wrote once:
 --   MARE_VALIDATION=record build/mare tests/busted.lua tests/validation
--- MARE_VALIDATION=show prints each value beside the recorded one. Precision, device and time of
--- the record are not part of it: errors of discretisation hardly depend on them.
+-- MARE_VALIDATION=show prints each value beside the recorded one. The record
+-- does not depend on precision, device and time, since errors of the
+-- discretisation hardly do.
 
 local assert = require 'luassert'
 local ffi = require 'ffi'
@@ -33,10 +36,11 @@ local function keep(_, ...)
     return ...
 end
 
--- desc: nx, ny, x, y, coordinates and boundaries as in mare.grid and mare.simulation; flux,
--- limiter, gamma, gravity; precision, first, cfl, decompose; initial(x, y) gives density, velocity,
--- pressure, or `conserved`(x, y) the unknowns. minmod is the plain one, theta = 1. Another
--- equation's scheme comes as `scheme`.
+-- desc: nx, ny, x, y, coordinates and boundaries as for mare.grid and
+-- mare.simulation; flux, limiter, gamma, gravity; precision, first, cfl,
+-- decompose; initial(x, y) returns density, velocity, pressure, or
+-- `conserved`(x, y) the unknowns. minmod has theta = 1. The scheme of another
+-- equation is given as `scheme`.
 function support.simulation(desc)
     local scheme = desc.scheme or euler.new {
         gamma = desc.gamma, gravity = desc.gravity, flux = desc.flux, limiter = desc.limiter,
@@ -51,7 +55,8 @@ function support.simulation(desc)
     }
 end
 
--- Up to time t, in batches that never overshoot, or n steps of the largest dt.
+-- Runs to time t, in batches that never overshoot, or takes n steps of the
+-- largest dt.
 function support.run_to(sim, t)
     sim:aim(t)
     while sim.now.t < t do
@@ -72,7 +77,7 @@ end
 
 -- ---- errors and sums ----
 
--- Mean over the cells of |field - exact(x, y)|, which gets cell centres.
+-- Returns the mean over the cells of |field - exact(x, y)|, at the centres.
 function support.error(sim, name, exact)
     local field, g, sum = sim:field(name), sim.grid, 0
     for j = 0, g.ny - 1 do
@@ -86,7 +91,8 @@ end
 
 -- ---- states ----
 
--- A copy of the unknowns: { nx, ny, names = of the unknowns, rho = array, rho_u =, ... }.
+-- Returns a copy of the unknowns: { nx, ny, names = of the unknowns, rho =
+-- array, rho_u =, ... }.
 function support.state(sim)
     local state = {
         nx = sim.grid.nx, ny = sim.grid.ny, precision = sim.precision, names = sim.scheme.fields,
@@ -98,8 +104,8 @@ function support.state(sim)
     return state
 end
 
--- The state with source(i, j) -> i, j telling where each cell of the new one comes from; { nx, ny,
--- swap, sign } are those of the new one.
+-- Returns the state rearranged: source(i, j) returns the cell that becomes cell
+-- (i, j). { nx, ny, swap, sign } describe the new state.
 local function rearranged(state, shape, source)
     local new = {
         nx = shape.nx, ny = shape.ny, precision = state.precision, names = state.names,
@@ -139,8 +145,8 @@ function support.part(s, i0, j0, nx, ny)
     return rearranged(s, { nx = nx, ny = ny }, function(i, j) return i0 + i, j0 + j end)
 end
 
--- nil if two states are equal, else where they differ. A NaN equals nothing; 0 equals -0, because
--- a mirrored momentum of 0 is -0.
+-- Returns nil if two states are equal, else where they differ. NaN equals
+-- nothing; 0 equals -0, because a mirrored momentum of 0 is -0.
 function support.difference(a, b)
     assert(a.nx == b.nx and a.ny == b.ny and a.precision == b.precision)
     local count, first = 0, nil
@@ -156,7 +162,7 @@ function support.difference(a, b)
     return first and string.format('%d values differ, first %s', count, first)
 end
 
--- The same to the last bit.
+-- Does the same for all bits.
 function support.bits_differ(a, b)
     for _, name in ipairs(a.names) do
         local size = ffi.sizeof(a[name])
@@ -166,7 +172,7 @@ function support.bits_differ(a, b)
     end
 end
 
--- Sum over the cells of one unknown, in double.
+-- Returns the sum over the cells of one unknown, in double.
 function support.total(sim, name)
     local field, sum = sim:field(name), 0
     for k = 0, sim.grid.cells - 1 do sum = sum + tonumber(field[k]) end
@@ -195,7 +201,7 @@ local function write_record()
     file:close()
 end
 
--- A figure that has a gate of its own, to look at.
+-- Prints a figure that has a gate of its own.
 function support.show(what, value, reference)
     if mode ~= 'show' then return end
     print(('%-52s %.4g%s'):format(what, value, reference and (' (%.4g)'):format(reference) or ''))
@@ -203,7 +209,7 @@ end
 
 local margin = 1.15
 
--- An error that may not exceed the recorded one by more than 15 %.
+-- Fails if an error exceeds the recorded one by more than 15 %.
 function support.gate(key, value)
     record = record or (io.open(path) and dofile(path)) or {}
     local known = record[key]

@@ -1,6 +1,7 @@
--- symmetry.lua - the axes are treated alike, to the bit: a transposed problem, swept in the other
--- order, gives the transposed state, and a mirrored one the mirrored state, for every flux, limiter
--- and precision. Each precision has a spec of its own, because a CPU takes minutes to compile all
+-- symmetry.lua - checks that the axes are treated alike, to the bit: a
+-- transposed problem, swept in the other order, must give the transposed state,
+-- and a mirrored one the mirrored state, for every flux, limiter and precision.
+-- Each precision has its own spec, because a CPU takes minutes to compile all
 -- variants; describe and it are those of the spec.
 
 local assert = require 'luassert'
@@ -10,7 +11,7 @@ local support = require 'tests.validation.support'
 local nx, ny = 37, 22
 local seed = 7
 
--- A random state with jumps of a factor ten from cell to cell in a third of the cells.
+-- Returns a random state; in a third of the cells it jumps by a factor of ten.
 local function cell(i, j)
     local function draw(k) return random.uniform(seed, 5 * (j * nx + i) + k) end
     if draw(4) < 2 / 3 then
@@ -19,8 +20,8 @@ local function cell(i, j)
     return 0.1 + draw(0), 2 * draw(1) - 1, 2 * draw(2) - 1, 0.1 + draw(3)
 end
 
--- What turns the problem into its image: the cell and the flow that an image's cell has, its sides
--- and its shape. Cells are 1 wide and 1/2 high.
+-- How to turn the problem into its image: the cell and the flow that an image's
+-- cell has, its sides and its shape. Cells are 1 wide and 1/2 high.
 local images = {
     none = {},
     mirror_x = { sides = { west = 'east', east = 'west' }, cell = function(i, j)
@@ -48,7 +49,7 @@ local function simulate(image, desc)
     for side, kind in pairs(sides) do
         boundaries[side] = sides[image.sides and image.sides[side]] or kind
     end
-    -- By cell numbers, so that no rounding of coordinates spoils the symmetry.
+    -- It uses cell numbers, so that no rounding of coordinates breaks the symmetry.
     local function initial(x, y)
         return value(math.floor(x / dx) % width, math.floor(y / dy) % height)
     end

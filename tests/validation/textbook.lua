@@ -1,7 +1,8 @@
--- textbook.lua - a plain one-dimensional Euler solver, independent of Mare's: MUSCL in primitive
--- variables, HLLC with Davis' speeds, two-stage Runge-Kutta (Shu and Osher), Courant number 0.45;
--- without a limiter constant states and Euler's method. It makes the baselines of problems.lua:
--- build/mare tests/validation/textbook.lua
+-- textbook.lua - a plain one-dimensional Euler solver, independent of Mare's:
+-- MUSCL in primitive variables, HLLC with Davis' speeds, two-stage Runge-Kutta
+-- (Shu and Osher), Courant number 0.45; without a limiter it uses constant
+-- states and Euler's method. It makes the baselines of problems.lua: build/mare
+-- tests/validation/textbook.lua
 
 local exact = require 'tests.validation.exact'
 local problems = require 'tests.validation.problems'
@@ -48,7 +49,7 @@ local function hllc(l, r)
     return flux
 end
 
--- States of cell w at its faces, between neighbours a and b.
+-- Returns the states of cell w at its faces, between neighbours a and b.
 local function faces(a, w, b, limiter)
     local low, high = {}, {}
     for k = 1, 3 do
@@ -58,7 +59,7 @@ local function faces(a, w, b, limiter)
     return low, high
 end
 
--- One Euler step of unknowns q[1 .. n], outflow at both ends.
+-- Does one Euler step of the unknowns q[1 .. n], with outflow at both ends.
 local function stage(q, lambda, limiter)
     local n, w, low, high = #q, {}, {}, {}
     for i = 1, n do w[i] = primitive(q[i]) end

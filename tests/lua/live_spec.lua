@@ -138,6 +138,30 @@ describe('a simulation by hand', function()
         assert.equal(3, sim:reset():step(3).steps)
     end)
 
+    it('lends its state to kernels of ones own, part by part', function()
+        local sim = kelvin_helmholtz { decompose = { 2, 2 } }:step(3)
+        local rho, seen = sim:field 'rho', 0
+        for _, part in ipairs(sim:native()) do
+            local kernel = part.device:program { name = 'mine.krn', source = [[
+                MR_KERNEL
+                void twice(const MR_GLOBAL float *src, mr_index offset, int stride, int nx,
+                    MR_GLOBAL float *out) {
+                    int i = mr_gid_x(), j = mr_gid_y();
+                    if (i < nx) out[j * nx + i] = 2.0f * src[offset + j * stride + i];
+                }]] }:kernel 'twice'
+            local out = part.device:buffer { type = part.type, count = part.nx * part.ny }
+            kernel:bind { src = part.buffer, offset = part.offset, stride = part.stride,
+                nx = part.nx, out = out, global = { part.nx, part.ny } }:run()
+            for k, value in ipairs(out:totable()) do
+                local i, j = (k - 1) % part.nx, math.floor((k - 1) / part.nx)
+                assert.equal(2 * rho:at(part.i0 + i, part.j0 + j), value)
+                seen = seen + 1
+            end
+        end
+        assert.equal(32 * 16, seen)
+        sim:release()
+    end)
+
     it('is refused where there is none', function()
         refused("no scenario 'nothing' (there are: bump", mare.simulation 'nothing', {})
         refused('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })

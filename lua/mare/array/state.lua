@@ -126,6 +126,17 @@ function State:load(host, width, height, which, first)
     })
 end
 
+-- Reads one field and all its ghost cells from an array of the whole grid with its ghost cells,
+-- `width` elements a row.
+function State:load_field(field, host, width)
+    local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
+    self.now:upload_region(host, {
+        width = (l.nx + 2 * h) * size, height = l.rows,
+        dst_offset = l:offset(field, -h, -h) * size, dst_pitch = l.stride * size,
+        src_offset = (part.j0 * width + part.i0) * size, src_pitch = width * size,
+    })
+end
+
 function State:release()
     for _, name in ipairs(state.buffers) do
         if self[name] then self[name]:release() end

@@ -7,9 +7,9 @@ local cells = require 'mare.ocean.cells'
 local errors = require 'bindings.errors'
 local edges = require 'mare.ocean.edges'
 local forcing = require 'mare.ocean.forcing'
-local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
+local part_state = require 'mare.array.state'
 local rows = require 'mare.ocean.rows'
 local timeline = require 'mare.forcing.timeline'
 local zlib = require 'bindings.zlib'
@@ -119,26 +119,15 @@ function domain.room(scheme)
     return planes_of(scheme) / #scheme.fields + ((scheme.wind or scheme.pressure) and 2 or 0)
 end
 
--- A global array with its halo into a plane of a part.
-local function put_plane(buffer, l, part, grid, plane, array)
-    local size, width = buffer.element, grid.nx + 2 * l.halo
-    buffer:upload_region(array, {
-        width = (l.nx + 2 * l.halo) * size, height = l.rows,
-        dst_offset = l:offset(plane, -l.halo, -l.halo) * size, dst_pitch = l.stride * size,
-        src_offset = (part.j0 * width + part.i0) * size, src_pitch = width * size,
-    })
-end
-
+-- Uploads the planes of the bed that a part sees. Returns their buffer.
 local function new_bed(self, state)
-    local part, grid, planes = state.part, self.grid, planes_of(self.scheme)
-    local l = layout.new { nx = part.nx, ny = part.ny, halo = state.layout.halo, fields = planes }
-    local buffer = state.device:buffer { type = self.precision, count = l.count,
-        label = 'bed of part ' .. part.index }
-    buffer:fill(0)
-    put_plane(buffer, l, part, grid, 0, self.bed.depth)
-    if self.bed.corner then put_plane(buffer, l, part, grid, 1, self.bed.corner) end
-    if self.coriolis then put_plane(buffer, l, part, grid, 2, self.coriolis) end
-    return buffer
+    local width = self.grid.nx + 2 * self.grid.halo
+    local fields = part_state.new(state.part, { fields = planes_of(self.scheme),
+        halo = self.grid.halo, precision = self.precision, buffers = 1, label = 'bed' })
+    fields:load_field(0, self.bed.depth, width)
+    if self.bed.corner then fields:load_field(1, self.bed.corner, width) end
+    if self.coriolis then fields:load_field(2, self.coriolis, width) end
+    return fields.now
 end
 
 local function release(share)

@@ -134,6 +134,14 @@ function methods.field(self, name)
     return field.of_simulation(self.engine, name)
 end
 
+-- sim:native(): where the state lies on the devices, for kernels of your own that read it between
+-- steps: for each part { device, buffer, type, names, i0, j0, nx, ny, offset, stride, plane }. Cell
+-- (i0 + i, j0 + j) of field q, all from 0, is element offset + q * plane + j * stride + i of the
+-- buffer. Ask again after steps, which may end in another buffer.
+function methods.native(self)
+    return self.engine.fields:native()
+end
+
 -- sim:plot('rho', { range = { low, high }, colours = 'viridis', ... }): draws in the terminal,
 -- without a name what the scenario draws. The result can be saved: sim:plot('u'):save 'u.png'.
 function methods.plot(self, name, spec)

@@ -8,6 +8,7 @@ local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
+local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 local host = require 'bindings.host'
 
@@ -106,6 +107,7 @@ local function transfer(what, s, data, is_passing, call, ...)
     if s and (is_passing or memory.is_lent(data)) then return transfer_now(what, s, call, ...) end
     check(call(...))
     if s then anchors.keep(s, data) end
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 -- `src` is a Lua array, cdata or host memory; of a bare pointer as much is taken as fits, if no

@@ -13,6 +13,7 @@ local handle = require 'bindings.handle'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local buffer = require 'bindings.buffer'
+local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 local event = require 'bindings.event'
 local program = require 'bindings.program'
@@ -85,8 +86,8 @@ end
 
 local release = device.release
 
--- Gives the handle back. The device lives on until its buffers, programs and streams are released
--- too.
+-- Gives the handle back. The device lives on until its buffers, programs and streams are
+-- released too.
 function device:release()
     profile.released(self)
     opened[self] = nil
@@ -115,6 +116,7 @@ end
 function device:wait()
     check(C.mare_device_wait(self.handle))
     anchors.settle_device(anchors.key(self.handle))
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 device.buffer = buffer.create
@@ -142,7 +144,8 @@ local function info_of(name)
     return d.info
 end
 
--- The info of every device, null last. A device that does not open has only its name and the error.
+-- The info of every device, null last. A device that does not open has only its name and the
+-- error.
 function M.list()
     local list = {}
     for _, backend in ipairs(M.backends()) do

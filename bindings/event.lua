@@ -4,6 +4,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local anchors = require 'bindings.anchors'
 local handle = require 'bindings.handle'
+local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
@@ -30,6 +31,7 @@ end
 function event:wait()
     check(C.mare_event_wait(self.handle))
     settle(self)
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 -- Whether the event has come to pass, without waiting.

@@ -8,6 +8,7 @@ local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local buffer = require 'bindings.buffer'
+local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
@@ -177,6 +178,7 @@ end
 function launch:run(s)
     local status = C.mare_launch_run(self.handle, stream.handle(s, 'launch:run'))
     if status ~= 0 then check(status) end
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 launches.on_call(launch.run)

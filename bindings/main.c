@@ -1,21 +1,25 @@
 /* main.c - the `mare` launcher: one LuaJIT state, Mare's paths, signals and exit status; the rest
  * is lua/mare/launcher/cli.lua.
  *
- * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for host.interrupted(): a run ends there,
- * with a checkpoint if it takes any; without, it leaves nothing under the names of its files. A
- * script that has not asked within GRACE further VM instructions gets an error from a hook, and
- * another one, sooner each time, where it catches that and runs on. LuaJIT tests no hooks in
- * compiled code. For what is typed (a session, -e, -) its profiler is therefore armed in line mode,
- * never to sample: every trace then looks at one byte for each line of Lua, and raising SIGPROF
- * sets that byte. A script would pay for it (filling 2048^2 cells of a state took 0.161 s without
- * and 0.204 s with it, the best of 96 each, on two busy cores): there a compiled loop that does not
- * ask runs until the second signal, which kills.
+ * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for host.interrupted(): a run ends
+ * there, with a checkpoint if it takes any; without, it leaves nothing under the names of its
+ * files. A script that runs on for GRACE ms of Lua without asking gets an error from a hook, and
+ * another one, sooner each time, where it catches that and runs on. The time begins when Lua is
+ * seen to run after the signal: a step that waits for a device may take as long as it wants.
+ *
+ * LuaJIT tests no hooks in compiled code. For what is typed (a session, -e, -) its profiler is
+ * therefore armed in line mode, never to sample: every trace then looks at one byte for each line
+ * of Lua, and raising SIGPROF sets that byte. A script would pay for it (filling the state of
+ * 1024^2 cells took 0.24 s without and 0.37 to 0.43 s with it, on two busy cores). Its launches,
+ * waits and downloads look at the flag instead. A compiled loop that calls none of them is ended
+ * by a timer that finds the program counter in compiled code all the time.
  *
  * What asks for an end may send its signal twice: GNU timeout sends one to its child and, at once,
  * one to the group that the child is in. A repeat counts where it comes late enough to be meant.
  */
 #include "engine.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,6 +30,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <lauxlib.h>
@@ -33,8 +38,11 @@
 #include <luajit.h>
 #include <lualib.h>
 
-/* VM instructions: some 20 ms of light ones, and 2 ms for what is typed */
-enum { GRACE = 1000000, TYPED_GRACE = 100000 };
+/* Milliseconds that a script or what is typed may run on, and VM instructions between two looks */
+enum { GRACE = 1000, TYPED_GRACE = 200, LOOK = 100 };
+
+/* Milliseconds between two looks of the timer, and how many find compiled code before it acts */
+enum { TICK = 20, TICKS = 5 };
 
 /* Milliseconds: repeats that come sooner are one signal, from a keyboard and from a program */
 enum { KEY_REPEAT = 100, REPEAT = 1000 };
@@ -43,10 +51,12 @@ static lua_State *state;
 static pthread_t thread;        /* runs it */
 static int nothing;             /* a reference to a function that does nothing */
 static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
-static volatile sig_atomic_t patience;          /* not yet seen to run on after it */
+static volatile sig_atomic_t patience;  /* 1: not yet seen to run on after it; 2: and it was said */
 static volatile sig_atomic_t armed;             /* compiled code looks */
 static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
-static int grace;               /* less each time: a script may catch the error and run on */
+static volatile int64_t ran_on_at;      /* milliseconds: Lua was seen to run on; 0: not yet */
+static int grace, look;         /* less each time: a script may catch the error and run on */
+static int ticks;               /* of the timer in compiled code, one after the other */
 static int lives = 1;           /* signals that nobody need answer before one kills */
 static volatile sig_atomic_t unanswered;
 static volatile int64_t counted_at;     /* milliseconds: the last of those */
@@ -70,23 +80,43 @@ static void end_recording(lua_State *L) {
 /* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
 static void stop_script(lua_State *L, lua_Debug *frame) {
     (void)frame;
-    lua_sethook(L, stop_script, LUA_MASKCOUNT, grace);
-    if (!patience) {
-        grace = grace > 4 ? grace / 4 : 1;
-        lua_sethook(L, stop_script, LUA_MASKCOUNT, grace);
+    int64_t now = milliseconds();
+    if (!ran_on_at) {
+        ran_on_at = now;
+        patience = 0;
+        lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
+        end_recording(L);
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+    } else if (now - ran_on_at >= grace) {
+        ran_on_at = now;
+        grace /= 4;
+        look = look > 4 ? look / 4 : 1;
+        lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
         lua_pushliteral(L, "interrupted");
         lua_error(L);
     }
-    patience = 0;
-    end_recording(L);
-    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+}
+
+static void set_timer(int first) {
+    struct itimerval timer = { .it_interval.tv_usec = TICK * 1000 };
+    timer.it_value.tv_sec = first / 1000;
+    timer.it_value.tv_usec = first % 1000 * 1000;
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void stop_timer(void) {
+    setitimer(ITIMER_REAL, &(struct itimerval){ 0 }, NULL);
 }
 
 static void set_hook(void) {
     patience = 1;
+    ran_on_at = 0;
+    ticks = 0;
     grace = armed ? TYPED_GRACE : GRACE;
+    look = LOOK;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
+    set_timer(900);
 }
 
 /* A signal comes to a thread of OpenCL, CUDA or HDF5, too: always where the first thread is in its
@@ -108,15 +138,50 @@ static void on_signal(int number) {
     unanswered++;
     if (held) return;
     set_hook();
-    if (armed) alarm(1);
 }
 
-/* A second after Ctrl-C at what is typed: C that runs, as in a wait for a device, does not stop. */
-static void on_silence(int number) {
+/* Whether this is code that LuaJIT has compiled, which lies in no object, or a library's that such
+ * code calls. */
+static int is_compiled_lua(uintptr_t pc) {
+    Dl_info object;
+    if (!dladdr((void *)pc, &object) || !object.dli_fname) return 1;
+    return strstr(object.dli_fname, "libluajit") || strstr(object.dli_fname, "libm.");
+}
+
+static uintptr_t program_counter(const ucontext_t *at) {
+#if defined __x86_64__
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RIP];
+#else
+    return (uintptr_t)at->uc_mcontext.pc;
+#endif
+}
+
+/* From 0.9 s after the signal on, until Lua answers or is seen to run on: C that runs, as in a
+ * wait for a device, does not stop, and compiled code of a script does not look. */
+static void on_silence(int number, siginfo_t *info, void *at) {
     static const char text[] = "\nmare: waiting for what runs on a device or in C; "
                                "more of Ctrl-C end Mare\n";
-    (void)number;
-    if (interrupted && patience && write(STDERR_FILENO, text, sizeof text - 1) < 0) patience = 0;
+    (void)info;
+    if (!pthread_equal(pthread_self(), thread)) {
+        pthread_kill(thread, number);
+        return;
+    }
+    if (!interrupted || !patience) {
+        stop_timer();
+        return;
+    }
+    int is_compiled = !armed && is_compiled_lua(program_counter(at));
+    ticks = is_compiled ? ticks + 1 : 0;
+    if (ticks == TICKS) {
+        signal(interrupted, SIG_DFL);
+        raise(interrupted);
+    }
+    if (is_compiled) return;
+    if (armed) stop_timer();
+    else set_timer(200);
+    if (patience > 1) return;
+    patience = 2;
+    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) patience = 0;
 }
 
 static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {
@@ -132,6 +197,8 @@ static void watch_signals(void) {
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, NULL, &before);       /* which nohup ignores */
     if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
+    struct sigaction silence = { .sa_sigaction = on_silence, .sa_flags = SA_RESTART | SA_SIGINFO };
+    sigaction(SIGALRM, &silence, NULL);
 }
 
 /* host.stop_anywhere([lives]): from now on the first signal stops compiled code too, and only after
@@ -140,14 +207,13 @@ static int host_stop_anywhere(lua_State *L) {
     lives = (int)luaL_optinteger(L, 1, 1);
     luaJIT_profile_start(L, "li1000000000", ignore_sample, NULL);
     setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL); /* its signals come to any thread */
-    struct sigaction action = { .sa_handler = on_silence, .sa_flags = SA_RESTART };
-    sigaction(SIGALRM, &action, NULL);
     armed = 1;
     return 0;
 }
 
 static void leave_alone(lua_State *L) {
     patience = 0;
+    stop_timer();
     lua_sethook(L, NULL, 0, 0);
     luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
 }
@@ -218,6 +284,8 @@ static void fill_host(lua_State *L) {
     add_function(L, "hold", host_hold);
     add_function(L, "call", host_call);
     add_function(L, "stop_anywhere", host_stop_anywhere);
+    lua_pushlightuserdata(L, (void *)&interrupted);
+    lua_setfield(L, -2, "signal");
 }
 
 /* ---- run ---- */

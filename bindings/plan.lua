@@ -14,6 +14,7 @@ local mare = require 'bindings.ffi'
 local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
+local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 
 local C, check = mare.C, mare.check
@@ -53,6 +54,7 @@ function plan:run(count, s)
     local status = C.mare_plan_run(self.handle, count, stream.handle(s, 'plan:run'))
     if status ~= 0 then check(status) end
     if self.kept then anchors.keep(s or self.device.stream, self.kept) end
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 local release = plan.release

@@ -6,6 +6,7 @@ local mare = require 'bindings.ffi'
 local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
+local signal = require 'bindings.signal'
 
 local C, check = mare.C, mare.check
 
@@ -59,6 +60,7 @@ end
 function stream:wait()
     check(C.mare_stream_wait(self.handle))
     anchors.settle(self.key)
+    if signal.came[0] ~= 0 then signal.heed() end
 end
 
 -- Makes sure that what is queued starts.

@@ -1,4 +1,5 @@
 local host = require 'bindings.host'
+local system = require 'bindings.system'
 
 local function quote(word)
     return "'" .. word:gsub("'", "'\\''") .. "'"
@@ -300,7 +301,7 @@ describe('an interrupt', function()
         end
     end)
 
-    it('stops a script, a compiled loop of it at the second time', function()
+    it('stops a script, also a compiled loop of it', function()
         local interpreted = script(ready .. 'jit.off(true) while true do end', finally)
         assert.equal('mare: interrupted\nstatus 130\n', signal_to(interpreted, 'INT'))
         local asking = script(ready .. [[
@@ -308,8 +309,45 @@ describe('an interrupt', function()
             while not host.interrupted() do for i = 1, 1000 do x = x + i end end
             print 'asked']], finally)
         assert.equal('asked\nstatus 130\n', signal_to(asking, 'HUP'))
-        local compiled = script(ready .. 'while true do end', finally)
-        assert.equal('status 130\n', signal_to(compiled, 'INT', 'INT'))
+        for _, loop in ipairs { 'while true do end', 'for i = 1, 1e12 do end',
+            'local x = 0 while true do x = math.sin(x) + 1 end' } do
+            assert.equal('status 130\n', signal_to(script(ready .. loop, finally), 'INT'))
+        end
+    end)
+
+    it('stops loops of launches, waits and downloads in time', function()
+        local loop = ready .. [[
+            local d = require('mare').device.open 'null'
+            local b, e = d:buffer { type = 'float', count = 4 }, d:event()
+            b:fill(0)
+            while true do %s end]]
+        for _, body in ipairs { 'e:record() e:wait()', 'b:download()', 'd:wait()',
+            'd.stream:wait()' } do
+            local words = script(loop:format(body), finally)
+            local start = system.now()
+            assert.equal('mare: interrupted\nstatus 130\n', signal_to(words, 'INT'))
+            assert.truthy(system.now() - start < 4, body)
+        end
+    end)
+
+    it('stops what is typed in a fraction of a second', function()
+        local code = ready .. [[
+            local d = require('mare').device.open 'null'
+            while true do d:wait() for _ = 1, 1000 do d:pool() end end]]
+        local start = system.now()
+        assert.equal('mare: interrupted\nstatus 130\n', signal_to('-e ' .. quote(code), 'INT'))
+        assert.truthy(system.now() - start < 3)
+    end)
+
+    it('leaves a loop that waits long for a device the time to ask', function()
+        local asking = script(ready .. [[
+            local host, ffi = require 'bindings.host', require 'ffi'
+            ffi.cdef 'unsigned sleep(unsigned seconds);'
+            for _ = 1, 5 do
+                if ffi.C.sleep(2) and host.interrupted() then print 'asked' break end
+            end]], finally)
+        local output = signal_to(asking, 'INT')
+        assert.truthy(output:find 'asked\nstatus 130\n$', output)
     end)
 
     it('is not a hangup under nohup', function()

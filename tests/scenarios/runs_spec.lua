@@ -76,8 +76,14 @@ describe('plain values', function()
 
     it('are nothing else', function()
         assert.error_matches(function() literal.encode { print } end, 'a function cannot be kept')
-        assert.is_nil(literal.decode 'os.exit()')
-        assert.is_nil(literal.decode '{')
+        for _, text in ipairs { 'os.exit()', '{', '', 'nil', '{nil,}', '{1,}x', '{["a"=1,}', '0x10',
+            '{[0/0]=1,}', '"\\999"', '"', '1e', '--', '("x").rep', 'print', ('{'):rep(1e5),
+            '(function() while true do end end)()' } do
+            assert.is_nil(literal.decode(text))
+        end
+        local within = {}
+        within[1] = within
+        assert.error_matches(function() literal.encode(within) end, 'it holds itself')
     end)
 end)
 

@@ -4,6 +4,7 @@
 -- not thread-safe, so its calls go one at a time, whatever the thread.
 
 local ffi = require 'ffi'
+local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
 local host = require 'bindings.host'
 local lock = require 'bindings.lock'
@@ -361,8 +362,10 @@ function netcdf.holds(data, type, n)
     return found == type and (not have or have >= n)
 end
 
--- data: cdata of float, double or int, row-major; converted where the variable's type differs
+-- data: cdata of float, double or int, or a host_array, row-major; converted where the variable's
+-- type differs
 function File:put(variable, start, count, data)
+    if host_array.is(data) then data = data:pointer() end
     local var, n = var_id(self, variable), region(self, start, count)
     local type, have = element(data)
     if have and have < n then
@@ -396,9 +399,7 @@ function File:put_text(variable, start, count, text)
     self:check(status, 'write variable ' .. variable)
 end
 
--- A cdata array of the variable's own type, its number of elements, and its shape. start and count
--- default to the whole variable.
-function File:get(variable, start, count)
+local function get(self, variable, start, count)
     local var, shape = var_id(self, variable), self:variable(variable).shape
     count, start = count or shape, start or {}
     for i = 1, #shape do start[i] = start[i] or 0 end
@@ -407,12 +408,20 @@ function File:get(variable, start, count)
     local data = ffi.new(type .. '[?]', n)
     local status = C.nc_get_vara(self.id, var, self.start, self.count, data)
     self:check(status, 'read variable ' .. variable)
-    return data, n, count
+    return data, n, count, type
+end
+
+-- Returns an array of the variable's own type that nobody reads past its end (host_array.lua), its
+-- number of elements, and its shape. start and count default to the whole variable.
+function File:get(variable, start, count)
+    local data, n, shape, type = get(self, variable, start, count)
+    local label = self.path .. ': ' .. variable
+    return host_array.wrap(data, n, self:variable(variable).type, type, label), n, shape
 end
 
 -- A part of a variable of type char as a text, without the zeros or blanks that fill it up.
 function File:text(variable, start, count)
-    local data, n = self:get(variable, start, count)
+    local data, n = get(self, variable, start, count)
     return (ffi.string(data, n):gsub('[%z ]+$', ''))
 end
 

@@ -222,7 +222,7 @@ describe('large fields', function()
         for step = 0, file:dimensions().time - 1 do
             for _, name in ipairs { 'rho', 'p' } do
                 local cells, n = file:get(name, { step, 0, 0 }, { 1, high, wide })
-                all[#all + 1] = ffi.string(ffi.cast('char *', cells), 4 * n)
+                all[#all + 1] = ffi.string(ffi.cast('const char *', cells:pointer()), 4 * n)
             end
         end
         file:close()

@@ -75,13 +75,15 @@ end
 local rho = { 'eta_rho', 'xi_rho' }
 local rho_t = { 'ocean_time', 'eta_rho', 'xi_rho' }
 
--- As ROMS writes it. change: { times =, layered = u, v in layers instead of means, wind = standard
--- name of Uwind, without = a variable, units = of zeta, short = u with a point less }
+-- As ROMS writes it. change: { times =, layered = u, v in layers instead of means, bounds = how many
+-- s_w has, 5, wind = standard name of Uwind, without = a variable, units = of zeta, short = u with a
+-- point less }
 local function write_roms(path, change)
     change = change or {}
     local times, list = change.times or hours, {}
     local lengths = { xi_rho = nx, eta_rho = ny, xi_u = change.short and nx - 2 or nx - 1,
-        eta_u = ny, xi_v = nx, eta_v = ny - 1, ocean_time = #times, s_rho = 4, s_w = 5, one = 1 }
+        eta_u = ny, xi_v = nx, eta_v = ny - 1, ocean_time = #times, s_rho = 4,
+        s_w = change.bounds or 5, one = 1 }
     local filled = { type = 'float', attributes = { _FillValue = missing } }
     add_time(list, 'ocean_time', times)
     add(list, 'h', rho, 'meter', depth)
@@ -195,6 +197,15 @@ describe('a file of ROMS', function()
             assert.equal(0, hu)
         end)
     end
+
+    it('is refused with other bounds than its layers have', function()
+        for bounds, text in pairs { [3] = 'has 3 values, 4 layers want 5', [9] = 'has 9 values' } do
+            local path = write_roms(folder .. '/r.nc', { layered = true, bounds = bounds })
+            assert.matches('r.nc: s_w: ' .. text, message(function()
+                return mare.roms({ file = path, window = { 2, 12, 1, 11 } }).initial(6800, 7500)
+            end))
+        end
+    end)
 
     it('has what is known at the sides, between its times', function()
         local r = mare.roms { file = write_roms(folder .. '/r.nc'), window = { 2, 12, 1, 11 },

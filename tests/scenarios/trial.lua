@@ -83,7 +83,7 @@ function trial.data_of(path)
     local file, all = netcdf.open(path), {}
     for _, v in ipairs(file:variables()) do
         local data = file:get(v.name)
-        all[v.name] = ffi.string(data, ffi.sizeof(data))
+        all[v.name] = ffi.string(data:pointer(), ffi.sizeof(data:pointer()))
     end
     file:close()
     return all

@@ -129,7 +129,7 @@ function Dataset:read(field, k)
     local data = self.file:get(field.name, start, count)
     local missing, scale, offset = missing_values(a), a.scale_factor or 1, a.add_offset or 0
     local plain = not missing and scale == 1 and offset == 0
-    if plain and not field.x_turned and not field.y_turned then return data end
+    if plain and not field.x_turned and not field.y_turned then return data:pointer() end
     local out = netcdf.doubles(nx * ny)
     for j = 0, ny - 1 do
         local row = (field.y_turned and ny - 1 - j or j) * nx

@@ -222,10 +222,19 @@ local variables = {
     north_wind = { { 'Vwind', 'Vwind_northward' }, 0, 0, 'velocity' },
 }
 
+-- The values at the bounds of layers, of which there is one more than layers.
+local function bounds(set, name, layers)
+    local data, n = set.file:get(need(set, name).name)
+    if n ~= layers + 1 then
+        fail(set, name, 'has %d values, %d layers want %d', n, layers, layers + 1)
+    end
+    return data
+end
+
 -- What stretches the layers of a file.
-local function stretching(set)
-    local v, kind = need(set, 's_w'), find(set, 'Vtransform')
-    return { s = set.file:get(v.name), c = set.file:get(need(set, 'Cs_w').name),
+local function stretching(set, layers)
+    local kind = find(set, 'Vtransform')
+    return { s = bounds(set, 's_w', layers), c = bounds(set, 'Cs_w', layers),
         hc = tonumber(set.file:get(need(set, 'hc').name)[0]),
         kind = kind and tonumber(set.file:get(kind.name)[0]) or 1 }
 end
@@ -244,7 +253,7 @@ end
 -- The mean over the depth of a variable of four dimensions.
 local function depth_mean(self, set, v, attributes, box, k, place)
     local sum, depth = memory.array('double', box.nx * box.ny), self.depths
-    set.layers = set.layers or stretching(set)
+    set.layers = set.layers or stretching(set, v.shape[2])
     for layer = 1, v.shape[2] do
         local data = read(set, v, attributes, box, { k, layer - 1 })
         for n = 0, box.nx * box.ny - 1 do

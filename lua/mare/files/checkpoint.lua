@@ -7,6 +7,7 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local literal = require 'mare.base.literal'
+local structure = require 'mare.base.structure'
 local zlib = require 'bindings.zlib'
 
 local checkpoint = {}
@@ -14,6 +15,27 @@ local checkpoint = {}
 local magic = 'Mare checkpoint 1 '
 local crc_bytes = 8             -- as hexadecimal digits
 local most_kept = 99
+
+local words, number, whole = structure.text, structure.number, structure.whole
+local optional, list = structure.optional, structure.list
+
+-- Where an output file stood: of netcdf.lua or film.lua.
+local position = {
+    path = words, temporary = words, size = whole, shape = words, last = optional(number),
+    steps = optional(whole), frames = optional(whole), id = optional(words),
+    index = optional(words), pieces = optional(list(list(whole, 2))),
+    digest = optional(structure.any), range = optional(list(number, 2)),
+}
+
+-- What every header holds. Particles and analyses check theirs.
+local header_rule = {
+    version = words, device = words, title = optional(words), run_id = words,
+    identity = list(list(words, 2)), t = number, steps = whole, dt = number, rate = number,
+    cfl = number, last = optional(number), t_end = optional(number), state = optional({}),
+    series = optional { shape = words, rows = words, accounts = optional(words) },
+    analyses = optional(list({})),
+    outputs = list { last = optional(number), position = position },
+}
 
 -- Returns the name of the k-th newest checkpoint, from k = 0.
 function checkpoint.name(path, k)
@@ -64,6 +86,8 @@ local function parse(data, size)
     end
     local header = literal.decode(files.text(data + #line, header_bytes))
     if not header then return nil, 'has a header that cannot be read' end
+    local fault = structure.fault(header, header_rule)
+    if fault then return nil, 'has a damaged header: ' .. fault end
     return { header = header, state = data + (#line + header_bytes), bytes = state_bytes,
         memory = data }
 end

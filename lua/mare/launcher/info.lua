@@ -131,13 +131,13 @@ end
 local function checkpoint_lines(found)
     local h = found.header
     local lines = {
-        'checkpoint: whole, its checksum is right', 'title: ' .. tostring(h.title),
+        'checkpoint: whole, its checksum is right', 'title: ' .. (h.title or 'none'),
         'source: Mare ' .. h.version, 'device: ' .. h.device, place_line(h),
     }
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do
         local p = output.position
-        local count, noun = p.frames or p.steps, p.frames and 'frame' or 'record'
+        local count, noun = p.frames or p.steps or 0, p.frames and 'frame' or 'record'
         local to = p.last and (' to t = %g'):format(p.last) or ''
         lines[#lines + 1] = ('output: %s, %d %s%s%s'):format(p.path, count, noun,
             count == 1 and '' or 's', to)

@@ -3,6 +3,7 @@
 -- work. The host adds them up in the order of the list of cells, so that the sums do not depend on
 -- how the grid is split.
 
+local errors = require 'bindings.errors'
 local accounts = {}
 
 local Accounts = {}
@@ -38,7 +39,14 @@ function Accounts:sums()
 end
 
 -- Goes on from such a list.
-function Accounts:load(list) self.entries:load(list) end
+function Accounts:load(list)
+    local count = 2 * #self.sim.scheme.tide.cells
+    if #list ~= count then
+        errors.usage('accounts: the checkpoint has %d values of the tide, must have %d', #list,
+            count)
+    end
+    self.entries:load(list)
+end
 
 function Accounts:release() self.entries:release() end
 

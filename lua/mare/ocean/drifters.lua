@@ -13,6 +13,7 @@ local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local source = require 'mare.base.source'
 local writer = require 'mare.files.trajectory'
+local structure = require 'mare.base.structure'
 local zlib = require 'bindings.zlib'
 
 local drifters = {}
@@ -52,9 +53,19 @@ local function checksum(list)
     return string.format('%08x', zlib.crc32(0, doubles, 8 * #list))
 end
 
+-- Refuses what is no list of drifters in a checkpoint.
+local function check_kept(earlier, count)
+    local places = structure.list(structure.number, 3 * count)
+    local fault = structure.fault(earlier, { now = places,
+        records = structure.list { t = structure.number, at = places } })
+    if fault then errors.usage('drifters: the checkpoint is damaged: %s', fault) end
+end
+
 -- Refuses to go on with drifters other than those of a checkpoint; self may be nil.
 local function check_same(self, earlier)
     local count = self and self.count or 0
+    local fault = structure.fault(earlier, { count = structure.whole, places = structure.text })
+    if fault then errors.usage('drifters: the checkpoint is damaged: %s', fault) end
     if earlier.count ~= count then
         errors.usage('drifters: the run to be continued had %d, not %d', earlier.count, count)
     end
@@ -89,6 +100,7 @@ function drifters.new(desc, earlier)
     self.places = checksum(self.now)
     if earlier then
         check_same(self, earlier)
+        check_kept(earlier, self.count)
         self.now, self.records = earlier.now, earlier.records
         self.last = self.records[#self.records] and self.records[#self.records].t
     end

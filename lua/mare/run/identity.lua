@@ -43,8 +43,8 @@ local function add(pieces, name, value)
     end
     local keys = {}
     for key in pairs(value) do keys[#keys + 1] = key end
-    table.sort(keys)
-    for _, key in ipairs(keys) do add(pieces, key, value[key]) end
+    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+    for _, key in ipairs(keys) do add(pieces, tostring(key), value[key]) end
 end
 
 -- One entry as { { 'nx', '400' }, { 'ny', '200' }, ... }, or with the text itself and no name.

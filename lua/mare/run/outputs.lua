@@ -21,6 +21,7 @@ local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
+local structure = require 'mare.base.structure'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
@@ -256,12 +257,25 @@ local function open_files(self)
     end
 end
 
+-- What a file must know to be gone on with, beside what every position has.
+local wanted_of = {
+    film = { frames = structure.whole },
+    data = { steps = structure.whole, index = structure.text,
+        pieces = structure.list(structure.list(structure.whole, 2)) },
+}
+
+local function check_position(output, position)
+    local fault = structure.fault(position, wanted_of[output.film and 'film' or 'data'])
+    if fault then errors.usage('%s: the checkpoint is damaged: %s', output.spec.path, fault) end
+end
+
 -- What a checkpoint knows of the files of the run that is gone on with.
 local function recall(self, earlier)
     local known = {}
     for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
     for _, output in ipairs(self.list) do
         local before = known[output.spec.path] or {}
+        if before.position then check_position(output, before.position) end
         output.last, output.position = before.last, before.position
     end
 end

@@ -162,10 +162,15 @@ end
 
 -- Gives analyses of a run what they had gathered at the checkpoint that it goes on from.
 function restart.load_analyses(desc, sim, found)
-    local list, kept = places(desc, sim), found.header.analyses or {}
+    local list, bytes = places(desc, sim)
+    local kept = found.header.analyses or {}
     if #kept > #list then
         errors.usage('%s: the run to be continued had analyses: %d, not %d', found.path,
             #kept, #list)
+    end
+    if found.bytes ~= bytes and #kept == #list then
+        errors.usage('%s: its state has %.0f bytes, the grid wants %.0f', found.path, found.bytes,
+            bytes)
     end
     for k, analysis in ipairs(desc.analyses or {}) do
         if not kept[k] then errors.usage('%s: has no sums of an analysis', found.path) end

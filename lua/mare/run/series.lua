@@ -111,8 +111,13 @@ local function recall(self, earlier)
     if earlier.shape ~= self.shape then
         errors.usage 'series: the run to be continued had other gauges, variables or integrals'
     end
+    local columns = 1 + #self.integrals + #self.variables * #self.gauges
     for line in earlier.rows:gmatch '[^\n]+' do
         local row = decode(line)
+        if #row ~= columns then
+            errors.usage('series: a row of the checkpoint has %d values, must have %d', #row,
+                columns)
+        end
         self.rows[#self.rows + 1], self.texts[#self.texts + 1] = row, line
         self.last = row[1]
     end

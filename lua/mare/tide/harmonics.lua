@@ -14,6 +14,7 @@
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local source = require 'mare.base.source'
+local structure = require 'mare.base.structure'
 local tides = require 'mare.forcing.tides'
 
 local harmonics = {}
@@ -108,10 +109,20 @@ local function check_same(self, sim, kept)
     end
 end
 
+-- What a checkpoint holds of an analysis beside its sums of each cell. size: of
+-- the fit.
+local function kept_rule(size)
+    return { names = structure.list(structure.text), variable = structure.optional(structure.text),
+        from = structure.number, count = structure.whole,
+        sums = structure.list(structure.number, size ^ 2) }
+end
+
 -- Continues from what save() has left. host: a pointer to the sums. Raises an
 -- error if they belong to other constituents, another unknown or another
 -- starting time.
 function Harmonics:load(sim, host, kept)
+    local fault = structure.fault(kept, kept_rule(self.fit.size))
+    if fault then errors.usage('harmonics: the checkpoint is damaged: %s', fault) end
     check_same(self, sim, kept)
     if kept.count == 0 then return end
     attach(self, sim)

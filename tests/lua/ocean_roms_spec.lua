@@ -75,9 +75,9 @@ end
 local rho = { 'eta_rho', 'xi_rho' }
 local rho_t = { 'ocean_time', 'eta_rho', 'xi_rho' }
 
--- As ROMS writes it. change: { times =, layered = u, v in layers instead of means, bounds = how many
--- s_w has, 5, wind = standard name of Uwind, without = a variable, units = of zeta, short = u with a
--- point less }
+-- As ROMS writes it. change: { times =, layered = u, v in layers instead of means, bounds = how
+-- many s_w has, 5, wind = standard name of Uwind, without = a variable, units = of zeta, short = u
+-- with a point less }
 local function write_roms(path, change)
     change = change or {}
     local times, list = change.times or hours, {}

@@ -7,13 +7,13 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Bump',
-    help = 'A smooth bump of water spreads; with --reference the order of the scheme.',
+    help = 'A smooth bump of water spreads; --reference measures the order of the scheme.',
     mare.options.simulation, mare.shallow_water.options,
     { name = 'nx', default = 256, help = 'cells along x and along y' },
     { name = 'ny', withdrawn = true },
     { name = 'image', default = 'bump.png' },
     { name = 't-end', default = 1 },
-    { name = 'reference', default = 0, help = 'cells of a reference; 0: none' },
+    { name = 'reference', default = 0, help = 'cells of a reference solution; 0: none' },
 }
 local size, radius = 100, 20
 if o.nx % 4 ~= 0 then mare.options.refuse('nx', o.nx, 'a multiple of 4') end

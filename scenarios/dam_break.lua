@@ -9,16 +9,16 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Dam break',
-    help = 'Water behind a dam that is gone, against the exact solution.',
+    help = 'A dam breaks; the flow is compared with the exact solution.',
     mare.options.simulation, mare.shallow_water.options,
     { name = 'nx', default = 400, help = 'cells along the channel' },
-    { name = 'ny', default = 4, help = 'cells across it' },
+    { name = 'ny', default = 4, help = 'cells across the channel' },
     { name = 'image', default = 'dam_break.png' },
     { name = 't-end', default = 6 },
-    { name = 'bed', default = 'wet', choices = { 'wet', 'dry' }, help = 'in front of the dam' },
+    { name = 'bed', default = 'wet', choices = { 'wet', 'dry' }, help = 'bed in front of the dam' },
     { name = 'axis', default = 'x', choices = { 'x', 'y' }, help = 'direction of the channel' },
     { name = 'ocean', type = 'string', choices = { 'cdklm', 'kurganov_petrova' },
-        help = 'scheme of mare.ocean, over a level bed, instead of --scheme' },
+        help = 'use this scheme of mare.ocean over a level bed, instead of --scheme' },
 }
 for _, name in ipairs(o.ocean and { 'scheme', 'flux', 'limiter' } or {}) do
     if o:given(name) then mare.options.refuse(name, o[name], 'none with --ocean') end

@@ -11,11 +11,11 @@ local o = mare.options {
     help = 'Two geostrophic jets: steady, and unstable once disturbed.',
     mare.options.simulation, mare.ocean.options,
     { name = 'nx', default = 500, help = 'cells along the jets' },
-    { name = 'ny', default = 300, help = 'cells across them, in 6 degrees of latitude' },
+    { name = 'ny', default = 300, help = 'cells across the jets, in 6 degrees of latitude' },
     { name = 'image', default = 'double_jet.png' },
-    { name = 't-end', default = 3 * 86400, unit = 's', help = 'to stop at' },
+    { name = 't-end', default = 3 * 86400, unit = 's', help = 'time to stop at' },
     { name = 'bump', type = 'number', default = 0.12, range = { 0, 1 },
-        help = 'height of the disturbance, by that of the jets' },
+        help = 'height of the disturbance, relative to that of the jets' },
 }
 local g, depth, fastest = 9.80616, 230, 3       -- m/s2, m, m/s
 local f = 2 * 7.2722e-5 * math.sin(math.rad(75))

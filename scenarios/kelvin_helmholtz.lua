@@ -20,7 +20,7 @@ local o = mare.options {
     { name = 't-end', default = 2 },
     { name = 'seed', default = 42 },
     { name = 'perturbation', default = 'noise', choices = { 'noise', 'smooth' },
-        help = 'what starts it' },
+        help = 'initial perturbation' },
 }
 local smooth = o.perturbation == 'smooth'
 if smooth and not o:given 'nx' then o.nx = o.ny end

@@ -8,15 +8,17 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Kelvin wave',
-    help = 'A wave follows the coast of a rotating channel, against linear theory.',
+    help = 'A wave follows the coast of a rotating channel, compared with linear theory.',
     mare.options.simulation, mare.ocean.options,
     { name = 'scheme', default = 'linear' },
     { name = 'nx', default = 500, help = 'cells along the channel of 5000 km' },
-    { name = 'ny', default = 200, help = 'cells across 2000 km' },
+    { name = 'ny', default = 200, help = 'cells across the channel of 2000 km' },
     { name = 'cfl', default = 0.8 },
     { name = 'image', default = 'kelvin_wave.png' },
-    { name = 't-end', default = 159638, unit = 's', help = 'to stop at; default: once around' },
-    { name = 'height', type = 'number', default = 0.1, range = { 1e-6, 10 }, help = 'm' },
+    { name = 't-end', default = 159638, unit = 's',
+        help = 'time to stop at; default: once around' },
+    { name = 'height', type = 'number', default = 0.1, range = { 1e-6, 10 },
+        help = 'height of the wave, m' },
 }
 local g, f, depth, length, width = 9.81, 1.2e-4, 100, 5000e3, 2000e3
 local c = math.sqrt(g * depth)

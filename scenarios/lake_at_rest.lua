@@ -7,16 +7,16 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Lake at rest',
-    help = 'Water at rest over a rough bed, wet and dry, must stay so.',
+    help = 'Water at rest over a rough bed, wet and dry, must stay at rest.',
     mare.options.simulation, mare.ocean.options,
     { name = 'nx', default = 120, help = 'cells along x' },
     { name = 'ny', default = 100, help = 'cells along y' },
     { name = 'image', default = 'lake_at_rest.png' },
-    { name = 't-end', default = 3600, unit = 's', help = 'to stop at' },
+    { name = 't-end', default = 3600, unit = 's', help = 'time to stop at' },
     { name = 'map', default = 'flat', choices = { 'flat', 'turned', 'longitude-latitude' },
-        help = 'of the grid' },
-    { name = 'level', type = 'number', default = 0.3, help = 'of the surface (m)' },
-    { name = 'seed', default = 1, help = 'of the bed' },
+        help = 'coordinates of the grid' },
+    { name = 'level', type = 'number', default = 0.3, help = 'level of the surface, m' },
+    { name = 'seed', default = 1, help = 'seed of the bed' },
 }
 local spherical = o.map == 'longitude-latitude'
 

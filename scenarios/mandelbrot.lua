@@ -12,11 +12,12 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Zooms into the Mandelbrot set',
-    help = 'The zoom of a published comparison of languages; by options any other.',
+    help = 'The zoom of a published comparison of languages, or with options any other.',
     mare.options.device,
     mare.mandelbrot.options,
-    { name = 'image', type = 'path', help = 'PNG file of the last frame' },
-    { name = 'energy', default = false, help = 'measure what the device takes, above rest' },
+    { name = 'image', type = 'path', help = 'PNG file for the last frame' },
+    { name = 'energy', default = false,
+        help = 'measure the energy that the device takes, above rest' },
     { name = 'quiet', default = false, help = 'print nothing' },
 }
 

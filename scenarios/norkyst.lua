@@ -8,20 +8,24 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'NorKyst',
-    help = 'A window of NorKyst-800 or another file of ROMS, from its own state and sides.',
+    help = 'A window of a file of NorKyst-800 or ROMS, with its initial state and sides.',
     mare.options.simulation, mare.ocean.options,
-    { name = 'file', type = 'string', help = 'NetCDF file, or several as a.nc,b.nc' },
-    { name = 'window', type = 'string', help = 'of rho points, as i0,i1,j0,j1; all but the outer '
-        .. 'ones if not given' },
-    { name = 'sponge', default = 20, range = { 1, 1000 }, help = 'cells along each side' },
-    { name = 'friction', default = 0.0025, range = { 0, 1 }, help = 'quadratic, coefficient' },
+    { name = 'file', type = 'string', help = 'NetCDF file, or several: a.nc,b.nc' },
+    { name = 'window', type = 'string',
+        help = 'rho points to use: i0,i1,j0,j1; default: all but the '
+        .. 'outer ones' },
+    { name = 'sponge', default = 20, range = { 1, 1000 },
+        help = 'cells of the sponge along each side' },
+    { name = 'friction', default = 0.0025, range = { 0, 1 },
+        help = 'coefficient of quadratic friction' },
     { name = 'drifters', type = 'integer', range = { 1, 1e6 }, needs = { 'tracks' },
-        help = 'from random places' },
+        help = 'number of drifters, from random places' },
     { name = 'tracks', type = 'path', writes = 'file', needs = { 'drifters' },
-        help = 'CF trajectory file of them' },
-    { name = 'least-depth', default = 5, range = { 0.1 }, help = 'shallower water is made so deep',
+        help = 'CF trajectory file for the drifters' },
+    { name = 'least-depth', default = 5, range = { 0.1 },
+        help = 'least depth; shallower water is deepened',
         type = 'number', unit = 'm' },
-    { name = 't-end', default = 0, range = { 0 }, help = '0: the last record' },
+    { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: the last record' },
     { name = 'nx', withdrawn = true }, { name = 'ny', withdrawn = true },
 }
 if not o.file then

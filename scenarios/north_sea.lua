@@ -12,60 +12,65 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'North Sea',
-    help = 'The tide of the European shelf, against gauges, and storms.',
+    help = 'The tide of the European shelf, compared with gauges; and storms.',
     mare.options.simulation, mare.ocean.options,
     { name = 'grid', type = 'path', help = 'NetCDF file of depths and tides on the open boundary, '
-        .. 'in the layout of nw_shelf_tidal_model.nc; the shipped ones if not given' },
+        .. 'in the layout of nw_shelf_tidal_model.nc; default: the shipped one' },
     { name = 'boundary', type = 'path', help = 'table of the tide on the open boundary of --grid' },
-    { name = 'stations', type = 'path', help = 'table of gauges with their constituents; the '
-        .. 'shipped one if not given' },
-    { name = 'constituents', default = 'M2', help = 'of the tide, as M2,S2, or none' },
-    { name = 'days', type = 'number', default = 5.18, range = { 0.1 }, help = 'to compute' },
+    { name = 'stations', type = 'path', help = 'table of gauges with their constituents; '
+        .. 'default: the shipped one' },
+    { name = 'constituents', default = 'M2',
+        help = 'constituents of the tide, such as M2,S2, or none' },
+    { name = 'days', type = 'number', default = 5.18, range = { 0.1 }, help = 'days to compute' },
     { name = 'spin-up', type = 'number', default = 4.66, range = { 0 },
-        help = 'of these, before the analysis', unit = 'd' },
+        help = 'days of these before the analysis begins', unit = 'd' },
     { name = 'wind', default = 'none', choices = { 'none', 'climatology', 'storm' },
-        help = 'mean of a month, or a storm of 36 hours after the spin-up, from the Faeroes to '
-        .. 'Denmark' },
-    { name = 'month', default = 1, range = { 1, 12 }, help = 'of the climatology' },
-    { name = 'window', type = 'string', help = 'only this, as west,east,south,north in degrees' },
+        help = 'climatology: the mean of a month; storm: one of 36 hours after the spin-up, from '
+        .. 'the Faeroes to Denmark' },
+    { name = 'month', default = 1, range = { 1, 12 }, help = 'month of the climatology' },
+    { name = 'window', type = 'string',
+        help = 'compute only this: west,east,south,north in degrees' },
     { name = 'refine', default = { 1, 1 }, range = { 1, 64 },
-        help = 'cells along x and y that each cell becomes' },
-    { name = 'loading', default = 0.015, range = { 0, 0.5 }, help = 'of gravity that the tide '
-        .. 'itself takes away, by its own pull and the load that it is' },
+        help = 'divide each cell into so many along x and y' },
+    { name = 'loading', default = 0.015, range = { 0, 0.5 }, help = 'share of gravity by '
+        .. 'which self-attraction and loading of the tide reduce it' },
     { name = 'friction', type = 'number', range = { 0, 1 }, help = "Manning's n, s m^(-1/3); "
-        .. '0.032, of the shipped grid 0.025; with all constituents a twentieth less' },
+        .. 'default: 0.032, shipped grid 0.025; a twentieth less with all constituents' },
     { name = 'least-depth', type = 'number', default = 5, range = { 0.1 }, unit = 'm',
-        help = 'shallower water is made so deep' },
-    { name = 'datum', type = 'number', range = { 0, 3 }, help = 'of the amplitude of M2, added to '
-        .. 'all depths; 1.4, of the shipped grid 0' },
+        help = 'least depth; shallower water is deepened' },
+    { name = 'datum', type = 'number', range = { 0, 3 }, help = 'share of the amplitude of M2 '
+        .. 'to add to all depths; default: 1.4, shipped grid 0' },
     { name = 'deeper', type = 'number', range = { -50, 50 }, unit = 'm',
-        help = 'added to all depths; 0, of the shipped grid 4' },
-    { name = 'date', type = 'string', help = 'of t = 0, as 2011-03-11; without it phases are '
-        .. 'Greenwich lags with the moon at its mean' },
+        help = 'depth to add everywhere; default: 0, shipped grid 4' },
+    { name = 'date', type = 'string', help = 'date of t = 0, such as 2011-03-11; without it '
+        .. 'phases are Greenwich lags with a mean moon' },
     { name = 'analysis', type = 'path', writes = 'file',
-        help = 'NetCDF file of the constituents of every cell' },
+        help = 'NetCDF file for the constituents in every cell' },
     { name = 'chart', type = 'path', writes = 'png',
-        help = 'PNG file: cotidal chart of the first constituent' },
+        help = 'PNG file for a cotidal chart of the first constituent' },
     { name = 'scatter', type = 'path', writes = 'png',
-        help = 'PNG file: what gauges observed of that, and what is computed' },
+        help = 'PNG file for its observed and computed values at gauges' },
     { name = 'drifters', type = 'integer', range = { 1, 1e6 }, needs = { 'tracks', 'tracks_chart' },
-        help = 'carried along from t = 0, from random places' },
+        help = 'number of drifters, from random places at t = 0' },
     { name = 'tracks', type = 'path', writes = 'file', needs = { 'drifters' },
-        help = 'CF trajectory file of them' },
+        help = 'CF trajectory file for the drifters' },
     { name = 'tracks-chart', type = 'path', writes = 'png', needs = { 'drifters' },
-        help = 'PNG file of them' },
+        help = 'PNG file for the drifters' },
     { name = 'tracks-every', default = 3600, range = { 1 }, unit = 's',
-        needs = { 'tracks', 'tracks_chart' }, help = 'time between places of drifters' },
-    { name = 'show', default = 'speed', choices = { 'speed', 'eta' }, help = 'in film and image' },
+        needs = { 'tracks', 'tracks_chart' }, help = 'time between recorded places of drifters' },
+    { name = 'show', default = 'speed', choices = { 'speed', 'eta' },
+        help = 'variable in film and image' },
     { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
-    { name = 'viscosity', default = 100, range = { 0, 1e6 }, help = 'of the nonlinear scheme',
+    { name = 'viscosity', default = 100, range = { 0, 1e6 },
+        help = 'viscosity of the nonlinear scheme',
         unit = 'm2/s' },
-    { name = 'overtides', type = 'string', help = 'to be looked for too, as M4,MS4, which the '
-        .. 'boundary does not have and the nonlinear scheme makes' },
+    { name = 'overtides', type = 'string',
+        help = 'further constituents to analyse, such as M4,MS4, '
+        .. 'which only the nonlinear scheme makes' },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
     { name = 'ny', withdrawn = true }, { name = 'theta', withdrawn = true },
     { name = 'rk', withdrawn = true },
-    { name = 't-end', default = 0, range = { 0 }, help = '0: that many days' },
+    { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: after --days' },
 }
 local data = mare.root .. '/scenarios/data/'
 local suited = o.grid and { friction = 0.032, datum = 1.4, deeper = 0 }

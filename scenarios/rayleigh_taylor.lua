@@ -14,9 +14,10 @@ local o = mare.options {
     { name = 'ny', default = 600 },
     { name = 'image', default = 'rayleigh_taylor.png' },
     { name = 't-end', default = 10 },
-    { name = 'gravity', default = 0.1, type = 'number', range = { 0, 10 }, help = 'towards -y' },
+    { name = 'gravity', default = 0.1, type = 'number', range = { 0, 10 },
+        help = 'gravity, towards -y' },
     { name = 'perturbation', default = 'interface', choices = { 'interface', 'velocity' },
-        help = 'what is disturbed at first' },
+        help = 'what is perturbed initially' },
 }
 
 local grid = mare.grid { nx = o.nx, ny = o.ny, x = { -0.25, 0.25 }, y = { -0.75, 0.75 } }

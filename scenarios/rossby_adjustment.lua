@@ -8,7 +8,7 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Rossby adjustment',
-    help = 'A hill of water comes to geostrophic balance, against theory.',
+    help = 'A hill of water comes to geostrophic balance, compared with theory.',
     mare.options.simulation, mare.ocean.options,
     { name = 'scheme', default = 'linear' },
     { name = 'nx', default = 400, help = 'cells along each side of 20000 km' },
@@ -16,7 +16,7 @@ local o = mare.options {
     { name = 'cfl', default = 0.8 },
     { name = 'image', default = 'rossby_adjustment.png' },
     { name = 't-end', default = 20 * 2 * math.pi / 1.2e-4, unit = 's',
-        help = 'time to stop at; 20 inertial periods by default' },
+        help = 'time to stop at; default: 20 inertial periods' },
 }
 local g, f, depth, size, height = 9.81, 1.2e-4, 1000, 20000e3, 0.2
 local radius, steep, wide = math.sqrt(g * depth) / f, 15 * 50e3, 50 * 50e3

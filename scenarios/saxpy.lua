@@ -8,12 +8,12 @@ local o = mare.options {
     title = 'y = a x + y',
     help = 'The smallest complete example: compile a kernel, run it and check the result.',
     mare.options.device,
-    { name = 'n', default = 1000000, range = { 1, 2 ^ 28 }, help = 'elements' },
-    { name = 'a', default = 2.0, type = 'number', help = 'factor' },
+    { name = 'n', default = 1000000, range = { 1, 2 ^ 28 }, help = 'number of elements' },
+    { name = 'a', default = 2.0, type = 'number', help = 'the factor a' },
     { name = 'language', default = 'mare', choices = { 'mare', 'cuda', 'opencl' },
-        help = 'of the kernel' },
+        help = 'language of the kernel' },
     { name = 'energy', default = false,
-        help = 'measure what an element takes, above rest, by many launches more' },
+        help = 'measure the energy per element, above rest, with many more launches' },
     { name = 'quiet', default = false, help = 'print nothing' },
 }
 local print = o.quiet and function() end or print

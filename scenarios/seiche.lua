@@ -7,16 +7,16 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Seiche',
-    help = 'Standing waves in a basin, against their period.',
+    help = 'Standing waves in a basin, compared with their exact period.',
     mare.options.simulation, mare.ocean.options,
     { name = 'scheme', default = 'linear' },
     { name = 'nx', default = 100, help = 'cells along the basin' },
-    { name = 'ny', default = 8, help = 'cells across it' },
+    { name = 'ny', default = 8, help = 'cells across the basin' },
     { name = 'cfl', default = 0.8 },
     { name = 'image', default = 'seiche.png' },
     { name = 'mode', default = 1, range = { 1, 8 }, help = 'nodes along the basin' },
-    { name = 'periods', type = 'number', default = 10, range = { 1 }, help = 'to compute' },
-    { name = 't-end', default = 0, range = { 0 }, help = '0: that many periods' },
+    { name = 'periods', type = 'number', default = 10, range = { 1 }, help = 'periods to compute' },
+    { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: after --periods' },
 }
 local g, depth, length, height = 9.81, 50, 100e3, 1e-3
 local k = o.mode * math.pi / length

@@ -8,7 +8,7 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = 'Shock and bubble',
-    help = 'A shock of Mach 2.95 meets a bubble of a tenth of the density.',
+    help = 'A shock of Mach 2.95 hits a bubble with a tenth of the density.',
     mare.options.simulation, mare.euler.options,
     { name = 'nx', default = 800 },
     { name = 'ny', default = 200 },

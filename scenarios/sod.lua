@@ -20,14 +20,14 @@ local tests = {
 
 local o = mare.options {
     title = 'Shock tube',
-    help = 'A Riemann problem against its exact solution.',
+    help = 'A shock tube, compared with its exact solution.',
     mare.options.simulation, mare.euler.options,
     { name = 't-end', default = tests.sod.t,
-        help = 'time to stop at; another --test has its own default' },
+        help = 'time to stop at; each --test has its own default' },
     { name = 'nx', default = 400, help = 'cells along the tube' },
-    { name = 'ny', default = 4, help = 'cells across it' },
+    { name = 'ny', default = 4, help = 'cells across the tube' },
     { name = 'image', default = 'sod.png' },
-    { name = 'test', default = 'sod', help = 'which problem',
+    { name = 'test', default = 'sod', help = 'the problem to solve',
         choices = { 'sod', 'toro1', 'toro2', 'toro3', 'toro4', 'toro5' } },
     { name = 'axis', default = 'x', choices = { 'x', 'y' }, help = 'direction of the tube' },
 }

@@ -7,16 +7,17 @@ local mare = require 'mare'
 
 local o = mare.options {
     title = "Thacker's bowl",
-    help = 'Water swings in a parabolic bowl; the moving shore against the exact solution.',
+    help = 'Water oscillates in a parabolic bowl, compared with the exact solution.',
     mare.options.simulation, mare.ocean.options,
     { name = 'nx', default = 200, help = 'cells along x and along y' },
     { name = 'ny', withdrawn = true },
     { name = 'image', default = 'thacker_bowl.png' },
     { name = 'surface', default = 'curved', choices = { 'curved', 'plane' },
-        help = 'of the water' },
+        help = 'shape of the water surface' },
     { name = 'f', type = 'number', default = 0, help = 'Coriolis parameter, 1/s' },
-    { name = 'periods', type = 'number', default = 3, range = { 0.01 }, help = 'to compute' },
-    { name = 't-end', default = 0, range = { 0 }, help = '0: that many periods' },
+    { name = 'periods', type = 'number', default = 3, range = { 0.01 },
+        help = 'periods to compute' },
+    { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: after --periods' },
 }
 -- Depth in the middle, radius of the shore of still water, initial radius of
 -- the curved surface's shore, inclination of the plane surface: those of

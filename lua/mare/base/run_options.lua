@@ -1,12 +1,12 @@
--- run_options.lua - the options of every run: this table alone makes the command line, --help, the
--- fields of sim:run, completion, the metadata of files and what a rerun does. Fields are those of
--- options.lua and
+-- run_options.lua - the options of every run. This table alone makes the command line, --help, the
+-- fields of sim:run, completion, the metadata of files, and what a rerun does. A declaration has
+-- the fields of options.lua and
 --
---     setup = true        it makes the simulation: sim:run, which has one, does not take it
---     rerun = 'dropped'   a rerun does not repeat it; '.nc': the rerun writes such a file under the
---                         new name with this ending; '.*': with its own
---     keeps_bits = true   a run that goes on with another value has the bits of one that does not
---                         stop
+--     setup = true        the option makes the simulation, so sim:run does not take it
+--     rerun = 'dropped'   a rerun leaves it out; '.nc': a rerun writes its file under the new name
+--                         with this ending; '.*': with its own ending
+--     keeps_bits = true   a continued run may change it and still has the bits of a run that was
+--                         not stopped
 
 local system = require 'bindings.system'
 
@@ -14,7 +14,7 @@ local function device(more)
     return {
         name = 'device', type = 'string', default = system.setting 'MARE_DEVICE' or 'auto',
         setup = true, rerun = 'dropped',
-        help = "cuda:0, opencl:1, auto, ... as 'mare doctor' lists them" .. more,
+        help = "device: cuda:0, opencl:1, auto, ... (see 'mare doctor')" .. more,
     }
 end
 
@@ -25,74 +25,75 @@ local simulation = {
     { name = 't-end', type = 'number', default = 1, range = { 1e-12 }, keeps_bits = true,
       help = 'time to stop at' },
     { name = 'steps', type = 'integer', range = { 0 }, keeps_bits = true,
-      help = 'steps to stop after, if earlier' },
+      help = 'stop after so many steps, if earlier' },
     { name = 'cfl', type = 'number', default = 0.45, range = { 0.001, 1 }, setup = true,
       help = 'Courant number' },
     { name = 'dt', type = 'number', range = { 1e-12 }, setup = true,
       help = 'time step, instead of --cfl' },
     { name = 'precision', default = 'float', choices = { 'float', 'double' }, setup = true,
-      help = 'of the arithmetic' },
+      help = 'precision of the arithmetic' },
     { name = 'maths', default = 'fast', choices = { 'fast', 'strict' }, setup = true,
-      help = 'of a GPU: strict rounds quotients and roots to nearest' },
+      help = 'GPUs only: strict rounds quotients and roots to nearest' },
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, setup = true, keeps_bits = true,
-      help = 'parts along x and y' },
+      help = 'number of parts along x and y' },
     device '; several as cuda:0,cuda:1',
     { name = 'out', type = 'path', writes = true, rerun = '.nc', help = 'NetCDF file to write' },
     { name = 'every', type = 'number', range = { 1e-12 },
-      needs = { 'out' }, help = 'time between outputs; steps end there' },
+      needs = { 'out' }, help = 'time between outputs; steps end exactly there' },
     { name = 'every-steps', type = 'integer', range = { 1 },
       needs = { 'out' }, help = 'steps between outputs' },
     { name = 'times', type = 'string', needs = { 'out' },
-      help = 'of outputs, as 0.1,0.25,1; steps end there' },
+      help = 'times of outputs, such as 0.1,0.25,1; steps end exactly there' },
     { name = 'region', type = 'string',
-      needs = { 'out' }, help = 'of --out, as west,east,south,north' },
+      needs = { 'out' }, help = 'write only this region: west,east,south,north' },
     { name = 'stride', type = 'integer', range = { 1 },
-      needs = { 'out' }, help = 'only every Nth cell into --out' },
+      needs = { 'out' }, help = 'write only every Nth cell' },
     { name = 'variables', type = 'string',
-      needs = { 'out', 'series' }, help = 'more for --out, as u,v' },
+      needs = { 'out', 'series' }, help = 'further variables for --out, such as u,v' },
     { name = 'deflate', type = 'integer', range = { 0, 9 },
-      needs = { 'out' }, help = 'compression of --out' },
+      needs = { 'out' }, help = 'level of compression of --out' },
     { name = 'quantize', type = 'integer', range = { 1, 15 },
-      needs = { 'out' }, help = 'significant digits in --out, to compress better' },
+      needs = { 'out' }, help = 'significant digits to keep in --out, for better compression' },
     { name = 'series', type = 'path', writes = true, rerun = '.series.nc',
-      help = 'NetCDF file of integrals, and of values at gauges' },
+      help = 'NetCDF file for integrals, and for values at gauges' },
     { name = 'series-every', type = 'number', range = { 1e-12 },
-      help = 'time between its rows; steps end there' },
-    { name = 'series-steps', type = 'integer', range = { 1 }, help = 'steps between its rows' },
-    { name = 'gauges', type = 'string', help = "places, as NAME:X,Y;X,Y;..." },
+      help = 'time between records of the series; steps end exactly there' },
+    { name = 'series-steps', type = 'integer', range = { 1 },
+      help = 'steps between records of the series' },
+    { name = 'gauges', type = 'string', help = "places of gauges: NAME:X,Y;X,Y;..." },
     { name = 'checkpoint', type = 'path', writes = true, rerun = 'dropped', keeps_bits = true,
-      help = 'file to go on from, written at the end too: where no output is due then, before '
-      .. 'the steps that are cut to hit it, so that a longer run keeps its bits' },
+      help = 'file to continue from; also written at the end: if no output is due then, before the '
+      .. 'steps that are shortened to end there, so that a longer run keeps its bits' },
     { name = 'checkpoint-every', type = 'number', range = { 1e-12 }, rerun = 'dropped',
       keeps_bits = true, needs = { 'checkpoint' }, help = 'time between checkpoints' },
     { name = 'keep', default = 2, range = { 1, 99 }, rerun = 'dropped', keeps_bits = true,
-      needs = { 'checkpoint' }, help = 'checkpoints: FILE, FILE.1, ...' },
+      needs = { 'checkpoint' }, help = 'number of checkpoints to keep: FILE, FILE.1, ...' },
     { name = 'restart', type = 'path', setup = true, rerun = 'dropped', keeps_bits = true,
-      help = "checkpoint to go on from; 'latest': --checkpoint's, if there is one" },
+      help = "checkpoint to continue from; 'latest': that of --checkpoint, if it exists" },
     { name = 'wall-limit', type = 'string', rerun = 'dropped', keeps_bits = true,
       needs = { 'checkpoint' },
-      help = 'stop with a checkpoint before this time is over, as 90s, 30m, 1h' },
+      help = 'stop with a checkpoint before so much time has passed: 90s, 30m, 1h' },
     { name = 'image', type = 'path', writes = true, rerun = '.png', keeps_bits = true,
       help = 'PNG file to draw at the end' },
     { name = 'range', type = 'string', needs = { 'image', 'film' }, keeps_bits = true,
-      help = "of the colours of these, as 0.9,2.1; default: the scenario's, else that of the "
+      help = "range of the colours, such as 0.9,2.1; default: the scenario's, or else that of the "
       .. 'first frame' },
     { name = 'film', type = 'path', writes = true, rerun = '.*',
-      help = 'film to make: FILE.gif, FILE.png (APNG) or, where there is ffmpeg, FILE.mp4; steps '
-      .. 'end at its frames, so that the solution differs a bit' },
+      help = 'film to make: FILE.gif, FILE.png (APNG) or, with ffmpeg, FILE.mp4; steps end at its '
+      .. 'frames, so the solution differs slightly' },
     { name = 'frames', default = 100, range = { 1, 100000 },
-      needs = { 'film' }, help = 'of the film, evenly over the run, after the first' },
+      needs = { 'film' }, help = 'number of frames after the first, at equal intervals' },
     { name = 'film-every', type = 'number', range = { 1e-12 },
-      needs = { 'film' }, help = 'time between frames, instead; steps end there' },
+      needs = { 'film' }, help = 'time between frames, instead of --frames; steps end there' },
     { name = 'film-width', default = 800, range = { 200, 8192 },
-      needs = { 'film' }, help = 'in pixels, about' },
+      needs = { 'film' }, help = 'width of the film in pixels, approximately' },
     { name = 'seed', default = 1, range = { 0, 2^32 - 1 }, setup = true,
-      help = 'of random numbers' },
+      help = 'seed of random numbers' },
     { name = 'energy', default = false, keeps_bits = true,
-      help = 'measure what the devices take, above rest' },
-    { name = 'quiet', default = false, keeps_bits = true, help = 'no progress line' },
+      help = 'measure the energy that the devices take, above rest' },
+    { name = 'quiet', default = false, keeps_bits = true, help = 'print no progress' },
     { name = 'json-log', type = 'path', writes = true, rerun = 'dropped', keeps_bits = true,
-      help = 'file to log the run in for programs, one JSON object a line; continued if there' },
+      help = 'journal for programs: one JSON object per line; an existing file is continued' },
 }
 
 return { simulation = simulation, device = { title = 'Device', device '' } }

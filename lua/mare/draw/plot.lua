@@ -23,19 +23,20 @@ local declared = {
     title = 'Options',
     { name = 'var', type = 'string', help = 'variable to show; default: the first' },
     { name = 'times', default = 'last',
-      help = "as 0.5,1, 'all' or 'last'; the nearest that the file has" },
-    { name = 'out', type = 'path', help = 'PNG file; default: FILE.VAR.png; for several times '
-      .. 'one each, with the time in its name' },
-    { name = 'film', type = 'path', help = 'film instead, as .gif, .png (APNG) or .mp4' },
+      help = "times to show: 0.5,1 (the nearest in the file), 'all' or 'last'" },
+    { name = 'out', type = 'path', help = 'PNG file; default: FILE.VAR.png; several times '
+      .. 'make one file each, with the time in its name' },
+    { name = 'film', type = 'path', help = 'make a film instead: .gif, .png (APNG) or .mp4' },
     { name = 'range', type = 'string',
-      help = 'of the colours, as 0.9,2.1; default: of the values at all these times' },
+      help = 'range of the colours, such as 0.9,2.1; default: that of all values shown' },
     { name = 'colours', default = 'viridis', choices = colours.names(), help = 'colour map' },
-    { name = 'contours', type = 'string', help = 'lines: how many (1 to 200), or '
-      .. 'levels as 0.5,1,1.5' },
+    { name = 'contours', type = 'string', help = 'contour lines: how many (1 to 200), or '
+      .. 'levels such as 0.5,1,1.5' },
     { name = 'contours-of', type = 'string',
-      help = 'another variable that they show; of angles (degrees), as phases' },
-    { name = 'vectors', type = 'string', help = 'two variables, as u,v: arrows' },
-    { name = 'width', default = 1200, range = { 200, 16384 }, help = 'in pixels, about' },
+      help = 'the variable of the contours, if another; angles (degrees) count as phases' },
+    { name = 'vectors', type = 'string', help = 'two variables to draw as arrows: u,v' },
+    { name = 'width', default = 1200, range = { 200, 16384 },
+      help = 'width of the picture in pixels, approximately' },
 }
 
 -- ---- reading the options ----

@@ -15,12 +15,13 @@ local device_list = require 'mare.array.devices'
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
 local host = require 'bindings.host'
+local sample = require 'tests.sample'
 local simulation = require 'mare.run.simulation'
 
 local support = {}
 
 support.fluxes = { 'hll', 'hllc', 'lax_friedrichs' }
-support.limiters = { 'none', 'minmod', 'mc', 'van_leer', 'superbee' }
+support.limiters = sample({ 'none', 'minmod', 'mc', 'van_leer', 'superbee' }, 2)
 support.precisions = { 'float', 'double' }
 
 -- ---- simulations ----

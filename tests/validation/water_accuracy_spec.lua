@@ -3,6 +3,7 @@
 
 local dam_break = require 'mare.schemes.dam_break'
 local ffi = require 'ffi'
+local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
 local water = require 'mare.schemes.shallow_water'
 
@@ -84,13 +85,13 @@ describe('shallow water, order on the bump:', function()
         return found
     end
 
-    for _, scheme in ipairs(second_order) do
+    for _, scheme in ipairs(sample(second_order, 2)) do
         it(scheme .. ' has 2', function()
             support.at_least(1.95, order(scheme), 'order between 128 and 256 cells')
         end)
     end
 
-    for _, scheme in ipairs(first_order) do
+    for _, scheme in ipairs(sample(first_order, 1)) do
         it(scheme .. ' has 1', function()
             support.at_least(0.95, order(scheme), 'order between 128 and 256 cells')
         end)
@@ -169,6 +170,11 @@ describe('shallow water, dam break:', function()
         assert.near(2 * 0.2214723459, dry.bore, 1e-9)
     end)
 
+    local some = {}
+    for scheme in pairs(water.schemes) do some[#some + 1] = scheme end
+    table.sort(some)
+    some = sample(some, 3)
+
     for name, bed in pairs(beds) do
         for order, scheme in pairs { first = 'hll', second = 'muscl_hancock' } do
             it(scheme .. ' onto a ' .. name .. ' bed: as accurate as a textbook code', function()
@@ -185,7 +191,7 @@ describe('shallow water, dam break:', function()
         end
 
         it('every scheme onto a ' .. name .. ' bed, along both axes alike', function()
-            for scheme in pairs(water.schemes) do
+            for _, scheme in ipairs(some) do
                 local sim = break_dam(bed, 100, scheme, {})
                 support.assert_valid(sim)
                 local errors = relative_errors(bed, sim)

@@ -80,6 +80,10 @@ typedef enum mr_op_kind {
 mr_op_kind mr_op_kind_of(const mr_op *op);
 const mr_dispatch *mr_op_dispatch(const mr_op *op);         /* of a launch */
 mr_native mr_op_event(const mr_op *op);                     /* of a record or a wait */
+/* Number 0 is the main one; the others run beside it, ordered by the events of the plan. */
+uint32_t mr_op_branch(const mr_op *op);
+uint32_t mr_plan_branches(const mare_plan *plan);           /* beside the main one */
+mr_native mr_plan_branch_device(const mare_plan *plan, uint32_t number);
 mare_status mr_op_run(const mr_op *op, mr_native stream);   /* queues it on a native stream */
 /* Visits the operations in order, nested plans written out, until a visit fails. */
 typedef mare_status mr_visit(const mr_op *op, void *context);
@@ -105,6 +109,7 @@ typedef struct mr_backend {
     /* else it takes every language, and "auto" does not choose it */
     bool runs_kernels;
     bool runs_together;             /* all groups of a launch at the same time, where asked to */
+    bool orders_devices;            /* a stream waits for events of all its devices */
     /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`,
      * not a failure. */
     mare_status (*probe)(mare_backend_info *out);

@@ -88,6 +88,7 @@ struct mare_stream {
     uint32_t slot;                  /* MR_STREAM_SLOTS: none was free */
     uint64_t serial;                /* never used twice */
     _Atomic(mare_plan *) recording; /* the plan that takes what is queued here; NULL: none */
+    uint32_t branch;                /* of the recording; 0: the stream that began it */
 };
 struct mare_event {
     mr_object object;
@@ -143,6 +144,7 @@ struct mr_op {
     mr_op_kind kind;
     bool blocking;                  /* a transfer that the host waits for */
     uint32_t repeat;                /* of a plan */
+    uint32_t branch;                /* of the plan that it is in; 0: the main one */
     mare_launch *launch;            /* of the objects those are NULL that the kind has not */
     mare_call *call;
     mare_event *event;
@@ -199,6 +201,8 @@ mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *de
 /* stream.c: what default streams and others have in common; the device is not retained */
 mare_status mr_stream_open(mare_device *device, mare_stream *stream, int priority, void *queue);
 void mr_stream_close(mare_stream *stream);
+/* The stream, which does not record, waits for an event of its device or of another. */
+mare_status mr_stream_await(mare_stream *stream, mare_event *event);
 
 /* peer.c: whether work on a device may use buffers of the other */
 bool mr_device_reaches(const mare_device *device, const mare_device *other);
@@ -243,7 +247,9 @@ uint64_t mr_op_bytes(const mr_op *op);                      /* of what is timed 
 mare_status mr_op_order(const mr_op *op, const mare_stream *stream);
 
 /* plan.c */
-mare_status mr_plan_add(mare_plan *plan, const mr_op *op);
+mare_status mr_plan_add(mare_stream *stream, const mr_op *op);  /* to the stream's recording */
+/* Whether an event is recorded within it, so that its branches may wait for it. */
+bool mr_plan_records(const mare_plan *plan, const mare_event *event);
 void mr_plan_abandon(mare_stream *stream);          /* of the stream's recording, if any */
 mare_device *mr_plan_device(const mare_plan *plan);
 mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream);

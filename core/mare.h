@@ -296,7 +296,7 @@ void mare_stream_retain(mare_stream *stream);
 void mare_stream_release(mare_stream *stream);          /* queued work still completes */
 mare_status mare_stream_wait(mare_stream *stream);      /* the host waits until it is idle */
 mare_status mare_stream_flush(mare_stream *stream);     /* makes sure that queued work starts */
-/* Later work on stream waits for event; when that belongs to another device the host waits. */
+/* Later work on stream waits for event. On OpenCL the host waits where that is another device's. */
 mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event);
 mare_stream *mare_device_stream(mare_device *device);   /* the default stream; not retained */
 
@@ -471,6 +471,13 @@ mare_status mare_call_run(mare_call *call, mare_stream *stream);
 typedef struct mare_plan mare_plan;
 
 mare_status mare_plan_begin(mare_stream *stream);
+/* From now on the recording of `stream` takes what is queued on `other`, too, a stream of the same
+ * device or of another device of its back end: a branch of the plan, up to 64. In a replay branches
+ * begin with the plan and run beside it, ordered by the events that are recorded and waited for
+ * within the recording, and the plan has ended when all have. Streams of branches record nothing
+ * while the plan runs; what else is queued on them is ordered by events. Such a plan is no part of
+ * another. On CUDA all branches are one graph, over several devices too. */
+mare_status mare_plan_join(mare_stream *stream, mare_stream *other);
 /* out NULL throws the recording away; label may be NULL */
 mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **out);
 void mare_plan_retain(mare_plan *plan);

@@ -205,6 +205,8 @@ const mr_dispatch *mr_op_dispatch(const mr_op *op) { return &op->launch->dispatc
 
 mr_native mr_op_event(const mr_op *op) { return op->event->native; }
 
+uint32_t mr_op_branch(const mr_op *op) { return op->branch; }
+
 uint64_t mr_op_bytes(const mr_op *op) { return kinds[op->kind].bytes(op); }
 
 void mr_op_retain(const mr_op *op) { kinds[op->kind].retain(op); }
@@ -236,7 +238,7 @@ static mare_status refuse_recording(const mr_op *op, const mare_stream *stream) 
 
 mare_status mr_op_submit(const mr_op *op, mare_stream *stream) {
     if (stream->recording && op->blocking) return refuse_recording(op, stream);
-    if (stream->recording) return mr_plan_add(stream->recording, op);
+    if (stream->recording) return mr_plan_add(stream, op);
     mare_status status = mr_device_alive(stream->device);
     if (status == MARE_OK) status = mr_op_order(op, stream);
     if (status != MARE_OK) return kinds[op->kind].explain(op, status);

@@ -171,11 +171,23 @@ mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *o
     return MARE_OK;
 }
 
-mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event) {
-    if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait_event: stream is NULL");
-    MR_TRY(need_recorded(event, "mare_stream_wait_event"));
-    if (event->device == stream->device)
+mare_status mr_stream_await(mare_stream *stream, mare_event *event) {
+    const mare_device *device = stream->device;
+    const bool is_ordered = event->device == device ||
+                            (device->backend->orders_devices &&
+                             event->device->backend == device->backend);
+    if (is_ordered)
         return mr_op_submit(&(mr_op){ .kind = MR_OP_WAIT, .event = event }, stream);
     MR_TRY(refuse_recording(stream, "wait for another device's event"));
-    return mare_event_wait(event); /* no vendor orders two contexts: the host waits */
+    return mare_event_wait(event); /* the vendor orders no two devices: the host waits */
+}
+
+mare_status mare_stream_wait_event(mare_stream *stream, mare_event *event) {
+    if (!stream) return mr_fail(MARE_ERROR_ARGUMENT, "mare_stream_wait_event: stream is NULL");
+    if (stream->recording && event && mr_plan_records(stream->recording, event))
+        return mr_plan_add(stream, &(mr_op){ .kind = MR_OP_WAIT, .event = event });
+    MR_TRY(need_recorded(event, "mare_stream_wait_event"));
+    if (stream->recording && event->device != stream->device)
+        return refuse_recording(stream, "wait for another device's event");
+    return mr_stream_await(stream, event);
 }

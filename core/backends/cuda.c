@@ -390,6 +390,7 @@ const mr_backend mr_backend_cuda = {
     .language = MARE_LANGUAGE_CUDA,
     .runs_kernels = true,
     .runs_together = true,
+    .orders_devices = true,
     .probe = probe,
     .device_info = device_info,
     .device_open = mr_cuda_device_open,

@@ -1,7 +1,7 @@
 /* cuda_plan.c - the CUDA back end: plans as graphs.
  *
- * The operations are captured from a private stream, in the relaxed mode, which hinders no other
- * thread of the host. Each kernel node is remembered with the arguments it has; before a run those
+ * The operations are captured from private streams, one for each branch, in the relaxed mode, which
+ * hinders no other thread of the host. Each kernel node is remembered with the arguments it has; before a run those
  * that its launch has changed since are written into the node. A graph that runs already keeps what
  * it was started with.
  */
@@ -24,9 +24,19 @@ struct cuda_plan {
     size_t count, capacity;
 };
 
+/* A record within the plan: branches that wait for the event follow the last one's node. */
+struct mark {
+    const void *event;              /* of the host */
+    struct CUevent_st *own;
+};
+
 struct capture {
     struct cuda_plan *plan;
-    struct CUstream_st *stream;
+    const mare_plan *source;
+    uint32_t count;                 /* of streams */
+    struct CUstream_st **streams;   /* by branch, 0 being the main one */
+    struct mark *marks;
+    size_t mark_count;
 };
 
 /* ---- nodes ---- */
@@ -77,13 +87,13 @@ static struct node *new_node(struct cuda_plan *plan) {
 /* ---- capture ---- */
 
 /* The node of the launch just captured is what a next one would follow. */
-static mare_status last_node(const struct capture *capture, struct CUgraphNode_st **out) {
+static mare_status last_node(struct CUstream_st *stream, struct CUgraphNode_st **out) {
     unsigned status = 0;
     unsigned long id = 0;
     struct CUgraph_st *graph = NULL;
     struct CUgraphNode_st *const *nodes = NULL;
     size_t count = 0;
-    unsigned code = mr_cu.cuStreamGetCaptureInfo_v2(capture->stream, &status, &id, &graph, &nodes,
+    unsigned code = mr_cu.cuStreamGetCaptureInfo_v2(stream, &status, &id, &graph, &nodes,
                                                     &count);
     MR_TRY(mr_cuda_check(code, "cuStreamGetCaptureInfo"));
     if (count != 1)
@@ -93,56 +103,152 @@ static mare_status last_node(const struct capture *capture, struct CUgraphNode_s
     return MARE_OK;
 }
 
-static mare_status note_launch(const struct capture *capture, const mr_dispatch *launch) {
-    struct node *node = new_node(capture->plan);
+static mare_status note_launch(struct cuda_plan *plan, struct CUstream_st *stream,
+                               const mr_dispatch *launch) {
+    struct node *node = new_node(plan);
     size_t size = launch->arg_count * sizeof(mr_value);
     mr_value *values = node ? malloc(size ? size : 1) : NULL;
     if (!values) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
     node->launch = launch;
     node->values = values;
     note_current(node);
-    capture->plan->count++;
-    return last_node(capture, &node->native);
+    plan->count++;
+    return last_node(stream, &node->native);
 }
 
-/* Inside a graph events are recorded and waited for by nodes of their own kind. */
+/* ---- branches ---- */
+
+/* An event of ours at what the branch has come to; an edge where another branch waits for it. */
+static mare_status mark_place(struct capture *capture, uint32_t branch, const void *event,
+                              struct CUevent_st **out) {
+    struct mark *more = realloc(capture->marks, (capture->mark_count + 1) * sizeof *more);
+    if (!more) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
+    capture->marks = more;
+    struct mark *made = &more[capture->mark_count];
+    const mr_native device = mr_plan_branch_device(capture->source, branch);
+    bool pushed;
+    *made = (struct mark){ .event = event };
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = mr_cuda_check(mr_cu.cuEventCreate(&made->own, MR_CU_EVENT_DEFAULT),
+                                       "cuEventCreate");
+    if (status == MARE_OK) {
+        capture->mark_count++;
+        status = mr_cuda_check(mr_cu.cuEventRecord(made->own, capture->streams[branch]),
+                               "cuEventRecord");
+    }
+    mr_cuda_leave(pushed);
+    if (status == MARE_OK) *out = made->own;
+    return status;
+}
+
+static mare_status wait_for_mark(const struct capture *capture, uint32_t branch,
+                                 struct CUevent_st *mark) {
+    return mr_cuda_check(mr_cu.cuStreamWaitEvent(capture->streams[branch], mark, 0),
+                         "cuStreamWaitEvent");
+}
+
+/* The branches begin behind the beginning of the main one, which makes them part of the capture, */
+static mare_status fork_branches(struct capture *capture) {
+    struct CUevent_st *start = NULL;
+    if (capture->count == 1) return MARE_OK;
+    MR_TRY(mark_place(capture, 0, NULL, &start));
+    for (uint32_t i = 1; i < capture->count; i++) MR_TRY(wait_for_mark(capture, i, start));
+    return MARE_OK;
+}
+
+/* and end before its end, as the driver wants it. */
+static mare_status join_branches(struct capture *capture) {
+    for (uint32_t i = 1; i < capture->count; i++) {
+        struct CUevent_st *end = NULL;
+        MR_TRY(mark_place(capture, i, NULL, &end));
+        MR_TRY(wait_for_mark(capture, 0, end));
+    }
+    return MARE_OK;
+}
+
+/* Outside of a graph its events are seen as nodes of their own kind record them. */
+static mare_status capture_record(struct capture *capture, const mr_op *op) {
+    const uint32_t branch = mr_op_branch(op);
+    struct CUevent_st *event = mr_op_event(op).ptr, *mark = NULL;
+    MR_TRY(mr_cuda_check(mr_cu.cuEventRecordWithFlags(event, capture->streams[branch],
+                                                      MR_CU_EVENT_RECORD_EXTERNAL),
+                         "cuEventRecordWithFlags"));
+    return capture->count > 1 ? mark_place(capture, branch, event, &mark) : MARE_OK;
+}
+
+static mare_status capture_wait(const struct capture *capture, const mr_op *op) {
+    const uint32_t branch = mr_op_branch(op);
+    struct CUevent_st *event = mr_op_event(op).ptr;
+    for (size_t i = capture->mark_count; i-- > 0;)
+        if (capture->marks[i].event == event)
+            return wait_for_mark(capture, branch, capture->marks[i].own);
+    return mr_cuda_check(mr_cu.cuStreamWaitEvent(capture->streams[branch], event,
+                                                 MR_CU_EVENT_WAIT_EXTERNAL),
+                         "cuStreamWaitEvent");
+}
+
+/* ---- operations ---- */
+
 static mare_status capture_op(const mr_op *op, void *context) {
-    const struct capture *capture = context;
-    struct CUstream_st *stream = capture->stream;
+    struct capture *capture = context;
+    struct CUstream_st *stream = capture->streams[mr_op_branch(op)];
     switch (mr_op_kind_of(op)) {
-    case MR_OP_RECORD:
-        return mr_cuda_check(mr_cu.cuEventRecordWithFlags(mr_op_event(op).ptr, stream,
-                                                          MR_CU_EVENT_RECORD_EXTERNAL),
-                             "cuEventRecordWithFlags");
-    case MR_OP_WAIT:
-        return mr_cuda_check(mr_cu.cuStreamWaitEvent(stream, mr_op_event(op).ptr,
-                                                     MR_CU_EVENT_WAIT_EXTERNAL),
-                             "cuStreamWaitEvent");
+    case MR_OP_RECORD: return capture_record(capture, op);
+    case MR_OP_WAIT: return capture_wait(capture, op);
     case MR_OP_LAUNCH:
         MR_TRY(mr_op_run(op, (mr_native){ .ptr = stream }));
-        return note_launch(capture, mr_op_dispatch(op));
+        return note_launch(capture->plan, stream, mr_op_dispatch(op));
     default: return mr_op_run(op, (mr_native){ .ptr = stream });
     }
 }
 
 /* Ends the capture in any case; a failure of an operation comes before what it does to the end. */
-static mare_status capture_all(const struct capture *capture, const mare_plan *plan) {
-    struct CUgraph_st **graph = &capture->plan->graph;
-    MR_TRY(mr_cuda_check(mr_cu.cuStreamBeginCapture_v2(capture->stream,
+static mare_status capture_all(struct capture *capture) {
+    MR_TRY(mr_cuda_check(mr_cu.cuStreamBeginCapture_v2(capture->streams[0],
                                                        MR_CU_STREAM_CAPTURE_MODE_RELAXED),
                          "cuStreamBeginCapture"));
-    mare_status status = mr_plan_walk(plan, capture_op, (void *)(uintptr_t)capture);
-    unsigned code = mr_cu.cuStreamEndCapture(capture->stream, graph);
+    mare_status status = fork_branches(capture);
+    if (status == MARE_OK) status = mr_plan_walk(capture->source, capture_op, capture);
+    if (status == MARE_OK) status = join_branches(capture);
+    unsigned code = mr_cu.cuStreamEndCapture(capture->streams[0], &capture->plan->graph);
     return status != MARE_OK ? status : mr_cuda_check(code, "cuStreamEndCapture");
 }
 
+static mare_status make_stream(mr_native device, struct CUstream_st **out) {
+    bool pushed;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    mare_status status = mr_cuda_check(
+        mr_cu.cuStreamCreateWithPriority(out, MR_CU_STREAM_NON_BLOCKING, 0),
+        "cuStreamCreateWithPriority(0)");
+    mr_cuda_leave(pushed);
+    return status;
+}
+
+/* What a graph of several devices works on may be given back on each of them. */
+static void note_devices(const mare_plan *plan) {
+    for (uint32_t i = 0; mr_plan_branches(plan) && i <= mr_plan_branches(plan); i++)
+        mr_cuda_context_reaches(mr_plan_branch_device(plan, i).ptr);
+}
+
+static void end_capture(struct capture *capture) {
+    for (size_t i = 0; i < capture->mark_count; i++)
+        (void)mr_cu.cuEventDestroy_v2(capture->marks[i].own);
+    for (uint32_t i = 0; i < capture->count && capture->streams[i]; i++)
+        (void)mr_cu.cuStreamDestroy_v2(capture->streams[i]);
+    free(capture->marks);
+    free(capture->streams);
+}
+
 static mare_status build(struct cuda_plan *made, const mare_plan *plan) {
-    struct capture capture = { made, NULL };
-    MR_TRY(mr_cuda_check(
-        mr_cu.cuStreamCreateWithPriority(&capture.stream, MR_CU_STREAM_NON_BLOCKING, 0),
-        "cuStreamCreateWithPriority(0)"));
-    mare_status status = capture_all(&capture, plan);
-    (void)mr_cu.cuStreamDestroy_v2(capture.stream);
+    struct capture capture = { .plan = made, .source = plan, .count = mr_plan_branches(plan) + 1 };
+    mare_status status = MARE_OK;
+    capture.streams = calloc(capture.count, sizeof(struct CUstream_st *));
+    if (!capture.streams) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
+    note_devices(plan);
+    for (uint32_t i = 0; i < capture.count && status == MARE_OK; i++)
+        status = make_stream(mr_plan_branch_device(plan, i), &capture.streams[i]);
+    if (status == MARE_OK) status = capture_all(&capture);
+    end_capture(&capture);
     if (status != MARE_OK) return status;
     return mr_cuda_check(mr_cu.cuGraphInstantiateWithFlags(&made->exec, made->graph, 0),
                          "cuGraphInstantiateWithFlags");

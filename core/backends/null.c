@@ -272,6 +272,7 @@ static mare_status peer_copy(mr_native device, mr_native stream, mr_native dst_d
 const mr_backend mr_backend_null = {
     .name = "null",
     .prelude = "",
+    .orders_devices = true,
     .probe = probe,
     .device_info = device_info,
     .device_open = device_open,

@@ -224,6 +224,83 @@ static void waits_for_events(void) {
     mare_buffer_release(y);
 }
 
+/* x goes from the main branch to y in another and back to z; every round is ordered by the events
+ * alone, and what follows the plan by the plan. A nested plan runs in the branch that it is in. */
+static void branches_to(mare_stream *other, mare_device *second) {
+    mare_buffer *x = make("x"), *z = make("z"), *y = NULL;
+    mare_event *filled = NULL, *copied = NULL;
+    mare_plan *inner = NULL, *plan = NULL;
+    CHECK_OK(mare_buffer_create(second, &(mare_buffer_desc){ BYTES, MARE_TYPE_INT32, 0, "y" }, &y));
+    CHECK_OK(mare_event_create(device, &filled));
+    CHECK_OK(mare_event_create(second, &copied));
+    CHECK_OK(mare_plan_begin(other));
+    CHECK_OK(mare_buffer_copy(y, 0, x, 0, BYTES, other));
+    CHECK_OK(mare_plan_end(other, "inner", &inner));
+    CHECK_OK(mare_plan_begin(stream));
+    CHECK_OK(mare_plan_join(stream, other));
+    CHECK_OK(mare_launch_run(add, stream));
+    CHECK_OK(mare_event_record(filled, stream));
+    CHECK_OK(mare_stream_wait_event(other, filled));
+    CHECK_OK(mare_plan_run(inner, 1, other));
+    CHECK_OK(mare_event_record(copied, other));
+    CHECK_OK(mare_stream_wait_event(stream, copied));
+    CHECK_OK(mare_buffer_copy(z, 0, y, 0, BYTES, stream));
+    CHECK_OK(mare_buffer_fill(y, 0, 4, "\3\0\0", 4, other));
+    plan = end("branches");
+    CHECK_OK(mare_launch_set_buffer(add, X, x));
+    CHECK_OK(mare_launch_set_int(add, A, 2));
+    CHECK_OK(mare_buffer_fill(x, 0, BYTES, "\1\0\0", 4, stream));
+    for (uint32_t round = 1; round <= 3; round++) {
+        CHECK_OK(mare_plan_run(plan, round, stream));
+        CHECK_OK(mare_buffer_copy(x, 0, z, 0, BYTES, stream));
+    }
+    CHECK_NUMBER(value(z, COUNT - 1), runs_kernels ? 13 : 1);
+    CHECK_OK(mare_plan_begin(stream));
+    CHECK_FAILS(mare_plan_run(plan, 1, stream), MARE_ERROR_ARGUMENT, "'branches'", "part of");
+    CHECK_OK(mare_plan_join(stream, other));
+    CHECK_FAILS(mare_plan_join(stream, other), MARE_ERROR_ARGUMENT, "already");
+    CHECK_FAILS(mare_plan_end(other, NULL, NULL), MARE_ERROR_ARGUMENT, "has joined");
+    CHECK_FAILS(mare_stream_wait(other), MARE_ERROR_ARGUMENT, "recording");
+    CHECK_OK(mare_plan_end(stream, NULL, NULL));
+    CHECK_FAILS(mare_plan_join(stream, other), MARE_ERROR_ARGUMENT, "begun no recording");
+    CHECK_OK(mare_plan_begin(other));
+    CHECK_FAILS(mare_plan_run(plan, 1, stream), MARE_ERROR_ARGUMENT, "'branches'", "branch");
+    CHECK_OK(mare_plan_end(other, NULL, NULL));
+    mare_plan_release(inner);
+    mare_plan_release(plan);
+    mare_event_release(filled);
+    mare_event_release(copied);
+    mare_buffer_release(x);
+    mare_buffer_release(y);
+    mare_buffer_release(z);
+}
+
+/* A second stream, one of a second handle, and one of the next CUDA device if that is a peer. */
+static void branches(const mare_device_info *info) {
+    mare_stream *other = NULL;
+    mare_device *second = NULL;
+    int index = 0;
+    int32_t can = 0;
+    char name[32];
+    CHECK_OK(mare_stream_create(device, NULL, &other));
+    branches_to(other, device);
+    mare_stream_release(other);
+    CHECK_OK(mare_device_open(info->name, &second));
+    CHECK_OK(mare_device_reach(device, second));
+    CHECK_OK(mare_device_reach(second, device));
+    branches_to(mare_device_stream(second), second);
+    mare_device_release(second);
+    if (sscanf(info->name, "cuda:%d", &index) != 1 || index + 1 >= mare_device_count("cuda"))
+        return;
+    snprintf(name, sizeof name, "cuda:%d", index + 1);
+    CHECK_OK(mare_device_open(name, &second));
+    CHECK_OK(mare_device_can_reach(device, second, &can));
+    if (can && CHECK_OK(mare_device_reach(device, second)) &&
+        CHECK_OK(mare_device_reach(second, device)))
+        branches_to(mare_device_stream(second), second);
+    mare_device_release(second);
+}
+
 static void refuses_what_waits(mare_buffer *x) {
     int32_t word = 0;
     mare_stream *own = mare_device_stream(device);
@@ -296,6 +373,7 @@ static void test(mare_device *opened, const mare_device_info *info) {
     nests_64_deep();
     records_events();
     waits_for_events();
+    branches(info);
     refuses_what_waits(x);
     refuses_other_devices(x);
     outlives_handles(x);

@@ -21,7 +21,7 @@ enum { ROOM = 64 };     /* for groups at the same time */
 struct CUctx_st { int retained; };
 struct CUgraph_st;
 struct CUstream_st { int priority; struct CUgraph_st *captures; };
-struct CUevent_st { int recorded, pending; double time_ms; };
+struct CUevent_st { int recorded, pending; double time_ms; struct CUgraph_st *within; };
 struct CUfunc_st { int kind; unsigned most_shared; };
 struct CUmod_st { char *text; struct CUfunc_st axpy, widths; };
 
@@ -142,9 +142,11 @@ static void need_idle(const char *call) {
 }
 
 static unsigned capture(struct CUgraph_st *graph, const struct work *work);
+/* The graph that takes what is queued on the stream; NULL: none, or its capture has ended. */
+static struct CUgraph_st *captures(const struct CUstream_st *stream);
 
 static unsigned enqueue(struct work work, struct CUstream_st *stream) {
-    if (stream->captures) return capture(stream->captures, &work);
+    if (captures(stream)) return capture(captures(stream), &work);
     if (queued == QUEUE_SIZE) drain();
     queue[queued++] = work;
     return 0;
@@ -420,7 +422,7 @@ unsigned cuStreamCreateWithPriority(struct CUstream_st **stream, unsigned flags,
 }
 
 unsigned cuStreamDestroy_v2(struct CUstream_st *stream) {
-    if (!stream || stream->captures) return INVALID_HANDLE;
+    if (!stream || captures(stream)) return INVALID_HANDLE;
     free(stream);
     live--;
     END_OF_RELEASE();
@@ -428,14 +430,18 @@ unsigned cuStreamDestroy_v2(struct CUstream_st *stream) {
 
 unsigned cuStreamSynchronize(struct CUstream_st *stream) {
     if (!is_ours()) return INVALID_CONTEXT;
-    if (stream && stream->captures) return CAPTURE_UNSUPPORTED;
+    if (stream && captures(stream)) return CAPTURE_UNSUPPORTED;
     return stream ? finish(__func__) : INVALID_HANDLE;
 }
 
 unsigned cuStreamWaitEvent(struct CUstream_st *stream, struct CUevent_st *event, unsigned flags) {
     NEED_CONTEXT();
     if (!stream || !event || !event->recorded) return INVALID_HANDLE;
-    if (flags != (stream->captures ? MR_CU_EVENT_WAIT_EXTERNAL : 0)) return CAPTURE_ISOLATION;
+    if (event->within && !flags) {              /* the stream follows it into the graph */
+        stream->captures = event->within;
+        return 0;
+    }
+    if (flags != (captures(stream) ? MR_CU_EVENT_WAIT_EXTERNAL : 0)) return CAPTURE_ISOLATION;
     return 0;
 }
 
@@ -458,8 +464,9 @@ unsigned cuEventDestroy_v2(struct CUevent_st *event) {
 unsigned cuEventRecord(struct CUevent_st *event, struct CUstream_st *stream) {
     NEED_CONTEXT();
     if (!event || !stream) return INVALID_HANDLE;
-    if (stream->captures) return CAPTURE_UNSUPPORTED;   /* it would tell no time */
     event->recorded = 1;
+    event->within = captures(stream);           /* then it tells no time */
+    if (event->within) return 0;
     event->pending++;
     return enqueue((struct work){ .kind = EVENT, .event = event }, stream);
 }
@@ -632,8 +639,12 @@ unsigned cuLaunchKernelEx(const struct CUlaunchConfig_st *c, struct CUfunc_st *f
 enum { GRAPH_SIZE = 256 };
 
 struct CUgraphNode_st { struct work work; };
-struct CUgraph_st { int count; struct CUgraphNode_st nodes[GRAPH_SIZE], *last; };
+struct CUgraph_st { int count, ended; struct CUgraphNode_st nodes[GRAPH_SIZE], *last; };
 struct CUgraphExec_st { const struct CUgraph_st *graph; int count; struct work work[GRAPH_SIZE]; };
+
+static struct CUgraph_st *captures(const struct CUstream_st *stream) {
+    return stream->captures && !stream->captures->ended ? stream->captures : NULL;
+}
 
 static unsigned capture(struct CUgraph_st *graph, const struct work *work) {
     if (graph->count == GRAPH_SIZE) return INVALID_VALUE;
@@ -657,10 +668,13 @@ unsigned cuStreamEndCapture(struct CUstream_st *stream, struct CUgraph_st **grap
     unsigned code = fake_failure(__func__);
     if (!is_ours()) return INVALID_CONTEXT;
     if (!stream || !stream->captures) return INVALID_VALUE;
+    static struct CUgraph_st *failed;           /* other streams may still point to it */
     *graph = stream->captures;
+    (*graph)->ended = 1;
     stream->captures = NULL;
     if (!code) return 0;
-    free(*graph);
+    free(failed);
+    failed = *graph;
     live--;
     *graph = NULL;
     return code;

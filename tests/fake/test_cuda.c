@@ -110,33 +110,6 @@ static mare_status share(struct session *s) {
     return MARE_OK;
 }
 
-/* To a second device and back, which the first reaches; and as another process would open it. */
-static mare_status reach_peer(struct session *s) {
-    const mare_buffer_desc bytes = { .size = 4 * WIDE, .label = "far" };
-    const mare_region box = { .width = 4, .height = 3, .depth = 2, .dst_pitch = 8,
-                              .dst_slice = 32, .src_offset = 4, .src_pitch = 4, .src_slice = 16 };
-    unsigned char out[64];
-    mare_share share;
-    int32_t can = 0;
-    STEP(mare_device_open("cuda:1", &s->peer));
-    STEP(mare_buffer_create(s->peer, &bytes, &s->far));
-    STEP(mare_device_can_reach(s->device, s->peer, &can));
-    MUST(can);
-    STEP(mare_device_reach(s->device, s->peer));
-    STEP(mare_buffer_fill(s->wide, 0, 64, "\1\2\3\4", 4, s->stream));
-    STEP(mare_buffer_copy(s->far, 4, s->wide, 0, 64, s->stream));
-    STEP(mare_buffer_fill(s->wide, 0, 64, "\0", 1, s->stream));
-    STEP(mare_buffer_copy_region(s->wide, s->far, &box, s->stream));
-    STEP(mare_stream_wait(s->stream));
-    STEP(mare_buffer_download(s->wide, 0, out, sizeof out, NULL));
-    MUST(out[0] == 1 && !out[4] && out[8] == 1 && !out[24] && out[51] == 4 && !out[52]);
-    STEP(mare_buffer_share(s->far, &share));
-    STEP(mare_buffer_open(s->device, &share, "opened", &s->opened));
-    STEP(mare_buffer_download(s->opened, 4, out, 4, NULL));
-    MUST(mare_buffer_size(s->opened) == 4 * WIDE && out[3] == 4);
-    return MARE_OK;
-}
-
 static void release_all(struct session *s) {
     mare_buffer_release(s->opened);
     mare_buffer_release(s->far);
@@ -353,71 +326,7 @@ static mare_status run_call(struct session *s) {
     return MARE_OK;
 }
 
-/* A kernel in the dialect with more local memory than a group has by itself, as a programmatic
- * launch, and out of a plan in another shape. */
-static mare_status run_large(struct session *s, mare_kernel *kernel, mare_launch *launch) {
-    mare_kernel_info info;
-    mare_plan *plan = NULL;
-    float out[10];
-    STEP(mare_kernel_query(kernel, &info));
-    MUST(info.local_memory == 160000 + 256);
-    STEP(mare_buffer_fill(s->y, 0, sizeof out, "\0", 1, s->stream));
-    STEP(mare_buffer_fill(s->x, 0, sizeof out, "\0\0\200\77", 4, s->stream));
-    STEP(mare_launch_set_int(launch, 0, 10));
-    STEP(mare_launch_set_real(launch, 1, 2));
-    STEP(mare_launch_set_buffer(launch, 2, s->x));
-    STEP(mare_launch_set_buffer(launch, 3, s->y));
-    STEP(mare_launch_set_shape(launch, (uint32_t[3]){ 10, 1, 1 }, NULL));
-    STEP(mare_launch_run(launch, s->stream));
-    STEP(mare_launch_set_programmatic(launch, 1));
-    STEP(mare_launch_run(launch, s->stream));
-    STEP(mare_launch_set_together(launch, 1));
-    STEP(mare_plan_begin(s->stream));
-    STEP(mare_launch_run(launch, s->stream));
-    STEP(mare_plan_end(s->stream, "large", &plan));
-    mare_status status = mare_plan_run(plan, 1, s->stream);
-    if (status == MARE_OK)
-        status = mare_launch_set_shape(launch, (uint32_t[3]){ 20, 1, 1 }, (uint32_t[3]){ 4, 1, 1 });
-    if (status == MARE_OK) status = mare_plan_run(plan, 1, s->stream);
-    mare_plan_release(plan);
-    STEP(status);
-    STEP(mare_stream_wait(s->stream));
-    STEP(mare_buffer_download(s->y, 0, out, sizeof out, NULL));
-    MUST(out[0] == 8 && out[9] == 8);
-    return MARE_OK;
-}
-
-static mare_status try_large(struct session *s, mare_program *program) {
-    mare_kernel *kernel = NULL;
-    mare_launch *launch = NULL;
-    STEP(mare_kernel_create(program, "axpy", &kernel));
-    mare_status status = mare_launch_create(kernel, &launch);
-    if (status == MARE_OK) status = run_large(s, kernel, launch);
-    mare_launch_release(launch);
-    mare_kernel_release(kernel);
-    return status;
-}
-
-static mare_status use_local(struct session *s) {
-    static const char large[] =
-        "MR_KERNEL void axpy(int n, float a, MR_GLOBAL const float *x, MR_GLOBAL float *y) {\n"
-        "    MR_LOCAL_LARGE(float, big, COUNT);\n}\n";
-    mare_define count = { "COUNT", "40000" };
-    const mare_program_desc desc = { .source = large, .name = "large.krn", .defines = &count,
-                                     .define_count = 1 };
-    mare_kernel *kernel = NULL;
-    mare_program *program = NULL;
-    STEP(mare_program_create(s->device, &desc, &program));
-    mare_status status = try_large(s, program);
-    mare_program_release(program);
-    STEP(status);
-    count.value = "60000";
-    STEP(mare_program_create(s->device, &desc, &program));
-    MUST(mare_kernel_create(program, "axpy", &kernel) == MARE_ERROR_UNAVAILABLE && !kernel);
-    MUST(strstr(mare_error_message(), "240000 bytes of local memory, cuda:0 has 232448"));
-    mare_program_release(program);
-    return MARE_OK;
-}
+#include "test_cuda_more.h"
 
 /* A plan with everything in it, replayed as recorded, with other arguments and in another shape. */
 static mare_status record_plan(struct session *s, float *pinned) {
@@ -491,6 +400,7 @@ static mare_status run_session(struct session *s) {
     STEP(use_local(s));
     STEP(run_plan(s));
     STEP(reach_peer(s));
+    STEP(run_branches(s));
     return share(s);
 }
 

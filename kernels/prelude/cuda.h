@@ -298,29 +298,29 @@ MR_FN float mr_warp_most(float x) {
 #endif
 }
 
-/* Of the first `n` work-items that come to this place in the group, all wait for all; or not, where
- * one has something to say and nothing to hear. */
-MR_FN void mr_meet(int place, int n) {
+/* Named barriers: of the first `n` work-items that come to this place in the group, all wait for
+ * all; those that only arrive, having something for the others and nothing to wait for, go on. */
+MR_FN void mr_barrier_sync(int place, int n) {
     asm volatile("barrier.sync %0, %1;" :: "r"(place), "r"(n) : "memory");
 }
-MR_FN void mr_pass(int place, int n) {
+MR_FN void mr_barrier_arrive(int place, int n) {
     asm volatile("barrier.arrive %0, %1;" :: "r"(place), "r"(n) : "memory");
 }
 
-/* News from group to group, where they run together: a word is a float that brings along the number
- * of the news, so that it is there with the number or not yet, and no fence is needed. */
-MR_FN ulong mr_news(float x, uint number) { return (ulong)number << 32 | __float_as_uint(x); }
-MR_FN int mr_is_news(ulong word, uint number) { return (uint)(word >> 32) == number; }
-MR_FN float mr_number_of(ulong word) { return __uint_as_float((uint)word); }
+/* Mailboxes between groups that run together: a word is a float that brings along the number of the
+ * step, so that it is there with the number or not yet, and no fence is needed. */
+MR_FN ulong mr_mail(float x, uint number) { return (ulong)number << 32 | __float_as_uint(x); }
+MR_FN int mr_is_mail(ulong word, uint number) { return (uint)(word >> 32) == number; }
+MR_FN float mr_mail_value(ulong word) { return __uint_as_float((uint)word); }
 
-MR_FN void mr_tell_one(ulong *to, ulong a) {
+MR_FN void mr_publish(ulong *to, ulong a) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to), "l"(a) : "memory");
 }
-MR_FN void mr_tell(ulong *to, ulong a, ulong b) {
+MR_FN void mr_publish_pair(ulong *to, ulong a, ulong b) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" :: "l"(to), "l"(a), "l"(b)
         : "memory");
 }
-MR_FN void mr_look(const ulong *from, ulong *a, ulong *b) {
+MR_FN void mr_poll_pair(const ulong *from, ulong *a, ulong *b) {
     asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];" : "=l"(*a), "=l"(*b) : "l"(from)
         : "memory");
 }

@@ -8,25 +8,26 @@
 
 #define MARGIN 4
 #define LANES (W + 2 * MARGIN)      /* lane l is column l - MARGIN */
-#define ROOM (LANES + 16)   /* the outer lanes look beyond; whole vectors suit a vectoriser */
+#define ROOM (LANES + 16)       /* the outer lanes look beyond; whole vectors suit a vectoriser */
 #include "traverse/sweep.h"
 
 /* Lane l of f: between cells l + 1 and l + 2. */
-MR_FN void row_fluxes(const cells *q, cells *f, real lambda, real physics) {
-    flows w, d;
+MR_FN void row_fluxes(const cells *q, fluxes *f, real lambda, parameters k) {
+    primitives w, d;
     faces low, high;
-    MR_LANES(l, LANES) set_flow(&w, l, primitive(get_cell(q, l), physics));
-    MR_LANES(l, LANES) set_flow(&d, l, difference(get_flow(&w, l), get_flow(&w, l + 1)));
+    MR_LANES(l, LANES) set_primitive(&w, l, primitive_of(get_cell(q, l), k));
+    MR_LANES(l, LANES)
+        set_primitive(&d, l, difference(get_primitive(&w, l), get_primitive(&w, l + 1)));
     MR_LANES(l, LANES) {        /* lane l: the faces of cell l + 1 */
-        flow below = get_flow(&d, l), above = get_flow(&d, l + 1);
+        primitive below = get_primitive(&d, l), above = get_primitive(&d, l + 1);
         face a, b;
-        reconstruct(get_flow(&w, l + 1), below, above, lambda, physics, &a, &b);
+        reconstruct(get_primitive(&w, l + 1), below, above, lambda, k, &a, &b);
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
     MR_LANES(l, LANES)
-        set_cell(f, l, flux(get_face(&high, l), get_face(&low, l + 1), lambda, physics));
+        set_flux(f, l, numerical_flux(get_face(&high, l), get_face(&low, l + 1), lambda, k));
 }
 
-MR_FN cell west_flux(const cells *f, int l) { return get_cell(f, l + MARGIN - 2); }
-MR_FN cell east_flux(const cells *f, int l) { return get_cell(f, l + MARGIN - 1); }
+MR_FN flux west_flux(const fluxes *f, int l) { return get_flux(f, l + MARGIN - REACH); }
+MR_FN flux east_flux(const fluxes *f, int l) { return get_flux(f, l + MARGIN - REACH + 1); }

@@ -1,80 +1,84 @@
 /* step.h - a step of W neighbouring columns: of a row along x, where lanes look at their neighbours
- * (team.h), and row by row along y, where they keep what they need of the last ones (window.h). */
+ * (neighbours.h), and row by row along y, where they keep what they need of the last rows
+ * (sliding_window.h). */
 
 #include "traverse/sweep.h"
-#include "traverse/team.h"
-#include "traverse/window.h"
+#include "traverse/neighbours.h"
+#include "traverse/sliding_window.h"
 
 /* One step of n neighbours along the axis of the sweep; further ones are other work-items'. */
-MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *board, int along_y) {
-    flows w, d;
+MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
+    primitives w, d;
     faces low, high;
-    cells f;
-    MR_LANES(l, n) set_flow(&w, l, primitive(get_cell(q, l), s.physics));
-    flow ahead = flow_from_ahead(get_flow(&w, 0), board, along_y);
+    fluxes f;
+    MR_LANES(l, n) set_primitive(&w, l, primitive_of(get_cell(q, l), s.k));
+    primitive ahead = primitive_from_ahead(get_primitive(&w, 0), shared, along_y);
     MR_LANES(l, n) {
-        flow next = l < n - 1 ? get_flow(&w, l + 1) : ahead;
-        set_flow(&d, l, difference(get_flow(&w, l), next));
+        primitive next = l < n - 1 ? get_primitive(&w, l + 1) : ahead;
+        set_primitive(&d, l, difference(get_primitive(&w, l), next));
     }
-    flow behind = flow_from_behind(get_flow(&d, n - 1), board, along_y);
+    primitive behind = primitive_from_behind(get_primitive(&d, n - 1), shared, along_y);
     MR_LANES(l, n) {
         face a, b;
-        flow below = l > 0 ? get_flow(&d, l - 1) : behind;
-        reconstruct(get_flow(&w, l), below, get_flow(&d, l), s.lambda, s.physics, &a, &b);
+        primitive below = l > 0 ? get_primitive(&d, l - 1) : behind;
+        reconstruct(get_primitive(&w, l), below, get_primitive(&d, l), s.lambda, s.k, &a, &b);
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
-    face beyond = face_from_ahead(get_face(&low, 0), board, along_y);
+    face beyond = face_from_ahead(get_face(&low, 0), shared, along_y);
     MR_LANES(l, n) {
         face next = l < n - 1 ? get_face(&low, l + 1) : beyond;
-        set_cell(&f, l, flux(get_face(&high, l), next, s.lambda, s.physics));
+        set_flux(&f, l, numerical_flux(get_face(&high, l), next, s.lambda, s.k));
     }
-    cell in = cell_from_behind(get_cell(&f, n - 1), board, along_y);
+    flux in = flux_from_behind(get_flux(&f, n - 1), shared, along_y);
     MR_LANES(l, n) {
-        cell out = get_cell(&f, l);
+        flux out = get_flux(&f, l);
         set_cell(q, l, update(get_cell(q, l), in, out, s.lambda));
         in = out;
     }
 }
 
-/* What the rows up to j - 1 leave for row j. */
-typedef struct trail {
+/* What a column keeps of its last rows: the window, and the rows that wait for their update. */
+typedef struct column {
     window past;
     cells one, two;         /* rows j - 1 and j - 2 */
-} trail;
+} column;
 
-MR_FN void open_trail(trail *t) {
-    cell none = { R(1.0) };
+/* Begins with rows of ones: what comes of them is not stored. */
+MR_FN void open_column(column *t) {
+    cell one = { R(1.0) };
+    flux none = { R(1.0) };
+    primitive start = { R(1.0) };
     MR_LANES(l, W) {
-        flow start = { R(1.0) };
-        set_flow(&t->past.last, l, start);
-        set_flow(&t->past.step, l, start);
+        set_primitive(&t->past.last, l, start);
+        set_primitive(&t->past.step, l, start);
         set_face(&t->past.high, l, face_of(start));
-        set_cell(&t->past.flux, l, none);
-        set_cell(&t->one, l, none);
-        set_cell(&t->two, l, none);
+        set_flux(&t->past.in, l, none);
+        set_cell(&t->one, l, one);
+        set_cell(&t->two, l, one);
     }
 }
 
-/* Takes row j, momenta turned, and gives row j - 2 one step later. */
-MR_FN void step_column(trail *t, cells *q, sweep s) {
+/* Takes row j, vectors turned, and gives row j - 2 one step later. */
+MR_FN void step_column(column *t, cells *q, sweep s) {
     window *w = &t->past;
-    flows last = w->last;
+    primitives last = w->last;
     faces low, high;
     MR_LANES(l, W) {
         face a, b;
-        flow here = get_flow(&last, l), next = primitive(get_cell(q, l), s.physics);
-        flow step = difference(here, next);
-        reconstruct(here, get_flow(&w->step, l), step, s.lambda, s.physics, &a, &b);
+        primitive here = get_primitive(&last, l), next = primitive_of(get_cell(q, l), s.k);
+        primitive step = difference(here, next);
+        reconstruct(here, get_primitive(&w->step, l), step, s.lambda, s.k, &a, &b);
         set_face(&low, l, a);
         set_face(&high, l, b);
-        set_flow(&w->last, l, next);
-        set_flow(&w->step, l, step);
+        set_primitive(&w->last, l, next);
+        set_primitive(&w->step, l, step);
     }
     MR_LANES(l, W) {
-        cell in = get_cell(&w->flux, l), left = get_cell(&t->two, l);
-        cell out = flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.physics);
-        set_cell(&w->flux, l, out);
+        flux in = get_flux(&w->in, l);
+        flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);
+        cell left = get_cell(&t->two, l);
+        set_flux(&w->in, l, out);
         set_cell(&t->two, l, get_cell(&t->one, l));
         set_cell(&t->one, l, get_cell(q, l));
         set_cell(q, l, update(left, in, out, s.lambda));
@@ -89,17 +93,23 @@ MR_FN void turn(cells *q) {
 /* The fastest signals so far of the columns of a pair, which a team owns together or not at all. */
 typedef struct fastest { signals of[(W + 1) / 2]; } fastest;
 
-MR_FN void note_signals(fastest *f, const cells *q, real physics) {
+MR_FN void note_signals(fastest *f, const cells *q, parameters k) {
     MR_LANES(l, W) {
-        signals s = signals_of(get_cell(q, l), physics);
+        signals s = signals_of(get_cell(q, l), k);
         signals *most = &f->of[l / 2];
         most->n = mr_max_nan(most->n, s.n);
         most->t = mr_max_nan(most->t, s.t);
     }
 }
 
-MR_FN void fall_row(cells *q, real kick) {
-    if (GRAVITY) MR_LANES(l, W) set_cell(q, l, fall(get_cell(q, l), kick));
+/* The source on row j, and on an interior row; vectors are turned. */
+MR_FN void source_row(cells *q, sources s, int j, parameters k) {
+    if (SOURCES) MR_LANES(l, W)
+        set_cell(q, l, source_on(get_cell(q, l), s, sign_of_row(s, j), k));
+}
+
+MR_FN void source_interior(cells *q, sources s, parameters k) {
+    if (SOURCES) MR_LANES(l, W) set_cell(q, l, source_inside(get_cell(q, l), s, k));
 }
 
 /* The columns low .. high - 1 of a work-item's W, in pairs unless all. */

@@ -1,32 +1,31 @@
-/* sweep.h - the frame that every scheme marches in: rows of lanes in private memory, strips, loads
- * and stores, written once. What flows, and how, is up to the EQUATION, a header that defines
+/* sweep.h - what every traversal has: the part of the grid that a work-item goes over, loads and
+ * stores of rows, and the largest signal rate. What flows, and how, is up to the EQUATION, a header
+ * that defines, given the types of types.h,
  *
- *   FIELDS              how many unknowns; planes 1 and 2 are the momenta along x and y
- *   cell                the unknowns of one cell, mn and mt among them: momentum along the axis of
- *                       the sweep and across it
- *   flow                the same in variables to interpolate: primitive(cell, physics),
- *                       difference(flow, flow)
- *   face                what a flux must know of the cell on one side of it: face_of(flow), with
- *                       no slope; reconstruct(flow, difference to the lower neighbour, to the
- *                       higher one, lambda, physics, face *low, face *high)
- *   flux                (high face of the lower cell, low face of the higher, lambda, physics)
- *   update              (cell, flux through the low face, through the high face, lambda)
- *   fall                what gravity towards -y does to a cell
- *   signals             how fast they travel along the sweep (n) and across it (t):
- *                       signals_of(cell, physics); below 0 or NaN where it is no state
- *   cells, flows, faces ROOM of them each, with get_ and set_ for lane l; cells have field[FIELDS]
+ *   primitive_of    (cell, k): the variables to interpolate; k holds the parameters
+ *   face            what a flux must know of the cell on one side of it: face_of(primitive), with
+ *                   no slope; reconstruct(primitive, difference to the lower neighbour, to the
+ *                   higher one, lambda, k, face *low, face *high); faces.h has the usual ones
+ *   numerical_flux  (high face of the lower cell, low face of the higher, lambda, k)
+ *   physical_flux   (primitive, k): what the numerical one is of equal states
+ *   signals_of      (cell, k): how fast signals travel along the sweep and across it; below 0 or
+ *                   NaN where it is no state
+ *   source          (cell, dt, k), if it has one: see sources.h
  *
- * lambda is dt / dn, `physics` the number that the equation has: gamma, or g.
- *
- * Lane l of an array belongs to one column. On a GPU every lane loop unrolls and the arrays become
- * registers; on a CPU they stay arrays in the first-level cache and each lane loop becomes vector
- * instructions. Results never depend on the lane, the strip or the group a cell falls into: any
- * split of the domain gives the same bits. ROOM is the number of lanes in an array, W of stores. */
+ * lambda is dt / dn. A method looks at REACH cells on each side. Results never depend on the lane,
+ * the strip or the group a cell falls into: any split of the domain gives the same bits. ROOM is
+ * the number of lanes in an array, W of stores. */
+
+#define REACH 2
 
 #include "array/clock.h"
 #include "array/reduce.h"
 #include "array/layout.h"
+#include "traverse/types.h"
+#include "traverse/rows.h"
 #include EQUATION
+#include "traverse/update.h"
+#include "traverse/sources.h"
 
 /* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`. */
 typedef struct sweep {
@@ -34,13 +33,21 @@ typedef struct sweep {
     mr_index plane;
     real lambda;            /* dt / dn */
     real inv_dn, inv_dt;    /* one over the cell's size along the sweep and across it */
-    real physics;
+    parameters k;
 } sweep;
 
-/* The field of a cell that comes from a plane: along y the momenta change places. */
-MR_FN int field_of(int plane, int along_y) {
-    return along_y && (plane == 1 || plane == 2) ? 3 - plane : plane;
+/* The field of a cell that comes from a plane. */
+MR_FN int field_of(int plane, int along_y) { return along_y ? plane_along_y(plane) : plane; }
+
+/* One cell, not turned. */
+#define LOAD_(name, k) q.name = from[k * plane];
+#define STORE_(name, k) to[k * plane] = q.name;
+MR_FN cell load_cell(const MR_GLOBAL real *from, mr_index plane) {
+    cell q;
+    EACH_FIELD(LOAD_)
+    return q;
 }
+MR_FN void store_cell(MR_GLOBAL real *to, mr_index plane, cell q) { EACH_FIELD(STORE_) }
 
 /* n neighbours of each field. */
 MR_FN void load_cells(const MR_GLOBAL real *row, mr_index plane, int along_y, cells *q, int n) {
@@ -83,7 +90,7 @@ MR_FN real signal_rate(signals f, real inv_dn, real inv_dt) {
 
 /* The signal rate of lane l, 0 where it lies beyond the domain. */
 MR_FN real lane_rate(const cells *q, int l, sweep s) {
-    signals f = signals_of(get_cell(q, l), s.physics);
+    signals f = signals_of(get_cell(q, l), s.k);
     return mr_select(l < s.columns, signal_rate(f, s.inv_dn, s.inv_dt), R(0.0));
 }
 

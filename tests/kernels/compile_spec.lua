@@ -3,7 +3,7 @@
 -- of them in tests/long. Files are found in the folder; variants.lua says which defines they want.
 
 local device = require 'bindings.device'
-local frame = require 'mare.schemes.frame'
+local choices = require 'mare.schemes.choices'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
 local shapes = require 'mare.shapes'
@@ -35,7 +35,9 @@ local function each(team, is_cuda, count, use)
         for _, precision in ipairs { 'float', 'double' } do
             for _, v in ipairs(sample(variants.of(file, precision, team), count)) do
                 if is_cuda or not v.cuda then
-                    use(v.title, source.program(file, { defines = v.defines, math = v.math }))
+                    local desc = { defines = v.defines, math = v.math, has_source = v.source }
+                    use(v.title, v.equation and v.equation:program(file, desc)
+                        or source.program(file, desc))
                 end
             end
         end
@@ -64,7 +66,7 @@ local function for_target()
 
     it('a group that is no number of teams is refused', function()
         if not has_nvrtc() then return pending 'there is no NVRTC here' end
-        local defines = frame.defines('minmod', 1.3, {})
+        local defines = choices.defines('minmod', 1.3, {})
         defines.TEAM, defines.GROUP = 32, 16
         local ok, failure = pcall(device.check, sm,
             source.program('physics/ocean/volumes.krn', { defines = defines }))

@@ -26,7 +26,7 @@ local function fill(p, axis, low_kind, high_kind, staggered)
     part.program(p.device, 'array/halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
         state = p.now, cells = n, lines = lines,
         origin = origin, along = along, across = across, plane = p.plane,
-        fields = 4, normal = x and 1 or 2, staggered = staggered and 1 or 0,
+        fields = 4, normals = x and 2 or 4, staggered = staggered and 1 or 0,
         low_kind = low_kind, low = p.now, low_origin = origin + (n - 2) * along,
         low_along = along, low_across = across, low_plane = p.plane,
         high_kind = high_kind, high = p.now, high_origin = origin,

@@ -2,13 +2,13 @@
 -- any shape and with work-items that look at each other through local memory.
 
 local euler = require 'mare.schemes.euler'
-local frame = require 'mare.schemes.frame'
+local cuts = require 'mare.schemes.cuts'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
 local shapes = require 'mare.shapes'
 
 local gamma, nx, ny = 1.4, 28, 11
-local gravity = { gravity = 0.7, gravity_south = -0.7, gravity_north = 0 }
+local gravity = { gravity = 0.7, south = -1, north = 0 }
 local fields = 4
 
 -- A wave, a block of high pressure and one so thin that slopes have to be bounded.
@@ -66,7 +66,7 @@ describe('a step in one pass', function()
             max_group_size = 1024 } }
         local scheme = euler.new {}
         local function kernel_of(n)
-            return frame.one_pass(scheme, device, 'float', { nx = n, ny = n, cells = n * n })
+            return cuts.one_pass(scheme, device, 'float', { nx = n, ny = n, cells = n * n })
         end
         assert.same({ 'tile', 'tile', 'march' }, { kernel_of(16), kernel_of(512), kernel_of(4096) })
         assert.equal('march', shapes.with({ march = {} }, kernel_of, 512))
@@ -76,15 +76,15 @@ describe('a step in one pass', function()
     it('has tiles of so many rows that all compute units have the same to do', function()
         local rows = {}
         for k, n in ipairs { 16, 256, 320, 384, 448, 512, 576, 640, 704 } do
-            rows[k] = frame.even_rows({ nx = n, ny = n }, 256, 132)
+            rows[k] = cuts.even_rows({ nx = n, ny = n }, 256, 132)
         end
         assert.same({ 3, 3, 5, 6, 4, 6, 5, 8, 5 }, rows)
     end)
 
-    it('resides where all cells have room and tiles would take longer', function()
+    it('persists where all cells have room and tiles would take longer', function()
         local tile = { GROUP = 256, even = true }
         local function rows_of(columns, rows)
-            local shape = frame.resident_shape({ nx = columns, ny = rows }, 132, tile)
+            local shape = cuts.persistent({ nx = columns, ny = rows }, 132, tile)
             return shape and { shape.ROWS, shape.global[1] / shape.GROUP, shape.global[2] }
         end
         assert.same({ 4, 8, 16 }, rows_of(512, 512))

@@ -1,8 +1,10 @@
 -- part.lua - what the specs of the kernels share: a small part on a device, its sweeps in any
 -- shape, and back.
 
+local bind = require 'mare.array.bind'
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
+local equation = require('mare.schemes.euler').equation
 local source = require 'mare.base.source'
 
 local part = {}
@@ -83,7 +85,9 @@ function part.program(device_handle, file, defines)
     table.sort(key)
     key = table.concat(key, ' ')
     if not programs[key] then
-        programs[key] = device_handle:program(source.program(file, { defines = defines }))
+        programs[key] = device_handle:program(file:find '^traverse/'
+            and equation:program(file, { defines = defines, has_source = defines.SOURCES == 1 })
+            or source.program(file, { defines = defines }))
     end
     return programs[key]
 end
@@ -103,9 +107,8 @@ local columns = { sweep_x_first = 0, sweep_x_last = 0, sweep_y_first = 34, sweep
 function Part:arguments(values)
     local all = {
         clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, gravity = 0,
-        gravity_south = 0, gravity_north = 0, maxima = self.maxima, slot = 0, wraps = 0,
-        ticks = 0,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0,
+        south = 1, north = 1, maxima = self.maxima, slot = 0, wraps = 0, ticks = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
     return all
@@ -116,13 +119,12 @@ function Part:sweep(name, shape, flux, limiter, values)
     local first = name:find '_first$'
     local file = ('traverse/%s.krn'):format(name:match '^sweep_%a')
     local defines = part.defines(self.precision, shape, flux, limiter)
+    defines.SOURCES = values and values.gravity and 1 or 0
     local kernel = part.program(self.device, file, defines):kernel(name)
     local all = self:arguments(values)
     all.src, all.dst = first and self.now or self.other, first and self.other or self.now
     local items = math.ceil((self.nx + columns[name]) / shape.W)
-    local bound = { global = { items, shape.strips }, group = { shape.GROUP, 1 } }
-    for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
-    kernel:bind(bound):run()
+    bind(kernel, all, { global = { items, shape.strips }, group = { shape.GROUP, 1 } }):run()
 end
 
 -- One step of length dt; order 'xy' or 'yx'.
@@ -152,16 +154,14 @@ function Part:one_pass(order, dt, shape, flux, limiter, values)
     local defines = part.defines(self.precision, shape, flux, limiter)
     local team, group, global = cut(self, shape)
     defines.TEAM, defines.GROUP, defines.DEPTH = team, group, shape.DEPTH
-    defines.GRAVITY = values and values.gravity and 1 or 0
+    defines.SOURCES = values and values.gravity and 1 or 0
     self.clock:upload { 0, dt, 1e30, 0.4, 0, 0, 0, 0 }
     local name = shape.TEAMS and 'tile' or 'march'
     local kernel = part.program(self.device, ('traverse/%s.krn'):format(name), defines)
         :kernel(name .. '_' .. order:sub(1, 1))
     local all = self:arguments(values)
     all.src, all.dst = self.now, self.other
-    local bound = { group = { group, 1 }, global = global }
-    for _, arg in ipairs(kernel.args) do bound[arg.name] = all[arg.name] end
-    kernel:bind(bound):run()
+    bind(kernel, all, { group = { group, 1 }, global = global }):run()
     self.now, self.other = self.other, self.now
 end
 
@@ -181,8 +181,9 @@ function Part:measure(groups_x, groups_y, group)
     self.maxima:fill(0)
     program:kernel 'max_rate':bind {
         src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, physics = self.gamma, maxima = self.maxima,
-        slot = 0, global = { groups_x * group, groups_y }, group = { group, 1 },
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, gamma = self.gamma, gravity = 0,
+        maxima = self.maxima, slot = 0, global = { groups_x * group, groups_y },
+        group = { group, 1 },
     }:run()
     return self:largest_rate()
 end

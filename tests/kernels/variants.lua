@@ -6,7 +6,9 @@
 -- precision unless the defines say otherwise. A file of one precision gives an empty list for the
 -- other; what only CUDA compiles says cuda = true.
 
-local frame = require 'mare.schemes.frame'
+local euler = require 'mare.schemes.euler'
+local limits = require 'mare.schemes.choices'
+local mhd = require 'mare.schemes.mhd'
 local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
 local water = require 'mare.schemes.shallow_water'
@@ -32,7 +34,8 @@ local function flat_water(list, precision, in_stages)
     for _, name in ipairs(schemes[precision]) do
         local scheme = water.new { scheme = name }
         if (scheme.stages and true or false) == in_stages then
-            list[#list + 1] = { name, fill({ W = 4, GROUP = 64 }, scheme.defines) }
+            list[#list + 1] = { name, fill({ W = 4, GROUP = 64 }, scheme.defines),
+                equation = water.equation }
         end
     end
     return list
@@ -42,9 +45,19 @@ local function sweeps(precision)
     local list = {}
     for _, v in ipairs(fluxes) do
         list[#list + 1] = { ('W %d %s %s'):format(v.W, v[1], v[2]),
-            part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1]) }
+            part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1]),
+            equation = euler.equation, source = v.W == 4 }
     end
+    list[#list + 1] = { 'mhd', fill({ W = 2, GROUP = 64 }, mhd.new({}).defines),
+        equation = mhd.equation }
     return flat_water(list, precision, false)
+end
+
+-- What a user's flux is checked with, of a header of Mare's and of an equation's own code.
+local function consistency(precision)
+    return { { 'hllc', part.defines(precision, { W = 1, GROUP = 64 }, 'hllc', 'mc'),
+        equation = euler.equation },
+        { 'mhd', fill({ W = 1, GROUP = 64 }, mhd.new({}).defines), equation = mhd.equation } }
 end
 
 local function stages(precision) return flat_water({}, precision, true) end
@@ -61,30 +74,35 @@ local function in_one_pass(precision, widest, shape)
     for _, v in ipairs(passes[precision]) do
         if v.W <= widest then
             list[#list + 1] = { 'W ' .. v.W,
-                fill(part.defines(precision, { W = v.W }, v[2], v[1]), shape), math = 'fast' }
+                fill(part.defines(precision, { W = v.W }, v[2], v[1]), shape), math = 'fast',
+                equation = euler.equation, source = true }
         end
     end
     if precision == 'float' then
         list[#list + 1] = { 'waf', fill(fill({ W = 2 }, water.new { scheme = 'waf' }.defines),
-            shape), math = 'fast' }
+            shape), math = 'fast', equation = water.equation }
     end
     return list
 end
 
 local function march(precision, team)
-    return in_one_pass(precision, 4, { GROUP = 64, TEAM = team, DEPTH = 4, GRAVITY = 1 })
+    return in_one_pass(precision, 4, { GROUP = 64, TEAM = team, DEPTH = 4 })
 end
 
 local function tile(precision)      -- with fewer work-items, some own no row
-    return in_one_pass(precision, 2, { GROUP = 256, TEAM = 32, GRAVITY = 1 })
+    return in_one_pass(precision, 2, { GROUP = 256, TEAM = 32 })
 end
 
-local function resident(precision)
+local function persistent(precision)
     local list = {}
+    local cut = { GROUP = 384, WARP = 32, RATE_PAIRS = 3, ROWS = 4, GRADUAL = 0 }
     for _, flux in ipairs(precision == 'float' and { 'hll', 'hllc' } or {}) do
-        list[#list + 1] = { flux, fill(part.defines('float', { W = 2 }, flux, 'minmod'), {
-            GROUP = 384, TEAM = 32, POSTS = 3, ROWS = 4, GRADUAL = 0, GRAVITY = 0 }),
-            math = 'fast', cuda = true }
+        list[#list + 1] = { flux, fill(part.defines('float', { W = 2 }, flux, 'minmod'), cut),
+            math = 'fast', cuda = true, equation = euler.equation }
+    end
+    if precision == 'float' then
+        list[#list + 1] = { 'water', fill(fill({ W = 2 }, water.new({}).defines), cut),
+            math = 'fast', cuda = true, equation = water.equation }
     end
     return list
 end
@@ -116,7 +134,7 @@ local finite_volumes = {
 
 local function volume(precision, team, k)
     local v = finite_volumes[k]
-    local defines = fill(frame.defines('minmod', 1.3, {}), { MARE_REAL = precision, GROUP = team,
+    local defines = fill(limits.defines('minmod', 1.3, {}), { MARE_REAL = precision, GROUP = team,
         UNROLL = 1, BALANCED = k % 2, TEAM = v[2] and team })
     for n, name in ipairs(choices) do defines[name] = v[n] end
     return { tostring(k), defines }
@@ -170,7 +188,7 @@ M.rows = {
         return flat_water(sweeps(precision), precision, true)
     end,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
-    ['resident.krn'] = resident,
+    ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
     ['ocean/c_grid_rate.krn'] = c_grid(1, false),
     ['ocean/volumes.krn'] = volumes, ['ocean/volume_rate.krn'] = volume_rate,
@@ -191,7 +209,8 @@ function M.of(file, precision, team)
     local row, list = M.row_of(file), {}
     for _, one in ipairs(row and M.rows[row](precision, team) or { { 'as it is', {} } }) do
         list[#list + 1] = { title = ('%s %s %s'):format(file, precision, one[1]),
-            defines = fill({ MARE_REAL = precision }, one[2]), math = one.math, cuda = one.cuda }
+            defines = fill({ MARE_REAL = precision }, one[2]), math = one.math, cuda = one.cuda,
+            equation = one.equation, source = one.source }
     end
     return list
 end

@@ -2,20 +2,11 @@
  * Toro 2009, 14.4), in primitive variables with the cell's own pressure. Needs the half_slope() of
  * a limiter. */
 
-MR_FN flow difference(flow a, flow b) {
-    flow d;
-    d.rho = b.rho - a.rho;
-    d.un = b.un - a.un;
-    d.ut = b.ut - a.ut;
-    d.p = b.p - a.p;
-    return d;
-}
-
 /* Half the slope of w. That of density and pressure is bounded by half of themselves, so that they
  * stay positive at both faces: h <= q / 2 and lambda (|u| + c) <= 1/2 leave more than nothing of
  * q (1 - lambda u_x) - (1 + lambda |u|) h. */
-MR_FN flow slope_of(flow w, flow a, flow b) {
-    flow h;
+MR_FN primitive slope_of(primitive w, primitive a, primitive b) {
+    primitive h;
     h.rho = slope_within(a.rho, b.rho, w.rho);
     h.un = slope(a.un, b.un);
     h.ut = slope(a.ut, b.ut);
@@ -23,34 +14,17 @@ MR_FN flow slope_of(flow w, flow a, flow b) {
     return h;
 }
 
-/* w + s h */
-MR_FN flow shifted(flow w, real s, flow h) {
-    w.rho = mr_fma(s, h.rho, w.rho);
-    w.un = mr_fma(s, h.un, w.un);
-    w.ut = mr_fma(s, h.ut, w.ut);
-    w.p = mr_fma(s, h.p, w.p);
-    return w;
-}
-
-typedef flow face;
-MR_FN face face_of(flow w) { return w; }
-
 /* The states of cell w, of half slope h, at its low and high face, half a step later. Its change is
  * that of W_t + A(W) W_x = 0:
  *   rho_t = -u rho_x - rho u_x, u_t = -u u_x - p_x / rho, v_t = -u v_x, p_t = -u p_x - gamma p u_x
  * of which what u carries joins the slope: a face is the rest -+ (1 +- lambda u) slope. */
-MR_FN void faces_of(flow w, flow h, real lambda, real gamma, flow *low, flow *high) {
-    flow rest = w;
+MR_FN void faces_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
+    primitive *high) {
+    primitive rest = w;
     real part = HALF * lambda, squeeze = part * h.un;
     rest.rho = mr_fma(-w.rho, squeeze, w.rho);
     rest.un = mr_fma(-(part * mr_rcp(w.rho)), h.p, w.un);
-    rest.p = mr_fma(-(gamma * w.p), squeeze, w.p);
+    rest.p = mr_fma(-(k.gamma * w.p), squeeze, w.p);
     *low = shifted(rest, -mr_fma(part, w.un, HALF), h);
     *high = shifted(rest, mr_fma(-part, w.un, HALF), h);
-}
-
-/* From the differences to the lower and to the higher neighbour. */
-MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real gamma,
-    flow *low, flow *high) {
-    faces_of(w, slope_of(w, below, above), lambda, gamma, low, high);
 }

@@ -6,10 +6,12 @@
  * Where all waves go one way the outer one counts as at rest: the flux is that of the state before
  * it then. */
 
+#include "physics/euler/twice.h"
+
 /* Flux between the outer wave s of state w and the contact; a = rho (s - u). The jump over s leaves
  * energy + pressure of (a (energy + p) / rho + (pressure - p) s) / (s - contact) there. */
-MR_FN cell star_flux(flow w, real s, real a, real contact, real gamma) {
-    cell f;
+MR_FN flux star_flux(primitive w, real s, real a, real contact, real gamma) {
+    flux f;
     real part = contact * mr_rcp(s - contact), change = contact - w.un, twice = s + s;
     real square = mr_fma(w.un, w.un, w.ut * w.ut);
     real heat = R(2.0) * gamma * mr_rcp(gamma - R(1.0)) * w.p;
@@ -20,18 +22,19 @@ MR_FN cell star_flux(flow w, real s, real a, real contact, real gamma) {
     return f;
 }
 
-MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound(l), cr = sound(r), scale = MR_ROOT * mr_sqrt(gamma);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    real cl = sound_over_root(l), cr = sound_over_root(r), scale = root_of_gamma(k);
     real west = mr_most(mr_fma(scale, cl, -l.un), mr_fma(scale, cr, -r.un));
     real east = mr_most(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
     real al = -l.rho * (west + l.un), ar = r.rho * (east - r.un);
     real push = mr_fma(al, l.un, -l.p) - mr_fma(ar, r.un, -r.p);
     real contact = push * mr_rcp(al - ar);
     int left = contact >= R(0.0);
-    flow w;
+    primitive w;
     w.rho = R(0.0);
     w.un = mr_select(left, l.un, r.un);
     w.ut = mr_select(left, l.ut, r.ut);
     w.p = mr_select(left, l.p, r.p);
-    return star_flux(w, mr_select(left, -west, east), mr_select(left, al, ar), contact, gamma);
+    return star_flux(w, mr_select(left, -west, east), mr_select(left, al, ar), contact,
+        k.gamma);
 }

@@ -5,14 +5,13 @@ MR_FN real lax(real fl, real fr, real ql, real qr, real s) {
     return R(0.5) * mr_fma(-s, qr - ql, fl + fr);
 }
 
-MR_FN cell flux(face l, face r, real lambda, real gamma) {
-    real cl = sound_speed(l, gamma), cr = sound_speed(r, gamma);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    real cl = sound_speed(l, k), cr = sound_speed(r, k);
     real s = mr_max(mr_abs(l.un) + cl, mr_abs(r.un) + cr);
-    real el = twice_energy(l, gamma), er = twice_energy(r, gamma);
-    cell fl = physical_flux(l, gamma), fr = physical_flux(r, gamma), f;
+    flux fl = physical_flux(l, k), fr = physical_flux(r, k), f;
     f.rho = lax(fl.rho, fr.rho, l.rho, r.rho, s);
     f.mn = lax(fl.mn, fr.mn, fl.rho, fr.rho, s);
     f.mt = lax(fl.mt, fr.mt, l.rho * l.ut, r.rho * r.ut, s);
-    f.energy = lax(fl.energy, fr.energy, el, er, s);
+    f.energy = lax(fl.energy, fr.energy, energy_of(l, k), energy_of(r, k), s);
     return f;
 }

@@ -3,8 +3,8 @@
 
 #include "physics/shallow_water/waves.h"
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    real cl = wave_speed(l, g), cr = wave_speed(r, g);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    real cl = wave_speed(l, k.g), cr = wave_speed(r, k.g);
     fan s = { mr_min(l.un - cl, r.un - cr), mr_max(l.un + cl, r.un + cr) };
-    return upwind_flux(l, r, s, g);
+    return upwind_flux(l, r, s, k.g);
 }

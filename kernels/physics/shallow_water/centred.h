@@ -6,9 +6,9 @@ MR_FN real mean_flux(real fl, real fr, real ql, real qr, real half_speed) {
     return mr_fma(half_speed, ql - qr, R(0.5) * (fl + fr));
 }
 
-MR_FN cell lax_flux(flow l, flow r, cell fl, cell fr, real lambda) {
+MR_FN flux lax_flux(primitive l, primitive r, flux fl, flux fr, real lambda) {
     real half_speed = R(0.5) * mr_rcp(lambda);
-    cell f;
+    flux f;
     f.h = mean_flux(fl.h, fr.h, l.h, r.h, half_speed);
     f.mn = mean_flux(fl.mn, fr.mn, fl.h, fr.h, half_speed);
     f.mt = mean_flux(fl.mt, fr.mt, l.h * l.ut, r.h * r.ut, half_speed);

@@ -4,7 +4,7 @@
 #include "physics/shallow_water/centred.h"
 
 /* The state at the face half a step later. */
-MR_FN cell middle_state(flow l, flow r, cell fl, cell fr, real lambda) {
+MR_FN cell middle_state(primitive l, primitive r, flux fl, flux fr, real lambda) {
     cell q;
     real k = R(0.5) * lambda;
     q.h = mr_fma(k, fl.h - fr.h, R(0.5) * (l.h + r.h));
@@ -13,10 +13,11 @@ MR_FN cell middle_state(flow l, flow r, cell fl, cell fr, real lambda) {
     return q;
 }
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    cell fl = physical_flux(l, g), fr = physical_flux(r, g);
-    cell lax = lax_flux(l, r, fl, fr, lambda);
-    cell wendroff = physical_flux(primitive(middle_state(l, r, fl, fr, lambda), g), g);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    flux fl = physical_flux(l, k), fr = physical_flux(r, k);
+    flux lax = lax_flux(l, r, fl, fr, lambda);
+    flux wendroff = physical_flux(primitive_of(middle_state(l, r, fl, fr, lambda), k),
+        k);
     lax.h = R(0.5) * (lax.h + wendroff.h);
     lax.mn = R(0.5) * (lax.mn + wendroff.mn);
     lax.mt = R(0.5) * (lax.mt + wendroff.mt);

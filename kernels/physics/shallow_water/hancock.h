@@ -5,11 +5,11 @@
 
 #include "physics/shallow_water/slopes.h"
 
-MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real g, face *low,
-    face *high) {
-    flow d = slope_of(below, above), change;
+MR_FN void faces_of(primitive w, primitive d, real lambda, parameters k, primitive *low,
+    primitive *high) {
+    primitive change;
     change.h = mr_fma(w.un, d.h, w.h * d.un);
-    change.un = mr_fma(w.un, d.un, g * d.h);
+    change.un = mr_fma(w.un, d.un, k.g * d.h);
     change.ut = w.un * d.ut;
     int positive = mr_fma(-lambda, change.h, w.h) > mr_abs(d.h) + DRY;
     real slope = mr_select(positive, R(1.0), R(0.0));
@@ -17,3 +17,5 @@ MR_FN void reconstruct(flow w, flow below, flow above, real lambda, real g, face
     *low = shifted(w, -slope, d);
     *high = shifted(w, slope, d);
 }
+
+#include "traverse/faces.h"

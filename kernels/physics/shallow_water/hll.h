@@ -3,6 +3,6 @@
 
 #include "physics/shallow_water/waves.h"
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    return upwind_flux(l, r, outer_waves(l, r, g), g);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    return upwind_flux(l, r, outer_waves(l, r, k.g), k.g);
 }

@@ -3,8 +3,8 @@
 
 #include "physics/shallow_water/waves.h"
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    cell f = upwind_flux(l, r, outer_waves(l, r, g), g);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    flux f = upwind_flux(l, r, outer_waves(l, r, k.g), k.g);
     f.mt = f.h * mr_select(f.h >= R(0.0), l.ut, r.ut);
     return f;
 }

@@ -2,6 +2,6 @@
 
 #include "physics/shallow_water/centred.h"
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    return lax_flux(l, r, physical_flux(l, g), physical_flux(r, g), lambda);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    return lax_flux(l, r, physical_flux(l, k), physical_flux(r, k), lambda);
 }

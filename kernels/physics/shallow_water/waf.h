@@ -35,10 +35,10 @@ MR_FN int similar(face l, face r, real middle) {
     return least > R(0.1) * most;
 }
 
-MR_FN cell flux(face l, face r, real lambda, real g) {
-    fan s = outer_waves(l.w, r.w, g);
-    cell fl = physical_flux(l.w, g), fr = physical_flux(r.w, g), f = star_flux(l.w, r.w, s, g);
-    jumps here = jumps_between(l.w, r.w, g);
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    fan s = outer_waves(l.w, r.w, k.g);
+    flux fl = physical_flux(l.w, k), fr = physical_flux(r.w, k), f = star_flux(l.w, r.w, s, k.g);
+    jumps here = jumps_between(l.w, r.w, k.g);
     real water = s.right * r.w.h - s.left * l.w.h + (fl.h - fr.h);     /* between the outer waves */
     real contact = f.h * (s.right - s.left) * mr_rcp(mr_max(water, DRY));
     real low = weight(lambda * s.left, here.low, l.other.low, r.other.low);

@@ -128,6 +128,13 @@ local function side_of(self, axis, to, side, copies)
     return strip
 end
 
+-- Planes as bits of a number.
+local function mask_of(planes)
+    local mask = 0
+    for _, plane in ipairs(planes) do mask = mask + 2 ^ plane end
+    return mask
+end
+
 -- The launch that fills both ends of a part along an axis, and whether a step can do without it.
 local function launch_of(self, axis, to, copies, kernel)
     local e, layout = extent(axis, to.layout), to.layout
@@ -138,7 +145,7 @@ local function launch_of(self, axis, to, copies, kernel)
     local launch = kernel:bind {
         state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
         along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
-        normal = self.normal[axis.name], staggered = self.staggered,
+        normals = mask_of(self.normal[axis.name]), staggered = self.staggered,
         low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
         low_across = low.across, low_plane = low.plane,
         high_kind = high.kind, high = high.buffer, high_origin = high.origin,
@@ -153,10 +160,11 @@ local function add_all(list, more)
 end
 
 -- fields: those whose halos are filled; boundaries: of exchange.boundaries;
--- scheme: its `normal` = { x = plane of the momentum along x, y = } is what a reflecting wall turns
--- around; where it is `staggered`, that lies on the low faces of cells; where it has_shut_walls, no
--- step depends on the ghost cells behind a wall; it may have a method ghosts(state, which,
--- fraction, is_shown) -> launches that fill a part's ghost cells beyond its open sides;
+-- scheme: its `normal` = { x = planes of the components of vectors along x, y = } is what a
+-- reflecting wall turns around; where it is `staggered`, those lie on the low faces of cells; where
+-- it has_shut_walls, no step depends on the ghost cells behind a wall; it may have a method
+-- ghosts(state, which, fraction, is_shown) -> launches that fill a part's ghost cells beyond its
+-- open sides;
 -- which: the buffer, `now` if nil, which holds the state at the step's time + fraction * dt
 function exchange.new(fields, boundaries, scheme, which, fraction)
     local states = fields.states
@@ -166,7 +174,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         has_shut_walls = scheme.has_shut_walls,
     }, Exchange)
     local program = source.program('array/halo.krn', {
-        defines = { MARE_REAL = fields.precision } })
+        defines = { MARE_REAL = fields.precision, HALO = fields.halo } })
     for k, axis in ipairs(axes) do
         local copies, launches, needed = {}, {}, {}
         for n, s in ipairs(states) do

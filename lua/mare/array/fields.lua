@@ -218,8 +218,8 @@ function Fields:load(host, which, first)
     end
 end
 
--- Sets the fields. value(i, j) returns those of cell (i, j) of the whole grid, at
--- most four. It is also asked for ghost cells, which keep what it says where the
+-- Sets the fields. value(i, j) returns those of cell (i, j) of the whole grid.
+-- It is also asked for ghost cells, which keep what it says where the
 -- boundary is fixed.
 function Fields:fill(value)
     for _, s in ipairs(self.states) do s:fill(value) end

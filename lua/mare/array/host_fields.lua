@@ -46,12 +46,20 @@ function host_fields.field(self, name)
     return shot:wait(1)
 end
 
+-- check(scheme, arrays, k) asks scheme:invalid() about cell k of so many fields, written out for
+-- the sake of LuaJIT.
+local function checker(count)
+    local values = {}
+    for q = 1, count do values[q] = ('g[%d].data[k]'):format(q) end
+    return assert(loadstring(('return function(scheme, g, k) return scheme:invalid(%s) end')
+        :format(table.concat(values, ', ')), '=check'))()
+end
+
 -- Where and how the state is not one, in words, and the cell; nil if it is one.
 function host_fields.invalid(self)
-    local g, grid = unknowns(self), self.grid
+    local g, grid, check = unknowns(self), self.grid, checker(#self.scheme.fields)
     for k = 0, grid.cells - 1 do
-        local what = self.scheme:invalid(g[1].data[k], g[2].data[k], g[3].data[k],
-            g[4] and g[4].data[k])
+        local what = check(self.scheme, g, k)
         if what then
             local i, j = k % grid.nx, math.floor(k / grid.nx)
             return string.format('%s in cell (%d, %d) at x = %g, y = %g', what, i, j,

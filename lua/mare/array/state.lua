@@ -25,13 +25,26 @@ end
 
 local labels = { now = 'state', other = 'scratch', third = 'scratch' }
 
+-- put(data, k, plane, value of field 1, of 2, ...) for so many fields, written out: LuaJIT compiles
+-- no loop over arguments whose number it does not know.
+local function putter(fields)
+    local arguments, lines = {}, {}
+    for q = 1, fields do
+        arguments[q] = 'v' .. q
+        lines[q] = ('if v%d then data[k + %d * plane] = v%d end'):format(q, q - 1, q)
+    end
+    return assert(loadstring(('return function(data, k, plane, %s) %s end'):format(
+        table.concat(arguments, ', '), table.concat(lines, ' ')), '=put'))()
+end
+
 -- What one part holds, on its device. desc: { fields = how many, halo, precision, packed (see
 -- layout.lua), buffers = how many copies, label = of these, or nil }
 function state.new(part, desc)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = desc.halo, fields = desc.fields,
         packed = desc.packed }
     local self = setmetatable({ device = part.device, part = part, layout = l,
-        precision = desc.precision, element = state.bytes[desc.precision], present = 'now' }, State)
+        precision = desc.precision, element = state.bytes[desc.precision], present = 'now',
+        put = putter(l.fields) }, State)
     for k = 1, desc.buffers do
         local name = state.buffers[k]
         self[name] = part.device:buffer { type = desc.precision, count = l.count,
@@ -45,21 +58,16 @@ end
 -- each field.
 local function compute_rows(data, self, value, first, rows)
     local l, i0, j0 = self.layout, self.part.i0, self.part.j0
-    local plane = rows * l.stride
+    local plane, put = rows * l.stride, self.put
     for r = 0, rows - 1 do
         local row = r * l.stride + l.pad
         for i = -l.halo, l.nx + l.halo - 1 do
-            local a, b, c, d = value(i0 + i, j0 + first + r)
-            local k = row + i
-            data[k] = a
-            if b then data[k + plane] = b end
-            if c then data[k + 2 * plane] = c end
-            if d then data[k + 3 * plane] = d end
+            put(data, row + i, plane, value(i0 + i, j0 + first + r))
         end
     end
 end
 
--- value(i, j) gives the fields (at most four) of cell (i, j) of the whole grid; it is also asked
+-- value(i, j) gives the fields of cell (i, j) of the whole grid; it is also asked
 -- for ghost cells, which keep what it says where the boundary is fixed.
 function State:fill(value)
     local l = self.layout

@@ -6,6 +6,7 @@ local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
+local source = require 'mare.base.source'
 
 local c_grid = {}
 
@@ -61,8 +62,8 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.OLD_AHEAD = shape.old_ahead and 1 or 0
-        return shapes.program(device, shape, file, { defines = defines,
-            math = fast and (maths or 'fast') or 'strict' })
+        return shapes.program(device, shape, source.program(file, { defines = defines,
+            math = fast and (maths or 'fast') or 'strict' }))
     end
     return {
         cut = cut, measuring = measuring,
@@ -72,7 +73,7 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
 end
 
 -- A function that binds the step, given the buffers and numbers that differ between its launches,
--- and the launch that measures the state. part: as of frame.bind.
+-- and the launch that measures the state. part: as of traversal.bind.
 function c_grid.binder(kernels, part)
     local state = part.state
     local values, l, device = domain.values(state), state.layout, state.device

@@ -125,7 +125,7 @@ local function common(state, edge, which, clock)
     values.along, values.across = along, across
     values.cells = x and l.nx or l.ny
     values.high = side.high and 1 or 0
-    values.normal = scheme.normal[side.axis]
+    values.normal = scheme.normal[side.axis][1]
     values.staggered, values.total = scheme.staggered and 1 or 0, side.total and 1 or 0
     values.known, values.ramp = side:known(), side.ramp
     values.outer, values.outer_times = edge.records.buffer, edge.records.moments

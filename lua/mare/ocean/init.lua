@@ -10,7 +10,7 @@ local domain = require 'mare.ocean.domain'
 local drifters = require 'mare.ocean.drifters'
 local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
-local frame = require 'mare.schemes.frame'
+local choices = require 'mare.schemes.choices'
 local kurganov_petrova = require 'mare.ocean.kurganov_petrova'
 local linear = require 'mare.ocean.linear'
 local nonlinear = require 'mare.ocean.nonlinear'
@@ -97,7 +97,7 @@ end
 -- What a scenario with this scheme lets its user choose.
 ocean.options = {
     title = 'Ocean',
-    { name = 'scheme', default = 'cdklm', choices = frame.names_of(ocean.schemes),
+    { name = 'scheme', default = 'cdklm', choices = choices.names_of(ocean.schemes),
         help = 'of the time step' },
     { name = 'theta', type = 'number', range = { 1, 2 },
         help = 'of the minmod limiter of finite volumes; 1.3 if not given' },
@@ -113,7 +113,7 @@ local common = {
     pressure = 'any', tide = 'table', options = 'table',
 }
 
-local choose, number = frame.checks 'ocean'
+local choose, number = choices.checks 'ocean'
 
 local function check_friction(given)
     if not given then return nil end
@@ -159,7 +159,8 @@ function ocean.new(desc)
     check_fields(desc, half)
     local scheme = setmetatable({
         name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
-        normal = { x = 1, y = 2 }, units = { length = 'm', time = 's' }, variables = variables,
+        normal = { x = { 1 }, y = { 2 } }, units = { length = 'm', time = 's' },
+        variables = variables,
         derive = 'physics/ocean/derive.krn',
         missing = { colour = 0xb4aca0, label = 'land' },
         g = number('g', desc.g or 9.81, 0, 1e30),

@@ -2,9 +2,9 @@
 -- = 1 over the sum of all rates, of which the filter and uneven steps want a tenth or two.
 
 local c_grid = require 'mare.ocean.c_grid'
-local frame = require 'mare.schemes.frame'
+local choices = require 'mare.schemes.choices'
 
-local _, number = frame.checks 'ocean'
+local _, number = choices.checks 'ocean'
 
 local nonlinear = { fields = { filter = 'any', theta = 'any', rk = 'any' } }
 

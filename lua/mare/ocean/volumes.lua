@@ -3,10 +3,11 @@
 
 local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
-local frame = require 'mare.schemes.frame'
+local choices = require 'mare.schemes.choices'
 local shapes = require 'mare.shapes'
+local source = require 'mare.base.source'
 
-local choose, number = frame.checks 'ocean'
+local choose, number = choices.checks 'ocean'
 
 local volumes = {}
 
@@ -85,8 +86,8 @@ local function kernels(scheme, device, precision, host, part, maths)
         end
         defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
-        return shapes.program(device, cut, file, { defines = defines,
-            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' })
+        return shapes.program(device, cut, source.program(file, { defines = defines,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
     end
     return {
         shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage):kernel 'stage',
@@ -108,7 +109,7 @@ local function walls_of(part, boundaries)
     return walls
 end
 
--- part: as of frame.bind.
+-- part: as of traversal.bind.
 local function bind_part(scheme, made, part)
     local state, stages = part.state, scheme.stages
     local values, launches = domain.values(state), {}
@@ -131,14 +132,14 @@ end
 
 -- balanced: 1 where slopes are of what rotation does not hold of the surface.
 function volumes.setup(scheme, desc, balanced)
-    local limiter = choose('limiter', desc.limiter or 'minmod', frame.limiters)
+    local limiter = choose('limiter', desc.limiter or 'minmod', choices.limiters)
     local theta = number('theta', desc.theta or 1.3, 1, 2)
     local rk = choose('rk', desc.rk or 2, { [2] = true, [3] = true })
     scheme.dry = number('dry', desc.dry or 1e-5, 1e-12, 1e3)
     scheme.limiter, scheme.theta, scheme.rk = limiter, limiter == 'minmod' and theta or nil, rk
     scheme.stages, scheme.buffers = methods[rk], rk
     scheme.updated, scheme.read_only = 3 * rk, 2 * rk
-    scheme.defines = frame.defines(limiter, theta, {})
+    scheme.defines = choices.defines(limiter, theta, {})
     scheme.defines.BALANCED = balanced
     scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind_part
     scheme.step_shape = 'volumes'

@@ -1,16 +1,14 @@
--- The compressible Euler equations of an ideal gas in two dimensions, with gravity towards -y:
--- what simulation.lua must know of them. Unknowns are cell means of density, momentum and total
--- energy E = p / (gamma - 1) + rho (u^2 + v^2) / 2. The device half is kernels/physics/euler/; a
--- new flux or limiter is one line here and one header there.
+-- The compressible Euler equations of an ideal gas in two dimensions, with gravity towards -y.
+-- Unknowns are cell means of density, momentum and total energy
+-- E = p / (gamma - 1) + rho (u^2 + v^2) / 2. The device half is kernels/physics/euler/; a new flux
+-- or limiter is one line here and one header there.
 
+local choices = require 'mare.schemes.choices'
+local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
-local frame = require 'mare.schemes.frame'
 local options = require 'mare.base.options'
 
 local euler = {}
-
-local Euler = {}
-Euler.__index = Euler
 
 euler.schemes = {
     muscl_hancock = 'second order, dimension split in alternating order',
@@ -21,10 +19,10 @@ euler.fluxes = {
     hllc = 'with the contact wave: contacts stay sharp',
     lax_friedrichs = 'Rusanov: one wave speed, the most diffusive',
 }
-euler.limiters = frame.limiters
+euler.limiters = choices.limiters
 
--- Unknowns first, in the order of their planes; the others come from a kernel of euler/derive.krn,
--- some of neighbouring cells too.
+-- Unknowns first, in the order of their planes; the others come from a kernel of
+-- physics/euler/derive.krn, some of neighbouring cells too.
 local variables = {
     { name = 'rho', long_name = 'mass density' },
     { name = 'rho_u', long_name = 'momentum density along x' },
@@ -47,7 +45,43 @@ local integrals = {
     { name = 'energy', variable = 'E', long_name = 'internal and kinetic energy' },
 }
 
-local names_of = frame.names_of
+-- Density, velocity and pressure to the unknowns.
+local function conserved(scheme, rho, u, v, p)
+    return rho, rho * u, rho * v, p / (scheme.gamma - 1) + 0.5 * rho * (u * u + v * v)
+end
+
+-- What went wrong in a cell, or nil.
+local function invalid(scheme, rho, mx, my, energy)
+    if not (rho > 0 and rho < math.huge) then return string.format('density %g', rho) end
+    local p = (scheme.gamma - 1) * (energy - (mx * mx + my * my) / (2 * rho))
+    if not (p > 0 and p < math.huge) then return string.format('pressure %g', p) end
+end
+
+euler.equation = equation.new {
+    name = 'euler', title = 'Euler', header = 'physics/euler/equation', folder = 'physics/euler',
+    fields = {
+        { name = 'rho' },
+        { name = 'rho_u', vector = 'm', axis = 'x' },
+        { name = 'rho_v', vector = 'm', axis = 'y' },
+        { name = 'E', symbol = 'energy' },
+    },
+    primitives = { 'rho', 'un', 'ut', 'p' },
+    parameters = {
+        { name = 'gamma', default = 1.4, range = { 1.0001, 100 } },
+        { name = 'gravity', default = 0, range = { 0, 1e30 } },
+    },
+    source = function(numbers) return numbers.gravity > 0 end,
+    fluxes = euler.fluxes, variables = variables, integrals = integrals,
+    derive = 'physics/euler/derive.krn', conserved = conserved, invalid = invalid,
+    derive_values = function(scheme, grid)
+        return { gamma = scheme.gamma, gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
+    end,
+    sample = function(scheme, draw)
+        return conserved(scheme, draw(0.5, 2), draw(-1, 1), draw(-1, 1), draw(0.5, 2))
+    end,
+}
+
+local names_of = choices.names_of
 
 -- What a scenario with this scheme lets its user choose; o.gamma and o.gravity are the scenario's
 -- own.
@@ -63,7 +97,7 @@ euler.options = {
         help = 'more for --out, of u,v,p,speed,mach,vorticity,schlieren' },
 }
 
-local choose, number = frame.checks 'euler'
+local choose, number = choices.checks 'euler'
 
 -- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
 -- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil, options =
@@ -74,66 +108,14 @@ function euler.new(desc)
         limiter = 'any', theta = 'any', passes = 'any', options = 'table' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
     local simple = scheme == 'lax_friedrichs'
-    local flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes)
-    local limiter = choose('limiter', simple and 'none' or desc.limiter or 'mc', euler.limiters)
-    local theta = number('theta', desc.theta or 1.3, 1, 2)
-    return setmetatable({
-        name = 'euler', scheme = scheme, halo = 2, updated = 4, read_only = 0, resides = true,
-        fields = { 'rho', 'rho_u', 'rho_v', 'E' }, normal = { x = 1, y = 2 },
-        variables = variables, integrals = integrals, derive = 'physics/euler/derive.krn',
-        flux = flux, limiter = limiter, theta = theta,
-        defines = frame.defines(limiter, theta, {
-            EQUATION = 'physics/euler/equation', FLUX = frame.header('physics/euler', flux),
-        }),
-        passes = desc.passes and number('passes', desc.passes, 1, 2),
-        gamma = number('gamma', desc.gamma or 1.4, 1.0001, 100),
-        gravity = number('gravity', desc.gravity or 0, 0, 1e30),
-    }, Euler)
-end
-
-Euler.maxima, Euler.kernels, Euler.bind = frame.maxima, frame.kernels, frame.bind
-Euler.levels_on = frame.levels
-
--- Density, velocity and pressure to the unknowns.
-function Euler:conserved(rho, u, v, p)
-    return rho, rho * u, rho * v, p / (self.gamma - 1) + 0.5 * rho * (u * u + v * v)
-end
-
--- What went wrong in a cell, or nil.
-function Euler:invalid(rho, mx, my, energy)
-    if not (rho > 0 and rho < math.huge) then return string.format('density %g', rho) end
-    local p = (self.gamma - 1) * (energy - (mx * mx + my * my) / (2 * rho))
-    if not (p > 0 and p < math.huge) then return string.format('pressure %g', p) end
-end
-
--- Ghost cells fall as what they stand for does: mirrored behind a wall, not at all where they are
--- fixed.
-local function ghost_gravity(self, part, boundaries, side)
-    local factors = { reflective = -1, fixed = 0 }
-    local kind = part.edge[side] and boundaries[side]
-    return (factors[kind] or 1) * self.gravity
-end
-
--- What the frame of a part want to know.
-function Euler:values(state, boundaries)
-    return {
-        physics = self.gamma, gravity = self.gravity,
-        gravity_south = ghost_gravity(self, state.part, boundaries, 'south'),
-        gravity_north = ghost_gravity(self, state.part, boundaries, 'north'),
+    local numbers = euler.equation:numbers(desc)
+    return euler.equation:build {
+        scheme = scheme, numbers = numbers, more = { gamma = numbers.gamma },
+        flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes),
+        limiter = choose('limiter', simple and 'none' or desc.limiter or 'mc', euler.limiters),
+        theta = number('theta', desc.theta or 1.3, 1, 2),
+        passes = desc.passes and number('passes', desc.passes, 1, 2), persists = true,
     }
-end
-
--- What the kernels of derive.krn want to know.
-function Euler:derive_values(grid)
-    return { gamma = self.gamma, gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
-end
-
--- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
--- limiter of its own, whatever the options say.
-function Euler:parameters()
-    return { equations = 'Euler', gamma = self.gamma, gravity = self.gravity, scheme = self.scheme,
-        flux = self.flux, limiter = self.limiter,
-        theta = self.limiter == 'minmod' and self.theta or nil }
 end
 
 return euler

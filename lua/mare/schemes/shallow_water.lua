@@ -2,14 +2,12 @@
 -- are cell means of depth h and of hu and hv. The device half is kernels/physics/shallow_water/; a
 -- new flux is one line here and one header there.
 
+local choices = require 'mare.schemes.choices'
+local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
-local frame = require 'mare.schemes.frame'
 local options = require 'mare.base.options'
 
 local water = {}
-
-local Water = {}
-Water.__index = Water
 
 water.schemes = {
     lax_friedrichs = 'first order, centred, the most diffusive',
@@ -25,7 +23,7 @@ water.fluxes = {
     hll = 'Harten, Lax, van Leer: shear smears',
     hllc = 'with the contact wave: shear stays sharp',
 }
-water.limiters = frame.limiters
+water.limiters = choices.limiters
 
 -- Stages of the Runge-Kutta methods of Shu and Osher (1988).
 local rk2 = {
@@ -75,7 +73,34 @@ local integrals = {
         long_name = 'kinetic energy and potential energy above still water, by density' },
 }
 
-local names_of = frame.names_of
+-- What went wrong in a cell, or nil.
+local function invalid(_, h, hu, hv)
+    if not (h >= 0 and h < math.huge) then return string.format('depth %g', h) end
+    local transport = hu + hv
+    if transport - transport ~= 0 then return string.format('transport %g, %g', hu, hv) end
+end
+
+water.equation = equation.new {
+    name = 'shallow_water', title = 'shallow water', header = 'physics/shallow_water/equation',
+    folder = 'physics/shallow_water', units = { length = 'm', time = 's' },
+    fields = {
+        { name = 'h' },
+        { name = 'hu', vector = 'm', axis = 'x' },
+        { name = 'hv', vector = 'm', axis = 'y' },
+    },
+    primitives = { 'h', 'un', 'ut' },
+    parameters = { { name = 'g', default = 9.81, range = { 1e-30, 1e30 } } },
+    fluxes = water.fluxes, variables = variables, integrals = integrals,
+    derive = 'physics/shallow_water/derive.krn', invalid = invalid,
+    conserved = function(_, h, u, v) return h, h * u, h * v end,
+    derive_values = function(scheme) return { depth = scheme.depth, g = scheme.g } end,
+    sample = function(_, draw)
+        local h = draw(0.5, 2)
+        return h, h * draw(-1, 1), h * draw(-1, 1)
+    end,
+}
+
+local names_of = choices.names_of
 
 -- What a scenario with this scheme lets its user choose; o.g and o.depth are the scenario's own.
 water.options = {
@@ -90,7 +115,7 @@ water.options = {
       help = 'more for --out, of eta,u,v,speed,energy' },
 }
 
-local choose, number = frame.checks 'shallow_water'
+local choose, number = choices.checks 'shallow_water'
 
 -- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
 -- theta = 1.3, passes, options = as of mare.euler }
@@ -102,57 +127,14 @@ function water.new(desc)
     local flux = choose('flux', desc.flux or 'hllc', water.fluxes)
     local limiter = choose('limiter', desc.limiter or 'mc', water.limiters)
     local theta, part = number('theta', desc.theta or 1.3, 1, 2), parts[scheme]
-    local passes = part.stages and #part.stages or 1
-    flux, limiter = part.flux or flux, part.limiter or limiter
-    local defines = frame.defines(limiter, theta, {
-        EQUATION = 'physics/shallow_water/equation', FLUX = 'physics/shallow_water/' .. flux,
-        RECONSTRUCTION = 'physics/shallow_water/' .. part.reconstruction,
-    })
-    defines.BOTH_AXES = part.stages and 1 or nil
-    return setmetatable({
-        name = 'shallow_water', scheme = scheme, halo = 2, updated = 3 * passes, read_only = 0,
-        fields = { 'h', 'hu', 'hv' }, normal = { x = 1, y = 2 },
-        units = { length = 'm', time = 's' },
-        variables = variables, integrals = integrals, derive = 'physics/shallow_water/derive.krn',
-        flux = flux, limiter = limiter, theta = theta, defines = defines,
+    local numbers = water.equation:numbers(desc)
+    return water.equation:build {
+        scheme = scheme, numbers = numbers, flux = part.flux or flux,
+        limiter = part.limiter or limiter, theta = theta, stages = part.stages,
+        headers = { RECONSTRUCTION = 'physics/shallow_water/' .. part.reconstruction },
         passes = desc.passes and number('passes', desc.passes, 1, 2),
-        stages = part.stages, buffers = math.max(2, passes),
-        g = number('g', desc.g or 9.81, 1e-30, 1e30),
-        depth = number('depth', desc.depth or 0, -1e30, 1e30),
-    }, Water)
-end
-
-Water.maxima, Water.kernels, Water.bind = frame.maxima, frame.kernels, frame.bind
-Water.levels_on = frame.levels
-
--- Depth and velocity to the unknowns.
-function Water.conserved(_, h, u, v)
-    return h, h * u, h * v
-end
-
--- What went wrong in a cell, or nil.
-function Water.invalid(_, h, hu, hv)
-    if not (h >= 0 and h < math.huge) then return string.format('depth %g', h) end
-    local transport = hu + hv
-    if transport - transport ~= 0 then return string.format('transport %g, %g', hu, hv) end
-end
-
--- What the kernels of a part want to know.
-function Water:values()
-    return { physics = self.g, gravity = 0, gravity_south = 0, gravity_north = 0 }
-end
-
--- What the kernels of derive.krn want to know.
-function Water:derive_values()
-    return { depth = self.depth, g = self.g }
-end
-
--- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
--- limiter of its own, whatever the options say.
-function Water:parameters()
-    return { equations = 'shallow water', g = self.g, depth = self.depth, scheme = self.scheme,
-        flux = self.flux, limiter = self.limiter,
-        theta = self.limiter == 'minmod' and self.theta or nil }
+        more = { g = numbers.g, depth = number('depth', desc.depth or 0, -1e30, 1e30) },
+    }
 end
 
 return water

@@ -17,7 +17,6 @@ local json = require 'dkjson'
 local lfs = require 'lfs'
 local parameters = require 'mare.shapes.parameters'
 local shipped = require 'mare.shapes.shipped'
-local source = require 'mare.base.source'
 local version = require('bindings.device').version
 
 local shapes = {}
@@ -379,12 +378,12 @@ local function first_error(message)
     return message:match '[^\n]*'
 end
 
--- Compiles a kernel file with a shape. desc: as for source.program. A kept
+-- Compiles a program with a shape. program: as of source.program. A kept
 -- shape may no longer compile, for example with a newer driver; then it is
 -- passed over with a warning and settle() starts again.
-function shapes.program(device, shape, file, desc)
-    desc.options = shapes.options(device.info, shape.max_registers)
-    local ok, result = pcall(device.program, device, source.program(file, desc))
+function shapes.program(device, shape, program)
+    program.options = shapes.options(device.info, shape.max_registers)
+    local ok, result = pcall(device.program, device, program)
     if ok then return result end
     if entry_of[shape] and may_be_the_shape[result.status] then
         pass_over(entry_of[shape], first_error(result.message))

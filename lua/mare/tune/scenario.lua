@@ -6,7 +6,7 @@
 -- steps; times are per step.
 
 local errors = require 'bindings.errors'
-local frame = require 'mare.schemes.frame'
+local cuts = require 'mare.schemes.cuts'
 local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
 local parameters = require 'mare.shapes.parameters'
@@ -26,7 +26,7 @@ local small = 64        -- edge of the grid with which workers compile the same 
 -- Returns the kernel that runs use for a step in one pass.
 local function usual_one_pass(sim)
     local part, device = sim.fields:first_part()
-    return frame.one_pass(sim.scheme, device, sim.precision, part)
+    return cuts.one_pass(sim.scheme, device, sim.precision, part)
 end
 
 -- Returns the one-pass kernel to tune: `march` if it alone has one of the

@@ -1,18 +1,18 @@
-/* shares.h - who marches where. Columns fall into strips as wide as what a team owns, rows into
- * bands as high as lets every team march once: a strip of a band each, side by side, so that they
- * read neighbouring memory at the same time. The teams that are left share what the bands leave in
- * the north, strip by strip. */
+/* partition.h - which team goes over which rows. Columns fall into strips as wide as what a team
+ * owns, rows into bands of such a height that every team has one strip of a band, side by side, so
+ * that they read neighbouring memory at the same time. The teams that are left share what the bands
+ * leave in the north, strip by strip. */
 
 #define START 8     /* what it takes to begin anew, in rows */
 
 /* A team's rows from .. to - 1 of the `rows` rows from `south` on, counted strip by strip. */
-typedef struct share { int south, rows, from, to; } share;
+typedef struct portion { int south, rows, from, to; } portion;
 
 MR_FN int ceil_ratio(int a, int b) { return (a + b - 1) / b; }
 MR_FN int least(int a, int b) { return a < b ? a : b; }
 
-MR_FN share share_of(int team, int teams, int strips, int ny) {
-    share s = { 0, ny, 0, 0 };
+MR_FN portion portion_of(int team, int teams, int strips, int ny) {
+    portion s = { 0, ny, 0, 0 };
     int bands = teams / strips, others = teams - bands * strips;
     if (bands > 0) {
         int even = ceil_ratio(strips * ny + START * (strips - others), teams);

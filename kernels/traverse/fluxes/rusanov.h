@@ -1,0 +1,15 @@
+/* Local Lax-Friedrichs flux of any equation (Rusanov 1961; Toro 2009, 10.5.1): the mean of both
+ * fluxes, less the jump carried by the fastest signal of the two states. */
+
+#define RUSANOV_(name, k) \
+    f.name = R(0.5) * mr_fma(-s, qr.name - ql.name, fl.name + fr.name);
+
+MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
+    waves a = waves_of(l, k), b = waves_of(r, k);
+    real low = mr_min(a.slowest, b.slowest), high = mr_max(a.fastest, b.fastest);
+    real s = mr_max(-low, high);
+    flux fl = physical_flux(l, k), fr = physical_flux(r, k), f;
+    cell ql = conserved_of(l, k), qr = conserved_of(r, k);
+    EACH_FIELD(RUSANOV_)
+    return f;
+}

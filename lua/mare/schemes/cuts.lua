@@ -1,0 +1,133 @@
+-- How the kernels of kernels/traverse/ are cut into work on a device: work-items, groups, strips
+-- and tiles. Results depend on none of it.
+
+local shapes = require 'mare.shapes'
+local source = require 'mare.base.source'
+
+local cuts = {}
+
+cuts.reach = 2          -- cells on each side that a step looks at: REACH of the kernels
+local reach = cuts.reach
+local warp = 32         -- lanes of NVIDIA's GPUs, and of a row of tiles on all
+
+local striped = { 'x', 'y', 'stage', 'rate' }   -- kernels whose strips cuts.work makes
+
+-- The shapes of those, by kernel.
+function cuts.striped(scheme, device, precision, part)
+    local found = {}
+    for _, kernel in ipairs(striped) do
+        found[kernel] = shapes.find(kernel, scheme, device, precision, part)
+    end
+    return found
+end
+
+-- Work-items and groups for so many columns and rows.
+function cuts.work(shape, columns, rows)
+    local global = { math.ceil(columns / shape.W), math.ceil(rows / shape.rows) }
+    return global, math.ceil(global[1] / shape.GROUP) * global[2]
+end
+
+-- Lanes that exchange values: those of a warp, or of a group.
+local function team_of(device, shape)
+    return source.shuffles(device.info) and warp or shape.GROUP
+end
+
+-- How march.krn is cut for a part: the columns of a work-item divide those of the part.
+local function march_shape(scheme, device, precision, part)
+    local choice = shapes.find('march', scheme, device, precision, part)
+    local W = choice.W
+    while part.nx % W > 0 do W = W / 2 end
+    local team = team_of(device, choice)
+    local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
+    local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
+    local groups = math.min((choice.resident or math.huge) * device.info.compute_units, wanted)
+    return { kernel = 'march', choice = choice, W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH,
+        TEAM = team, global = { groups * choice.GROUP, 1 }, groups = groups }
+end
+
+local tile_rows = { 6, 5, 4, 3, 8 }
+
+-- Strips and bands of tiles.
+local function tiles_of(part, group, rows)
+    return math.ceil(part.nx / (warp - 2 * reach)),
+        math.ceil(part.ny / (group / warp * rows - 2 * reach))
+end
+
+-- Of tile_rows the first with which the busiest compute unit has the fewest rows to compute, and
+-- these.
+function cuts.even_rows(part, group, units)
+    local best, least = nil, math.huge
+    for _, rows in ipairs(tile_rows) do
+        local strips, bands = tiles_of(part, group, rows)
+        local load = math.ceil(strips * bands / units) * rows
+        if load < least then best, least = rows, load end
+    end
+    return best, least
+end
+
+-- How tile.krn is cut.
+local function tile_shape(scheme, device, precision, part)
+    local choice = shapes.find('tile', scheme, device, precision, part)
+    local group = choice.GROUP
+    local W = choice.W
+    if choice.even then W = cuts.even_rows(part, group, device.info.compute_units) end
+    local strips, bands = tiles_of(part, group, W)
+    return { kernel = 'tile', choice = choice, W = W, GROUP = group, TEAM = warp,
+        global = { strips * group, bands }, groups = strips * bands }
+end
+
+-- Which kernel takes a step in one pass: tile.krn where cells are few, unless another is tuned.
+function cuts.one_pass(scheme, device, precision, part)
+    if shapes.is_tried 'march' then return 'march' end
+    local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
+    return (is_small or shapes.is_tried 'tile') and 'tile' or 'march'
+end
+
+-- Whether persistent.krn can run: groups of CUDA alone may wait for one another, from sm_70 on, and
+-- the domain has to go around in one part.
+function cuts.may_persist(scheme, state, part)
+    local sm = state.device.info.arch:match '^sm_(%d+)'
+    return scheme.persists and sm and tonumber(sm) >= 70 and state.precision == 'float'
+        and state.around.x and state.around.y and part.settle and part.first == 'x'
+        and not scheme.has_source and not shapes.is_tried 'tile'
+end
+
+local persistent_group, interior_warps, most_rows = 384, 8, 4
+
+-- How it is cut: into no more tiles than there are compute units, as low as can be but of 16 rows.
+-- nil where the cells do not fit, or where tile.krn is faster: a row of its costs half as much.
+function cuts.persistent(part, units, tile)
+    local strips = math.ceil(part.nx / (2 * warp))
+    local bands = math.min(math.floor(units / strips), math.floor(part.ny / (2 * interior_warps)))
+    local rows = math.ceil(math.ceil(part.ny / bands) / interior_warps)
+    if part.nx % 2 > 0 or part.nx < 8 or bands < 1 or rows > most_rows then return nil end
+    local _, load = cuts.even_rows(part, tile.GROUP, units)
+    if not tile.even or load <= 2 * rows then return nil end
+    return { kernel = 'persistent', ROWS = rows, GROUP = persistent_group, WARP = warp, W = 2,
+        RATE_PAIRS = math.ceil(strips * bands / (2 * warp)), groups = strips * bands,
+        global = { strips * persistent_group, bands } }
+end
+
+-- How the kernel is cut that takes a step in one pass.
+function cuts.one_pass_shape(scheme, device, precision, part)
+    local shape = cuts.one_pass(scheme, device, precision, part) == 'tile' and tile_shape
+        or march_shape
+    return shape(scheme, device, precision, part)
+end
+
+-- How many maxima the kernels of a part write at most: one a group, and steps that tick in two
+-- places.
+function cuts.maxima(scheme, device, part)
+    local most = 0
+    for _, precision in ipairs { 'float', 'double' } do
+        for _, shape in pairs(cuts.striped(scheme, device, precision, part)) do
+            local _, groups = cuts.work(shape, part.nx, part.ny)
+            most = math.max(most, groups)
+        end
+        local shape = cuts.one_pass_shape(scheme, device, precision, part)
+        most = math.max(most, shape.kernel == 'tile' and 2 * shape.groups or shape.groups)
+    end
+    return most
+end
+
+return cuts

@@ -1,0 +1,358 @@
+-- An equation as data: one table tells its fields, parameters, fluxes, source and variables, and
+-- from it follow the types of the kernels in kernels/traverse/ and a scheme that a simulation
+-- takes. README.md lists what the table may hold.
+
+local choices = require 'mare.schemes.choices'
+local errors = require 'bindings.errors'
+local source = require 'mare.base.source'
+local traversal = require 'mare.schemes.traversal'
+
+local equation = {}
+
+local Equation, Scheme = {}, {}
+Equation.__index, Scheme.__index = Equation, Scheme
+
+local most_fields = 16
+
+local allowed = {
+    name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
+    header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
+    halo = 'number', variables = 'table', integrals = 'table', derive = 'string',
+    derive_values = 'function', conserved = 'function', invalid = 'function',
+    sample = 'function', units = 'table', title = 'string',
+}
+local field_keys = { name = 'string', symbol = 'string', vector = 'string',
+    axis = { x = true, y = true }, long_name = 'string', units = 'string' }
+local parameter_keys = { name = 'string', default = 'number', range = 'table' }
+
+-- Fluxes that any equation has which brings waves_of() and conserved_of().
+local general_fluxes = {
+    rusanov = 'local Lax-Friedrichs: one wave speed, the most diffusive',
+    hll = 'Harten, Lax, van Leer: two waves, contacts smear',
+}
+
+-- Words that a member of a struct cannot have for a name in CUDA or OpenCL.
+local words = 'auto break case char class const constant continue default delete do double else '
+    .. 'enum extern float for global goto half if inline int kernel local long new operator '
+    .. 'private public real register restrict return short signed sizeof static struct switch '
+    .. 'template this typedef uchar uint ulong union unsigned ushort virtual void volatile while'
+local reserved = {}
+for word in words:gmatch '%a+' do reserved[word] = true end
+
+-- ---- checks ----
+
+local function check_symbol(what, symbol, seen)
+    if type(symbol) ~= 'string' or not symbol:find '^%l[%w_]*$' or reserved[symbol] then
+        errors.argument("%s: '%s' is no name that a kernel can use (a small letter, then letters, "
+            .. 'digits and _)', what, tostring(symbol))
+    end
+    if seen[symbol] then errors.argument("%s: '%s' is there twice", what, symbol) end
+    seen[symbol] = true
+    return symbol
+end
+
+local function check_count(what, list, least)
+    if #list < least or #list > most_fields then
+        errors.argument('%s: %d are given, must be from %d to %d', what, #list, least, most_fields)
+    end
+end
+
+-- The vectors, array of { name, x = plane, y = plane }, in the order in which they begin.
+local function vectors_of(what, fields)
+    local list = {}
+    for plane, field in ipairs(fields) do
+        if (field.vector == nil) ~= (field.axis == nil) then
+            errors.argument("%s: field '%s': vector and axis go together", what, field.name)
+        end
+        local name = field.vector
+        if name and not list[name] then
+            list[name] = { name = name }
+            list[#list + 1] = list[name]
+        end
+        if name and list[name][field.axis] then
+            errors.argument("%s: vector '%s' has two components along %s", what, name, field.axis)
+        end
+        if name then list[name][field.axis] = plane - 1 end
+    end
+    for _, v in ipairs(list) do
+        if not (v.x and v.y) then
+            errors.argument("%s: vector '%s' has no component along %s", what, v.name,
+                v.x and 'y' or 'x')
+        end
+    end
+    return list
+end
+
+-- What a field is called in kernels.
+local function symbol_of(field)
+    if field.vector then return field.vector .. (field.axis == 'x' and 'n' or 't') end
+    return field.symbol or field.name
+end
+
+local function check_fields(what, fields)
+    check_count(what .. ': fields', fields, 1)
+    local names, seen, symbols = {}, {}, {}
+    for k, field in ipairs(fields) do
+        local where = ('%s: field %d'):format(what, k)
+        errors.fields(where, field, field_keys)
+        if not field.name or names[field.name] then
+            errors.argument('%s: %s', where, field.name and 'its name is there twice'
+                or 'name is missing')
+        end
+        names[field.name] = true
+        symbols[k] = check_symbol(where, symbol_of(field), seen)
+    end
+    return symbols
+end
+
+local function check_primitives(what, primitives)
+    local seen = {}
+    check_count(what, primitives, 1)
+    for _, name in ipairs(primitives) do check_symbol(what, name, seen) end
+    return primitives
+end
+
+local function check_parameters(what, parameters)
+    local seen = {}
+    check_count(what .. ': parameters', parameters, 0)
+    for k, p in ipairs(parameters) do
+        local where = ('%s: parameter %d'):format(what, k)
+        errors.fields(where, p, parameter_keys)
+        check_symbol(where, p.name, seen)
+        local range = p.range or { -math.huge, math.huge }
+        if #range ~= 2 or range[1] > range[2] then
+            errors.argument('%s: range of %s must be { least, most }', where, p.name)
+        end
+    end
+end
+
+local function check_code(what, desc)
+    if (desc.header == nil) == (desc.code == nil) then
+        errors.argument('%s: either header or code is wanted', what)
+    end
+    for _, name in ipairs { 'primitive_of', 'physical_flux', 'conserved_of', 'waves_of' } do
+        if desc.code and not desc.code:find('%f[%w_]' .. name .. '%s*%(') then
+            errors.argument('%s: its code has no %s()', what, name)
+        end
+    end
+    if desc.source and desc.code and not desc.code:find '%f[%w_]source%s*%(' then
+        errors.argument('%s: its code has no source()', what)
+    end
+end
+
+local function check_source(what, given)
+    local kind = type(given)
+    if kind ~= 'nil' and kind ~= 'boolean' and kind ~= 'function' then
+        errors.argument('%s: source must be a boolean or a function of the parameters, not %s',
+            what, kind)
+    end
+end
+
+local function check_halo(what, halo)
+    if halo % 1 ~= 0 or halo < traversal.reach or halo > 16 then
+        errors.argument('%s: halo = %g, must be a whole number from %d to 16', what, halo,
+            traversal.reach)
+    end
+    return halo
+end
+
+-- A table as README.md has it -> an equation; what is missing, unknown or of the wrong type is
+-- refused.
+function equation.new(desc)
+    local what = type(desc) == 'table' and type(desc.name) == 'string'
+        and 'equation ' .. desc.name or 'equation'
+    errors.fields(what, desc, allowed)
+    for _, name in ipairs { 'name', 'fields' } do
+        if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
+    end
+    check_source(what, desc.source)
+    check_code(what, desc)
+    local self = { symbols = check_fields(what, desc.fields),
+        vectors = vectors_of(what, desc.fields) }
+    self.primitives = check_primitives(what .. ': primitives', desc.primitives or self.symbols)
+    check_parameters(what, desc.parameters or {})
+    for key, value in pairs(desc) do self[key] = self[key] or value end
+    self.parameters, self.halo = desc.parameters or {}, check_halo(what, desc.halo or 2)
+    self.fluxes = desc.fluxes or general_fluxes
+    return setmetatable(self, Equation)
+end
+
+-- ---- kernels ----
+
+local function name_list(defines, word, names)
+    for k, name in ipairs(names) do defines[word .. '_' .. k - 1] = name end
+    return #names
+end
+
+local function parameter_names(self)
+    local names = {}
+    for k, p in ipairs(self.parameters) do names[k] = p.name end
+    return names[1] and names or { 'none' }
+end
+
+-- The defines that lists.h makes lists of; has_source: whether the source does anything.
+function Equation:defines(has_source)
+    local names = parameter_names(self)
+    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
+        GIVEN = table.concat(names, ', ') }
+    defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
+    defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
+    defines.PARAMETER_COUNT = name_list(defines, 'PARAMETER', names)
+    defines.VECTORS = #self.vectors
+    for k, v in ipairs(self.vectors) do
+        defines['NORMAL_' .. k - 1] = self.symbols[v.x + 1]
+        defines['TRANSVERSE_' .. k - 1] = self.symbols[v.y + 1]
+        defines['PLANE_X_' .. k - 1], defines['PLANE_Y_' .. k - 1] = v.x, v.y
+    end
+    return defines
+end
+
+-- The text of an equation's own code goes before that of the file, after the types.
+local function text_of(self, file)
+    local arguments = {}
+    for k, name in ipairs(parameter_names(self)) do arguments[k] = 'real ' .. name end
+    local text = source.read(file):gsub('%f[%w_]PARAMETERS%f[^%w_]', table.concat(arguments, ', '))
+    if not self.code then return text end
+    return ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n#line 1 "%s"\n%s'):format(
+        self.name, self.code, file, text)
+end
+
+-- What device:program takes to compile a file of kernels/traverse/ for this equation. desc: as of
+-- source.program; its defines come before those of the equation.
+function Equation:program(file, desc)
+    local defines = self:defines(desc.has_source)
+    for name, value in pairs(desc.defines or {}) do defines[name] = value end
+    local program = source.program(file, { math = desc.math, options = desc.options })
+    program.source, program.defines = text_of(self, file), defines
+    return program
+end
+
+-- ---- schemes ----
+
+-- The numbers of the parameters, from a script's table or their defaults.
+function Equation:numbers(given)
+    local numbers, _, number = {}, choices.checks(self.name)
+    for _, p in ipairs(self.parameters) do
+        local value = given[p.name]
+        if value == nil then value = p.default end
+        if value == nil then errors.argument('%s: %s is missing', self.name, p.name) end
+        local range = p.range or { -math.huge, math.huge }
+        numbers[p.name] = number(p.name, value, range[1], range[2])
+    end
+    return numbers
+end
+
+local function names_of(fields)
+    local names = {}
+    for k, field in ipairs(fields) do names[k] = field.name end
+    return names
+end
+
+-- Which planes turn around at a wall across an axis.
+local function normal_of(self)
+    local normal = { x = {}, y = {} }
+    for k, v in ipairs(self.vectors) do normal.x[k], normal.y[k] = v.x, v.y end
+    return normal
+end
+
+local function has_source(self, numbers)
+    local given = self.source
+    if type(given) == 'function' then given = given(numbers) end
+    return given and true or false
+end
+
+local function variables_of(self)
+    if self.variables then return self.variables end
+    local list = {}
+    for k, field in ipairs(self.fields) do
+        list[k] = { name = field.name, long_name = field.long_name, units = field.units }
+    end
+    return list
+end
+
+-- A scheme: { scheme = its name, numbers = of the parameters, flux, limiter, theta, headers = more
+-- defines of headers, passes, stages, methods = more fields of it }.
+function Equation:build(desc)
+    local stages, numbers = desc.stages, desc.numbers
+    local sources = has_source(self, numbers)
+    if stages and sources then
+        errors.argument('%s: a source goes with sweeps, not with stages', self.name)
+    end
+    local headers = { EQUATION = self.header or 'traverse/general',
+        FLUX = choices.header(self.folder or 'traverse/fluxes', desc.flux) }
+    for name, header in pairs(desc.headers or {}) do headers[name] = header end
+    local defines = choices.defines(desc.limiter, desc.theta, headers)
+    defines.BOTH_AXES = stages and 1 or nil
+    local passes = stages and #stages or 1
+    local scheme = {
+        equation = self, name = self.name, scheme = desc.scheme, halo = self.halo,
+        updated = #self.fields * passes, read_only = 0, has_source = sources, numbers = numbers,
+        fields = names_of(self.fields), normal = normal_of(self), units = self.units,
+        variables = variables_of(self), integrals = self.integrals or {}, derive = self.derive,
+        flux = desc.flux, limiter = desc.limiter, theta = desc.theta, defines = defines,
+        passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
+        persists = desc.persists,
+    }
+    for name, number in pairs(numbers) do scheme[name] = number end
+    for name, value in pairs(desc.more or {}) do scheme[name] = value end
+    return setmetatable(scheme, Scheme)
+end
+
+-- What a script may give to a scheme of an equation that has no choices of its own.
+local function script_fields(self)
+    local list = { flux = 'any', limiter = 'any', theta = 'any', passes = 'any' }
+    for _, p in ipairs(self.parameters) do list[p.name] = 'any' end
+    return list
+end
+
+-- equation { gamma = 1.4, flux = 'hll', limiter = 'mc', theta = 1.3, passes = 1 or 2 } -> a scheme:
+-- MUSCL-Hancock, dimension split.
+function Equation:__call(desc)
+    desc = desc or {}
+    errors.fields(self.name, desc, script_fields(self))
+    local choose, number = choices.checks(self.name)
+    return self:build { scheme = 'muscl_hancock', numbers = self:numbers(desc),
+        flux = choose('flux', desc.flux or 'hll', self.fluxes),
+        limiter = choose('limiter', desc.limiter or 'mc', choices.limiters),
+        theta = number('theta', desc.theta or 1.3, 1, 2),
+        passes = desc.passes and number('passes', desc.passes, 1, 2) }
+end
+
+Scheme.maxima, Scheme.kernels, Scheme.bind = traversal.maxima, traversal.kernels, traversal.bind
+Scheme.levels_on = traversal.levels
+
+-- What a script's `initial` returns to the unknowns: they are the same unless the equation says
+-- how they follow.
+function Scheme:conserved(...)
+    local f = self.equation.conserved
+    if f then return f(self, ...) end
+    return ...
+end
+
+-- What went wrong in a cell, or nil.
+function Scheme:invalid(...)
+    local f = self.equation.invalid
+    if f then return f(self, ...) end
+    for k = 1, select('#', ...) do
+        local value = select(k, ...)
+        if value - value ~= 0 then return string.format('%s %g', self.fields[k], value) end
+    end
+end
+
+-- What the kernels that derive variables want to know.
+function Scheme:derive_values(...)
+    local f = self.equation.derive_values
+    return f and f(self, ...) or {}
+end
+
+-- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
+-- limiter of its own, whatever the options say.
+function Scheme:parameters()
+    local list = { equations = self.equation.title or self.name, scheme = self.scheme,
+        flux = self.flux, limiter = self.limiter,
+        theta = self.limiter == 'minmod' and self.theta or nil }
+    for name, number in pairs(self.numbers) do list[name] = number end
+    return list
+end
+
+return equation

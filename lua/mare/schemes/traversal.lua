@@ -1,0 +1,170 @@
+-- How a step goes over the state: the kernels of kernels/traverse/ with an equation put in. A step
+-- sweeps along one axis after the other, in two passes (sweep_x.krn, sweep_y.krn) or on GPUs in one
+-- (march.krn, for few cells tile.krn or, many steps at once, persistent.krn), which gives the same
+-- bits; or it consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along
+-- both axes at once; see stage.krn. A scheme comes from equation.lua.
+
+local bind = require 'mare.array.bind'
+local consistency = require 'mare.schemes.consistency'
+local cuts = require 'mare.schemes.cuts'
+local layout = require 'mare.array.layout'
+local shapes = require 'mare.shapes'
+
+local traversal = {}
+
+traversal.reach, traversal.maxima = cuts.reach, cuts.maxima
+
+local levels = { [0] = { 'now' }, { 'other' } }
+
+-- Where the state is after so many steps, if a step leads from one buffer to another: see
+-- state.lua. In one pass it does. A scheme's `passes` tell how many, if not the devices.
+function traversal.levels(scheme, devices)
+    if scheme.stages then return nil end
+    local passes = scheme.passes or 1
+    for _, device in ipairs(devices) do
+        if not scheme.passes and device.info.kind ~= 'gpu' then passes = 2 end
+    end
+    return passes == 1 and function(steps) return levels[steps % 2] end or nil
+end
+
+-- The kernels on a device, shared by all its parts; `one_pass` compiles those that it is asked for.
+-- part: the first of them; maths: as of simulation.new, `fast` if nil
+function traversal.kernels(scheme, device, precision, _, part, maths)
+    local shape = cuts.striped(scheme, device, precision, part)
+    local function load(file, cut)
+        local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
+            DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP, RATE_PAIRS = cut.RATE_PAIRS }
+        for name, value in pairs(scheme.defines) do defines[name] = value end
+        return shapes.program(device, cut.choice or cut, scheme.equation:program(file, {
+            defines = defines, has_source = scheme.has_source,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
+    end
+    consistency.check(scheme, device, precision, load)
+    local kernels = { shape = shape, scheme = scheme,
+        rate = load('traverse/max_rate.krn', shape.rate):kernel 'max_rate' }
+    function kernels.one_pass(cut)
+        local program = load(('traverse/%s.krn'):format(cut.kernel), cut)
+        return program:kernel(cut.kernel .. '_x'), program:kernel(cut.kernel .. '_y')
+    end
+    function kernels.persistent(cut)
+        return load('traverse/persistent.krn', cut):kernel 'persistent'
+    end
+    function kernels.sweeps()
+        local x, y = load('traverse/sweep_x.krn', shape.x), load('traverse/sweep_y.krn', shape.y)
+        return x:kernel 'sweep_x_first', x:kernel 'sweep_x_last', y:kernel 'sweep_y_first',
+            y:kernel 'sweep_y_last'
+    end
+    function kernels.stage() return load('traverse/stage.krn', shape.stage):kernel 'stage' end
+    return kernels
+end
+
+-- How the source acts on the ghost rows of a side: as on what they stand for, mirrored behind a
+-- wall (-1), not at all where they are fixed (0); see kernels/traverse/sources.h.
+local function ghost_sign(part, boundaries, side)
+    local signs = { reflective = -1, fixed = 0 }
+    return part.edge[side] and signs[boundaries[side]] or 1
+end
+
+-- Along which axes a part goes around into itself.
+local function around(part, boundaries)
+    local edge = part.edge
+    return { x = edge.west and edge.east and boundaries.west == 'periodic',
+        y = edge.south and edge.north and boundaries.south == 'periodic' }
+end
+
+-- Binds what the kernel asks for, over so many columns and rows.
+local function launch(kernel, values, shape, columns, rows)
+    return bind(kernel, values, { group = { shape.GROUP, 1 }, bytes = values.bytes,
+        together = shape.kernel == 'persistent' or nil,
+        global = shape.global or cuts.work(shape, columns, rows) })
+end
+
+-- The sweeps of a step, by the axis of the first.
+local function bind_sweeps(kernels, values, state)
+    local nx, ny, halo = values.nx, values.ny, state.layout.halo
+    local x, y = kernels.shape.x, kernels.shape.y
+    local x_first, x_last, y_first, y_last = kernels.sweeps()
+    values.src, values.dst = state.now, state.other
+    local first = launch(x_first, values, x, nx, ny + 2 * halo)
+    local first_along_y = launch(y_first, values, y, layout.pad + nx + halo, ny)
+    values.src, values.dst = state.other, state.now
+    return {
+        x = { first, launch(y_last, values, y, nx, ny) },
+        y = { first_along_y, launch(x_last, values, x, nx, ny) },
+    }
+end
+
+-- Any number of steps in one launch, where that is possible.
+local function bind_persistent(kernels, values, state, part, tile)
+    local scheme, bytes = kernels.scheme, values.bytes
+    local shape = cuts.may_persist(scheme, state, part)
+        and cuts.persistent(state.part, state.device.info.compute_units, tile)
+    if not shape then return nil end
+    local pairs_of_cell = math.ceil(#scheme.fields / 2)
+    values.mailbox = state.device:buffer { type = 'uint64', label = 'mailbox',
+        count = 2 + 1024 * shape.RATE_PAIRS + 8 * pairs_of_cell * values.nx * values.ny }
+    values.mailbox:fill(0)
+    values.src, values.dst, values.steps, values.bytes = state.now, state.other, 0, nil
+    local all = launch(kernels.persistent(shape), values, shape)
+    values.bytes = bytes
+    return { all = all, mailbox = values.mailbox }
+end
+
+-- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
+-- goes around they look at its other side, not at ghost cells. Tiles have a `row` of steps, too,
+-- which tick the clock themselves: `all` in one launch, which has an argument `steps`, or x, then
+-- odd and even in turn, after an odd one settle.
+local function bind_one_pass(kernels, values, state, part)
+    local shape = cuts.one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
+    local x, y = kernels.one_pass(shape)
+    state.around = around(state.part, part.boundaries)
+    values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
+    local function step(axis, ticks)
+        values.ticks, values.src, values.dst = ticks, state.now, state.other
+        if axis ~= part.first then values.src, values.dst = state.other, state.now end
+        return launch(axis == 'x' and x or y, values, shape)
+    end
+    local launches = { x = { step('x', 0) }, y = { step('y', 0) } }
+    if shape.kernel == 'tile' and part.settle then
+        launches.row = bind_persistent(kernels, values, state, part, shape.choice)
+            or { odd = step('y', 1), even = step('x', 2), settle = part.settle(shape.groups) }
+    end
+    return launches
+end
+
+local function bind_stages(kernels, values, state, stages)
+    local launches, bytes, kernel = {}, values.bytes, kernels.stage()
+    for k, stage in ipairs(stages) do
+        values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]
+        values.keep, values.is_last = stage.keep, k == #stages and 1 or 0
+        values.bytes = stage.keep > 0 and 1.5 * bytes or bytes
+        launches[k] = launch(kernel, values, kernels.shape.stage, values.nx, values.ny)
+    end
+    return { x = launches, y = launches }
+end
+
+-- The launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
+-- `measure` writes the maxima of the state as it is. part: { state, grid, boundaries, clock,
+-- maxima, slot, first = axis of even steps, levels = of traversal.levels,
+-- settle = the clock's, of n maxima, where the part is the only one }
+function traversal.bind(scheme, kernels, part)
+    local state = part.state
+    local nx, ny = state.layout.nx, state.layout.ny
+    local values = { nx = nx, ny = ny, none = 0,
+        south = ghost_sign(state.part, part.boundaries, 'south'),
+        north = ghost_sign(state.part, part.boundaries, 'north') }
+    for name, number in pairs(scheme.numbers) do values[name] = number end
+    values.stride, values.plane = state.layout.stride, state.layout.plane
+    values.inv_dx, values.inv_dy = 1 / part.grid.dx, 1 / part.grid.dy
+    values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
+    values.src, values.bytes = state.now, #scheme.fields * nx * ny * state.element
+    local measure = launch(kernels.rate, values, kernels.shape.rate, nx, ny)
+    values.bytes = 2 * values.bytes             -- a sweep also writes each field
+    local launches = scheme.stages and bind_stages(kernels, values, state, scheme.stages)
+        or part.levels and bind_one_pass(kernels, values, state, part)
+        or bind_sweeps(kernels, values, state)
+    launches.measure = measure
+    return launches
+end
+
+return traversal

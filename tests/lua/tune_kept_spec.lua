@@ -41,7 +41,9 @@ describe('the file of tuned shapes', function()
 
     for what, text in pairs { ['notes'] = 'my notes\n', ['an object'] = '{"a":1}',
         ['a list that was cut off'] = '[' .. mine .. '\n', ['two lists'] = '[' .. mine .. '][]',
-        ['a list with a hole'] = '[' .. mine .. ',,' .. mine .. ']' } do
+        ['a list with a hole'] = '[' .. mine .. ',,' .. mine .. ']',
+        ['20000 brackets'] = ('['):rep(20000), ['and their ends'] = ('['):rep(20000)
+            .. (']'):rep(20000) } do
         it('is left as it is where it holds ' .. what, function()
             trial.spit(path, text)
             for _, words in ipairs { 'clear', 'clear mine', 'clear nope' } do

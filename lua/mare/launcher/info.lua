@@ -6,7 +6,7 @@ local classic = require 'mare.files.classic'
 local files = require 'bindings.files'
 local grid = require 'mare.array.grid'
 local identity = require 'mare.run.identity'
-local json = require 'dkjson'
+local json = require 'mare.base.json'
 local literal = require 'mare.base.literal'
 local netcdf = require 'bindings.netcdf'
 local words = require 'mare.base.words'
@@ -102,7 +102,7 @@ local function netcdf_lines(path)
             lines[#lines + 1] = name .. ': ' .. tostring(attributes[name]):gsub('\n', '\n    ')
         end
     end
-    local given = attributes.arguments and json.decode(attributes.arguments)
+    local given = json.texts(attributes.arguments)
     if given then lines[#lines + 1] = 'arguments: ' .. words.line(given) end
     dimension_lines(file, lines)
     lines[#lines + 1] = 'variables:'

@@ -6,7 +6,7 @@ local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local files = require 'bindings.files'
-local json = require 'dkjson'
+local json = require 'mare.base.json'
 local netcdf = require 'bindings.netcdf'
 local options = require 'mare.base.options'
 local paths = require 'mare.base.paths'
@@ -71,7 +71,7 @@ end
 local function words_of(path, attributes, changes)
     local changed, words, known = {}, {}, options.of_run()
     for _, word in ipairs(changes) do changed[key_of(word) or ''] = true end
-    for _, word in ipairs(json.decode(attributes.arguments) or {}) do
+    for _, word in ipairs(json.texts(attributes.arguments) or {}) do
         local key = key_of(word)
         local is_taken = not (known[key] and known[key].rerun) and not changed[key]
         if is_taken then words[#words + 1] = word end
@@ -119,7 +119,7 @@ local function check_history(path, attributes, first)
                 .. 'the bits may differ (first: %s; then: %s)', path, commands[1], commands[k])
         end
     end
-    for _, word in ipairs(json.decode(attributes.arguments) or {}) do
+    for _, word in ipairs(json.texts(attributes.arguments) or {}) do
         restart = word:match '^%-%-restart=(.*)' or restart
     end
     if #commands < 2 and restart and (restart ~= 'latest' or first and first > 0) then

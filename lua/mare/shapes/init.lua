@@ -13,7 +13,7 @@
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local files = require 'bindings.files'
-local json = require 'dkjson'
+local json = require 'mare.base.json'
 local lfs = require 'lfs'
 local parameters = require 'mare.shapes.parameters'
 local shipped = require 'mare.shapes.shipped'
@@ -144,7 +144,8 @@ end
 -- since writing a new one would lose its contents.
 local function elements_to_keep(path)
     local found, problem = read_elements(path)
-    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is', problem) end
+    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is (remove it, '
+            .. 'or set MARE_TUNED)', problem) end
     return found
 end
 

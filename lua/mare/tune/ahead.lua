@@ -11,7 +11,7 @@
 local device = require 'bindings.device'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
-local json = require 'dkjson'
+local json = require 'mare.base.json'
 local system = require 'bindings.system'
 
 local ahead = {}

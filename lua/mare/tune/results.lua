@@ -15,7 +15,7 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local json = require 'dkjson'
+local json = require 'mare.base.json'
 local space = require 'mare.tune.space'
 local system = require 'bindings.system'
 

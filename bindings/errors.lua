@@ -87,17 +87,22 @@ local function sorted_keys(t)
     local keys = {}
     for key in pairs(t) do keys[#keys + 1] = tostring(key) end
     table.sort(keys)
-    return table.concat(keys, ', ')
+    return table.concat(keys, ', '), keys
+end
+
+local function unknown_field(what, name, allowed)
+    local list, keys = sorted_keys(allowed)
+    M.argument("%s: unknown field '%s'%s (allowed: %s)", what, tostring(name),
+               require 'bindings.suggest'(name, keys), list)
 end
 
 local function check_field(what, name, value, allowed)
     local rule = allowed[name]
     if not rule then
-        M.argument("%s: unknown field '%s' (allowed: %s)", what, tostring(name),
-                   sorted_keys(allowed))
+        unknown_field(what, name, allowed)
     elseif type(rule) == 'table' and rule[value] == nil then
         M.argument("%s: %s = '%s' (allowed: %s)", what, name, tostring(value),
-                   sorted_keys(rule))
+                   (sorted_keys(rule)))
     elseif type(rule) == 'string' and rule ~= 'any' and type(value) ~= rule then
         M.argument('%s: %s must be a %s, not %s', what, name, rule, type(value))
     end

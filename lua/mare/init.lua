@@ -98,7 +98,12 @@ end
 local mare = setmetatable({ version = device.version, root = host.root }, {
     __index = function(self, name)
         local found = find(name)
-        if found then rawset(self, name, found) end
+        if found then
+            rawset(self, name, found)
+        elseif type(name) == 'string' and not name:find '^_' then
+            require('bindings.errors').argument("mare: there is no '%s'%s: help(mare) lists all",
+                name, require 'bindings.suggest'(name, names()))
+        end
         return found
     end,
     __names = names,

@@ -39,6 +39,7 @@
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local paths = require 'mare.base.paths'
+local suggest = require 'bindings.suggest'
 
 local M = require('bindings.host').options or {}
 
@@ -263,10 +264,20 @@ local function join_negatives(words)
     return joined
 end
 
+-- Refuses what the parser did not understand; suggests an option that is near.
+local function refuse_words(list, problem)
+    local name, flags = problem:match "^unknown option '%-%-([%w-]+)'$", {}
+    for k, option in ipairs(list) do
+        local is_off = option.type == 'boolean' and option.default
+        flags[k] = (is_off and 'no-' or '') .. option.name
+    end
+    errors.usage('%s%s', problem, name and suggest(name, flags, '--') or '')
+end
+
 local function parse_words(spec, list, words)
     local parser = make_parser(spec, list)
     local ok, result = parser:pparse(join_negatives(words))
-    if not ok then errors.usage('%s', (result:gsub('\n.*', ''))) end
+    if not ok then refuse_words(list, (result:gsub('\n.*', ''))) end
     if result.extra[1] then errors.usage("'%s' is no option", result.extra[1]) end
     if result.help then
         events.tell('answer', { message = parser:get_help() })
@@ -283,10 +294,12 @@ end
 -- ---- the values ----
 
 local function check_names(list, values)
-    local known = {}
-    for _, option in ipairs(list) do known[option.key] = true end
+    local known, keys = {}, {}
+    for k, option in ipairs(list) do known[option.key], keys[k] = true, option.key end
     for key in pairs(values) do
-        if not known[key] then errors.usage("unknown option '%s'", tostring(key)) end
+        if not known[key] then
+            errors.usage("unknown option '%s'%s", tostring(key), suggest(key, keys))
+        end
     end
     return values
 end

@@ -138,6 +138,8 @@ local function run_text(text, chunk_name, name, words)
     return 1
 end
 
+local commands = {}         -- by name
+
 -- Finds a script: a bare name is first looked up in root/scenarios, even if the
 -- current folder has a file of that name.
 local function find_script(name)
@@ -155,15 +157,16 @@ local function run_file(name, words)
     local path, text = find_script(name)
     if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
     if not name:find '[/.]' then
-        return bad_usage('%s: there is no such file, and no such scenario (there are: %s)', name,
-            table.concat(require('mare.run.scenario').names(), ', '))
+        local names = require('mare.run.scenario').names()
+        for known in pairs(commands) do names[#names + 1] = known end
+        local meant = require 'bindings.suggest'(name, names)
+        return bad_usage('%s: there is no such file, and no such scenario%s (there are: %s)', name,
+            meant, table.concat(require('mare.run.scenario').names(), ', '))
     end
     return bad_usage('%s', select(2, read(name)))
 end
 
 -- ---- commands ----
-
-local commands = {}
 
 commands['-e'] = function(code, ...)
     if not code then return bad_usage '-e: CODE is missing' end
@@ -298,7 +301,9 @@ function M.main(first, ...)
     if first:find '^%-%-profile=' then return run_profiled(first:match '=(.*)', ...) end
     local command = commands[first]
     if not command and first:sub(1, 1) == '-' then
-        return bad_usage("unknown option '%s'", first)
+        local names = {}
+        for name in pairs(commands) do names[#names + 1] = name end
+        return bad_usage("unknown option '%s'%s", first, require 'bindings.suggest'(first, names))
     end
     if not command then return run_file(first, { ... }) end
     local is_help = ... == '--help' or ... == '-h'

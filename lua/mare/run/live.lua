@@ -182,6 +182,8 @@ end
 
 -- sim:release(): gives the memory on the devices back.
 function methods.release(self)
+    if self.is_released then return end
+    rawset(self, 'is_released', true)
     self.engine:release()
 end
 
@@ -215,7 +217,12 @@ end
 local Live = { __methods = methods }
 
 function Live.__index(self, name)
-    if methods[name] then return methods[name] end
+    if methods[name] then
+        if rawget(self, 'is_released') and name ~= 'release' then
+            errors.argument('simulation: %s: it has been released', name)
+        end
+        return methods[name]
+    end
     local read = readable[name]
     return read and read(rawget(self, 'engine'))
 end
@@ -247,6 +254,7 @@ function Live.__options(_, method)
 end
 
 function Live:__tostring()
+    if self.is_released then return self.title .. ': released' end
     return ('%s: %s\nvariables %s'):format(self.title, tostring(self.engine),
         table.concat(variables_of(self), ' '))
 end

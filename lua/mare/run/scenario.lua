@@ -11,6 +11,7 @@ local files = require 'bindings.files'
 local host = require 'bindings.host'
 local lfs = require 'lfs'
 local public = require 'mare.base.public'
+local suggest = require 'bindings.suggest'
 
 local scenario = {}
 
@@ -29,8 +30,9 @@ local function find(name)
     local path = name:find '[/.]' and name or folder .. name .. '.lua'
     local text = files.read(path)
     if not text then
-        errors.argument("no scenario '%s' (there are: %s; or a file name)", name,
-            table.concat(scenario.names(), ', '))
+        local names = scenario.names()
+        errors.argument("no scenario '%s'%s (there are: %s; or a file name)", name,
+            suggest(name, names), table.concat(names, ', '))
     end
     return path, text
 end

@@ -102,10 +102,17 @@ function Watched:kernel(name)
     return self.kernels[name]
 end
 
+local function bind(self, name, arguments)
+    if type(arguments) == 'table' and arguments.global == nil then
+        errors.argument("kernel '%s': global is missing, the number of work-items", name)
+    end
+    return self:kernel(name):bind(arguments)
+end
+
 -- Runs a kernel once and waits for it. arguments: by name as for kernel:bind,
 -- with global and group.
 function Watched:run(name, arguments)
-    local launch = self:kernel(name):bind(arguments)
+    local launch = bind(self, name, arguments)
     launch:run()
     self.device:wait()
     launch:release()

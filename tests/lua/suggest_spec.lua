@@ -1,0 +1,68 @@
+-- Names that are unknown: each is refused, with the one that was meant where that can be told.
+
+local errors = require 'bindings.errors'
+local mare = require 'mare'
+local options = require 'mare.base.options'
+local suggest = require 'bindings.suggest'
+local trial = require 'tests.scenarios.trial'
+
+local function message(f, ...)
+    local ok, failure = pcall(f, ...)
+    assert.is_false(ok)
+    return type(failure) == 'table' and failure.message or tostring(failure)
+end
+
+local function has(text, ...)
+    for _, piece in ipairs { ... } do assert.truthy(text:find(piece, 1, true), text) end
+end
+
+describe('a suggestion', function()
+    it('is the nearest name, if that is near', function()
+        local names = { 'gamma', 'gravity', 'kelvin_helmholtz', 'kelvin_wave', 'nx', 'ny', 't_end' }
+        for typed, meant in pairs { gama = 'gamma', gravtiy = 'gravity', nxx = 'nx', ['t-edn'] =
+            't_end', kelvinhelmholz = 'kelvin_helmholtz', Gamma = 'gamma' } do
+            assert.equal((" (did you mean '%s'?)"):format(meant), suggest(typed, names))
+        end
+        for _, typed in ipairs { 'colour', '', ('x'):rep(1e5), 7, 'q' } do
+            assert.equal('', suggest(typed, names))
+        end
+    end)
+
+    it('is in what is refused', function()
+        has(message(function() return mare.eular end), "no 'eular'", "'euler'")
+        has(message(mare.grid, { nxx = 3 }), "'nxx'", "mean 'nx'")
+        has(message(mare.simulation 'kelvinwave', {}), "'kelvinwave'", "'kelvin_wave'")
+        has(message(mare.simulation 'sod', { fluxx = 'hll' }), "'fluxx'", "mean 'flux'")
+        has(message(errors.fields, 'x', { colour = 1 }, { nx = 'any' }), "'colour' (allowed: nx)")
+        local kept = options.source
+        options.source = { '--nxx=3' }
+        local text = message(options, { options.simulation })
+        options.source = kept
+        has(text, "unknown option '--nxx'", "mean '--nx'")
+    end)
+
+    it('is on the command line', function()
+        local launcher = require('bindings.host').launcher
+        local status, text = trial.status_of(("'%s' kelvinhelmholtz"):format(launcher))
+        assert.equal(2, status)
+        has(text, "mean 'kelvin_helmholtz'")
+        has(select(2, trial.status_of(("'%s' --versoin"):format(launcher))), "mean '--version'")
+        has(select(2, trial.status_of(("'%s' docter"):format(launcher))), "mean 'doctor'")
+    end)
+end)
+
+describe('what is gone or missing', function()
+    it('is said of a released simulation', function()
+        local sim = mare.simulation 'sod' { nx = 16, device = trial.device, quiet = true }
+        sim:release()
+        sim:release()
+        has(tostring(sim), 'released')
+        has(message(function() sim:step() end), 'step', 'released')
+    end)
+
+    it('is the number of work-items of a watched kernel', function()
+        local w = mare.watch('MR_KERNEL void f(MR_GLOBAL float *x) { x[mr_gid_x()] = 1; }',
+            { device = trial.device })
+        has(message(w.run, w, 'f', {}), "kernel 'f'", 'global is missing')
+    end)
+end)

@@ -243,6 +243,11 @@ local function knows_parts(path)
 end
 
 line_rule('only the array room and the simulation go through parts', 'code', function(line, path)
+    local is_asked = line:find '[~=]=%s*[%w_]+%.device%f[^%w_.]'
+        or line:find '%f[%w_][%w_]+%.device%s*[~=]=%s*device%f[^%w_.]'
+    if under(path, 'lua/mare') and is_asked and path ~= 'lua/mare/array/state.lua' then
+        return 'asks where a part is; see array/state.lua'
+    end
     if knows_parts(path) then return end
     for _, name in ipairs { 'states', 'members', 'parts' } do
         local pattern = '%f[%w_]' .. name .. '%f[^%w_]'
@@ -251,11 +256,12 @@ line_rule('only the array room and the simulation go through parts', 'code', fun
             return 'goes through ' .. name .. '; see array/fields.lua'
         end
     end
-    if line:find '[~=]=%s*[%w_]+%.device%f[^%w_.]' then return 'asks where a part is' end
 end, {
     { 'lua/mare/run/a.lua', 'for _, s in ipairs(sim.states) do\nlocal m = sim.members[1]\n', 2 },
     { 'lua/mare/ocean/a.lua', 'for _, s in ipairs(states) do\nreturn #self.fields.parts\n', 2 },
     { 'lua/mare/tide/a.lua', 'if a.device == b.device then\nif other ~= s.device then\n', 2 },
+    { 'lua/mare/array/a.lua', 'if a.device == b.device then\nif s.device ~= device then\n', 2 },
+    { 'lua/mare/array/state.lua', 'return self.device == device\n', 0 },
     { 'lua/mare/array/a.lua', 'for _, s in ipairs(fields.states) do\n', 0 },
     { 'lua/mare/run/simulation.lua', 'local m = self.members[1]\n', 0 },
     { 'lua/mare/tune/a.lua', 'local states = entry.device == device.info.model\n', 0 },

@@ -3,6 +3,7 @@
 
 local device = require 'bindings.device'
 local fields = require 'mare.array.fields'
+local garbage = require 'tests.lua.garbage'
 local grid = require 'mare.array.grid'
 local memory = require 'bindings.memory'
 
@@ -257,6 +258,22 @@ describe('of fields', function()
         end
         sums:release()
         f:release()
+    end)
+
+    it('launches and copies leave no garbage', function()
+        local f, out = filled(devices, { 2, 2 }), new(devices, { 2, 2 })
+        f.moves = true
+        local launch = f:map { program = program, kernel = 'ends', values = { out = out } }
+        local r = f:replicate { type = 'double', count = 4, label = 'shares' }
+        r:share(function(s) return s.part.index - 1, 1 end)
+        local box = f:gather { planes = { { name = 'a', field = 'a' } } }
+        local function left_by(work)
+            return garbage(function() for _ = 1, 100 do work() end end)
+        end
+        assert.equal(0, left_by(function() launch:run() end))
+        assert.equal(0, left_by(function() r:exchange() end))
+        assert.equal(0, left_by(function() box:take(1) end))
+        for _, object in ipairs { launch, r, box, f, out } do object:release() end
     end)
 
     it('are given back whole', function()

@@ -1,10 +1,10 @@
--- Binds a kernel to the arguments that it asks for, out of a table that may hold more:
+-- Binds a kernel to the arguments that it asks for. The table may hold more:
 --
 --     launch = bind(kernel, values, { global = { nx, ny }, group = { 64, 1 } })
 --
--- `values` has numbers and buffers by the names of arguments; the third table is the shape that
--- kernel:bind takes beside them: global, group, bytes, together. An argument that `values` lacks is
--- an error that names it.
+-- `values` has numbers and buffers by the names of arguments. The third table has
+-- what kernel:bind takes beside them: global, group, bytes, together. It is an
+-- error that names the argument if `values` lacks one.
 
 return function(kernel, values, shape)
     local arguments = {}

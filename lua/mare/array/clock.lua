@@ -1,6 +1,7 @@
--- Model time, which lives on the device: dt follows from the state there, so that the host need
--- not wait for each step. One clock a device; all of one simulation see the same maxima, so they
--- always agree. The host sets a target and reads; see kernels/array/clock.h for the slots.
+-- Keeps model time on the device. There dt follows from the state, so that the host
+-- need not wait for each step. Each device has a clock. All clocks of a simulation
+-- see the same maxima, so they always agree. The host sets a target and reads.
+-- kernels/array/clock.h describes the slots.
 
 local source = require 'mare.base.source'
 
@@ -15,8 +16,8 @@ local rate, failed, hold, last, fixed = 5, 6, 7, 8, 9
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 
--- maxima: buffer of `n` signal rates, one a work-group of the last sweep of every part; gradual:
--- see clock.krn
+-- Makes a clock. maxima: a buffer of `n` signal rates, one for each work-group of
+-- the last sweep of every part; gradual: see clock.krn
 function clock.new(device, precision, maxima, n, gradual)
     local self = setmetatable({
         buffer = device:buffer { type = 'double', count = 2 * slots, label = 'clock' },
@@ -37,12 +38,13 @@ function Clock:bind(kernel, maxima, n)
     }
 end
 
--- The launch that ends a row of steps that tick themselves: each has n maxima.
+-- Returns the launch that ends a row of steps that tick themselves, which have n
+-- maxima each.
 function Clock:settle(maxima, n)
     return self:bind('clock_settle', maxima, n)
 end
 
--- From now on the maxima are these n.
+-- Replaces the maxima by these n.
 function Clock:watch(maxima, n)
     self.tick:set('maxima', maxima)
     self.tick:set('count', n)
@@ -53,8 +55,9 @@ local function write(self, slot, ...)
     self.buffer:upload(self.host, { offset = slot, count = select('#', ...) })
 end
 
--- Where a run starts: { t, steps = taken, cfl, rate = the largest signal rate where the maxima do
--- not tell, last = dt of the last step, dt = the one to take whatever the rate, if that is wanted }
+-- Sets where a run starts. at: { t, steps = how many were taken, cfl, rate = the
+-- largest signal rate if the maxima do not tell it, last = dt of the last step, dt
+-- if it is not to follow from the rate }
 function Clock:start(at)
     local data = self.host.data
     data[time], data[step], data[target] = at.t, 0, at.t
@@ -63,16 +66,17 @@ function Clock:start(at)
     self.buffer:upload(self.host, { count = slots })
 end
 
--- Steps end exactly there or, with `held`, before the first whose dt the target would change. The
--- maxima must belong to the state: the next dt follows from them.
+-- Sets the target. Steps end exactly there or, with `held`, before the first step
+-- whose dt the target would change. The maxima must belong to the state: the next dt
+-- follows from them.
 function Clock:aim(goal, held)
     write(self, step, 0, goal)
     write(self, hold, held and 1 or 0)
     self.tick:run()
 end
 
--- Waits for the device; `into` gets t, dt (of the next step, 0 at the target), steps, rate, last
--- (dt of the last step, of a gradual clock) and failed.
+-- Waits for the device, and sets in `into`: t, dt (of the next step, 0 at the
+-- target), steps, rate, last (dt of the last step of a gradual clock) and failed.
 function Clock:read(into)
     self.buffer:download { into = self.host, count = slots }
     local data = self.host.data

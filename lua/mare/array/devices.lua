@@ -1,5 +1,5 @@
--- Which part of a grid lives on which device, and whether it fits, asked before anything is
--- allocated.
+-- Says which part of a grid lies on which device, and checks that it fits, before
+-- anything is allocated.
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -8,8 +8,9 @@ local system = require 'bindings.system'
 
 local devices = {}
 
--- 'cuda:0,cuda:1' or an array of names and open devices -> array of open devices. A name that
--- occurs twice is opened once; two handles of one device count as two devices.
+-- Opens devices. list: 'cuda:0,cuda:1', or an array of names and open devices.
+-- Returns an array of open devices. A name that occurs twice is opened once. Two
+-- handles of one device count as two devices.
 function devices.open(list)
     if type(list) ~= 'table' then
         local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
@@ -30,7 +31,7 @@ function devices.open(list)
     return opened
 end
 
--- Parts go round robin over the devices: part.device.
+-- Sets part.device of all parts, round robin.
 function devices.assign(parts, list)
     for k, part in ipairs(parts) do part.device = list[(k - 1) % #list + 1] end
 end
@@ -39,7 +40,7 @@ local function gib(bytes)
     return string.format(bytes < 2 ^ 30 and '%.3f GiB' or '%.1f GiB', bytes / 2 ^ 30)
 end
 
--- Refuses a device on which nothing is computed; what: wants another.
+-- Refuses a device that runs no kernels. what: names who asks.
 function devices.check_kind(d, what)
     if d.name:find '^null:' then
         errors.argument('%s runs no kernels: %s wants another device', d.name, what)

@@ -122,7 +122,7 @@ local function side_of(self, axis, to, side, copies)
             along = 0, across = 0, plane = 0 }
     end
     local from = self.states[to.part.neighbours[side]]
-    local strip = from.device == to.device and strip_in_place(self, axis, from, low)
+    local strip = from:is_on(to.device) and strip_in_place(self, axis, from, low)
         or strip_staged(self, axis, from, to, low, copies)
     strip.kind = copy
     return strip

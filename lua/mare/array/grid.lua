@@ -1,7 +1,8 @@
--- A uniform grid, Cartesian or of longitude and latitude, and its split into px x py parts. Cells
--- are counted from 0, x is the fast direction, north is +y. Everything about a part follows from
--- the global grid, never from the split itself: that is one half of why every decomposition gives
--- the same bits (exchange.lua is the other).
+-- Describes a uniform grid, Cartesian or of longitude and latitude, and splits it
+-- into px x py parts. Cells are counted from 0, x is the fast direction, north is
+-- +y. Everything about a part follows from the whole grid, never from the split
+-- itself. This is one half of why every decomposition gives the same bits;
+-- exchange.lua is the other.
 
 local errors = require 'bindings.errors'
 
@@ -34,7 +35,7 @@ local function check_range(name, range)
     if range[2] - range[1] == math.huge then fail('%s must be finite', name) end
 end
 
--- Degrees of a sphere, which no cell may leave or meet twice.
+-- Refuses degrees that leave the sphere or go around it more than once.
 local function check_degrees(x, y)
     if x[2] - x[1] > 360 then fail('x covers %g degrees of longitude, at most 360', x[2] - x[1]) end
     if y[1] < -90 or y[2] > 90 then
@@ -60,10 +61,11 @@ local function check_angle(angle, spherical)
     end
 end
 
--- { nx =, ny =, x = { low, high }, y = { low, high }, halo = ghost cells on each side (2),
--- coordinates = 'cartesian' or 'longitude-latitude' (x and y in degrees), radius = of that sphere
--- (6371000 m), angle = degrees from east to the x axis, anticlockwise, or a function(x, y) of them,
--- where a Cartesian grid is a map of the earth }
+-- Makes a grid. desc: { nx =, ny =, x = { low, high }, y = { low, high }, halo =
+-- ghost cells on each side (2), coordinates = 'cartesian' or 'longitude-latitude'
+-- (x and y in degrees), radius = that of the sphere (6371000 m), angle = degrees
+-- from east to the x axis, anticlockwise, or a function(x, y) of them, if a
+-- Cartesian grid is a map of the earth }
 function grid.new(desc)
     errors.fields('grid', desc, fields)
     local halo = desc.halo or 2
@@ -86,58 +88,60 @@ function grid.new(desc)
     }, Grid)
 end
 
--- The middle of the cells of column i.
+-- Returns x in the middle of column i.
 function Grid:x_centre(i)
     return self.x[1] + (i + 0.5) * self.dx
 end
 
--- The middle of the cells of row j.
+-- Returns y in the middle of row j.
 function Grid:y_centre(j)
     return self.y[1] + (j + 0.5) * self.dy
 end
 
--- Where south faces of row j are.
+-- Returns y at the south faces of row j.
 function Grid:y_face(j)
     return self.y[1] + j * self.dy
 end
 
--- Along x and y at y: how long a cell is, in metres on a sphere.
+-- Returns how long a cell is along x and y, in metres on a sphere. y: its place.
 function Grid:cell_size(y)
     if not self.spherical then return self.dx, self.dy end
     local arc = self.radius * math.pi / 180
     return arc * math.abs(math.cos(math.rad(y))) * self.dx, arc * self.dy
 end
 
--- Area of a cell of row j.
+-- Returns the area of a cell of row j.
 function Grid:cell_area(j)
     if not self.spherical then return self.dx * self.dy end
     local south, north = math.rad(self:y_face(j)), math.rad(self:y_face(j + 1))
-    -- sin(north) - sin(south), without the loss of digits
+    -- This is sin(north) - sin(south) without the loss of digits.
     local height = 2 * math.cos(0.5 * (south + north)) * math.sin(0.5 * (north - south))
     return self.radius ^ 2 * math.rad(self.dx) * math.abs(height)
 end
 
--- The cell that cell (i, j) is where the domain goes around; it may lie beyond other sides.
+-- Returns the cell that cell (i, j) is in a periodic domain. It may lie beyond
+-- sides that are not periodic.
 function Grid:wrapped(boundaries, i, j)
     return boundaries.west == 'periodic' and i % self.nx or i,
         boundaries.south == 'periodic' and j % self.ny or j
 end
 
--- The direction of the x axis at a point: degrees from east, anticlockwise.
+-- Returns the direction of the x axis at a point: degrees from east, anticlockwise.
 function Grid:angle_at(x, y)
     local angle = self.angle or 0
     return type(angle) == 'function' and angle(x, y) or angle
 end
 
--- The cell that holds the point; points outside give the nearest cell.
+-- Returns the cell that holds a point, or the nearest cell to a point outside.
 function Grid:cell(x, y)
     local i = math.floor((x - self.x[1]) / self.dx)
     local j = math.floor((y - self.y[1]) / self.dy)
     return math.max(0, math.min(self.nx - 1, i)), math.max(0, math.min(self.ny - 1, j))
 end
 
--- First cell and number of cells of piece k of n: sizes differ by at most one.
-local function piece(cells, n, k)
+-- Returns the first cell and the number of cells of share k of n. Sizes differ by
+-- at most one.
+local function share(cells, n, k)
     local first = math.floor(cells * k / n)
     return first, math.floor(cells * (k + 1) / n) - first
 end
@@ -155,17 +159,18 @@ local function check_split(self, px, py)
     end
 end
 
--- An array of parts, west to east and then south to north: { index, ix, iy, nx, ny, i0, j0 (its
--- first cell), cells (the mean of all parts), neighbours = { west = index, ... } wrapping around,
---   edge = { west = true where the part touches that side of the domain } }
+-- Returns an array of parts, from west to east and then from south to north:
+-- { index, ix, iy, nx, ny, i0, j0 (its first cell), cells (the mean of all parts),
+-- neighbours = { west = index, ... } in a domain that is periodic everywhere, edge
+-- = { west = whether the part touches that side of the domain, ... } }
 function Grid:split(px, py)
     check_split(self, px, py)
     local parts = {}
     local function index(ix, iy) return 1 + ix % px + iy % py * px end
     for iy = 0, py - 1 do
         for ix = 0, px - 1 do
-            local i0, nx = piece(self.nx, px, ix)
-            local j0, ny = piece(self.ny, py, iy)
+            local i0, nx = share(self.nx, px, ix)
+            local j0, ny = share(self.ny, py, iy)
             parts[#parts + 1] = {
                 index = index(ix, iy), ix = ix, iy = iy, nx = nx, ny = ny, i0 = i0, j0 = j0,
                 cells = self.cells / (px * py),

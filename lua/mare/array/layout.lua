@@ -1,6 +1,7 @@
--- Where a cell lies in the memory of one part: planes of rows, one plane a field. Interior rows
--- start at a multiple of 128 bytes in float, and rows are a multiple of that long, so that loads
--- of neighbouring work-items fall into whole cache lines.
+-- Says where a cell lies in the memory of one part. There is a plane of rows for
+-- each field. In float interior rows start at a multiple of 128 bytes, and rows are
+-- a multiple of that long, so that loads of neighbouring work-items fall into whole
+-- cache lines.
 
 local layout = {}
 
@@ -15,7 +16,8 @@ local function round_up(n, multiple)
     return math.ceil(n / multiple) * multiple
 end
 
--- { nx =, ny =, halo =, fields = number of planes, packed = rows without anything between them }
+-- desc: { nx, ny, halo, fields = the number of planes, packed = whether rows follow
+-- each other without padding and ghost cells }
 function layout.new(desc)
     if desc.packed then
         return setmetatable({
@@ -32,7 +34,8 @@ function layout.new(desc)
     }, Layout)
 end
 
--- Element of cell (i, j) of a field, all from 0; i and j may lie in the halo.
+-- Returns the element of cell (i, j) of a field, all from 0. The cell may lie in the
+-- halo.
 function Layout:offset(field, i, j)
     return field * self.plane + (j + self.halo) * self.stride + self.pad + i
 end

@@ -65,7 +65,7 @@ function Replicas:share(range)
     for _, s in ipairs(self.fields.states) do
         local first, count = range(s)
         for _, device in ipairs(self.fields.devices) do
-            if device ~= s.device then
+            if not s:is_on(device) then
                 self.segments[#self.segments + 1] = { from = self:on(s), to = self.buffers[device],
                     region = { offset = first, src_offset = first, count = count } }
             end
@@ -101,7 +101,7 @@ function Replicas:adopt(desc)
     local self_fields, list = self.fields, {}
     for _, s in ipairs(self_fields.states) do
         for _, device in ipairs(self_fields.devices) do
-            if device ~= s.device then
+            if not s:is_on(device) then
                 local there = setmetatable({ device = device }, { __index = s })
                 local full = { pieces = { { state = there, i = 0, j = 0, columns = s.part.nx,
                     rows = s.part.ny, step = 1 } } }

@@ -50,7 +50,7 @@ local function new_chain(self)
     local sums, last
     for k, piece in ipairs(pieces.whole(self.fields.states)) do
         local s, copy = piece.state, nil
-        if s.part.edge.west or last ~= s.device then
+        if s.part.edge.west or not s:is_on(last) then
             local before = not s.part.edge.west and sums
             sums = s.device:buffer { type = 'double', count = lanes * piece.rows,
                 label = 'integrals' }

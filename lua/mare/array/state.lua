@@ -54,6 +54,12 @@ function state.new(part, desc)
     return self
 end
 
+-- Returns whether the part lies on a device. Nothing else asks where a part is, so that this is
+-- where a part of another process will be known.
+function State:is_on(device)
+    return self.device == device
+end
+
 -- Rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows for
 -- each field.
 local function compute_rows(data, self, value, first, rows)

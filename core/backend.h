@@ -121,7 +121,7 @@ typedef struct mr_backend {
     mare_status (*device_wait)(mr_native device);
 
     mare_status (*buffer_alloc)(mr_native device, uint64_t size, mr_native *out);
-    /* after all work queued on it */
+    /* Comes into force when all work queued on it has ended. */
     void (*buffer_free)(mr_native device, mr_native buffer);
     mare_status (*host_alloc)(mr_native device, uint64_t size, mr_native *out, void **data);
     void (*host_free)(mr_native device, mr_native host);
@@ -169,8 +169,8 @@ typedef struct mr_backend {
     mare_status (*launch_create)(mr_native device, const mr_dispatch *launch, mr_native *out);
     void (*launch_destroy)(mr_native device, mr_native launch);
 
-    /* Calls a function of the host with the native queue, on which it may queue what it likes;
-     * where there are contexts, with the device's current. The status is the function's. */
+    /* Calls a function of the program with the native queue, on which it may queue what it likes;
+     * where there are contexts, with the device's current. Returns the status of the function. */
     mare_status (*call_run)(mr_native device, mr_native stream, mare_call_function function,
                             void *data);
 
@@ -179,10 +179,10 @@ typedef struct mr_backend {
      * plan at each run. */
     mare_status (*plan_build)(mr_native device, const mare_plan *plan, mr_native *out);
     mare_status (*plan_run)(mr_native device, mr_native stream, mr_native plan, uint32_t repeat);
-    /* may be called while it runs */
+    /* May be called while the plan runs. */
     void (*plan_destroy)(mr_native device, mr_native plan);
 
-    /* Optional, all or none: what the host has made. After disown the host's is as it was. */
+    /* Optional, all or none: what the program has made, which disown leaves as it was. */
     mare_status (*device_adopt)(int index, void *context, mr_native *out);
     mare_status (*stream_adopt)(mr_native device, void *queue, mr_native *out);
     void (*stream_disown)(mr_native device, mr_native stream);

@@ -95,7 +95,7 @@ void mare_buffer_retain(mare_buffer *buffer) {
     if (buffer) mr_object_retain(&buffer->object);
 }
 
-/* Memory of the host or of another process. */
+/* Lets go of memory of the program or of another process. */
 static void disown(mare_buffer *buffer) {
     const mare_device *device = buffer->device;
     const mr_backend *backend = device->backend;
@@ -183,14 +183,14 @@ static inline bool is_within(const mare_buffer *buffer, uint64_t offset, uint64_
     return size && size <= buffer->size && offset <= buffer->size - size;
 }
 
-/* Nothing is left to do or to look after. */
+/* Whether the download can go straight to the back end: nothing is to be ordered or recorded. */
 static inline bool is_plain(const mare_buffer *buffer, const mare_stream *stream) {
     return stream->device == buffer->device && mr_order_is_known(buffer, stream) &&
            mr_stream_is_plain(stream);
 }
 
-/* A queued download goes straight to the back end where it may: after the wait for a result little
- * of Mare is in the caches, and the time goes by the lines of code that are run. */
+/* A queued download goes straight to the back end where it may. After the wait for a result little
+ * of Mare's code is in the caches, so that the time depends on how many lines of it are run. */
 MR_HOT mare_status mare_buffer_download(mare_buffer *buffer, uint64_t offset, void *dst,
                                         uint64_t size, mare_stream *stream) {
     if (!buffer || !dst || !stream || !is_within(buffer, offset, size) || !is_plain(buffer, stream))
@@ -260,7 +260,7 @@ mare_status mare_buffer_download_region(mare_buffer *src, void *dst, const mare_
 
 /* ---- copies ---- */
 
-/* Two devices and the host memory between them. */
+/* A copy between two devices through host memory. */
 typedef struct relay {
     mare_buffer *dst, *src;
     mare_stream *dst_stream, *src_stream;

@@ -244,7 +244,7 @@ static void store(int folder, const char *name, const header *head, const char *
     if (fd >= 0) (void)unlinkat(folder, temporary, 0);
 }
 
-/* Of a folder that cannot be had it is said once, what all programs have in common. */
+/* That the folder cannot be used is said once for all programs. */
 static void warn_of_folder(int code) {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     if (!*mare_cache_path() || atomic_flag_test_and_set(&said)) return;
@@ -353,7 +353,7 @@ static uint64_t size_limit(void) {
     return limit;
 }
 
-/* What processes left behind that were killed while they wrote. */
+/* Removes what processes have left behind that were killed while they wrote. */
 static void sweep(DIR *listing) {
     const time_t oldest = time(NULL) - LEFTOVER_SECONDS;
     rewinddir(listing);

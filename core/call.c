@@ -1,4 +1,4 @@
-/* call.c - a host's function that queues the work of a library on a stream. */
+/* call.c - a function of the program that queues the work of a library on a stream. */
 #include "internal.h"
 
 #include <stdlib.h>

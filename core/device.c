@@ -36,7 +36,7 @@ static mare_status open_native(mare_device *device, int index, void *context) {
     const mr_backend *backend = device->backend;
     if (!context) return backend->device_open(index, &device->native);
     if (backend->device_adopt) return backend->device_adopt(index, context, &device->native);
-    return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no contexts of a host", backend->name);
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no contexts to adopt", backend->name);
 }
 
 static mare_status open_device(const mr_backend *backend, int index, void *context,

@@ -1,11 +1,11 @@
-/* foreign.c - contexts, queues and memory that the host has made, as devices, streams and buffers;
- * and the natives of these. */
+/* foreign.c - contexts, queues and memory that the program has made, as devices, streams and
+ * buffers; and the natives of these. */
 #include "internal.h"
 
 /* Refuses where the back end has not the entry. */
 static mare_status need(bool is_there, const mare_device *device, const char *call) {
     if (is_there) return MARE_OK;
-    return mr_fail(MARE_ERROR_UNAVAILABLE, "%s: %s has no natives of a host", call,
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "%s: %s takes no natives and has none to give", call,
                    device->info.name);
 }
 
@@ -23,7 +23,7 @@ mare_status mare_stream_adopt(mare_device *device, void *queue, const char *labe
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_stream_adopt: device, queue and out are required");
     MR_TRY(need(device->backend->stream_adopt, device, "mare_stream_adopt"));
-    if (!label) label = "stream of the host";
+    if (!label) label = "adopted stream";
     mare_stream *stream = mr_object_new_on_line(sizeof *stream, "stream", label);
     if (!stream) return MARE_ERROR_MEMORY;
     mare_status status = mr_stream_open(device, stream, 0, queue);
@@ -43,7 +43,7 @@ mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_b
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_buffer_adopt: device, memory, desc and out are required");
     MR_TRY(need(device->backend->buffer_adopt, device, "mare_buffer_adopt"));
-    const char *label = desc->label ? desc->label : "buffer of the host";
+    const char *label = desc->label ? desc->label : "adopted buffer";
     MR_TRY(mr_buffer_check_desc(device, desc, label));
     mare_buffer *buffer = mr_object_new_on_line(sizeof *buffer, "buffer", label);
     if (!buffer) return MARE_ERROR_MEMORY;

@@ -19,11 +19,11 @@ typedef struct mr_object {
     struct mr_object *before, *after;   /* in the list of all that live */
 } mr_object;
 
-/* zeroed, one reference, counted as live; NULL if out of memory */
+/* Memory for a handle, zeroed, with one reference and counted as live; NULL if there is none. */
 void *mr_object_new(size_t size, const char *kind, const char *label);
 void *mr_object_new_on_line(size_t size, const char *kind, const char *label);  /* has MR_LINE */
 void mr_object_retain(mr_object *object);
-/* true when this was the last reference: destroy, then mr_object_delete */
+/* True if this was the last reference: then destroy, and call mr_object_delete. */
 bool mr_object_unref(mr_object *object);
 void mr_object_delete(mr_object *object);
 /* Begins and ends a life in memory that is neither made nor freed. */
@@ -70,7 +70,7 @@ struct mare_buffer {
     atomic_ullong streams;          /* a bit for the slot of each stream that has used it */
     uint64_t pending;               /* streams that may still use the memory for its last owner */
     uint32_t type;
-    uint32_t size_class;            /* of the pool's memory; 0: of others, or a view */
+    uint32_t size_class;            /* of the pool's memory; 0: another's memory, or a view */
     bool is_opened;                 /* memory of another process */
 };
 struct mare_host {
@@ -128,7 +128,7 @@ struct mare_kernel {
     mr_signature signature;
     mare_kernel_info info;
 };
-/* The function of a host that queues a library's work. */
+/* A function of the program that queues the work of a library. */
 struct mare_call {
     mr_object object;
     mare_device *device;
@@ -152,7 +152,7 @@ struct mr_op {
     mare_buffer *buffer;            /* destination; of a download its source */
     mare_buffer *source;            /* of a copy */
     mare_device *copier;            /* of a copy between two devices */
-    void *host;                     /* of a transfer; an upload only reads it */
+    void *host;                     /* host memory of a transfer; an upload only reads it */
     mare_region region;             /* offsets count from the roots; a fill is a line */
     uint32_t pattern_size;
     unsigned char pattern[16];
@@ -191,7 +191,7 @@ mare_status mr_device_note(mare_device *device, mare_status status);
             return mr_device_note(device, mr_annotate(mr_status_, __VA_ARGS__));           \
     } while (0)
 
-/* device.c: in the host's context, unless that is NULL */
+/* device.c: in a context of the program, unless that is NULL */
 mare_status mr_device_open(const char *name, void *context, mare_device **out);
 
 /* buffer.c: refuses a descriptor of no possible buffer */
@@ -228,7 +228,7 @@ static inline bool mr_order_is_known(const mare_buffer *buffer, const mare_strea
     return stream->device == buffer->device && stream->slot != MR_STREAM_SLOTS &&
            atomic_load_explicit(&buffer->streams, memory_order_acquire) >> stream->slot & 1;
 }
-/* Before work with the buffer is queued on the stream. */
+/* To be called before work with the buffer is queued on the stream. */
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* The memory goes back to the vendor when it is released, after all work there is. */
 void mr_order_give_up(mare_buffer *buffer);
@@ -273,8 +273,8 @@ void mr_profile_close(mare_device *device);
 mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool *complete);
 
 /* cache.c, beside what support.h has */
-/* Makes this process (this thread, too) the one that compiles `key`. True: another one is at it.
- * *lock < 0: not taken, and unless busy there is no way to. The lock dies with the process. */
+/* Makes this thread of this process the one that compiles `key`. True: another one is compiling it.
+ * False with *lock < 0: no lock can be had. The lock ends with the process. */
 bool mr_cache_lock(const char *key, size_t key_size, int *lock);
 void mr_cache_unlock(int lock);
 

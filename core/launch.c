@@ -277,7 +277,8 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;
 }
 
-/* On every back end, though some vendors take any group. Indices of the dialect are ints. */
+/* This is checked on every back end, though some vendors take any group. The dialect's indices are
+ * ints. */
 static mare_status check_source(const mare_launch *launch, const uint32_t global[3],
                                 const uint32_t group[3]) {
     const mr_signature *signature = &launch->kernel->signature;
@@ -382,8 +383,8 @@ mare_status mare_launch_set_programmatic(mare_launch *launch, int32_t programmat
     return MARE_OK;
 }
 
-/* Nothing is left to do or to look after: the launch is complete and has run on this stream, and
- * what it uses has not changed since, so that its device is the stream's. */
+/* Whether the launch can go straight to the back end: it is complete, it has run on this stream, so
+ * that its device is the stream's, and its buffers have not changed since. */
 static bool is_plain(const mare_launch *launch, const mare_stream *stream) {
     return launch->ordered == stream->serial && mr_stream_is_plain(stream);
 }

@@ -1,5 +1,5 @@
 /* log.c - what core has to say beside errors. Nothing is written anywhere: the last lines wait in a
- * ring until the host takes them, and the oldest go first when nobody does.
+ * ring until the program takes them, and the oldest are dropped when nobody does.
  */
 #include "internal.h"
 
@@ -13,7 +13,7 @@ enum { LINES = 128, WIDTH = 512 };
 static struct {
     pthread_mutex_t lock;
     uint64_t taken, written;        /* lines so far; line n lies in slot n % LINES */
-    uint64_t dropped;               /* since the host was last told */
+    uint64_t dropped;               /* since the program was last told */
     uint32_t levels[LINES];
     char text[LINES][WIDTH];
 } ring = { .lock = PTHREAD_MUTEX_INITIALIZER };

@@ -79,8 +79,8 @@ const char *mare_version(void);                 /* "0.1.0" */
 const char *mare_status_name(mare_status status);   /* "MARE_ERROR_ARGUMENT" */
 /* this thread's last failure, valid until its next mare_ call; "" if none */
 const char *mare_error_message(void);
-/* Sets that message, for libraries and host functions that fail in the manner of this one. Returns
- * `status`. */
+/* Sets that message, for libraries and functions of a program that fail in the manner of this
+ * library. Returns `status`. */
 mare_status mare_error_set(mare_status status, const char *message);
 
 /* ---- element types ---- */
@@ -170,20 +170,20 @@ mare_status mare_device_open(const char *name, mare_device **out);
 void mare_device_retain(mare_device *device);
 void mare_device_release(mare_device *device);
 mare_status mare_device_query(mare_device *device, mare_device_info *out);
-/* 0, 0 where unknown */
+/* Both are 0 where the vendor does not tell. */
 mare_status mare_device_memory(mare_device *device, uint64_t *free, uint64_t *total);
-/* 1: Mare may leave a CUDA device's context current on the calling thread between calls, which
- * saves pushing and popping it in each. For threads on which nobody else uses CUDA; otherwise every
- * call leaves the current context as it found it. 0 ends that, with no context of Mare's current.
- */
+/* CUDA has a current context on each thread, and every call of Mare's leaves it as it was. With 1
+ * Mare may leave its own current on the calling thread, which saves a push and a pop in each call:
+ * say so on threads where nobody else uses CUDA. 0 ends that, and no context of Mare's stays
+ * current. */
 void mare_thread_claim(int32_t claimed);
-/* until all its streams are idle */
+/* Returns when all streams of the device are idle. */
 mare_status mare_device_wait(mare_device *device);
 /* Bytes that this handle's buffers hold, and bytes of released ones that wait for the next buffer.
  * Reuse keeps the order: what uses the new buffer waits for the work queued on the old one. */
 mare_status mare_device_pool(mare_device *device, uint64_t *in_use, uint64_t *idle);
-/* Gives what is idle back to the vendor, as happens by itself, on all handles of the device, when
- * memory runs out. */
+/* Gives the idle bytes back to the vendor. When memory runs out this happens by itself, on all
+ * handles of the device. */
 mare_status mare_device_trim(mare_device *device);
 
 /* ---- buffers: bytes on a device ---- */
@@ -289,7 +289,7 @@ typedef struct mare_stream_desc {
     const char *label;
 } mare_stream_desc;
 
-/* desc may be NULL */
+/* `desc` may be NULL. */
 mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc,
                                mare_stream **out);
 void mare_stream_retain(mare_stream *stream);
@@ -304,10 +304,10 @@ mare_status mare_event_create(mare_device *device, mare_event **out);
 void mare_event_retain(mare_event *event);
 void mare_event_release(mare_event *event);
 mare_status mare_event_record(mare_event *event, mare_stream *stream);
-/* the host waits; an unrecorded event is an error */
+/* The host waits for it; an event that was never recorded is an error. */
 mare_status mare_event_wait(mare_event *event);
 mare_status mare_event_query(mare_event *event, int32_t *done);     /* without waiting */
-/* waits for both */
+/* The host waits for both. */
 mare_status mare_event_elapsed_ms(mare_event *start, mare_event *stop, double *out);
 
 /* ---- programs and kernels ---- */
@@ -402,7 +402,7 @@ mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t val
 mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double value);
 mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type,
                                    const void *value);
-/* where a scalar lives, to be written in place; NULL if it is none */
+/* The address of a scalar, to be written in place; NULL if the argument is a buffer. */
 void *mare_launch_scalar(mare_launch *launch, uint32_t index);
 /* global: work-items along x, y, z, rounded up to whole groups (kernels guard their bounds).
  * group NULL: the one that the source fixes by MR_GROUP_SIZE or reqd_work_group_size with
@@ -425,9 +425,9 @@ mare_status mare_launch_set_programmatic(mare_launch *launch, int32_t programmat
 mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 
 /* ---- calls: the work of somebody else's library on a stream ----
- * A call is a function of the host that queues work of a library (a matrix product, a transform, a
- * message) on the native queue of a stream: a CUstream, a cl_command_queue, NULL on null, where it
- * does its work at once. That work then has its place in the order of the stream, in plans and in
+ * A call is a function of the program that queues work of a library (a matrix product, a transform,
+ * a message) on the native queue of a stream: a CUstream, a cl_command_queue, NULL on null, where
+ * it does its work at once. That work then has its place in the order of the stream, in plans and in
  * the profile, as a launch has.
  *
  * The function runs on the thread that runs the call, on CUDA with the device's context current,
@@ -508,8 +508,8 @@ mare_status mare_cache_query(uint64_t index, mare_cache_info *out); /* last used
 mare_status mare_cache_clear(uint64_t *removed);
 
 /* ---- logs ----
- * Core writes nothing: what it has to say beside errors waits, the last 128 lines of it, for the
- * host to take. MARE_LOG=off|error|warn|info|debug tells what is kept, warn if it is not set. */
+ * Core writes nothing. What it has to say beside errors waits for the program to take it, the last
+ * 128 lines of it. MARE_LOG=off|error|warn|info|debug tells what is kept, warn if it is not set. */
 
 typedef enum mare_log_level {
     MARE_LOG_OFF = 0,
@@ -546,21 +546,23 @@ mare_status mare_profile_end(mare_device *device);      /* waits for what is que
 /* Takes the next record; *found is 0 when there is none. */
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found);
 
-/* ---- what the host has already ----
- * A host that speaks to the vendor itself can let Mare work in its context, on its queues and in
+/* ---- what the program has already ----
+ * A program that speaks to the vendor itself can let Mare work in its context, on its queues and in
  * its memory, and use those of Mare. Natives are CUcontext, CUstream and CUdeviceptr on CUDA,
  * cl_context, cl_command_queue and cl_mem on OpenCL; on null memory's is its address, and the rest
- * is MARE_ERROR_UNAVAILABLE. On OpenCL Mare retains what it is given. On CUDA it is the host's: it
- * must last until Mare's object is released and the work queued on it has ended. Mare orders its
- * own work; what the host queues itself is ordered by the queue that both use, or by the host. */
+ * is MARE_ERROR_UNAVAILABLE. On OpenCL Mare retains what it is given. On CUDA the program keeps it:
+ * it must last until Mare's object is released and the work queued on it has ended. Mare orders its
+ * own work; what the program queues itself is ordered by the queue that both use, or by the
+ * program. */
 
-/* Opens a device within the host's context: on OpenCL one that has the device, on CUDA the device's
- * primary one, current or not, which is that of the CUDA runtime. Others are refused. */
+/* Opens a device within a context of the program: on OpenCL one that has the device, on CUDA the
+ * device's primary one, current or not, which is that of the CUDA runtime. Others are refused. */
 mare_status mare_device_adopt(const char *name, void *context, mare_device **out);
-/* A stream that is the host's queue, in order and of this device's context. label may be NULL. */
+/* A stream that is a queue of the program, in order and of this device's context. label may be
+ * NULL. */
 mare_status mare_stream_adopt(mare_device *device, void *queue, const char *label,
                               mare_stream **out);
-/* A buffer that is the host's memory, at least desc->size bytes of this device's context. */
+/* A buffer that is memory of the program, at least desc->size bytes of this device's context. */
 mare_status mare_buffer_adopt(mare_device *device, uint64_t memory, const mare_buffer_desc *desc,
                               mare_buffer **out);
 /* The natives of Mare's objects, valid as long as these. */

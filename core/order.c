@@ -38,7 +38,7 @@ mare_status mr_order_add(mare_stream *stream) {
     return status;
 }
 
-/* Where no event can tell the end, the host waits for it. */
+/* Marks the end of the stream's work by an event; where that fails the host waits for it. */
 void mr_order_remove(mare_stream *stream) {
     mare_device *device = stream->device;
     const mr_backend *backend = device->backend;

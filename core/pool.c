@@ -18,9 +18,9 @@
 enum {
     GRAIN = 512,                    /* bytes; no class is finer */
     UNKEPT = MR_POOL_CLASSES,       /* the class of blocks that go back to the vendor at once */
-    LARGEST_SHARE = 8,              /* a kept block is at most this part of the memory, */
-    IDLE_SHARE = 2,                 /* and all idle ones together this, since others want some; */
-    RESERVE_SHARE = 16              /* a limit is Mare's own, of which this is never idle */
+    LARGEST_SHARE = 8,              /* a block is kept if it is at most an 8th of the memory */
+    IDLE_SHARE = 2,                 /* all idle ones together have at most half of it, */
+    RESERVE_SHARE = 16              /* or of a limit, which is Mare's alone, all but a 16th */
 };
 static const uint64_t unknown_memory = 2ull << 30;
 
@@ -195,7 +195,7 @@ static bool is_same_device(const mare_device *a, const mare_device *b) {
     return a->backend == b->backend && !strcmp(a->info.name, b->info.name);
 }
 
-/* What they hold all together, once all that is idle was given back, if that is wanted. */
+/* What they hold all together; `trim`: after all that is idle was given back. */
 static share share_of(const mare_device *device, bool trim) {
     share sum = { 0 };
     pthread_mutex_lock(&opened.lock);
@@ -213,7 +213,7 @@ static share share_of(const mare_device *device, bool trim) {
 
 /* ---- buffers ---- */
 
-/* The handle's own limit refuses it, which nothing idle stands against. */
+/* Whether the handle's own limit refuses it; to give back what is idle would not help. */
 static bool is_limited(mare_device *device, uint64_t size) {
     pthread_mutex_lock(&device->pool.lock);
     bool fits = fits_limit(&device->pool, size);
@@ -233,7 +233,7 @@ static mare_status find_block(mare_device *device, uint64_t size, mare_buffer **
     return allocate(device, size, UNKEPT, out);
 }
 
-/* Puts what takes the room in front: with a limit the handle's buffers, else those of all. */
+/* Puts in front of the message who holds memory: the handle if it has a limit, else all. */
 static mare_status tell_held(mare_device *device, uint64_t size, mare_status status) {
     share held = { 0 };
     if (is_limited(device, size)) mare_device_pool(device, &held.in_use, &held.idle);
@@ -296,7 +296,7 @@ mare_status mr_pool_open(mare_device *device) {
     return MARE_OK;
 }
 
-/* Also of a device whose opening failed before it had a pool. */
+/* The device may be one whose opening failed before it had a pool. */
 void mr_pool_close(mare_device *device) {
     pthread_mutex_lock(&opened.lock);
     mare_device **link = &opened.first;

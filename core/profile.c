@@ -26,7 +26,7 @@ struct piece {
     uint64_t bytes;
 };
 
-struct lane { const mare_stream *stream; char label[64]; };
+struct source { const mare_stream *stream; char label[64]; };
 
 struct mr_profile {
     pthread_mutex_t lock;           /* of all that follows */
@@ -34,11 +34,11 @@ struct mr_profile {
     mr_native start[PENDING], stop[PENDING];    /* of piece i in slot i % PENDING */
     struct piece *pieces;
     size_t count, capacity;         /* recorded */
-    size_t timed, taken;            /* the first so many have their times, were handed out */
+    size_t timed, taken;            /* so many have their times; so many were handed out */
     struct name *names;
     size_t name_count;
-    struct lane *lanes;
-    size_t lane_count;
+    struct source *sources;         /* the streams, by serial number */
+    size_t source_count;
 };
 
 /* ---- NVTX ---- */
@@ -71,7 +71,7 @@ static void destroy(mare_device *device, struct mr_profile *profile) {
     pthread_mutex_destroy(&profile->lock);
     free(profile->pieces);
     free(profile->names);
-    free(profile->lanes);
+    free(profile->sources);
     free(profile);
 }
 
@@ -80,8 +80,8 @@ void mr_profile_close(mare_device *device) {
     device->profile = NULL;
 }
 
-/* The device's, made by whichever thread is first and kept with its events until the device goes:
- * another thread may still be in it. NULL: out of memory. */
+/* The profile of the device, which the first thread makes. It is kept with its events until the
+ * device goes, since another thread may still use it. NULL: out of memory. */
 static struct mr_profile *find_profile(mare_device *device) {
     static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&making);
@@ -94,7 +94,7 @@ static struct mr_profile *find_profile(mare_device *device) {
     return profile;
 }
 
-/* Waited for, lest work on another stream begins before it. */
+/* The host waits for it, lest work on another stream begins before it. */
 static mare_status mark_origin(mare_device *device, struct mr_profile *profile) {
     const mr_backend *backend = device->backend;
     if (!profile->origin.u64) MR_TRY(backend->event_create(device->native, &profile->origin));
@@ -109,7 +109,7 @@ static mare_status begin(mare_device *device, struct mr_profile *profile) {
     MR_TRY(mr_device_alive(device));
     MR_TRY_WITH(mark_origin(device, profile), "device '%s': profile", device->info.name);
     profile->count = profile->timed = profile->taken = 0;
-    profile->name_count = profile->lane_count = 0;
+    profile->name_count = profile->source_count = 0;
     atomic_store(&device->is_profiled, true);
     return MARE_OK;
 }
@@ -148,20 +148,20 @@ static mare_status find_name(struct mr_profile *profile, const mr_op *op, uint32
     return MARE_OK;
 }
 
-static mare_status find_lane(struct mr_profile *profile, const mare_stream *stream,
-                             uint32_t *out) {
+static mare_status find_source(struct mr_profile *profile, const mare_stream *stream,
+                               uint32_t *out) {
     size_t i = 0;
-    while (i < profile->lane_count && (profile->lanes[i].stream != stream ||
-                                       strcmp(profile->lanes[i].label, stream->object.label)))
+    while (i < profile->source_count && (profile->sources[i].stream != stream ||
+                                         strcmp(profile->sources[i].label, stream->object.label)))
         i++;
     *out = (uint32_t)i;
-    if (i < profile->lane_count) return MARE_OK;
-    struct lane *lanes = realloc(profile->lanes, (i + 1) * sizeof *lanes);
-    if (!lanes) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
-    profile->lanes = lanes;
-    profile->lane_count++;
-    lanes[i].stream = stream;
-    memcpy(lanes[i].label, stream->object.label, sizeof lanes[i].label);
+    if (i < profile->source_count) return MARE_OK;
+    struct source *sources = realloc(profile->sources, (i + 1) * sizeof *sources);
+    if (!sources) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
+    profile->sources = sources;
+    profile->source_count++;
+    sources[i].stream = stream;
+    memcpy(sources[i].label, stream->object.label, sizeof sources[i].label);
     return MARE_OK;
 }
 
@@ -184,7 +184,8 @@ static mare_status time_piece(mare_device *device, struct mr_profile *profile) {
     return MARE_OK;
 }
 
-/* The slot of the piece before the oldest must not be reused: its start is what comes next's. */
+/* The slot of the piece before the oldest must not be reused: from its start the start of the
+ * oldest is measured. */
 static mare_status free_slot(mare_device *device, struct mr_profile *profile, size_t *out) {
     const mr_backend *backend = device->backend;
     while (profile->count - profile->timed >= PENDING - 1) MR_TRY(time_piece(device, profile));
@@ -227,7 +228,7 @@ static mare_status run_locked(const mr_op *op, mare_stream *stream) {
     size_t slot = 0;
     struct piece piece = { 0 };
     MR_TRY(find_name(profile, op, &piece.name));
-    MR_TRY(find_lane(profile, stream, &piece.stream));
+    MR_TRY(find_source(profile, stream, &piece.stream));
     MR_TRY(free_slot(stream->device, profile, &slot));
     struct piece *place = add_piece(profile);
     if (!place) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
@@ -288,7 +289,7 @@ static void describe(const struct mr_profile *profile, const struct piece *piece
                                   .stop_ms = piece->stop_ms,
                                   .bytes = piece->bytes };
     memcpy(out->name, name->text, sizeof out->name);
-    memcpy(out->stream, profile->lanes[piece->stream].label, sizeof out->stream);
+    memcpy(out->stream, profile->sources[piece->stream].label, sizeof out->stream);
 }
 
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found) {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long to wait for another process's compilation, and between looks. */
+/* How long a compilation of another process is waited for, and how long between two looks. */
 enum { WAIT_LIMIT_MS = 60000, POLL_MS = 5 };
 
 static const char *const languages[] = { "mare", "cuda", "opencl" };

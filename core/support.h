@@ -29,7 +29,7 @@ void mr_clear_error(void);
         if (mr_status_ != MARE_OK) return mr_annotate(mr_status_, __VA_ARGS__); \
     } while (0)
 
-/* ---- log.c: lines that the host takes with mare_log_next ---- */
+/* ---- log.c: lines that the program takes with mare_log_next ---- */
 void mr_log(uint32_t level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- text.c: growable text with a sticky failure flag ---- */

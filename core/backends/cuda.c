@@ -171,7 +171,7 @@ static mare_status read_limits(int device, mare_device_info *out) {
     ATTRIBUTE(device, MAX_BLOCK_DIM_X, &block[0]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Y, &block[1]);
     ATTRIBUTE(device, MAX_BLOCK_DIM_Z, &block[2]);
-    /* only for the eye, and on its way out of the API: unknown is no failure */
+    /* only shown to people, and on its way out of the API, so that its lack is no failure */
     if (mr_cu.cuDeviceGetAttribute(&clock_khz, MR_CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device))
         clock_khz = 0;
     out->compute_units = (uint32_t)units;

@@ -1,12 +1,13 @@
 /* cuda_context.c - the CUDA back end: contexts, and which one is current.
  *
- * Only primary contexts are used, the ones of the CUDA runtime too. To make one takes 100 ms and
- * more, so it is retained until the process ends. That of a lost device is let go with the last
- * Mare device on it: unless the host holds it too, the driver then ends it and may give a new one.
- * It is never reset, for that would pull it away from under the host.
+ * Only primary contexts are used, which the CUDA runtime uses too. To make one takes 100 ms and
+ * more, so it is retained until the process ends. That of a lost device is released with the last
+ * Mare device on it: unless the program holds it too, the driver then ends it and may give a new
+ * one. It is never reset, for the program may use it.
  *
- * A call leaves the host's current context as it found it, but on a thread that Mare was given:
- * there the device's context stays current. One that is current already is not pushed again.
+ * A call leaves the current context as it found it, but on a thread that Mare was given
+ * (mare_thread_claim): there the device's context stays current. One that is current already is
+ * not pushed again.
  */
 #include "cuda_api.h"
 
@@ -67,7 +68,7 @@ static bool is_among(const struct CUctx_st *native) {
     return false;
 }
 
-/* Given back, the thread has no context of Mare's current. */
+/* On a thread that is given back no context of Mare's stays current. */
 void mr_cuda_thread_claim(bool claimed) {
     struct CUctx_st *current = NULL;
     bool was_claimed = is_claimed;
@@ -121,7 +122,7 @@ static unsigned try_out(struct CUctx_st *native, const char **call) {
     return code;
 }
 
-/* Not current any more on this thread, in case that it ends now. */
+/* Releases it; it may end now, so that it must not stay current on this thread. */
 static void let_go(int device, const struct CUctx_st *native) {
     struct CUctx_st *current = NULL;
     if (is_claimed && mr_cu.cuCtxGetCurrent(&current) == MR_CUDA_SUCCESS && current == native)

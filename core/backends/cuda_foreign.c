@@ -1,6 +1,6 @@
-/* cuda_foreign.c - the CUDA back end: the host's context, streams and memory, and its calls of
- * other libraries. The context is the primary one, which Mare uses anyway; the rest Mare only uses.
- */
+/* cuda_foreign.c - the CUDA back end: the program's own context, streams and memory, and its calls
+ * of other libraries. The context is the primary one, which Mare uses anyway; streams and memory
+ * are used and never ended. */
 #include "cuda_api.h"
 
 mare_status mr_cuda_device_adopt(int index, void *context, mr_native *out) {
@@ -8,7 +8,7 @@ mare_status mr_cuda_device_adopt(int index, void *context, mr_native *out) {
     if (mr_cuda_device_native(*out) == context) return MARE_OK;
     mr_cuda_device_close(*out, false);
     *out = (mr_native){ 0 };
-    return mr_fail(MARE_ERROR_ARGUMENT, "the context of the host is not the primary one of the "
+    return mr_fail(MARE_ERROR_ARGUMENT, "the given context is not the primary one of the "
                                         "device, which is the only one that Mare uses");
 }
 

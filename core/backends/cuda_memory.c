@@ -20,7 +20,7 @@ mare_status mr_cuda_buffer_alloc(mr_native device, uint64_t size, mr_native *out
     return status;
 }
 
-/* cuMemFree "may" synchronise, says its manual; queued work needs that it does. */
+/* The manual says that cuMemFree "may" wait for queued work, so this waits first. */
 void mr_cuda_buffer_free(mr_native device, mr_native buffer) {
     bool pushed;
     if (!mr_cuda_enter_idle(device, &pushed)) return;
@@ -144,7 +144,7 @@ static mare_status queue_copy(mr_native device, mr_native stream, const struct b
     return copy_strided(box, stream.ptr);
 }
 
-/* After a line was tried, with `code`, or anything else was not: that of a wrong context. */
+/* `code` is that of a line which was tried, or of a wrong context if nothing was. */
 static mare_status finish(mr_native device, mr_native stream, const struct box *box, unsigned code,
                           int blocking) {
     bool pushed = false;

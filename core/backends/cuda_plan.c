@@ -1,9 +1,9 @@
 /* cuda_plan.c - the CUDA back end: plans as graphs.
  *
  * The operations are captured from private streams, one for each branch, in the relaxed mode, which
- * hinders no other thread of the host. Each kernel node is remembered with the arguments it has; before a run those
- * that its launch has changed since are written into the node. A graph that runs already keeps what
- * it was started with.
+ * hinders no other thread of the program. Each kernel node is remembered with the arguments it has;
+ * before a run those that its launch has changed since are written into the node. A graph that runs
+ * already keeps what it was started with.
  */
 #include "cuda_api.h"
 
@@ -26,7 +26,7 @@ struct cuda_plan {
 
 /* A record within the plan: branches that wait for the event follow the last one's node. */
 struct mark {
-    const void *event;              /* of the host */
+    const void *event;              /* that the plan records */
     struct CUevent_st *own;
 };
 
@@ -166,7 +166,7 @@ static mare_status join_branches(struct capture *capture) {
     return MARE_OK;
 }
 
-/* Outside of a graph its events are seen as nodes of their own kind record them. */
+/* A node of its own kind records the event for those who wait for it outside of the graph. */
 static mare_status capture_record(struct capture *capture, const mr_op *op) {
     const uint32_t branch = mr_op_branch(op);
     struct CUevent_st *event = mr_op_event(op).ptr, *mark = NULL;

@@ -55,7 +55,7 @@ static void device_close(mr_native native, bool is_lost) {
 
 static mare_status make_service(mr_opencl_device *device, struct mr_cl_context *context) {
     int32_t code = 0;
-    if (context) MR_CL_TRY(clRetainContext, (context), "the host's");
+    if (context) MR_CL_TRY(clRetainContext, (context), "the given one");
     else MR_TRY(retain_context(device->entry));
     device->is_adopted = context != NULL;
     device->context = context ? context : device->entry->context;
@@ -149,7 +149,8 @@ static mare_status first_touch(mr_opencl_device *device, const mr_opencl_buffer 
                           "first touch of %" PRIu64 " bytes", buffer->size);
 }
 
-/* A CPU's driver hands out more than there is and the system kills who uses it, so Mare counts. */
+/* The driver of a CPU hands out more memory than there is, and the system kills who uses it: so
+ * Mare counts the bytes. */
 static mare_status reserve(mr_opencl_entry *entry, uint64_t size) {
     uint64_t before = atomic_fetch_add(&entry->allocated, size);
     if (before <= entry->info.memory && size <= entry->info.memory - before) return MARE_OK;
@@ -205,7 +206,7 @@ static mare_status host_alloc(mr_native native, uint64_t size, mr_native *out, v
     return MARE_OK;
 }
 
-/* Queued transfers know the address only, so they are let through before it goes. */
+/* Queued transfers hold the address only, so that they have to end before it goes. */
 static void host_free(mr_native native, mr_native host_native) {
     mr_opencl_device *device = native.ptr;
     mr_opencl_buffer *host = buffer_of(host_native);

@@ -82,7 +82,7 @@ mr_opencl_entry *mr_opencl_device_entry(int index); /* NULL if there is none */
 typedef struct mr_opencl_device {
     mr_opencl_entry *entry;
     struct mr_cl_context *context;
-    bool is_adopted;             /* the context is the host's, retained */
+    bool is_adopted;             /* the context is the program's, retained */
     struct mr_cl_queue *service; /* first touches and mappings; no stream's work is before them */
     pthread_mutex_t lock;        /* of the lists */
     struct mr_opencl_stream *streams;
@@ -120,8 +120,8 @@ typedef struct mr_opencl_kernel {
 
 /* ---- opencl_stream.c: commands ----
  * Between begin and end a command is queued, with `wanted` for its event; there is no end if that
- * fails. Events cost, so that only the command has one which a record will follow, if records come
- * as regularly as they did, and some after it. */
+ * fails. Events cost time. So only those commands have one behind which a record is expected, since
+ * it comes if records go on as regularly as before, and some commands after it. */
 
 typedef struct mr_opencl_command {
     mr_opencl_stream *stream;
@@ -158,7 +158,7 @@ int32_t mr_opencl_forget_gone(mr_opencl_device *device, bool wait);
 mare_status mr_opencl_buffer_wrap(struct mr_cl_mem *mem, uint64_t size, mr_opencl_buffer **out);
 mare_status mr_opencl_device_open(int index, struct mr_cl_context *context, mr_native *out);
 
-/* opencl_foreign.c: what the host has made */
+/* opencl_foreign.c: what the program has made */
 mare_status mr_opencl_device_adopt(int index, void *context, mr_native *out);
 mare_status mr_opencl_stream_adopt(mr_native device, void *queue, mr_native *out);
 mare_status mr_opencl_buffer_adopt(mr_native device, uint64_t memory, uint64_t size,

@@ -1,6 +1,6 @@
-/* opencl_foreign.c - the OpenCL back end: contexts, queues and memory of the host, and its calls
- * of other libraries. Each object is asked whether it fits, retained, and let go like one of Mare's
- * own. */
+/* opencl_foreign.c - the OpenCL back end: the program's own contexts, queues and memory, and its
+ * calls of other libraries. Each object is asked whether it fits, retained, and released like one
+ * of Mare's own. */
 #include "opencl.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@ static mare_status need_calls(void) {
     if (mr_cl.clRetainContext && mr_cl.clGetContextInfo && mr_cl.clRetainCommandQueue &&
         mr_cl.clGetCommandQueueInfo && mr_cl.clRetainMemObject && mr_cl.clGetMemObjectInfo)
         return MARE_OK;
-    return mr_fail(MARE_ERROR_UNAVAILABLE, "this OpenCL library cannot share objects of a host");
+    return mr_fail(MARE_ERROR_UNAVAILABLE, "this OpenCL library adopts nothing: it lacks "
+                                           "clRetainContext and its like");
 }
 
 mare_status mr_opencl_device_adopt(int index, void *context, mr_native *out) {
@@ -24,7 +25,7 @@ mare_status mr_opencl_device_adopt(int index, void *context, mr_native *out) {
               "its devices");
     while (entry && i < size / sizeof *ids && ids[i] != entry->id) i++;
     if (entry && i == size / sizeof *ids)
-        return mr_fail(MARE_ERROR_ARGUMENT, "the context of the host has not the device %s",
+        return mr_fail(MARE_ERROR_ARGUMENT, "the given context lacks the device %s",
                        entry->info.model);
     return mr_opencl_device_open(index, context, out);
 }
@@ -43,11 +44,11 @@ mare_status mr_opencl_stream_adopt(mr_native native, void *queue, mr_native *out
               (queue, MR_CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL),
               "its properties");
     if (context != device->context || id != device->entry->id)
-        return mr_fail(MARE_ERROR_ARGUMENT, "the queue of the host is of another context or device "
-                                            "(mare_device_adopt opens one in the host's context)");
+        return mr_fail(MARE_ERROR_ARGUMENT, "the given queue is of another context or device "
+                                            "(mare_device_adopt opens one in a given context)");
     if (properties & MR_CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-        return mr_fail(MARE_ERROR_ARGUMENT, "the queue of the host is out of order");
-    MR_CL_TRY(clRetainCommandQueue, (queue), "the host's");
+        return mr_fail(MARE_ERROR_ARGUMENT, "the given queue is out of order");
+    MR_CL_TRY(clRetainCommandQueue, (queue), "the given one");
     mare_status status = mr_opencl_stream_wrap(native.ptr, queue, out);
     if (status != MARE_OK) mr_cl.clReleaseCommandQueue(queue);
     return status;
@@ -65,11 +66,11 @@ mare_status mr_opencl_buffer_adopt(mr_native native, uint64_t memory, uint64_t s
               "its context");
     MR_CL_TRY(clGetMemObjectInfo, (mem, MR_CL_MEM_SIZE, sizeof there, &there, NULL), "its size");
     if (context != device->context)
-        return mr_fail(MARE_ERROR_ARGUMENT, "the memory of the host is of another context");
+        return mr_fail(MARE_ERROR_ARGUMENT, "the given memory is of another context");
     if (there < size)
-        return mr_fail(MARE_ERROR_ARGUMENT, "the memory of the host has %zu bytes, not %" PRIu64,
+        return mr_fail(MARE_ERROR_ARGUMENT, "the given memory has %zu bytes, not %" PRIu64,
                        there, size);
-    MR_CL_TRY(clRetainMemObject, (mem), "the host's");
+    MR_CL_TRY(clRetainMemObject, (mem), "the given one");
     mare_status status = mr_opencl_buffer_wrap(mem, size, &buffer);
     if (status != MARE_OK) mr_cl.clReleaseMemObject(mem);
     else out->ptr = buffer;

@@ -2,8 +2,8 @@
  *
  * What mare.h promises of maths is kept by one pragma and one option: FP_CONTRACT OFF keeps a * b +
  * c apart, and without -cl-fp32-correctly-rounded-divide-sqrt the vendor may divide approximately.
- * NVIDIA's compiler flushes denormal numbers in sums and signs only, if asked to, which then are
- * instructions of their own instead of parts of a product: it is not asked.
+ * NVIDIA's compiler is not asked to flush denormal numbers: it would do so in sums and changes of
+ * sign only, for which it then takes instructions of their own instead of parts of a product.
  * A binary travels with its options in front ("options NUL binary"), since the driver finishes
  * compiling when it is loaded.
  */

@@ -33,8 +33,8 @@ local function nearest(name, names)
     return best
 end
 
--- suggest(name, names, prefix): returns " (did you mean 'gamma'?)" or ''. prefix: what stands before
--- each of the names, as '--'.
+-- suggest(name, names, prefix): returns " (did you mean 'gamma'?)" or ''. prefix:
+-- what stands before each of the names, as '--'.
 return function(name, names, prefix)
     local meant = nearest(name, names)
     return meant and (" (did you mean '%s'?)"):format((prefix or '') .. meant) or ''

@@ -7,7 +7,6 @@ local files = require 'bindings.files'
 local host = require 'bindings.host'
 local json = require 'dkjson'
 local lfs = require 'lfs'
-local literal = require 'mare.base.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
@@ -63,28 +62,6 @@ describe('a worker', function()
         w:stop()
         assert.error_matches(function() worker.start 'no_such_module' end, 'no_such_module')
         package.path = package.path:gsub('^[^;]*;', '')
-    end)
-end)
-
-describe('plain values', function()
-    it('come back with every bit', function()
-        local value = { 1, -0.1, 1 / 3, 2 ^ 60, math.huge, -math.huge, 'a "b"\n\\\0\r\26\255', true,
-            { x = false, ['y z'] = { 5e-324 }, [7.5] = 1 } }
-        assert.same(value, literal.decode(literal.encode(value)))
-        local nan = literal.decode(literal.encode { 0 / 0 })[1]
-        assert.is_true(nan ~= nan)
-    end)
-
-    it('are nothing else', function()
-        assert.error_matches(function() literal.encode { print } end, 'a function cannot be kept')
-        for _, text in ipairs { 'os.exit()', '{', '', 'nil', '{nil,}', '{1,}x', '{["a"=1,}', '0x10',
-            '{[0/0]=1,}', '"\\999"', '"', '1e', '--', '("x").rep', 'print', ('{'):rep(1e5),
-            '(function() while true do end end)()' } do
-            assert.is_nil(literal.decode(text))
-        end
-        local within = {}
-        within[1] = within
-        assert.error_matches(function() literal.encode(within) end, 'it holds itself')
     end)
 end)
 

@@ -22,7 +22,8 @@
 --       attributes = { device = 'cuda:0', precision = 'float' },     -- global, with these names
 --       options = { nx = 64, ['t-end'] = 2.0, flux = 'hllc' },       -- global 'option_t_end' etc.
 --       time_units = 's', space_units = 'm',  -- nil for scaled problems
---       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: arbitrary
+--       epoch = '2011-03-11 05:46:24',        -- the date of t = 0, UTC; nil: none
+--       has_dates = true,                     -- without an epoch too
 --       owner = nil,                          -- names the run, if the file will be sealed
 --       deflate = 0,                          -- 0 (default) to 9
 --       shuffle = true,                       -- bytes before deflate; nil: when deflated
@@ -182,17 +183,18 @@ end
 
 local unit_names = { s = 'seconds', min = 'minutes', h = 'hours', d = 'days' }
 
--- CF defines time only as a unit since a date, and programs that read the file
--- need a date. So scaled times are written in seconds, and a comment says what
--- is arbitrary. x and y have no axis attribute: checkers take X and Y for
--- longitude and latitude.
+-- Oceans have dates, as CF wants time and as nested models read it; without an
+-- epoch a comment says that the date is arbitrary. Other problems have no
+-- calendar: their time is a number in its unit, if it has one, since programs
+-- that see a date round it to nanoseconds and show the year. x and y have no
+-- axis attribute: checkers take X and Y for longitude and latitude.
 local function time_attributes(spec)
-    local unit, epoch, comment = spec.time_units, spec.epoch or '2000-01-01 00:00:00', nil
-    if not spec.epoch then comment = 'the date is arbitrary' end
-    if not unit then comment = 'scaled: a second stands for the unit of time; no date is meant' end
-    return { units = (unit_names[unit or 's'] or unit) .. ' since ' .. epoch, comment = comment,
-        long_name = 'time since the start of the run', standard_name = 'time', axis = 'T',
-        calendar = 'standard' }
+    local unit, long_name = spec.time_units, 'time since the start of the run'
+    if not (spec.epoch or spec.has_dates) then return { units = unit, long_name = long_name } end
+    local epoch = spec.epoch or '2000-01-01 00:00:00'
+    return { units = (unit_names[unit or 's'] or unit) .. ' since ' .. epoch, long_name = long_name,
+        comment = not spec.epoch and 'the date is arbitrary' or nil, standard_name = 'time',
+        axis = 'T', calendar = 'standard' }
 end
 
 local function define_axes(file, spec, dims)

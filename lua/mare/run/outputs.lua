@@ -140,6 +140,7 @@ local function spec_of(desc, wanted, common)
     return {
         path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
         space_units = units.length, time_units = units.time, epoch = desc.epoch,
+        has_dates = desc.domain ~= nil,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },
         sample = sample(g, wanted.region, wanted.stride),
         command = options.program .. ' ' .. words.line(options.source),

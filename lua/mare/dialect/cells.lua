@@ -1,0 +1,92 @@
+-- What a function is given to name what it reads: a cell, whose fields are its values there and
+-- whose method at(i, j) is the cell so many further along x and y; and lists of names. What they do
+-- not have is an error that says what there is.
+
+local errors = require 'bindings.errors'
+local nodes = require 'mare.dialect.nodes'
+local words = require 'mare.dialect.words'
+
+local cells = {}
+
+local Cell = {}
+
+-- What a cell knows of itself, by the cell: its fields have all names.
+local known = setmetatable({}, { __mode = 'k' })
+
+local function sorted(list)
+    local names = {}
+    for name in pairs(list) do names[#names + 1] = name end
+    table.sort(names)
+    return table.concat(names, ', ')
+end
+
+local function is_whole(value)
+    return type(value) == 'number' and value % 1 == 0
+end
+
+local function at(cell, i, j)
+    if not (cells.is(cell) and is_whole(i) and is_whole(j)) then
+        errors.argument 'at: q:at(i, j) with whole numbers of cells along x and y is wanted'
+    end
+    return known[cell].at(i, j)
+end
+
+function Cell.__index(cell, name)
+    if name == 'at' then return at end
+    return known[cell].value(name)
+end
+
+function Cell.__newindex(_, name)
+    errors.argument("a cell is not to be changed: '%s'", tostring(name))
+end
+
+function cells.is(value)
+    return getmetatable(value) == Cell
+end
+
+local function new(value, neighbour)
+    local cell = setmetatable({}, Cell)
+    known[cell] = { value = value, at = neighbour }
+    return cell
+end
+
+-- fields: { name = function(i, j) that gives the value so many cells away, ... }
+function cells.new(fields, i, j)
+    i, j = i or 0, j or 0
+    return new(function(name)
+        local field = fields[name] or errors.argument("no field '%s' (there are: %s)",
+            tostring(name), sorted(fields))
+        return field(i, j)
+    end, function(di, dj) return cells.new(fields, i + di, j + dj) end)
+end
+
+-- The cell that is one of two, which the kernel decides.
+function cells.chosen(condition, yes, no)
+    if type(condition) == 'boolean' then return condition and yes or no end
+    return new(function(name)
+        return nodes.apply(words.where, condition, yes[name], no[name])
+    end, function(i, j) return cells.chosen(condition, yes:at(i, j), no:at(i, j)) end)
+end
+
+-- A table that refuses names that it has not. what: one of them, as 'parameter'
+function cells.names(what, list)
+    return setmetatable({}, { __index = function(_, name)
+        if list[name] ~= nil then return list[name] end
+        errors.argument("no %s '%s' (there are: %s)", what, tostring(name), sorted(list))
+    end })
+end
+
+-- f(...) as a value of a tree. who: what an error begins with, as "variable 'p'"
+function cells.value(who, f, ...)
+    local ok, result = pcall(function(...) return nodes.wrap(f(...), 'result') end, ...)
+    if ok then return result end
+    if errors.is(result) then
+        result.message = who .. ': ' .. result.message
+        error(result, 0)
+    end
+    local hint = tostring(result):find 'attempt to compare'
+        and ' (values are compared by lt, le, gt, ge, eq and ne)' or ''
+    errors.argument('%s: %s%s', who, tostring(result), hint)
+end
+
+return cells

@@ -2,13 +2,17 @@
 -- unless a device is named; on every device in one variant of each file and precision, and in all
 -- of them in tests/long. Files are found in the folder; variants.lua says which defines they want.
 
+local derive = require 'mare.array.derive'
 local device = require 'bindings.device'
 local choices = require 'mare.schemes.choices'
+local euler = require 'mare.schemes.euler'
+local ocean = require 'mare.ocean'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
 local shapes = require 'mare.shapes'
 local source = require 'mare.base.source'
 local variants = require 'tests.kernels.variants'
+local water = require 'mare.schemes.shallow_water'
 
 local sm = 'cuda:sm_90'
 
@@ -56,11 +60,37 @@ local function has_nvrtc()
     return ok or failure.status ~= 'MARE_ERROR_UNAVAILABLE'
 end
 
+-- Calls use(title, program table) for the derived variables of each scheme, and of each way to take
+-- friction, in one precision or both.
+local function each_derived(precisions, use)
+    local list = { euler.new {}, water.new {} }
+    local frictions = { linear = 'manning', nonlinear = 'quadratic', cdklm = 'linear',
+        kurganov_petrova = false }
+    for name, kind in pairs(frictions) do
+        list[#list + 1] = ocean.new { scheme = name, depth = 1,
+            friction = kind and { kind = kind, coefficient = 1 } or nil }
+    end
+    for k, scheme in ipairs(list) do
+        for _, precision in ipairs(precisions) do
+            local defines = { MARE_REAL = precision, METRIC = k % 2, FORCING = k % 3, CORIOLIS = 0 }
+            use(('variables of %s %s %s'):format(scheme.name, scheme.scheme, precision),
+                (derive.program(scheme, defines)))
+        end
+    end
+end
+
 local function for_target()
     each(32, true, math.huge, function(title, program)
         it('compile: ' .. title, function()
             if not has_nvrtc() then return pending 'there is no NVRTC here' end
             assert.is_true(told(device.check, sm, program) > 0)
+        end)
+    end)
+
+    each_derived({ 'float', 'double' }, function(title, program)
+        it('compile: ' .. title, function()
+            if not has_nvrtc() then return pending 'there is no NVRTC here' end
+            assert.is_true(device.check(sm, program) > 0)
         end)
     end)
 
@@ -110,6 +140,13 @@ for _, d in ipairs(part.devices()) do
         each(shuffles and 32 or 64, d.name:find '^cuda' ~= nil, 1, function(title, program)
             it('compile: ' .. title, function()
                 local p = told(d.program, d, program)
+                assert.equal('', p.log)
+                p:release()
+            end)
+        end)
+        each_derived({ 'double' }, function(title, program)
+            it('compile: ' .. title, function()
+                local p = d:program(program)
                 assert.equal('', p.log)
                 p:release()
             end)

@@ -1,4 +1,4 @@
--- Ghost cells of every kind, on both ends of both axes; derived fields; saxpy and copy.
+-- Ghost cells of every kind, on both ends of both axes; saxpy and copy.
 
 local part = require 'tests.kernels.part'
 
@@ -88,34 +88,6 @@ for _, device in ipairs(part.devices()) do
     end)
 
     describe('small kernels on ' .. device.name, function()
-        it('derive fields of each cell', function()
-            local p = new_part()
-            local program = part.program(device, 'physics/euler/derive.krn',
-                { MARE_REAL = 'double' })
-            local out = device:buffer { type = 'double', count = nx * ny }
-            local expected = {
-                derive_u = function(rho, mu) return mu / rho end,
-                derive_v = function(rho, _, mv) return mv / rho end,
-                derive_p = function(rho, mu, mv, energy)
-                    return 0.4 * (energy - (mu * mu + mv * mv) / (2 * rho))
-                end,
-                derive_speed = function(rho, mu, mv) return math.sqrt(mu * mu + mv * mv) / rho end,
-            }
-            for name, value in pairs(expected) do
-                program:kernel(name):bind {
-                    src = p.now, origin = p:element(1, 0, 0), step = 1, stride = p.stride,
-                    plane = p.plane, out = out, first = 0, columns = nx, rows = ny, gamma = 1.4,
-                    global = { nx, ny }, group = { 4, 2 },
-                }:run()
-                local got = out:totable()
-                for j = 0, ny - 1 do
-                    for i = 0, nx - 1 do
-                        assert.near(value(cells(i, j)), got[j * nx + i + 1], 1e-12)
-                    end
-                end
-            end
-        end)
-
         it('copy and add exactly n elements', function()
             local x, y, z = {}, {}, {}
             for k = 1, 103 do x[k], y[k], z[k] = k, 1000 - k, k <= 101 and 1000 + k or 1000 - k end

@@ -193,7 +193,7 @@ M.rows = {
     ['ocean/c_grid_rate.krn'] = c_grid(1, false),
     ['ocean/volumes.krn'] = volumes, ['ocean/volume_rate.krn'] = volume_rate,
     ['ocean/open.krn'] = domain, ['ocean/sponge.krn'] = domain, ['ocean/prescribe.krn'] = domain,
-    ['ocean/derive.krn'] = domain, ['ocean/drift.krn'] = domain,
+    ['ocean/drift.krn'] = domain,
     ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

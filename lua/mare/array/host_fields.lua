@@ -34,7 +34,7 @@ end
 
 -- A pointer to the array of a variable as files hold it; valid until the next step.
 function host_fields.field(self, name)
-    if not variables.derivation(self, (variables.find(self.scheme, name))) then
+    if not variables.is_derived(self, (variables.find(self.scheme, name))) then
         return host_fields.stored(self, name)
     end
     local derived = self.derived or {}

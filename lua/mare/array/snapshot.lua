@@ -2,8 +2,8 @@
 -- fields. They are gathered into host memory (gather.lua), or stay on the devices
 -- for other kernels (samples.lua).
 
+local derive = require 'mare.array.derive'
 local samples = require 'mare.array.samples'
-local source = require 'mare.base.source'
 local variables = require 'mare.base.variables'
 
 local snapshot = {}
@@ -11,19 +11,21 @@ local snapshot = {}
 local function program(sim)
     local defines = sim.domain and sim.domain:defines() or {}
     defines.MARE_REAL = sim.precision
-    return source.program(sim.scheme.derive, { defines = defines })
+    return derive.program(sim.scheme, defines)
 end
 
 -- Returns the variables of these names as planes. They share one program.
 local function planes_of(sim, names)
-    local list, derive = {}, nil
+    local list, derived, reach = {}, nil, nil
     for n, name in ipairs(names) do
-        local v = variables.find(sim.scheme, name)
-        local kernel = variables.derivation(sim, v)
-        if kernel then derive = derive or program(sim) end
-        list[n] = kernel and { name = name, program = derive, kernel = kernel, stencil = v.ghosts,
-            values = function(piece) return sim.scheme:derive_values(sim.grid, piece.state) end }
-            or { name = name, field = name }
+        list[n] = { name = name, field = name }
+        if variables.is_derived(sim, (variables.find(sim.scheme, name))) then
+            if not derived then derived, reach = program(sim) end
+            list[n] = { name = name, program = derived, kernel = derive.kernel(name),
+                stencil = reach[name] > 0, values = function(piece)
+                    return sim.scheme:derive_values(sim.grid, piece.state)
+                end }
+        end
     end
     return list
 end

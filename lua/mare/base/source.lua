@@ -21,7 +21,13 @@ end
 -- desc: the fields of device:program other than the text, name and include
 -- paths, such as defines and math.
 function source.program(file, desc)
-    local program = { source = source.read(file), name = file, include_paths = { root } }
+    return source.text(source.read(file), file, desc)
+end
+
+-- Does the same for a text that is not in a file but may include headers of
+-- kernels/. name: what messages of the compiler call it.
+function source.text(text, name, desc)
+    local program = { source = text, name = name, include_paths = { root } }
     for key, value in pairs(desc or {}) do program[key] = value end
     return program
 end

@@ -1,6 +1,6 @@
 -- Finds variables of a scheme. scheme.variables is an array of { name,
--- long_name, units, kernel (of derived variables), ghosts (whether the kernel
--- reads ghost cells) }, with the unknowns first.
+-- long_name, units, value (of derived variables: see array/derive.lua) }, with
+-- the unknowns first.
 
 local errors = require 'bindings.errors'
 
@@ -21,11 +21,23 @@ function variables.find(scheme, name, who)
         table.concat(names, ', '))
 end
 
--- Returns the kernel that derives a variable, or nil if it is an unknown that
--- is shown as it is stored.
-function variables.derivation(sim, v)
-    if sim.domain and sim.scheme:shows(v, sim.domain) then return nil end
-    return v.kernel
+-- Returns whether a kernel computes the variable; otherwise it is an unknown
+-- that is shown as it is stored.
+function variables.is_derived(sim, v)
+    if sim.domain and sim.scheme:shows(v, sim.domain) then return false end
+    return v.value ~= nil
+end
+
+-- Returns the option of a scenario that adds variables to the unknowns in its
+-- files. fields: the names of unknowns that have a `value` too, if there are any.
+function variables.option(list, fields)
+    local is_unknown, names = {}, {}
+    for _, name in ipairs(fields or {}) do is_unknown[name] = true end
+    for _, v in ipairs(list) do
+        if v.value and not is_unknown[v.name] then names[#names + 1] = v.name end
+    end
+    return { name = 'variables', type = 'string', needs = { 'out', 'series' },
+        help = 'more for --out, of ' .. table.concat(names, ',') }
 end
 
 return variables

@@ -14,9 +14,10 @@ local Bed = {}
 Bed.__index = Bed
 
 bed.land = -1e30        -- LAND of kernels/physics/ocean/domain.h
+bed.below_is_land = -1e29
 
 local function is_land(depth)
-    return depth < -1e29
+    return depth < bed.below_is_land
 end
 
 -- ---- where depths come from: functions of a cell and of a corner ----

@@ -16,6 +16,8 @@ local linear = require 'mare.ocean.linear'
 local nonlinear = require 'mare.ocean.nonlinear'
 local open = require 'mare.ocean.open'
 local options = require 'mare.base.options'
+local variables = require 'mare.ocean.variables'
+local variables_of = require 'mare.base.variables'
 
 local ocean = {}
 
@@ -39,32 +41,7 @@ ocean.frictions = {
     manning = 'coefficient (s m^(-1/3)), such as 0.03',
 }
 
-local variables = {
-    { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
-        standard_name = 'sea_surface_height_above_geoid', kernel = 'derive_eta' },
-    { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x', kernel = 'derive_hu',
-        ghosts = true },
-    { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y', kernel = 'derive_hv',
-        ghosts = true },
-    { name = 'h', units = 'm', long_name = 'depth of the water', kernel = 'derive_h',
-        standard_name = 'sea_floor_depth_below_sea_surface' },
-    { name = 'u', units = 'm s-1', long_name = 'velocity along x, mean over the depth',
-        standard_name = 'barotropic_sea_water_x_velocity', kernel = 'derive_u', ghosts = true,
-        on_sphere = 'barotropic_eastward_sea_water_velocity' },
-    { name = 'v', units = 'm s-1', long_name = 'velocity along y, mean over the depth',
-        standard_name = 'barotropic_sea_water_y_velocity', kernel = 'derive_v', ghosts = true,
-        on_sphere = 'barotropic_northward_sea_water_velocity' },
-    { name = 'speed', units = 'm s-1', long_name = 'magnitude of that velocity',
-        standard_name = 'sea_water_speed', kernel = 'derive_speed', ghosts = true },
-    { name = 'vorticity', units = 's-1', long_name = 'vorticity of that velocity',
-        standard_name = 'ocean_relative_vorticity', kernel = 'derive_vorticity', ghosts = true },
-    { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy', ghosts = true,
-        long_name = 'energy of a column of water, by density' },
-    { name = 'dissipation', units = 'm3 s-3', kernel = 'derive_dissipation', ghosts = true,
-        long_name = 'energy that friction takes from a column of water, by density' },
-    { name = 'wind_power', units = 'm3 s-3', kernel = 'derive_wind_power', ghosts = true,
-        long_name = 'energy that wind gives a column of water, by density' },
-}
+local fields = { 'eta', 'hu', 'hv' }
 
 -- Each where it is of use: see budget.lua.
 local integrals = {
@@ -103,8 +80,7 @@ ocean.options = {
         help = 'of the minmod limiter of finite volumes; 1.3 if not given' },
     { name = 'rk', type = 'integer', range = { 2, 3 },
         help = 'stages of a step of finite volumes; 2 if not given' },
-    { name = 'variables', type = 'string', needs = { 'out', 'series' },
-        help = 'more for --out, of h,u,v,speed,vorticity,energy,dissipation,wind_power' },
+    variables_of.option(variables.list, fields),
 }
 
 local common = {
@@ -158,10 +134,9 @@ function ocean.new(desc)
     local half = find(name)
     check_fields(desc, half)
     local scheme = setmetatable({
-        name = 'ocean', scheme = name, halo = 2, fields = { 'eta', 'hu', 'hv' },
+        name = 'ocean', scheme = name, halo = 2, fields = fields,
         normal = { x = { 1 }, y = { 2 } }, units = { length = 'm', time = 's' },
-        variables = variables,
-        derive = 'physics/ocean/derive.krn',
+        variables = variables.list,
         missing = { colour = 0xb4aca0, label = 'land' },
         g = number('g', desc.g or 9.81, 0, 1e30),
         depth = desc.depth, land = desc.land, minimum_depth = desc.minimum_depth,
@@ -172,7 +147,7 @@ function ocean.new(desc)
     }, Ocean)
     half.setup(scheme, desc)
     scheme.accounts = scheme.accounts and scheme.tide ~= nil
-    scheme.integrals = integrals_of(scheme)
+    scheme.integrals, scheme.derive = integrals_of(scheme), variables.inputs(scheme)
     return scheme
 end
 
@@ -212,7 +187,7 @@ function Ocean:shows(variable, host)
     return not self.staggered and (name == 'hu' or name == 'hv')
 end
 
--- What the kernels that derive variables want to know of a part.
+-- What kernels of derived variables ask for, of a part.
 function Ocean:derive_values(_, state)
     local values = domain.values(state)
     return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,

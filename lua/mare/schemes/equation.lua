@@ -17,8 +17,8 @@ local most_fields = 16
 local allowed = {
     name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
     header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
-    halo = 'number', variables = 'table', integrals = 'table', derive = 'string',
-    derive_values = 'function', conserved = 'function', invalid = 'function',
+    halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
+    conserved = 'function', invalid = 'function',
     sample = 'function', units = 'table', title = 'string',
 }
 local field_keys = { name = 'string', symbol = 'string', vector = 'string',
@@ -270,6 +270,13 @@ local function variables_of(self)
     return list
 end
 
+-- The numbers that expressions of derived variables may read.
+local function derived_parameters(self)
+    local names = { 'gx', 'gy', unpack(self.derive or {}) }
+    for _, p in ipairs(self.parameters) do names[#names + 1] = p.name end
+    return names
+end
+
 -- A scheme: { scheme = its name, numbers = of the parameters, flux, limiter, theta, headers = more
 -- defines of headers, passes, stages, methods = more fields of it }.
 function Equation:build(desc)
@@ -288,7 +295,8 @@ function Equation:build(desc)
         equation = self, name = self.name, scheme = desc.scheme, halo = self.halo,
         updated = #self.fields * passes, read_only = 0, has_source = sources, numbers = numbers,
         fields = names_of(self.fields), normal = normal_of(self), units = self.units,
-        variables = variables_of(self), integrals = self.integrals or {}, derive = self.derive,
+        variables = variables_of(self), integrals = self.integrals or {},
+        derive = { parameters = derived_parameters(self) },
         flux = desc.flux, limiter = desc.limiter, theta = desc.theta, defines = defines,
         passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
         persists = desc.persists,
@@ -339,10 +347,12 @@ function Scheme:invalid(...)
     end
 end
 
--- What the kernels that derive variables want to know.
-function Scheme:derive_values(...)
-    local f = self.equation.derive_values
-    return f and f(self, ...) or {}
+-- What the kernels of derived variables ask for: gx = 1 / (2 dx), gy and the parameters.
+function Scheme:derive_values(grid)
+    local values = { gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
+    for name, number in pairs(self.numbers) do values[name] = number end
+    for _, name in ipairs(self.equation.derive or {}) do values[name] = self[name] end
+    return values
 end
 
 -- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
@@ -352,6 +362,7 @@ function Scheme:parameters()
         flux = self.flux, limiter = self.limiter,
         theta = self.limiter == 'minmod' and self.theta or nil }
     for name, number in pairs(self.numbers) do list[name] = number end
+    for _, name in ipairs(self.equation.derive or {}) do list[name] = self[name] end
     return list
 end
 

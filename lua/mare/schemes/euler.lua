@@ -6,7 +6,9 @@
 local choices = require 'mare.schemes.choices'
 local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
+local m = require 'mare.dialect.maths'
 local options = require 'mare.base.options'
+local variables_of = require 'mare.base.variables'
 
 local euler = {}
 
@@ -21,21 +23,52 @@ euler.fluxes = {
 }
 euler.limiters = choices.limiters
 
--- Unknowns first, in the order of their planes; the others come from a kernel of
--- physics/euler/derive.krn, some of neighbouring cells too.
+-- What follows from a cell: velocity and pressure, and the speed of sound.
+local function flow(q, p)
+    local inverse = m.rcp(q.rho)
+    local u, v = q.rho_u * inverse, q.rho_v * inverse
+    local square = m.fma(q.rho_u, u, q.rho_v * v)
+    return { u = u, v = v, p = (p.gamma - 1) * m.fma(-0.5, square, q.E) }
+end
+
+local function speed(q, p)
+    local w = flow(q, p)
+    return m.sqrt(w.u ^ 2 + w.v ^ 2)
+end
+
+local function sound_speed(q, p)
+    return m.times_root(m.sqrt(p.gamma)) * m.ratio_root(flow(q, p).p, q.rho)
+end
+
+-- Differences between the neighbours of a cell along x and y, whose centres are 1 / (2 gx) and
+-- 1 / (2 gy) away.
+local function vorticity(q, p)
+    local v_x = flow(q:at(1, 0), p).v - flow(q:at(-1, 0), p).v
+    local u_y = flow(q:at(0, 1), p).u - flow(q:at(0, -1), p).u
+    return v_x * p.gx - u_y * p.gy
+end
+
+local function schlieren(q, p)
+    local x = (q:at(1, 0).rho - q:at(-1, 0).rho) * p.gx
+    local y = (q:at(0, 1).rho - q:at(0, -1).rho) * p.gy
+    return m.sqrt(x ^ 2 + y ^ 2)
+end
+
+-- Unknowns first, in the order of their planes; the others are expressions: array/derive.lua.
 local variables = {
     { name = 'rho', long_name = 'mass density' },
     { name = 'rho_u', long_name = 'momentum density along x' },
     { name = 'rho_v', long_name = 'momentum density along y' },
     { name = 'E', long_name = 'total energy density' },
-    { name = 'u', long_name = 'velocity along x', kernel = 'derive_u' },
-    { name = 'v', long_name = 'velocity along y', kernel = 'derive_v' },
-    { name = 'p', long_name = 'pressure', kernel = 'derive_p' },
-    { name = 'speed', long_name = 'magnitude of the velocity', kernel = 'derive_speed' },
-    { name = 'mach', long_name = 'Mach number', kernel = 'derive_mach' },
-    { name = 'vorticity', long_name = 'vorticity', kernel = 'derive_vorticity', ghosts = true },
+    { name = 'u', long_name = 'velocity along x', value = function(q, p) return flow(q, p).u end },
+    { name = 'v', long_name = 'velocity along y', value = function(q, p) return flow(q, p).v end },
+    { name = 'p', long_name = 'pressure', value = function(q, p) return flow(q, p).p end },
+    { name = 'speed', long_name = 'magnitude of the velocity', value = speed },
+    { name = 'mach', long_name = 'Mach number',
+        value = function(q, p) return speed(q, p) / sound_speed(q, p) end },
+    { name = 'vorticity', long_name = 'vorticity', value = vorticity },
     { name = 'schlieren', long_name = 'magnitude of the gradient of the density',
-        kernel = 'derive_schlieren', ghosts = true },
+        value = schlieren },
 }
 
 local integrals = {
@@ -72,10 +105,7 @@ euler.equation = equation.new {
     },
     source = function(numbers) return numbers.gravity > 0 end,
     fluxes = euler.fluxes, variables = variables, integrals = integrals,
-    derive = 'physics/euler/derive.krn', conserved = conserved, invalid = invalid,
-    derive_values = function(scheme, grid)
-        return { gamma = scheme.gamma, gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
-    end,
+    conserved = conserved, invalid = invalid,
     sample = function(scheme, draw)
         return conserved(scheme, draw(0.5, 2), draw(-1, 1), draw(-1, 1), draw(0.5, 2))
     end,
@@ -93,8 +123,7 @@ euler.options = {
     { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string', needs = { 'out', 'series' },
-        help = 'more for --out, of u,v,p,speed,mach,vorticity,schlieren' },
+    variables_of.option(variables),
 }
 
 local choose, number = choices.checks 'euler'

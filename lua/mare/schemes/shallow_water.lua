@@ -5,7 +5,9 @@
 local choices = require 'mare.schemes.choices'
 local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
+local m = require 'mare.dialect.maths'
 local options = require 'mare.base.options'
+local variables_of = require 'mare.base.variables'
 
 local water = {}
 
@@ -48,18 +50,38 @@ local parts = {
     kurganov_petrova_split = { reconstruction = 'hancock', flux = 'central_upwind' },
 }
 
--- Unknowns first, in the order of their planes; the others come from a kernel of derive.krn.
+local dry = 1e-30       -- m: less water has no velocity; DRY of the kernels
+
+local function velocity(q)
+    local inverse = m.where(m.gt(q.h, dry), m.rcp(q.h), 0)
+    return q.hu * inverse, q.hv * inverse
+end
+
+local function elevation(q, p) return q.h - p.depth end
+
+local function speed(q)
+    local u, v = velocity(q)
+    return m.sqrt(m.fma(u, u, v * v))
+end
+
+local function energy(q, p)
+    local u, v = velocity(q)
+    local eta = elevation(q, p)
+    return 0.5 * ((u * q.hu + v * q.hv) + p.g * eta * eta)
+end
+
+-- Unknowns first, in the order of their planes; the others are expressions: array/derive.lua.
 local variables = {
     { name = 'h', units = 'm', long_name = 'depth of the water' },
     { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
     { name = 'hv', units = 'm2 s-1', long_name = 'volume transport along y' },
     { name = 'eta', units = 'm', long_name = 'elevation of the surface above still water',
-        kernel = 'derive_eta' },
-    { name = 'u', units = 'm s-1', long_name = 'velocity along x', kernel = 'derive_u' },
-    { name = 'v', units = 'm s-1', long_name = 'velocity along y', kernel = 'derive_v' },
-    { name = 'speed', units = 'm s-1', long_name = 'magnitude of the velocity',
-        kernel = 'derive_speed' },
-    { name = 'energy', units = 'm3 s-2', kernel = 'derive_energy',
+        value = elevation },
+    { name = 'u', units = 'm s-1', long_name = 'velocity along x', value = velocity },
+    { name = 'v', units = 'm s-1', long_name = 'velocity along y',
+        value = function(q) return (select(2, velocity(q))) end },
+    { name = 'speed', units = 'm s-1', long_name = 'magnitude of the velocity', value = speed },
+    { name = 'energy', units = 'm3 s-2', value = energy,
         long_name = 'energy of a column of water, by density' },
 }
 
@@ -91,9 +113,8 @@ water.equation = equation.new {
     primitives = { 'h', 'un', 'ut' },
     parameters = { { name = 'g', default = 9.81, range = { 1e-30, 1e30 } } },
     fluxes = water.fluxes, variables = variables, integrals = integrals,
-    derive = 'physics/shallow_water/derive.krn', invalid = invalid,
+    derive = { 'depth' }, invalid = invalid,
     conserved = function(_, h, u, v) return h, h * u, h * v end,
-    derive_values = function(scheme) return { depth = scheme.depth, g = scheme.g } end,
     sample = function(_, draw)
         local h = draw(0.5, 2)
         return h, h * draw(-1, 1), h * draw(-1, 1)
@@ -111,8 +132,7 @@ water.options = {
     { name = 'limiter', default = 'mc', choices = names_of(water.limiters), help = 'of slopes' },
     { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
         help = 'of the minmod limiter' },
-    { name = 'variables', type = 'string', needs = { 'out', 'series' },
-      help = 'more for --out, of eta,u,v,speed,energy' },
+    variables_of.option(variables),
 }
 
 local choose, number = choices.checks 'shallow_water'

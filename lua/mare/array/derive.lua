@@ -1,0 +1,222 @@
+-- The kernels of derived variables, written from the expressions of a scheme's variables:
+--
+--     { name = 'p', long_name = 'pressure', value = function(q, p)
+--         return (p.gamma - 1) * (q.E - 0.5 * (q.rho_u ^ 2 + q.rho_v ^ 2) / q.rho)
+--     end }
+--
+-- q is the cell: its fields, and q:at(i, j) so many cells further along x and y; p has the
+-- parameters. The functions of dialect/maths.lua serve both. What else there is to read, the
+-- scheme's table `derive` says:
+--
+--     parameters = { names of numbers that come as arguments }
+--     choices = { name = what p has for it while kernels are written: truths and texts }
+--     inputs = { name = { buffer = an argument in the layout of the state }
+--              or { call = a function of the header, names of its arguments: those below, 'plane',
+--                  'at' (the cell's element) and 'cell_row' }, ... }
+--     arguments = { name = 'int', 'real', 'real*' or 'double*', ... } of these inputs
+--     header = the file that they need
+--
+-- Each kernel has the arguments that its expression asks for, and global size (columns, rows).
+
+local cells = require 'mare.dialect.cells'
+local errors = require 'bindings.errors'
+local nodes = require 'mare.dialect.nodes'
+local source = require 'mare.base.source'
+local writer = require 'mare.dialect.writer'
+
+local derive = {}
+
+-- Arguments that all kernels may ask for, in their order; what they are and what they need.
+local order = { 'src', 'origin', 'south', 'step', 'stride', 'plane', 'out', 'first', 'columns',
+    'rows' }
+local declared = {
+    src = 'const MR_GLOBAL real *', out = 'MR_GLOBAL real *', origin = 'mr_index ',
+    first = 'mr_index ', plane = 'mr_index ', south = 'int ', step = 'int ', stride = 'int ',
+    columns = 'int ', rows = 'int ', int = 'int ', real = 'real ',
+    ['real*'] = 'const MR_GLOBAL real *', ['double*'] = 'const MR_GLOBAL double *',
+}
+local always = { 'out', 'first', 'columns', 'rows' }
+local needs = { at = { 'origin', 'step', 'stride' }, cell_row = { 'south', 'step' } }
+
+-- ---- what an expression reads ----
+
+local function shifted(base, count, stride)
+    if count == 0 then return base end
+    local size = math.abs(count)
+    local text = (size == 1 or stride == '1') and stride or size .. ' * ' .. stride
+    if stride == '1' then text = tostring(size) end
+    return ('%s %s %s'):format(base, count < 0 and '-' or '+', text)
+end
+
+local function element(i, j)
+    return shifted(shifted('at', j, 'stride'), i, '1')
+end
+
+-- rho_e, rho_w2, rho_ne: the value of a neighbour.
+local function neighbour_name(name, i, j)
+    local function way(count, ahead, back)
+        if count == 0 then return '' end
+        local size = math.abs(count)
+        return (count > 0 and ahead or back) .. (size > 1 and size or '')
+    end
+    local ways = way(j, 'n', 's') .. way(i, 'e', 'w')
+    return ways == '' and name or name .. '_' .. ways
+end
+
+local function plane_text(k)
+    return k == 0 and '' or k == 1 and 'plane + ' or k .. ' * plane + '
+end
+
+local function read_plane(name, buffer, k, i, j)
+    local uses = { buffer, 'at', k > 0 and 'plane' or nil }
+    if j ~= 0 then uses[#uses + 1] = 'stride' end
+    return nodes.input(neighbour_name(name, i, j), 'real',
+        ('%s[%s%s]'):format(buffer, plane_text(k), element(i, j)), uses)
+end
+
+local function read_call(name, input, i, j)
+    local texts = {}
+    for k, argument in ipairs(input) do
+        texts[k] = argument == 'at' and element(i, j)
+            or argument == 'cell_row' and shifted('cell_row', j, '1') or argument
+    end
+    local uses = { unpack(input) }
+    if j ~= 0 then uses[#uses + 1] = 'stride' end
+    return nodes.input(neighbour_name(name, i, j), 'real',
+        ('%s(%s)'):format(input.call, table.concat(texts, ', ')), uses)
+end
+
+-- What reads one of a scheme's names: the same value is one node, and the farthest cell that any of
+-- them comes from is reach.cells.
+local function reader(read, reach)
+    local made = {}
+    return function(i, j)
+        local key = i .. ' ' .. j
+        made[key] = made[key] or read(i, j)
+        reach.cells = math.max(reach.cells, math.abs(i), math.abs(j))
+        return made[key]
+    end
+end
+
+-- The cell that expressions are given.
+local function cell_of(scheme, reach)
+    local fields = {}
+    for k, name in ipairs(scheme.fields) do
+        fields[name] = reader(function(i, j) return read_plane(name, 'src', k - 1, i, j) end, reach)
+    end
+    for name, input in pairs(scheme.derive.inputs or {}) do
+        fields[name] = reader(function(i, j)
+            if input.call then return read_call(name, input, i, j) end
+            return read_plane(name, input.buffer, 0, i, j)
+        end, reach)
+    end
+    return cells.new(fields)
+end
+
+local function parameters_of(scheme)
+    local list = {}
+    for _, name in ipairs(scheme.derive.parameters or {}) do
+        if declared[name] then
+            errors.argument("%s: parameter '%s' has the name of an argument of kernels (taken: %s)",
+                scheme.name, name, table.concat(order, ', '))
+        end
+        list[name] = nodes.input(name, 'real', name, { name })
+    end
+    for name, choice in pairs(scheme.derive.choices or {}) do list[name] = choice end
+    return cells.names('parameter', list)
+end
+
+-- The tree of a variable, and how many cells away it looks.
+function derive.expression(scheme, variable)
+    local who = ("variable '%s'"):format(variable.name)
+    local reach = { cells = 0 }
+    local tree = cells.value(who, variable.value, cell_of(scheme, reach), parameters_of(scheme))
+    if reach.cells > scheme.halo then
+        errors.argument('%s looks %d cells away, %s has a halo of %d', who, reach.cells,
+            scheme.name, scheme.halo)
+    end
+    return tree, reach.cells
+end
+
+-- ---- kernels ----
+
+-- Names of all that a tree mentions.
+local function mentioned(tree)
+    local used = {}
+    local function use(name)
+        used[name] = true
+        for _, needed in ipairs(needs[name] or {}) do use(needed) end
+    end
+    for _, name in ipairs(always) do use(name) end
+    for _, input in ipairs(writer.inputs(tree)) do
+        for _, name in ipairs(input.uses) do use(name) end
+    end
+    return used
+end
+
+local function sorted_keys(list)
+    local keys = {}
+    for key in pairs(list or {}) do keys[#keys + 1] = key end
+    table.sort(keys)
+    return keys
+end
+
+-- The declarations of a kernel's arguments, and names that values must not have.
+local function arguments_of(scheme, used)
+    local list, names, own, seen = {}, { 'i', 'j', 'at', 'cell_row' }, scheme.derive, {}
+    local function add(name, type)
+        if used[name] and not seen[name] then list[#list + 1] = declared[type] .. name end
+        names[#names + 1], seen[name] = name, true
+    end
+    for _, name in ipairs(order) do add(name, name) end
+    for _, name in ipairs(sorted_keys(own.arguments)) do add(name, own.arguments[name]) end
+    for _, name in ipairs(own.parameters or {}) do add(name, 'real') end
+    return list, names
+end
+
+local function write_kernel(w, scheme, variable, tree)
+    local used = mentioned(tree)
+    local arguments, names = arguments_of(scheme, used)
+    w:line ''
+    w:line('/* ' .. (variable.long_name or variable.name):gsub('%*/', '') .. ' */')
+    w:line 'MR_KERNEL'
+    w:open(('void %s(%s)'):format(derive.kernel(variable.name), table.concat(arguments, ', ')),
+        names)
+    w:line 'int i = mr_gid_x(), j = mr_gid_y();'
+    w:line 'if (i >= columns || j >= rows) return;'
+    if used.cell_row then w:line 'int cell_row = south + j * step;' end
+    if used.at then w:line 'mr_index at = sampled(origin, i, j, step, stride);' end
+    w:line('out[first + (mr_index)j * columns + i] = %s;', (w:values { tree }))
+    w:close()
+end
+
+-- The name of a variable's kernel.
+function derive.kernel(name)
+    return 'derive_' .. name
+end
+
+-- The text of the kernels of all derived variables of a scheme, and how many cells away each looks,
+-- by its name.
+function derive.source(scheme)
+    local w, reach = writer.new(), {}
+    w:line('/* The derived variables of %s, written from its table of variables. */', scheme.name)
+    w:line ''
+    w:line '#include "array/sample.h"'
+    if scheme.derive.header then w:line('#include "%s"', scheme.derive.header) end
+    for _, variable in ipairs(scheme.variables) do
+        if variable.value then
+            local tree
+            tree, reach[variable.name] = derive.expression(scheme, variable)
+            write_kernel(w, scheme, variable, tree)
+        end
+    end
+    return w:text(), reach
+end
+
+-- The same, as device:program wants it. defines: those of the scheme's header, and MARE_REAL
+function derive.program(scheme, defines)
+    local text, reach = derive.source(scheme)
+    return source.text(text, 'variables of ' .. scheme.name, { defines = defines }), reach
+end
+
+return derive

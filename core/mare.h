@@ -427,8 +427,8 @@ mare_status mare_launch_run(mare_launch *launch, mare_stream *stream);
 /* ---- calls: the work of somebody else's library on a stream ----
  * A call is a function of the program that queues work of a library (a matrix product, a transform,
  * a message) on the native queue of a stream: a CUstream, a cl_command_queue, NULL on null, where
- * it does its work at once. That work then has its place in the order of the stream, in plans and in
- * the profile, as a launch has.
+ * it does its work at once. That work then has its place in the order of the stream, in plans and
+ * in the profile, as a launch has.
  *
  * The function runs on the thread that runs the call, on CUDA with the device's context current,
  * which it leaves current. It only queues: nothing on `queue` is waited for. Of Mare it calls no

@@ -30,7 +30,7 @@ local function objects()
         mare = mare, device = d, null = null, program = program, kernel = kernel, launch = launch,
         buffer = x, view = x:view(10, 20), host = d:host { type = 'double', count = 5 },
         stream = d:stream(), event = d:event(), watched = watched,
-        plan = d.stream:record(function() launch:run() end), sim = sim, engine = sim.engine,
+        plan = d.stream:record(function() launch:run() end), sim = sim, simulation = sim.simulation,
         field = sim:field 'rho', named = mare.simulation 'sod', grid = sim.grid,
         scheme = sim.scheme, memory = mare.memory(), report = mare.report(),
         timing = watched:time('f', { x = x, global = 100 }), untyped = d:buffer { size = 64 },
@@ -153,7 +153,7 @@ describe('every object', function()
             assert.truthy(names:find(field, 1, true), name)
         end
         assert.matches('{ sim = 32 x 4 cells of euler in float on', inspect.show {
-            sim = list.engine })
+            sim = list.simulation })
         local environment = { s = list.sim, w = list.watched }
         assert.same({ 'rho', 'rho_u', 'rho_v' }, (complete.at(environment, "s:plot('rho")))
         assert.same({ 'f' }, (complete.at(environment, "w:time '")))

@@ -194,14 +194,15 @@ local function type_number(name)
 end
 
 function embed.field(sim, name)
-    local engine = rawget(sim, 'engine')
-    return { data = require('bindings.values').pointer(engine:field(name)), nx = engine.grid.nx,
-        ny = engine.grid.ny, type = type_number(engine.precision) }
+    local simulation = rawget(sim, 'simulation')
+    local grid = simulation.grid
+    return { data = require('bindings.values').pointer(simulation:field(name)), nx = grid.nx,
+        ny = grid.ny, type = type_number(simulation.precision) }
 end
 
 function embed.part(sim, index)
-    local engine = rawget(sim, 'engine')
-    local list = engine.fields:native()
+    local simulation = rawget(sim, 'simulation')
+    local list = simulation.fields:native()
     local part = list[index + 1]
     if not part then
         require('bindings.errors').argument('mare_scenario_state: part %d, there are %d, from 0',

@@ -29,20 +29,20 @@ function meta.__newindex(self, key)
         .. 'makes a Lua array to change', self.name, tostring(key))
 end
 
--- Waits for the steps that are queued. engine: of simulation.new
-function field.of_simulation(engine, name)
-    local variable = variables.find(engine.scheme, name, 'field: ')
-    local grid, n = engine.grid, engine.grid.cells
-    local data = engine:field(name)
-    local frozen, own = memory.frozen(engine.precision, n, name)
+-- Waits for the queued steps, and returns the field. sim: of simulation.new.
+function field.of_simulation(sim, name)
+    local variable = variables.find(sim.scheme, name, 'field: ')
+    local grid, n = sim.grid, sim.grid.cells
+    local data = sim:field(name)
+    local frozen, own = memory.frozen(sim.precision, n, name)
     for k = 0, n - 1 do own[k] = data[k] end
     local names = {}
-    for k, d in ipairs(engine.devices) do names[k] = d.name end
-    local axes = picture.axes(grid, engine.scheme)
+    for k, d in ipairs(sim.devices) do names[k] = d.name end
+    local axes = picture.axes(grid, sim.scheme)
     return setmetatable({
-        name = name, data = frozen, nx = grid.nx, ny = grid.ny, count = n, type = engine.precision,
-        device = table.concat(names, ', '), t = engine.now.t, axes = axes,
-        title = labels.clock(picture.time_unit(engine.scheme), engine.now.t)(engine.now.t),
+        name = name, data = frozen, nx = grid.nx, ny = grid.ny, count = n, type = sim.precision,
+        device = table.concat(names, ', '), t = sim.now.t, axes = axes,
+        title = labels.clock(picture.time_unit(sim.scheme), sim.now.t)(sim.now.t),
         label = labels.with_unit(variable.long_name or name, variable.units),
     }, meta)
 end

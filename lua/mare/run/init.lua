@@ -1,6 +1,6 @@
--- What a scenario calls: opens the files of a run, makes its simulation or the one that a
--- checkpoint holds, marches it to its end (loop.lua) and closes the files. What fails on the way is
--- told to the journal and leaves the files as outputs.lua says.
+-- mare.run, which a scenario calls: opens the files of a run, makes its simulation or restores it
+-- from a checkpoint, steps it to its end (loop.lua) and closes the files. The journal records
+-- failures, which leave the files as outputs.lua says.
 
 local device_list = require 'mare.array.devices'
 local energy = require 'mare.measure.energy'

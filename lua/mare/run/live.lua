@@ -4,7 +4,7 @@
 --     sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }      -- options as on the command line
 --     sim:step(100)   sim:run { t_end = 2 }   sim:plot 'rho'   sim.cfl = 0.3   sim:save 'x.nc'
 --
--- It marches by mare.run itself, so a run in pieces is a run of the scenario. Ctrl-C stops it
+-- It calls mare.run itself, so a run in pieces is a run of the scenario. Ctrl-C stops it
 -- between two batches of steps: everything stays usable, and sim:run() goes on.
 
 local errors = require 'bindings.errors'
@@ -74,7 +74,7 @@ end
 
 local function add_pictures(self, desc, o)
     if not o.show then return end
-    local left = o.t_end - self.engine.now.t
+    local left = o.t_end - self.simulation.now.t
     if left <= 0 then return end
     local every = o.show_every or left / 10
     local calls = {}
@@ -85,13 +85,13 @@ local function add_pictures(self, desc, o)
     desc.every = calls
 end
 
-local function march(self, given, only)
-    local desc, o, now = {}, options_for(self, given, only), self.engine.now
+local function advance(self, given, only)
+    local desc, o, now = {}, options_for(self, given, only), self.simulation.now
     for key, value in pairs(self.desc) do desc[key] = value end
     desc.options = o
     desc.at = coming(desc.at, now.t, o.t_end or math.huge)
     add_pictures(self, desc, o)
-    run.new(desc, self.engine)
+    run.new(desc, self.simulation)
 end
 
 -- sim:step(n): n steps, 1 if not given; returns the simulation.
@@ -100,7 +100,7 @@ function methods.step(self, n)
     if type(n) ~= 'number' or n < 1 or n % 1 ~= 0 then
         errors.argument('simulation: step(%s): a whole number of at least 1 is wanted', tostring(n))
     end
-    march(self, { t_end = math.huge, steps = self.engine.now.steps + n, quiet = true }, true)
+    advance(self, { t_end = math.huge, steps = self.simulation.now.steps + n, quiet = true }, true)
     return self
 end
 
@@ -111,13 +111,13 @@ end
 -- simulation.
 function methods.run(self, given)
     given = check(self, 'simulation: run', given or {})
-    local t = self.engine.now.t
+    local t = self.simulation.now.t
     local t_end = given.t_end or t
     if t_end < t then
         errors.argument('simulation: run to t_end = %g, but t is %g already; sim:reset() goes back',
             t_end, t)
     end
-    march(self, given)
+    advance(self, given)
     return self
 end
 
@@ -125,13 +125,13 @@ end
 -- returns, as the errors against an exact solution. Once.
 function methods.finish(self)
     if not self.scenario then errors.argument 'simulation: no scenario file to finish' end
-    march(self, {})
-    return self.scenario:resume(self.engine)
+    advance(self, {})
+    return self.scenario:resume(self.simulation)
 end
 
 -- sim:field 'rho': the variable as it is now, an object that can be indexed, shown and plotted.
 function methods.field(self, name)
-    return field.of_simulation(self.engine, name)
+    return field.of_simulation(self.simulation, name)
 end
 
 -- sim:native(): where the state lies on the devices, for kernels of your own that read it between
@@ -139,14 +139,14 @@ end
 -- (i0 + i, j0 + j) of field q, all from 0, is element offset + q * plane + j * stride + i of the
 -- buffer. Ask again after steps, which may end in another buffer.
 function methods.native(self)
-    return self.engine.fields:native()
+    return self.simulation.fields:native()
 end
 
 -- sim:plot('rho', { range = { low, high }, colours = 'viridis', ... }): draws in the terminal,
 -- without a name what the scenario draws. The result can be saved: sim:plot('u'):save 'u.png'.
 function methods.plot(self, name, spec)
     local what = type(self.desc.picture) ~= 'function'
-        and picture.describe(self.desc.picture, self.engine.scheme) or {}
+        and picture.describe(self.desc.picture, self.simulation.scheme) or {}
     local is_default = what.variable and (name or what.variable) == what.variable
     local shown = {}
     if is_default then
@@ -154,14 +154,14 @@ function methods.plot(self, name, spec)
         shown.label, shown.missing = what.label, what.missing
     end
     for key, value in pairs(spec or {}) do shown[key] = value end
-    return self:field(name or what.variable or self.engine.scheme.fields[1]):plot(shown)
+    return self:field(name or what.variable or self.simulation.scheme.fields[1]):plot(shown)
 end
 
 -- sim:save 'x.nc': the state as it is, with the metadata of a run; { variables = 'u,p' } adds to
 -- it. 'x.ck' is a checkpoint, 'x.png' the picture of the scenario.
 function methods.save(self, path, given)
     local kind = type(path) == 'string' and path:match '%.(%w+)$'
-    local o = { t_end = self.engine.now.t, steps = self.engine.now.steps, quiet = true }
+    local o = { t_end = self.simulation.now.t, steps = self.simulation.now.steps, quiet = true }
     for key, value in pairs(given or {}) do o[key] = value end
     local names = { nc = 'out', ck = 'checkpoint', png = 'image' }
     if not names[kind] then
@@ -170,13 +170,13 @@ function methods.save(self, path, given)
     end
     o[names[kind]] = path
     check(self, 'simulation: save', o)
-    march(self, o, true)
+    advance(self, o, true)
     return self
 end
 
 -- sim:reset(): the initial state again, at t = 0.
 function methods.reset(self)
-    self.engine:set(self.desc.initial)
+    self.simulation:set(self.desc.initial)
     return self
 end
 
@@ -184,33 +184,33 @@ end
 function methods.release(self)
     if self.is_released then return end
     rawset(self, 'is_released', true)
-    self.engine:release()
+    self.simulation:release()
 end
 
 -- ---- what can be read and set ----
 
 local readable = {
-    t = function(engine) return engine.now.t end,
-    dt = function(engine) return engine.now.dt end,
-    steps = function(engine) return engine.now.steps end,
-    cfl = function(engine) return engine.cfl end,
-    grid = function(engine) return engine.grid end,
-    scheme = function(engine) return engine.scheme end,
-    precision = function(engine) return engine.precision end,
-    devices = function(engine) return engine.devices end,
-    rates = function(engine) return engine.rates end,
+    t = function(simulation) return simulation.now.t end,
+    dt = function(simulation) return simulation.now.dt end,
+    steps = function(simulation) return simulation.now.steps end,
+    cfl = function(simulation) return simulation.cfl end,
+    grid = function(simulation) return simulation.grid end,
+    scheme = function(simulation) return simulation.scheme end,
+    precision = function(simulation) return simulation.precision end,
+    devices = function(simulation) return simulation.devices end,
+    rates = function(simulation) return simulation.rates end,
 }
 
 -- The next steps have this Courant number.
-function settable.cfl(engine, value)
-    local now = engine:read()
-    engine.cfl = options.field('simulation', 'cfl', options.of_run().cfl, value)
-    engine:start { t = now.t, steps = now.steps, rate = now.rate }
+function settable.cfl(simulation, value)
+    local now = simulation:read()
+    simulation.cfl = options.field('simulation', 'cfl', options.of_run().cfl, value)
+    simulation:start { t = now.t, steps = now.steps, rate = now.rate }
 end
 
 local function variables_of(self)
     local names = {}
-    for k, v in ipairs(self.engine.scheme.variables) do names[k] = v.name end
+    for k, v in ipairs(self.simulation.scheme.variables) do names[k] = v.name end
     return names
 end
 
@@ -224,7 +224,7 @@ function Live.__index(self, name)
         return methods[name]
     end
     local read = readable[name]
-    return read and read(rawget(self, 'engine'))
+    return read and read(rawget(self, 'simulation'))
 end
 
 function Live.__newindex(self, name, value)
@@ -232,7 +232,7 @@ function Live.__newindex(self, name, value)
     if not set then
         errors.argument("simulation: '%s' cannot be set (only: cfl)", tostring(name))
     end
-    set(self.engine, value)
+    set(self.simulation, value)
 end
 
 function Live.__names()
@@ -255,14 +255,14 @@ end
 
 function Live:__tostring()
     if self.is_released then return self.title .. ': released' end
-    return ('%s: %s\nvariables %s'):format(self.title, tostring(self.engine),
+    return ('%s: %s\nvariables %s'):format(self.title, tostring(self.simulation),
         table.concat(variables_of(self), ' '))
 end
 
 -- A signal must not end a step in its midst: the loop asks between batches.
-local function guard_steps(engine)
-    local step = engine.step
-    function engine:step(n)
+local function guard_steps(simulation)
+    local step = simulation.step
+    function simulation:step(n)
         host.hold(true)
         local ok, failure = pcall(step, self, n)
         host.hold(false)
@@ -273,9 +273,9 @@ end
 -- desc: as for mare.run; the simulation at its start, or at the checkpoint in options.restart
 function live.new(desc, from)
     desc.options = desc.options or { t_end = 1 }
-    local engine = run.prepare(desc)
-    guard_steps(engine)
-    return setmetatable({ desc = desc, engine = engine, scenario = from,
+    local simulation = run.prepare(desc)
+    guard_steps(simulation)
+    return setmetatable({ desc = desc, simulation = simulation, scenario = from,
         title = desc.title or from and from.name or 'simulation' }, Live)
 end
 

@@ -166,7 +166,7 @@ end
 
 -- Calls, output and steps in turn, each exactly at its time. A checkpoint is taken with everything
 -- done that belongs to its time, so that going on from it repeats nothing.
-local function march(state)
+local function take_steps(state)
     local sim, held, passed = state.sim, false, false
     while true do
         if state.outputs then state.outputs:write(sim) end
@@ -227,7 +227,7 @@ function loop.run(sim, desc)
     state.progress = new_progress(state, desc)
     begin(state, desc)
     if state.energy then state.energy:begin() end
-    march(state)
+    take_steps(state)
     return state.progress:finish(sim.now, state.energy)
 end
 

@@ -386,33 +386,39 @@ end, {
 -- Retired words: { word, what to say instead, folders that are free of it }. The lists of folders
 -- grow as other folders are cleaned; lua/mare/GLOSSARY.md has the words to use. A word is found in
 -- names, comments and messages, also in plural and inside names such as `board_of` or `theBoard`.
-local ALL = { 'core', 'bindings', 'lua', 'scenarios', 'tests' }
+local ALL = { 'core', 'bindings', 'lua', 'kernels', 'scenarios', 'tests' }
 local QUIET = { 'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/forcing',
                 'lua/mare/mandelbrot', 'lua/mare/measure', 'lua/mare/tide', 'scenarios' }
 
 local RETIRED = {
     { 'office', 'state of a group', ALL },
-    { 'seat', 'place of a work-item in its group', ALL },
-    { 'errand', 'edge work of a group', ALL },
-    { 'news', 'mailbox', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run',
-        'lua/mare/session', 'lua/mare/shapes', 'lua/mare/tune', 'tests', unpack(QUIET) } },
-    { 'post', 'mailbox', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run',
-        'lua/mare/session', 'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
-    { 'trail', 'cells at the end of a tile', ALL },
+    { 'seat', 'slab of a warp', ALL },
+    { 'errand', 'halo map', ALL },
+    { 'news', 'mailbox', ALL },
+    { 'post', 'rate in a mailbox', ALL },
+    { 'trail', 'column', ALL },
     { 'rim', 'edge of a tile, outline of a line', ALL },
-    { 'kick', 'source term, perturbation', ALL },
-    { 'board', 'local memory', ALL },
-    { 'team', 'warp, partition', { 'core', 'bindings', 'lua/mare/array', 'lua/mare/run',
-        'lua/mare/session', 'lua/mare/tune', unpack(QUIET) } },
-    { 'march', 'traversal, time loop', { 'core', 'bindings', 'lua/mare/base', 'lua/mare/draw',
-        'lua/mare/files', 'lua/mare/launcher', 'lua/mare/mandelbrot', 'lua/mare/measure',
-        'lua/mare/ocean', 'lua/mare/session', 'lua/mare/tide', 'scenarios' } },
-    { 'lane', 'element of a vector, work-item of a warp', { 'bindings', 'lua/mare/launcher',
-        'lua/mare/ocean', 'lua/mare/run', 'lua/mare/session', 'lua/mare/tune', unpack(QUIET) } },
-    { 'engine', 'simulation; an engine is mare_engine.h\'s', { 'core', 'kernels', 'lua/mare/array',
-        'lua/mare/ocean', 'lua/mare/schemes', 'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
-    { 'shape_field', 'parameter of a shape', { 'core', 'bindings', 'kernels', 'lua', 'scenarios',
-        'tests' } },
+    { 'kick', 'source, perturbation', ALL },
+    { 'shape_field', 'parameter of a shape', ALL },
+    { 'board', 'local memory that is shared', { 'core', 'bindings', 'lua', 'scenarios', 'tests',
+        'kernels/traverse', 'kernels/prelude', 'kernels/array', 'kernels/physics/euler',
+        'kernels/physics/shallow_water', 'kernels/physics/limiters' } },
+    { 'march', 'traversal, time loop; march.krn is a kernel', { 'core', 'bindings',
+        'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/launcher',
+        'lua/mare/mandelbrot', 'lua/mare/measure', 'lua/mare/ocean', 'lua/mare/run',
+        'lua/mare/session', 'lua/mare/tide', 'scenarios' } },
+    { 'lane', 'stream; a lane is one of a warp or a vector', { 'core', 'bindings',
+        'lua/mare/launcher', 'lua/mare/ocean', 'lua/mare/run', 'lua/mare/session',
+        'lua/mare/tune', unpack(QUIET) } },
+    { 'engine', "simulation; an engine is that of mare_engine.h", { 'core', 'kernels',
+        'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run', 'lua/mare/schemes',
+        'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
+    { 'frame', 'traversal; a frame is a picture of a film', { 'kernels', 'lua/mare/array',
+        'lua/mare/forcing', 'lua/mare/ocean', 'lua/mare/schemes', 'lua/mare/shapes',
+        'lua/mare/tide', 'lua/mare/tune' } },
+    { 'resident', 'persistent kernel', { 'kernels', 'scenarios', 'lua/mare/array',
+        'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/forcing',
+        'lua/mare/launcher', 'lua/mare/mandelbrot', 'lua/mare/run', 'lua/mare/tide' } },
 }
 
 -- The words of a line: 'the theBoards' becomes ' the the boards '.

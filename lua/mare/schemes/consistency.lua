@@ -29,15 +29,15 @@ end
 local function fluxes_of(scheme, device, precision, program)
     local fields = #scheme.fields
     local function buffer(n) return device:buffer { type = precision, count = n } end
-    local states, out = buffer(fields * count), buffer(2 * fields * count)
-    states:upload(states_of(scheme))
-    local values = { states = states, out = out, count = count, none = 0 }
-    for name, number in pairs(scheme.numbers) do values[name] = number end
+    local from, out = buffer(fields * count), buffer(2 * fields * count)
+    from:upload(states_of(scheme))
+    local values = scheme.equation:values(scheme.numbers)
+    values.from, values.out, values.count = from, out, count
     local launch = bind(program:kernel 'consistency', values, { global = count, group = group })
     launch:run()
     local result = out:totable()
     launch:release()
-    states:release()
+    from:release()
     out:release()
     return result
 end

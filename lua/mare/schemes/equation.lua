@@ -190,11 +190,29 @@ local function parameter_names(self)
     return names[1] and names or { 'none' }
 end
 
+-- What a parameter is called as an argument of kernels, whose other arguments have names too.
+local function argument_of(name) return 'equation_' .. name end
+
+local function arguments_of(self, prefix)
+    local list = {}
+    for k, name in ipairs(parameter_names(self)) do list[k] = prefix .. argument_of(name) end
+    return table.concat(list, ', ')
+end
+
+-- The numbers of the parameters as values for kernels.
+function Equation:values(numbers)
+    local values = {}
+    for _, name in ipairs(parameter_names(self)) do
+        values[argument_of(name)] = numbers[name] or 0
+    end
+    return values
+end
+
 -- The defines that lists.h makes lists of; has_source: whether the source does anything.
 function Equation:defines(has_source)
     local names = parameter_names(self)
     local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
-        GIVEN = table.concat(names, ', ') }
+        GIVEN = arguments_of(self, '') }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
     defines.PARAMETER_COUNT = name_list(defines, 'PARAMETER', names)
@@ -209,9 +227,7 @@ end
 
 -- The text of an equation's own code goes before that of the file, after the types.
 local function text_of(self, file)
-    local arguments = {}
-    for k, name in ipairs(parameter_names(self)) do arguments[k] = 'real ' .. name end
-    local text = source.read(file):gsub('%f[%w_]PARAMETERS%f[^%w_]', table.concat(arguments, ', '))
+    local text = source.read(file):gsub('%f[%w_]PARAMETERS%f[^%w_]', arguments_of(self, 'real '))
     if not self.code then return text end
     return ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n#line 1 "%s"\n%s'):format(
         self.name, self.code, file, text)

@@ -150,10 +150,10 @@ end
 function traversal.bind(scheme, kernels, part)
     local state = part.state
     local nx, ny = state.layout.nx, state.layout.ny
-    local values = { nx = nx, ny = ny, none = 0,
-        south = ghost_sign(state.part, part.boundaries, 'south'),
-        north = ghost_sign(state.part, part.boundaries, 'north') }
-    for name, number in pairs(scheme.numbers) do values[name] = number end
+    local values = scheme.equation:values(scheme.numbers)
+    values.nx, values.ny = nx, ny
+    values.south = ghost_sign(state.part, part.boundaries, 'south')
+    values.north = ghost_sign(state.part, part.boundaries, 'north')
     values.stride, values.plane = state.layout.stride, state.layout.plane
     values.inv_dx, values.inv_dy = 1 / part.grid.dx, 1 / part.grid.dy
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot

@@ -1,5 +1,5 @@
--- Files that cannot be what an ocean asks for: the message names file, variable and what was
--- wanted, and nothing is written.
+-- Tests that unsuitable files for an ocean are refused: the message names the
+-- file, the variable and what is required, and nothing is written.
 
 local classic = require 'mare.files.classic'
 local dataset = require 'mare.files.dataset'
@@ -15,10 +15,10 @@ local folder
 before_each(function() folder = trial.new_folder() end)
 after_each(function() trial.remove(folder) end)
 
--- Winds over the small sea, every three hours from its start; spec: { hours = { ... }, units =,
--- time_units = }
+-- Writes winds over the small sea, every three hours from its start. spec: {
+-- hours = { ... }, units =, time_units = }.
 local function write_wind(path, spec)
-    os.remove(path)         -- those who read it may have it open still
+    os.remove(path)         -- a reader may still have it open
     local file, hours = netcdf.create(path, path), spec.hours or { 0, 3, 6 }
     local dims = { file:define_dimension('time', #hours), file:define_dimension('lat', 3),
         file:define_dimension('lon', 3) }
@@ -45,7 +45,8 @@ local function write_wind(path, spec)
     return path
 end
 
--- What a run over six hours says of its wind or its western side, having written nothing.
+-- Returns the refusal of a run over six hours with this wind or western side;
+-- it must not have written anything.
 local function refusal(desc)
     local before = trial.listing(folder)
     mare.options.source = { out = folder .. '/out.nc', checkpoint = folder .. '/c', quiet = true,
@@ -120,8 +121,9 @@ describe('a file is refused', function()
     end)
 end)
 
--- A file of a classic format by hand: dimensions t (records) and x = 3, variables a(x) of shorts,
--- b(t, x) and c(t) of doubles, with an attribute; two records.
+-- Returns a classic file, made by hand: dimensions t (records) and x = 3,
+-- variables a(x) of shorts, b(t, x) and c(t) of doubles, with an attribute; two
+-- records.
 local function classic_bytes(version)
     local function number(n, bytes)
         local text = ''

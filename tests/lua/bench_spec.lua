@@ -1,11 +1,12 @@
--- `mare bench`: its list, what it refuses, and table 1, whose two sides must give the same frames.
+-- Tests `mare bench`: its list, its refusals, and table 1, whose two sides must
+-- give the same frames.
 
 local bench = require 'mare.measure.bench'
 local host = require 'bindings.host'
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 
--- What the launcher prints and its exit status.
+-- Returns the output and the exit status of the launcher.
 local function mare(words)
     local pipe = io.popen(("'%s' %s 2>&1; echo \"status $?\""):format(host.launcher, words))
     local text = pipe:read '*a'

@@ -272,7 +272,8 @@ for _, info in ipairs(devices()) do
             assert.is_truthy(kept[1])
         end)
 
-        -- The upload lies behind a kernel of some 0.1 s when its stream and its data are dropped.
+        -- The upload is queued behind a kernel of about 0.1 s when its stream
+        -- and data are dropped.
         it('moves the data of a stream that nobody has any more', function()
             local count = 1e5
             local b = d:buffer{ type = 'float', count = count }

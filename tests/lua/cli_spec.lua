@@ -12,8 +12,8 @@ local function shell(command)
     return output
 end
 
--- Runs the launcher with words in a shell, between `before` and `after`. Returns all it printed and
--- its exit status.
+-- Runs the launcher with words in a shell, between `before` and `after`.
+-- Returns its output and its exit status.
 local function mare(words, after, before)
     local command = { quote(host.launcher) }
     for _, word in ipairs(words) do command[#command + 1] = quote(word) end
@@ -24,7 +24,7 @@ local function mare(words, after, before)
     return text, tonumber(status)
 end
 
--- A script in a temporary file; removed when the test ends.
+-- Writes a script to a temporary file, which is removed when the test ends.
 local function script(text, finally)
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))
@@ -263,8 +263,8 @@ describe('mare', function()
 end)
 
 describe('an interrupt', function()
-    -- Sends signals to a launcher with these words, once it says that it is ready. Returns what
-    -- it printed.
+    -- Sends signals to a launcher with these words once it prints that it is
+    -- ready. Returns its output.
     local function signal_to(words, ...)
         local log = os.tmpname()
         local output = shell(([[

@@ -2,7 +2,7 @@ local device = require 'bindings.device'
 local ffi = require 'ffi'
 local host = require 'bindings.host'
 
--- The error that f raises, as a table.
+-- Returns the error of f as a table.
 local function failure(f, ...)
     local ok, result = pcall(f, ...)
     assert.is_false(ok)

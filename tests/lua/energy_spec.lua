@@ -4,8 +4,8 @@ local lfs = require 'lfs'
 local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
 
--- A device that takes `rest` watts, and `work` while it computes, with a counter that moves every
--- `step` seconds, on a clock of its own.
+-- Returns a fake device with a clock of its own: it takes `rest` watts, and
+-- `work` watts while it computes; its counter moves every `step` seconds.
 local function fake(rest, work, step)
     local self = { t = 0.037, joules = 3, shown = 3, busy = false, next = step }
     function self.pass(seconds)

@@ -1,6 +1,7 @@
--- Planted faults: of vendors (fake drivers that fail on demand), of the system, of the user. Each
--- must reach the script as an error with the right status and a message that names the object, the
--- value and the line; and nothing may leak, which the fakes check when the process ends.
+-- Tests planted faults: of vendors (fake drivers that fail on demand), of the
+-- system, of the user. Each must reach the script as an error with the right
+-- status and a message that names the object, the value and the line. Nothing
+-- may leak; the fakes check this when the process ends.
 
 local host = require 'bindings.host'
 local devices = require 'tests.devices'
@@ -40,8 +41,8 @@ local text = 'MR_KERNEL void k(int n, float a, MR_GLOBAL float *x) {}'
 local p = d:program { name = 'k.krn', source = text }
 ]]
 
--- Runs setup and then line, where a fault is expected, with the given environment. Returns what
--- was printed, the number of the line and the script's path.
+-- Runs setup and then the line that must fail, in the given environment.
+-- Returns the output, the number of the line and the script's path.
 local function run(case)
     local path = os.tmpname()
     local file = assert(io.open(path, 'w'))

@@ -1,4 +1,5 @@
--- What lies over and beside the pixels of a picture: contour lines, arrows, labels.
+-- Tests what is drawn over and beside the pixels of a picture: contour lines,
+-- arrows, labels.
 
 local arrows = require 'mare.draw.arrows'
 local bit = require 'bit'
@@ -11,7 +12,7 @@ local picture = require 'mare.draw.picture'
 local raster = require 'mare.draw.raster'
 local water = require 'mare.schemes.shallow_water'
 
--- f(x, y) on samples (0, 0) to (nx - 1, ny - 1)
+-- Returns f(x, y) at the samples (0, 0) to (nx - 1, ny - 1).
 local function sampled(nx, ny, f)
     local data = {}
     for k = 0, nx * ny - 1 do data[k] = f(k % nx, math.floor(k / nx)) end

@@ -1,5 +1,6 @@
--- Films frame by frame: what other programs decode is what was drawn. GIF is read by giflib, the
--- chunks of an APNG as its specification says, its frames by cairo.
+-- Tests films frame by frame: other programs must decode what was drawn. giflib
+-- reads GIF, the chunks of an APNG are read by its specification, and its
+-- frames by cairo.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
@@ -56,7 +57,8 @@ local function spec(name)
             range = { 0, 1 }, title = 'Test', label = 'rho', missing = { colour = missing } } }
 end
 
--- The pixels of the box at time t: waves, and from time 2 on something is missing.
+-- Returns the pixels of the box at time t: waves, with missing values from time
+-- 2 on.
 local function pixels_at(fig, t)
     local w, h, map = fig.box.width, fig.box.height, fig.map
     local pixels = ffi.new('uint32_t[?]', w * h)
@@ -67,7 +69,7 @@ local function pixels_at(fig, t)
     return pixels
 end
 
--- Writes frames first to last, and gives what each looked like.
+-- Writes frames first to last, and returns what each looked like.
 local function write(out, first, last)
     local seen = {}
     for t = first, last do
@@ -100,7 +102,7 @@ local function number(text) -- big endian
     return value
 end
 
--- The chunks of a PNG as { kind, data }; their checksums must hold.
+-- Returns the chunks of a PNG as { kind, data }; their checksums must be right.
 local function chunks(text)
     assert.equal('\137PNG\r\n\26\n', text:sub(1, 8))
     local at, list = 9, {}
@@ -123,7 +125,8 @@ local function chunk(kind, data)
     return word(#data) .. body .. word(bit.tobit(zlib.crc32(0, body, #body)))
 end
 
--- The pixels of one frame's data as cairo reads them from a PNG of its own.
+-- Returns the pixels of one frame's data, which cairo reads as a PNG of its
+-- own.
 local function decode(head, data, count)
     local path = folder .. '/one.png'
     local file = assert(io.open(path, 'wb'))
@@ -170,7 +173,7 @@ describe('an APNG', function()
     end)
 end)
 
--- Frames of a GIF as lists of colours.
+-- Returns the frames of a GIF as lists of colours.
 local function decode_gif(path)
     local C, code = ffi.load 'libgif.so.7', ffi.new 'int[1]'
     local file = C.DGifOpenFileName(path, code)

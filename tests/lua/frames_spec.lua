@@ -1,4 +1,4 @@
--- Frames that devices colour, against the same rule written down again in Lua.
+-- Compares frames that devices colour with the same rule in Lua.
 
 local colours = require 'mare.draw.colours'
 local ffi = require 'ffi'
@@ -22,7 +22,8 @@ local function simulation(decompose, devices)
     }
 end
 
--- Every cell in 65536 steps of the range, or false where it is not a number.
+-- Returns every cell in 65536 steps of the range, or false if it is not a
+-- number.
 local function counted(data)
     local out, low = {}, ffi.new('float[1]', range[1])
     local steps = ffi.new('float[1]', 65536 / (range[2] - range[1]))
@@ -72,7 +73,8 @@ local function drawn(sim, variable, width, height)
     return out
 end
 
--- Finer, as fine, coarser by a whole and by a broken number, stretched.
+-- Sizes that are finer, equal, coarser by an integer and by a fraction, and
+-- stretched.
 local sizes = { { 90, 60 }, { 45, 30 }, { 15, 10 }, { 17, 11 }, { 8, 70 }, { 1, 1 } }
 
 describe('frames coloured on a device', function()

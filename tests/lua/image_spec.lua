@@ -1,4 +1,5 @@
--- Colour maps, ticks, resampling and whole pictures, the latter by reading the PNG's pixels back.
+-- Tests colour maps, ticks, resampling and whole pictures, whose pixels are
+-- read back from the PNG.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
@@ -36,7 +37,7 @@ local function read_png(name)
     }
 end
 
--- How many pixels of the picture have exactly this colour.
+-- Returns how many pixels of the picture have exactly this colour.
 local function count(png, colour)
     local n = 0
     for y = 0, png.height - 1 do
@@ -105,7 +106,8 @@ describe('ticks', function()
     end)
 end)
 
--- CIELAB (D65) of a colour, written after the CIE's definition, independent of draw/colours.lua
+-- Returns the CIELAB (D65) of a colour by the CIE's definition, independent of
+-- draw/colours.lua.
 local function lab(colour)
     local function linear(v) return v <= 0.04045 and v / 12.92 or ((v + 0.055) / 1.055) ^ 2.4 end
     local function f(t) return t > 216 / 24389 and t ^ (1 / 3) or (24389 / 27 * t + 16) / 116 end

@@ -1,4 +1,5 @@
--- Least squares with complex unknowns, and descents where what gauges see is not linear.
+-- Tests least squares with complex unknowns, and descents with a nonlinear
+-- model of the gauges.
 
 local inversion = require 'mare.tide.inversion'
 
@@ -48,8 +49,9 @@ describe('a fit', function()
     end)
 end)
 
--- What gauges see of two controls: turned and mixed by `rows`, and damped by their own size, as
--- friction does, so that neither a complex factor nor a constant one will do.
+-- Returns the values of two controls at the gauges: rotated and mixed by
+-- `rows`, and damped by their own size, as by friction, so that no constant or
+-- complex factor describes it.
 local function see(controls)
     local list = {}
     for g, row in ipairs(rows) do

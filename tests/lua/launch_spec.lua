@@ -22,8 +22,9 @@ end
 local harmless = { [8] = true, [9] = true, [10] = true }
 local folders = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/' }
 
--- Whether a function is of this spec or of Mare. LuaJIT counts what is hot by a hash of where it
--- is, so that one of busted's may come to be compiled while the loop runs.
+-- Returns whether a function belongs to this spec or to Mare. LuaJIT counts hot
+-- code by a hash of its address, so a function of busted may be compiled while
+-- the loop runs.
 local function is_ours(func)
     local source = util.funcinfo(func).source or ''
     for _, folder in ipairs(folders) do
@@ -32,9 +33,9 @@ local function is_ours(func)
     return source:find 'launch_spec%.lua$' ~= nil
 end
 
--- Runs f until LuaJIT has compiled a trace that begins in such a function, which may take a few
--- passes, as it tries again after random waits. Returns how many it has, and where and why it
--- aborted others.
+-- Runs f until LuaJIT has compiled a trace that begins in such a function,
+-- which may take a few passes, since it tries again after random waits. Returns
+-- how many there are, and where and why LuaJIT aborted others.
 local function count_traces(f)
     local compiled, aborted, counts = 0, {}, false
     local function on_trace(what, _, func, pc, reason)
@@ -57,8 +58,9 @@ local function count_traces(f)
     return compiled, aborted
 end
 
--- A loop of this text that LuaJIT compiles without an abort, of up to five: it gives up on a piece
--- of code for good after some tries, which begin by chance where they cannot end well.
+-- Returns a loop of this text that LuaJIT compiles without an abort, in up to
+-- five attempts: it gives up on code after some tries, which may begin where
+-- they cannot succeed.
 local function compiled_loop(text, ...)
     local compiled, aborted
     for _ = 1, 5 do

@@ -1,4 +1,4 @@
--- Plain values as text: what checkpoints and threads hand over.
+-- Tests plain values as text, which checkpoints and threads use.
 
 local literal = require 'mare.base.literal'
 

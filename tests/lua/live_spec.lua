@@ -1,4 +1,5 @@
--- Simulations to work with by hand: the same bits as a run of the scenario, whatever the pieces.
+-- Tests live simulations: they have the bits of a run of the scenario, whatever
+-- the pieces.
 
 local fails = require 'tests.fails'
 local lfs = require 'lfs'

@@ -1,4 +1,5 @@
--- The lock around libraries that stand no two threads is free again, wherever an error comes in.
+-- Tests that the lock around libraries that are not thread-safe is released
+-- after every error.
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'

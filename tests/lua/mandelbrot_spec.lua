@@ -1,5 +1,5 @@
--- What the frames of a zoom show and which arithmetic they take; numbers of many bits; films of
--- bare pixels; a zoom from its options to its files.
+-- Tests the views and the arithmetic of a zoom, numbers of many bits, films of
+-- bare pixels, and a zoom from its options to its files.
 
 local fails = require 'tests.fails'
 local ffi = require 'ffi'

@@ -1,5 +1,5 @@
--- The reference manual holds every public name, those that the libraries export among them, and is
--- well-formed.
+-- Tests that the reference manual has every public name, including those that
+-- the libraries export, and is well-formed.
 
 local manual = require 'mare.launcher.manual'
 local reference = require 'mare.session.reference'

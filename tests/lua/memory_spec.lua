@@ -1,4 +1,5 @@
--- Where memory is, who lets go of it, and that the collector keeps up.
+-- Tests where memory is, when it is released, and that the garbage collector
+-- keeps up.
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'
@@ -7,7 +8,7 @@ local devices = require 'tests.devices'
 local util = require 'jit.util'
 local device = mare.device
 
--- Whether LuaJIT compiles the one loop in f to a loop, in time.
+-- Returns whether LuaJIT compiles the only loop in f within a limit of time.
 local function compiles_loop(f)
     local began, looped = {}, false
     local function on_trace(what, trace, func)

@@ -1,5 +1,5 @@
--- The NetCDF binding and the CF writer: what is written reads back, and no failure leaves a half
--- file or costs an existing one.
+-- Tests the NetCDF binding and the CF writer: what is written reads back, and
+-- no failure leaves half a file or damages an existing one.
 
 local ffi = require 'ffi'
 local files = require 'bindings.files'

@@ -1,5 +1,5 @@
--- Budgets of volume and energy: what comes in through the cells of a tide and by wind is what is
--- more inside and what friction took.
+-- Tests the budgets of volume and energy: what tide and wind bring in is what
+-- is gained inside plus what friction takes.
 
 local lfs = require 'lfs'
 local mare = require 'mare'
@@ -44,7 +44,7 @@ local function bay(changes, forces)
     }
 end
 
--- The series of a run, and how its budgets close.
+-- Returns the series of a run, and the errors of its budgets.
 local function budgets(...)
     local sim = bay(...)
     local series = sim.series

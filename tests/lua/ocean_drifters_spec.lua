@@ -1,5 +1,5 @@
--- Drifters: how well they follow a current, where they stop, and that neither parts nor a restart
--- change a bit of where they go.
+-- Tests drifters: how well they follow a current, where they stop, and that
+-- neither parts nor a restart change a bit of their tracks.
 
 local host = require 'bindings.host'
 local literal = require 'mare.base.literal'
@@ -20,8 +20,9 @@ local function message(f, ...)
     return type(err) == 'table' and err.message or tostring(err)
 end
 
--- 40 x 40 cells of 1 m, 10 m deep. spec: { scheme, initial, depth, wind, boundaries, drifters },
--- the rest are options. Returns where the drifters were.
+-- Runs 40 x 40 cells of 1 m, 10 m deep. spec: { scheme, initial, depth, wind,
+-- boundaries, drifters }; its other fields are options. Returns the tracks of
+-- the drifters.
 local function run(spec, grid)
     local given = { device = trial.device, precision = 'double', quiet = true, cfl = 0.5,
         t_end = 5 }
@@ -54,7 +55,8 @@ local spin = 0.1
 
 local function around(x, y) return 0, -spin * (y - 20), spin * (x - 20) end
 
--- How far from where they should be drifters on a turning disc are after a turn and a bit.
+-- Returns the distance of drifters on a rotating disc from their exact places
+-- after a turn and a bit.
 local function error_of(scheme, cfl)
     local tracks, worst = run { scheme = scheme, cfl = cfl, t_end = 64, initial = around,
         drifters = { places = { { 30, 20 }, { 20, 25.3 }, { 8.1, 14.2 } } } }, 0

@@ -1,4 +1,5 @@
--- Fields and weather from NetCDF files, between their points and their records.
+-- Tests variables and weather from NetCDF files, between their points and their
+-- records.
 
 local calendar = require 'mare.forcing.calendar'
 local ffi = require 'ffi'
@@ -17,7 +18,8 @@ end
 
 local missing = -999
 
--- A file with coordinates and variables { name = { type =, attributes =, value = f(k, y, x) } }.
+-- Writes a file with coordinates and variables { name = { type =, attributes =,
+-- value = f(k, y, x) } }.
 local function write(spec)
     local file = netcdf.create(path)
     local dims = {}

@@ -1,4 +1,5 @@
--- Open sides of an ocean: what leaves through them, what comes in, on any split, after a restart.
+-- Tests open sides of an ocean: what leaves and what enters, in any
+-- decomposition and after a restart.
 
 local mare = require 'mare'
 local sample = require 'tests.sample'
@@ -34,7 +35,8 @@ local function options(more)
     return o
 end
 
--- A channel of `cells` along an axis, with walls but for one end, over still water.
+-- Returns a channel of `cells` along an axis, with walls at all but one end,
+-- over still water.
 local function channel(desc)
     local along_x, n, m, dx = desc.axis == 'x', desc.cells or 100, 4, desc.dx or 1000
     local sides = { west = 'reflective', east = 'reflective', south = 'reflective',
@@ -56,8 +58,9 @@ end
 local depth, height = 100, 0.1
 local speed = math.sqrt(g * depth)
 
--- A pulse of 10 cells from the middle of 120 leaves through a side; what is left of it, of its
--- height, when it would have been back.
+-- Returns how much of a pulse of 10 cells, relative to its height, is left when
+-- a reflection would have returned. The pulse starts in the middle of 120 cells
+-- and leaves through a side.
 local function reflection(scheme, axis, side, open)
     local towards = (side == 'east' or side == 'north') and 1 or -1
     local sim = channel {
@@ -76,8 +79,9 @@ local cases = {
     { 'x', 'west' }, { 'x', 'east' }, { 'y', 'south' }, { 'y', 'north' },
 }
 
--- Measured at worst, flather and sponge: 1.7e-4, 2e-4 (cdklm); 7.2e-3, 6.5e-3 (linear); 1.4e-2,
--- 2.1e-3 (nonlinear). What the linear scheme leaves is mostly waves that fell behind the pulse.
+-- The worst measured values, flather and sponge: 1.7e-4, 2e-4 (cdklm); 7.2e-3,
+-- 6.5e-3 (linear); 1.4e-2, 2.1e-3 (nonlinear). With the linear scheme they are
+-- mostly waves that fell behind the pulse.
 local limits = {
     { 'cdklm', 2.5e-4, 2.5e-4 }, { 'linear', 9e-3, 9e-3 }, { 'nonlinear', 1.8e-2, 4e-3 },
 }
@@ -198,7 +202,7 @@ describe('a tide', function()
     end)
 end)
 
--- The mouth is a column of cells, land before them; its centre is where the tide is given.
+-- The mouth is a column of cells behind land; the tide is given at its centre.
 local function inner_channel(scheme, split)
     local mouth, list, dx = 5, {}, length / 99.5
     for j = 0, 4 do list[j + 1] = { mouth, j } end
@@ -371,8 +375,8 @@ local function write_basin(scheme, path, t_end)
     return function(x, y) return copy[math.floor(y / 1000) * 60 + math.floor(x / 1000)] end
 end
 
--- Measured, of the height of the wave, of which 0.21 is left: 1.5e-3 and 6.0e-3 (cdklm), 9.4e-3 and
--- 1.3e-2 (linear).
+-- Measured relative to the height of the wave, of which 0.21 is left: 1.5e-3
+-- and 6.0e-3 (cdklm), 9.4e-3 and 1.3e-2 (linear).
 local window_limits = {
     cdklm = { sponge = 2.5e-3, flather = 9e-3 }, linear = { sponge = 1.4e-2, flather = 1.9e-2 },
 }

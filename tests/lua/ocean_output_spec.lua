@@ -1,4 +1,5 @@
--- What files hold of an ocean: variables at centres, land, the depth of still water.
+-- Tests what output files hold of an ocean: variables at centres, land, the
+-- depth of still water.
 
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -30,14 +31,14 @@ local function simulate(scheme, desc)
     }
 end
 
--- The values of a variable at (i, j).
+-- Returns a function for the values of a variable at (i, j).
 local function reader(sim, variable)
     local data = sim:field(variable)
     return function(i, j) return data[j * nx + i] end
 end
 
--- Away from land and sides, as the initial state has it: exact but for the product of velocity and
--- depth, which a C-grid has on faces.
+-- Expects the initial values away from land and sides. They are exact except
+-- for the product of velocity and depth, which a C-grid has at faces.
 local function expect(sim, variable, value, tolerance)
     local at = reader(sim, variable)
     for j = 1, 6 do

@@ -1,5 +1,5 @@
--- Files in the layouts of ROMS and of NorKyst-800, made here: where u and v lie, which way they
--- point, what is land, and that a run takes all of it.
+-- Tests files in the layouts of ROMS and NorKyst-800, made here: the places and
+-- directions of u and v, the land, and a run with all of it.
 
 local host = require 'bindings.host'
 local mare = require 'mare'
@@ -20,15 +20,16 @@ end
 
 local nx, ny, missing, turn = 16, 14, 1e37, 30      -- rho points; degrees from east to the x axis
 
--- Fields, at rho point (i, j) or between such, at time t (s); all straight, so that nothing is lost
--- between points.
+-- Fields at rho point (i, j) or between such points, at time t (s). All are
+-- linear, so interpolation is exact.
 local function depth(i, j) return 50 + 2 * i + 3 * j end
 local function zeta(i, j, t) return 0.1 + 0.01 * i - 0.02 * j + t / 36000 end
 local function along_x(i, j, t) return 0.3 + 0.02 * i + 0.01 * j + t / 72000 end
 local function along_y(i, j, t) return -0.2 + 0.01 * i + 0.03 * j - t / 72000 end
 local function is_land(i, j) return i == 4 and j == 5 or j > 11 and i > 12 end
 
--- A variable of a file in the making: dims by name; value(i, j, t, layer), i and j from 0.
+-- Adds a variable to a file; dims by name; value(i, j, t, layer), with i and j
+-- from 0.
 local function add(list, name, dims, units, value, more)
     list[#list + 1] = { name = name, dims = dims, units = units, value = value, more = more or {} }
 end

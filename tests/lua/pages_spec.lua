@@ -1,5 +1,6 @@
--- What large files leave in memory while they are written: a bounded part, where the file system
--- lets pages go at all; and every byte is on the disk.
+-- Tests that large files keep only a bounded part of themselves in memory while
+-- they are written, if the file system lets pages go at all, and that every
+-- byte is on the disk.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
@@ -14,7 +15,7 @@ local most = 21 * MiB       -- 16 on their way, 4 of the last piece, and the end
 local n = 1024              -- a chunk is 4 MiB
 local folder, path
 
--- Bytes of a file that are in memory, and all.
+-- Returns the bytes of a file that are in memory, and all its bytes.
 local function resident(name)
     local data, size = files.map(name)
     local pages = ffi.new('unsigned char[?]', math.ceil(size / page))
@@ -50,7 +51,7 @@ local function field(variable, record)
     return values
 end
 
--- Writes 48 MiB; what was in memory before the end.
+-- Writes 48 MiB; returns the bytes that were in memory before the end.
 local function write(changes)
     local spec = {
         path = path, grid = { nx = n, ny = n, x = { 0, 1 }, y = { 0, 1 } },

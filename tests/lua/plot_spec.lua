@@ -1,5 +1,5 @@
--- mare plot: the picture of a file is the one that image.field draws of the same numbers, and what
--- cannot be plotted is refused with what could be.
+-- Tests `mare plot`: the picture of a file is the one that image.field draws of
+-- the same numbers, and a refusal lists what can be plotted.
 
 local host = require 'bindings.host'
 local image = require 'mare.draw.image'

@@ -1,5 +1,6 @@
--- What a session may be asked about anything: showing, completing and telling never raise, every
--- public name has its words, and no line that somebody might type ends the session or grows it.
+-- Tests that a session can show, complete and describe anything without raising
+-- errors, that every public name has a description, and that no line ends the
+-- session or makes it grow.
 
 local complete = require 'mare.session.complete'
 local handle = require 'bindings.handle'
@@ -14,7 +15,8 @@ local source = require 'mare.base.source'
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 
--- Objects of every kind that a session may hold, by name; those of a device on it.
+-- Returns objects of every kind that a session may hold, by name, on the
+-- device.
 local function objects()
     local d = mare.device.open(device)
     local null = mare.device.open 'null'
@@ -295,7 +297,7 @@ local pieces = { '1', '2', 'x', 'y', '_', '_1', '+', '-', '*', '/', '..', '==', 
     'not', '#', '\\', '\0', '\255', 'mare', 'grid', 'memory', 'euler', 'print', 'tostring', 'pairs',
     'string', 'error', 'pcall', 'help', 'examples', 'setmetatable', 'é', '...', '0x', '1e', '%' }
 
--- A generator of its own, so that what fails can be repeated.
+-- This generator makes failures repeatable.
 local function random_lines(seed)
     local state = seed
     local function random(n)

@@ -1,4 +1,5 @@
--- The core of a session, without a terminal: what lines give, and that nothing ends it.
+-- Tests the core of a session without a terminal: the results of lines, and
+-- that nothing ends it.
 
 require 'mare'
 local repl = require 'mare.session.repl'

@@ -1,4 +1,4 @@
--- Pictures as text for a terminal: what each kind of terminal gets, read back.
+-- Tests pictures as text for each kind of terminal, by reading them back.
 
 local characters = require 'mare.draw.characters'
 local cairo = require 'bindings.cairo'

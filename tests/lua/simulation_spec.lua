@@ -5,7 +5,8 @@ local mare = require 'mare'
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local random = mare.random
 
--- A rough state: density, velocity and pressure differ from cell to cell, with strong shocks.
+-- Returns a rough state: density, velocity and pressure change from cell to
+-- cell, with strong shocks.
 local function rough(nx, ny)
     return function(x, y)
         local k = 4 * (math.floor(y * ny + 2) * (nx + 4) + math.floor(x * nx + 2))
@@ -27,7 +28,7 @@ local function new(desc)
     }
 end
 
--- All unknowns as Lua arrays, in the order of memory.
+-- Returns all unknowns as Lua arrays, in the order of memory.
 local function unknowns(sim)
     local all = {}
     for k, field in ipairs(sim.scheme.fields) do

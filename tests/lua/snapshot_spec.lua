@@ -1,5 +1,5 @@
--- What a snapshot brings: the cells asked for, of the moment when they were taken, whatever the
--- parts and whether kernels have a share in it.
+-- Tests that a snapshot has the requested cells of the moment when it was
+-- taken, in any decomposition, with and without kernels.
 
 local exchange = require 'mare.array.exchange'
 local mare = require 'mare'
@@ -18,7 +18,7 @@ local function simulation(decompose)
     return sim
 end
 
--- The cells of each unknown in one array, as they are now.
+-- Returns the present cells of each unknown in one array.
 local function expected(sim, c)
     local values = {}
     for _, name in ipairs(sim.scheme.fields) do

@@ -1,6 +1,8 @@
--- No scheme is more than a tenth slower than its record (tests/bench/records) on the same device:
--- medians of nine batches, and a second try for one that was disturbed. Only where times repeat:
--- processors are shared with other work, so their records are ratios to peers instead.
+-- Tests that no scheme is more than a tenth slower than its record
+-- (tests/bench/records) on the same device, by medians of nine batches, with a
+-- second try after a disturbance. This holds only on devices where times
+-- repeat: processors are shared with other work, so their records are ratios to
+-- peers instead.
 
 local cases = require 'tests.bench.cases'
 local device = require 'bindings.device'
@@ -12,8 +14,8 @@ local name = os.getenv 'MARE_DEVICE' or 'auto'
 local least, most_cells = 0.9, 8192     -- of a record; along a side: larger grids take long to fill
 local records = host.root .. '/tests/bench/records/h200.jsonl'
 
--- The latest record of each scheme in float on its largest grid, on a device of the same model and
--- back end.
+-- Returns the latest record of each scheme in float on its largest grid, on a
+-- device of the same model and back end.
 local function find_records(d)
     local found, back_end = {}, d.name:match '^%a+'
     for _, r in ipairs(record.read(records, { benchmark = 'solvers', precision = 'float',

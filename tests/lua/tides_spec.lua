@@ -1,4 +1,5 @@
--- Constituents, their arguments at a date, and least squares on records that are sums of them.
+-- Tests constituents, their arguments at a date, and least squares on records
+-- that are sums of them.
 
 local mare = require 'mare'
 local tides = mare.tides
@@ -11,7 +12,7 @@ local function message(f, ...)
     return err.message
 end
 
--- Hourly values of waves { NAME = { amplitude, phase } } above a mean.
+-- Returns hourly values of waves { NAME = { amplitude, phase } } around a mean.
 local function record(waves, hours, mean, argument)
     local times, values = {}, {}
     for n = 0, hours - 1 do
@@ -131,7 +132,8 @@ describe('a comparison', function()
     end)
 end)
 
--- A channel 12 cells long whose west end rises and falls, sampled every 7 steps.
+-- A channel 12 cells long whose west end rises and falls, sampled every 7
+-- steps.
 local period = 44714.16
 
 local function channel_of(options, scheme)
@@ -162,8 +164,8 @@ local function channel(options, scheme)
     return found
 end
 
--- eta of the closed channel with linear friction: A cos k(L - x) / cos kL e^(iwt), its amplitude
--- and phase; k^2 = (w^2 - i r w) / (g H).
+-- Returns amplitude and phase of eta in the closed channel with linear
+-- friction: A cos k(L - x) / cos kL e^(iwt), with k^2 = (w^2 - i r w) / (g H).
 local function exact(x)
     local w, r, gH, L, A = math.rad(mare.tides.speeds.M2) / 3600, 1e-4, 9.81 * 50, 115e3, 0.2
     local a, b = w * w / gH, -r * w / gH

@@ -1,4 +1,5 @@
--- The cache file of a tuning: what it goes on from, what it refuses and what it leaves behind.
+-- Tests the cache file of a tuning: when it continues, what it refuses and what
+-- it leaves behind.
 
 local mare = require 'mare'
 local results = require 'mare.tune.results'
@@ -11,7 +12,8 @@ local source = tuned.source
 local launcher = require('bindings.host').launcher
 local folder
 
--- Runs a script with a cache file, under this environment: exit status and output.
+-- Runs a script with a cache file in this environment; returns exit status and
+-- output.
 local function run(script, cache, environment)
     trial.spit(folder .. '/run.lua', script)
     return trial.status_of(("%s '%s' '%s/run.lua' '%s'"):format(environment or '', launcher,

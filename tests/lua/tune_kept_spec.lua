@@ -1,4 +1,4 @@
--- The user's file of tuned shapes, as `mare tune` and keep = true treat it.
+-- Tests the user's file of tuned shapes, with `mare tune` and keep = true.
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'

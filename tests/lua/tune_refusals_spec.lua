@@ -1,5 +1,5 @@
--- What a call of mare.tune is refused for, before the first candidate, and what is said where no
--- candidate is correct.
+-- Tests the refusals of calls of mare.tune before the first candidate, and the
+-- message if no candidate is correct.
 
 local device = require 'bindings.device'
 local ffi = require 'ffi'
@@ -11,7 +11,8 @@ local tuned = require 'tests.lua.tuned'
 local n = tuned.n
 local replayed = require('bindings.host').root .. '/tests/lua/tuning/nonlinear.json'
 
--- What mare.tune.kernel, called with these fields, says before it has tried anything.
+-- Returns the error of mare.tune.kernel with these fields; it must not have
+-- tried anything.
 local function of(more)
     local tried = 0
     more.tell = more.tell or function() tried = tried + 1 end
@@ -27,7 +28,7 @@ local function with_arguments(changes)
     return of { arguments = given }
 end
 
--- What f(...) says on stderr, and what it returns.
+-- Returns what f(...) writes to stderr, and its results.
 local function heard(f, ...)
     local said, ok, records, env = tuned.heard(f, ...)
     assert.is_true(ok, tostring(records))

@@ -1,6 +1,7 @@
--- How good the strategies are, on what all candidates of three kernels took on an H200: the step of
--- Euler (march.krn of 8e855c9), of the nonlinear C-grid and of finite volumes, 4096^2 cells each.
--- The files are cache files as mare.tune.scenario wrote them, with fewer digits.
+-- Tests how good the strategies are, with the times of all candidates of three
+-- kernels on an H200: the step of Euler (march.krn of 8e855c9), of the
+-- nonlinear C-grid and of finite volumes, each with 4096^2 cells. The files are
+-- cache files as mare.tune.scenario wrote them, with fewer digits.
 
 local host = require 'bindings.host'
 local json = require 'dkjson'

@@ -1,5 +1,5 @@
--- Films of runs: the same bytes however the grid is divided and however often the run was stopped,
--- and no film lost by a run that fails.
+-- Tests films of runs: they have the same bytes in any decomposition and after
+-- any stops, and a failed run loses no film.
 
 local ffi = require 'ffi'
 local files = require 'bindings.files'
@@ -20,14 +20,15 @@ local folder
 
 local function listing() return trial.listing(folder) end
 
--- Exit status and output of a scenario in a process of its own; before: what stands in front.
+-- Returns exit status and output of a scenario in a process of its own. before:
+-- words in front of the command.
 local function launch(before, name, values)
     local all = { image = folder .. '/p.png' }
     for key, value in pairs(values) do all[key] = value end
     return trial.status_of((before or '') .. ' ' .. trial.command(name, all))
 end
 
--- A wave on water that is filmed with all there is.
+-- Runs a wave on water, and films it with everything that a film can show.
 local function run(path, changes)
     local o = { device = device, precision = 'float', t_end = 2, quiet = true, film = path,
         frames = 4, film_width = 300 }

@@ -1,5 +1,5 @@
--- What a run tells while it goes and when it fails: its journal, the calls into the script, the
--- message and the file about an invalid state.
+-- Tests what a run reports during its course and after a failure: its journal,
+-- calls of the script, and the message and the file about an invalid state.
 
 local checkpoint = require 'mare.files.checkpoint'
 local files = require 'bindings.files'
@@ -18,7 +18,7 @@ after_each(function()
     trial.remove(folder)
 end)
 
--- A small run of gas at rest; options and fields of run besides.
+-- Runs gas at rest for a short time, with more options and fields of mare.run.
 local function rest(options, fields)
     local all = { t_end = 0.3, quiet = true, device = trial.device, precision = 'float' }
     for key, value in pairs(options) do all[key] = value end
@@ -31,7 +31,7 @@ local function rest(options, fields)
     return mare.run(desc)
 end
 
--- Makes the density of cell (i, j) what it must not be.
+-- Sets the density of cell (i, j) to an invalid value.
 local function spoil(i, j, value)
     return function(sim)
         local s = sim.states[1]

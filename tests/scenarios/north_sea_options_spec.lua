@@ -1,4 +1,4 @@
--- Windows, finer cells, winds and what else the North Sea may be asked for.
+-- Tests the options of the North Sea: windows, finer cells, winds and others.
 
 local host = require 'bindings.host'
 local mare = require 'mare'
@@ -49,7 +49,8 @@ describe('a basin with a table of its tide', function()
     end)
 end)
 
--- Heights above the sea on a map of 10 x 8 cells of 2 km, with a mask of the sea and latitudes.
+-- Writes heights above the sea on a map of 10 x 8 cells of 2 km, with a mask of
+-- the sea and latitudes.
 local function write_map(path, change)
     local file = netcdf.create(path, path)
     local y, x = file:define_dimension('yc', 8), file:define_dimension('xc', 10)

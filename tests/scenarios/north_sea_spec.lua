@@ -1,5 +1,6 @@
--- Seas from files: the layout of shelf models, made here; what is refused of it; and the tide of
--- the shelf itself, shortened, where the file that may not be shipped lies beside the checkout.
+-- Tests seas from files: the layout of shelf models, made here, with its
+-- refusals; and a shortened tide of the shelf itself, if the file that may not
+-- be shipped lies beside the checkout.
 
 local host = require 'bindings.host'
 local lfs = require 'lfs'
@@ -178,7 +179,7 @@ describe('an amphidrome', function()
     end)
 end)
 
--- The shipped depths, every sixth along x and fourth along y.
+-- Writes the shipped depths, every sixth along x and every fourth along y.
 local function write_coarse(path)
     local whole = mare.basin { file = host.root
         .. '/scenarios/data/north_sea_bathymetry_etopo5.nc' }
@@ -205,7 +206,8 @@ describe('the inversion of a tide', function()
     end)
 end)
 
--- How far the next amphidrome is from a place, in degrees of longitude or latitude.
+-- Returns the distance of the nearest amphidromic point from a place, in
+-- degrees of longitude or latitude.
 local function distance(amphidromes, place)
     local near = math.huge
     for _, one in ipairs(amphidromes) do

@@ -1,4 +1,5 @@
--- The scenarios of the finite-volume ocean schemes, shortened, with what each must show.
+-- Tests the scenarios of the finite-volume ocean schemes, shortened, with what
+-- each must show.
 
 local trial = require 'tests.scenarios.trial'
 

@@ -1,4 +1,5 @@
--- The scenarios of waves on an ocean, shortened, with the C-grid schemes against theory.
+-- Compares the scenarios of ocean waves, shortened, with theory, using the
+-- C-grid schemes.
 
 local trial = require 'tests.scenarios.trial'
 

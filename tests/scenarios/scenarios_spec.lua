@@ -1,4 +1,5 @@
--- Every scenario, shortened, against published or recorded numbers. Recorded ones are from PoCL.
+-- Compares every scenario, shortened, with published or recorded numbers.
+-- Recorded ones are from PoCL.
 
 local host = require 'bindings.host'
 local lfs = require 'lfs'
@@ -31,7 +32,7 @@ local function files()
     return list
 end
 
--- Mean and mean square of a variable.
+-- Returns the mean and the mean square of a variable.
 local function moments(sim, variable)
     local data, n, first, second = sim:field(variable), sim.grid.cells, 0, 0
     for k = 0, n - 1 do first, second = first + data[k], second + data[k] * data[k] end

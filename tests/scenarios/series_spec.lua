@@ -1,5 +1,5 @@
--- Time series of a run: gauges show what the fields hold, integrals are the sums they say, to the
--- bit on every decomposition and after a restart.
+-- Tests time series of a run: gauges show the values of fields, and integrals
+-- are the right sums, to the bit in every decomposition and after a restart.
 
 local host = require 'bindings.host'
 local lfs = require 'lfs'
@@ -25,7 +25,7 @@ local function all(base, more)
     return out
 end
 
--- Gas with waves in every field; options and fields of run besides.
+-- Runs gas with waves in every field, with more options and fields of mare.run.
 local function gas(options, fields)
     return mare.run(all({
         title = 'gas', grid = mare.grid { nx = 77, ny = 41, x = { 0, 2 }, y = { 0, 1 } },
@@ -40,7 +40,7 @@ local function gas(options, fields)
     }, fields))
 end
 
--- Sum over the cells of a variable, in no order to speak of.
+-- Returns the sum of a variable over the cells.
 local function total(sim, name)
     local data, sum = sim:field(name), 0
     for k = 0, sim.grid.cells - 1 do sum = sum + data[k] end

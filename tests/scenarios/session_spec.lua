@@ -1,5 +1,6 @@
--- Sessions on a real terminal, through tmux: keys go in, the screen is read. Nothing waits longer
--- than it must; what does not appear within the patience fails with the screen as it is.
+-- Tests sessions on a real terminal, through tmux: it sends keys and reads the
+-- screen. Nothing waits longer than necessary; what does not appear in time
+-- fails and shows the screen.
 
 local files = require 'bindings.files'
 local host = require 'bindings.host'
@@ -29,7 +30,7 @@ local function screen(options)
     return tmux('capture-pane -p -t mare ' .. (options or ''))
 end
 
--- Waits until the screen has the pattern; returns the screen and the seconds that took.
+-- Waits until the screen has the pattern; returns the screen and the seconds.
 local function see(pattern, options)
     local started = system.now()
     local shown
@@ -41,7 +42,7 @@ local function see(pattern, options)
     error(('no %q on the screen:\n%s'):format(pattern, shown), 2)
 end
 
--- Keys by tmux's names: 'Tab', 'C-c', 'Up'.
+-- Presses keys by tmux's names: 'Tab', 'C-c', 'Up'.
 local function press(...)
     tmux('send-keys -t mare ' .. table.concat({ ... }, ' '))
 end
@@ -67,8 +68,9 @@ local function start(environment, script)
     see '\n> *\n'
 end
 
--- Presses Ctrl-D, again and again, until told() has 'left 0': one that comes before the editor has
--- the terminal, which it takes after the prompt is drawn, is lost.
+-- Presses Ctrl-D until told() has 'left 0'. A key that comes before the editor
+-- has the terminal is lost, and it takes the terminal after the prompt is
+-- drawn.
 local function leave_by(press_it, told)
     local started = system.now()
     repeat
@@ -87,8 +89,9 @@ local function leave()
     assert.is_true(leave_by(function() press 'C-d' end, screen), 'does not leave')
 end
 
--- The least seconds of up to three times, until they are below the limit, that Ctrl-C takes to stop
--- what is entered, once `sign` of it is on the screen: a key before that may be one of the line's.
+-- Returns the seconds until Ctrl-C stops what is entered, the least of up to
+-- three times, until they are below the limit. The key is pressed once `sign`
+-- is on the screen, since an earlier one may belong to the line.
 local function time_to_stop(text, sign, limit)
     local least = math.huge
     for _ = 1, 3 do

@@ -1,5 +1,5 @@
--- scenarios/TUTORIAL.md: every snippet runs in one session, one after the other, as a reader would
--- type it.
+-- Tests scenarios/TUTORIAL.md: every snippet runs in one session, one after the
+-- other, as a reader would type it.
 
 local examples = require 'mare.session.examples'
 local lfs = require 'lfs'

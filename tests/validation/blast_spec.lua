@@ -1,6 +1,7 @@
--- Strong shocks in two dimensions: the cylindrical blast wave of Sedov (gamma 1.4; energy and time
--- of Kamm and Timmes 2007, for which the shock is at r = 0.75) and the implosion of Liska and
--- Wendroff (2003). Their symmetry, their walls and the place of the shock.
+-- Tests strong shocks in two dimensions, the cylindrical blast wave of Sedov
+-- (gamma 1.4; energy and time of Kamm and Timmes 2007, for which the shock is
+-- at r = 0.75) and the implosion of Liska and Wendroff (2003): their symmetry,
+-- their walls and the place of the shock.
 
 local support = require 'tests.validation.support'
 
@@ -28,7 +29,8 @@ local function sedov(n, whole, precision)
     return sim
 end
 
--- Where the density falls through `level` on the ray at an angle, seen from outside.
+-- Returns the radius at which the density falls through `level` on the ray at
+-- an angle, coming from outside.
 local function shock_radius(sim, angle, level)
     local g, rho = sim.grid, sim:field 'rho'
     local function density(r)
@@ -75,8 +77,8 @@ describe('Sedov blast', function()
     end
 end)
 
--- The order of the sweeps alternates, which leaves a difference between x and y that shrinks with
--- the cells, while the transposed run has the transposed bits.
+-- The order of the sweeps alternates. This leaves a difference between x and y
+-- that shrinks with the cells; the transposed run has the transposed bits.
 describe('implosion', function()
     local function implosion(n, first)
         local dx = 0.3 / n

@@ -1,5 +1,6 @@
--- Long runs of a Kelvin-Helmholtz instability: mass, momentum and energy stay in a periodic box,
--- and 10 000 steps need no more memory than the first ones.
+-- Tests long runs of a Kelvin-Helmholtz instability: mass, momentum and energy
+-- stay in a periodic box, and 10 000 steps need no more memory than the first
+-- ones.
 
 local device = require 'bindings.device'
 local random = require 'mare.base.random'
@@ -17,7 +18,8 @@ local function simulate(nx, ny, precision)
         precision = precision, initial = initial }
 end
 
--- Sums of the unknowns over the cells; momentum is measured by the sum of rho |u| along x.
+-- Returns the sums of the unknowns over the cells; momentum is measured by the
+-- sum of rho |u| along x.
 local function totals(sim)
     local sums = {}
     for _, name in ipairs { 'rho', 'rho_u', 'rho_v', 'E' } do
@@ -45,7 +47,7 @@ describe('conservation', function()
     end
 end)
 
--- Pages of this process in memory, in KiB.
+-- Returns the memory of this process in KiB.
 local function resident()
     local file = assert(io.open('/proc/self/statm'))
     local pages = file:read('*l'):match '^%d+ (%d+)'
@@ -53,7 +55,8 @@ local function resident()
     return 4 * tonumber(pages)
 end
 
--- KiB without compiled code, of which LuaJIT makes more for a while, whatever runs.
+-- Returns the KiB of Lua memory without compiled code, which keeps growing for
+-- a while in any program.
 local function heap()
     jit.flush()
     collectgarbage()

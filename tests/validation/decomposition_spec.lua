@@ -1,4 +1,5 @@
--- Every decomposition gives the bits of a single part, dt included, at every kind of boundary.
+-- Tests that every decomposition gives the bits of a single part, including dt,
+-- at every kind of boundary.
 
 local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
@@ -13,7 +14,8 @@ local boundaries = {
         north = 'outflow' },
 }
 
--- Ghost cells too, from -2 on, hold values of their own: fixed sides keep them.
+-- Ghost cells, from -2 on, have values of their own too, which fixed sides
+-- keep.
 local function initial(x, y)
     local k = 4 * (math.floor(10 * y + 3) * (nx + 6) + math.floor(10 * x + 3))
     local function draw(n) return random.uniform(3, k + n) end

@@ -1,6 +1,7 @@
--- The Kelvin-Helmholtz instability of McNally, Lyra and Passy (2012, ApJS 201, 18) against the
--- amplitude of its mode that the Pencil Code has in 4096^2 cells at t = 1.5: 0.1479463247. The
--- bounds for 256 cells are those that plain textbook codes keep with some room.
+-- Compares the Kelvin-Helmholtz instability of McNally, Lyra and Passy (2012,
+-- ApJS 201, 18) with the amplitude of its mode in the Pencil Code on 4096^2
+-- cells at t = 1.5: 0.1479463247. The bounds for 256 cells are those of plain
+-- textbook codes, with some margin.
 
 local support = require 'tests.validation.support'
 

@@ -1,5 +1,6 @@
--- What the C-grid schemes keep, and what the published ones do not: volume in any blocks, lakes at
--- rest, the direction of advection, stable leapfrog with uneven steps, order, geostrophic balance.
+-- Tests what the C-grid schemes keep, unlike the published ones: volume in any
+-- blocks, lakes at rest, the direction of advection, a stable leapfrog with
+-- uneven steps, order, geostrophic balance.
 
 local c_grid = require 'mare.ocean.c_grid'
 local ocean = require 'mare.ocean'
@@ -32,7 +33,8 @@ local function run_steps(sim, n)
     return sim
 end
 
--- Amplitude and phase of the wave along an axis with one period in the domain.
+-- Returns amplitude and phase of the wave along an axis with one period in the
+-- domain.
 local function wave(sim, name, axis)
     local field, nx, ny, c, s = sim:field(name), sim.grid.nx, sim.grid.ny, 0, 0
     for j = 0, ny - 1 do

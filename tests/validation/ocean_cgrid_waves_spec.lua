@@ -1,5 +1,6 @@
--- The C-grid schemes against theory: periods, speeds and steady states of small waves, with and
--- without rotation. What a wave does is told by its projection on the one mode that there is.
+-- Compares the C-grid schemes with theory: periods, speeds and steady states of
+-- small waves, with and without rotation. A wave is measured by its projection
+-- on the only mode that is present.
 
 local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'
@@ -17,7 +18,8 @@ local function simulate(desc)
     }
 end
 
--- Sum over cells of field times shape(x, y), over the sum of shape squared.
+-- Returns the sum over cells of field times shape(x, y), over the sum of shape
+-- squared.
 local function projection(sim, name, shape)
     local field, grid, sum, norm = sim:field(name), sim.grid, 0, 0
     for j = 0, grid.ny - 1 do
@@ -35,8 +37,9 @@ local function largest(sim, name)
     return most
 end
 
--- Frequency from the first and the last zero crossing of signal(sim) in so many steps, which are
--- all of one length but for what the flow adds; the signal at all of them, and dt.
+-- Returns the frequency from the first and the last zero crossing of
+-- signal(sim) in so many steps, which have the same length except for what the
+-- flow adds; the signal at all steps; and dt.
 local function frequency(sim, steps, signal)
     sim:aim(math.huge)
     local first, last, crossings, values, dt = nil, nil, 0, {}, sim.now.dt
@@ -54,18 +57,20 @@ local function frequency(sim, steps, signal)
     return pi * (crossings - 1) / (last - first), values, dt
 end
 
--- What three points of a harmonic of phase theta a step tell of its amplitude, squared.
+-- Returns the squared amplitude of a harmonic of phase theta per step, from
+-- three points.
 local function amplitude(a, b, theta)
     return (a * a + b * b - 2 * a * b * math.cos(theta)) / math.sin(theta) ^ 2
 end
 
--- Frequencies of the schemes where the grid makes omega of a wave: forward-backward, leapfrog.
+-- Returns the frequency that a scheme gives to a wave of frequency omega on the
+-- grid: forward-backward, leapfrog.
 local function discrete(scheme, omega, dt)
     return scheme == 'linear' and 2 * math.asin(omega * dt / 2) / dt or math.asin(omega * dt) / dt
 end
 
--- A filter changes what the discrete equations say: without one they hold to the last digits. What
--- is nonlinear, and the computational mode, show in the energy.
+-- A filter changes the discrete equations, so without one they hold to the last
+-- digits. Nonlinear effects and the computational mode show in the energy.
 local unfiltered, energy = { nonlinear = 0 }, { linear = 1e-8, nonlinear = 1e-4 }
 
 for _, scheme in ipairs { 'linear', 'nonlinear' } do

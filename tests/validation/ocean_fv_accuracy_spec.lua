@@ -1,6 +1,7 @@
--- The finite-volume ocean schemes against exact solutions in deep water: orders on a bump, on a
--- vortex that a current carries over a sloping bed of a turning earth, steady flow over a bump and
--- down a rough channel, a Kelvin wave along a wall, and what winds, pressure and friction do.
+-- Compares the finite-volume ocean schemes with exact solutions in deep water:
+-- orders on a bump and on a vortex that a current carries over a sloping bed of
+-- a rotating earth, steady flow over a bump and down a rough channel, a Kelvin
+-- wave along a wall, and the effects of wind, pressure and friction.
 
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
@@ -10,7 +11,8 @@ local water = require 'mare.schemes.shallow_water'
 local g = 9.81
 local log2 = function(x) return math.log(x) / math.log(2) end
 
--- Errors of runs on n, 2n, ... cells, and the order between the last two; each run is recorded.
+-- Returns the errors of runs on n, 2n, ... cells, and the order between the
+-- last two; each run is recorded.
 local function orders(key, sizes, run)
     local errors = {}
     for k, n in ipairs(sizes) do
@@ -24,7 +26,8 @@ end
 
 local finest = 1024
 
--- Elevation and velocity, means over the cells of n x n of what the finest has at its centres.
+-- Returns elevation and velocity as means over the cells of n x n, of the
+-- values at the centres of the finest grid.
 local function bump_means(n)
     local k, d = finest / n, 100 / finest
     local function shape(x, y)
@@ -51,7 +54,7 @@ local function bump(n, scheme, initial)
     }, 1)
 end
 
--- Elevations of the finest, means over the cells of n x n.
+-- Returns elevations of the finest grid as means over the cells of n x n.
 local function coarsened(fine, n)
     local k, means = finest / n, {}
     for j = 0, n - 1 do
@@ -153,7 +156,8 @@ local function channel(n, L, depth, state, t, friction)
     return sim
 end
 
--- Depth in subcritical or supercritical flow of discharge q and energy head e over a bed at z.
+-- Returns the depth in subcritical or supercritical flow of discharge q and
+-- energy head e over a bed at z.
 local function depth_in(q, e, z, supercritical)
     local critical = (q * q / g) ^ (1 / 3)
     local low, high = critical, e - z

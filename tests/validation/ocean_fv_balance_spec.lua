@@ -1,6 +1,7 @@
--- States that stay what they are: lakes over rough beds with dry cells and with land, on flat and
--- on turned maps and between meridians, and flow that the earth's rotation holds, along and across
--- walls. The published codes keep them to 2e-7 on straight grids, and none on a turned one.
+-- Tests states that must not change: lakes over rough beds with dry cells and
+-- with land, on flat and rotated maps and on the sphere, and flow that the
+-- earth's rotation balances, along and across walls. The published codes keep
+-- them to 2e-7 on straight grids, and none on a rotated one.
 
 local ocean = require 'mare.ocean'
 local grid = require 'mare.array.grid'
@@ -11,7 +12,7 @@ local support = require 'tests.validation.support'
 
 local g, steps = 9.81, 1000
 
--- Largest |transport| and change of eta.
+-- Returns the largest |transport| and the largest change of eta.
 local function unrest(sim, before)
     local now, flow, rise = support.state(sim), 0, 0
     for k = 0, sim.grid.cells - 1 do
@@ -23,7 +24,8 @@ end
 
 local function rough(k) return random.uniform(23, k) end
 
--- Depths of 30 x 24 cells: a third of them dry at eta = 0.3, some land for ever.
+-- Returns depths of 30 x 24 cells: a third of them is dry at eta = 0.3, some
+-- are permanent land.
 local function data(land)
     local depths = {}
     for k = 1, 30 * 24 do
@@ -85,7 +87,7 @@ local function surface(n, d, u, f)
     return eta
 end
 
--- A jet along x (or y, where it is turned) on 8 x n cells between walls.
+-- Returns a jet along x (or along y, if turned) on 8 x n cells between walls.
 local function jet(n, along_y, name, precision)
     local d = 400e3 / n
     local function u(k) return profile((k + 0.5) * d - 200e3) end
@@ -107,7 +109,8 @@ local function jet(n, along_y, name, precision)
     }
 end
 
--- Largest transport across the jet, and change of that along it, relative to the jet's.
+-- Returns the largest transport across the jet, and the change along it,
+-- relative to the jet.
 local function drift(sim, before, along_y)
     local now, across, along = support.state(sim), 0, 0
     local a, b = along_y and 'hv' or 'hu', along_y and 'hu' or 'hv'

@@ -1,7 +1,8 @@
--- The finite-volume ocean schemes against exact solutions where water comes and goes: dam breaks
--- onto wet and dry beds, and Thacker's bowls (1981; numbers of SWASHES, 4.2), with and without the
--- earth's rotation, in which a shore moves over a parabolic bed. Where nothing turns,
--- kurganov_petrova is cdklm.
+-- Compares the finite-volume ocean schemes with exact solutions with wetting
+-- and drying: dam breaks onto wet and dry beds, and Thacker's bowls (1981;
+-- numbers of SWASHES, 4.2), with and without the earth's rotation, in which a
+-- shore moves over a parabolic bed. Without rotation kurganov_petrova equals
+-- cdklm.
 
 local dam_break = require 'mare.schemes.dam_break'
 local ocean = require 'mare.ocean'
@@ -9,12 +10,13 @@ local support = require 'tests.validation.support'
 
 local g = 9.81
 
--- Depth of the water in cell (i, j).
+-- Returns the depth of the water in cell (i, j).
 local function depth_of(sim, eta, i, j)
     return tonumber(eta[j * sim.grid.nx + i]) + sim.domain.bed:depth_at(i, j)
 end
 
--- Relative L1 error of the depth, the least depth, and all water, cells being 1 wide.
+-- Returns the relative L1 error of the depth, the least depth, and the volume,
+-- with cells 1 wide.
 local function compare(sim, exact)
     local eta, error, sum, least, volume = sim:stored 'eta', 0, 0, math.huge, 0
     for j = 0, sim.grid.ny - 1 do
@@ -58,7 +60,7 @@ end)
 
 -- ---- bowls: depth h0 (1 - r^2 / a^2) ----
 
--- A plane surface that goes to and fro in a canal (SWASHES 4.2.1).
+-- A plane surface that oscillates in a canal (SWASHES 4.2.1).
 local function canal()
     local h0, a, b = 0.5, 1, 0.5
     local omega = math.sqrt(2 * g * h0) / a
@@ -74,7 +76,7 @@ local function canal()
     }
 end
 
--- A plane surface that goes around in a bowl, f = 0: SWASHES 4.2.2.
+-- A plane surface that circles in a bowl; f = 0 is SWASHES 4.2.2.
 local function plane(f)
     local h0, a, b = 0.1, 1, 0.5
     local omega = 0.5 * (-f + math.sqrt(f * f + 8 * g * h0 / a ^ 2))
@@ -89,7 +91,7 @@ local function plane(f)
     }
 end
 
--- A curved surface that heaves in a bowl.
+-- A curved surface that rises and falls in a bowl.
 local function heave(f)
     local h0, a, r0 = 0.1, 1, 0.8
     local omega = math.sqrt(f * f + 8 * g * h0 / a ^ 2)
@@ -132,7 +134,8 @@ local function bowl(case, n, precision)
     }, depth
 end
 
--- Errors after so many periods; mass must not change, nor a depth be negative.
+-- Returns the errors after so many periods; mass must not change, and no depth
+-- may be negative.
 local function swing(case, n, periods, precision)
     local sim, depth = bowl(case, n, precision)
     local _, _, before = compare(sim, function() return 1 end)

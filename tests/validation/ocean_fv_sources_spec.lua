@@ -1,6 +1,6 @@
--- What wind, air pressure, friction and eddies do in the finite-volume ocean schemes, and what the
--- rotation alone does: a third Runge-Kutta stage gives the same bits at every run, which a race in
--- the published one does not.
+-- Tests wind, air pressure, friction and eddies in the finite-volume ocean
+-- schemes, and rotation alone: a third Runge-Kutta stage gives the same bits in
+-- every run, which a race in the published one does not.
 
 local ocean = require 'mare.ocean'
 local support = require 'tests.validation.support'

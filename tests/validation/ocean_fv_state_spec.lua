@@ -1,7 +1,9 @@
--- What the finite-volume ocean schemes keep over rough beds that are wet, dry and land for ever: no
--- depth below the bed, mass, the same bits in every decomposition and for the transposed problem,
--- and a dt that follows from the present state. The published dt reduction leaves out a third of
--- the cells of a group of 384; the published KP07 treats x and y differently.
+-- Tests what the finite-volume ocean schemes keep over rough beds with wet
+-- cells, dry cells and permanent land: no depth below the bed, mass, the same
+-- bits in every decomposition and for the transposed problem, and a dt that
+-- follows from the present state. The published reduction of dt leaves out a
+-- third of the cells of a group of 384; the published KP07 treats x and y
+-- differently.
 
 local ocean = require 'mare.ocean'
 local random = require 'mare.base.random'
@@ -15,19 +17,22 @@ local function draw(i, j, k) return random.uniform(17, 8 * (j * 100 + i) + k) en
 
 local function block(n) return math.floor(n / 3) end
 
--- Of still water at corner (i, j): rough, from 3 m of dry land to 6 m of water.
+-- Returns the still-water depth at corner (i, j): rough, from 3 m of dry land
+-- to 6 m of water.
 local function bed(i, j)
     return 9 * draw(i, j, 4) - 3 + 2 * math.sin(0.7 * i) * math.cos(0.4 * j)
 end
 
--- Surface and velocity in blocks of 3 x 3 cells that differ by everything.
+-- Returns surface and velocity in blocks of 3 x 3 cells with large jumps of all
+-- values.
 local function cell(i, j)
     i, j = block(i), block(j)
     local dry = draw(i, j, 1) < 0.3
     return dry and -9 or 4 * draw(i, j, 0) - 1, 6 * draw(i, j, 2) - 3, 6 * draw(i, j, 3) - 3
 end
 
--- Depths of cells and corners of the whole grid; land: some cells are land for ever.
+-- Returns the depths of cells and corners of the whole grid; land: some cells
+-- are permanent land.
 local function depth_of(desc, i, j)
     if desc.flat then return 5 end
     if desc.land and i % 1 == 0.5 and draw(block(i), block(j), 5) < 0.1 then return 0 / 0 end
@@ -59,7 +64,7 @@ local function simulate(desc)
     }
 end
 
--- Least depth of a cell and all volume.
+-- Returns the least depth of a cell and the volume.
 local function water(sim)
     local eta, least, volume = sim:stored 'eta', math.huge, 0
     for j = 0, sim.grid.ny - 1 do
@@ -72,7 +77,7 @@ local function water(sim)
     return least, volume
 end
 
--- Largest 2 (|u| + c) / dx or 2 (|v| + c) / dy.
+-- Returns the largest 2 (|u| + c) / dx or 2 (|v| + c) / dy.
 local function signal_rate(sim)
     local s, rate = support.state(sim), 0
     for k = 0, sim.grid.cells - 1 do

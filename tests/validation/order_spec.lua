@@ -1,4 +1,5 @@
--- Order of accuracy on smooth flow, along x, along y and along the diagonal.
+-- Tests the order of accuracy on smooth flow, along x, along y and along the
+-- diagonal.
 --
 -- How the specs of this folder cover the defects of the published Euler code: E1 a predictor
 -- without the pressure, so first order for sound: here. E2 other fluxes in x than in y:

@@ -1,5 +1,6 @@
--- A step in one pass over the state gives the bits of one in two, dt included, whichever axis is
--- first, after odd numbers of steps too, in any decomposition, and through a checkpoint.
+-- Tests that a step in one pass gives the bits of a step in two passes,
+-- including dt, whichever axis is first, after odd numbers of steps too, in any
+-- decomposition, and through a checkpoint.
 
 local euler = require 'mare.schemes.euler'
 local integrals = require 'mare.array.integrals'

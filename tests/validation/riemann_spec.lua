@@ -1,5 +1,5 @@
--- Riemann problems against the means of the exact solution over cells, with every flux and limiter,
--- along x and along y.
+-- Compares Riemann problems with the means of the exact solution over cells,
+-- for every flux and limiter, along x and along y.
 
 local exact = require 'tests.validation.exact'
 local riemann = require 'mare.schemes.riemann'

@@ -1,13 +1,15 @@
--- The time step and what a run's bits may depend on: dt is the Courant number over the largest
--- signal rate of the state at every step, on any shape of grid; the host's way of queueing steps
--- and a second run change nothing; a uniform state stays as it is.
+-- Tests the time step and what the bits of a run depend on: dt is the Courant
+-- number over the largest signal rate of the state at every step, on any shape
+-- of grid; the way in which the host queues steps and a second run change
+-- nothing; a uniform state stays as it is.
 
 local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
 local gamma, cfl = 1.4, 0.4
 
--- Largest (|u| + c) / dx or (|v| + c) / dy, from the unknowns on the host in double.
+-- Returns the largest (|u| + c) / dx or (|v| + c) / dy, from the unknowns on
+-- the host in double.
 local function signal_rate(sim)
     local state, g, rate = support.state(sim), sim.grid, 0
     for k = 0, g.cells - 1 do
@@ -28,7 +30,8 @@ local function check_dt(sim, what)
         ('%s: dt %.17g, by the host %.17g'):format(what, sim.now.dt, wanted))
 end
 
--- A random state whose cell (fast_i, fast_j) is hot or fast enough to be the one that sets dt.
+-- Returns a random state in which cell (fast_i, fast_j) is so hot or fast that
+-- it sets dt.
 local function noisy(nx, ny, fast)
     return function(x, y)
         local i, j = math.floor(x) % nx, math.floor(2 * y) % ny

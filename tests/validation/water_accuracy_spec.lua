@@ -1,5 +1,6 @@
--- The flat-bottom shallow-water schemes: order on the smooth bump of the published benchmark, and
--- dam breaks against the exact solutions, whose numbers are those of SWASHES 4.1.1 and 4.1.2.
+-- Tests the flat-bottom shallow-water schemes: their order on the smooth bump
+-- of the published benchmark, and dam breaks compared with the exact solutions,
+-- with the numbers of SWASHES 4.1.1 and 4.1.2.
 
 local dam_break = require 'mare.schemes.dam_break'
 local ffi = require 'ffi'
@@ -28,7 +29,7 @@ local function bump_values()
     return h, transport
 end
 
--- Means over the cells of an n x n grid of values on the finest one.
+-- Returns means over the cells of an n x n grid of values on the finest one.
 local function means(values, n)
     local k = finest / n
     if k == 1 then return values end
@@ -105,8 +106,8 @@ local beds = {
     dry = { behind = 0.005, ahead = 0 },
 }
 
--- Relative errors of depth and transport in 100, 200 and 400 cells, of a textbook code: HLL of
--- first order, and MUSCL with minmod.
+-- The relative errors of depth and transport in 100, 200 and 400 cells of a
+-- textbook code: HLL of first order, and MUSCL with minmod.
 local textbook = {
     wet = {
         first = { h = { 0.0160, 0.0102, 0.0056 }, hu = { 0.112, 0.069, 0.039 } },

@@ -1,6 +1,7 @@
--- What every flat-bottom shallow-water scheme keeps: depth positive, mass, symmetry, the same bits
--- in every decomposition, and a dt that follows from the present state at every step, WAF too,
--- whose published kernel never renews it.
+-- Tests what every flat-bottom shallow-water scheme keeps: positive depth,
+-- mass, symmetry, the same bits in every decomposition, and a dt that follows
+-- from the present state at every step, also for WAF, whose published kernel
+-- never renews it.
 
 local random = require 'mare.base.random'
 local sample = require 'tests.sample'
@@ -11,7 +12,8 @@ local nx, ny, g, cfl = 37, 22, 9.81, 0.45
 
 local function draw(i, j, k) return random.uniform(11, 8 * (j * 100 + i) + k) end
 
--- Blocks of 4 x 4 cells with jumps of everything, half of them dry or nearly so where dry is set.
+-- Returns values in blocks of 4 x 4 cells with large jumps, half of them dry or
+-- nearly dry if `dry` is set.
 local function cell(i, j, dry)
     i, j = math.floor(i / 4), math.floor(j / 4)
     local h, kind = 0.5 + 10 * draw(i, j, 0), draw(i, j, 1)
@@ -40,7 +42,8 @@ local function simulate(desc)
     }
 end
 
--- Largest (|u| + c) / dx or (|v| + c) / dy, twice that where a stage moves along both axes.
+-- Returns the largest (|u| + c) / dx or (|v| + c) / dy, and twice that if a
+-- stage moves along both axes.
 local function signal_rate(sim)
     local s, rate = support.state(sim), 0
     for k = 0, sim.grid.cells - 1 do

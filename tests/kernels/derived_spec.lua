@@ -187,6 +187,26 @@ void derive_d(const MR_GLOBAL real *src, mr_index origin, int step, int stride, 
             "variable 'd': .*compared by lt")
     end)
 
+    it('of an equation comes after its fields, and is refused with the equation', function()
+        local function new(value, name)
+            return mare.equation { name = 'decay', header = 'traverse/general',
+                fields = { { name = 'c' } }, parameters = { { name = 'rate', default = 1 } },
+                variables = { { name = name or 'loss', value = value } } }
+        end
+        local made = new(function(q, p) return p.rate * q.c end) {}
+        assert.equal('c', made.variables[1].name)
+        assert.equal('loss', made.variables[2].name)
+        assert.equal(1, made:derive_values { dx = 0.5, dy = 0.25 }.gx)
+        assert.equal(2, made:derive_values { dx = 0.5, dy = 0.25 }.gy)
+        assert.truthy(derive.source(made):find('= rate * src[at];', 1, true))
+        assert.error_matches(function() new(function(q) return q.d end) end,
+            "variable 'loss': no field 'd' %(there are: c%)")
+        assert.error_matches(function() new(function(_, p) return p.k end) end,
+            "variable 'loss': no parameter 'k' %(there are: gx, gy, rate%)")
+        assert.error_matches(function() new(1) end, 'value must be a function%(q, p%), not number')
+        assert.error_matches(function() new(nil, 'a b') end, "name = 'a b', must be letters")
+    end)
+
     it('is named in the help of the option that writes it', function()
         local function help(list)
             for _, option in ipairs(list) do

@@ -138,6 +138,23 @@ function derive.expression(scheme, variable)
     return tree, reach.cells
 end
 
+-- Refuses variables whose names or expressions no kernel can have.
+function derive.check(scheme)
+    for k, variable in ipairs(scheme.variables) do
+        local name, kind = variable.name, type(variable.value)
+        if type(name) ~= 'string' or not name:find '^[%a_][%w_]*$' then
+            errors.argument("%s: variable %d: name = '%s', must be letters, digits and _",
+                scheme.name, k, tostring(name))
+        end
+        if kind == 'function' then
+            derive.expression(scheme, variable)
+        elseif kind ~= 'nil' then
+            errors.argument("%s: variable '%s': value must be a function(q, p), not %s",
+                scheme.name, name, kind)
+        end
+    end
+end
+
 -- ---- kernels ----
 
 -- Names of all that a tree mentions.

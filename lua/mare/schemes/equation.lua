@@ -3,6 +3,7 @@
 -- takes. README.md lists what the table may hold.
 
 local choices = require 'mare.schemes.choices'
+local derive = require 'mare.array.derive'
 local errors = require 'bindings.errors'
 local source = require 'mare.base.source'
 local traversal = require 'mare.schemes.traversal'
@@ -156,6 +157,41 @@ local function check_halo(what, halo)
     return halo
 end
 
+-- ---- variables ----
+
+local function names_of(fields)
+    local names = {}
+    for k, field in ipairs(fields) do names[k] = field.name end
+    return names
+end
+
+-- The unknowns that the table does not describe, then the variables that it does.
+local function variables_of(self)
+    local list, is_given = {}, {}
+    for _, v in ipairs(self.variables or {}) do is_given[v.name] = true end
+    for _, field in ipairs(self.fields) do
+        if not is_given[field.name] then
+            list[#list + 1] = { name = field.name, long_name = field.long_name,
+                units = field.units }
+        end
+    end
+    for _, v in ipairs(self.variables or {}) do list[#list + 1] = v end
+    return list
+end
+
+-- The numbers that expressions of derived variables may read.
+local function derived_parameters(self)
+    local names = { 'gx', 'gy', unpack(self.derive or {}) }
+    for _, p in ipairs(self.parameters) do names[#names + 1] = p.name end
+    return names
+end
+
+-- What array/derive.lua is to know.
+local function derived_of(self)
+    return { name = self.name, halo = self.halo, fields = names_of(self.fields),
+        variables = variables_of(self), derive = { parameters = derived_parameters(self) } }
+end
+
 -- A table as README.md has it -> an equation; what is missing, unknown or of the wrong type is
 -- refused.
 function equation.new(desc)
@@ -174,6 +210,7 @@ function equation.new(desc)
     for key, value in pairs(desc) do self[key] = self[key] or value end
     self.parameters, self.halo = desc.parameters or {}, check_halo(what, desc.halo or 2)
     self.fluxes = desc.fluxes or general_fluxes
+    derive.check(derived_of(self))
     return setmetatable(self, Equation)
 end
 
@@ -258,12 +295,6 @@ function Equation:numbers(given)
     return numbers
 end
 
-local function names_of(fields)
-    local names = {}
-    for k, field in ipairs(fields) do names[k] = field.name end
-    return names
-end
-
 -- Which planes turn around at a wall across an axis.
 local function normal_of(self)
     local normal = { x = {}, y = {} }
@@ -275,22 +306,6 @@ local function has_source(self, numbers)
     local given = self.source
     if type(given) == 'function' then given = given(numbers) end
     return given and true or false
-end
-
-local function variables_of(self)
-    if self.variables then return self.variables end
-    local list = {}
-    for k, field in ipairs(self.fields) do
-        list[k] = { name = field.name, long_name = field.long_name, units = field.units }
-    end
-    return list
-end
-
--- The numbers that expressions of derived variables may read.
-local function derived_parameters(self)
-    local names = { 'gx', 'gy', unpack(self.derive or {}) }
-    for _, p in ipairs(self.parameters) do names[#names + 1] = p.name end
-    return names
 end
 
 -- A scheme: { scheme = its name, numbers = of the parameters, flux, limiter, theta, headers = more
@@ -307,12 +322,12 @@ function Equation:build(desc)
     local defines = choices.defines(desc.limiter, desc.theta, headers)
     defines.BOTH_AXES = stages and 1 or nil
     local passes = stages and #stages or 1
+    local derived = derived_of(self)
     local scheme = {
         equation = self, name = self.name, scheme = desc.scheme, halo = self.halo,
         updated = #self.fields * passes, read_only = 0, has_source = sources, numbers = numbers,
-        fields = names_of(self.fields), normal = normal_of(self), units = self.units,
-        variables = variables_of(self), integrals = self.integrals or {},
-        derive = { parameters = derived_parameters(self) },
+        fields = derived.fields, normal = normal_of(self), units = self.units,
+        variables = derived.variables, integrals = self.integrals or {}, derive = derived.derive,
         flux = desc.flux, limiter = desc.limiter, theta = desc.theta, defines = defines,
         passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
         persists = desc.persists,

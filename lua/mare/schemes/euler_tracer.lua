@@ -56,6 +56,10 @@ tracer.equation = equation.new {
     },
     primitives = { 'rho', 'un', 'ut', 'p', 'y' },
     parameters = { { name = 'gamma', default = 1.4, range = { 1.0001, 100 } } },
+    variables = {
+        { name = 'y', long_name = 'share of the tracer',
+            value = function(q) return q.rho_y / q.rho end },
+    },
     integrals = {
         { name = 'mass', variable = 'rho', long_name = 'mass' },
         { name = 'tracer', variable = 'rho_y', long_name = 'mass of the tracer' },

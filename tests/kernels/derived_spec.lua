@@ -151,12 +151,12 @@ describe('a derived variable', function()
         return (select(2, derive.expression(s, s.variables[3])))
     end
 
-    it('tells how far it looks', function()
+    it('tells how far its expression reads', function()
         assert.equal(0, reach(function(q, p) return q.a * p.c end))
         assert.equal(1, reach(function(q) return q:at(0, -1).a end))
         assert.equal(2, reach(function(q) return q:at(1, 0):at(1, 0).a - q:at(-1, 0).b end))
         assert.error_matches(function() reach(function(q) return q:at(0, 3).a end) end,
-            "variable 'd' looks 3 cells away, mine has a halo of 2")
+            "variable 'd' reads a cell 3 away, mine has a halo of 2")
     end)
 
     it('has a kernel that asks for what it reads', function()

@@ -1,14 +1,14 @@
-/* derived.h - what the expressions of derived variables read of an ocean beside its fields and its
- * bed: see lua/mare/ocean/variables.lua, whose `inputs` call these by their names. */
+/* derived.h - what the expressions of derived variables read besides fields and the bed. The table
+ * `inputs` in lua/mare/ocean/variables.lua names these functions. */
 
 #include "physics/ocean/domain.h"
 
-/* tan(latitude) / radius of the earth, and 1 / width of a cell, in a row of the part. */
+/* tan(latitude) / radius of the earth in row j of the part */
 MR_FN real curvature(const MR_GLOBAL real *rows, int row_count, int j) {
     return row(rows, row_count, ROW_CURVATURE, j);
 }
 
-/* Stress of the wind over density of the water at the time of the state. */
+/* The wind's stress over the density of water at the time of the state. */
 MR_FN real wind(const MR_GLOBAL real *forcing, int kind, const MR_GLOBAL double *times,
     const MR_GLOBAL double *clock, mr_index plane, mr_index at) {
     real weight = R(0.0);

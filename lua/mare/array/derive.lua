@@ -1,22 +1,25 @@
--- The kernels of derived variables, written from the expressions of a scheme's variables:
+-- Writes the kernels of derived variables from the expressions in a scheme's
+-- table of variables:
 --
 --     { name = 'p', long_name = 'pressure', value = function(q, p)
 --         return (p.gamma - 1) * (q.E - 0.5 * (q.rho_u ^ 2 + q.rho_v ^ 2) / q.rho)
 --     end }
 --
--- q is the cell: its fields, and q:at(i, j) so many cells further along x and y; p has the
--- parameters. The functions of dialect/maths.lua serve both. What else there is to read, the
--- scheme's table `derive` says:
+-- q is the cell: it has the scheme's fields, and q:at(i, j) is the cell i further
+-- along x and j further along y. p has the parameters. The functions of
+-- dialect/maths.lua take both. The scheme's table `derive` says what else an
+-- expression may read:
 --
---     parameters = { names of numbers that come as arguments }
---     choices = { name = what p has for it while kernels are written: truths and texts }
---     inputs = { name = { buffer = an argument in the layout of the state }
---              or { call = a function of the header, names of its arguments: those below, 'plane',
---                  'at' (the cell's element) and 'cell_row' }, ... }
---     arguments = { name = 'int', 'real', 'real*' or 'double*', ... } of these inputs
---     header = the file that they need
+--     parameters = { names of real numbers, which are arguments of the kernel }
+--     choices = { name = a boolean or text that p has while the kernel is written }
+--     inputs = { name = { buffer = an argument with the layout of a field },
+--                name = { call = a function of the header, names of arguments } }
+--     arguments = { name = 'int', 'real', 'real*' or 'double*', ... } of the inputs
+--     header = a file that the kernels include
 --
--- Each kernel has the arguments that its expression asks for, and global size (columns, rows).
+-- Calls may also name 'plane', 'at' (the cell's element) and 'cell_row'. A kernel
+-- has only the arguments that its expression needs; its global size is
+-- (columns, rows).
 
 local cells = require 'mare.dialect.cells'
 local errors = require 'bindings.errors'
@@ -26,7 +29,8 @@ local writer = require 'mare.dialect.writer'
 
 local derive = {}
 
--- Arguments that all kernels may ask for, in their order; what they are and what they need.
+-- The arguments that every kernel may have, in this order, their declarations,
+-- and the arguments that local variables of the kernel are computed from.
 local order = { 'src', 'origin', 'south', 'step', 'stride', 'plane', 'out', 'first', 'columns',
     'rows' }
 local declared = {
@@ -52,7 +56,7 @@ local function element(i, j)
     return shifted(shifted('at', j, 'stride'), i, '1')
 end
 
--- rho_e, rho_w2, rho_ne: the value of a neighbour.
+-- Returns the name of a neighbour's value, such as rho_e, rho_w2 or rho_ne.
 local function neighbour_name(name, i, j)
     local function way(count, ahead, back)
         if count == 0 then return '' end
@@ -86,8 +90,8 @@ local function read_call(name, input, i, j)
         ('%s(%s)'):format(input.call, table.concat(texts, ', ')), uses)
 end
 
--- What reads one of a scheme's names: the same value is one node, and the farthest cell that any of
--- them comes from is reach.cells.
+-- Returns a function (i, j) that makes each node once, and raises reach.cells to
+-- the farthest distance asked for.
 local function reader(read, reach)
     local made = {}
     return function(i, j)
@@ -98,7 +102,7 @@ local function reader(read, reach)
     end
 end
 
--- The cell that expressions are given.
+-- Returns the cell q.
 local function cell_of(scheme, reach)
     local fields = {}
     for k, name in ipairs(scheme.fields) do
@@ -126,19 +130,19 @@ local function parameters_of(scheme)
     return cells.names('parameter', list)
 end
 
--- The tree of a variable, and how many cells away it looks.
+-- Returns the tree of a variable and the distance of the farthest cell it reads.
 function derive.expression(scheme, variable)
     local who = ("variable '%s'"):format(variable.name)
     local reach = { cells = 0 }
     local tree = cells.value(who, variable.value, cell_of(scheme, reach), parameters_of(scheme))
     if reach.cells > scheme.halo then
-        errors.argument('%s looks %d cells away, %s has a halo of %d', who, reach.cells,
+        errors.argument('%s reads a cell %d away, %s has a halo of %d', who, reach.cells,
             scheme.name, scheme.halo)
     end
     return tree, reach.cells
 end
 
--- Refuses variables whose names or expressions no kernel can have.
+-- Raises an error if a name or an expression cannot become a kernel.
 function derive.check(scheme)
     for k, variable in ipairs(scheme.variables) do
         local name, kind = variable.name, type(variable.value)
@@ -157,7 +161,7 @@ end
 
 -- ---- kernels ----
 
--- Names of all that a tree mentions.
+-- Returns the set of arguments and local variables that a tree needs.
 local function mentioned(tree)
     local used = {}
     local function use(name)
@@ -178,7 +182,7 @@ local function sorted_keys(list)
     return keys
 end
 
--- The declarations of a kernel's arguments, and names that values must not have.
+-- Returns the declarations of a kernel's arguments, and the names that are taken.
 local function arguments_of(scheme, used)
     local list, names, own, seen = {}, { 'i', 'j', 'at', 'cell_row' }, scheme.derive, {}
     local function add(name, type)
@@ -207,13 +211,13 @@ local function write_kernel(w, scheme, variable, tree)
     w:close()
 end
 
--- The name of a variable's kernel.
+-- Returns the name of a variable's kernel.
 function derive.kernel(name)
     return 'derive_' .. name
 end
 
--- The text of the kernels of all derived variables of a scheme, and how many cells away each looks,
--- by its name.
+-- Returns the text of the kernels of all derived variables, and a table of the
+-- distances that they read, by the names of the variables.
 function derive.source(scheme)
     local w, reach = writer.new(), {}
     w:line('/* The derived variables of %s, written from its table of variables. */', scheme.name)
@@ -230,7 +234,8 @@ function derive.source(scheme)
     return w:text(), reach
 end
 
--- The same, as device:program wants it. defines: those of the scheme's header, and MARE_REAL
+-- Returns what device:program takes, and the table of distances. defines: of
+-- the scheme's header, and MARE_REAL.
 function derive.program(scheme, defines)
     local text, reach = derive.source(scheme)
     return source.text(text, 'variables of ' .. scheme.name, { defines = defines }), reach

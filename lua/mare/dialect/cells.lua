@@ -1,16 +1,17 @@
--- What a function is given to name what it reads: a cell, whose fields are its values there and
--- whose method at(i, j) is the cell so many further along x and y; and lists of names. What they do
--- not have is an error that says what there is.
+-- The arguments of expressions: a cell q, where q.rho is the value of a field and
+-- q:at(i, j) the cell i further along x and j further along y, and tables of
+-- parameters. A name that does not exist is an error that lists the names that do.
 
 local errors = require 'bindings.errors'
 local nodes = require 'mare.dialect.nodes'
-local words = require 'mare.dialect.words'
+local operations = require 'mare.dialect.operations'
 
 local cells = {}
 
 local Cell = {}
 
--- What a cell knows of itself, by the cell: its fields have all names.
+-- The functions of each cell. They are kept here because all keys of a cell are
+-- names of fields.
 local known = setmetatable({}, { __mode = 'k' })
 
 local function sorted(list)
@@ -50,7 +51,7 @@ local function new(value, neighbour)
     return cell
 end
 
--- fields: { name = function(i, j) that gives the value so many cells away, ... }
+-- fields: { name = function(i, j) that returns the value i and j cells away, ... }
 function cells.new(fields, i, j)
     i, j = i or 0, j or 0
     return new(function(name)
@@ -60,15 +61,16 @@ function cells.new(fields, i, j)
     end, function(di, dj) return cells.new(fields, i + di, j + dj) end)
 end
 
--- The cell that is one of two, which the kernel decides.
+-- Returns one of two cells; the kernel chooses if the condition is a node.
 function cells.chosen(condition, yes, no)
     if type(condition) == 'boolean' then return condition and yes or no end
     return new(function(name)
-        return nodes.apply(words.where, condition, yes[name], no[name])
+        return nodes.apply(operations.where, condition, yes[name], no[name])
     end, function(i, j) return cells.chosen(condition, yes:at(i, j), no:at(i, j)) end)
 end
 
--- A table that refuses names that it has not. what: one of them, as 'parameter'
+-- Returns a table that refuses names that are not in the list. what: what the
+-- error calls them, such as 'parameter'.
 function cells.names(what, list)
     return setmetatable({}, { __index = function(_, name)
         if list[name] ~= nil then return list[name] end
@@ -76,7 +78,8 @@ function cells.names(what, list)
     end })
 end
 
--- f(...) as a value of a tree. who: what an error begins with, as "variable 'p'"
+-- Returns f(...) as a node. who: the beginning of an error message, such as
+-- "variable 'p'".
 function cells.value(who, f, ...)
     local ok, result = pcall(function(...) return nodes.wrap(f(...), 'result') end, ...)
     if ok then return result end

@@ -1,25 +1,25 @@
--- Functions of expressions: sqrt, fma, lt, where, ... of words.lua. Given values of a tree they
--- make it grow; given numbers they compute, so that one function of Lua is a kernel and can be
--- held against itself.
+-- The operations as functions: sqrt, fma, lt, where, ... Given nodes they return
+-- a node; given numbers they compute. One function of Lua is thus both the
+-- source of a kernel and a reference to compare the kernel with.
 
 local cells = require 'mare.dialect.cells'
 local nodes = require 'mare.dialect.nodes'
-local words = require 'mare.dialect.words'
+local operations = require 'mare.dialect.operations'
 
 local maths = {}
 
-local function function_of(word)
+local function function_of(op)
     return function(a, b, c)
-        if nodes.is(a) or nodes.is(b) or nodes.is(c) then return nodes.apply(word, a, b, c) end
-        return word.plain(a, b, c)
+        if nodes.is(a) or nodes.is(b) or nodes.is(c) then return nodes.apply(op, a, b, c) end
+        return op.plain(a, b, c)
     end
 end
 
-for name, word in pairs(words) do
-    if type(word) == 'table' and name:find '^%a' then maths[name] = function_of(word) end
+for name, op in pairs(operations) do
+    if type(op) == 'table' and name:find '^%a' then maths[name] = function_of(op) end
 end
 
--- One of two values, or one of two whole cells, by a truth.
+-- Returns yes where the condition holds, otherwise no. Both may be cells.
 local choose = maths.where
 function maths.where(condition, yes, no)
     if cells.is(yes) then return cells.chosen(condition, yes, no) end

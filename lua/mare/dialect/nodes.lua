@@ -1,16 +1,17 @@
--- Expression trees: what a function computes, kept instead of computed. A node is
+-- Expression trees: they record what a function computes instead of computing
+-- it. A node is one of
 --
---     { kind = 'number', value }                             a number that stands in Lua
---     { kind = 'input', name, text, uses, is_argument }      what a kernel reads
---     { kind = 'word', word = of words.lua, [1], ... }       a word on operands
+--     { kind = 'number', value }                              a number written in Lua
+--     { kind = 'input', name, text, uses, is_argument }       what a kernel reads
+--     { kind = 'operation', op = of operations.lua, [1], ... }  the operands are nodes
 --
--- and a `type` of types.lua. The same word on the same operands is the same node, so that a tree
--- says itself what it computes twice. A node is remembered by its first operand, and forgotten
--- with it: nothing here grows.
+-- and has a `type` of types.lua. The same operation on the same operands gives
+-- the same node, so that common subexpressions need no search. Nodes are cached
+-- in weak tables of their first operand, so that nothing accumulates.
 
 local errors = require 'bindings.errors'
 local types = require 'mare.dialect.types'
-local words = require 'mare.dialect.words'
+local operations = require 'mare.dialect.operations'
 
 local nodes = {}
 
@@ -23,7 +24,7 @@ end
 local weak_keys, weak = { __mode = 'k' }, { __mode = 'kv' }
 local numbers = setmetatable({}, { __mode = 'v' })
 
--- What `list` has under the key; where there is nothing, a table that forgets as `mode` says.
+-- Returns list[key], which becomes a new weak table if there is none.
 local function under(list, key, mode)
     local found = list[key]
     if not found then
@@ -45,42 +46,43 @@ local function number(value)
     return node
 end
 
--- What a kernel reads. name: of the variable that may hold it; uses: what the text mentions, for
--- whoever writes the kernel around it. Two inputs are never one: whoever makes them keeps them.
+-- Returns a node for a value that a kernel reads. name: a name for a variable
+-- that holds it; uses: the names that the text mentions, for the caller that
+-- writes the kernel. Each call makes a new node, so the caller keeps them.
 function nodes.input(name, type, text, uses)
     return setmetatable({ kind = 'input', name = name, type = type, text = text, uses = uses or {},
         is_argument = name == text, users = {} }, Node)
 end
 
--- A node or a number as a node. who: what asks for it
+-- Returns a node for a node or a number. who: the beginning of an error message
 function nodes.wrap(value, who)
     if nodes.is(value) then return value end
     if type(value) == 'number' then return number(value) end
     errors.argument('%s: a value or a number is wanted, not %s', who, type(value))
 end
 
-local function result_type(word, operands)
+local function result_type(op, operands)
     local list = {}
     for k, operand in ipairs(operands) do list[k] = operand.type end
-    return word.result(unpack(list)) or errors.argument("'%s' is for %s, not for %s", word.name,
-        word.domain, table.concat(list, ', '))
+    return op.result(unpack(list)) or errors.argument("'%s' is for %s, not for %s", op.name,
+        op.domain, table.concat(list, ', '))
 end
 
--- The node of a word on operands, which may be numbers.
-function nodes.apply(word, ...)
+-- Returns the node of an operation. The operands are nodes or numbers.
+function nodes.apply(op, ...)
     local operands = {}
-    for k = 1, word.operands do
-        operands[k] = nodes.wrap((select(k, ...)), ("operand %d of '%s'"):format(k, word.name))
+    for k = 1, op.operands do
+        operands[k] = nodes.wrap((select(k, ...)), ("operand %d of '%s'"):format(k, op.name))
     end
     local a, b, c = unpack(operands)
-    local place = under(a.users, word, b and c and weak_keys or weak)
+    local place = under(a.users, op, b and c and weak_keys or weak)
     if c then place = under(place, b, weak) end
     local key = c or b or a
     local node = place[key]
     if not node then
         node = setmetatable(operands, Node)
-        node.type = result_type(word, operands)
-        node.kind, node.word, node.users = 'word', word, {}
+        node.type = result_type(op, operands)
+        node.kind, node.op, node.users = 'operation', op, {}
         place[key] = node
     end
     return node
@@ -89,20 +91,20 @@ end
 -- ---- operators of Lua ----
 
 for name, operator in pairs { __add = '+', __sub = '-', __mul = '*', __div = '/' } do
-    local word = words[operator]
-    Node[name] = function(a, b) return nodes.apply(word, a, b) end
+    local op = operations[operator]
+    Node[name] = function(a, b) return nodes.apply(op, a, b) end
 end
 
-function Node.__unm(a) return nodes.apply(words.negative, a) end
+function Node.__unm(a) return nodes.apply(operations.negative, a) end
 
--- Whole powers are products, from the left; others are words of their own.
+-- A whole power is written as a product.
 function Node.__pow(a, n)
     if type(n) ~= 'number' or n % 1 ~= 0 or n < 1 or n > 8 then
         errors.argument("'^': a whole power from 1 to 8 is wanted, not %s; see sqrt, cbrt, rcp",
             type(n) == 'number' and tostring(n) or type(n))
     end
     local product = a
-    for _ = 2, n do product = nodes.apply(words['*'], product, a) end
+    for _ = 2, n do product = nodes.apply(operations['*'], product, a) end
     return product
 end
 

@@ -1,13 +1,14 @@
--- The types of values in kernels, and what becomes of two of them. A number that stands in Lua has
--- none of these: it takes the type of what it meets, so that it never widens an array. `whole` and
--- `fraction` tell what it may become.
+-- The types of values in kernels, and the type that two of them have together.
+-- A number written in Lua has the type `whole` or `fraction` instead: it takes
+-- the type of the value that it is combined with, so that it never makes an
+-- array's type wider.
 
 local errors = require 'bindings.errors'
 
 local types = {}
 
--- rank: of two types the result has the higher one. written: the type's name in the dialect.
--- literal: how a number of the type is written.
+-- rank: two types combine to the one of higher rank. written: the type's name
+-- in the dialect. literal: the format of a number of this type.
 types.all = {
     whole = { rank = 0 },
     fraction = { rank = 0 },
@@ -19,12 +20,12 @@ types.all = {
     double = { rank = 6, written = 'double', literal = '%s', has_fractions = true },
 }
 
--- The type of a number that stands in Lua.
+-- Returns the type of a number written in Lua.
 function types.of_number(value)
     return value % 1 == 0 and math.abs(value) < 2 ^ 53 and 'whole' or 'fraction'
 end
 
--- What two types become where they meet; numbers of Lua alone become real.
+-- Returns the type that two types have together; two numbers of Lua are real.
 function types.common(a, b)
     local all = types.all
     local high, low = a, b
@@ -34,13 +35,13 @@ function types.common(a, b)
     return is_short and 'real' or high
 end
 
--- What + - * make of two types: numbers, of truths too.
+-- Returns the type of a sum, difference or product; booleans count as numbers.
 function types.sum(a, b)
     local common = types.common(a, b)
     return common == 'bool' and 'int32' or common
 end
 
--- What a quotient or a word on reals makes of a type.
+-- Returns the type of a quotient of operands that have this type together.
 function types.real(a)
     return types.all[a].has_fractions and a or 'real'
 end
@@ -50,16 +51,16 @@ local function digits(value)
     return tonumber(short) == value and short or string.format('%.17g', value)
 end
 
--- A number as the dialect writes it in a type.
+-- Returns the text of a number in the dialect.
 function types.literal(value, type)
     local all = types.all[type]
     if value - value ~= 0 then
-        errors.argument('%s is no number that a kernel can hold: give it as a parameter',
+        errors.argument('%s cannot be written into a kernel: give it as a parameter',
             tostring(value))
     end
     if not all.has_fractions then
         if value % 1 ~= 0 then
-            errors.argument('%s is no whole number, as %s wants', tostring(value), type)
+            errors.argument('%s must be a whole number to have type %s', tostring(value), type)
         end
         return all.literal:format(string.format('%.0f', value))
     end

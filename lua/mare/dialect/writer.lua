@@ -1,17 +1,17 @@
--- The writer of kernel text: trees become expressions of the dialect, statements stand between
--- them. The same calls give the same text, letter for letter. What is used twice gets a name where
--- it is first needed, and so does what would make a line too long.
+-- Writes kernel text from statements and expression trees. The same calls give
+-- the same text. A value that is used more than once gets a name, declared where
+-- it is first needed, and so does one that would make a line too long.
 --
 --     local w = writer.new()
 --     w:open('MR_KERNEL void f(...)', { 'x', 'out' })         -- names that are taken
---     local a, b = w:values { x * y, x + 1 }         -- their texts
+--     local a, b = w:values { x * y, x + 1 }                  -- the texts of trees
 --     w:line('out[0] = %s;', a)
 --     w:close()
 --     w:text()
 
 local nodes = require 'mare.dialect.nodes'
 local types = require 'mare.dialect.types'
-local words = require 'mare.dialect.words'
+local operations = require 'mare.dialect.operations'
 
 local writer = {}
 
@@ -36,7 +36,8 @@ end
 
 -- ---- statements ----
 
--- A line that is too wide goes on further to the right, behind a comma or else a blank.
+-- Adds a line. A line that is too wide is broken after a comma, or else at a
+-- blank.
 function Writer:line(format, ...)
     local text = select('#', ...) > 0 and format:format(...) or format
     local line = text == '' and '' or self.indent .. text
@@ -50,8 +51,9 @@ function Writer:line(format, ...)
     self.lines[#self.lines + 1] = line
 end
 
--- A block: what follows is inside until close(), and so are the names that it declares. taken:
--- names that mean something there, such as those of a kernel's arguments
+-- Begins a block, which close() ends. Names that are declared in it hold until
+-- then. taken: names that already have a meaning in the block, such as those of
+-- a kernel's arguments.
 function Writer:open(head, taken)
     local outer = self.scope
     self:line('%s {', head)
@@ -73,7 +75,7 @@ end
 
 -- ---- names ----
 
--- A name like the one wanted, which nothing else has.
+-- Returns the wanted name, with a number behind it if it is taken.
 local function free_name(scope, wanted)
     local name, k = wanted, 1
     while scope.taken[name] or reserved[name] do
@@ -98,73 +100,74 @@ end
 
 -- ---- expressions ----
 
--- The type that the operands of a node are written in, where they are numbers of Lua.
+-- Returns the type in which operands that are numbers of Lua are written.
 local function operand_type(node)
-    local word = node.word
-    if word.compares then return types.common(node[1].type, node[2].type) end
-    return word.converts and types.real(node[1].type) or node.type
+    local op = node.op
+    if op.compares then return types.common(node[1].type, node[2].type) end
+    return op.converts and types.real(node[1].type) or node.type
 end
 
 local text_of
 
--- An operand, with parentheses where it binds less than `level`.
+-- Returns the text of an operand, in parentheses if its level is below `level`.
 local function operand(self, node, level, type, is_repeated)
     local text, own = text_of(self, node, type)
-    local is_long = #text > longest or is_repeated and node.kind == 'word'
-    if is_long and node.kind == 'word' and not self.scope.named[node] then
+    local is_long = #text > longest or is_repeated and node.kind == 'operation'
+    if is_long and node.kind == 'operation' and not self.scope.named[node] then
         return declare(self, node, text)
     end
     return own < level and '(' .. text .. ')' or text
 end
 
--- The first operand of a quotient of whole numbers becomes a real one, as in Lua.
+-- Converts the first operand of a quotient of integers, which is real as in Lua.
 local function dividend(self, node, type)
-    local text = operand(self, node[1], words.unary, type)
+    local text = operand(self, node[1], operations.unary, type)
     return ('(%s)%s'):format(types.all[type].written, text)
 end
 
 local function written(self, node)
-    local word, type = node.word, operand_type(node)
-    if word.call then
+    local op, type = node.op, operand_type(node)
+    if op.call then
         local list = {}
-        for k = 1, word.operands do
-            local own = k == 1 and word == words.where and 'bool' or type
-            list[k] = operand(self, node[k], 0, own, word.repeats)
+        for k = 1, op.operands do
+            local own = k == 1 and op == operations.where and 'bool' or type
+            list[k] = operand(self, node[k], 0, own, op.repeats)
         end
-        return ('%s(%s)'):format(word.call, table.concat(list, ', '))
+        return ('%s(%s)'):format(op.call, table.concat(list, ', '))
     end
-    local inner = word.inner or word.level
-    if word.prefix then return word.prefix .. operand(self, node[1], inner, type) end
-    local of_whole = word == words['/'] and types.all[node[1].type].rank > 0
+    local inner = op.inner or op.level
+    if op.prefix then return op.prefix .. operand(self, node[1], inner, type) end
+    local of_whole = op == operations['/'] and types.all[node[1].type].rank > 0
         and not types.all[node[1].type].has_fractions
     local first = of_whole and dividend(self, node, type) or operand(self, node[1], inner, type)
-    return ('%s %s %s'):format(first, word.infix, operand(self, node[2], inner + 1, type))
+    return ('%s %s %s'):format(first, op.infix, operand(self, node[2], inner + 1, type))
 end
 
--- The text of a node, and how tightly it binds. type: of a number of Lua
+-- Returns the text of a node and its level. type: of numbers of Lua
 function text_of(self, node, type)
     local name = self.scope.named[node]
-    if name then return name, words.atom end
+    if name then return name, operations.atom end
     if node.kind == 'number' then
         local text = types.literal(node.value, type)
-        return text, text:find '^-' and words.unary or words.atom
+        return text, text:find '^-' and operations.unary or operations.atom
     end
-    local text, level = node.text, words.atom
-    if node.kind == 'word' then text, level = written(self, node), node.word.level end
+    local text, level = node.text, operations.atom
+    if node.kind == 'operation' then text, level = written(self, node), node.op.level end
     if self.uses[node] > 1 and not node.is_argument then
-        return declare(self, node, text), words.atom
+        return declare(self, node, text), operations.atom
     end
     return text, level
 end
 
--- How often each node of the trees is wanted.
+-- Counts how often each node is used.
 local function count(uses, node)
     uses[node] = (uses[node] or 0) + 1
     if uses[node] > 1 then return end
     for _, child in ipairs(node) do count(uses, child) end
 end
 
--- The texts of trees, after the declarations that they need. type: of numbers of Lua among them
+-- Writes the declarations that trees need and returns their texts. type: of trees
+-- that are numbers of Lua (real)
 function Writer:values(list, type)
     self.uses = {}
     local roots, texts = {}, {}
@@ -176,9 +179,7 @@ function Writer:values(list, type)
     return unpack(texts)
 end
 
--- ---- what a tree reads ----
-
--- The inputs of a tree, in the order in which they are met, each once.
+-- Returns the inputs of a tree, each once.
 function writer.inputs(root)
     local list, seen = {}, {}
     local function visit(node)

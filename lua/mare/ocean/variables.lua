@@ -1,10 +1,12 @@
--- The variables of an ocean, at centres of cells. They are missing on land; elevation, and what
--- comes of velocity, is missing too where finite volumes are dry: there is no surface. Energies and
--- what they become are 0 there instead, so that they can be summed.
+-- The variables of an ocean, at the centres of cells. On land they are missing.
+-- Where finite volumes are dry there is no surface, so that the elevation and
+-- what depends on the velocity are missing too. Energies and their rates are 0
+-- there instead, so that they can be summed.
 --
--- q has the fields and `depth` (of still water, or land), `curvature` and `inv_dx` of the row,
--- `wind_x` and `wind_y`. p has the numbers and choices below: where `staggered`, transports lie on
--- the low faces of their cells, and depths there are those of still water unless `total`.
+-- q has the fields, `depth` (of still water, or land), `curvature` and `inv_dx` of
+-- the row, `wind_x` and `wind_y`. p has the parameters and choices below. If
+-- `staggered`, transports are at the low faces of cells; unless `total`, depths at
+-- faces are those of still water.
 
 local bed = require 'mare.ocean.bed'
 local m = require 'mare.dialect.maths'
@@ -28,7 +30,7 @@ local function on_surface(q, p, value)
     return m.where(is_wet(q, p), value, p.missing)
 end
 
--- 0 where there is no water.
+-- Returns the value in water, otherwise 0.
 local function of_water(q, p, value) return m.where(is_wet(q, p), value, 0) end
 
 local function transport_x(q, p)
@@ -49,30 +51,30 @@ local function speed(q, p)
     return on_surface(q, p, m.sqrt(m.fma(u, u, v * v)))
 end
 
--- The cell so many further, or this one where that is land.
+-- Returns a neighbour, or the cell itself where the neighbour is land.
 local function beside(q, i, j)
     local other = q:at(i, j)
     return m.where(is_land(other), q, other)
 end
 
--- dv/dx - du/dy + u tan(latitude) / radius.
+-- dv/dx - du/dy + u tan(latitude) / radius
 local function vorticity(q, p)
     local v_x = (velocity_y(beside(q, 1, 0), p) - velocity_y(beside(q, -1, 0), p)) * q.inv_dx
     local u_y = (velocity_x(beside(q, 0, 1), p) - velocity_x(beside(q, 0, -1), p)) * p.inv_dy
     return on_surface(q, p, m.fma(0.5, v_x - u_y, q.curvature * velocity_x(q, p)))
 end
 
--- ---- what energy becomes, by density ----
--- Where transports lie on faces, half of what happens at each of its four belongs to a cell.
+-- ---- energy and its rates, over density ----
+-- If transports are at faces, a cell has half of what each of its four faces has.
 
--- The depth at the face between two cells; 0 where nothing flows.
+-- Returns the depth at the face between two cells, 0 where no water passes.
 local function depth_between(q, before, p)
     local h = 0.5 * (q.depth + before.depth)
     if p.total then h = h + 0.5 * (q.eta + before.eta) end
     return m.where(m.logical_and(m.gt(q.depth, 0), m.gt(before.depth, 0)), h, 0)
 end
 
--- A transport, the one across it, and the depth there.
+-- Return the transport at a face, the transport across it, and the depth there.
 local function west_face(q, p)
     local west, north, northwest = q:at(-1, 0), q:at(0, 1), q:at(-1, 1)
     return { flow = q.hu, h = depth_between(q, west, p),
@@ -85,7 +87,8 @@ local function south_face(q, p)
         across = 0.25 * ((south.hu + q.hu) + (southeast.hu + east.hu)) }
 end
 
--- f of a cell's transports along x, and along y: means of its two faces each, but for a factor.
+-- Return f of the transport along an axis; if staggered, the sum over both faces,
+-- of which mean() takes half.
 local function along_x(q, p, f)
     if p.staggered then return f(west_face(q, p), p) + f(west_face(q:at(1, 0), p), p) end
     return f({ flow = q.hu, across = q.hv, h = thickness(q) }, p)
@@ -112,7 +115,7 @@ local function velocity(c) return where_deep(c, c.flow / c.h) end
 
 local function size(c) return m.sqrt(c.flow * c.flow + c.across * c.across) end
 
--- What friction takes, but for its coefficient.
+-- The rates at which friction takes energy, without its coefficient.
 local resisted = {
     none = function() return 0 end,
     linear = function(c) return where_deep(c, c.flow * c.flow / c.h) end,
@@ -168,7 +171,7 @@ variables.list = {
         long_name = 'energy that wind gives a column of water, by density' },
 }
 
--- What they read, as array/derive.lua wants to know it.
+-- Returns the table `derive` of a scheme, as array/derive.lua describes it.
 function variables.inputs(scheme)
     local wind = { 'forcing', 'forcing_times', 'clock', 'plane', 'at' }
     return {

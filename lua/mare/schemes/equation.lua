@@ -165,7 +165,7 @@ local function names_of(fields)
     return names
 end
 
--- The unknowns that the table does not describe, then the variables that it does.
+-- Returns the variables: first the fields that the table does not describe.
 local function variables_of(self)
     local list, is_given = {}, {}
     for _, v in ipairs(self.variables or {}) do is_given[v.name] = true end
@@ -179,14 +179,14 @@ local function variables_of(self)
     return list
 end
 
--- The numbers that expressions of derived variables may read.
+-- Returns the names of the numbers that expressions may read.
 local function derived_parameters(self)
     local names = { 'gx', 'gy', unpack(self.derive or {}) }
     for _, p in ipairs(self.parameters) do names[#names + 1] = p.name end
     return names
 end
 
--- What array/derive.lua is to know.
+-- Returns the part of a scheme that array/derive.lua reads.
 local function derived_of(self)
     return { name = self.name, halo = self.halo, fields = names_of(self.fields),
         variables = variables_of(self), derive = { parameters = derived_parameters(self) } }

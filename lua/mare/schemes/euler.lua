@@ -23,7 +23,7 @@ euler.fluxes = {
 }
 euler.limiters = choices.limiters
 
--- What follows from a cell: velocity and pressure, and the speed of sound.
+-- Returns velocity and pressure in a cell.
 local function flow(q, p)
     local inverse = m.rcp(q.rho)
     local u, v = q.rho_u * inverse, q.rho_v * inverse
@@ -40,8 +40,7 @@ local function sound_speed(q, p)
     return m.times_root(m.sqrt(p.gamma)) * m.ratio_root(flow(q, p).p, q.rho)
 end
 
--- Differences between the neighbours of a cell along x and y, whose centres are 1 / (2 gx) and
--- 1 / (2 gy) away.
+-- Differences are between both neighbours along an axis: p.gx = 1 / (2 dx), p.gy.
 local function vorticity(q, p)
     local v_x = flow(q:at(1, 0), p).v - flow(q:at(-1, 0), p).v
     local u_y = flow(q:at(0, 1), p).u - flow(q:at(0, -1), p).u

@@ -1,24 +1,27 @@
--- The words of expressions: what each is called, how it is written in the dialect, which type it
--- gives, and what it is as plain Lua. A row here and a word of kernels/prelude/ is all that a
--- function takes.
+-- The operations of expressions. Each entry says:
 --
---     infix, prefix: the token of an operator; call: the name of a function or macro
---     level: how tightly it binds, as in C; inner: what its operands must bind with at least
---     result(types of operands): the type, or nil where it takes no such operands; domain: which
---         it takes, in words
---     plain(operands): on numbers and truths of Lua
---     repeats: a macro that writes its operands more than once
+--     infix, prefix: the token of an operator; or call: the name of a function
+--         or macro of the dialect
+--     level: how tightly it binds, as in C
+--     inner: the least level of operands that need no parentheses
+--     result(types of the operands): the type of the result, or nil if the
+--         operation does not take such operands
+--     domain: which operands it takes, for error messages
+--     plain(operands): the same operation on numbers and booleans of Lua
+--     repeats: whether its macro evaluates operands more than once
+--
+-- A new function is one entry here and one definition in each kernels/prelude/.
 
 local types = require 'mare.dialect.types'
 
-local words = {}
+local operations = {}
 
-words.atom, words.unary = 20, 15        -- levels of what needs no parentheses, of -x
+operations.atom, operations.unary = 20, 15        -- the levels of names and calls, and of -x
 
-local function define(name, operands, word)
-    word.name, word.operands = name, operands
-    word.level = word.level or words.atom
-    words[name] = word
+local function define(name, operands, op)
+    op.name, op.operands = name, operands
+    op.level = op.level or operations.atom
+    operations[name] = op
 end
 
 local function is_real(type)
@@ -39,11 +42,11 @@ arithmetic('/', 13, function(a, b) return a / b end, function(a, b)
     return types.real(types.common(a, b))
 end)
 
-define('negative', 1, { prefix = '-', level = words.unary, inner = words.unary + 1,
+define('negative', 1, { prefix = '-', level = operations.unary, inner = operations.unary + 1,
     domain = 'numbers', plain = function(a) return -a end,
     result = function(a) return types.sum(a, a) end })
 
--- ---- comparisons, and what they lead to ----
+-- ---- comparisons and choices ----
 
 local function comparison(name, token, level, plain)
     define(name, 2, { infix = token, level = level, inner = 11, plain = plain, compares = true,
@@ -56,21 +59,21 @@ comparison('gt', '>', 10, function(a, b) return a > b end)
 comparison('ge', '>=', 10, function(a, b) return a >= b end)
 comparison('eq', '==', 9, function(a, b) return a == b end)
 comparison('ne', '~=', 9, function(a, b) return a ~= b end)
-words.ne.infix = '!='
+operations.ne.infix = '!='
 
-local function of_truths(a, b)
+local function of_booleans(a, b)
     return a == 'bool' and (b or a) == 'bool' and 'bool' or nil
 end
 
--- Both sides are computed: no branch depends on the first.
-define('logical_and', 2, { infix = '&', level = 8, inner = words.unary, result = of_truths,
-    domain = 'truths', plain = function(a, b) return a and b end })
-define('logical_or', 2, { infix = '|', level = 6, inner = words.unary, result = of_truths,
-    domain = 'truths', plain = function(a, b) return a or b end })
-define('logical_not', 1, { prefix = '!', level = words.unary, result = of_truths,
-    domain = 'a truth', plain = function(a) return not a end })
+-- Both operands are computed, unlike those of && in C: there is no branch.
+define('logical_and', 2, { infix = '&', level = 8, inner = operations.unary, result = of_booleans,
+    domain = 'booleans', plain = function(a, b) return a and b end })
+define('logical_or', 2, { infix = '|', level = 6, inner = operations.unary, result = of_booleans,
+    domain = 'booleans', plain = function(a, b) return a or b end })
+define('logical_not', 1, { prefix = '!', level = operations.unary, result = of_booleans,
+    domain = 'a boolean', plain = function(a) return not a end })
 
-define('where', 3, { call = 'mr_select', domain = 'a truth and two numbers',
+define('where', 3, { call = 'mr_select', domain = 'a boolean and two numbers',
     plain = function(condition, yes, no)
         if condition then return yes end
         return no
@@ -79,19 +82,19 @@ define('where', 3, { call = 'mr_select', domain = 'a truth and two numbers',
         return condition == 'bool' and types.common(yes, no) or nil
     end })
 
--- ---- words on reals ----
+-- ---- functions of reals ----
 
 local function real(name, operands, plain, more)
-    local word = more or {}
-    word.call = word.call or not word.prefix and 'mr_' .. name or nil
-    word.plain, word.domain, word.on_reals = plain, 'reals', true
-    function word.result(...)
+    local op = more or {}
+    op.call = op.call or not op.prefix and 'mr_' .. name or nil
+    op.plain, op.domain, op.on_reals = plain, 'reals', true
+    function op.result(...)
         for k = 1, operands do
             if not is_real((select(k, ...))) then return nil end
         end
         return 'real'
     end
-    define(name, operands, word)
+    define(name, operands, op)
 end
 
 real('sqrt', 1, math.sqrt)
@@ -106,14 +109,15 @@ real('copysign', 2, function(a, b)
     return (b < 0 or 1 / b < 0) and -math.abs(a) or math.abs(a)
 end)
 
--- sqrt(a / b) is times_root(ratio_root(a, b)): the factor MR_ROOT comes once, at the end.
+-- sqrt(a / b) is times_root(ratio_root(a, b)). They are two operations so that
+-- an expression applies the factor MR_ROOT once.
 real('ratio_root', 2, function(a, b) return math.sqrt(a / b) end)
 real('times_root', 1, function(a) return a end, { prefix = 'MR_ROOT * ', level = 13, inner = 14 })
 
 -- ---- conversions ----
 
 for _, type in ipairs { 'int32', 'int64', 'float', 'real', 'double' } do
-    define(type, 1, { prefix = ('(%s)'):format(types.all[type].written), level = words.unary,
+    define(type, 1, { prefix = ('(%s)'):format(types.all[type].written), level = operations.unary,
         converts = type, domain = 'numbers', result = function() return type end,
         plain = function(a)
             if types.all[type].has_fractions then return a end
@@ -121,4 +125,4 @@ for _, type in ipairs { 'int32', 'int64', 'float', 'real', 'double' } do
         end })
 end
 
-return words
+return operations

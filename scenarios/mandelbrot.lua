@@ -22,9 +22,9 @@ local o = mare.options {
 }
 
 local device = mare.options.apply('device', mare.device.open, o.device)
-local watch = o.energy and mare.energy.watch { device } or nil
+local recorder = o.energy and mare.energy.recorder { device } or nil
 local result = mare.mandelbrot.zoom {
-    device = device, energy = watch,
+    device = device, energy = recorder,
     centre = o.centre, width = o.width, zoom = o.zoom, frames = o.frames,
     size = o.size, samples = o.samples, iterations = o.iterations, precision = o.precision,
     shortcuts = o.shortcuts, colours = o.colour, period = o.period, film = o.film, rate = o.rate,
@@ -43,6 +43,6 @@ if not o.quiet then
     print(string.format('%d frame%s of %d x %d pixels in %.3f s, of which kernels %.3f s',
         o.frames, o.frames == 1 and '' or 's', o.size[1], o.size[2], result.seconds,
         result.kernel_seconds))
-    if watch then print(mare.energy.text(result.energy, result.no_energy)) end
+    if recorder then print(mare.energy.text(result.energy, result.no_energy)) end
 end
 return result

@@ -191,9 +191,10 @@ describe('the energy of a run', function()
     it('counts a counter that several devices share once', function()
         local open = energy.open
         energy.open = function(d) return energy.new { name = 'made up', id = d.id } end
-        local ok, watch = pcall(energy.watch, { { id = 'a' }, { id = 'b' }, { id = 'a' }, {}, {} })
+        local ok, recorder = pcall(energy.recorder,
+            { { id = 'a' }, { id = 'b' }, { id = 'a' }, {}, {} })
         energy.open = open
-        assert.is_true(ok, tostring(watch))
-        assert.equal(4, #watch.meters)
+        assert.is_true(ok, tostring(recorder))
+        assert.equal(4, #recorder.meters)
     end)
 end)

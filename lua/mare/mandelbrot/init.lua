@@ -151,7 +151,7 @@ end
 -- Computes a zoom. o: { device; centre, width, zoom, frames, precision: as for
 -- view.frames; size = { width, height } in pixels; samples, iterations,
 -- colours, period, shortcuts: as for renderer.new; film, image = paths or nil;
--- rate = frames per second; energy = of energy.watch, or nil; quiet }. Returns
+-- rate = frames per second; energy = of energy.recorder, or nil; quiet }. Returns
 -- { frames = of view.frames, seconds = until the last frame was in host memory,
 -- kernel_seconds = their sum over all kernels, pixels = of the last frame,
 -- 0xRRGGBB, top first, at [0 .. width * height - 1], renderer }. With `energy`

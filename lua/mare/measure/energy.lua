@@ -290,14 +290,14 @@ end
 
 -- ---- a run ----
 
-local Watch = {}
-Watch.__index = Watch
+local Recorder = {}
+Recorder.__index = Recorder
 
--- Returns a watch over the energy of several devices. A counter that they share
+-- Returns a recorder of the energy of several devices. A counter that they share
 -- (one GPU under two back ends, all CPUs) is counted once. Raises an error if a
 -- device has no counter.
-function energy.watch(devices)
-    local self, seen = setmetatable({ meters = {} }, Watch), {}
+function energy.recorder(devices)
+    local self, seen = setmetatable({ meters = {} }, Recorder), {}
     for _, device in ipairs(devices) do
         local meter, reason = energy.open(device)
         if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
@@ -308,7 +308,7 @@ function energy.watch(devices)
 end
 
 -- Measures the devices at rest; the work to be measured starts after this call.
-function Watch:begin()
+function Recorder:begin()
     for _, meter in ipairs(self.meters) do
         local idle, reason = meter:rest()
         if not idle then self.reason = reason end
@@ -316,13 +316,13 @@ function Watch:begin()
 end
 
 -- Call this now and then meanwhile: counters made of power samples need it.
-function Watch:look()
+function Recorder:look()
     for _, meter in ipairs(self.meters) do meter.source.counter() end
 end
 
 -- Returns { joules, low, high, idle (W), seconds } of all devices since
 -- begin(), above rest; or nil and the reason.
-function Watch:finish()
+function Recorder:finish()
     if self.reason then return nil, self.reason end
     local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0 }
     for _, meter in ipairs(self.meters) do

@@ -95,13 +95,13 @@ function Progress:computed(clock, steps, seconds)
 end
 
 -- Returns { steps, seconds, cells_per_second, t_eff (bytes/s), copy_rate, share
--- } of the whole run. With a watch of energy.watch it adds energy (J above
+-- } of the whole run. With a recorder (energy.recorder) it adds energy (J above
 -- rest), energy_low, energy_high and cells_per_joule; or no_energy, the reason
 -- why they are missing.
-function Progress:result(watch)
+function Progress:result(recorder)
     local cells = self.steps_done * self.cells
     local rate, found, reason = cells / math.max(self.seconds, 1e-9), nil, nil
-    if watch then found, reason = watch:finish() end
+    if recorder then found, reason = recorder:finish() end
     found = found or {}
     return {
         steps = self.steps_done, seconds = self.seconds, cells_per_second = rate,
@@ -133,9 +133,10 @@ local function summary(self, r, clock)
 end
 
 -- Ends the run: tells the summary and returns the table of result().
-function Progress:finish(clock, watch)
-    local r = self:result(watch)
-    local told = { message = summary(self, r, clock) .. (watch and '\n' .. energy_line(r) or '') }
+function Progress:finish(clock, recorder)
+    local r = self:result(recorder)
+    local message = summary(self, r, clock) .. (recorder and '\n' .. energy_line(r) or '')
+    local told = { message = message }
     for name, value in pairs(r) do told[name] = value end
     self.events:tell('rates', told)
     return r

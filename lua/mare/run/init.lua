@@ -170,14 +170,14 @@ function run.new(desc, sim)
     local o, started = desc.options, system.now()
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
-    local watch = o.energy and energy.watch(sim and sim.devices or devices) or nil
+    local recorder = o.energy and energy.recorder(sim and sim.devices or devices) or nil
     if found then restart.is_at_end(found, o) end       -- or beyond it, before any file is made
     local header = found and found.header or {}
     local samples = series.new(desc, header.series)
     local particles = not sim and restart.particles(desc, header) or nil
     local files = outputs.new(desc, devices, header.outputs, header.run_id)
     local job = { desc = desc, devices = devices, files = files, series = samples, found = found,
-        sim = sim, energy = watch, particles = particles,
+        sim = sim, energy = recorder, particles = particles,
         events = events.source { run = files.run_id, quiet = o.quiet or nil } }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)

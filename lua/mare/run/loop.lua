@@ -205,7 +205,7 @@ end
 -- Runs a simulation. desc: { t_end, steps = limit, outputs = of outputs.new, series = of
 -- series.new, particles = of scheme.particles.new, saver = of restart.saver, events = of
 -- events.source, watched = whether somebody reads the rates of a quiet run, quiet, at, every,
--- every_steps = of calls.lua, energy = of energy.watch,
+-- every_steps = of calls.lua, energy = of energy.recorder,
 -- rescue = function(message, i, j) -> more text or nil: cell (i, j) is invalid }. Returns the
 -- rates, see progress.lua.
 function loop.run(sim, desc)

@@ -73,12 +73,12 @@ local function what_it_takes(entry)
     return '\nOptions:\n' .. list(entries)
 end
 
--- Modules whose objects a session has in another form, and that form: its
--- methods are what a user calls.
+-- Modules whose objects have another name in a session. Help shows the methods of
+-- that name.
 local objects = { ['mare.simulation'] = 'sim:' }
 
--- Returns the text of a module or a type and of its members. That of what makes
--- an object comes whole, with the fields that it takes.
+-- Returns the text of a module or a type and of its members. The text of a
+-- constructor is shown whole, with the fields that it takes.
 local function show_with_members(entry)
     local class = entry.kind ~= 'function'
         and (objects[entry.name] or entry.name:gsub('^mare%.', '') .. ':')
@@ -94,7 +94,7 @@ local function show_with_members(entry)
     return text .. '\n' .. list(members)
 end
 
--- Names of the entries of a kind, without what they begin with.
+-- Returns the names of the entries of a kind, without their prefix.
 local function names_of(is_wanted, prefix)
     local names = {}
     for _, entry in ipairs(reference.all()) do

@@ -57,7 +57,7 @@ function Digest:add_function(f)
     self.is_closed_over = outer
 end
 
--- The keys in an order that is always the same, without 1 to `count`.
+-- Returns the keys in a deterministic order, without 1 to `count`.
 local function sorted_keys(t, count)
     local keys = {}
     for key in pairs(t) do

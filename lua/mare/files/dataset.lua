@@ -78,8 +78,13 @@ local function edges(values)
     return { low, high }, false
 end
 
+-- An attribute that people are to read; nil for lists of numbers.
+local function text_of(value)
+    return type(value) ~= 'table' and value ~= nil and tostring(value) or nil
+end
+
 local function time_unit(attributes)
-    local units = attributes.units or '1'
+    local units = text_of(attributes.units) or '1'
     if tostring(attributes.comment):find '^scaled' then return '1' end
     local word = units:match '^(%a+) since' or units
     return time_names[word:gsub('s$', '')] or word
@@ -98,9 +103,9 @@ function Dataset:field(name)
     local nx, ny = v.shape[rank], v.shape[rank - 1]
     local x, of_x = coordinate(self, v.dimensions[rank], nx)
     local y = coordinate(self, v.dimensions[rank - 1], ny)
-    local out = { name = name, nx = nx, ny = ny, rank = rank, unit = attributes.units,
-        label = attributes.long_name or name, attributes = attributes,
-        length_unit = of_x.units, coordinates = tostring(of_x.units):find '^degrees_?[eE]'
+    local out = { name = name, nx = nx, ny = ny, rank = rank, unit = text_of(attributes.units),
+        label = text_of(attributes.long_name) or name, attributes = attributes,
+        length_unit = text_of(of_x.units), coordinates = tostring(of_x.units):find '^degrees_?[eE]'
             and 'longitude-latitude' or 'cartesian' }
     out.x, out.x_turned = edges(x)
     out.y, out.y_turned = edges(y)
@@ -121,13 +126,22 @@ local function missing_values(attributes)
     return next(list) and list
 end
 
+-- Returns the factor and the offset of the numbers of a variable.
+local function packing(self, name, attributes)
+    local scale, offset = attributes.scale_factor or 1, attributes.add_offset or 0
+    if type(scale) ~= 'number' or type(offset) ~= 'number' then
+        errors.usage('%s: %s: scale_factor or add_offset is no number', self.path, name)
+    end
+    return scale, offset
+end
+
 -- Returns record k (from 1) of a field: ny rows of nx numbers, indexed from 0.
 function Dataset:read(field, k)
     local nx, ny, a = field.nx, field.ny, field.attributes
     local start, count = { k - 1, 0, 0 }, { 1, ny, nx }
     if field.rank == 2 then start, count = { 0, 0 }, { ny, nx } end
     local data = self.file:get(field.name, start, count)
-    local missing, scale, offset = missing_values(a), a.scale_factor or 1, a.add_offset or 0
+    local missing, scale, offset = missing_values(a), packing(self, field.name, a)
     local plain = not missing and scale == 1 and offset == 0
     if plain and not field.x_turned and not field.y_turned then return data:pointer() end
     local out = netcdf.doubles(nx * ny)
@@ -163,16 +177,17 @@ function Dataset:curve(name)
     local n, missing = v.shape[2] or 1, missing_values(attributes) or {}
     local labels = v.shape[2] and station_names(self, n) or { '' }
     local data, series = self.file:get(name), {}
+    local scale, offset = packing(self, name, attributes)
     for s = 1, n do
         local values = {}
         for k = 1, #times do
             local value = tonumber(data[(k - 1) * n + s - 1])
-            values[k] = missing[value] and 0 / 0
-                or value * (attributes.scale_factor or 1) + (attributes.add_offset or 0)
+            values[k] = missing[value] and 0 / 0 or value * scale + offset
         end
         series[s] = { label = labels[s], values = values }
     end
-    return { label = attributes.long_name or name, unit = attributes.units, times = times,
+    return { label = text_of(attributes.long_name) or name,
+        unit = text_of(attributes.units), times = times,
         time_unit = time_unit(of_time), series = series }
 end
 

@@ -13,6 +13,11 @@ local words = require 'mare.base.words'
 
 local info = {}
 
+-- An attribute as text: it may be a list of numbers.
+local function shown_value(value)
+    return type(value) == 'table' and table.concat(value, ', ') or tostring(value)
+end
+
 local piece = 2 ^ 22        -- values that are read at a time
 
 local function range_of(data, n, low, high)
@@ -55,13 +60,14 @@ local function variable_line(file, v)
     local attributes = file:attributes(v.name)
     if v.type == 'char' then
         return string.format('  %-12s %-6s %s  %s', v.name, v.type, texts_of(file, v),
-            attributes.long_name or '')
+            shown_value(attributes.long_name or ''))
     end
     local low, high = range(file, v)
-    local units = attributes.units and attributes.units ~= '1' and ' ' .. attributes.units or ''
+    local has_units = attributes.units and attributes.units ~= '1'
+    local units = has_units and ' ' .. shown_value(attributes.units) or ''
     local values = low <= high and string.format('%.6g to %.6g%s', low, high, units) or 'empty'
     return string.format('  %-12s %-6s %s  %s', v.name, v.type, values,
-        attributes.long_name or '')
+        shown_value(attributes.long_name or ''))
 end
 
 local function dimension_lines(file, lines)
@@ -75,7 +81,8 @@ local function option_lines(attributes, names, lines)
     for _, name in ipairs(names) do
         local option, value = name:match '^option_(.*)$', attributes[name]
         if option then
-            local text = type(value) == 'number' and string.format('%.14g', value) or value
+            local text = type(value) == 'number' and string.format('%.14g', value)
+                or shown_value(value)
             lines[#lines + 1] = string.format('  %-16s %s', option:gsub('_', '-'), text)
         end
     end
@@ -88,9 +95,11 @@ local function boundary_lines(attributes, lines)
     if not attributes.boundary_west then return end
     lines[#lines + 1] = 'boundaries:'
     for _, side in ipairs(grid.sides) do
-        lines[#lines + 1] = string.format('  %-16s %s', side, attributes['boundary_' .. side])
+        lines[#lines + 1] = string.format('  %-16s %s', side,
+            shown_value(attributes['boundary_' .. side]))
     end
-    if attributes.tide then lines[#lines + 1] = '  tide             ' .. attributes.tide end
+    local tide = attributes.tide
+    if tide then lines[#lines + 1] = '  tide             ' .. shown_value(tide) end
 end
 
 local function netcdf_lines(path)
@@ -99,7 +108,8 @@ local function netcdf_lines(path)
     local lines = {}
     for _, name in ipairs(shown) do
         if attributes[name] then
-            lines[#lines + 1] = name .. ': ' .. tostring(attributes[name]):gsub('\n', '\n    ')
+            local text = shown_value(attributes[name]):gsub('\n', '\n    ')
+            lines[#lines + 1] = name .. ': ' .. text
         end
     end
     local given = json.texts(attributes.arguments)
@@ -145,8 +155,7 @@ local function checkpoint_lines(found)
     return lines
 end
 
--- Returns lines about a file; raises an error if it has another format.
-function info.lines(path)
+local function lines_of(path)
     local reason = files.unreadable(path)
     if reason then error(path .. ': ' .. reason, 0) end
     local found
@@ -155,6 +164,14 @@ function info.lines(path)
     reason = reason ~= 'is no checkpoint' and reason or classic.cut_off(path)
     if reason then error(path .. ': ' .. reason, 0) end
     return netcdf_lines(path)
+end
+
+-- Returns lines about a file; raises an error if it has another format. Bytes
+-- that a terminal would obey are shown as '?'.
+function info.lines(path)
+    local lines = lines_of(path)
+    for k, line in ipairs(lines) do lines[k] = line:gsub('[%z\1-\8\11-\31\127]', '?') end
+    return lines
 end
 
 return info

@@ -52,15 +52,24 @@ local function need(set, ...)
     return v, attributes
 end
 
+local function number_in(set, v, attributes, name, default)
+    local value = attributes[name]
+    if value == nil then return default end
+    if type(value) ~= 'number' then fail(set, v.name, '%s is no number', name) end
+    return value
+end
+
 -- Numbers of a variable in a box of its last two dimensions, unpacked, missing ones NaN; `before`:
 -- the indices in front of these, from 0.
 local function read(set, v, attributes, box, before)
     local start, count, n = {}, {}, #v.shape
+    if n < 2 or n > 4 then fail(set, v.name, 'has %d dimensions, must have 2 to 4', n) end
     for k = 1, n - 2 do start[k], count[k] = before[k] or 0, 1 end
     start[n - 1], start[n], count[n - 1], count[n] = box.j0, box.i0, box.ny, box.nx
     local data, total = set.file:get(v.name, start, count)
     local out, a = memory.array('double', total), attributes
-    local scale, offset = a.scale_factor or 1, a.add_offset or 0
+    local scale, offset = number_in(set, v, a, 'scale_factor', 1),
+        number_in(set, v, a, 'add_offset', 0)
     for k = 0, total - 1 do
         local value = tonumber(data[k])
         if value == a._FillValue or value == a.missing_value or math.abs(value) > 1e36 then
@@ -274,6 +283,7 @@ local function load(self, name, k)
     local set, box = record.set, self.box
     local v, attributes = need(set, unpack(known[1]))
     local rank, h = #v.shape, self.h.shape
+    if rank < 3 or rank > 4 then fail(set, v.name, 'must be over time, perhaps layers, y and x') end
     local is_staggered = v.shape[rank] < h[2] or v.shape[rank - 1] < h[1]
     local place = is_staggered and { known[2], known[3] } or { 0, 0 }
     local mine = { i0 = box.i0, j0 = box.j0, nx = box.nx - 2 * place[1],
@@ -407,6 +417,7 @@ function roms.new(desc)
     self.first = self.sets[1]
     self.h, self.of_h = need(self.first, 'h')
     local nx, ny = self.h.shape[2], self.h.shape[1]
+    if #self.h.shape ~= 2 then fail(self.first, 'h', 'must be a map over two dimensions') end
     self.window = desc.window or { 1, nx - 1, 1, ny - 1 }
     check_window(self, nx, ny)
     self.box = ring_of(self.window, nx, ny)

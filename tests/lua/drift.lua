@@ -3,7 +3,7 @@
 -- the same way, and nothing else happens. Its signal rate is 1/s.
 
 local domain = require 'mare.ocean.domain'
-local host = require 'bindings.host'
+local files = require 'mare.base.source'
 local ocean = require 'mare.ocean'
 
 local drift = {}
@@ -26,8 +26,7 @@ MR_KERNEL void drift(MR_GLOBAL real *state, const MR_GLOBAL real *forcing,
 local function kernels(_, device, precision, surroundings)
     local defines = domain.defines(surroundings)
     defines.MARE_REAL = precision
-    local program = device:program { source = source, name = 'drift.krn', defines = defines,
-        include_paths = { host.root .. '/kernels/' } }
+    local program = device:program(files.text(source, 'drift.krn', { defines = defines }))
     return { measure = program:kernel 'measure', drift = program:kernel 'drift' }
 end
 

@@ -1,6 +1,6 @@
 local domain = require 'mare.ocean.domain'
 local grid = require 'mare.array.grid'
-local host = require 'bindings.host'
+local source = require 'mare.base.source'
 local mare = require 'mare'
 local ocean = require 'mare.ocean'
 local state = require 'mare.array.state'
@@ -205,8 +205,8 @@ local function seen(d, part)
     local width, height = part.nx + 4, part.ny + 4
     local defines = domain.defines(d)
     defines.MARE_REAL = d.precision
-    local kernel = device:program { source = probe, name = 'probe.krn', defines = defines,
-        include_paths = { host.root .. '/kernels/' } }:kernel 'probe'
+    local kernel = device:program(source.text(probe, 'probe.krn', { defines = defines }))
+        :kernel 'probe'
     local out = device:buffer { type = d.precision, count = 4 * width * height }
     local values = domain.values(s)
     values.stride, values.plane, values.out = s.layout.stride, s.layout.plane, out

@@ -1,10 +1,5 @@
 /* work.h - what a work-item of volumes.krn knows of its part of the grid. */
 
-#define WALL_WEST 1
-#define WALL_EAST 2
-#define WALL_SOUTH 4
-#define WALL_NORTH 8
-
 /* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`;
  * beyond walls the ghost cells are mirrored. */
 typedef struct work {

@@ -1,8 +1,9 @@
 -- Keeps model time on the device. There dt follows from the state, so that the host
 -- need not wait for each step. Each device has a clock. All clocks of a simulation
 -- see the same maxima, so they always agree. The host sets a target and reads.
--- kernels/array/clock.h describes the slots.
+-- base/constants.lua describes the slots.
 
+local constants = require 'mare.base.constants'
 local source = require 'mare.base.source'
 
 local clock = {}
@@ -10,9 +11,11 @@ local clock = {}
 local Clock = {}
 Clock.__index = Clock
 
-local slots = 10        -- of a clock; the buffer has a second one for steps that tick themselves
-local time, step, target, cfl, count = 0, 1, 2, 3, 4
-local rate, failed, hold, last, fixed = 5, 6, 7, 8, 9
+local slots = constants.CLOCK_SLOTS     -- the buffer has a second clock for steps that tick it
+local time, step, target = constants.CLOCK_TIME, constants.CLOCK_STEP, constants.CLOCK_TARGET
+local cfl, count, rate = constants.CLOCK_CFL, constants.CLOCK_COUNT, constants.CLOCK_RATE
+local failed, hold = constants.CLOCK_FAILED, constants.CLOCK_HOLD
+local last, fixed = constants.CLOCK_LAST, constants.CLOCK_FIXED
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 

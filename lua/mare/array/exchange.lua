@@ -4,6 +4,7 @@
 -- device is read in place; of one elsewhere the strip is copied into a buffer of this device
 -- first, and read from there.
 
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
 local source = require 'mare.base.source'
@@ -13,9 +14,9 @@ local exchange = {}
 local Exchange = {}
 Exchange.__index = Exchange
 
--- What kernels/array/halo.krn calls the kinds.
-local copy, mirror = 1, 2
-local kinds = { fixed = 0, periodic = copy, reflective = mirror, outflow = 3 }
+local copy, mirror = constants.KIND_COPY, constants.KIND_MIRROR
+local kinds = { fixed = constants.KIND_KEEP, periodic = copy, reflective = mirror,
+    outflow = constants.KIND_REPEAT }
 
 local axes = {
     { name = 'x', low = 'west', high = 'east' },

@@ -3,12 +3,14 @@
 -- a multiple of that long, so that loads of neighbouring work-items fall into whole
 -- cache lines.
 
+local constants = require 'mare.base.constants'
+
 local layout = {}
 
 local Layout = {}
 Layout.__index = Layout
 
-layout.pad = 32     -- elements in front of the first interior cell of a row: west ghost cells
+layout.pad = constants.PAD      -- elements in front of the first interior cell of a row
 layout.tail = 256   -- after the last plane: the last work-item of a row reads past its end
 layout.beyond = 4   -- rows of a state after that: march.krn asks for some that it does not use
 

@@ -2,6 +2,7 @@
 -- opens kernels/. Core resolves includes, first relative to the including file,
 -- then relative to kernels/.
 
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
@@ -29,6 +30,10 @@ end
 function source.text(text, name, desc)
     local program = { source = text, name = name, include_paths = { root } }
     for key, value in pairs(desc or {}) do program[key] = value end
+    program.defines = {}
+    for _, defines in ipairs { constants, desc and desc.defines or {} } do
+        for key, value in pairs(defines) do program.defines[key] = value end
+    end
     return program
 end
 

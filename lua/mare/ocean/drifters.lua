@@ -5,6 +5,7 @@
 -- Every device knows where all of them are. A part moves those in its own cells; what other devices
 -- have moved is copied and adopted after each of the two halves of a step.
 
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local image = require 'mare.draw.image'
@@ -21,7 +22,8 @@ local drifters = {}
 local Drifters = {}
 Drifters.__index = Drifters
 
-local walls = { west = 1, east = 2, south = 4, north = 8 }
+local walls = { west = constants.WALL_WEST, east = constants.WALL_EAST,
+    south = constants.WALL_SOUTH, north = constants.WALL_NORTH }
 
 -- ---- what is wanted ----
 

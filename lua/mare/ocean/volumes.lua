@@ -2,6 +2,7 @@
 -- cut into work, and the stages of a step (kernels/physics/ocean/volumes.krn).
 
 local bind = require 'mare.array.bind'
+local constants = require 'mare.base.constants'
 local domain = require 'mare.ocean.domain'
 local choices = require 'mare.schemes.choices'
 local shapes = require 'mare.shapes'
@@ -100,9 +101,12 @@ local function launch(device, kernel, values, cut)
         group = { cut.GROUP, 1 }, bytes = values.bytes })
 end
 
+local bits = { west = constants.WALL_WEST, east = constants.WALL_EAST,
+    south = constants.WALL_SOUTH, north = constants.WALL_NORTH }
+
 -- Bits of the walls at the edge of a part.
 local function walls_of(part, boundaries)
-    local bits, walls = { west = 1, east = 2, south = 4, north = 8 }, 0
+    local walls = 0
     for side, bit in pairs(bits) do
         if part.edge[side] and boundaries[side] == 'reflective' then walls = walls + bit end
     end

@@ -275,9 +275,8 @@ end
 function Equation:program(file, desc)
     local defines = self:defines(desc.has_source)
     for name, value in pairs(desc.defines or {}) do defines[name] = value end
-    local program = source.program(file, { math = desc.math, options = desc.options })
-    program.source, program.defines = text_of(self, file), defines
-    return program
+    return source.text(text_of(self, file), file,
+        { defines = defines, math = desc.math, options = desc.options })
 end
 
 -- ---- schemes ----

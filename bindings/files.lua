@@ -160,8 +160,10 @@ function files.make_folders(path)
     end
 end
 
--- Raises if a file could not be put there, and leaves no trace.
+-- Raises if a file could not be put there, and leaves no trace. libnetcdf cuts blanks in front of
+-- a name off, and would write another file.
 function files.check(path)
+    if path:find '^%s' then error(path .. ': a name must not begin with a blank', 0) end
     files.temporary(path):discard()
 end
 

@@ -36,6 +36,7 @@ local o = mare.options {
 local data = mare.root .. '/scenarios/data/'
 local basin = mare.basin { file = o.grid or data .. 'north_sea_bathymetry_etopo5.nc' }
 local names = mare.options.apply('constituents', mare.tides.list, o.constituents)
+if not names[1] then mare.options.refuse('constituents', o.constituents, 'M2, S2, ...') end
 local main = names[1]
 basin:deepen(o.deeper)
 

@@ -94,6 +94,13 @@ local function show(value)
     return type(value) == 'number' and ('%.14g'):format(value) or tostring(value)
 end
 
+local most_shown = 60       -- bytes of a wrong value
+
+local function shorten(value)
+    local shown = show(value)
+    return #shown > most_shown and shown:sub(1, most_shown) .. ' ...' or shown
+end
+
 local function allowed(option)
     if option.choices then return table.concat(option.choices, ', ') end
     local noun, range = types[option.type].noun, option.range
@@ -135,7 +142,8 @@ end
 local function read(option, given)
     local value = accept(option, given)
     if value == nil then
-        errors.usage("option --%s: '%s' (allowed: %s)", option.name, show(given), allowed(option))
+        errors.usage("option --%s: '%s' (allowed: %s)", option.name, shorten(given),
+            allowed(option))
     end
     return value
 end
@@ -146,7 +154,8 @@ function M.field(what, name, option, given)
     if given == nil then errors.argument('%s: %s is missing', what, name) end
     local value = accept(option, given)
     if value == nil then
-        errors.argument("%s: %s = '%s' (allowed: %s)", what, name, show(given), allowed(option))
+        errors.argument("%s: %s = '%s' (allowed: %s)", what, name, shorten(given),
+            allowed(option))
     end
     return value
 end

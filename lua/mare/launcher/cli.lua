@@ -75,7 +75,10 @@ local function describe(failure)
 end
 
 local function print_failure(report)
-    local text, frames = tostring(report.failure), report.frames
+    local failure, frames = report.failure, report.frames
+    local is_text = type(failure) == 'string' or errors.is(failure)
+    local text = is_text and tostring(failure)
+        or ('error() was called with %s, not with a message'):format(tostring(failure))
     io.stderr:write('mare: ', text, '\n')
     if report.all then
         io.stderr:write(report.all, '\n')

@@ -118,6 +118,9 @@ end
 --   load = function() -> 0 to 1, temperature = function() -> deg C,
 --   now = function() -> s, sleep = function(s) }
 function energy.new(source)
+    if type(errors.wanted('energy', 'table', source).counter) ~= 'function' then
+        errors.argument 'energy: counter is missing: a function that returns joules'
+    end
     return setmetatable({ source = source, now = source.now or system.now,
         sleep = source.sleep or system.sleep }, Meter)
 end

@@ -208,6 +208,7 @@ local function read_times(self, start)
         local data, n = set.file:get(v.name)
         for k = 0, n - 1 do
             local at = epoch + unit * tonumber(data[k])
+            if at ~= at then fail(set, v.name, 'value %d is no number', k + 1) end
             by_time[at] = { set = set, k = k, at = at }
         end
     end

@@ -6,6 +6,7 @@
 
 local files = require 'bindings.files'
 local harmonics = require 'mare.tide.harmonics'
+local errors = require 'bindings.errors'
 local loop = require 'mare.run.loop'
 local simulation = require 'mare.run.simulation'
 local tides = require 'mare.forcing.tides'
@@ -20,6 +21,11 @@ Chain.__index = Chain
 -- options = of mare.simulation, together = copies in a run (20) }. The result
 -- has `knots`, their number, and `smoothness`, see Basin:edge.
 function chain.new(desc)
+    errors.fields('chain', desc, { basin = 'table', spacing = 'number', gauges = 'table',
+        sea = 'function', options = 'table', together = 'number' })
+    for _, name in ipairs { 'basin', 'spacing', 'gauges', 'sea' } do
+        if desc[name] == nil then errors.argument('chain: %s is missing', name) end
+    end
     local self = setmetatable({ basin = desc.basin, gauges = desc.gauges, sea = desc.sea,
         options = desc.options, together = desc.together or 20 }, Chain)
     self.cells, self.knots, self.smoothness = desc.basin:edge(desc.spacing)

@@ -1,0 +1,54 @@
+-- What is refused at once and in words, where it was computed on or ended in an error of Lua.
+
+local mare = require 'mare'
+local trial = require 'tests.scenarios.trial'
+
+local launcher = require('bindings.host').launcher
+
+local function refused(words, ...)
+    local status, text = trial.status_of(("'%s' %s"):format(launcher, words))
+    assert.is_true(status == 1 or status == 2, text)
+    for _, piece in ipairs { ... } do assert.truthy(text:find(piece, 1, true), text) end
+    return text
+end
+
+describe('on a command line', function()
+    it('a file whose name begins with a blank is refused before anything is computed', function()
+        local folder = trial.new_folder()
+        for option, name in pairs { out = ' x.nc', series = ' x.nc', image = ' x.png' } do
+            refused(("sod --nx=16 --device=null:0 --quiet --%s='%s'"):format(option, name),
+                '--' .. option, 'blank')
+        end
+        trial.remove(folder)
+    end)
+
+    it('a long value is not shown whole', function()
+        local text = refused('sod --nx=' .. ('x'):rep(5000), '--nx', 'a whole number')
+        assert.is_true(#text < 300)
+    end)
+
+    it('an inversion of no constituent is refused', function()
+        refused('tide_inversion --constituents=', '--constituents', 'M2')
+    end)
+
+    it('an error that is no message says so, and where', function()
+        refused("-e 'error(nil)'", 'called with nil', '(command line):1')
+        refused("-e 'error({})'", 'called with table', '(command line):1')
+    end)
+end)
+
+describe('a part of mare', function()
+    local function message(f, ...)
+        local ok, failure = pcall(f, ...)
+        assert.is_false(ok)
+        assert.equal('MARE_ERROR_ARGUMENT', failure.status)
+        return failure.message
+    end
+
+    it('refuses odd arguments', function()
+        assert.matches('chain: a table is wanted', message(mare.chain, 3))
+        assert.matches('chain: basin is missing', message(mare.chain, {}))
+        assert.matches('energy: a table is wanted', message(mare.energy, 3))
+        assert.matches('energy: counter is missing', message(mare.energy, {}))
+    end)
+end)

@@ -66,6 +66,14 @@ void ends(const MR_GLOBAL double *src, mr_index origin, int stride, MR_GLOBAL do
 }
 
 MR_KERNEL
+void mark(MR_GLOBAL double *to, int i0) { if (mr_gid_x() == 0) to[i0] = 1.0 + i0; }
+
+MR_KERNEL
+void take(const MR_GLOBAL double *foreign, MR_GLOBAL double *to, int i0) {
+    if (mr_gid_x() == 0) to[i0] = foreign[i0];
+}
+
+MR_KERNEL
 void count(MR_GLOBAL double *sums, int i0, int nx) {
     if (mr_gid_x() == 0) sums[i0] += nx;
 }
@@ -245,6 +253,30 @@ describe('of fields', function()
             for _, object in ipairs { launch, r, f } do object:release() end
         end)
     end
+
+    it('what parts did is adopted by other devices', function()
+        local f = new(devices, { 2, 1 })
+        local function table_of(list)
+            return f:replicate { type = 'double', count = nx, label = 'marks', values = list }
+        end
+        local zeros = {}
+        for k = 1, nx do zeros[k] = 0 end
+        local to, foreign = table_of(zeros), table_of()
+        local function one() return 1 end
+        local launch = f:map { program = program, kernel = 'mark', values = { to = to },
+            global = one }
+        local others = to:adopt { program = program, kernel = 'take', foreign = foreign,
+            values = { to = to, foreign = foreign }, global = one }
+        launch:run()
+        others:run()
+        for _, part in ipairs(f:native()) do
+            local marks = to:on(part):totable()
+            for k = 1, nx do
+                assert.equal((k == 1 or k == 12) and k or 0, marks[k])
+            end
+        end
+        for _, object in ipairs { launch, others, to, foreign, f } do object:release() end
+    end)
 
     it('others over the same parts may lie packed', function()
         local f = new(devices, { 3, 2 })

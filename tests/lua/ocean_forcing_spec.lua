@@ -99,7 +99,7 @@ describe('forcing', function()
         restarted:step(4)
         restarted:read()
         local n, now = restarted:saved_count(), restarted.now
-        local saved = restarted.members[1].device:host { type = 'double', count = n }
+        local saved = restarted.fields:host { type = 'double', count = n }
         restarted:save(saved)
         local again = mare.simulation {
             grid = restarted.grid, scheme = restarted.scheme, boundaries = 'periodic',

@@ -327,7 +327,7 @@ describe('open sides have the same bits', function()
             first:step(37)
             first:read()
             local now = first.now
-            local saved = whole.members[1].device:host { type = 'float',
+            local saved = whole.fields:host { type = 'float',
                 count = first:saved_count() }
             first:save(saved)
             local again = advance(basin(scheme, { decompose = { 2, 1 } }, { state = saved.data,

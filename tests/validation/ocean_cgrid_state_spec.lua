@@ -166,7 +166,7 @@ for _, scheme in ipairs { 'linear', 'nonlinear' } do
             for _, steps in ipairs { 16, 17, 23 } do
                 desc.split = { 1, 1 }
                 local sim = run_steps(simulate(desc), steps)
-                local memory = sim.members[1].device:host { type = 'float',
+                local memory = sim.fields:host { type = 'float',
                     count = sim:saved_count() }
                 sim:save(memory)
                 local now = { state = memory.data, t = sim.now.t, steps = sim.now.steps,

@@ -240,7 +240,7 @@ describe('of fields', function()
                 global = function() return 1 end }
             launch:run()
             r:collect()
-            local list, total = r:first():totable(), 0
+            local list, total = r:at(1):totable(), 0
             for _, x in ipairs(list) do total = total + x end
             assert.equal(held * nx, #list)
             assert.equal(nx * split[2], total)

@@ -251,7 +251,7 @@ describe('a simulation', function()
         local two = { device.open(name), device.open(name) }
         local sim = new { devices = two, decompose = { 2, 1 } }
         sim:aim(1)
-        sim.clocks[2]:start { t = 0.5, steps = 0, cfl = 0.45, rate = 1 }
+        sim.clocks.list[2]:start { t = 0.5, steps = 0, cfl = 0.45, rate = 1 }
         assert.matches('the clocks differ: t = 0, .* on .*, t = 0.5, dt', message(sim.read, sim))
     end)
 

@@ -70,10 +70,12 @@ function Fields:like(desc)
     return fields.new(full)
 end
 
--- Returns a part and its device. Choices that are made once for all parts look at
--- this one.
-function Fields:first_part()
-    return self.states[1].part, self.states[1].device
+-- Returns the first part on a device (nil: of all) and its device. Choices that are
+-- made once for many parts look at this one.
+function Fields:first_part(device)
+    for _, s in ipairs(self.states) do
+        if not device or s:is_on(device) then return s.part, s.device end
+    end
 end
 
 -- Returns the number of a field, from 0.

@@ -35,9 +35,9 @@ function Replicas:on(own)
     return self.buffers[own.device]
 end
 
--- Returns the copy on the first device.
-function Replicas:first()
-    return self.buffers[1]
+-- Returns the copy on the k-th device.
+function Replicas:at(k)
+    return self.buffers[k]
 end
 
 function Replicas:fill(value)

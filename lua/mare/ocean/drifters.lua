@@ -170,7 +170,7 @@ end
 
 -- Waits.
 local function fetch(self)
-    self.now = self.a:first():totable()
+    self.now = self.a:at(1):totable()
     return self.now
 end
 

@@ -49,7 +49,7 @@ local function new_colour(self, program, map, missing)
     self.map:upload(list)
     self.pixels = device:buffer { type = 'uint32', count = count, label = 'pixels' }
     return fields:kernel(device, program, 'colour'):bind {
-        sums = self.sums:first(), layers = #fields.devices, cells = self.sim.grid.cells,
+        sums = self.sums:at(1), layers = #fields.devices, cells = self.sim.grid.cells,
         map = self.map, missing = missing, pixels = self.pixels, width = self.width,
         height = self.height, global = { self.width, self.height },
     }

@@ -4,7 +4,7 @@
 -- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
 -- grid was split.
 
-local clock = require 'mare.array.clock'
+local clocks = require 'mare.array.clocks'
 local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
@@ -32,26 +32,19 @@ local function make_maxima(self)
     return total
 end
 
--- A clock a device, which stays when the maxima are others.
+-- The clocks stay when the maxima are others.
 local function make_clocks(self, total)
-    for k, member in ipairs(self.members) do
-        local maxima = self.maxima:on(member)
-        if member.clock then
-            member.clock:watch(maxima, total)
-        else
-            member.clock = clock.new(member.device, self.precision, maxima, total,
-                self.scheme.gradual)
-            self.clocks[k] = member.clock
-        end
+    if self.clocks then
+        self.clocks:watch(self.maxima, total)
+    else
+        self.clocks = clocks.new(self.fields, self.maxima, total, self.scheme.gradual)
     end
-    for _, s in ipairs(self.states) do s.clock = s.member.clock.buffer end
 end
 
 local function bind_sweeps(self)
-    local first = self.members[1]
-    local function settle(n) return first.clock:settle(self.maxima:on(first), n) end
+    local function settle(n) return self.clocks:settle(self.maxima, n) end
     for _, s in ipairs(self.states) do
-        s.sweeps = self.scheme:bind(s.member.kernels, {
+        s.sweeps = self.scheme:bind(self.kernels[s.device], {
             state = s, grid = self.grid, boundaries = self.boundaries, clock = s.clock,
             maxima = self.maxima:on(s), slot = s.slot, first = self.first, levels = self.levels,
             settle = #self.states == 1 and settle,
@@ -77,32 +70,23 @@ end
 -- Compiles and binds the steps as shapes.lua has them now, in place of those that there are.
 local function make_steps(self)
     release_steps(self)
-    for _, member in ipairs(self.members) do
-        member.kernels = self.scheme:kernels(member.device, self.precision, self.domain,
-            member.part, self.maths)
+    for _, device in ipairs(self.fields.devices) do
+        self.kernels[device] = self.scheme:kernels(device, self.precision, self.domain,
+            self.fields:first_part(device), self.maths)
     end
     make_clocks(self, make_maxima(self))
     bind_sweeps(self)
 end
 
--- The fields, and what the parts on one device share: a member is { device, part = the first,
--- kernels, clock }.
-local function make_states(self, parts)
+local function make_fields(self, parts)
     self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
         precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2 }
     self.fields.moves = self.levels ~= nil
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
-    self.states, self.members, self.clocks = self.fields.states, {}, {}
-    local member_of = {}
-    for _, s in ipairs(self.states) do
-        local member = member_of[s.device]
-        if not member then
-            member = { device = s.device, part = s.part }
-            self.members[#self.members + 1], member_of[s.device] = member, member
-        end
-        s.member = member
-        if self.domain then self.scheme:prepare(self.domain, s) end
+    self.states, self.kernels = self.fields.states, {}
+    for _, s in ipairs(self.domain and self.states or {}) do
+        self.scheme:prepare(self.domain, s)
     end
 end
 
@@ -144,7 +128,7 @@ end
 
 -- The kernels of one step that sweeps along `axis` first.
 local function queue_step(self, axis)
-    local states, clocks, exchanges = self.states, self.clocks, self.exchanges[axis]
+    local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run() end
@@ -157,7 +141,7 @@ local function queue_step(self, axis)
         self.particles:half(2, after)
     end
     self.maxima:exchange()
-    for c = 1, #clocks do clocks[c].tick:run() end
+    self.clocks:tick()
 end
 
 -- An even number of steps, x first, which tick the clock themselves.
@@ -188,8 +172,9 @@ local most_together = 1000  -- in one launch
 
 -- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.
 local function make_plans(self)
-    local stream = self.members[1].device.stream
-    local record = #self.members == 1 and stream.record or loop
+    local used = self.fields.devices
+    local stream = used[1].stream
+    local record = #used == 1 and stream.record or loop
     local plans = {}
     plans.x = record(stream, function() queue_step(self, 'x') end, 'a step, x first')
     plans.y = record(stream, function() queue_step(self, 'y') end, 'a step, y first')
@@ -255,7 +240,7 @@ function simulation.new(desc)
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
         dt = options.value(o, 'dt'), now = {}, version = 0,
         first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
-        other_now = {}, boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
+        boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
         decompose = options.value(o, 'decompose'),
     }, Simulation)
     if self.scheme.domain then
@@ -268,7 +253,7 @@ function simulation.new(desc)
         or self.scheme.levels_on and self.scheme:levels_on(self.devices)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
-    make_states(self, parts)
+    make_fields(self, parts)
     shapes.settle(make_steps, self)
     make_exchanges(self)
     self.particles = desc.particles
@@ -284,10 +269,8 @@ end
 -- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known, last = dt of the
 -- last step, if there was one }
 function Simulation:start(at)
-    for _, c in ipairs(self.clocks) do
-        c:start { t = at.t, steps = at.steps, cfl = self.cfl, rate = at.rate, last = at.last,
-            dt = self.dt }
-    end
+    self.clocks:start { t = at.t, steps = at.steps, cfl = self.cfl, rate = at.rate, last = at.last,
+        dt = self.dt }
     self:read()
 end
 
@@ -400,7 +383,7 @@ local function approach(self)
         for k = 1, #self.states do domain:update(self.states[k], t) end
     end
     self.stop = math.min(self.goal, domain and domain:next_time(t) or math.huge)
-    for k = 1, #self.clocks do self.clocks[k]:aim(self.stop, is_held(self)) end
+    self.clocks:aim(self.stop, is_held(self))
 end
 
 -- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
@@ -438,22 +421,8 @@ function Simulation:step(n)
     if n % 2 == 1 then plans.x:run() end
 end
 
-local function describe(now, member)
-    return string.format('t = %.17g, dt = %.17g, step %.0f on %s', now.t, now.dt, now.steps,
-        member.device.name)
-end
-
--- The clocks of several devices must agree to the bit.
 local function read_clocks(self)
-    local now, other = self.clocks[1]:read(self.now), self.other_now
-    for k = 2, #self.clocks do
-        self.clocks[k]:read(other)
-        if other.t ~= now.t or other.dt ~= now.dt or other.steps ~= now.steps
-            or other.failed ~= now.failed then
-            errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s',
-                describe(now, self.members[1]), describe(other, self.members[k]))
-        end
-    end
+    local now = self.clocks:read(self.now)
     self.fields:hold_in(levels(self, now.steps)[1])
     return now
 end
@@ -468,9 +437,7 @@ end
 -- next dt is chosen once more, from what it was chosen from, and is the same.
 local function watch(self)
     measure(self, self.fields:present())
-    for k = 1, #self.clocks do
-        if self.goal then self.clocks[k]:aim(self.stop, is_held(self)) end
-    end
+    if self.goal then self.clocks:aim(self.stop, is_held(self)) end
     return read_clocks(self)
 end
 
@@ -529,7 +496,7 @@ function Simulation:release()
     for _, array in ipairs(self.gathered or {}) do array:release() end
     release_steps(self)
     self.fields:release()
-    for _, member in ipairs(self.members) do member.clock:release() end
+    self.clocks:release()
 end
 
 return simulation

@@ -1,0 +1,75 @@
+-- Keeps a clock on each device of some fields (clock.lua). All of them see the same
+-- maxima, so they agree to the bit.
+
+local clock = require 'mare.array.clock'
+local errors = require 'bindings.errors'
+
+local clocks = {}
+
+local Clocks = {}
+Clocks.__index = Clocks
+
+-- maxima: a replica of `n` signal rates; gradual: see clock.krn. Kernels of a part
+-- find the buffer of its clock in state.clock.
+function clocks.new(fields, maxima, n, gradual)
+    local self = setmetatable({ fields = fields, list = {}, other = {} }, Clocks)
+    for k, device in ipairs(fields.devices) do
+        self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual)
+        for _, s in ipairs(fields.states) do
+            if s:is_on(device) then s.clock = self.list[k].buffer end
+        end
+    end
+    return self
+end
+
+-- Replaces the maxima.
+function Clocks:watch(maxima, n)
+    for k, one in ipairs(self.list) do one:watch(maxima:at(k), n) end
+end
+
+-- Returns the launch that ends a row of steps that tick themselves, which have n
+-- maxima each, on the only device.
+function Clocks:settle(maxima, n)
+    return self.list[1]:settle(maxima:at(1), n)
+end
+
+-- Sets where a run starts. at: as for Clock:start.
+function Clocks:start(at)
+    for k = 1, #self.list do self.list[k]:start(at) end
+end
+
+-- Sets the target, as Clock:aim.
+function Clocks:aim(target, held)
+    for k = 1, #self.list do self.list[k]:aim(target, held) end
+end
+
+-- Queues what notes a step that was taken and chooses the next dt.
+function Clocks:tick()
+    for k = 1, #self.list do self.list[k].tick:run() end
+end
+
+local function describe(self, k, now)
+    return string.format('t = %.17g, dt = %.17g, step %.0f on %s', now.t, now.dt, now.steps,
+        self.fields.devices[k].name)
+end
+
+-- Waits for the devices, and sets in `now` what Clock:read does.
+function Clocks:read(now)
+    self.list[1]:read(now)
+    local other = self.other
+    for k = 2, #self.list do
+        self.list[k]:read(other)
+        if other.t ~= now.t or other.dt ~= now.dt or other.steps ~= now.steps
+            or other.failed ~= now.failed then
+            errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s', describe(self, 1, now),
+                describe(self, k, other))
+        end
+    end
+    return now
+end
+
+function Clocks:release()
+    for _, one in ipairs(self.list) do one:release() end
+end
+
+return clocks

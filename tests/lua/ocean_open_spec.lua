@@ -424,6 +424,14 @@ describe('open sides refuse', function()
             .. 'from 1', refused('west', { kind = 'sponge' }))
     end)
 
+    it('a date to start from in a file without dates', function()
+        local path = os.tmpname()
+        write_basin('linear', path, 10)
+        assert.matches("start = '2000%-01%-01': time has no dates", refused('east', {
+            kind = 'nesting', through = 'flather', file = path, start = '2000-01-01' }))
+        os.remove(path)
+    end)
+
     it('unknown kinds, fields and constituents', function()
         assert.matches("^boundary in the east: 'open' %(there are for ocean: fixed, outflow, "
             .. 'periodic, reflective; open ones as { kind = elevation, flather',

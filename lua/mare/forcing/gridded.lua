@@ -42,11 +42,14 @@ local function read_axis(self, name, turned)
     return axis
 end
 
--- Reads the times in seconds since the date `start`, or since the first record.
+-- Reads the times in seconds since the date `start`, or since the first record. Plain seconds, as
+-- runs without a calendar write them, have no date.
 local function read_times(self, name, start)
-    local attributes = self.set.file:attributes(name)
-    local unit, epoch = calendar.units(attributes.units, attributes.calendar)
+    local attributes, unit, epoch = self.set.file:attributes(name), 1, 0
+    local is_dated = attributes.units ~= 's'
+    if is_dated then unit, epoch = calendar.units(attributes.units, attributes.calendar) end
     if not unit then fail(self, '%s: %s', name, epoch) end
+    if start and not is_dated then fail(self, "start = '%s': %s has no dates", start, name) end
     local zero = start and calendar.seconds(start)
     if start and not zero then fail(self, "start = '%s', must be a date", start) end
     zero = zero or epoch + unit * self.field.times[1]

@@ -73,6 +73,26 @@ describe('a step in one pass', function()
         assert.equal('tile', shapes.with({ tile = {} }, kernel_of, 4096))
     end)
 
+    it('cuts more fields so that a group has the local memory for them', function()
+        local gpu = { name = 'a GPU', info = { kind = 'gpu', vendor = 'NVIDIA', model = 'a GPU',
+            local_memory = 48 * 1024, compute_units = 132, arch = 'sm_90' } }
+        local function shape_of(fields, precision, n)
+            local scheme = euler.new {}
+            scheme = setmetatable({ fields = {}, equation = { primitives = {} } },
+                { __index = scheme })
+            for k = 1, fields do scheme.fields[k], scheme.equation.primitives[k] = 'f', 'f' end
+            local shape = cuts.one_pass_shape(scheme, gpu, precision,
+                { nx = n, ny = n, cells = n * n })
+            return { shape.kernel, shape.W, shape.GROUP }
+        end
+        assert.same({ 'tile', 6, 256 }, shape_of(4, 'float', 512))
+        assert.same({ 'tile', 3, 256 }, shape_of(4, 'double', 256))
+        assert.same({ 'tile', 3, 128 }, shape_of(6, 'double', 256))
+        assert.same({ 'march', 4, 64 }, shape_of(4, 'float', 4096))
+        assert.same({ 'march', 2, 64 }, shape_of(16, 'float', 4096))
+        assert.same({ 'march', 1, 64 }, shape_of(16, 'double', 4096))
+    end)
+
     it('has tiles of so many rows that all compute units have the same to do', function()
         local rows = {}
         for k, n in ipairs { 16, 256, 320, 384, 448, 512, 576, 640, 704 } do

@@ -243,7 +243,7 @@ describe('help', function()
     end)
 
     it('shows the fields that a maker takes, and no insides of what it makes', function()
-        assert.truthy(help.text(mare.grid):find('radius = of that sphere', 1, true))
+        assert.truthy(help.text(mare.grid):find('radius = that of the sphere', 1, true))
         local text = help.text 'mare.simulation'
         assert.truthy(text:find('sim:plot', 1, true))
         assert.falsy(text:find('simulation:', 1, true))

@@ -32,10 +32,26 @@ local function team_of(device, shape)
     return source.shuffles(device.info) and warp or shape.GROUP
 end
 
--- How march.krn is cut for a part: the columns of a work-item divide those of the part.
+local bytes = { float = 4, double = 8 }
+
+-- Local memory of a group, in bytes: what its work-items show one another (neighbours.h, where a
+-- face is as large as the primitive variables) and `rows` cells of each in a ring (row_ring.h).
+local function local_bytes(scheme, precision, group, exchanges, rows)
+    local fields, primitives = #scheme.fields, #scheme.equation.primitives
+    local shown = exchanges and 3 * primitives + fields or 0
+    return (shown + 1 + rows * fields) * group * bytes[precision]
+end
+
+-- How march.krn is cut for a part: the columns of a work-item divide those of the part, and as many
+-- fields as there are fit into local memory.
 local function march_shape(scheme, device, precision, part)
     local choice = shapes.find('march', scheme, device, precision, part)
-    local W = choice.W
+    local W, room = choice.W, device.info.local_memory
+    local exchanges = not source.shuffles(device.info)
+    local function fits()
+        return local_bytes(scheme, precision, choice.GROUP, exchanges, choice.DEPTH * W) <= room
+    end
+    while W > 1 and not fits() do W = W / 2 end
     while part.nx % W > 0 do W = W / 2 end
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
@@ -65,11 +81,14 @@ function cuts.even_rows(part, group, units)
     return best, least
 end
 
--- How tile.krn is cut.
+-- How tile.krn is cut: into lower tiles where more fields would not fit into local memory.
 local function tile_shape(scheme, device, precision, part)
     local choice = shapes.find('tile', scheme, device, precision, part)
-    local group = choice.GROUP
-    local W = choice.W
+    local group, W = choice.GROUP, choice.W
+    while group > 2 * warp
+        and local_bytes(scheme, precision, group, true, 0) > device.info.local_memory do
+        group = group / 2
+    end
     if choice.even then W = cuts.even_rows(part, group, device.info.compute_units) end
     local strips, bands = tiles_of(part, group, W)
     return { kernel = 'tile', choice = choice, W = W, GROUP = group, TEAM = warp,

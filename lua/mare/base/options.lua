@@ -459,12 +459,16 @@ M.numbers = require 'mare.base.numbers'
 
 for name, group in pairs(require 'mare.base.run_options') do M[name] = group end
 
+local known = {}        -- what of_run() has returned, until an option is added at the end
+
 -- Returns the options of every run by key: { key, name, type, default, range,
 -- help, ... }.
 function M.of_run()
-    local found = {}
-    for _, option in ipairs(collect { M.simulation }) do found[option.key] = option end
-    return found
+    local last = M.simulation[#M.simulation]
+    if known.last == last then return known.options end
+    known.last, known.options = last, {}
+    for _, option in ipairs(collect { M.simulation }) do known.options[option.key] = option end
+    return known.options
 end
 
 -- Returns the value of an option of every run in a table of options, or its

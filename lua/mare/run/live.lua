@@ -29,10 +29,14 @@ local session_options = {
       help = 'time between these; steps end there' },
 }
 
+local taken = {}        -- what run_options() has returned
+
 -- What run() and save() take, by key: every option that the making of the simulation has not used.
 function live.run_options()
-    local found = {}
-    for key, option in pairs(options.of_run()) do
+    local of_run, found = options.of_run(), {}
+    if of_run == taken.of_run then return taken.options end
+    taken.of_run, taken.options = of_run, found
+    for key, option in pairs(of_run) do
         if not option.setup then found[key] = option end
     end
     for _, option in ipairs(options.declared { session_options }) do found[option.key] = option end

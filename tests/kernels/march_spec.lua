@@ -76,11 +76,11 @@ describe('a step in one pass', function()
     it('cuts more fields so that a group has the local memory for them', function()
         local gpu = { name = 'a GPU', info = { kind = 'gpu', vendor = 'NVIDIA', model = 'a GPU',
             local_memory = 48 * 1024, compute_units = 132, arch = 'sm_90' } }
-        local function shape_of(fields, precision, n)
+        local function shape_of(count, precision, n)
             local scheme = euler.new {}
             scheme = setmetatable({ fields = {}, equation = { primitives = {} } },
                 { __index = scheme })
-            for k = 1, fields do scheme.fields[k], scheme.equation.primitives[k] = 'f', 'f' end
+            for k = 1, count do scheme.fields[k], scheme.equation.primitives[k] = 'f', 'f' end
             local shape = cuts.one_pass_shape(scheme, gpu, precision,
                 { nx = n, ny = n, cells = n * n })
             return { shape.kernel, shape.W, shape.GROUP }

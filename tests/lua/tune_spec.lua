@@ -427,17 +427,15 @@ describe('tuning a scenario', function()
     } do
         local kernel, scheme, scenario, options = unpack(case)
         it('passes over what does not compile, and says so once: ' .. kernel, function()
-            local euler, program = require 'mare.schemes.euler', source_files.program
+            local euler, text_of = require 'mare.schemes.euler', source_files.text
             local d, new = device.open(trial.device), euler.new
             euler.new = function(desc)
                 desc.passes = 2
                 return new(desc)
             end
-            source_files.program = function(file, desc)
-                local found = program(file, desc)
+            source_files.text = function(text, file, desc)
                 local is_wrong = desc.defines and desc.defines.GROUP == 2
-                if is_wrong then found.source = '#error not here\n' .. found.source end
-                return found
+                return text_of((is_wrong and '#error not here\n' or '') .. text, file, desc)
             end
             options.nx, options.ny, options.device, options.quiet = 64, 64, d.name, true
             local expected = field_after(scenario, options)
@@ -448,7 +446,7 @@ describe('tuning a scenario', function()
             local said, ok, found = heard(field_after, scenario, options)
             os.remove(shapes.path())
             shapes.forget()
-            euler.new, source_files.program = new, program
+            euler.new, source_files.text = new, text_of
             assert.is_true(ok, tostring(found))
             assert.same(expected, found)
             assert.equal(1, #said)

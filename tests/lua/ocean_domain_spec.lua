@@ -168,7 +168,8 @@ describe('an ocean refuses', function()
 
     it('options that cannot be, naming them', function()
         assert.matches("^ocean: scheme 'fast' %(there are: .*linear", refused { scheme = 'fast' })
-        assert.matches("^ocean: unknown field 'dept' %(allowed: .*depth", refused { dept = 3 })
+        assert.matches("^ocean: unknown field 'dept' %(did you mean 'depth'%?%) %(allowed: .*depth",
+            refused { dept = 3 })
         assert.matches("^ocean: friction: kind = 'rough' %(allowed: linear, manning, quadratic%)",
             refused { depth = 1, friction = { kind = 'rough', coefficient = 1 } })
         assert.matches('^ocean: viscosity = %-1, must be from 0', refused { depth = 1,

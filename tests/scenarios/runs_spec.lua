@@ -68,21 +68,26 @@ end)
 describe('a checkpoint file', function()
     local path, data
 
+    local function header(steps)
+        return { version = '0', device = 'null:0', run_id = 'a', identity = {}, outputs = {},
+            t = 0.1 * steps, steps = steps, dt = 0.1, rate = 1, cfl = 0.45 }
+    end
+
     before_each(function()
         path, data = folder .. '/run.ck', ffi.new('double[5]', 1, 2, 3, 4, 5)
     end)
 
     it('keeps the last few, and finds the newest that is whole', function()
-        for n = 1, 4 do checkpoint.write(path, 3, { n = n }, data, 40) end
+        for n = 1, 4 do checkpoint.write(path, 3, header(n), data, 40) end
         assert.equal('run.ck run.ck.1 run.ck.2', listing())
         local found = checkpoint.newest(path)
-        assert.equal(4, found.header.n)
+        assert.equal(4, found.header.steps)
         assert.equal(ffi.string(data, 40), ffi.string(found.state, found.bytes))
         local bytes = slurp(path)
         spit(path, bytes:sub(1, 60) .. string.char((bytes:byte(61) + 1) % 256) .. bytes:sub(62))
         spit(path .. '.1', slurp(path .. '.1'):sub(1, -2))
         found = checkpoint.newest(path)
-        assert.equal(2, found.header.n)
+        assert.equal(2, found.header.steps)
         assert.truthy(found.passed_over[1]:find 'run.ck is damaged: its checksum is wrong')
         assert.truthy(found.passed_over[2]:find('run.ck.1 is not complete', 1, true))
         spit(path .. '.2', 'text')

@@ -1,6 +1,7 @@
 -- Tests scenarios/TUTORIAL.md: every snippet runs in one session, one after the
 -- other, as a reader would type it.
 
+require 'mare'
 local examples = require 'mare.session.examples'
 local lfs = require 'lfs'
 local repl = require 'mare.session.repl'

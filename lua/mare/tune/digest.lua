@@ -71,7 +71,7 @@ end
 
 -- Adds an array of numbers in one call, and the rest of the table key by key.
 function Digest:add_table(t)
-    if t.data and t.count then return self:add_numbers(t.data, 0, t.count) end
+    if rawget(t, 'data') and rawget(t, 'count') then return self:add_numbers(t.data, 0, t.count) end
     if self.is_closed_over and (getmetatable(t) or is_module(t)) then return end
     local is_array = type(t[1]) == 'number' and pcall(self.add_numbers, self, t, 1, #t)
     for _, key in ipairs(sorted_keys(t, is_array and #t or 0)) do

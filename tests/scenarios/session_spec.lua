@@ -160,7 +160,7 @@ describe('a session on a terminal', function()
 
     terminal_it('keeps the tabs of what is pasted', function()
         start()
-        enter '#"tab\tinside", mare.me\t== nil, 40 +\t\t4'
+        enter '#"tab\tinside", math.me\t== nil, 40 +\t\t4'
         see '\n10 +true +44\n'
         leave()
     end)
@@ -311,6 +311,7 @@ describe('a session on a terminal', function()
         local without = folder .. '/without.lua'
         local file = assert(io.open(without, 'w'))
         file:write [[
+            require 'mare'
             package.loaded['bindings.editline'] = { open = function() error('no libedit', 0) end }
             os.exit(require('mare.session.talk')())]]
         file:close()

@@ -100,7 +100,7 @@ add_notices() {
 
 add_tree() {
     (cd "$root" && find core/mare.h bindings lua kernels scenarios tests -type f \
-        \( ! -name '*.c' -o -name 'table1_*.c' \) \
+        \( ! -name '*.c' -o -name 'table1_*.c' -o -name '*_openmp.c' \) \
         \( ! -name '*.nc' -o -path 'scenarios/data/*' \) -print0 |
         tar --null -T - -cf -) | tar -C "$mare" -xf -
     git -C "$root" describe --always --dirty --abbrev=12 >"$mare/commit" 2>/dev/null ||

@@ -21,7 +21,8 @@ local weights = { FFMA = 2, FADD = 1, FMUL = 1, FMNMX = 1, MUFU = 1, DFMA = 2, D
 -- ---- which kernels a step runs ----
 
 -- A substitute for a device, which records what is compiled and bound.
-local h200 = { info = { kind = 'gpu', vendor = 'NVIDIA Corporation', compute_units = 132 } }
+local h200 = { info = { kind = 'gpu', vendor = 'NVIDIA Corporation', compute_units = 132,
+    local_memory = 48 * 1024 } }
 
 function h200.program(_, desc)
     local program = { desc = desc }

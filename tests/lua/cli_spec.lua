@@ -431,6 +431,8 @@ describe('an interrupt', function()
     end)
 
     it('of a copied tree runs with what lies beside it', function()
+        local is_tree = host.library:sub(1, #host.root + 7) == host.root .. '/build/'
+        if not is_tree then pending 'this is no source tree with its build folder' end
         local output = shell(([[
             tree=$(mktemp -d) && mkdir "$tree/build" "$tree/core" && cd %s &&
                 cp -R lua bindings "$tree" && cp core/mare.h "$tree/core" &&

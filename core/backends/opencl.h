@@ -23,6 +23,10 @@ struct mr_cl_event;
 struct mr_cl_program;
 struct mr_cl_kernel;
 
+/* What NVIDIA's compiler adds to the local memory of a kernel, in bytes: neither the limit of a
+ * device nor the need of a kernel counts it. */
+enum { MR_PTX_LOCAL_BYTES = 16 };
+
 enum {
 #define MR_CL_CONSTANT(name, value) MR_##name = value,
 #define MR_CL_ERROR(name, value, status, meaning) MR_##name = value,

@@ -137,8 +137,8 @@ static mare_status read_features(mr_opencl_entry *entry) {
     if (has_word(extensions, "cl_khr_device_uuid")) read_uuid(entry);
     info->warp_size = warp_size(entry);
     MR_TRY(read_ptx_arch(entry));
-    if (entry->ptx_arch) {      /* its compiler takes 16 bytes of each group's for itself */
-        info->local_memory -= 16;
+    if (entry->ptx_arch && info->local_memory > MR_PTX_LOCAL_BYTES) {
+        info->local_memory -= MR_PTX_LOCAL_BYTES;
         info->max_local_memory = info->local_memory;
     }
     info->has_scopes = entry->ptx_arch >= 700 || info->kind == MARE_DEVICE_CPU;

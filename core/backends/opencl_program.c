@@ -367,7 +367,8 @@ mare_status mr_opencl_kernel_info(mr_native native, mr_native kernel_native,
               "%s", kernel->name);
     out->arg_count = count;
     out->max_group_size = (uint32_t)group;
-    out->local_memory = local;
+    const uint64_t extra = device->entry->ptx_arch ? MR_PTX_LOCAL_BYTES : 0;
+    out->local_memory = local > extra ? local - extra : 0;
     out->private_memory = private;
     out->warp_size = device->entry->info.kind == MARE_DEVICE_CPU ? 1 : (uint32_t)multiple;
     out->registers = find_registers(kernel);

@@ -669,7 +669,7 @@ int32_t clGetKernelWorkGroupInfo(struct mr_cl_kernel *kernel, struct mr_cl_devic
     RETURN_IF_INJECTED(clGetKernelWorkGroupInfo);
     uint64_t value = name == MR_CL_KERNEL_WORK_GROUP_SIZE                      ? 128
                      : name == MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE ? 32
-                     : name == MR_CL_KERNEL_LOCAL_MEM_SIZE                     ? 64
+                     : name == MR_CL_KERNEL_LOCAL_MEM_SIZE ? 64 + 16 /* as NVIDIA's compiler */
                                                                                : 16;
     return answer(&value, sizeof value, size, out, needed);
 }

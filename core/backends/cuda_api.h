@@ -50,24 +50,6 @@ struct CUDA_KERNEL_NODE_PARAMS_v2_st {
     struct CUctx_st *ctx;
 };
 
-struct CUDA_MEMCPY3D_PEER_st {
-    size_t srcXInBytes, srcY, srcZ, srcLOD;
-    unsigned srcMemoryType;
-    const void *srcHost;
-    unsigned long long srcDevice;
-    struct CUarray_st *srcArray;
-    struct CUctx_st *srcContext;
-    size_t srcPitch, srcHeight;
-    size_t dstXInBytes, dstY, dstZ, dstLOD;
-    unsigned dstMemoryType;
-    void *dstHost;
-    unsigned long long dstDevice;
-    struct CUarray_st *dstArray;
-    struct CUctx_st *dstContext;
-    size_t dstPitch, dstHeight;
-    size_t WidthInBytes, Height, Depth;
-};
-
 struct CUipcMemHandle_st { char reserved[64]; };
 
 /* The vendor's value is a union of 64 bytes, whose kinds that Mare uses are ints. */

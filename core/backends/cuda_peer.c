@@ -32,49 +32,13 @@ mare_status mr_cuda_peer_reach(mr_native device, mr_native peer) {
     return MARE_OK;
 }
 
-static mare_status copy_box(const struct CUDA_MEMCPY3D_PEER_st *copy, struct CUstream_st *stream) {
-    return mr_cuda_check(mr_cu.cuMemcpy3DPeerAsync(copy, stream),
-                         "cuMemcpy3DPeerAsync(%llu bytes x %llu x %llu)",
-                         (unsigned long long)copy->WidthInBytes, (unsigned long long)copy->Height,
-                         (unsigned long long)copy->Depth);
-}
-
-static mare_status queue_copy(struct CUctx_st *dst_context, unsigned long long dst,
-                              struct CUctx_st *src_context, unsigned long long src,
-                              const mare_region *r, struct CUstream_st *stream) {
-    if (r->height == 1 && r->depth == 1)
-        return mr_cuda_check(mr_cu.cuMemcpyPeerAsync(dst, dst_context, src, src_context, r->width,
-                                                     stream),
-                             "cuMemcpyPeerAsync(%llu bytes)", (unsigned long long)r->width);
-    const struct CUDA_MEMCPY3D_PEER_st copy = {
-        .srcMemoryType = MR_CU_MEMORYTYPE_DEVICE,
-        .srcDevice = src,
-        .srcContext = src_context,
-        .srcPitch = r->src_pitch,
-        .srcHeight = r->depth > 1 ? r->src_slice / r->src_pitch : r->height,
-        .dstMemoryType = MR_CU_MEMORYTYPE_DEVICE,
-        .dstDevice = dst,
-        .dstContext = dst_context,
-        .dstPitch = r->dst_pitch,
-        .dstHeight = r->depth > 1 ? r->dst_slice / r->dst_pitch : r->height,
-        .WidthInBytes = r->width,
-        .Height = r->height,
-        .Depth = r->depth,
-    };
-    return copy_box(&copy, stream);
-}
-
+/* Addresses are unique among devices, so that a copy of one's own reaches the other's memory: the
+ * calls for peers do the same, but cannot be captured into a graph. */
 mare_status mr_cuda_peer_copy(mr_native device, mr_native stream, mr_native dst_device,
                               mr_native dst, mr_native src_device, mr_native src,
                               const mare_region *r) {
-    const struct mr_cuda_device *to = dst_device.ptr, *from = src_device.ptr;
-    bool pushed;
-    if (to->context == from->context) return mr_cuda_copy(device, stream, dst, src, r);
-    MR_TRY(mr_cuda_enter(device, &pushed));
-    mare_status status = queue_copy(to->context, dst.u64 + r->dst_offset, from->context,
-                                    src.u64 + r->src_offset, r, stream.ptr);
-    mr_cuda_leave(pushed);
-    return status;
+    (void)dst_device, (void)src_device;
+    return mr_cuda_copy(device, stream, dst, src, r);
 }
 
 /* ---- other processes ---- */

@@ -16,37 +16,6 @@ unsigned cuCtxEnablePeerAccess(struct CUctx_st *peer, unsigned flags) {
     return 0;
 }
 
-unsigned cuMemcpyPeerAsync(unsigned long long dst, struct CUctx_st *dst_context,
-                           unsigned long long src, struct CUctx_st *src_context, size_t size,
-                           struct CUstream_st *stream) {
-    NEED_CONTEXT();
-    if (!reaches || dst_context == src_context || !is_primary(dst_context) ||
-        !is_primary(src_context))
-        return INVALID_CONTEXT;
-    return copy_line((void *)(uintptr_t)dst, (void *)(uintptr_t)src, size, stream);
-}
-
-unsigned cuMemcpy3DPeerAsync(const struct CUDA_MEMCPY3D_PEER_st *c, struct CUstream_st *stream) {
-    NEED_CONTEXT();
-    const bool is_plain = c->srcMemoryType == 2 && c->dstMemoryType == 2 && !c->srcHost &&
-                          !c->dstHost && !c->srcXInBytes && !c->srcY && !c->srcZ &&
-                          !c->dstXInBytes && !c->dstY && !c->dstZ;
-    if (!reaches || c->dstContext == c->srcContext) return INVALID_CONTEXT;
-    if (!stream || !is_plain || c->srcHeight < c->Height || c->dstHeight < c->Height)
-        return INVALID_VALUE;
-    return enqueue((struct work){ .kind = COPY,
-                                  .dst = (char *)(uintptr_t)c->dstDevice,
-                                  .src = (char *)(uintptr_t)c->srcDevice,
-                                  .dst_pitch = c->dstPitch,
-                                  .dst_slice = c->dstPitch * c->dstHeight,
-                                  .src_pitch = c->srcPitch,
-                                  .src_slice = c->srcPitch * c->srcHeight,
-                                  .width = c->WidthInBytes,
-                                  .height = c->Height,
-                                  .depth = c->Depth },
-                   stream);
-}
-
 unsigned cuIpcGetMemHandle(struct CUipcMemHandle_st *handle, unsigned long long address) {
     NEED_CONTEXT();
     memset(handle, 0, sizeof *handle);

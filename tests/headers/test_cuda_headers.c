@@ -19,7 +19,6 @@
 #define CUDA_MEMCPY3D_st mr_memcpy3d
 #define CUuuid_st mr_uuid
 #define CUDA_KERNEL_NODE_PARAMS_v2_st mr_kernel_node
-#define CUDA_MEMCPY3D_PEER_st mr_memcpy3d_peer
 #define CUipcMemHandle_st mr_ipc_handle
 #define CUlaunchAttribute_st mr_launch_attribute
 #define CUlaunchConfig_st mr_launch_config
@@ -27,7 +26,6 @@
 #undef CUDA_MEMCPY3D_st
 #undef CUuuid_st
 #undef CUDA_KERNEL_NODE_PARAMS_v2_st
-#undef CUDA_MEMCPY3D_PEER_st
 #undef CUipcMemHandle_st
 #undef CUlaunchAttribute_st
 #undef CUlaunchConfig_st
@@ -69,15 +67,6 @@ NODE_FIELD(kernelParams) NODE_FIELD(extra) NODE_FIELD(kern) NODE_FIELD(ctx)
 _Static_assert(sizeof(struct mr_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2),
                "CUDA_KERNEL_NODE_PARAMS_v2");
 
-#define PEER_FIELD(name)                                                                           \
-    _Static_assert(offsetof(struct mr_memcpy3d_peer, name) == offsetof(CUDA_MEMCPY3D_PEER, name),  \
-                   #name);
-
-PEER_FIELD(srcMemoryType) PEER_FIELD(srcDevice) PEER_FIELD(srcContext) PEER_FIELD(srcPitch)
-PEER_FIELD(srcHeight) PEER_FIELD(dstMemoryType) PEER_FIELD(dstDevice) PEER_FIELD(dstContext)
-PEER_FIELD(dstPitch) PEER_FIELD(dstHeight) PEER_FIELD(WidthInBytes) PEER_FIELD(Height)
-PEER_FIELD(Depth)
-_Static_assert(sizeof(struct mr_memcpy3d_peer) == sizeof(CUDA_MEMCPY3D_PEER), "its size");
 _Static_assert(sizeof(struct mr_ipc_handle) == sizeof(CUipcMemHandle), "CUipcMemHandle");
 
 #define CONFIG_FIELD(name)                                                                         \

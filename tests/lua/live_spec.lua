@@ -69,6 +69,18 @@ describe('a simulation by hand', function()
         refused("'t' cannot be set", function() sim.t = 0 end)
     end)
 
+    it('knows of the steps that were queued when an interrupt came', function()
+        local sim, whole = kelvin_helmholtz { t_end = 1 }, kelvin_helmholtz { t_end = 1 }
+        sim:step(2)
+        sim.simulation:step(5)      -- queued, and then nobody read the clock
+        assert.equal(7, sim.steps)
+        sim.simulation:step(4)
+        assert.equal(5, sim:step(5).steps - 11)
+        assert.same(numbers(whole:step(16)), numbers(sim))
+        sim.simulation:step(1)
+        assert.truthy(tostring(sim):find('after 17 steps', 1, true))
+    end)
+
     it('saves, and goes on from what it saved', function()
         local sim = kelvin_helmholtz():step(10)
         sim:save(folder .. '/kh.nc', { variables = 'u' }):save(folder .. '/kh.ck')

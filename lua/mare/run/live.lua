@@ -220,15 +220,20 @@ end
 
 local Live = { __methods = methods }
 
+-- An interrupt can come after steps were queued and before their clock was read:
+-- whatever is asked of the simulation then comes after that.
 function Live.__index(self, name)
+    local is_released = rawget(self, 'is_released')
     if methods[name] then
-        if rawget(self, 'is_released') and name ~= 'release' then
+        if is_released and name ~= 'release' then
             errors.argument('simulation: %s: it has been released', name)
         end
-        return methods[name]
+    elseif not readable[name] then
+        return nil
     end
-    local read = readable[name]
-    return read and read(rawget(self, 'simulation'))
+    local simulation = rawget(self, 'simulation')
+    if not is_released then simulation:catch_up() end
+    return methods[name] or readable[name](simulation)
 end
 
 function Live.__newindex(self, name, value)
@@ -259,6 +264,7 @@ end
 
 function Live:__tostring()
     if self.is_released then return self.title .. ': released' end
+    self.simulation:catch_up()
     return ('%s: %s\nvariables %s'):format(self.title, tostring(self.simulation),
         table.concat(variables_of(self), ' '))
 end

@@ -427,10 +427,15 @@ local function read_clocks(self)
     return now
 end
 
+-- Reads if steps were queued since the last time, as by a loop that an interrupt ended.
+function Simulation:catch_up()
+    if self.unread then self:read() end
+end
+
 -- Where the state is depends on how many of the steps queued were taken: reads where that is not
 -- known.
 function Simulation:find_state()
-    if self.levels and self.unread then self:read() end
+    if self.levels then self:catch_up() end
 end
 
 -- Looks at a state whose steps write no maxima (`unwatched`): an invalid one is to be noticed. The
@@ -444,8 +449,8 @@ end
 -- Waits, and returns { t, dt (of the next step), steps, failed }; always the same table.
 function Simulation:read()
     local is_unseen = self.unread and self.scheme.unwatched
-    self.unread = false
     local now = read_clocks(self)
+    self.unread = false
     if is_unseen and not now.failed then now = watch(self) end
     if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
         approach(self)

@@ -23,8 +23,10 @@ function foreign.load(what, names, package)
             end
         end
     end
-    error(string.format('%s was not found (tried %s: %s); Debian and Ubuntu have it in %s', what,
-        table.concat(names, ', '), reason, package), 0)
+    local is_there = reason:find 'failed to map' or reason:find 'annot allocate memory'
+    error(string.format('%s was not %s (tried %s: %s); %s', what, is_there and 'loaded' or 'found',
+        table.concat(names, ', '), reason, is_there and 'memory is too short, or address space '
+        .. '(ulimit -v)' or 'Debian and Ubuntu have it in ' .. package), 0)
 end
 
 return foreign

@@ -5,8 +5,10 @@
  */
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static const mr_backend *const backends[] = { &mr_backend_cuda, &mr_backend_opencl,
                                               &mr_backend_null };
@@ -18,10 +20,22 @@ const mr_backend *mr_registry_backend(int index) {
 
 int mare_backend_count(void) { return BACKEND_COUNT; }
 
+/* A driver that does not fit into the address space looks like one that is not there. */
+static void blame_limit(mare_backend_info *info) {
+    struct rlimit limit;
+    char reason[sizeof info->reason];
+    if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return;
+    memcpy(reason, info->reason, sizeof reason);
+    snprintf(info->reason, sizeof info->reason,
+             "address space is limited to %llu MiB (ulimit -v), where its driver may not fit; %.*s",
+             (unsigned long long)limit.rlim_cur >> 20, (int)sizeof reason - 100, reason);
+}
+
 static mare_status probe(const mr_backend *backend, mare_backend_info *out) {
     memset(out, 0, sizeof *out);
     MR_TRY_WITH(backend->probe(out), "back end '%s'", backend->name);
     memcpy(out->name, backend->name, strlen(backend->name) + 1);
+    if (!out->available) blame_limit(out);
     return MARE_OK;
 }
 

@@ -81,6 +81,10 @@ if o.constituents ~= 'none' and o.spin_up >= o.days then
     mare.options.refuse('spin-up', o.spin_up,
         ('less than --days, %g, or there is nothing to analyse'):format(o.days))
 end
+if o.constituents ~= 'none' and o.t_end <= 86400 * o.spin_up then
+    mare.options.refuse('t-end', o.t_end, ('more than --spin-up, %g s, or there is nothing to '
+        .. 'analyse; --constituents none analyses nothing'):format(86400 * o.spin_up))
+end
 local function constituents(option, text)
     return mare.options.apply(option, mare.tides.list, text)
 end

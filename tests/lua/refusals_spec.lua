@@ -27,6 +27,28 @@ describe('on a command line', function()
         assert.is_true(#text < 300)
     end)
 
+    it('a word of any length is not shown whole, and no byte that a terminal obeys', function()
+        local long = ('x'):rep(100000)
+        for _, words in ipairs { long, '--' .. long, 'sod --' .. long .. '=1', 'help ' .. long,
+            'bench ' .. long, 'sod --device=' .. long, "-e 'error(\"" .. long .. "\")'" } do
+            local _, text = trial.status_of(("'%s' %s"):format(launcher, words))
+            assert.is_true(#text > 40 and #text < 1600, words:sub(1, 20) .. ': ' .. #text)
+        end
+        local text = refused("$'a\27[31m\194\155b'", 'a?[31m?b')
+        assert.is_nil(text:find '\27')
+    end)
+
+    it('a tide that ends before its analysis begins is refused', function()
+        refused('north_sea --t-end 600 --analysis none.nc', '--t-end', '402624', '--constituents')
+    end)
+
+    it('a driver without room in the address space is not taken for one that is not there',
+        function()
+            local _, text = trial.status_of(
+                ("ulimit -v 150000; '%s' sod --device=auto"):format(launcher))
+            assert.truthy(text:find('ulimit -v', 1, true), text)
+        end)
+
     it('an inversion of no constituent is refused', function()
         refused('tide_inversion --constituents=', '--constituents', 'M2')
     end)

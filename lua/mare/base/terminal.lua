@@ -2,6 +2,7 @@
 -- standard output, everything else to standard error. A terminal shows progress
 -- in one line that is rewritten in place.
 
+local printable = require 'bindings.printable'
 local system = require 'bindings.system'
 
 local terminal = {}
@@ -52,8 +53,10 @@ function terminal.new(desc)
             clear()
         end
         if not (lines[kind] and event.message) then return end
-        if kind == 'log' then write(kind, lines.log[2]:format(event.level, event.message))
-        else write(kind, lines[kind][2]:format(event.message)) end
+        local is_answer = kind == 'answer'       -- what a user asked for may have colours
+        local message = is_answer and event.message or printable(event.message)
+        if kind == 'log' then write(kind, lines.log[2]:format(event.level, message))
+        else write(kind, lines[kind][2]:format(message)) end
     end
     return { hear = hear, pause = is_terminal and pause.terminal or pause.file }
 end

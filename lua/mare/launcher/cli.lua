@@ -6,6 +6,7 @@
 
 local host = require 'bindings.host'
 local errors = require 'bindings.errors'
+local printable = require 'bindings.printable'
 local read = require 'bindings.read'
 
 local usage = [[
@@ -67,6 +68,10 @@ end
 
 local max_frames = 12
 
+local function tell(message)
+    io.stderr:write('mare: ', printable(message), '\n')
+end
+
 -- The message handler of errors. It collects what is known only while the stack
 -- exists.
 local function describe(failure)
@@ -79,7 +84,7 @@ local function print_failure(report)
     local is_text = type(failure) == 'string' or errors.is(failure)
     local text = is_text and tostring(failure)
         or ('error() was called with %s, not with a message'):format(tostring(failure))
-    io.stderr:write('mare: ', text, '\n')
+    tell(text)
     if report.all then
         io.stderr:write(report.all, '\n')
         return
@@ -89,7 +94,7 @@ local function print_failure(report)
 end
 
 local function bad_usage(message, ...)
-    io.stderr:write('mare: ', message:format(...), "\nTry 'mare --help'.\n")
+    tell(message:format(...) .. "\nTry 'mare --help'.")
     return 2
 end
 
@@ -104,13 +109,13 @@ local function status_of(report)
         io.stderr:write('mare: interrupted\n')
         return 130
     elseif status == 'unfinished' then
-        io.stderr:write('mare: ', report.failure.message, '\n')
+        tell(report.failure.message)
         return 3
     elseif status == 'usage' then
-        io.stderr:write('mare: ', report.failure.message, "\nTry --help.\n")
+        tell(report.failure.message .. '\nTry --help.')
         return 2
     elseif status == 'MARE_ERROR_IO' and not report.all then    -- not the fault of a script's line
-        io.stderr:write('mare: ', report.failure.message, '\n')
+        tell(report.failure.message)
         return 1
     end
     print_failure(report)
@@ -137,7 +142,7 @@ local function run_text(text, chunk_name, name, words)
     local chunk, message = loadstring(text, chunk_name)
     host.options.script = { name = name, text = text }
     if chunk then return run(chunk, name, words) end
-    io.stderr:write('mare: ', message, '\n')
+    tell(message)
     return 1
 end
 

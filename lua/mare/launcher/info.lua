@@ -9,6 +9,7 @@ local identity = require 'mare.run.identity'
 local json = require 'mare.base.json'
 local literal = require 'mare.base.literal'
 local netcdf = require 'bindings.netcdf'
+local printable = require 'bindings.printable'
 local words = require 'mare.base.words'
 
 local info = {}
@@ -170,7 +171,7 @@ end
 -- that a terminal would obey are shown as '?'.
 function info.lines(path)
     local lines = lines_of(path)
-    for k, line in ipairs(lines) do lines[k] = line:gsub('[%z\1-\8\11-\31\127]', '?') end
+    for k, line in ipairs(lines) do lines[k] = printable(line, true) end
     return lines
 end
 

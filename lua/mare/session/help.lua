@@ -2,6 +2,7 @@
 
 local handle = require 'bindings.handle'
 local options = require 'mare.base.options'
+local printable = require 'bindings.printable'
 local reference = require 'mare.session.reference'
 local screen = require 'mare.draw.screen'
 
@@ -151,7 +152,7 @@ local function of_text(text)
     local entry = all[text] or all['mare.' .. text]
     if entry then return show_with_members(entry) end
     local found = help.search(text)
-    if #found == 0 then return ("Nothing about '%s'."):format(text) end
+    if #found == 0 then return printable(("Nothing about '%s'."):format(text)) end
     local rest = #found - max_found
     for k = #found, max_found + 1, -1 do found[k] = nil end
     return list(found) .. (rest > 0 and ('\n  ... %d more'):format(rest) or '')

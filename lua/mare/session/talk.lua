@@ -9,6 +9,7 @@ local editline = require 'bindings.editline'
 local handle = require 'bindings.handle'
 local history = require 'mare.session.history'
 local host = require 'bindings.host'
+local printable = require 'bindings.printable'
 local repl = require 'mare.session.repl'
 local screen = require 'mare.draw.screen'
 local terminal = require 'bindings.terminal'
@@ -62,7 +63,7 @@ local function answer(status, text)
     if text == '' then return end
     if status == 'error' then
         io.stdout:flush()
-        io.stderr:write(screen.paint('31', text, 2), '\n')
+        io.stderr:write(screen.paint('31', printable(text), 2), '\n')
     else
         io.stdout:write(text, '\n')
     end

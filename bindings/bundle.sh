@@ -103,8 +103,6 @@ add_tree() {
         \( ! -name '*.c' -o -name 'table1_*.c' -o -name '*_openmp.c' \) \
         \( ! -name '*.nc' -o -path 'scenarios/data/*' \) -print0 |
         tar --null -T - -cf -) | tar -C "$mare" -xf -
-    git -C "$root" describe --always --dirty --abbrev=12 >"$mare/commit" 2>/dev/null ||
-        echo unknown >"$mare/commit"
 }
 
 rm -rf "$out"

@@ -24,7 +24,9 @@ require 'bindings.plan'      -- gives streams their :record
 local C, check = mare.C, mare.check
 local class = handle.class('device', 'mare_device', C.mare_device_release)
 local device = class.methods
-local M = { check = program.check, version = mare.version }
+-- full_version: for people and in records; keys of caches and digests hold the version alone.
+local M = { check = program.check, version = mare.version, commit = mare.commit,
+            full_version = mare.version .. ', commit ' .. mare.commit }
 
 local info_c = ffi.new 'mare_device_info'
 local backend_c = ffi.new 'mare_backend_info'

@@ -21,7 +21,7 @@ if C.mare_api_version() ~= tonumber(C.MARE_API_VERSION) then
         :format(host.library, C.mare_api_version(), host.header, tonumber(C.MARE_API_VERSION)), 0)
 end
 
-local M = { C = C, version = ffi.string(C.mare_version()) }
+local M = { C = C, version = ffi.string(C.mare_version()), commit = ffi.string(C.mare_commit()) }
 
 local log_level, log_line = ffi.new 'uint32_t[1]', ffi.new 'char[512]'
 local log_names = { 'error', 'warn', 'info', 'debug' }

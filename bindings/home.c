@@ -85,6 +85,7 @@ void mare_home_push(lua_State *L, const char *root) {
     lua_newtable(L);
     set_string(L, "library", library);
     set_string(L, "version", mare_version());
+    set_string(L, "commit", mare_commit());
     lua_pushnumber(L, (double)(uintptr_t)&library_lock);
     lua_setfield(L, -2, "lock");
     lua_pushcfunction(L, locked);

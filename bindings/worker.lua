@@ -112,7 +112,7 @@ end
 
 local function settings(module, fd)
     local known = {}
-    for _, key in ipairs { 'root', 'library', 'header', 'version', 'launcher' } do
+    for _, key in ipairs { 'root', 'library', 'header', 'version', 'commit', 'launcher' } do
         if host[key] then known[#known + 1] = string.format('%s = %q', key, host[key]) end
     end
     return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, host = { %s,

@@ -76,6 +76,9 @@ typedef enum mare_status {
 /* MARE_API_VERSION of the library that was loaded */
 int mare_api_version(void);
 const char *mare_version(void);                 /* "0.1.0" */
+/* The commit that the library was built from, "868805e64c1f", with "-dirty" behind it if files
+ * had been edited, or "unknown". For people and records: nothing depends on it. */
+const char *mare_commit(void);
 const char *mare_status_name(mare_status status);   /* "MARE_ERROR_ARGUMENT" */
 /* this thread's last failure, valid until its next mare_ call; "" if none */
 const char *mare_error_message(void);

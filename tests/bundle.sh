@@ -12,7 +12,7 @@ cd "$place"
 
 clean() { env -i MARE_CACHE=off MARE_DEVICE=null "$@"; }
 
-clean "$home/bin/mare" --version
+clean "$home/bin/mare" --version | grep -E '^mare [0-9.]+, commit ([0-9a-f]{12}|unknown)'
 tests=$home/share/mare/tests
 clean "$home/bin/mare" "$tests/busted.lua" "$tests/lua/grid_spec.lua"
 clean "$home/bin/mare" -e '

@@ -104,7 +104,8 @@ expect mare "$prefix/share/mare $prefix/lib/libmare.so.0" "$("$prefix/bin/mare" 
 expect luajit "$prefix/share/lua/5.1/../../../share/mare" "$(
     LUA_PATH="$prefix/share/lua/5.1/?.lua;;" luajit -e "local mare = require 'mare'
         assert(mare.device.open('null').name == 'null:0' and mare.grid) $where")"
-expect 'no environment' mare "$(env -i MARE_CACHE=off "$prefix/bin/mare" --version)"
+expect 'no environment' "$("$build/mare" --version)" \
+    "$(env -i MARE_CACHE=off "$prefix/bin/mare" --version)"
 size=$(du -sk "$prefix" | cut -f1)
 echo "installed: $size KiB, libraries $(du -Lk "$prefix/lib/libmare.so" | cut -f1) and" \
     "$(du -Lk "$prefix/lib/libmare_engine.so" | cut -f1) KiB"

@@ -10,7 +10,7 @@ set(generated ${CMAKE_BINARY_DIR}/generated)
 # The static library is for programs that compute without Lua: LuaJIT's FFI reaches libmare as a
 # shared one.
 add_library(mare_static STATIC)
-target_link_libraries(mare_static PUBLIC mare_core)
+target_link_libraries(mare_static PRIVATE mare_commit PUBLIC mare_core)
 set_target_properties(mare_static PROPERTIES OUTPUT_NAME mare
     ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 

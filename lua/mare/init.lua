@@ -80,7 +80,7 @@ end
 
 -- For sessions: all names.
 local function names()
-    local list = { 'root', 'version' }
+    local list = { 'root', 'version', 'commit' }
     for name in pairs(modules) do list[#list + 1] = name end
     for name in pairs(calls) do list[#list + 1] = name end
     return list
@@ -95,7 +95,7 @@ local function module_of(name)
 end
 
 -- root: the folder that holds Mare's own files, such as scenarios/data.
-local mare = setmetatable({ version = device.version, root = host.root }, {
+local mare = setmetatable({ version = device.version, commit = device.commit, root = host.root }, {
     __index = function(self, name)
         local found = find(name)
         if found then

@@ -4,7 +4,7 @@
 -- least sizes and counts, its figures mean nothing, and they are not recorded.
 
 local json = require 'dkjson'
-local host = require 'bindings.host'
+local mare = require 'bindings.device'
 
 local record = {}
 
@@ -39,24 +39,11 @@ function record.time(device, work, budget, batches)
     return record.median(seconds), seconds[1], seconds[#seconds]
 end
 
-local function first_line(path)
-    local file = io.open(path)
-    local line = file and file:read '*l'
-    if file then file:close() end
-    return line
-end
-
 local function answer(command)
     local pipe = io.popen(command .. ' 2>/dev/null')
     local line = pipe and pipe:read '*l'
     if pipe then pipe:close() end
     return line
-end
-
--- Returns the commit; a bundle has it in a file.
-local function commit()
-    return first_line(host.root .. '/commit')
-        or answer(("git -C '%s' rev-parse --short=12 HEAD"):format(host.root))
 end
 
 -- Returns "1980 MHz, 3201 MHz, 650.00 W", or nil. Right after a measurement
@@ -85,7 +72,7 @@ function record.write(device, values, row)
     local info = device.info
     values.device, values.model, values.driver = info.name, info.model, info.driver
     values.clocks = clocks(info)
-    values.mare, values.commit = host.version, commit()
+    values.mare, values.commit = mare.version, mare.commit
     values.date = os.date '!%Y-%m-%dT%H:%M:%SZ'
     local path = not small and os.getenv 'MARE_RECORDS'
     if path then

@@ -67,7 +67,7 @@ describe('mare', function()
     end)
 
     it('tells its version and its usage', function()
-        check(0, 'mare ' .. host.version, { '--version' })
+        check(0, 'mare ' .. host.version .. ', commit ' .. host.commit .. '\n', { '--version' })
         check(0, 'Usage: mare FILE.lua', { '--help' })
         for _, name in ipairs { 'info', 'rerun', 'doctor', 'cache', 'bench' } do
             check(0, 'Usage: mare ' .. name, { name, '--help' })
@@ -210,7 +210,7 @@ describe('mare', function()
         local text = mare { 'doctor', '--json' }
         assert.falsy(text:find('e+18', 1, true))    -- the size of buffers of the null device
         local found = require('dkjson').decode(text)
-        assert.equal(host.version, found.mare.version)
+        assert.same({ host.version, host.commit }, { found.mare.version, found.mare.commit })
         assert.equal('cuda', found.backends[1].name)
         assert.equal('null:0', found.devices[#found.devices].name)
         assert.is_number(found.cache.bytes)

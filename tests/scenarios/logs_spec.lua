@@ -96,7 +96,7 @@ describe('a journal', function()
         assert.equal('start warning output output checkpoint output end', events(lines))
         local start, last = lines[1], lines[7]
         assert.equal('rest', start.title)
-        assert.equal(mare.version, start.version)
+        assert.same({ mare.version, mare.commit }, { start.version, start.commit })
         assert.same({ nx = 48, ny = 40, x = { 0, 1.2 }, y = { 0, 1 } }, start.grid)
         assert.equal('Euler', start.parameters.equations)
         assert.truthy(start.parameters.device:find ':%d+ %(')

@@ -75,7 +75,8 @@ function journal.start(desc, found, common, options)
         if name ~= 'scenario_text' and name ~= 'arguments' then parameters[name] = value end
     end
     return {
-        version = device.version, title = desc.title, parameters = parameters, options = options,
+        version = device.version, commit = device.commit,
+        title = desc.title, parameters = parameters, options = options,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y },
         restart = found and { path = found.path, t = found.header.t, step = found.header.steps },
     }

@@ -29,9 +29,9 @@ local position = {
 
 -- What every header holds. Particles and analyses check theirs.
 local header_rule = {
-    version = words, device = words, title = optional(words), run_id = words,
-    identity = list(list(words, 2)), t = number, steps = whole, dt = number, rate = number,
-    cfl = number, last = optional(number), t_end = optional(number), state = optional({}),
+    version = words, commit = optional(words), device = words, title = optional(words),
+    run_id = words, identity = list(list(words, 2)), t = number, steps = whole, dt = number,
+    rate = number, cfl = number, last = optional(number), t_end = optional(number), state = optional({}),
     series = optional { shape = words, rows = words, accounts = optional(words) },
     analyses = optional(list({})),
     outputs = list { last = optional(number), position = position },

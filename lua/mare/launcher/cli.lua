@@ -203,7 +203,7 @@ function commands.help(name, extra)
 end
 
 commands['--version'] = function()
-    print('mare ' .. (host.version or require('bindings.device').version))
+    print('mare ' .. require('bindings.device').full_version)
     return 0
 end
 

@@ -106,8 +106,8 @@ function M.examine()
     local libraries = {}
     for i, entry in ipairs(optional) do libraries[i] = examine_optional(entry) end
     return {
-        mare = { version = device.version, root = host.root, library = host.library,
-                 lua = jit.version,
+        mare = { version = device.version, commit = device.commit, root = host.root,
+                 library = host.library, lua = jit.version,
                  system = jit.os .. ' ' .. jit.arch },
         backends = attempt(device.backends),
         devices = attempt(examine_devices),
@@ -187,7 +187,7 @@ function M.text()
     local found = M.examine()
     local mare = found.mare
     local lines = {
-        ('Mare %s (%s, %s)'):format(mare.version, mare.lua, mare.system),
+        ('Mare %s, commit %s (%s, %s)'):format(mare.version, mare.commit, mare.lua, mare.system),
         '  root      ' .. mare.root, '  library   ' .. mare.library,
     }
     section(lines, 'Back ends', found.backends, backend_text)

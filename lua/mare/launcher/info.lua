@@ -143,7 +143,8 @@ local function checkpoint_lines(found)
     local h = found.header
     local lines = {
         'checkpoint: whole, its checksum is right', 'title: ' .. (h.title or 'none'),
-        'source: Mare ' .. h.version, 'device: ' .. h.device, place_line(h),
+        'source: Mare ' .. h.version .. ', commit ' .. (h.commit or 'unknown'),
+        'device: ' .. h.device, place_line(h),
     }
     for _, entry in ipairs(h.identity) do lines[#lines + 1] = identity.line(entry) end
     for _, output in ipairs(h.outputs) do

@@ -144,7 +144,7 @@ function rerun.prepare(path, changes)
     end
     check_history(path, attributes, first)
     paths.kept = path
-    local here = 'Mare ' .. device.version
+    local here = 'Mare ' .. device.full_version
     if attributes.source ~= here then
         events.warn('made by %s, this is %s', attributes.source, here)
     end

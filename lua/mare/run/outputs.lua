@@ -138,7 +138,7 @@ end
 local function spec_of(desc, wanted, common)
     local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
-        path = wanted.path, title = desc.title, source = 'Mare ' .. device.version,
+        path = wanted.path, title = desc.title, source = 'Mare ' .. device.full_version,
         space_units = units.length, time_units = units.time, epoch = desc.epoch,
         has_dates = desc.domain ~= nil,
         grid = { nx = g.nx, ny = g.ny, x = g.x, y = g.y, coordinates = g.coordinates },

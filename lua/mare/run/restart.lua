@@ -112,7 +112,8 @@ end
 local function header(self, sim)
     local clock, particles = sim.now, self.particles
     local list = {
-        version = device.version, device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
+        version = device.version, commit = device.commit,
+        device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
         title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
         steps = clock.steps,
         dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,

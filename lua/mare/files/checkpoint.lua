@@ -31,7 +31,8 @@ local position = {
 local header_rule = {
     version = words, commit = optional(words), device = words, title = optional(words),
     run_id = words, identity = list(list(words, 2)), t = number, steps = whole, dt = number,
-    rate = number, cfl = number, last = optional(number), t_end = optional(number), state = optional({}),
+    rate = number, cfl = number, last = optional(number), t_end = optional(number),
+    state = optional({}),
     series = optional { shape = words, rows = words, accounts = optional(words) },
     analyses = optional(list({})),
     outputs = list { last = optional(number), position = position },

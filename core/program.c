@@ -153,13 +153,16 @@ static bool load_cached(mare_program *program, const mr_text *key) {
     return program->cached;
 }
 
-static mare_status compile(mare_program *program, const mr_source *source, mr_blob *binary) {
+static mare_status compile(mare_program *program, const mr_source *source, bool is_kept,
+                           mr_blob *binary) {
     mare_device *device = program->device;
     mr_blob log = { 0 };
-    mare_status status = device->backend->program_build(device->native, source, binary, &log);
+    mare_status status = device->backend->program_build(
+        device->native, source, binary, is_kept ? NULL : &program->native, &log);
     if (log.data) mr_text_append(&program->log, log.data, strnlen(log.data, log.size));
     free(log.data);
     MR_TRY(status);
+    if (!binary->data) return MARE_OK;
     return device->backend->program_load(device->native, binary, &program->native);
 }
 
@@ -186,11 +189,12 @@ static mare_status build(mare_program *program, const mr_source *source, bool ca
     mr_blob binary = { 0 };
     int lock = -1;
     double start = now_ms();
+    bool is_kept = cacheable && *mare_cache_path();
     mare_status status = make_key(program->device, source, &key);
     if (status != MARE_OK) goto done;
-    if (cacheable && (load_cached(program, &key) || await_cached(program, &key, &lock))) goto done;
-    status = compile(program, source, &binary);
-    if (status == MARE_OK && cacheable)
+    if (is_kept && (load_cached(program, &key) || await_cached(program, &key, &lock))) goto done;
+    status = compile(program, source, is_kept, &binary);
+    if (status == MARE_OK && is_kept)
         mr_cache_store(key.data, key.size, source->name, program->device->info.model, &binary);
 done:
     if (status == MARE_OK)

@@ -163,7 +163,7 @@ mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint
 
 /* ---- cuda_program.c ---- */
 mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
-                                  mr_blob *log);
+                                  mr_native *loaded, mr_blob *log);
 mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_cuda_program_unload(mr_native device, mr_native program);
 mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uint64_t *size);

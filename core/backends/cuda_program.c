@@ -12,7 +12,8 @@
 /* ---- programs ---- */
 
 mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
-                                  mr_blob *log) {
+                                  mr_native *loaded, mr_blob *log) {
+    (void)loaded;
     const struct mr_cuda_device *target = device.ptr;
     return mr_nvrtc_compile(target->arch, source, binary, log);
 }

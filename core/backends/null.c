@@ -187,8 +187,8 @@ static mare_status event_elapsed_ms(mr_native device, mr_native start, mr_native
 }
 
 static mare_status program_build(mr_native device, const mr_source *source, mr_blob *binary,
-                                 mr_blob *log) {
-    (void)device, (void)log;
+                                 mr_native *loaded, mr_blob *log) {
+    (void)device, (void)loaded, (void)log;
     const char *error = strstr(source->text, "#error");
     if (error) return mr_fail(MARE_ERROR_BUILD, "%.*s", (int)strcspn(error, "\n"), error);
     size_t size = strlen(source->text);

@@ -207,7 +207,7 @@ mare_status mr_opencl_fill(mr_native device, mr_native stream, mr_native dst, ui
                            uint64_t size, const void *pattern, uint32_t pattern_size);
 
 mare_status mr_opencl_program_build(mr_native device, const mr_source *source, mr_blob *binary,
-                                    mr_blob *log);
+                                    mr_native *loaded, mr_blob *log);
 mare_status mr_opencl_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_opencl_program_unload(mr_native device, mr_native program);
 mare_status mr_opencl_program_key(mr_native device, uint32_t language, char *out,

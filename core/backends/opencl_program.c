@@ -5,7 +5,9 @@
  * NVIDIA's compiler is not asked to flush denormal numbers: it would do so in sums and changes of
  * sign only, for which it then takes instructions of their own instead of parts of a product.
  * A binary travels with its options in front ("options NUL binary"), since the driver finishes
- * compiling when it is loaded.
+ * compiling when it is loaded. PoCL compiles a kernel for the shape of its first launch; asked for
+ * a binary, it compiles each for any shape too, which costs as much again. So where nobody keeps
+ * the binary, the program that was built is taken. NVIDIA's tells its registers only when loaded.
  */
 #include "opencl.h"
 
@@ -226,8 +228,28 @@ static mare_status get_binary(struct mr_cl_program *program, const mr_text *opti
     return MARE_OK;
 }
 
+static mare_status wrap(struct mr_cl_program *program, mr_native *out) {
+    mr_opencl_program *wrapped = calloc(1, sizeof *wrapped);
+    if (!wrapped) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program");
+    wrapped->program = program;
+    out->ptr = wrapped;
+    return MARE_OK;
+}
+
+/* Gives the binary, or the program in *loaded. */
+static mare_status take(const mr_opencl_device *device, struct mr_cl_program *program,
+                        const mr_text *options, mr_blob *binary, mr_native *loaded) {
+    if (loaded && !device->entry->is_nvidia) return wrap(program, loaded);
+    sigset_t mask;
+    mr_opencl_hold_signals(&mask); /* PoCL links here */
+    mare_status status = get_binary(program, options, binary);
+    mr_opencl_release_signals(&mask);
+    if (status == MARE_OK) mr_cl.clReleaseProgram(program);
+    return status;
+}
+
 mare_status mr_opencl_program_build(mr_native native, const mr_source *source, mr_blob *binary,
-                                    mr_blob *log) {
+                                    mr_native *loaded, mr_blob *log) {
     mr_opencl_device *device = native.ptr;
     mr_text options = { 0 }, words = { 0 };
     struct mr_cl_program *program = NULL;
@@ -235,15 +257,14 @@ mare_status mr_opencl_program_build(mr_native native, const mr_source *source, m
     mare_status status = options.failed
                              ? mr_fail(MARE_ERROR_MEMORY, "out of host memory for compiler options")
                              : compile(device, source, mr_text_cstr(&options), &program, &words);
-    sigset_t mask;
-    mr_opencl_hold_signals(&mask); /* PoCL links here */
-    if (status == MARE_OK) status = get_binary(program, &options, binary);
-    mr_opencl_release_signals(&mask);
+    if (status == MARE_OK) {
+        status = take(device, program, &options, binary, loaded);
+        if (status != MARE_OK) mr_cl.clReleaseProgram(program);
+    }
     if (words.data && !words.failed) {
         *log = (mr_blob){ words.data, words.size };
         words.data = NULL;
     }
-    if (program) mr_cl.clReleaseProgram(program);
     mr_text_free(&words);
     mr_text_free(&options);
     return status;

@@ -357,6 +357,23 @@ static void caches(mare_device *device) {
     mare_program_release(other);
 }
 
+/* Without the cache a vendor's program may be taken as it was built, without a binary. */
+static void uncached(mare_device *device) {
+    setenv("MARE_CACHE", "off", 1);
+    for (int i = 0; i < 2; i++) {
+        mare_program *program = NULL;
+        mare_kernel *kernel = NULL;
+        mare_program_desc desc = { .source = "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = 5; }",
+                                   .name = "uncached.krn" };
+        CHECK_OK(mare_program_create(device, &desc, &program));
+        CHECK_NUMBER(mare_program_cached(program), 0);
+        CHECK_OK(mare_kernel_create(program, "f", &kernel));
+        mare_kernel_release(kernel);
+        mare_program_release(program);
+    }
+    setenv("MARE_CACHE", folder, 1);
+}
+
 /* ---- plain CUDA and OpenCL ---- */
 
 static const char plain_cuda[] =
@@ -694,6 +711,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     shows_errors_in_includes(device, info);
     takes_any_define(device);
     caches(device);
+    uncached(device);
     runs_plain(device, info);
     describes_kernels(device, info);
     leaves_signals_alone();

@@ -5,6 +5,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local block = require 'bindings.block'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local buffer = require 'bindings.buffer'
@@ -39,11 +40,15 @@ local function read_args(k, count)
     for i = 1, count do
         check(C.mare_kernel_arg(k, i - 1, arg_info))
         local name = ffi.string(arg_info.name)
+        local field_count = tonumber(arg_info.field_count)
         args[i] = {
             name = name, type = mare.type_names[tonumber(arg_info.type)],
             is_buffer = arg_info.is_buffer ~= 0, is_const = arg_info.is_const ~= 0,
         }
         index[name] = i - 1
+        if field_count > 0 then
+            args[i].type, args[i].fields = 'struct', block.read(k, i - 1, name, field_count)
+        end
     end
     return args, index
 end
@@ -69,10 +74,10 @@ end
 
 local extras = { global = true, group = true, bytes = true, together = true }
 
--- Binds every argument by name; global and group are the shape (a number or { x, y, z }), bytes
--- what a run reads and writes, which the profile turns into a rate, `together` whether all groups
--- must run at the same time, which CUDA alone can promise. What is also an argument's name is the
--- argument. Returns the launch.
+-- Binds every argument by name, a struct from a table of its fields (block.lua); global and group
+-- are the shape (a number or { x, y, z }), bytes what a run reads and writes, which the profile
+-- turns into a rate, `together` whether all groups must run at the same time, which CUDA alone can
+-- promise. What is also an argument's name is the argument. Returns the launch.
 function kernel:bind(values)
     if type(values) ~= 'table' then
         errors.argument("kernel '%s': bind takes a table", self.name)
@@ -126,31 +131,53 @@ local function set_boxed(self, index, name, value)
     return C.mare_launch_set_real(self.handle, index, number)
 end
 
--- Sets one argument: a number or a buffer.
+-- Sets what is no argument of a number or a buffer: a block, or a field of one.
+local function set_block(self, name, value)
+    local k, index = self.kernel, self.index[name]
+    local field = not index and block.find(k, name)
+    if field then return block.set_field(self, field, value) end
+    if not index then no_argument(k, name) end
+    local arg = k.args[index + 1]
+    if not arg.fields then wrong_value(self, name, value) end
+    block.set(self, arg, value)
+end
+
+-- Sets one argument: a number or a buffer; of a struct all fields by a table, or one of them by
+-- 'argument.field'.
 function launch:set(name, value)
     local index, kind = self.index[name], type(value)
-    if not index then no_argument(self.kernel, name) end
     local status
-    if kind == 'number' then
+    if not index then
+        return set_block(self, name, value)
+    elseif kind == 'number' then
         status = C.mare_launch_set_real(self.handle, index, value)
     elseif buffer.is(value) then
         status = C.mare_launch_set_buffer(self.handle, index, value.handle)
     elseif kind == 'cdata' then
         status = set_boxed(self, index, name, value)
     else
-        wrong_value(self, name, value)
+        return set_block(self, name, value)
     end
     if status ~= 0 then check(status) end
 end
 
--- Where a scalar lives, as a pointer to its type: p[0] = value changes the next run and costs
--- nothing else. Valid as long as the launch, and unchecked.
-function launch:scalar(name)
+-- The type of a scalar, or of a field 'argument.field', and where it lives in the launch.
+local function scalar_of(self, name)
     local index = self.index[name]
+    local field = not index and block.find(self.kernel, name)
+    if field then return field.type, block.pointer(self, field) end
     if not index then no_argument(self.kernel, name) end
     local pointer = C.mare_launch_scalar(self.handle, index)
     if pointer == nil then check(C.MARE_ERROR_ARGUMENT) end
-    return ffi.cast(mare.ctypes[self.kernel.args[index + 1].type] .. ' *', pointer)
+    local type = self.kernel.args[index + 1].type
+    return type, ffi.cast(mare.ctypes[type] .. ' *', pointer)
+end
+
+-- Where a scalar or a field lives, as a pointer to its type: p[0] = value changes the next run and
+-- costs nothing else. Valid as long as the launch, and unchecked.
+function launch:scalar(name)
+    local _, pointer = scalar_of(self, name)
+    return pointer
 end
 
 local function extent(into, what, sizes)
@@ -220,8 +247,8 @@ function launch:runner(names, s)
     errors.wanted('launch:runner', 'table', names)
     local types, pointers = {}, {}
     for k, name in ipairs(names) do
-        pointers[k] = self:scalar(name)
-        types[k] = mare.ctypes[self.kernel.args[self.index[name] + 1].type]
+        types[k], pointers[k] = scalar_of(self, name)
+        types[k] = mare.ctypes[types[k]]
     end
     local on, key = stream.handle(s, 'launch:runner'), table.concat(types, ' ')
     runners[key] = runners[key] or make_runners(types)

@@ -3,6 +3,12 @@
 -- 8.4 MB without recycle() and 5.0 with it; Kelvin-Helmholtz with output every 20 steps costs
 -- 5.9 to 6.7 % more than without output where fields go through the page cache and 4.6 % where
 -- place() puts them past it (tests/bench/output.lua).
+--
+-- HDF5 gives each chunk its place, at the start of a page, tells where (hdf5.lua), and writes only
+-- its index; place() puts the memory of the device there by O_DIRECT. So it is for chunks of
+-- 64 KiB or more of whole pages (nx ny and nx times the rows of a chunk multiples of 1024 in
+-- float) without missing values, where the file system can; all else goes through HDF5, to the
+-- same data.
 
 local ffi = require 'ffi'
 local posix = require 'bindings.posix'

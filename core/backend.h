@@ -18,8 +18,9 @@
 
 typedef union mr_native { void *ptr; uint64_t u64; } mr_native;
 
-/* A kernel argument as the launch keeps it; a buffer's is its native and its offset added up, which
- * is an address where natives are addresses. */
+/* A word of the kernel arguments that a launch keeps. A buffer has one, its native and its offset
+ * added up, which is an address where natives are addresses; a scalar has one; a parameter block
+ * has as many as it fills. */
 typedef union mr_value {
     unsigned char bytes[8];
     uint64_t u;
@@ -46,9 +47,11 @@ typedef struct mr_dispatch {
     const char *name;               /* of the kernel */
     mr_native kernel;
     uint32_t arg_count;
-    const mare_arg_info *args;      /* by argument, as the next two */
-    mr_value *values;
+    uint32_t word_count;            /* of all arguments */
+    const mare_arg_info *args;      /* by argument, as spans and words */
     mr_span *spans;                 /* of buffers */
+    uint32_t *words;                /* where in `values` the argument begins */
+    mr_value *values;
 } mr_dispatch;
 
 /* A program on its way to the compiler: one flat text, includes resolved, #line in place. */

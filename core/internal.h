@@ -104,11 +104,14 @@ typedef struct mr_signature {
     uint32_t group[3];              /* that the source fixes; 0: none, or only the vendor knows */
     uint64_t local_bytes;           /* of MR_LOCAL_LARGE */
     mare_arg_info *args;
+    mare_field_info *fields;        /* of all parameter blocks, in the order of the arguments */
+    uint32_t field_count;
 } mr_signature;
 /* Finds kernel `name` in flat source text and parses its parameters and its group; names are
  * resolved through the defines. */
 mare_status mr_signature_parse(const mr_source *source, const char *name, mr_signature *out);
 void mr_signature_free(mr_signature *signature);
+uint32_t mr_signature_first_field(const mr_signature *signature, uint32_t index);
 
 struct mare_program {
     mr_object object;
@@ -165,8 +168,8 @@ struct mare_launch {
     mr_op op;                       /* to run it */
     mare_kernel *kernel;
     mare_buffer **buffers;          /* retained, by argument; NULL for scalars */
-    bool *is_set;                   /* by argument */
-    uint32_t missing;               /* arguments not set */
+    bool *is_set;                   /* by argument, then by field of the blocks */
+    uint32_t missing;               /* arguments and fields not set */
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
 };
 _Static_assert(offsetof(struct mare_launch, dispatch.name) - offsetof(struct mare_launch, device) <=

@@ -89,3 +89,16 @@ mare_status mare_kernel_arg(mare_kernel *kernel, uint32_t index, mare_arg_info *
     *out = kernel->signature.args[index];
     return MARE_OK;
 }
+
+mare_status mare_kernel_field(mare_kernel *kernel, uint32_t index, uint32_t field,
+                              mare_field_info *out) {
+    mare_arg_info arg;
+    if (!out) return mr_fail(MARE_ERROR_ARGUMENT, "mare_kernel_field: out is required");
+    MR_TRY(mare_kernel_arg(kernel, index, &arg));
+    if (field >= arg.field_count)
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "kernel '%s', argument %u '%s': field %u, it has %u counted from 0",
+                       kernel->object.label, index, arg.name, field, arg.field_count);
+    *out = kernel->signature.fields[mr_signature_first_field(&kernel->signature, index) + field];
+    return MARE_OK;
+}

@@ -383,13 +383,28 @@ typedef struct mare_arg_info {
     uint32_t type;
     uint32_t is_buffer;             /* 1: a pointer to global memory */
     uint32_t is_const;              /* 1: a pointer to const */
+    uint32_t field_count;           /* of a parameter block, a struct by value; else 0 */
+    uint64_t size;                  /* of a value, bytes; 0 of a buffer */
 } mare_arg_info;
+
+/* A field of a parameter block. The struct is declared in the source of the kernel and holds
+ * scalars of the types that arguments may have, arrays of one dimension of them and the vendors'
+ * vectors of two and four (int2); it lies in memory as in C. */
+typedef struct mare_field_info {
+    char name[64];
+    uint32_t type;                  /* of an element */
+    uint32_t count;                 /* elements: 1, or those of an array or a vector */
+    uint64_t offset;                /* from the start of the block, bytes */
+} mare_field_info;
 
 mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out);
 void mare_kernel_retain(mare_kernel *kernel);
 void mare_kernel_release(mare_kernel *kernel);
 mare_status mare_kernel_query(mare_kernel *kernel, mare_kernel_info *out);
 mare_status mare_kernel_arg(mare_kernel *kernel, uint32_t index, mare_arg_info *out);
+/* Fields count from 0 in each block. */
+mare_status mare_kernel_field(mare_kernel *kernel, uint32_t index, uint32_t field,
+                              mare_field_info *out);
 
 /* ---- launches: a kernel with its arguments and shape, prepared once and run often ---- */
 
@@ -405,8 +420,19 @@ mare_status mare_launch_set_int(mare_launch *launch, uint32_t index, int64_t val
 mare_status mare_launch_set_real(mare_launch *launch, uint32_t index, double value);
 mare_status mare_launch_set_scalar(mare_launch *launch, uint32_t index, uint32_t type,
                                    const void *value);
-/* The address of a scalar, to be written in place; NULL if the argument is a buffer. */
+/* The address of a scalar, to be written in place; NULL if the argument is something else. */
 void *mare_launch_scalar(mare_launch *launch, uint32_t index);
+/* A parameter block as a whole: a struct that is declared as the kernel's is, of the same size. */
+mare_status mare_launch_set_block(mare_launch *launch, uint32_t index, const void *value,
+                                  uint64_t size);
+/* One field of it, checked as an argument is. element: of an array, 0 of a scalar; elements that
+ * are not set are 0. */
+mare_status mare_launch_set_field_int(mare_launch *launch, uint32_t index, uint32_t field,
+                                      uint32_t element, int64_t value);
+mare_status mare_launch_set_field_real(mare_launch *launch, uint32_t index, uint32_t field,
+                                       uint32_t element, double value);
+/* The address of a field, to be written in place, or NULL. */
+void *mare_launch_field(mare_launch *launch, uint32_t index, uint32_t field);
 /* global: work-items along x, y, z, rounded up to whole groups (kernels guard their bounds).
  * group NULL: the one that the source fixes by MR_GROUP_SIZE or reqd_work_group_size with
  * integers, names defined so, + - * / and brackets, else chosen by Mare. A fixed group allows no

@@ -80,13 +80,14 @@ static mr_token read_parameter(mr_cursor *c, parameter *p) {
 }
 
 /* The last word names the parameter unless it is all there is or belongs to the type ("unsigned
- * int"). */
+ * int", "struct cell"). */
 static void split_name(parameter *p) {
     if (p->type.count < 2) return;
     mr_token last = p->type.words[p->type.count - 1];
     mare_type ignored;
     mr_words alone = { .words = { last }, .count = 1 };
     if (mr_type_is_builtin(&alone, &ignored)) return;
+    if (p->type.count == 2 && mr_token_is(p->type.words[0], "struct")) return;
     p->name = last;
     p->type.count--;
 }
@@ -126,8 +127,9 @@ static mare_status check_pointer(const reader *self, const parameter *p, uint32_
     return MARE_OK;
 }
 
-/* Why a known type cannot be passed by value; NULL if it can. */
-static const char *unpassable(mare_type type) {
+const char *mr_unpassable(const mr_source *source, const mr_words *words, mare_type type) {
+    if (source->language == MARE_LANGUAGE_MARE && mr_token_is(words->words[0], "size_t"))
+        return "OpenCL passes no size_t; use mr_index";
     switch (type) {
     case MARE_TYPE_HALF: return "half cannot be passed by value; pass a float";
     case MARE_TYPE_BOOL: return "bool cannot be passed by value; pass an int";
@@ -140,36 +142,46 @@ static const char *unpassable(mare_type type) {
 
 static mare_status check_scalar(const reader *self, const parameter *p, uint32_t index,
                                 mr_answer answered, mare_type type) {
-    mr_token first = p->type.count ? p->type.words[0] : (mr_token){ .start = "" };
-    if (self->source->language == MARE_LANGUAGE_MARE && mr_token_is(first, "size_t"))
-        return refuse(self, p, index, "OpenCL passes no size_t; use mr_index");
-    if (answered == MR_TYPE_KNOWN && unpassable(type))
-        return refuse(self, p, index, unpassable(type));
+    const char *why = mr_unpassable(self->source, &p->type, type);
+    if (why) return refuse(self, p, index, why);
     if (answered == MR_TYPE_KNOWN) return MARE_OK;
     if (answered == MR_TYPE_AMBIGUOUS)
         return refuse(self, p, index,
                       "the source gives this type more than one meaning; fix it by a define");
-    if (mr_token_is(first, "struct"))
-        return refuse(self, p, index, "a struct cannot be passed by value");
     return refuse(
         self, p, index,
         "this type is not known (allowed: char to unsigned long, int8_t to uint64_t, "
-        "float, double, real, or a name that a define, typedef or #define gives one of them)");
+        "float, double, real, a name that a define, typedef or #define gives one of them, or a "
+        "struct that the source declares)");
 }
 
-static mare_status describe(reader *self, parameter *p, uint32_t index, mare_arg_info *out) {
+/* A struct that the text declares is a parameter block; anything else stays for check_scalar. */
+static mare_status describe_block(const reader *self, const parameter *p, uint32_t index,
+                                  mr_signature *out) {
+    mare_status status = mr_read_block(self->source, &p->type, out, &out->args[index]);
+    if (status == MARE_OK) return MARE_OK;
+    return mr_annotate(status, "kernel '%s', argument %u '%.*s'", self->kernel, index,
+                       (int)p->name.size, p->name.start ? p->name.start : "");
+}
+
+static mare_status describe(reader *self, parameter *p, uint32_t index, mr_signature *out) {
+    mare_arg_info *arg = &out->args[index];
     if (p->odd.size || p->type.overflow || !p->type.count)
-        return refuse(self, p, index, "only plain scalars and pointers are understood here");
+        return refuse(self, p, index,
+                      "only plain scalars, structs and pointers are understood here");
     split_name(p);
     mare_type type = MARE_TYPE_NONE;
     mr_answer answered = type_of(self, &p->type, &type);
-    MR_TRY(p->stars ? check_pointer(self, p, index) : check_scalar(self, p, index, answered, type));
-    if (p->name.size >= sizeof out->name)
+    if (answered == MR_TYPE_UNKNOWN && !p->stars) MR_TRY(describe_block(self, p, index, out));
+    if (p->stars) MR_TRY(check_pointer(self, p, index));
+    else if (!arg->field_count) MR_TRY(check_scalar(self, p, index, answered, type));
+    if (p->name.size >= sizeof arg->name)
         return refuse(self, p, index, "the name is too long (at most 63 bytes)");
-    *out = (mare_arg_info){ .type = answered == MR_TYPE_KNOWN ? type : MARE_TYPE_NONE,
-                            .is_buffer = p->stars > 0,
-                            .is_const = p->stars && (p->is_const || p->is_constant) };
-    if (p->name.size) memcpy(out->name, p->name.start, p->name.size);
+    if (answered == MR_TYPE_KNOWN) arg->type = type;
+    if (answered == MR_TYPE_KNOWN && !p->stars) arg->size = mare_type_size(type);
+    arg->is_buffer = p->stars > 0;
+    arg->is_const = p->stars && (p->is_const || p->is_constant);
+    if (p->name.size) memcpy(arg->name, p->name.start, p->name.size);
     return MARE_OK;
 }
 
@@ -198,7 +210,7 @@ mare_status mr_read_parameters(const mr_source *source, const char *kernel, mr_c
         if (out->arg_count == 0 && *end.start == ')' && is_void(&p)) return MARE_OK;
         if (out->arg_count == MAX_ARGS)
             return refuse(self, &p, out->arg_count, "too many arguments (at most 256)");
-        MR_TRY(describe(self, &p, out->arg_count, &out->args[out->arg_count]));
+        MR_TRY(describe(self, &p, out->arg_count, out));
         out->arg_count++;
         if (*end.start == ')') return MARE_OK;
     }

@@ -55,7 +55,18 @@ typedef enum mr_answer { MR_TYPE_KNOWN, MR_TYPE_UNKNOWN, MR_TYPE_AMBIGUOUS } mr_
 bool mr_type_is_builtin(const mr_words *list, mare_type *out);
 mr_answer mr_type_resolve(const mr_source *source, const mr_words *list, mare_type *out);
 
+/* ---- block.c: structs that are passed by value ---- */
+
+/* Looks for the struct of that name in the text and adds its fields to those of `out`; `block` gets
+ * their number and the size, or stays as it is where the text has no such struct. The failure tells
+ * what in the struct cannot be passed. */
+mare_status mr_read_block(const mr_source *source, const mr_words *name, mr_signature *out,
+                          mare_arg_info *block);
+
 /* ---- parameter.c: the parameters of one kernel ---- */
+
+/* Why a type that is known cannot be passed by value; NULL if it can. */
+const char *mr_unpassable(const mr_source *source, const mr_words *words, mare_type type);
 
 extern const char *const mr_attribute_words[];      /* which a bracket follows; ends with NULL */
 /* Reads them from behind the opening bracket to behind the closing one. */

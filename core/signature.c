@@ -2,8 +2,8 @@
  * parameters, the group that it fixes, its large local array.
  *
  * Vendors tell the arguments of a kernel unevenly or not at all; the text tells them everywhere
- * alike. parameter.c reads the parameters, typename.c and constant.c what names stand for, lex.c
- * the tokens.
+ * alike. parameter.c reads the parameters, block.c the structs among them, typename.c and
+ * constant.c what names stand for, lex.c the tokens.
  */
 #include "parse.h"
 
@@ -140,9 +140,10 @@ static bool equal_types(const mr_signature *a, const mr_signature *b) {
     if (a->arg_count != b->arg_count) return false;
     for (uint32_t i = 0; i < a->arg_count; i++)
         if (a->args[i].type != b->args[i].type || a->args[i].is_buffer != b->args[i].is_buffer ||
-            a->args[i].is_const != b->args[i].is_const)
+            a->args[i].is_const != b->args[i].is_const || a->args[i].size != b->args[i].size)
             return false;
-    return true;
+    return a->field_count == b->field_count &&
+           (!a->field_count || !memcmp(a->fields, b->fields, a->field_count * sizeof *a->fields));
 }
 
 /* A declaration may leave a name out. */
@@ -201,11 +202,13 @@ static mare_status take_kernel(finder *self, mr_cursor *c, mr_signature *out) {
         status = mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the source declares it with %s",
                          self->kernel, differs);
     if (status == MARE_OK && (!again || (body && !self->has_body))) {
-        free(out->args);
+        mr_signature taken = *out;
         out->args = now.args;
         out->arg_count = now.arg_count;
+        out->fields = now.fields;
+        out->field_count = now.field_count;
         out->local_bytes = now.local_bytes;
-        now.args = NULL;
+        now = taken;
     }
     mr_signature_free(&now);
     self->found = true;
@@ -266,7 +269,14 @@ mare_status mr_signature_parse(const mr_source *source, const char *name, mr_sig
     return status;
 }
 
+uint32_t mr_signature_first_field(const mr_signature *signature, uint32_t index) {
+    uint32_t first = 0;
+    for (uint32_t i = 0; i < index; i++) first += signature->args[i].field_count;
+    return first;
+}
+
 void mr_signature_free(mr_signature *signature) {
     free(signature->args);
+    free(signature->fields);
     *signature = (mr_signature){ 0 };
 }

@@ -43,14 +43,14 @@ struct capture {
 
 static bool is_current(const struct node *node) {
     const mr_dispatch *launch = node->launch;
-    return !memcmp(node->values, launch->values, launch->arg_count * sizeof *node->values) &&
+    return !memcmp(node->values, launch->values, launch->word_count * sizeof *node->values) &&
            !memcmp(node->groups, launch->groups, sizeof node->groups) &&
            !memcmp(node->group, launch->group, sizeof node->group);
 }
 
 static void note_current(struct node *node) {
     const mr_dispatch *launch = node->launch;
-    memcpy(node->values, launch->values, launch->arg_count * sizeof *node->values);
+    memcpy(node->values, launch->values, launch->word_count * sizeof *node->values);
     memcpy(node->groups, launch->groups, sizeof node->groups);
     memcpy(node->group, launch->group, sizeof node->group);
 }
@@ -106,7 +106,7 @@ static mare_status last_node(struct CUstream_st *stream, struct CUgraphNode_st *
 static mare_status note_launch(struct cuda_plan *plan, struct CUstream_st *stream,
                                const mr_dispatch *launch) {
     struct node *node = new_node(plan);
-    size_t size = launch->arg_count * sizeof(mr_value);
+    size_t size = launch->word_count * sizeof(mr_value);
     mr_value *values = node ? malloc(size ? size : 1) : NULL;
     if (!values) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a plan");
     node->launch = launch;

@@ -156,13 +156,37 @@ mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_
 
 /* ---- launches ---- */
 
+/* The compiler's size of a parameter block is the source's, or the text was read wrongly; older
+ * drivers cannot be asked. */
+static mare_status check_block(const mr_dispatch *launch, uint32_t index) {
+    const mare_arg_info *arg = &launch->args[index];
+    size_t offset, size = 0;
+    if (!arg->field_count || !mr_cu.cuFuncGetParamInfo) return MARE_OK;
+    unsigned code = mr_cu.cuFuncGetParamInfo(launch->kernel.ptr, index, &offset, &size);
+    if (code != MR_CUDA_SUCCESS || size == arg->size) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT,
+                   "argument %u '%s': a struct of %llu bytes by its source, of %zu to the compiler",
+                   index, arg->name, (unsigned long long)arg->size, size);
+}
+
+static mare_status check_blocks(mr_native device, const mr_dispatch *launch) {
+    bool pushed;
+    mare_status status = MARE_OK;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    for (uint32_t i = 0; status == MARE_OK && i < launch->arg_count; i++)
+        status = check_block(launch, i);
+    mr_cuda_leave(pushed);
+    return status;
+}
+
 mare_status mr_cuda_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out) {
-    (void)device;
     const uint32_t count = launch->arg_count;
+    MR_TRY(check_blocks(device, launch));
     struct mr_cuda_launch *made = malloc(sizeof *made + count * sizeof *made->values);
     if (!made) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
     made->function = launch->kernel.ptr;
-    for (uint32_t i = 0; i < count; i++) made->values[i] = launch->values[i].bytes;
+    for (uint32_t i = 0; i < count; i++)
+        made->values[i] = launch->values[launch->words[i]].bytes;
     out->ptr = made;
     return MARE_OK;
 }

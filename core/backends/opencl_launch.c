@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The buffer that the kernel object holds for one argument. */
 typedef struct shadow {
@@ -21,10 +22,10 @@ typedef struct launch_state {
     MR_LINE struct mr_cl_kernel *kernel;
     uint64_t revision; /* of the launch when all this was set; UINT64_MAX before the first run */
     size_t global[3], local[3];
-    uint32_t count;
-    bool *is_set;     /* by argument, as the next two */
-    mr_value *values; /* that the kernel object holds */
+    uint32_t count, word_count;
+    bool *is_set;     /* by argument, as shadows */
     shadow *shadows;
+    mr_value *values; /* that the kernel object holds, by word */
 } launch_state;
 
 void mr_opencl_launch_destroy(mr_native device, mr_native native) {
@@ -44,7 +45,7 @@ static mare_status prepare(launch_state *state, const mr_opencl_kernel *kernel) 
     const size_t count = state->count ? state->count : 1;
     int32_t code = 0;
     state->is_set = calloc(count, sizeof *state->is_set);
-    state->values = calloc(count, sizeof *state->values);
+    state->values = calloc(state->word_count + 1, sizeof *state->values);
     state->shadows = calloc(count, sizeof *state->shadows);
     if (!state->is_set || !state->values || !state->shadows)
         return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
@@ -56,6 +57,7 @@ mare_status mr_opencl_launch_create(mr_native device, const mr_dispatch *launch,
     launch_state *state = mr_line_alloc(sizeof *state);
     if (!state) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a launch");
     state->count = launch->arg_count;
+    state->word_count = launch->word_count;
     state->revision = UINT64_MAX;
     mare_status status = prepare(state, launch->kernel.ptr);
     if (status == MARE_OK) out->ptr = state;
@@ -96,23 +98,30 @@ static mare_status set_buffer(launch_state *state, uint32_t index, const mr_span
     return MARE_OK;
 }
 
-static mare_status set_scalar(launch_state *state, uint32_t index, const mr_dispatch *launch) {
-    const mr_value *value = &launch->values[index];
-    const uint32_t type = launch->args[index].type;
-    const size_t size = mare_type_size((mare_type)type);
-    if (state->is_set[index] && state->values[index].u == value->u) return MARE_OK;
-    MR_CL_TRY(clSetKernelArg, (state->kernel, index, size, value->bytes),
-              "argument %u, %zu bytes", index, size);
+/* A scalar or a parameter block. */
+static mare_status set_value(launch_state *state, uint32_t index, const mr_dispatch *launch) {
+    const uint32_t word = launch->words[index];
+    const size_t size = launch->args[index].size;
+    const unsigned char *bytes = launch->values[word].bytes;
+    if (state->is_set[index] && !memcmp(state->values[word].bytes, bytes, size)) return MARE_OK;
+    MR_CL_TRY(clSetKernelArg, (state->kernel, index, size, bytes), "argument %u, %zu bytes", index,
+              size);
     state->is_set[index] = true;
     return MARE_OK;
 }
 
+static mare_status set_argument(launch_state *state, uint32_t index, const mr_dispatch *launch) {
+    const mare_arg_info *arg = &launch->args[index];
+    const uint32_t word = launch->words[index];
+    MR_TRY(arg->is_buffer ? set_buffer(state, index, &launch->spans[index])
+                          : set_value(state, index, launch));
+    memcpy(&state->values[word], &launch->values[word],
+           arg->is_buffer ? sizeof(mr_value) : arg->size);
+    return MARE_OK;
+}
+
 static mare_status set_arguments(launch_state *state, const mr_dispatch *launch) {
-    for (uint32_t i = 0; i < state->count; i++) {
-        MR_TRY(launch->args[i].is_buffer ? set_buffer(state, i, &launch->spans[i])
-                                         : set_scalar(state, i, launch));
-        state->values[i] = launch->values[i];
-    }
+    for (uint32_t i = 0; i < state->count; i++) MR_TRY(set_argument(state, i, launch));
     return MARE_OK;
 }
 
@@ -128,7 +137,7 @@ static mare_status update(launch_state *state, const mr_dispatch *launch) {
 
 static bool is_current(const launch_state *state, const mr_dispatch *launch) {
     uint64_t changed = state->revision ^ launch->revision;
-    for (uint32_t i = 0; launch->is_open && i < state->count; i++)
+    for (uint32_t i = 0; launch->is_open && i < state->word_count; i++)
         changed |= state->values[i].u ^ launch->values[i].u;
     return !changed;
 }

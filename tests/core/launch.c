@@ -10,6 +10,9 @@ static const char source[] = "MR_KERNEL void all(signed char i8, unsigned char u
                              "    long i64, unsigned long u64, float f, double d, MR_GLOBAL float "
                              "*x, MR_GLOBAL const void *raw) {}\n"
                              "MR_KERNEL void none(void) {}\n"
+                             "typedef struct params { double dt; int n[3]; unsigned char u; "
+                             "float a; } params;\n"
+                             "MR_KERNEL void block(int first, const params p) {}\n"
                              "MR_KERNEL MR_GROUP_SIZE(16, 4, 2) void fixed(void) {}\n";
 
 enum { I8, U8, I16, U16, I32, U32, I64, U64, F, D, X, RAW };
@@ -64,7 +67,7 @@ static void tells_kernels(void) {
     mare_arg_info arg;
     mare_kernel_info info;
     CHECK_FAILS(mare_kernel_create(program, "al", &bad), MARE_ERROR_ARGUMENT, "'launch.krn'",
-                "'al'", "all, none, fixed");
+                "'al'", "all, none, block, fixed");
     CHECK(bad == NULL);
     CHECK_OK(mare_kernel_query(kernel, &info));
     CHECK_TEXT(info.name, "all");
@@ -275,6 +278,69 @@ static void names_what_is_missing(void) {
     mare_kernel_release(empty);
 }
 
+/* The struct of the source above. */
+typedef struct params { double dt; int n[3]; unsigned char u; float a; } params;
+enum { DT, N, U, A };
+
+static void refuses_fields(mare_launch *own) {
+    mare_field_info field;
+    CHECK_FAILS(mare_launch_set_field_int(own, 1, N, 0, 1LL << 31), MARE_ERROR_ARGUMENT,
+                "kernel 'block'", "argument 1 'p.n[0]'", "expects int32", "2147483648 outside");
+    CHECK_FAILS(mare_launch_set_field_real(own, 1, U, 0, 256), MARE_ERROR_ARGUMENT, "'p.u'",
+                "expects uint8", "256 outside 0 .. 255");
+    CHECK_FAILS(mare_launch_set_field_real(own, 1, N, 2, 0.5), MARE_ERROR_ARGUMENT, "'p.n[2]'",
+                "not whole");
+    CHECK_FAILS(mare_launch_set_field_real(own, 1, A, 0, 1e39), MARE_ERROR_ARGUMENT, "'p.a'",
+                "out of its range");
+    CHECK_FAILS(mare_launch_set_field_int(own, 1, N, 3, 1), MARE_ERROR_ARGUMENT, "'p.n'",
+                "element 3, it has 3");
+    CHECK_FAILS(mare_launch_set_field_int(own, 1, 4, 0, 1), MARE_ERROR_ARGUMENT, "'p'",
+                "field 4, it has 4");
+    CHECK_FAILS(mare_launch_set_field_int(own, 0, 0, 0, 1), MARE_ERROR_ARGUMENT, "'first'",
+                "field 0, it has 0");
+    CHECK_FAILS(mare_launch_set_int(own, 1, 1), MARE_ERROR_ARGUMENT, "'p'",
+                "a block of 32 bytes, got the integer 1");
+    CHECK_FAILS(mare_launch_set_block(own, 1, &field, 24), MARE_ERROR_ARGUMENT, "'p'",
+                "a block of 32 bytes, got a block of 24 bytes");
+    CHECK_FAILS(mare_launch_set_block(own, 1, NULL, 32), MARE_ERROR_ARGUMENT, "'p'", "NULL");
+    CHECK_FAILS(mare_launch_set_block(own, 0, &field, 4), MARE_ERROR_ARGUMENT, "expects int32");
+    CHECK(!mare_launch_scalar(own, 1) && !mare_launch_field(own, 1, 4) &&
+          !mare_launch_field(own, 0, 0));
+    mare_kernel *block = own->kernel;
+    CHECK_FAILS(mare_kernel_field(block, 1, 4, &field), MARE_ERROR_ARGUMENT, "'p'", "it has 4");
+    CHECK_FAILS(mare_kernel_field(block, 2, 0, &field), MARE_ERROR_ARGUMENT, "argument 2");
+}
+
+static void takes_blocks(void) {
+    mare_kernel *block = NULL;
+    mare_launch *own = NULL;
+    mare_arg_info arg;
+    mare_field_info field;
+    CHECK_OK(mare_kernel_create(program, "block", &block));
+    CHECK_OK(mare_launch_create(block, &own));
+    mare_kernel_release(block);
+    CHECK_OK(mare_kernel_arg(block, 1, &arg));
+    CHECK(arg.field_count == 4 && arg.size == sizeof(params) && !arg.type && !arg.is_buffer);
+    CHECK_OK(mare_kernel_field(block, 1, U, &field));
+    CHECK(field.offset == offsetof(params, u) && field.type == MARE_TYPE_UINT8 && field.count == 1);
+    CHECK_OK(mare_launch_set_shape(own, (uint32_t[3]){ 1, 1, 1 }, NULL));
+    CHECK_FAILS(mare_launch_run(own, NULL), MARE_ERROR_ARGUMENT,
+                "not set: 0 'first', 1 'p.dt', 1 'p.n', 1 'p.u', 1 'p.a'");
+    CHECK_OK(mare_launch_set_int(own, 0, 1));
+    CHECK_OK(mare_launch_set_field_real(own, 1, DT, 0, 0.5));
+    CHECK_OK(mare_launch_set_field_int(own, 1, N, 2, -7));
+    CHECK_OK(mare_launch_set_field_int(own, 1, U, 0, 255));
+    CHECK_FAILS(mare_launch_run(own, NULL), MARE_ERROR_ARGUMENT, "not set: 1 'p.a'");
+    *(float *)mare_launch_field(own, 1, A) = 1.5f;
+    CHECK_OK(mare_launch_run(own, NULL));
+    const params *now = (const params *)own->dispatch.values[own->dispatch.words[1]].bytes;
+    CHECK(now->dt == 0.5 && now->n[0] == 0 && now->n[2] == -7 && now->u == 255 && now->a == 1.5f);
+    CHECK_OK(mare_launch_set_block(own, 1, &(params){ .dt = 2, .n = { 1, 2, 3 } }, sizeof(params)));
+    CHECK(now->dt == 2 && now->n[1] == 2 && now->a == 0);
+    refuses_fields(own);
+    mare_launch_release(own);
+}
+
 /* Children keep their parents: everything else is released first. */
 static void runs_last_of_all(void) {
     mare_program_release(program);
@@ -303,6 +369,7 @@ int main(void) {
     keeps_fixed_groups();
     chooses_groups();
     names_what_is_missing();
+    takes_blocks();
     runs_last_of_all();
     return check_result();
 }

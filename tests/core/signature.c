@@ -175,7 +175,7 @@ static void follows_defines_before_the_text(void) {
 
 static void refuses(void) {
     REFUSED(OPENCL, "kernel void f(int n, struct cell c)", "kernel 'f'", "argument 1",
-            "'struct cell c'", "struct");
+            "'struct cell c'", "not known", "a struct that the source declares");
     REFUSED(OPENCL, "kernel void f(half h)", "argument 0", "half", "pass a float");
     REFUSED(OPENCL, "kernel void f(bool b)", "bool", "pass an int");
     REFUSED(MARE, "MR_KERNEL void f(mr_half h)", "mr_half", "pass a float");
@@ -231,6 +231,90 @@ static void refuses_what_may_hide(void) {
     REFUSED(MARE, "MR_KERNEL void f(int n\n#if A\n, int a\n#endif\n)", "kernel 'f'", "#");
     REFUSED(MARE, "MR_KERNEL void f(\n#define N 1\nint n)", "kernel 'f'", "#");
     expect(MARE, "MR_KERNEL void f(int n);\n#define N 1\nMR_KERNEL void f(int n)", "int32 n");
+}
+
+/* ---- parameter blocks ---- */
+
+/* Compares the fields of all blocks with "16: int32 n @0; double dt[3] @8", where 16 is the size of
+ * the first argument. */
+static void expect_block(uint32_t language, const char *text, const char *summary) {
+    mr_signature signature;
+    mr_text got = { 0 };
+    if (!CHECK_OK(parse(language, text, "f", &signature))) {
+        fprintf(stderr, "    in %s\n", text);
+        return;
+    }
+    mr_text_format(&got, "%llu:", (unsigned long long)signature.args[0].size);
+    for (uint32_t k = 0; k < signature.field_count; k++) {
+        const mare_field_info *field = &signature.fields[k];
+        mr_text_format(&got, "%s %s %s", k ? ";" : "", mare_type_name((mare_type)field->type),
+                       field->name);
+        if (field->count > 1) mr_text_format(&got, "[%u]", field->count);
+        mr_text_format(&got, " @%llu", (unsigned long long)field->offset);
+    }
+    CHECK_TEXT(mr_text_cstr(&got), summary);
+    mr_text_free(&got);
+    mr_signature_free(&signature);
+}
+
+/* `real` is a double by the defines, GROUP 256. */
+static void reads_blocks(void) {
+    expect_block(MARE, "typedef struct params { int n; real dt; } params;\n"
+                 "MR_KERNEL void f(const params p, MR_GLOBAL real *x)",
+                 "16: int32 n @0; double dt @8");
+    expect_block(MARE, "struct params { real dt; int nx, ny; char c; };\n"
+                 "MR_KERNEL void f(struct params p)",
+                 "24: double dt @0; int32 nx @8; int32 ny @12; int8 c @16");
+    expect_block(CUDA, "struct params { const float a[2 * 3], b; short s; unsigned long long l; };"
+                 "\n__global__ void f(params p)",
+                 "40: float a[6] @0; float b @24; int16 s @28; uint64 l @32");
+    expect_block(OPENCL, "struct tag { float x; };\ntypedef struct tag params;\n"
+                 "kernel void f(const params p)", "4: float x @0");
+    expect_block(OPENCL, "typedef struct { char c; int2 n; float4 v; double2 z; } p;\n"
+                 "kernel void f(p q)",
+                 "48: int8 c @0; int32 n[2] @8; float v[4] @16; double z[2] @32");
+    expect_block(MARE, "#define N 3\ntypedef unsigned word;\n"
+                 "typedef struct p { /* ; */ word w[N]; mr_index i[GROUP / 128]; } p;\n"
+                 "MR_KERNEL void f(p a);\nMR_KERNEL void f(p b) { struct cell *c; }",
+                 "32: uint32 w[3] @0; int64 i[2] @16");
+    expect_block(MARE, "typedef struct a { int n; } a; typedef struct b { float x; int m; } b;\n"
+                 "MR_KERNEL void f(a p, int k, b q)",
+                 "4: int32 n @0; float x @0; int32 m @4");
+    expect_block(MARE, "#if A\ntypedef struct p { int n; } p;\n#else\n"
+                 "typedef struct p { int n; } p;\n#endif\nMR_KERNEL void f(p a)", "4: int32 n @0");
+}
+
+#define REFUSED_BLOCK(fields, ...)                                                                 \
+    REFUSED(MARE, "typedef struct p { " fields " } p;\nMR_KERNEL void f(p a)", "kernel 'f'",       \
+            "argument 0 'a'", "struct 'p'", __VA_ARGS__)
+
+static void refuses_blocks(void) {
+    REFUSED_BLOCK("MR_GLOBAL real *x;", "only scalars", "no pointers");
+    REFUSED_BLOCK("real a[2][2];", "field 'a'", "only scalars");
+    REFUSED_BLOCK("int a[n];", "field 'a'", "length of the array");
+    REFUSED_BLOCK("int a : 3;", "field 'a'", "only scalars");
+    REFUSED_BLOCK("struct q b;", "field 'b'", "a struct within a struct");
+    REFUSED_BLOCK("FIELDS(DO)", "no macros");
+    REFUSED_BLOCK("cell c;", "field 'c'", "not known", "allowed");
+    REFUSED_BLOCK("float3 v;", "field 'v'", "not known");
+    REFUSED_BLOCK("double4 v;", "field 'v'", "not known");
+    REFUSED_BLOCK("int2 v[2];", "field 'v'", "array of vectors");
+    REFUSED_BLOCK("size_t n;", "field 'n'", "mr_index");
+    REFUSED_BLOCK("mr_bool b;", "field 'b'", "pass an int");
+    REFUSED_BLOCK("mr_complex z;", "field 'z'", "two parts");
+    REFUSED_BLOCK("int n;\n#ifdef A\nint m;\n#endif\n", "#");
+    REFUSED_BLOCK("", "no fields");
+    REFUSED_BLOCK("double a[513];", "field 'a'", "4096 bytes");
+    REFUSED_BLOCK("int a, *b;", "field");
+    REFUSED(MARE, "typedef struct p { int n; } p, q;\nMR_KERNEL void f(p a)", "several names");
+    REFUSED(OPENCL, "struct p { int n; } __attribute__((packed));\nkernel void f(struct p a)",
+            "attributes");
+    REFUSED(MARE, "#if A\ntypedef struct p { int n; } p;\n#else\ntypedef struct p { int m; } p;\n"
+            "#endif\nMR_KERNEL void f(p a)", "two ways");
+    REFUSED(MARE, "typedef struct p { int n; } p; typedef struct q { int m; } q;\n"
+            "#if A\nMR_KERNEL void f(p a) {}\n#else\nMR_KERNEL void f(q a) {}\n#endif",
+            "different parameters");
+    REFUSED(OPENCL, "struct p { int n; };\nkernel void f(p a)", "not known");
 }
 
 /* "64 x 1 x 1", or "0 x 0 x 0" where it is not fixed. */
@@ -328,6 +412,8 @@ int main(void) {
     reads_cuda();
     reads_types_of_buffers();
     reads_large_arrays();
+    reads_blocks();
+    refuses_blocks();
     is_not_fooled();
     follows_names();
     follows_defines_before_the_text();

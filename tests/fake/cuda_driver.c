@@ -23,7 +23,7 @@ struct CUgraph_st;
 struct CUstream_st { int priority; struct CUgraph_st *captures; };
 struct CUevent_st { int recorded, pending; double time_ms; struct CUgraph_st *within; };
 struct CUfunc_st { int kind; unsigned most_shared; };
-struct CUmod_st { char *text; struct CUfunc_st axpy, widths; };
+struct CUmod_st { char *text; struct CUfunc_st axpy, widths, block; };
 
 /* What a kernel was given, by value. */
 struct arguments {
@@ -40,6 +40,7 @@ struct work {
     struct arguments arguments;
 };
 
+enum { BLOCK = WIDTHS + 1 };                      /* a kernel: axpy of a parameter block */
 static struct CUctx_st primaries[2], foreign;     /* of devices 7 and 8, which are peers */
 static bool reaches;                              /* 7 the memory of 8 */
 static struct CUctx_st *stack[STACK_SIZE];
@@ -508,6 +509,7 @@ unsigned cuModuleLoadDataEx(struct CUmod_st **module, const void *image, unsigne
     made->text = strdup((const char *)image + 4);
     made->axpy.kind = AXPY;
     made->widths.kind = WIDTHS;
+    made->block.kind = BLOCK;
     live++;
     *module = made;
     return 0;
@@ -527,7 +529,9 @@ unsigned cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *modul
     NEED_CONTEXT();
     if (!strstr(module->text, name) || strstr(module->text, "mangled"))
         return MR_CUDA_ERROR_NOT_FOUND;
-    *function = strcmp(name, "widths") ? &module->axpy : &module->widths;
+    *function = !strcmp(name, "widths")  ? &module->widths
+                : !strcmp(name, "block") ? &module->block
+                                         : &module->axpy;
     return 0;
 }
 
@@ -552,7 +556,8 @@ unsigned cuFuncSetAttribute(struct CUfunc_st *function, unsigned attribute, int 
 unsigned cuFuncGetParamInfo(struct CUfunc_st *function, size_t index, size_t *offset,
                             size_t *size) {
     NEED_CONTEXT();
-    if (index >= (function->kind == AXPY ? 4 : 7)) return INVALID_VALUE;
+    if (index >= (function->kind == AXPY ? 4 : function->kind == BLOCK ? 3 : 7))
+        return INVALID_VALUE;
     *offset = 8 * index;
     *size = 8;
     return 0;
@@ -571,6 +576,12 @@ static struct arguments read_axpy(void **p) {
                                .y = *(float **)p[3] };
 }
 
+static struct arguments read_block(void **p) {
+    const struct { int n; float a; } *block = p[0];
+    return (struct arguments){ .n = block->n, .a = block->a, .x = *(float **)p[1],
+                               .y = *(float **)p[2] };
+}
+
 static struct arguments read_widths(void **p) {
     return (struct arguments){ .c = *(char *)p[0], .s = *(short *)p[1], .i = *(int *)p[2],
                                .l = *(long long *)p[3], .f = *(float *)p[4], .d = *(double *)p[5],
@@ -583,8 +594,10 @@ static bool make_launch(struct CUfunc_st *function, const unsigned grid[3],
     bool shape = grid[0] && grid[1] && grid[1] <= 65535 && grid[2] && block[0] && block[1]
         && block[2] && block[0] * block[1] * block[2] <= 1024;
     if (!function || !shape) return false;
-    *out = (struct work){ .kind = function->kind == AXPY ? AXPY : WIDTHS };
-    out->arguments = out->kind == AXPY ? read_axpy(arguments) : read_widths(arguments);
+    *out = (struct work){ .kind = function->kind == WIDTHS ? WIDTHS : AXPY };
+    out->arguments = function->kind == AXPY    ? read_axpy(arguments)
+                     : function->kind == BLOCK ? read_block(arguments)
+                                               : read_widths(arguments);
     return true;
 }
 

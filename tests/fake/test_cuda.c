@@ -398,6 +398,7 @@ static mare_status run_session(struct session *s) {
     STEP(run_kernels(s));
     STEP(run_call(s));
     STEP(use_local(s));
+    STEP(use_block(s));
     STEP(run_plan(s));
     STEP(reach_peer(s));
     STEP(run_branches(s));

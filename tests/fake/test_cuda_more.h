@@ -67,6 +67,55 @@ static mare_status use_local(struct session *s) {
     return MARE_OK;
 }
 
+/* y += 2 x over the whole of both, by a parameter block. */
+static mare_status run_block(struct session *s, mare_launch *launch) {
+    const struct { int n; float a; } block = { N, 2 };
+    const float one = 1, zero = 0;
+    float last = 0;
+    STEP(mare_buffer_fill(s->x, 0, N * sizeof one, &one, sizeof one, NULL));
+    STEP(mare_buffer_fill(s->y, 0, N * sizeof one, &zero, sizeof zero, NULL));
+    STEP(mare_launch_set_block(launch, 0, &block, sizeof block));
+    STEP(mare_launch_set_buffer(launch, 1, s->x));
+    STEP(mare_launch_set_buffer(launch, 2, s->y));
+    STEP(mare_launch_set_shape(launch, (uint32_t[3]){ N, 1, 1 }, NULL));
+    STEP(mare_launch_run(launch, NULL));
+    STEP(mare_launch_set_field_real(launch, 0, 1, 0, 0.5));
+    STEP(mare_launch_run(launch, NULL));
+    STEP(mare_buffer_download(s->y, (N - 1) * sizeof last, &last, sizeof last, NULL));
+    MUST(last == 2.5f);
+    return MARE_OK;
+}
+
+static mare_status try_block(struct session *s, const char *fields) {
+    char text[256];
+    snprintf(text, sizeof text,
+             "typedef struct params { %s } params;\nMR_KERNEL void block(params p, "
+             "MR_GLOBAL const float *x, MR_GLOBAL float *y) { }\n", fields);
+    const mare_program_desc desc = { .source = text, .name = "block.krn" };
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    mare_launch *launch = NULL;
+    STEP(mare_program_create(s->device, &desc, &program));
+    mare_status status = mare_kernel_create(program, "block", &kernel);
+    if (status == MARE_OK) status = mare_launch_create(kernel, &launch);
+    if (status == MARE_OK) status = run_block(s, launch);
+    mare_launch_release(launch);
+    mare_kernel_release(kernel);
+    mare_program_release(program);
+    return status;
+}
+
+/* The driver tells 8 bytes. */
+static mare_status use_block(struct session *s) {
+    STEP(try_block(s, "int n; float a;"));
+    if (!mr_cu.cuFuncGetParamInfo) return MARE_OK;
+    mare_status status = try_block(s, "int n; float a; float b;");
+    if (status != MARE_ERROR_ARGUMENT) return status;
+    MUST(strstr(mare_error_message(), "argument 0 'p': a struct of 12 bytes by its source, of 8 to "
+                                      "the compiler"));
+    return MARE_OK;
+}
+
 /* To a second device and back, which the first reaches; and as another process would open it. */
 static mare_status reach_peer(struct session *s) {
     const mare_buffer_desc bytes = { .size = 4 * WIDE, .label = "far" };

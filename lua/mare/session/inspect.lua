@@ -95,6 +95,14 @@ function kinds.device(d)
 end
 
 local function argument(arg)
+    if arg.fields then
+        local fields = {}
+        for k, field in ipairs(arg.fields) do
+            local length = field.count > 1 and ('[%d]'):format(field.count) or ''
+            fields[k] = ('%s %s%s;'):format(field.type, field.name, length)
+        end
+        return ('struct { %s } %s'):format(table.concat(fields, ' '), arg.name)
+    end
     if not arg.is_buffer then return ('%s %s'):format(arg.type, arg.name) end
     return ('%s%s *%s'):format(arg.is_const and 'const ' or '', arg.type, arg.name)
 end

@@ -593,6 +593,59 @@ local function check_rooms_itself()
     return #planted == 2 and {} or { #planted .. ' found, not 2' }
 end
 
+-- What generic code asks of a scheme is on the page of schemes, and what is there is asked for.
+local PROTOCOL = 'lua/mare/schemes/README.md'
+
+local function documented_names(text)
+    local names = {}
+    local section = text:match '## What the rooms ask of a scheme(.-)\n## '
+        or text:match '## What the rooms ask of a scheme(.*)' or ''
+    for cell in section:gmatch '\n| ([^|]*) |' do
+        for name in cell:gmatch '`([%w_]+)' do names[name] = true end
+    end
+    return names
+end
+
+local function check_protocol(files)
+    local problems, named, asked = {}, {}, {}
+    for _, file in ipairs(files) do
+        if file.path == PROTOCOL then named = documented_names(file.text) end
+    end
+    for _, file in ipairs(files) do
+        local is_own = under(file.path, 'lua/mare/schemes') or under(file.path, 'lua/mare/ocean')
+        if is_lua(file.path) and under(file.path, 'lua/mare') and not is_own then
+            for number, line in ipairs(file.code) do
+                for name in line:gmatch '%f[%w_]scheme[.:]([%a_][%w_]*)' do
+                    asked[name] = true
+                    if not named[name] then
+                        problems[#problems + 1] = ('%s:%d: %s does not name scheme.%s'):format(
+                            file.path, number, PROTOCOL, name)
+                    end
+                end
+            end
+        end
+    end
+    for name in pairs(named) do
+        if not asked[name] then problems[#problems + 1] = 'nobody asks for scheme.' .. name end
+    end
+    return problems
+end
+
+local function check_protocol_itself()
+    local page = '## What the rooms ask of a scheme\n\n| name | is |\n|---|---|\n'
+        .. '| `halo`, `room()` | `this` |\n| `idle` | |\n\n## Adding\n\n| `other` | |\n'
+    local planted = check_protocol {
+        make_file(PROTOCOL, page),
+        make_file('lua/mare/run/a.lua', 'x = sim.scheme.halo + self.scheme:room()\n'
+            .. 'y = scheme.new -- scheme.never\nz = scheme:other()\n'),
+        make_file('lua/mare/ocean/a.lua', 'x = scheme.own\n'),
+    }
+    table.sort(planted)
+    local found = #planted == 3 and planted[1]:find 'a.lua:2.*new' and planted[2]:find 'a.lua:3'
+        and planted[3]:find 'idle'
+    return found and {} or { #planted .. ' found, not 3: ' .. table.concat(planted, '; ') }
+end
+
 -- A check by a tool that may be absent.
 local function check_with(tool, command)
     local _, missing = capture('command -v ' .. tool)
@@ -613,6 +666,8 @@ end
 conclude('top level', check_top_level())
 conclude('rooms (self-test)', check_rooms_itself())
 conclude('rooms', check_rooms(files))
+conclude('what a scheme is asked for (self-test)', check_protocol_itself())
+conclude('what a scheme is asked for', check_protocol(files))
 check_with('luacheck', 'luacheck --no-color -q .')
 check_with('shellcheck', [[grep -rlE '^#!.*bash|^# shellcheck shell' . \
     --include=run --include=gpu --include='*.sh' --exclude-dir='build*' --exclude-dir=.git |

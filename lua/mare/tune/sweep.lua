@@ -142,18 +142,18 @@ end
 
 -- Returns the panel of speeds, in Mcells/s below 10 Gcells/s as in
 -- progress.lua.
-local function speed_panel(scheme, widths, heights)
-    local best = best_of(scheme.rows, 'mcells_per_second')
+local function speed_panel(entry, widths, heights)
+    local best = best_of(entry.rows, 'mcells_per_second')
     local most = best and best.mcells_per_second or 0
     local unit, scale = 'Mcells/s', 1
     if most >= 1e4 then unit, scale = 'Gcells/s', 1e3 end
-    return panel(scheme.rows, widths, heights, scheme.name .. ': ' .. unit, function(r)
+    return panel(entry.rows, widths, heights, entry.name .. ': ' .. unit, function(r)
         return r.mcells_per_second and r.mcells_per_second / scale
     end, digits(most / scale), 'high')
 end
 
-local function panels_of(scheme, widths, heights)
-    local rows, found = scheme.rows, { speed_panel(scheme, widths, heights) }
+local function panels_of(entry, widths, heights)
+    local rows, found = entry.rows, { speed_panel(entry, widths, heights) }
     for _, one in ipairs { { 'mean power, W', 'watts', 'low' },
         { 'Mcells/J above rest', 'mcells_per_joule', 'high' } } do
         local label, name, best = unpack(one)
@@ -170,7 +170,7 @@ end
 -- cells per joule, the best value framed.
 function sweep.picture(path, rows)
     local widths, heights, list = values_of(rows, 'width'), values_of(rows, 'height'), {}
-    for k, scheme in ipairs(by_scheme(rows)) do list[k] = panels_of(scheme, widths, heights) end
+    for k, entry in ipairs(by_scheme(rows)) do list[k] = panels_of(entry, widths, heights) end
     local function texts(numbers)
         local out = {}
         for k, number in ipairs(numbers) do out[k] = ('%g'):format(number) end
@@ -194,10 +194,10 @@ end
 -- their distance.
 function sweep.findings(rows)
     local lines = {}
-    for _, scheme in ipairs(by_scheme(rows)) do
-        local fast = best_of(scheme.rows, 'mcells_per_second')
-        local frugal = best_of(scheme.rows, 'mcells_per_joule')
-        if fast then lines[#lines + 1] = scheme.name .. ': fastest ' .. describe(fast) end
+    for _, entry in ipairs(by_scheme(rows)) do
+        local fast = best_of(entry.rows, 'mcells_per_second')
+        local frugal = best_of(entry.rows, 'mcells_per_joule')
+        if fast then lines[#lines + 1] = entry.name .. ': fastest ' .. describe(fast) end
         if fast and frugal and fast.mcells_per_joule then
             lines[#lines + 1] = ('    most frugal %s: the fastest takes %.1f %% more energy, the '
                 .. 'most frugal %.1f %% more time'):format(describe(frugal),

@@ -1,4 +1,4 @@
-/* programs.c - compiling, caching and launching: every scalar type, shapes, views, errors in the
+/* programs.c - compiling and launching: every scalar type, shapes, views, errors in the
  * user's own lines. */
 #include "devices.h"
 
@@ -409,50 +409,6 @@ static void takes_any_define(mare_device *device) {
                 "define 'x' would replace a part of mr_gid_x()");
 }
 
-static void caches(mare_device *device) {
-    char source[256];
-    static int serial;
-    mare_program *first = NULL, *second = NULL, *other = NULL;
-    mare_define defines[] = { { "N", "1" } };
-    snprintf(source, sizeof source,
-             "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = N + %d; } // %ld\n", serial++,
-             (long)getpid());
-    mare_program_desc desc = {
-        .source = source, .name = "c.krn", .defines = defines, .define_count = 1
-    };
-    CHECK_OK(mare_program_create(device, &desc, &first));
-    CHECK_OK(mare_program_create(device, &desc, &second));
-    defines[0].value = "2";
-    CHECK_OK(mare_program_create(device, &desc, &other));
-    CHECK_NUMBER(mare_program_cached(first), 0);
-    CHECK_NUMBER(mare_program_cached(second), 1);
-    CHECK_NUMBER(mare_program_cached(other), 0);
-    mare_program_release(first);
-    mare_program_release(second);
-    mare_program_release(other);
-    desc.math = MARE_MATH_FAST;
-    CHECK_OK(mare_program_create(device, &desc, &other));
-    CHECK_NUMBER(mare_program_cached(other), 0);
-    mare_program_release(other);
-}
-
-/* Without the cache a vendor's program may be taken as it was built, without a binary. */
-static void uncached(mare_device *device) {
-    setenv("MARE_CACHE", "off", 1);
-    for (int i = 0; i < 2; i++) {
-        mare_program *program = NULL;
-        mare_kernel *kernel = NULL;
-        mare_program_desc desc = { .source = "MR_KERNEL void f(MR_GLOBAL int *x) { x[0] = 5; }",
-                                   .name = "uncached.krn" };
-        CHECK_OK(mare_program_create(device, &desc, &program));
-        CHECK_NUMBER(mare_program_cached(program), 0);
-        CHECK_OK(mare_kernel_create(program, "f", &kernel));
-        mare_kernel_release(kernel);
-        mare_program_release(program);
-    }
-    setenv("MARE_CACHE", folder, 1);
-}
-
 /* ---- plain CUDA and OpenCL ---- */
 
 static const char plain_cuda[] =
@@ -790,8 +746,6 @@ static void test(mare_device *device, const mare_device_info *info) {
     shows_errors(device, info);
     shows_errors_in_includes(device, info);
     takes_any_define(device);
-    caches(device);
-    uncached(device);
     runs_plain(device, info);
     describes_kernels(device, info);
     leaves_signals_alone();

@@ -23,6 +23,7 @@ local modules = {
     harmonics = function() return require 'mare.tide.harmonics' end,
     image = function() return require 'mare.draw.image' end,
     inverse = function() return require 'mare.tide.inverse' end,
+    kernel = function() return require 'mare.translate.kernel' end,
     live = function() return require 'mare.run.live' end,
     mandelbrot = function() return require 'mare.mandelbrot' end,
     mhd = function() return require 'mare.schemes.mhd' end,

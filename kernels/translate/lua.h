@@ -1,0 +1,55 @@
+/* lua.h - what operators and functions of Lua mean where C means something else. */
+#pragma once
+
+/* a % b has the sign of b. */
+MR_FN int lua_modulo_int(int a, int b) {
+    int r = a % b;
+    return r != 0 && (r ^ b) < 0 ? r + b : r;
+}
+
+MR_FN int64_t lua_modulo_long(int64_t a, int64_t b) {
+    int64_t r = a % b;
+    return r != 0 && (r ^ b) < 0 ? r + b : r;
+}
+
+MR_FN real lua_modulo(real a, real b) { return a - floor(a / b) * b; }
+
+/* x ^ n as a product, for a whole n that is known. */
+MR_FN int lua_power_int(int x, int n) {
+    int product = x;
+    for (int k = 1; k < n; ++k) product *= x;
+    return product;
+}
+
+MR_FN int64_t lua_power_long(int64_t x, int n) {
+    int64_t product = x;
+    for (int k = 1; k < n; ++k) product *= x;
+    return product;
+}
+
+MR_FN real lua_power(real x, int n) {
+    real product = x;
+    for (int k = 1; k < n; ++k) product *= x;
+    return product;
+}
+
+MR_FN int lua_min_int(int a, int b) { return a < b ? a : b; }
+MR_FN int lua_max_int(int a, int b) { return a > b ? a : b; }
+MR_FN int lua_abs_int(int a) { return a < 0 ? -a : a; }
+MR_FN int64_t lua_min_long(int64_t a, int64_t b) { return a < b ? a : b; }
+MR_FN int64_t lua_max_long(int64_t a, int64_t b) { return a > b ? a : b; }
+MR_FN int64_t lua_abs_long(int64_t a) { return a < 0 ? -a : a; }
+
+/* Shifts count modulo 32, as those of Lua's bit library. */
+MR_FN int lua_lshift(int a, int n) { return (int)((unsigned)a << (n & 31)); }
+MR_FN int lua_rshift(int a, int n) { return (int)((unsigned)a >> (n & 31)); }
+MR_FN int lua_arshift(int a, int n) { return a >> (n & 31); }
+MR_FN int lua_bnot(int a) { return ~a; }
+
+#ifdef __OPENCL_VERSION__
+#define lua_huge() ((real)INFINITY)
+#define lua_nan() ((real)NAN)
+#else
+#define lua_huge() ((real)__int_as_float(0x7f800000))
+#define lua_nan() ((real)__int_as_float(0x7fffffff))
+#endif

@@ -1,0 +1,142 @@
+-- Calls in a function that is translated: of the library, and of other functions
+-- of the script, which become functions of the dialect.
+
+local operations = require 'mare.dialect.operations'
+local resolve = require 'mare.translate.resolve'
+local types = require 'mare.translate.types'
+
+local calls = {}
+
+local function count(self, node, wanted)
+    if #node.arguments ~= wanted then
+        self:refuse(node, '%d argument%s wanted, not %d', wanted, wanted == 1 and ' is' or 's are',
+            #node.arguments)
+    end
+end
+
+local function number(self, node, expression)
+    local type = expression(self, node)
+    if type ~= 'none' and not types.is_number(type) then
+        self:refuse(node, 'a number is wanted, not %s', types.name(type))
+    end
+    return type
+end
+
+local function numbers(self, node, expression)
+    local common
+    for _, argument in ipairs(node.arguments) do
+        local type = number(self, argument, expression)
+        if type ~= 'none' then common = common and types.common(common, type) or type end
+    end
+    return common or 'none'
+end
+
+-- ---- the library ----
+
+local function as_real(type)
+    return type == 'none' and type or types.quotient(type, 'whole')
+end
+
+local special = {}
+
+function special.floor(self, node, expression)
+    count(self, node, 1)
+    return numbers(self, node, expression)
+end
+special.ceil, special.abs = special.floor, special.floor
+
+function special.min(self, node, expression)
+    if #node.arguments < 1 then self:refuse(node, 'min and max want numbers') end
+    return numbers(self, node, expression)
+end
+special.max = special.min
+
+function special.fmod(self, node, expression)
+    count(self, node, 2)
+    return numbers(self, node, expression)
+end
+
+function special.pow(self, node, expression)
+    count(self, node, 2)
+    return calls.power(self, node, numbers(self, node, expression))
+end
+
+local function bits(self, node, entry, expression)
+    local unary = entry.special == 'bnot'
+    local shift = entry.special:find 'shift'
+    if unary or shift then count(self, node, unary and 1 or 2) end
+    for _, argument in ipairs(node.arguments) do
+        if not types.is_integer(number(self, argument, expression)) then
+            self:refuse(argument, 'bit.%s wants whole numbers', entry.special)
+        end
+    end
+    return 'int32'
+end
+
+-- Returns the type of a call of a function of the library.
+function calls.known(self, node, entry, expression)
+    self.callees[node] = entry
+    if entry.is_bits then return bits(self, node, entry, expression) end
+    if entry.special then return special[entry.special](self, node, expression) end
+    count(self, node, entry.operands)
+    local list = {}
+    for k, argument in ipairs(node.arguments) do
+        local type = expression(self, argument)
+        if type == 'none' then return 'none' end
+        if type == 'float' or type == 'double' then type = entry.on_reals and 'real' or type end
+        list[k] = type
+    end
+    local result = entry.result(unpack(list))
+    return result or self:refuse(node, "'%s' is for %s, not for %s", entry.name, entry.domain,
+        types.name(list[1]))
+end
+
+-- Returns the type of a power that is no short product.
+function calls.power(self, node, base)
+    if not operations.pow then
+        self:refuse(node, "'^' takes whole numbers from 1 to 8 and 0.5, as they stand in the text")
+    end
+    return as_real(base)
+end
+
+-- ---- functions of the script ----
+
+local function argument_type(symbol, type)
+    if type == 'whole' then return symbol.is_index and 'int32' or 'real' end
+    return types.settled(type)
+end
+
+-- Returns the types of the results of another function of the script.
+function calls.own(self, node, f, name, expression)
+    local unit = self.unit
+    local parameters = resolve.of(f).parameters
+    if #node.arguments ~= #parameters then
+        self:refuse(node, "'%s' takes %d arguments, not %d", name, #parameters, #node.arguments)
+    end
+    local list = {}
+    for k, argument in ipairs(node.arguments) do
+        local type = expression(self, argument)
+        if type == 'none' then return { 'none' } end
+        if _G.type(type) == 'table' and type.kind == 'tuple' then
+            self:refuse(argument, 'a list cannot be given to a function: give its numbers')
+        end
+        list[k] = argument_type(parameters[k], type)
+    end
+    local callee = unit:instance(f, list, name, self, node)
+    self.callees[node] = callee
+    for k, symbol in ipairs(callee.resolved.parameters) do
+        local given = node.arguments[k]
+        if given.tag == 'name' and given.symbol.kind ~= 'outer' then
+            if callee.written[symbol] then self.written[given.symbol] = true end
+            if callee.counted[symbol] then self.counted[given.symbol] = true end
+        end
+    end
+    for _, entry in ipairs(callee.captures) do
+        if not self.captures[entry] then
+            self.captures[entry], self.captures[#self.captures + 1] = entry, entry
+        end
+    end
+    return callee.results
+end
+
+return calls

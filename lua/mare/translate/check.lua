@@ -1,0 +1,121 @@
+-- Runs the function of a kernel as plain Lua, in double, and compares: what a kernel
+-- writes into arrays of doubles and of whole numbers has to be what Lua writes, to
+-- the bit for + - * / sqrt in strict maths.
+
+local errors = require 'bindings.errors'
+local signature = require 'mare.translate.signature'
+
+local check = {}
+
+-- An array as the function sees it in Lua: x[i] from 0, x.count; what is outside
+-- raises an error that says so.
+local Array, own = {}, {}
+
+local function outside(self, k, verb)
+    error(("element %s of '%s' is %s, which has %d"):format(tostring(k), self.name, verb,
+        self.count), 0)
+end
+
+local function place(self, k, verb)
+    local index = k < 0 and math.ceil(k) or math.floor(k)
+    if not (index >= 0 and index < self.count) then outside(self, k, verb) end
+    return index
+end
+
+function Array.__index(proxy, key)
+    local self = rawget(proxy, own)
+    if key == 'count' then return self.count end
+    local value = self.data[place(self, key, 'read')]
+    if self.type == 'bool' then return value ~= 0 end
+    return tonumber(value)
+end
+
+function Array.__newindex(proxy, key, value)
+    local self = rawget(proxy, own)
+    if type(value) == 'boolean' then value = value and 1 or 0 end
+    self.data[place(self, key, 'written')] = value
+end
+
+local function host_copy(name, buffer)
+    if buffer.type == 'half' then
+        errors.argument("check: argument '%s' is of type half, which plain Lua does not read", name)
+    end
+    local memory = buffer.device:host { type = buffer.type, count = buffer.count }
+    buffer:download { into = memory }
+    return setmetatable({ [own] = { name = name, count = buffer.count, type = buffer.type,
+        data = memory.data, memory = memory } }, Array)
+end
+
+local function device_copy(buffer)
+    local copy = buffer.device:buffer { type = buffer.type, count = buffer.count,
+        label = buffer.label }
+    copy:copy(buffer)
+    return copy
+end
+
+-- Calls f(i, j, k, ...) for all work-items, in order.
+local function run_plain(f, shape, arguments)
+    local nx, ny, nz = shape[1], shape[2] or 1, shape[3] or 1
+    local dimensions = #shape
+    for k = 0, nz - 1 do
+        for j = 0, ny - 1 do
+            for i = 0, nx - 1 do
+                if dimensions == 1 then
+                    f(i, unpack(arguments, 1, arguments.count))
+                elseif dimensions == 2 then
+                    f(i, j, unpack(arguments, 1, arguments.count))
+                else
+                    f(i, j, k, unpack(arguments, 1, arguments.count))
+                end
+            end
+        end
+    end
+end
+
+local function difference(a, b)
+    if a == b or (a ~= a and b ~= b) then return 0 end
+    local largest = math.max(math.abs(a), math.abs(b))
+    local found = math.abs(a - b) / largest
+    return found == found and found or math.huge
+end
+
+-- Raises the largest difference to that between two arrays.
+local function compare(result, name, ours, plain)
+    local lua = rawget(plain, own).data
+    for k = 0, ours.count - 1 do
+        local a, b = tonumber(ours.data[k]), tonumber(lua[k])
+        local found = difference(a, b)
+        if found > 0 then result.different = result.different + 1 end
+        if found > result.largest then
+            result.largest, result.argument, result.element = found, name, k
+            result.kernel, result.lua = a, b
+        end
+    end
+end
+
+-- Runs both on copies of the arrays. Returns { different = elements that are not the
+-- same, largest = relative difference, argument, element, kernel, lua = its place and
+-- both its values, compared }.
+function check.run(kernel, shape, parameters, arguments)
+    local copies, plain = { count = arguments.count }, { count = arguments.count }
+    for k = 1, arguments.count do
+        local value = arguments[k]
+        copies[k], plain[k] = value, value
+        if signature.is_array(value) then
+            copies[k], plain[k] = device_copy(value), host_copy(parameters[k].name, value)
+        end
+    end
+    kernel(shape, unpack(copies, 1, copies.count))
+    run_plain(kernel.f, shape, plain)
+    local result = { different = 0, largest = 0, compared = 0 }
+    for k = 1, arguments.count do
+        if signature.is_array(arguments[k]) then
+            local ours = rawget(host_copy(parameters[k].name, copies[k]), own)
+            compare(result, parameters[k].name, ours, plain[k])
+            result.compared = result.compared + ours.count
+        end
+    end
+    return result
+end
+
+return check

@@ -1,0 +1,78 @@
+-- The types of values while a function is translated. Numbers have the types of
+-- dialect/types.lua; arrays, records and tuples are tables:
+--
+--     { kind = 'array', element = type of what is read, stored = type in memory }
+--     { kind = 'record', written = its name in the dialect, fields = { name = type } }
+--     { kind = 'tuple', element, size }
+--
+-- A variable takes the common type of all that is assigned to it. 'whole' and
+-- 'fraction' are numbers that nothing has given a type yet.
+
+local dialect = require 'mare.dialect.types'
+
+local types = {}
+
+local open = { whole = true, fraction = true }
+local names = { array = 'an array', record = 'a record', tuple = 'a list' }
+local integers = { whole = true, int32 = true, int64 = true }
+
+function types.is_number(type)
+    return dialect.all[type] ~= nil and type ~= 'bool'
+end
+
+function types.is_integer(type)
+    return integers[type] == true
+end
+
+-- Returns the common type of two numbers.
+function types.common(a, b)
+    if open[a] and open[b] then return (a == 'whole' and b == 'whole') and 'whole' or 'fraction' end
+    return dialect.common(a, b)
+end
+
+-- Returns the type of the quotient of two numbers.
+function types.quotient(a, b)
+    local common = types.common(a, b)
+    return open[common] and 'fraction' or dialect.real(common)
+end
+
+-- Returns the type of a variable of type `old` that is also assigned a `new`, or nil
+-- if it cannot hold both.
+function types.join(old, new)
+    if old == nil or old == new then return new end
+    if types.is_number(old) and types.is_number(new) then return types.common(old, new) end
+    if type(old) ~= 'table' or old.kind ~= 'tuple' or type(new) ~= 'table' then return nil end
+    if old.size ~= new.size then return nil end
+    local element = types.join(old.element, new.element)
+    return element == old.element and old or { kind = 'tuple', element = element, size = old.size }
+end
+
+-- Returns the type that a number of an open type has in the end.
+function types.settled(type)
+    return type == 'whole' and 'int32' or type == 'fraction' and 'real' or type
+end
+
+-- Returns the type in the dialect.
+function types.written(type)
+    if dialect.all[type] then return dialect.all[types.settled(type)].written end
+    return type.written
+end
+
+-- Returns what messages call a type.
+function types.name(type)
+    if type == nil then return 'nothing' end
+    if type == 'bool' then return 'a boolean' end
+    if dialect.all[type] then return open[type] and 'a number' or 'a number of type ' .. type end
+    return names[type.kind]
+end
+
+-- Returns a text that is the same for the same types.
+function types.key(type)
+    if dialect.all[type] then return type end
+    if type.kind == 'array' then return type.stored .. type.count .. '[]' end
+    return type.kind .. ' ' .. (type.written or type.element .. type.size)
+end
+
+types.literal = dialect.literal
+
+return types

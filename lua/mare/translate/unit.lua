@@ -1,0 +1,107 @@
+-- A text of the dialect that is made of functions of Lua: each function once for each
+-- list of types that it is called with, those that are called before those that call.
+
+local errors = require 'bindings.errors'
+local infer = require 'mare.translate.infer'
+local names = require 'mare.translate.names'
+local types = require 'mare.translate.types'
+local write = require 'mare.translate.write'
+
+local unit = {}
+
+local Unit = {}
+Unit.__index = Unit
+
+function unit.new()
+    return setmetatable({ instances = {}, taken = names.new(), lines = {}, captures = {},
+        bodies = {} }, Unit)
+end
+
+local function key_of(list)
+    local keys = {}
+    for k, type in ipairs(list) do keys[k] = types.key(type) end
+    return table.concat(keys, ' ')
+end
+
+local function name_captures(self, instance)
+    for _, entry in ipairs(instance.captures) do
+        entry.text = entry.text or names.take(self.taken, entry.name)
+    end
+end
+
+-- Returns the instance of a function for these types. name: what the caller, or whoever
+-- writes the text, calls it.
+function Unit:instance(f, list, name, caller, node)
+    local of_f = self.instances[f] or {}
+    self.instances[f] = of_f
+    local key = key_of(list)
+    local found = of_f[key]
+    if found == 'open' then
+        caller:refuse(node, "'%s' calls itself: kernels cannot, write a loop", name)
+    elseif not found then
+        of_f[key] = 'open'
+        found = infer.instance(self, f, list)
+        found.name = names.take(self.taken, name)
+        name_captures(self, found)
+        of_f[key] = found
+        if caller then self.bodies[#self.bodies + 1] = write.callee(found, self) end
+    end
+    return found
+end
+
+-- ---- texts ----
+
+-- Returns the text with directives that give each line its place in the Lua text.
+local function compiled(head, bodies)
+    local list = { head }
+    for _, body in ipairs(bodies) do
+        local at
+        for _, line in ipairs(body.lines) do
+            if line.line and line.line ~= at then
+                list[#list + 1] = ('#line %d "%s"'):format(line.line,
+                    (body.chunk:gsub('["\\\n]', "'")))
+                at = line.line
+            end
+            at = at and at + 1
+            list[#list + 1] = line[1]
+        end
+    end
+    return table.concat(list, '\n') .. '\n'
+end
+
+-- Returns the text as people read it: the line of Lua stands behind each line.
+local function readable(head, bodies)
+    local list = { head }
+    for _, body in ipairs(bodies) do
+        list[#list + 1] = ''
+        local at
+        for _, line in ipairs(body.lines) do
+            local mark = line.line and line.line ~= at and ('  // %d'):format(line.line) or ''
+            at = line.line or at
+            list[#list + 1] = line[1] .. mark
+        end
+    end
+    return table.concat(list, '\n') .. '\n'
+end
+
+local head = '#include "translate/lua.h"'
+
+-- Returns { text, source = for people, name, arguments, captures, written } of a kernel.
+-- types_given: of all parameters; indices: how many of them are the work-item's place
+function unit.kernel(f, types_given, indices, name)
+    local self = unit.new()
+    local instance = self:instance(f, types_given, name)
+    if #instance.results > 0 then
+        errors.argument('%s:%d: a kernel returns nothing: it writes into its arrays',
+            instance.resolved.chunk, instance.resolved.tree.line)
+    end
+    local lines, arguments = write.kernel(instance, self, indices)
+    self.bodies[#self.bodies + 1] = lines
+    for k, body in ipairs(self.bodies) do
+        self.bodies[k] = { lines = body, chunk = body.chunk or instance.resolved.chunk }
+    end
+    return { text = compiled(head, self.bodies), source = readable(head, self.bodies),
+        name = instance.name, arguments = arguments, instance = instance }
+end
+
+return unit

@@ -1,0 +1,226 @@
+-- Tests functions of Lua as kernels: what they compute is what plain Lua computes, and
+-- what they cannot be is refused by name and line.
+
+-- luacheck: ignore 311 431 231 (kernels name their arguments as the spec does; some are wrong)
+
+local fails = require 'tests.fails'
+local mare = require 'mare'
+local sample = require 'tests.sample'
+local text = require 'mare.translate.text'
+local try = require 'tests.functions_case'
+
+local device = mare.device.open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
+local count = 100
+
+local function array(type, f)
+    local b, values = device:buffer { type = type, count = count, label = type }, {}
+    for k = 1, count do values[k] = f(k - 1) end
+    b:upload(values)
+    return b
+end
+
+local function ramp(type) return array(type, function(k) return k end) end
+
+local function refused(words, f, ...)
+    local given, given_count = { ... }, select('#', ...)
+    fails(function() mare.kernel(f)(count, unpack(given, 1, given_count)) end,
+        'MARE_ERROR_ARGUMENT', words)
+end
+
+describe('a kernel in Lua', function()
+    it('computes what is asked', function()
+        local x, y = ramp 'float', ramp 'float'
+        local scale = mare.kernel(function(i, s, x, y)
+            if i < x.count then y[i] = s * x[i] + y[i] end
+        end)
+        scale(x.count, 2.0, x, y)
+        local out = y:download()
+        for k = 0, count - 1 do assert.equal(3 * k, out[k]) end
+        scale(x.count, 0.5, x, y)
+        assert.equal(3.5 * 7, y:download()[7])
+        assert.equal(1, #scale.compiled)        -- another number compiles nothing
+    end)
+
+    it('reads numbers outside it at each call', function()
+        local x, shift = ramp 'float', 1
+        local add = mare.kernel(function(i, x) x[i] = x[i] + shift end)
+        add(count, x)
+        shift = 2.5
+        add(count, x)
+        assert.equal(5 + 3.5, x:download()[5])
+        assert.equal(1, #add.compiled)
+    end)
+
+    it('stops at the number of work-items', function()
+        local x = array('int32', function() return 0 end)
+        mare.kernel(function(i, x) x[i] = i + 1 end)(37, x)
+        local out = x:download()
+        assert.equal(37, out[36])
+        assert.equal(0, out[37])
+    end)
+
+    it('has two and three dimensions', function()
+        local x = array('int32', function() return -1 end)
+        mare.kernel(function(i, j, x, nx) x[j * nx + i] = 10 * j + i end)({ 5, 4 }, x, 5)
+        assert.equal(32, x:download()[3 * 5 + 2])
+        mare.kernel(function(i, j, k, x) x[(k * 3 + j) * 3 + i] = i + 3 * j + 9 * k end)(
+            { 3, 3, 3 }, x)
+        local out = x:download()
+        for k = 0, 26 do assert.equal(k, out[k]) end
+    end)
+
+    local gravity = 9.81
+    local function higher(a, b)
+        if a > b then return a * gravity, 1 end
+        return b, 2
+    end
+    local function square(v) return v ^ 2 + gravity end
+
+    it('is what plain Lua is, to the bit in double', function()
+        local x, y = array('double', function(k) return 10 * math.sin(k) end), ramp 'double'
+        local steps = 4
+        local result = mare.kernel(function(i, s, x, y)
+            local sum = 0
+            local weights = { 1, 2, 0.5 }
+            for k = 0, steps - 1 do sum = sum + x[(i + k) % x.count] * weights[2] end
+            local a, b = higher(sum, x[i])
+            a, b = a + 1, b
+            local v = s > 0 and a or -a
+            while v > 10 do
+                v = v / 2
+                if v == 11 then break end
+            end
+            repeat local u = v - 1 v = u until u < 0
+            y[i] = math.max(square(v + 1), math.sqrt(math.abs(sum))) - math.pi * (1 / 3) + i / 2 * b
+            for k = 3, 1, -1 do y[i] = y[i] + k % 2 + (-i) % 3 + v % 0.7 + math.floor(v) end
+        end):check(count, 1, x, y)
+        assert.equal(2 * count, result.compared)
+        assert.equal(0, result.different)
+    end)
+
+    it('computes with integers as the bit library does', function()
+        local m = ramp 'int32'
+        local result = mare.kernel(function(i, m)
+            m[i] = bit.bxor(bit.lshift(m[i], 3), bit.rshift(-i, 28)) + bit.band(i, 12) - (-7) % 4
+        end):check(count, m)
+        assert.equal(0, result.different)
+    end)
+
+    it('stores every type of memory', function()
+        local out, narrow = ramp 'float', device:buffer { type = 'half', count = count }
+        local add = mare.kernel(function(i, a, b) b[i] = a[i] + 1 end)
+        for _, type in ipairs { 'int8', 'uint8', 'int16', 'uint16', 'int64' } do
+            add(count, ramp(type), out)
+            assert.equal(100, out:download()[99], type)
+        end
+        add(count, out, narrow)
+        add(count, narrow, out)
+        assert.equal(102, out:download()[99])
+        local flags = array('bool', function(k) return k % 2 == 1 end)
+        mare.kernel(function(i, b) b[i] = not b[i] or i == 1 end)(count, flags)
+        mare.kernel(function(i, b, out) out[i] = b[i] and 1 or 0 end)(count, flags, out)
+        local values = out:download()
+        assert.same({ 1, 1, 1, 0 }, { values[0], values[1], values[2], values[3] })
+    end)
+
+    it('shows its text with the lines of Lua', function()
+        local x = ramp 'float'
+        local k = mare.kernel(function(i, x)
+            x[i] = 2 * x[i]
+        end, { name = 'double_it' })
+        local line = debug.getinfo(k.f, 'S').linedefined + 1
+        local wanted = ('x[i] = R(2.0) * x[i];  // %d'):format(line)
+        assert.truthy(k:source(count, x):find(wanted, 1, true))
+        assert.truthy(tostring(k):find 'double_it')
+    end)
+
+    it('is bound as cheaply as a hand-written one', function()
+        local x = ramp 'float'
+        local launch = mare.kernel(function(i, x) x[i] = x[i] + 1 end):bind(count, x)
+        for _ = 1, 3 do launch:run() end
+        assert.equal(3, x:download()[0])
+    end)
+end)
+
+describe('a function', function()
+    it('is told from others on its line', function()
+        local list = { function(i, x) x[i] = 1 end, function(i, x) x[i] = 2 end }
+        assert.truthy(text.of(list[1]).source:find('= 1', 1, true))
+        assert.truthy(text.of(list[2]).source:find('= 2', 1, true))
+    end)
+
+    it('is refused where its text has changed', function()
+        local path = os.tmpname()
+        local function write(value)
+            local file = assert(io.open(path, 'w'))
+            file:write(('return function(i, x) x[i] = %d end\n'):format(value))
+            file:close()
+        end
+        write(1)
+        local f, g = dofile(path), dofile(path)
+        assert.truthy(text.of(f).source:find('= 1', 1, true))
+        write(2)
+        fails(function() return text.of(g) end, 'MARE_ERROR_ARGUMENT', 'has changed')
+        os.remove(path)
+    end)
+end)
+
+describe('what no kernel can be', function()
+    local x
+    before_each(function() x = x or ramp 'float' end)
+    local outside = 1
+
+    it('is refused by name and line', function()
+        refused('string', function(i, x) x[i] = 'text' end, x)
+        refused('x.count', function(i, x) x[i] = #x end, x)
+        refused('iterators', function(i, x) for _, v in pairs(x) do x[i] = v end end, x)
+        refused("'outside'", function(_, _) outside = 2 end, x)
+        refused("'nothing' is nil", function(i, x) x[i] = nothing end, x)    -- luacheck: ignore
+        refused('print', function(i, x) x[i] = print(i) end, x)
+        refused('condition', function(i, x) if x[i] then x[i] = 1 end end, x)
+        refused('inside the function', function(i, x)
+            local function f() return 1 end
+            x[i] = f()
+        end, x)
+        refused('boolean', function(i, x) x[i] = x[i] > 1 end, x)
+        refused('returns nothing', function(i, x) return x[i] end, x)
+        refused('fixed list', function(...) return ... end)
+        refused('of C', string.rep)
+        refused('holds a boolean here', function(i, x)
+            local a = 1
+            a = i > 2
+            x[i] = a
+        end, x)
+        refused(('translate_spec.lua:%d'):format(debug.getinfo(1, 'l').currentline + 1),
+            function(i, x) x[i] = {} end, x)
+    end)
+
+    local function itself(a) return a > 1 and itself(a - 1) or a end  -- luacheck: ignore
+    local function round_and_round(a)
+        if a > 1 then return round_and_round(a - 1) end
+        return a
+    end
+
+    it('may not call itself', function()
+        refused('calls itself', function(i, x) x[i] = round_and_round(x[i]) end, x)
+    end)
+
+    it('has arguments of other types', function()
+        refused("'s': a number, a boolean or a buffer", function(i, s, x) x[i] = s end, 'text', x)
+        refused('2 arguments behind the work-items', function(i, s, x) x[i] = s end, x)
+        refused('complex', function(i, x) x[i] = 1 end,
+            device:buffer { type = 'complex_float', count = 4, label = 'complex' })
+    end)
+end)
+
+describe('random functions', function()
+    local seeds = {}
+    for k = 1, 300 do seeds[k] = k end
+
+    it('are the same as plain Lua in double, or are refused', function()
+        for _, seed in ipairs(sample(seeds, 5)) do
+            local result, what = try(seed)
+            assert.is_true(result ~= 'wrong', ('case %d: %s'):format(seed, what))
+        end
+    end)
+end)

@@ -53,3 +53,12 @@ MR_FN int lua_bnot(int a) { return ~a; }
 #define lua_huge() ((real)__int_as_float(0x7f800000))
 #define lua_nan() ((real)__int_as_float(0x7fffffff))
 #endif
+
+/* Adds, and gives what was there. */
+#ifdef __OPENCL_VERSION__
+MR_FN int lua_atomic_add(MR_GLOBAL int *at, int x) { return atomic_add(at, x); }
+MR_FN int lua_atomic_add_local(MR_LOCAL_PTR int *at, int x) { return atomic_add(at, x); }
+#else
+MR_FN int lua_atomic_add(int *at, int x) { return atomicAdd(at, x); }
+MR_FN int lua_atomic_add_local(int *at, int x) { return atomicAdd(at, x); }
+#endif

@@ -42,6 +42,7 @@ local modules = {
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,
     weather = function() return require 'mare.forcing.weather' end,
+    work = function() return require 'mare.translate.work' end,
 }
 
 -- Functions that a script uses by name.

@@ -134,6 +134,40 @@ describe('a kernel in Lua', function()
         assert.truthy(tostring(k):find 'double_it')
     end)
 
+    local work = mare.work
+    local function put(t, k, v) t[k] = t[k] + v end
+
+    it('shares memory in a group', function()
+        local x, y = ramp 'double', ramp 'double'
+        local result = mare.kernel(function(i, x, y)
+            local tile = mare.work.shared('double', 20)
+            local k = work.item(0)
+            tile[k] = x[i]
+            work.barrier()
+            y[i] = tile[tile.count - 1 - k] + work.group() * work.size()
+        end, { group = 20 }):check(count, x, y)
+        assert.equal(0, result.different)
+    end)
+
+    it('adds to what others add to', function()
+        local x, h = ramp 'int32', array('int32', function() return 0 end)
+        local histogram = mare.kernel(function(i, x, h)
+            local bins = work.shared('int32', 4)
+            local k = work.item()
+            if k < 4 then bins[k] = 0 end
+            work.barrier()
+            work.add(bins, x[i] % 4, 1)
+            work.barrier()
+            if k < 4 then
+                put(bins, k, 1)
+                work.add(h, k, bins[k])
+            end
+        end, { group = 50 })
+        assert.equal(0, histogram:check(count, x, h).different)
+        histogram(count, x, h)
+        assert.equal(27, h:download()[3])
+    end)
+
     it('is bound as cheaply as a hand-written one', function()
         local x = ramp 'float'
         local launch = mare.kernel(function(i, x) x[i] = x[i] + 1 end):bind(count, x)
@@ -168,7 +202,7 @@ end)
 describe('what no kernel can be', function()
     local x
     before_each(function() x = x or ramp 'float' end)
-    local outside = 1
+    local outside, work = 1, mare.work
 
     it('is refused by name and line', function()
         refused('string', function(i, x) x[i] = 'text' end, x)
@@ -183,6 +217,15 @@ describe('what no kernel can be', function()
             x[i] = f()
         end, x)
         refused('boolean', function(i, x) x[i] = x[i] > 1 end, x)
+        refused('options.group', function(i, x)
+            x[i] = 1
+            work.barrier()
+        end, x)
+        refused('int32', function(i, x) work.add(x, i, 1) end, x)
+        refused('as it stands in the text', function(i, x)
+            local tile = work.shared('float', x.count)
+            x[i] = tile[i]
+        end, x)
         refused('returns nothing', function(i, x) return x[i] end, x)
         refused('fixed list', function(...) return ... end)
         refused('of C', string.rep)

@@ -61,6 +61,60 @@ function special.pow(self, node, expression)
     return calls.power(self, node, numbers(self, node, expression))
 end
 
+-- ---- mare.work ----
+
+local function axis(self, node, expression)
+    local given = node.arguments[1]
+    local value = 0
+    if given then
+        expression(self, given)
+        value = self.constants[given]
+    end
+    if #node.arguments > 1 or value ~= 0 and value ~= 1 and value ~= 2 then
+        self:refuse(node, 'an axis is 0, 1 or 2, as it stands in the text')
+    end
+    return 'int32'
+end
+special.item, special.group, special.size = axis, axis, axis
+
+function special.barrier(self, node)
+    count(self, node, 0)
+    self.unit.has_barrier = true
+    return nil
+end
+
+function special.add(self, node, expression)
+    count(self, node, 3)
+    local array = expression(self, node.arguments[1])
+    if array.kind ~= 'array' or array.stored ~= 'int32' then
+        self:refuse(node, 'add wants an array of int32: sums of reals depend on their order')
+    end
+    for k = 2, 3 do number(self, node.arguments[k], expression) end
+    self.written[node.arguments[1].symbol] = true
+    return 'int32'
+end
+
+-- An array of the group. Its type is made once.
+function special.shared(self, node, expression)
+    count(self, node, 2)
+    local stored, size = node.arguments[1].value, node.arguments[2]
+    expression(self, size)
+    local elements = self.constants[size]
+    if not self.is_kernel then
+        self:refuse(node, 'an array of the group is made in the kernel: give it to the function')
+    elseif node.arguments[1].tag ~= 'string' or not self.unit.memory(stored) then
+        self:refuse(node, "shared('float', n): a type is wanted")
+    elseif type(elements) ~= 'number' or elements % 1 ~= 0 or elements < 1 then
+        self:refuse(node, 'shared: a number of elements is wanted, as it stands in the text')
+    end
+    if not self.locals[node] then
+        local made = self.unit.memory(stored)
+        made.is_local, made.size = true, elements
+        self.locals[node] = made
+    end
+    return self.locals[node]
+end
+
 local function bits(self, node, entry, expression)
     local unary = entry.special == 'bnot'
     local shift = entry.special:find 'shift'

@@ -4,6 +4,7 @@
 
 local errors = require 'bindings.errors'
 local signature = require 'mare.translate.signature'
+local work = require 'mare.translate.work'
 
 local check = {}
 
@@ -16,7 +17,7 @@ local function outside(self, k, verb)
         self.count), 0)
 end
 
-local function place(self, k, verb)
+local function index_of(self, k, verb)
     local index = k < 0 and math.ceil(k) or math.floor(k)
     if not (index >= 0 and index < self.count) then outside(self, k, verb) end
     return index
@@ -25,7 +26,7 @@ end
 function Array.__index(proxy, key)
     local self = rawget(proxy, own)
     if key == 'count' then return self.count end
-    local value = self.data[place(self, key, 'read')]
+    local value = self.data[index_of(self, key, 'read')]
     if self.type == 'bool' then return value ~= 0 end
     return tonumber(value)
 end
@@ -33,7 +34,7 @@ end
 function Array.__newindex(proxy, key, value)
     local self = rawget(proxy, own)
     if type(value) == 'boolean' then value = value and 1 or 0 end
-    self.data[place(self, key, 'written')] = value
+    self.data[index_of(self, key, 'written')] = value
 end
 
 local function host_copy(name, buffer)
@@ -53,23 +54,40 @@ local function device_copy(buffer)
     return copy
 end
 
--- Calls f(i, j, k, ...) for all work-items, in order.
-local function run_plain(f, shape, arguments)
-    local nx, ny, nz = shape[1], shape[2] or 1, shape[3] or 1
-    local dimensions = #shape
-    for k = 0, nz - 1 do
-        for j = 0, ny - 1 do
-            for i = 0, nx - 1 do
-                if dimensions == 1 then
-                    f(i, unpack(arguments, 1, arguments.count))
-                elseif dimensions == 2 then
-                    f(i, j, unpack(arguments, 1, arguments.count))
-                else
-                    f(i, j, k, unpack(arguments, 1, arguments.count))
-                end
-            end
+-- Calls f(i, ...), f(i, j, ...) or f(i, j, k, ...).
+local function call(f, dimensions, place, arguments)
+    local i, j, k = unpack(place)
+    if dimensions == 1 then return f(i, unpack(arguments, 1, arguments.count)) end
+    if dimensions == 2 then return f(i, j, unpack(arguments, 1, arguments.count)) end
+    return f(i, j, k, unpack(arguments, 1, arguments.count))
+end
+
+-- Calls visit(x, y, z) for all places of a box, x first.
+local function each(shape, visit)
+    for z = 0, (shape[3] or 1) - 1 do
+        for y = 0, (shape[2] or 1) - 1 do
+            for x = 0, shape[1] - 1 do visit(x, y, z) end
         end
     end
+end
+
+-- Runs all work-items, group by group.
+local function run_plain(f, shape, group, arguments)
+    local size, groups = { 1, 1, 1 }, { 1, 1, 1 }
+    for axis = 1, #shape do
+        size[axis] = group and group[axis] or 1
+        groups[axis] = math.ceil(shape[axis] / size[axis])
+    end
+    each(groups, function(gx, gy, gz)
+        local items = {}
+        each(size, function(x, y, z)
+            local place = { gx * size[1] + x, gy * size[2] + y, gz * size[3] + z }
+            items[#items + 1] = { item = { x, y, z }, call = function()
+                call(f, #shape, place, arguments)
+            end }
+        end)
+        work.run_group({ gx, gy, gz }, size, items)
+    end)
 end
 
 local function difference(a, b)
@@ -106,7 +124,8 @@ function check.run(kernel, shape, parameters, arguments)
         end
     end
     kernel(shape, unpack(copies, 1, copies.count))
-    run_plain(kernel.f, shape, plain)
+    local group = kernel.options.group
+    run_plain(kernel.f, shape, type(group) == 'number' and { group } or group, plain)
     local result = { different = 0, largest = 0, compared = 0 }
     for k = 1, arguments.count do
         if signature.is_array(arguments[k]) then

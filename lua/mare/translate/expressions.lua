@@ -224,6 +224,22 @@ function special.pow(w, node, type)
     return power(w, { left = node.arguments[1], right = node.arguments[2] }, type or w.of[node])
 end
 
+for name, word in pairs { item = 'lid', group = 'group', size = 'group_size' } do
+    special[name] = function(w, node)
+        local axis = node.arguments[1] and w.constants[node.arguments[1]] or 0
+        return ('mr_%s_%s()'):format(word, ('xyz'):sub(axis + 1, axis + 1)), atom
+    end
+end
+
+function special.barrier() return 'MR_BARRIER()', atom end
+
+function special.add(w, node)
+    local array, key, value = unpack(node.arguments)
+    local place = expressions.place(w, { object = array, key = key })
+    local call = w.of[array].is_local and 'lua_atomic_add_local' or 'lua_atomic_add'
+    return ('%s(&%s, %s)'):format(call, place, operand(w, value, 0, 'int32')), atom
+end
+
 local bits = { band = { '&', 8 }, bor = { '|', 6 }, bxor = { '^', 7 } }
 
 local function bitwise(w, node, name)
@@ -253,7 +269,9 @@ function expressions.call(w, node)
     for k, argument in ipairs(node.arguments) do
         local type = callee.parameters[k]
         list[#list + 1] = operand(w, argument, 0, type)
-        if type.kind == 'array' then list[#list + 1] = list[#list] .. '_count' end
+        if type.kind == 'array' then
+            list[#list + 1] = type.is_local and tostring(type.size) or list[#list] .. '_count'
+        end
     end
     for _, entry in ipairs(callee.captures) do list[#list + 1] = entry.text end
     return ('%s(%s)'):format(callee.name, table.concat(list, ', ')), atom

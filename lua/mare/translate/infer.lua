@@ -34,7 +34,7 @@ local function assign(self, node, symbol, type)
         self:refuse(node, "'%s' holds %s here and %s elsewhere", symbol.name, types.name(type),
             types.name(self.types[symbol]))
     end
-    if _G.type(type) == 'table' and type.kind ~= 'tuple' then
+    if type.kind and type.kind ~= 'tuple' and not (type.is_local and not symbol.is_assigned) then
         self:refuse(node, "'%s' cannot stand for %s: use it by its own name", symbol.name,
             types.name(type))
     end
@@ -204,11 +204,12 @@ local function settle(self)
 end
 
 -- Returns the instance of f for these types of arguments. unit: what one text of the
--- dialect has, with the functions `named` so far.
-function infer.instance(unit, f, parameters)
+-- dialect has
+function infer.instance(unit, f, parameters, is_kernel)
     local resolved = resolve.of(f)
-    local self = setmetatable({ unit = unit, f = f, resolved = resolved, parameters = parameters,
-        types = {}, captures = {}, written = {}, counted = {}, callees = {} }, Instance)
+    local self = setmetatable({ unit = unit, f = f, is_kernel = is_kernel, resolved = resolved,
+        parameters = parameters, types = {}, captures = {}, written = {}, counted = {},
+        callees = {}, locals = {} }, Instance)
     for k, symbol in ipairs(resolved.parameters) do
         self.types[symbol] = parameters[k]
             or self:refuse(resolved.tree, "there is no argument for '%s'", symbol.name)

@@ -24,11 +24,13 @@ local kernel = {}
 local Kernel = {}
 Kernel.__index = Kernel
 
-local allowed = { name = 'string', math = 'string', precision = 'string', device = 'table' }
+local allowed = { name = 'string', math = 'string', precision = 'string', device = 'table',
+    group = 'any' }
 
 -- f: a function of Lua. options: { name = for profiles and messages (by its line), math =
 -- 'strict' or 'fast', precision = 'float' or 'double' of numbers that are in no array
--- (as the arrays), device = that of the kernel (that of the first buffer) }
+-- (as the arrays), device = that of the kernel (that of the first buffer), group = work-items
+-- of a group, a number or { x, y, z } (as Mare thinks fit) }
 function kernel.new(f, options)
     if type(f) ~= 'function' then
         errors.argument('mare.kernel: a function is wanted, not %s', type(f))
@@ -70,7 +72,12 @@ end
 
 local function translate(self, indices, arguments)
     local types, real = types_of(self, indices, arguments)
-    local made = unit.kernel(self.f, types, indices, self.name)
+    local made = unit.kernel(self.f, types, indices, self.name, function(stored)
+        return signature.array(stored, 0, real)
+    end)
+    if made.has_barrier and not self.options.group then
+        errors.argument('%s: a kernel with a barrier wants options.group', self.name)
+    end
     made.types, made.real, made.indices = types, real, indices
     return made
 end
@@ -130,8 +137,8 @@ local function value_of(argument, shape, arguments, indices)
     return value
 end
 
-local function bind(made, shape, arguments)
-    local values = { global = shape }
+local function bind(self, made, shape, arguments)
+    local values = { global = shape, group = self.options.group }
     for _, argument in ipairs(made.arguments) do
         values[argument.name] = value_of(argument, shape, arguments, made.indices)
     end
@@ -142,11 +149,11 @@ end
 -- to run it costs nothing on top.
 function Kernel:bind(size, ...)
     local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
-    return bind(compiled_for(self, #shape, arguments), shape, arguments)
+    return bind(self, compiled_for(self, #shape, arguments), shape, arguments)
 end
 
 -- Sets what changed since the last call.
-local function update(made, shape, arguments)
+local function update(self, made, shape, arguments)
     local launch, last = made.launch, made.last
     for k, argument in ipairs(made.arguments) do
         local value = value_of(argument, shape, arguments, made.indices)
@@ -157,7 +164,7 @@ local function update(made, shape, arguments)
     end
     local old = made.shape
     if old[1] ~= shape[1] or old[2] ~= shape[2] or old[3] ~= shape[3] then
-        launch:shape(shape)
+        launch:shape(shape, self.options.group)
         made.shape = { shape[1], shape[2], shape[3] }
     end
     return launch
@@ -167,8 +174,8 @@ end
 function Kernel:__call(size, ...)
     local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
     local made = compiled_for(self, #shape, arguments)
-    if made.launch then return update(made, shape, arguments):run() end
-    made.launch, made.last = bind(made, shape, arguments), {}
+    if made.launch then return update(self, made, shape, arguments):run() end
+    made.launch, made.last = bind(self, made, shape, arguments), {}
     made.shape = { shape[1], shape[2], shape[3] }
     made.launch:run()
 end

@@ -3,6 +3,7 @@
 
 local maths = require 'mare.dialect.maths'
 local operations = require 'mare.dialect.operations'
+local work = require 'mare.translate.work'
 
 local library = {}
 
@@ -24,6 +25,10 @@ for _, name in ipairs { 'floor', 'ceil', 'abs', 'min', 'max', 'pow', 'fmod' } do
 end
 for _, name in ipairs { 'band', 'bor', 'bxor', 'bnot', 'lshift', 'rshift', 'arshift' } do
     known[bit[name]] = { special = name, is_bits = true }
+end
+
+for _, name in ipairs { 'item', 'group', 'size', 'barrier', 'shared', 'add' } do
+    known[work[name]] = { special = name }
 end
 
 -- Returns the entry of operations.lua of a function or { special = its name }, or

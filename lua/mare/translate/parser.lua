@@ -94,9 +94,15 @@ function Parser:table()
     return node('table', line, { items = items })
 end
 
+-- A literal string; escapes stay as they are written.
+function Parser:string()
+    local t = self:advance()
+    return node('string', t.line, { value = t.text:sub(2, -2) })
+end
+
 function Parser:arguments()
     if self.token.kind == 'string' then
-        return { node('string', self:advance().line) }
+        return { self:string() }
     elseif self:is '{' then
         return { self:table() }
     end
@@ -145,7 +151,7 @@ function Parser:simple()
     if t.kind == 'number' then
         return node('number', self:advance().line, { value = t.value, text = t.text })
     elseif t.kind == 'string' then
-        return node('string', self:advance().line)
+        return self:string()
     elseif constants[t.text] then
         return node(constants[self:advance().text], t.line)
     elseif t.text == '{' then

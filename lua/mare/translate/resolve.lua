@@ -76,7 +76,7 @@ end
 
 local beside = 'a function inside the function: write it beside, it may be called by its name'
 local kinds = {
-    string = 'a string: kernels have none', ['nil'] = 'nil: a variable of a kernel is a number',
+    ['nil'] = 'nil: a variable of a kernel is a number',
     vararg = "'...': a kernel takes a fixed list of arguments", ['function'] = beside,
 }
 
@@ -142,7 +142,7 @@ function visit.table(self, node)
 end
 
 visit.number = function() end
-visit['true'], visit['false'] = visit.number, visit.number
+visit['true'], visit['false'], visit.string = visit.number, visit.number, visit.number
 
 function expression(self, node)
     if not visit[node.tag] then refuse(self, node, '%s', kinds[node.tag]) end

@@ -19,6 +19,7 @@ local memory = {
 -- Returns the type of an array. real: 'float' or 'double', the type of the kernel's reals
 function signature.array(stored, count, real)
     local found = memory[stored]
+    if not found then return nil end
     local element = found[1] == real and 'real' or found[1]
     return { kind = 'array', element = element, stored = stored,
         written = stored == real and 'real' or found[2],

@@ -1,7 +1,9 @@
 -- The types of values while a function is translated. Numbers have the types of
 -- dialect/types.lua; arrays, records and tuples are tables:
 --
---     { kind = 'array', element = type of what is read, stored = type in memory }
+--     { kind = 'array', element = type of what is read, stored = type in memory,
+--       written = its name in the dialect, count = type of x.count,
+--       is_local = whether the group shares it, size = elements of one that is }
 --     { kind = 'record', written = its name in the dialect, fields = { name = type } }
 --     { kind = 'tuple', element, size }
 --
@@ -69,7 +71,9 @@ end
 -- Returns a text that is the same for the same types.
 function types.key(type)
     if dialect.all[type] then return type end
-    if type.kind == 'array' then return type.stored .. type.count .. '[]' end
+    if type.kind == 'array' then
+        return type.stored .. type.count .. (type.is_local and ' local[]' or '[]')
+    end
     return type.kind .. ' ' .. (type.written or type.element .. type.size)
 end
 

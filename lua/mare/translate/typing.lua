@@ -111,7 +111,7 @@ visit['false'] = function(self, node)
     return 'bool'
 end
 
-function visit.string(self, node) self:refuse(node, 'a kernel has no strings') end
+function visit.string(self, node) self:refuse(node, 'a string: kernels have none') end
 
 function visit.name(self, node)
     if node.symbol.kind == 'outer' then return outer.type(self, node) end
@@ -164,6 +164,7 @@ local function array_element(self, node, object)
         if node.key.value ~= 'count' then
             self:refuse(node, "an array has x[i] and x.count, not '%s'", tostring(node.key.value))
         end
+        if object.is_local then self.constants[node] = object.size end
         if node.object.tag == 'name' then self.counted[node.object.symbol] = true end
         return object.count
     end

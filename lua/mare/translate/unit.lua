@@ -40,7 +40,7 @@ function Unit:instance(f, list, name, caller, node)
         caller:refuse(node, "'%s' calls itself: kernels cannot, write a loop", name)
     elseif not found then
         of_f[key] = 'open'
-        found = infer.instance(self, f, list)
+        found = infer.instance(self, f, list, caller == nil)
         found.name = names.take(self.taken, name)
         name_captures(self, found)
         of_f[key] = found
@@ -87,9 +87,11 @@ end
 local head = '#include "translate/lua.h"'
 
 -- Returns { text, source = for people, name, arguments, captures, written } of a kernel.
--- types_given: of all parameters; indices: how many of them are the work-item's place
-function unit.kernel(f, types_given, indices, name)
+-- types_given: of all parameters; indices: how many of them are the work-item's place;
+-- memory: function that gives the type of an array of the group by the name of what it holds
+function unit.kernel(f, types_given, indices, name, memory)
     local self = unit.new()
+    self.memory = memory
     local instance = self:instance(f, types_given, name)
     if #instance.results > 0 then
         errors.argument('%s:%d: a kernel returns nothing: it writes into its arrays',
@@ -101,7 +103,8 @@ function unit.kernel(f, types_given, indices, name)
         self.bodies[k] = { lines = body, chunk = body.chunk or instance.resolved.chunk }
     end
     return { text = compiled(head, self.bodies), source = readable(head, self.bodies),
-        name = instance.name, arguments = arguments, instance = instance }
+        name = instance.name, arguments = arguments, instance = instance,
+        has_barrier = self.has_barrier }
 end
 
 return unit

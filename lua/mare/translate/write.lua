@@ -11,6 +11,7 @@ local Writer = {}
 Writer.__index = Writer
 
 local widest = 100
+local stored_as = { half = 'mr_half', bool = 'mr_bool' }
 
 function Writer:put(node, format, ...)
     local text = self.indent .. (select('#', ...) > 0 and format:format(...) or format)
@@ -57,8 +58,18 @@ local function declare_tuple(self, node, name, type, value)
         table.concat(list, ', '))
 end
 
+-- Local memory is declared at the beginning of the kernel.
+local function declare_local(self, symbol, type)
+    local name = self:take(symbol.name)
+    self.names_of[symbol] = name
+    self.taken[name .. '_count'] = true
+    table.insert(self.lines, self.first, { ('    MR_LOCAL %s %s[%d];'):format(
+        stored_as[type.stored] or type.written, name, type.size) })
+end
+
 local function declare(self, node, symbol, value)
     local type = self.types[symbol]
+    if type and type.is_local then return declare_local(self, symbol, type) end
     if not type then self.instance:refuse(node, "'%s' is never given a value", symbol.name) end
     if type.kind == 'tuple' and not (value and value.tag == 'table') then
         self.instance:refuse(node, "'%s': a list is made where its variable is declared",
@@ -256,9 +267,9 @@ end
 -- ---- functions ----
 
 local function array_text(type, name, is_written)
-    local stored = { half = 'mr_half', bool = 'mr_bool' }
-    return ('%sMR_GLOBAL %s *%s'):format(is_written and '' or 'const ', stored[type.stored]
-        or type.written, name)
+    return ('%s%s %s *%s'):format(is_written and '' or 'const ',
+        type.is_local and 'MR_LOCAL_PTR' or 'MR_GLOBAL', stored_as[type.stored] or type.written,
+        name)
 end
 
 local function new(instance, unit)
@@ -340,18 +351,19 @@ function write.kernel(instance, unit, indices)
         add({ name = entry.text, capture = entry }, types.written(entry.type) .. ' ' .. entry.text)
     end
     local beyond = {}
-    for k = 1, indices do
+    for k = 1, unit.has_barrier and 0 or indices do
         local name = self:take('size_' .. axes[k])
         add({ name = name, axis = k }, 'int ' .. name)
         beyond[k] = ('%s >= %s'):format(self.names_of[instance.resolved.parameters[k]], name)
     end
     self:put(tree, 'MR_KERNEL')
     self:open(tree, 'void %s(%s)', instance.name, table.concat(list, ', '))
+    self.first = #self.lines + 1
     for k = 1, indices do
         self:put(tree, 'int %s = mr_gid_%s();', self.names_of[instance.resolved.parameters[k]],
             axes[k])
     end
-    self:put(tree, 'if (%s) return;', table.concat(beyond, ' || '))
+    if #beyond > 0 then self:put(tree, 'if (%s) return;', table.concat(beyond, ' || ')) end
     block(self, tree.body)
     self:close()
     return self.lines, given

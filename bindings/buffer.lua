@@ -102,9 +102,10 @@ local function transfer_now(what, s, transfer, ...)
     anchors.settle(s.key)
 end
 
--- Queues a transfer on the stream object `s`, without one does it now.
-local function transfer(what, s, data, is_passing, call, ...)
+-- Queues a transfer on the stream object `s` of a device, without one does it now.
+local function transfer(what, device, s, data, is_passing, call, ...)
     if s and (is_passing or memory.is_lent(data)) then return transfer_now(what, s, call, ...) end
+    if not s then signal.finish(device.handle, device.stream.handle) end
     check(call(...))
     if s then anchors.keep(s, data) end
     if signal.came[0] ~= 0 then signal.heed() end
@@ -121,8 +122,8 @@ function buffer:upload(src, options)
     local pointer, available = memory.pointer(what, src, self.type)
     local offset, size = span(self, what, options, available and available / self.element)
     check_room(what, self, available, size)
-    transfer(what, options.stream, src, temporary, C.mare_buffer_upload, self.handle, offset,
-             pointer, size, s)
+    transfer(what, self.device, options.stream, src, temporary, C.mare_buffer_upload, self.handle,
+             offset, pointer, size, s)
 end
 
 -- Returns the data: `into` (cdata or host memory) or, without, a new host array, x[0] to
@@ -137,8 +138,8 @@ function buffer:download(options)
     if not into then found, into = memory.frozen(self.type, size / self.element, self.label) end
     local pointer, available = memory.pointer(what, into, self.type)
     check_room(what, self, available, size)
-    transfer(what, options.stream, into, not options.into, C.mare_buffer_download, self.handle,
-             offset, pointer, size, s)
+    transfer(what, self.device, options.stream, into, not options.into, C.mare_buffer_download,
+             self.handle, offset, pointer, size, s)
     if not s and size > 0 then
         anchors.settle(self.device.stream.key)      -- the default stream has come this far
     end
@@ -264,7 +265,7 @@ function buffer:upload_region(src, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, src, self.type)
     check_room(what, self, available, box_end(box, 'src'))
-    transfer(what, s, src, false, C.mare_buffer_upload_region, self.handle, pointer, r,
+    transfer(what, self.device, s, src, false, C.mare_buffer_upload_region, self.handle, pointer, r,
              stream.handle(s, what))
 end
 
@@ -275,8 +276,8 @@ function buffer:download_region(dst, box, s)
     local r = region(what, box)
     local pointer, available = memory.pointer(what, dst, self.type)
     check_room(what, self, available, box_end(box, 'dst'))
-    transfer(what, s, dst, false, C.mare_buffer_download_region, self.handle, pointer, r,
-             stream.handle(s, what))
+    transfer(what, self.device, s, dst, false, C.mare_buffer_download_region, self.handle, pointer,
+             r, stream.handle(s, what))
 end
 
 return M

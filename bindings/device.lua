@@ -116,6 +116,7 @@ end
 
 -- Waits until all its streams are idle.
 function device:wait()
+    signal.finish(self.handle, self.stream.handle)
     check(C.mare_device_wait(self.handle))
     anchors.settle_device(anchors.key(self.handle))
     if signal.came[0] ~= 0 then signal.heed() end

@@ -29,6 +29,7 @@ end
 
 -- Waits until the event has come to pass.
 function event:wait()
+    signal.wait_for(self.handle)
     check(C.mare_event_wait(self.handle))
     settle(self)
     if signal.came[0] ~= 0 then signal.heed() end

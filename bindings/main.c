@@ -3,9 +3,9 @@
  *
  * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for host.interrupted(): a run ends
  * there, with a checkpoint if it takes any; without, it leaves nothing under the names of its
- * files. A script that runs on for GRACE ms of Lua without asking gets an error from a hook, and
- * another one, sooner each time, where it catches that and runs on. The time begins when Lua is
- * seen to run after the signal: a step that waits for a device may take as long as it wants.
+ * files. A script that runs on for GRACE ms without asking gets an error from a hook, and another
+ * one, sooner each time, where it catches that and runs on. A third of that time at least passes
+ * from when Lua is seen to run after the signal: a step that waited for a device gets to ask.
  *
  * LuaJIT tests no hooks in compiled code. For what is typed (a session, -e, -) its profiler is
  * therefore armed in line mode, never to sample: every trace then looks at one byte for each line
@@ -38,11 +38,15 @@
 #include <luajit.h>
 #include <lualib.h>
 
-/* Milliseconds that a script or what is typed may run on, and VM instructions between two looks */
-enum { GRACE = 1000, TYPED_GRACE = 200, LOOK = 100 };
+/* Milliseconds that a script or what is typed may run on, so that it has stopped within 1 s or
+ * 0.2 s; VM instructions between two looks */
+enum { GRACE = 900, TYPED_GRACE = 150, LOOK = 100 };
 
 /* Milliseconds between two looks of the timer, and how many find compiled code before it acts */
 enum { TICK = 20, TICKS = 5 };
+
+/* Milliseconds after which one who waits for C is told */
+enum { SILENCE = GRACE - TICK * TICKS };
 
 /* Milliseconds: repeats that come sooner are one signal, from a keyboard and from a program */
 enum { KEY_REPEAT = 100, REPEAT = 1000 };
@@ -51,10 +55,10 @@ static lua_State *state;
 static pthread_t thread;        /* runs it */
 static int nothing;             /* a reference to a function that does nothing */
 static volatile sig_atomic_t interrupted;       /* a signal came and nobody has asked for another */
-static volatile sig_atomic_t patience;  /* 1: not yet seen to run on after it; 2: and it was said */
+static volatile sig_atomic_t patience;  /* 1: it has not been answered; 2: and this was said */
 static volatile sig_atomic_t armed;             /* compiled code looks */
 static volatile sig_atomic_t held;              /* no hook: Lua is called back from C */
-static volatile int64_t ran_on_at;      /* milliseconds: Lua was seen to run on; 0: not yet */
+static volatile int64_t ends_at;        /* milliseconds; 0: Lua was not yet seen to run on */
 static int grace, look;         /* less each time: a script may catch the error and run on */
 static int ticks;               /* of the timer in compiled code, one after the other */
 static int lives = 1;           /* signals that nobody need answer before one kills */
@@ -81,15 +85,14 @@ static void end_recording(lua_State *L) {
 static void stop_script(lua_State *L, lua_Debug *frame) {
     (void)frame;
     int64_t now = milliseconds();
-    if (!ran_on_at) {
-        ran_on_at = now;
-        patience = 0;
+    if (!ends_at) {
+        ends_at = counted_at + grace > now + grace / 3 ? counted_at + grace : now + grace / 3;
         lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
         end_recording(L);
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
-    } else if (now - ran_on_at >= grace) {
-        ran_on_at = now;
+    } else if (now >= ends_at) {
         grace /= 4;
+        ends_at = now + grace;
         look = look > 4 ? look / 4 : 1;
         lua_sethook(L, stop_script, LUA_MASKCOUNT, look);
         lua_pushliteral(L, "interrupted");
@@ -110,13 +113,13 @@ static void stop_timer(void) {
 
 static void set_hook(void) {
     patience = 1;
-    ran_on_at = 0;
+    ends_at = 0;
     ticks = 0;
     grace = armed ? TYPED_GRACE : GRACE;
     look = LOOK;
     lua_sethook(state, stop_script, LUA_MASKCOUNT, 1);
     if (armed) raise(SIGPROF);
-    set_timer(900);
+    set_timer(SILENCE);
 }
 
 /* A signal comes to a thread of OpenCL, CUDA or HDF5, too: always where the first thread is in its
@@ -156,8 +159,8 @@ static uintptr_t program_counter(const ucontext_t *at) {
 #endif
 }
 
-/* From 0.9 s after the signal on, until Lua answers or is seen to run on: C that runs, as in a
- * wait for a device, does not stop, and compiled code of a script does not look. */
+/* From 0.8 s after the signal on, until Lua answers: C that runs, as in a wait for a device, does
+ * not stop, and compiled code of a script does not look. */
 static void on_silence(int number, siginfo_t *info, void *at) {
     static const char text[] = "\nmare: waiting for what runs on a device or in C; "
                                "more of Ctrl-C end Mare\n";
@@ -170,16 +173,16 @@ static void on_silence(int number, siginfo_t *info, void *at) {
         stop_timer();
         return;
     }
-    int is_compiled = !armed && is_compiled_lua(program_counter(at));
+    int is_compiled = !armed && !ends_at && is_compiled_lua(program_counter(at));
     ticks = is_compiled ? ticks + 1 : 0;
     if (ticks == TICKS) {
         signal(interrupted, SIG_DFL);
         raise(interrupted);
     }
     if (is_compiled) return;
+    set_timer(200);
+    if (patience > 1 || (ends_at && milliseconds() < ends_at + 200)) return;
     if (armed) stop_timer();
-    else set_timer(200);
-    if (patience > 1) return;
     patience = 2;
     if (write(STDERR_FILENO, text, sizeof text - 1) < 0) patience = 0;
 }
@@ -241,9 +244,19 @@ static int host_hold(lua_State *L) {
     return 1;
 }
 
+/* The message handler of host.call: the hook must not end the script's own. */
+static int handle(lua_State *L) {
+    if (interrupted) leave_alone(L);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, 1, 1);
+    return 1;
+}
+
 /* host.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */
 static int host_call(lua_State *L) {
     lua_settop(L, 2);
+    lua_pushcclosure(L, handle, 1);
     lua_insert(L, 1);
     int failed = lua_pcall(L, 0, LUA_MULTRET, 1);
     if (interrupted) leave_alone(L);
@@ -286,6 +299,8 @@ static void fill_host(lua_State *L) {
     add_function(L, "stop_anywhere", host_stop_anywhere);
     lua_pushlightuserdata(L, (void *)&interrupted);
     lua_setfield(L, -2, "signal");
+    lua_pushlightuserdata(L, (void *)&armed);
+    lua_setfield(L, -2, "typed");
 }
 
 /* ---- run ---- */

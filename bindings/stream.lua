@@ -58,6 +58,7 @@ end
 
 -- Waits until all that is queued here is done.
 function stream:wait()
+    signal.finish(self.device.handle, self.handle)
     check(C.mare_stream_wait(self.handle))
     anchors.settle(self.key)
     if signal.came[0] ~= 0 then signal.heed() end

@@ -1,4 +1,5 @@
 local host = require 'bindings.host'
+local pseudo_terminal = require 'tests.pseudo_terminal'
 local system = require 'bindings.system'
 
 local function quote(word)
@@ -348,6 +349,29 @@ describe('an interrupt', function()
             end]], finally)
         local output = signal_to(asking, 'INT')
         assert.truthy(output:find 'asked\nstatus 130\n$', output)
+    end)
+
+    it('says that C is being waited for, and that another one ends Mare', function()
+        local child = pseudo_terminal.start { script(ready .. [[
+            local ffi = require 'ffi'
+            ffi.cdef 'int pthread_mutex_lock(void *mutex);'
+            local mutex = ffi.new 'int64_t[8]'      -- no signal wakes who waits for one
+            for _ = 1, 2 do ffi.C.pthread_mutex_lock(mutex) end]], finally) }
+        assert(child:see('ready', 20))
+        child:send '\3'
+        assert.is_nil(child:see('waiting', 0.2))
+        assert(child:see('waiting for what runs on a device or in C; more of Ctrl%-C end', 10))
+        child:send '\3'
+        assert(child:see(nil, 10))
+        assert.equal(-2, child:stop())
+    end)
+
+    it('ends a script that catches all errors', function()
+        local text = ready .. [[
+            while true do pcall(function() while true do pcall(error) end end) end]]
+        local start = system.now()
+        assert.equal('mare: interrupted\nstatus 130\n', signal_to(script(text, finally), 'INT'))
+        assert.truthy(system.now() - start < 4)
     end)
 
     it('is not a hangup under nohup', function()

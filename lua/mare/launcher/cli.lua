@@ -34,8 +34,9 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
              blocks|ascii (what the terminal can show, if it does not say so)
 
-Ctrl-C and SIGTERM end a run after the steps that are under way. A script that computes in a Lua
-loop of its own may not notice the first; the second ends it at once (a SIGTERM a second later).
+Ctrl-C and SIGTERM end a run after the steps that are under way. A loop of a script's own
+ends within a second, unless it waits for a device or in C: Mare then says so, and a second signal
+ends it at once (a SIGTERM a second later).
 ]]
 
 -- What `mare COMMAND --help` prints after the command's line of the usage.
@@ -133,7 +134,7 @@ local function run(chunk, name, words)
     host.options.source = words
     host.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
     _G.arg = { [0] = name, unpack(words) }
-    local ok, report = xpcall(function() chunk(unpack(words)) end, describe)
+    local ok, report = host.call(function() chunk(unpack(words)) end, describe)
     if not ok then return status_of(report) end
     return host.interrupted() and 130 or 0
 end

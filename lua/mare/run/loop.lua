@@ -16,7 +16,7 @@ local system = require 'bindings.system'
 
 local loop = {}
 
-local batch_seconds = 0.2       -- of queued work: as late as Ctrl-C and the progress line may be
+local batch_seconds = 0.1       -- of queued work: as late as Ctrl-C and the progress line may be
 local max_batch = 4096          -- steps
 
 local copy_rates = {}           -- by the device's name: a session runs often
@@ -73,7 +73,7 @@ local function check_stop(state)
     if host.interrupted() then
         stop_early(state, 'interrupted')
         errors.interrupt()
-    elseif state.saver and state.saver:out_of_time(2 * batch_seconds) then
+    elseif state.saver and state.saver:out_of_time(4 * batch_seconds) then
         stop_early(state, 'out of time')
         errors.raise('unfinished', 'the wall clock limit came before the end')
     end

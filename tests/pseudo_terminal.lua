@@ -1,0 +1,96 @@
+-- pseudo_terminal.lua - a launcher on a terminal of its own, for tests that press keys and send
+-- signals: start(words, environment), and on what it returns :see(pattern, seconds),
+-- :send(keys), :kill(signal) and :stop().
+
+local ffi = require 'ffi'
+local host = require 'bindings.host'
+local system = require 'bindings.system'
+require 'bindings.terminal'     -- declares mare_poll and read
+
+ffi.cdef [[
+    int forkpty(int *terminal, char *name, void *settings, void *size);
+    int execv(const char *path, char *const *words);
+    int kill(int process, int number);
+    int waitpid(int process, int *status, int flags);
+    long write(int fd, const void *data, size_t size);
+    int close(int fd);
+    void _exit(int status);
+]]
+
+local C = ffi.C
+local POLLIN, NOHANG = 1, 1
+local numbers = { HUP = 1, INT = 2, KILL = 9, TERM = 15 }
+
+local child = {}
+child.__index = child
+
+-- environment: words as `env` takes them.
+local function start(words, environment)
+    local list = { '/usr/bin/env', 'TERM=dumb', 'MARE_HISTORY=off' }
+    for _, word in ipairs(environment or {}) do list[#list + 1] = word end
+    list[#list + 1] = host.launcher
+    for _, word in ipairs(words) do list[#list + 1] = word end
+    local argv, kept = ffi.new('char *[?]', #list + 1), {}
+    for k, word in ipairs(list) do
+        kept[k] = ffi.new('char[?]', #word + 1, word)
+        argv[k - 1] = kept[k]
+    end
+    local terminal = ffi.new 'int[1]'
+    local process = C.forkpty(terminal, nil, nil, nil)
+    if process == 0 then
+        C.execv(argv[0], argv)
+        C._exit(127)
+    end
+    assert(process > 0, 'there is no pseudo-terminal')
+    return setmetatable({ process = process, fd = terminal[0], text = '' }, child)
+end
+
+-- Reads what there is, for at most so many seconds; false after the end.
+function child:read(seconds)
+    local poll, data = ffi.new 'mare_poll', ffi.new 'char[4096]'
+    poll.fd, poll.wanted = self.fd, POLLIN
+    if C.poll(poll, 1, math.max(0, math.ceil(1000 * seconds))) ~= 1 then return true end
+    local count = tonumber(C.read(self.fd, data, 4096))
+    if count <= 0 then return false end
+    self.text = self.text .. ffi.string(data, count)
+    return true
+end
+
+-- Returns the seconds until the pattern is in what came, or nil if it is not in
+-- time. Drops all up to its end. Without a pattern: until the end.
+function child:see(pattern, patience)
+    local started = system.now()
+    repeat
+        local _, last = self.text:find(pattern or '^\0')
+        if pattern and last then
+            self.text = self.text:sub(last + 1)
+            return system.now() - started
+        end
+        local goes_on = self:read(started + patience - system.now())
+        if not goes_on then return not pattern and system.now() - started or nil end
+    until system.now() - started >= patience
+    return nil
+end
+
+function child:send(keys) C.write(self.fd, keys, #keys) end
+
+function child:kill(name) C.kill(self.process, numbers[name]) end
+
+-- Ends it where it has not ended. Returns its exit status, or minus the number
+-- of the signal that ended it.
+function child:stop()
+    local status = ffi.new 'int[1]'
+    for _ = 1, 100 do
+        if C.waitpid(self.process, status, NOHANG) ~= 0 then break end
+        system.sleep(0.01)
+        if _ == 100 then
+            self:kill 'KILL'
+            C.waitpid(self.process, status, 0)
+        end
+    end
+    C.close(self.fd)
+    local signal = status[0] % 128
+    return signal == 0 and math.floor(status[0] / 256) or -signal
+end
+
+return { start = start }

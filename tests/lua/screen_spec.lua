@@ -2,7 +2,9 @@
 
 local characters = require 'mare.draw.characters'
 local cairo = require 'bindings.cairo'
+local colours = require 'mare.draw.colours'
 local mare = require 'mare'
+local palette = require 'mare.draw.palette'
 local pixels = require 'mare.draw.pixels'
 local screen = require 'mare.draw.screen'
 
@@ -63,6 +65,37 @@ describe('a field in characters', function()
     end)
 end)
 
+describe('a terminal with 256 colours', function()
+    -- Squared distance in OKLab from a colour to the one with a number.
+    local function error_of(colour, number)
+        local levels, n = { 0, 95, 135, 175, 215, 255 }, number - 16
+        local grey = (8 + 10 * (number - 232)) * 0x010101
+        local shown = number >= 232 and grey or levels[math.floor(n / 36) + 1] * 65536
+            + levels[math.floor(n / 6) % 6 + 1] * 256 + levels[n % 6 + 1]
+        local l, a, b = colours.oklab(colour)
+        local l2, a2, b2 = colours.oklab(shown)
+        return (l - l2) ^ 2 + (a - a2) ^ 2 + (b - b2) ^ 2
+    end
+
+    it('shows each colour of each map by one that looks like it', function()
+        for _, name in ipairs(colours.names()) do
+            for k = 0, 255 do
+                local colour = colours.map(name)[k]
+                assert.is_true(error_of(colour, palette.nearest(colour)) < 0.013,
+                    ('%s %d: %g'):format(name, k, error_of(colour, palette.nearest(colour))))
+            end
+        end
+    end)
+
+    it('shows colours that it has as they are', function()
+        for colour, number in pairs { [0] = 16, [0xffffff] = 231, [0x5f5f5f] = 59,
+            [0x080808] = 232, [0xd70087] = 162 } do
+            assert.equal(0, error_of(colour, palette.nearest(colour)))
+            assert.equal(0, error_of(colour, number))
+        end
+    end)
+end)
+
 describe('curves in characters', function()
     local spec = { series = { { x = { 0, 1, 2 }, y = { 0, 1, 0 / 0 }, label = 'up' },
         { x = { 0, 2 }, y = { 1, 1 }, style = 'points', label = 'level' } }, title = 'two',
@@ -109,9 +142,9 @@ describe('pixels', function()
 
     -- Red of row y, column x as a Sixel terminal would have it.
     local function read_sixel(text)
-        local colours, grid, x, y, colour = {}, {}, 0, 0, nil
+        local registers, grid, x, y, colour = {}, {}, 0, 0, nil
         local body = text:match '^\27P0;1q"1;1;%d+;%d+(.*)\27\\$'
-        for n, r in body:gmatch '#(%d+);2;(%d+);%d+;%d+' do colours[n] = tonumber(r) end
+        for n, r in body:gmatch '#(%d+);2;(%d+);%d+;%d+' do registers[n] = tonumber(r) end
         body = body:gsub('#%d+;2;%d+;%d+;%d+', '')
         local at = 1
         while at <= #body do
@@ -128,7 +161,7 @@ describe('pixels', function()
                     for k = 0, 5 do
                         local bits = (code or c):byte() - 63
                         if math.floor(bits / 2 ^ k) % 2 == 1 then
-                            grid[(y + k) * 1000 + x] = colours[colour]
+                            grid[(y + k) * 1000 + x] = registers[colour]
                         end
                     end
                     x = x + 1

@@ -7,6 +7,7 @@
 local bit = require 'bit'
 local colours = require 'mare.draw.colours'
 local image = require 'mare.draw.image'
+local palette = require 'mare.draw.palette'
 local raster = require 'mare.draw.raster'
 
 local characters = {}
@@ -16,20 +17,10 @@ local upper_half = '\226\150\128'
 
 -- ---- colours of a terminal ----
 
--- Returns the nearest of the 6 x 6 x 6 colours that terminals with 256 colours
--- have.
-local function cube(colour)
-    local function level(shift)
-        local value = bit.band(bit.rshift(colour, shift), 255)
-        return value < 48 and 0 or value < 115 and 1 or math.floor((value - 35) / 40)
-    end
-    return 16 + 36 * level(16) + 6 * level(8) + level(0)
-end
-
 -- Returns SGR parameters. plane: 38 for the character's colour, 48 for its
 -- background.
 local function sgr(plane, colour, style)
-    if not style.true_colour then return ('%d;5;%d'):format(plane, cube(colour)) end
+    if not style.true_colour then return ('%d;5;%d'):format(plane, palette.nearest(colour)) end
     return ('%d;2;%d;%d;%d'):format(plane, bit.rshift(colour, 16),
         bit.band(bit.rshift(colour, 8), 255), bit.band(colour, 255))
 end

@@ -31,6 +31,22 @@ local function srgb(lightness, a, b)
         gamma(-0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s)
 end
 
+local function linear(value)
+    return value <= 0.04045 and value / 12.92 or ((value + 0.055) / 1.055) ^ 2.4
+end
+
+-- Returns lightness, a and b of a colour in OKLab.
+function colours.oklab(colour)
+    local r, g, b = colours.split(colour)
+    r, g, b = linear(r), linear(g), linear(b)
+    local l = (0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b) ^ (1 / 3)
+    local m = (0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b) ^ (1 / 3)
+    local s = (0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b) ^ (1 / 3)
+    return 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s,
+        1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s,
+        0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s
+end
+
 -- Returns lightness and chroma of the quadratic Bezier curve at 0 <= s <= 1.
 local function bezier(s)
     local p, q, r = (1 - s) ^ 2, 2 * s * (1 - s), s ^ 2

@@ -5,6 +5,8 @@ require 'mare'
 local examples = require 'mare.session.examples'
 local lfs = require 'lfs'
 local repl = require 'mare.session.repl'
+local sample = require 'tests.sample'
+local trial = require 'tests.scenarios.trial'
 
 describe('the tutorial', function()
     local folder, before, stdout
@@ -22,8 +24,7 @@ describe('the tutorial', function()
         io.output():close()
         io.output(stdout)
         lfs.chdir(before)
-        for name in lfs.dir(folder) do os.remove(folder .. '/' .. name) end
-        lfs.rmdir(folder)
+        os.execute("rm -rf '" .. folder .. "'")
     end)
 
     it('has ten steps whose snippets do what they say', function()
@@ -48,5 +49,20 @@ describe('the tutorial', function()
         for _, name in ipairs { 'vorticity.png', 'kh.nc', 'kh.ck' } do
             assert.truthy(lfs.attributes(folder .. '/' .. name), name)
         end
+    end)
+
+    it('has steps that each run alone, and keep their files in a folder of their own', function()
+        local own = folder .. '/alone'
+        assert(lfs.mkdir(own))
+        for _, k in ipairs(sample({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, 3)) do
+            assert(lfs.chdir(own))
+            local status, text = repl.new():step(('examples(%d)'):format(k))
+            assert.equal('ok', status, k .. ': ' .. text)
+            assert.equal(own, lfs.currentdir())
+        end
+        assert.truthy((examples.folder .. ' '):find(trial.listing(own), 1, true))
+        assert(lfs.chdir(own))
+        assert.equal('ok', (repl.new():step 'examples(9)'))
+        assert.equal('scale.krn', trial.listing(own .. '/' .. examples.folder):match 'scale.krn')
     end)
 end)

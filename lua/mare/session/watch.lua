@@ -63,7 +63,9 @@ function watch.new(x, desc)
     local where = given.device
     given.device = nil
     local is_text = x:find '[\n(]' ~= nil
-    local self = setmetatable({ path = not is_text and x or nil, source = is_text and x or nil,
+    local self = setmetatable({ path = not is_text and (files.resolve(x) or x) or nil,
+        shown = not is_text and x or nil,
+        source = is_text and x or nil,
         desc = given, builds = 0, kernels = {},
         device = type(where) == 'table' and where or device.open(where) }, Watched)
     self:refresh()
@@ -71,7 +73,7 @@ function watch.new(x, desc)
 end
 
 local function build(self, text)
-    local desc = { source = text, name = self.path or self.desc.name or 'text' }
+    local desc = { source = text, name = self.path and self.shown or self.desc.name or 'text' }
     for key, value in pairs(self.desc) do desc[key] = value end
     desc.include_paths = { (self.path or ''):match '^(.*)/' or '.', source.folder }
     self.program, self.kernels = self.device:program(desc), {}
@@ -87,7 +89,7 @@ function Watched:refresh()
     build(self, self.path and read(self.path) or self.source)
     self.built = all
     if not first then
-        io.write(('%s: built anew in %.0f ms\n'):format(self.path,
+        io.write(('%s: built anew in %.0f ms\n'):format(self.shown,
             1e3 * (system.now() - started)))
     end
     return true
@@ -186,7 +188,7 @@ function Watched:__words(method)
 end
 
 function Watched:__tostring()
-    return ('%s on %s, built %d time%s'):format(self.path or 'kernels of a text', self.device.name,
+    return ('%s on %s, built %d time%s'):format(self.shown or 'kernels of a text', self.device.name,
         self.builds, self.builds == 1 and '' or 's')
 end
 

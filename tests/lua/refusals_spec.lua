@@ -27,6 +27,21 @@ describe('on a command line', function()
         assert.is_true(#text < 300)
     end)
 
+    it('none in place of a file is none, also in a rerun', function()
+        local folder = trial.new_folder()
+        local go = ("cd '%s' && '%s' "):format(folder, launcher)
+        local status, text = trial.status_of(go .. 'sod --nx 16 --device auto --t-end 0.01 '
+            .. '--quiet --image none --out a.nc')
+        assert.equal(0, status, text)
+        assert.equal('a.nc', trial.listing(folder))
+        assert.equal(0, (trial.status_of(go .. 'rerun a.nc')))
+        assert.equal('a.nc a.rerun.nc', trial.listing(folder))
+        status, text = trial.status_of(go .. 'plot a.nc --times all --film a.gif')
+        assert.equal(0, status, text)
+        assert.truthy(text:find('--every', 1, true), text)
+        trial.remove(folder)
+    end)
+
     it('a word of any length is not shown whole, and no byte that a terminal obeys', function()
         local long = ('x'):rep(100000)
         for _, words in ipairs { long, '--' .. long, 'sod --' .. long .. '=1', 'help ' .. long,

@@ -26,7 +26,7 @@
 --     unit        a text
 --     needs       { keys }: a command line with this option must have one of these options too
 --     writes      'file' or 'png': the scenario writes such a file by itself; true: others check
---                 the path. No two options may name the same file.
+--                 the path. No two options may name the same file. 'none' names no file.
 --     withdrawn   true: this scenario lacks the option, although one of its groups has it
 -- Options of every run have more: see run_options.lua.
 --
@@ -405,7 +405,7 @@ local function evaluate(_, spec)
     for _, option in ipairs(list) do
         local value = given[option.key]
         if value == nil then value = option.default else value = read(option, value) end
-        values[option.key] = value
+        if not (option.writes and value == 'none') then values[option.key] = value end
     end
     if is_words then    -- a table of values comes from a session, which may name files later
         check_needs(list, given, values)

@@ -74,7 +74,7 @@ local simulation = {
       needs = { 'checkpoint' },
       help = 'stop with a checkpoint before so much time has passed: 90s, 30m, 1h' },
     { name = 'image', type = 'path', writes = true, rerun = '.png', keeps_bits = true,
-      help = 'PNG file to draw at the end' },
+      help = "PNG file to draw at the end, or 'none'" },
     { name = 'range', type = 'string', needs = { 'image', 'film' }, keeps_bits = true,
       help = "range of the colours, such as 0.9,2.1; default: the scenario's, or else that of the "
       .. 'first frame' },

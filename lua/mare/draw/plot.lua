@@ -244,6 +244,10 @@ local function draw_field(data, name, o, range)
         range = range or common_range(data, field, records, o.colours),
         clock = times and labels.clock(field.time_unit, times[#times], step),
     }
+    if o.film and #records < 3 then
+        events.note('%s has %d frames; --every gives a run more records, --times all takes them',
+            o.film, #records)
+    end
     local written = o.film and make_film(job, o) or {}
     if o.out or not o.film then
         for _, one in ipairs(draw_images(job, o, o.out or picture_path(path, name))) do

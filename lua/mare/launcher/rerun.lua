@@ -73,7 +73,8 @@ local function words_of(path, attributes, changes)
     for _, word in ipairs(changes) do changed[key_of(word) or ''] = true end
     for _, word in ipairs(json.texts(attributes.arguments) or {}) do
         local key = key_of(word)
-        local is_taken = not (known[key] and known[key].rerun) and not changed[key]
+        local is_moved = known[key] and known[key].rerun and not word:find '=none$'
+        local is_taken = not is_moved and not changed[key]
         if is_taken then words[#words + 1] = word end
     end
     if not changed.device then

@@ -4,11 +4,11 @@
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
 local host = require 'bindings.host'
+local read = require 'bindings.read'
 
 local function declarations(path)
-    local file = assert(io.open(path, 'r'))
-    local text = file:read '*a'
-    file:close()
+    local text, reason = read(path)
+    if not text then error(reason, 0) end
     return (assert(text:match '/%* cdef:begin %*/(.-)/%* cdef:end %*/',
                    path .. ': no cdef section'))
 end

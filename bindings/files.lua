@@ -73,11 +73,28 @@ function files.resolve(path)
     return ffi.string(resolved) .. '/' .. (base or path)
 end
 
--- Puts a text in place of as many bytes of a file, from `offset` on.
-function files.patch(path, offset, text)
-    local file = assert(io.open(path, 'r+b'))
-    file:seek('set', offset)
-    local ok, reason = file:write(text)
+-- io.open, but for a raised error.
+function files.open(path, mode)
+    local file, reason = io.open(path, mode)
+    return file or error(reason, 0)
+end
+
+-- Exactly so many bytes of an open file. Errors call it shown_as.
+function files.exactly(file, bytes, shown_as)
+    local text, reason = file:read(bytes)
+    if bytes == 0 then return '' end
+    if text and #text == bytes then return text end
+    error(('%s: cannot be read: %s'):format(shown_as, reason or 'it is shorter than it was'), 0)
+end
+
+-- Puts texts into a file in place of what was there: pieces = { { offset, text }, ... }.
+function files.patch(path, pieces)
+    local file = files.open(path, 'r+b')
+    local ok, reason = true, nil
+    for _, piece in ipairs(pieces) do
+        if ok then ok, reason = file:seek('set', piece[1]) end
+        if ok then ok, reason = file:write(piece[2]) end
+    end
     local closed, why = file:close()
     if not (ok and closed) then error(string.format('%s: %s', path, reason or why), 0) end
 end

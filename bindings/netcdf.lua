@@ -173,6 +173,7 @@ function netcdf.create(path, shown_as)
     ffi.errno(0)
     check(C.nc_create(path, NC_CLOBBER + NC_NETCDF4, id), shown_as, 'create')
     local file = new(shown_as, id[0])
+    file.writes = true
     file:check(C.nc_set_fill(file.id, NC_NOFILL, id), 'set fill mode')
     return file
 end
@@ -208,7 +209,7 @@ function netcdf.append(path, shown_as)
     local aligns, status = aligned(library().nc_open, path, NC_WRITE, id)
     check(status, shown_as, 'open again')
     local file = new(shown_as, id[0])
-    file.aligns = aligns
+    file.aligns, file.writes = aligns, true
     file:check(C.nc_set_fill(file.id, NC_NOFILL, id), 'set fill mode')
     return file
 end
@@ -221,8 +222,11 @@ local function detach(file)
     return id
 end
 
+-- What can fail is written first: where HDF5 cannot close a file, NetCDF-C 4.9.0 lists what is
+-- open in it, and crashes on that.
 function File:close()
     ffi.errno(0)
+    if self.writes then self:sync() end
     self:check(C.nc_close(detach(self)), 'close')
 end
 

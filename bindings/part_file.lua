@@ -57,9 +57,11 @@ local function part_files(path)
     return found
 end
 
--- Removes the abandoned part files of this name that have no owner, or this one.
+-- Removes the abandoned part files of this name that have no owner, or this one, if the folder
+-- can be read: no file is lost for those of others.
 local function remove_abandoned(path, owner)
-    for _, found in ipairs(part_files(path)) do
+    local _, list = pcall(part_files, path)
+    for _, found in ipairs(type(list) == 'table' and list or {}) do
         local is_ours = found.owner == '' or found.owner == owner
         local fd = is_ours and C.open(found.name, O_WRONLY + O_CLOEXEC) or -1
         if fd >= 0 then
@@ -113,8 +115,7 @@ end
 function Temporary:own(owner)
     if not owner or self.owner then return self.name end
     local name = new_name(self.path, owner)
-    local ok, reason = os.rename(self.name, name)
-    if not ok then error(reason, 0) end
+    if not os.rename(self.name, name) then fail(self.path, 'its part file cannot be renamed') end
     ffi.gc(self.guard, nil)
     self.name, self.owner, self.guard = name, owner, guard(name, self.fd)
     return name
@@ -150,10 +151,9 @@ end
 -- After this the final name holds the new file, or an error was raised and nothing has changed.
 function Temporary:commit()
     C.truncate(self.name, size_of(self))        -- gives back what was reserved and not used
-    posix.sync(self.name)
+    posix.sync(self.name, self.path)
     posix.check_replaceable(self.path)
-    local ok, reason = os.rename(self.name, self.path)
-    if not ok then error(reason, 0) end
+    if not os.rename(self.name, self.path) then fail(self.path, 'cannot be put in its place') end
     self:keep()
     remove_abandoned(self.path, self.owner)
     -- Some file systems cannot sync a folder; the file itself is safe by then.

@@ -87,15 +87,15 @@ function posix.wait_for_lock(fd)
     until is_held or ffi.errno() ~= EINTR
 end
 
--- Makes sure that a file is on the disk for good.
-function posix.sync(path)
+-- Makes sure that a file is on the disk for good. Errors call it shown_as.
+function posix.sync(path, shown_as)
     local fd = C.open(path, O_RDONLY + O_CLOEXEC)
-    if fd < 0 then posix.fail(path, 'cannot be opened again') end
+    if fd < 0 then posix.fail(shown_as or path, 'cannot be opened again') end
     local failed = C.fsync(fd) ~= 0 and ffi.errno()
     C.close(fd)
     if failed then
         ffi.errno(failed)
-        posix.fail(path, 'cannot be flushed to the disk')
+        posix.fail(shown_as or path, 'cannot be flushed to the disk')
     end
 end
 

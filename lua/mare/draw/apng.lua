@@ -63,7 +63,7 @@ function Encoder.pause() end
 
 function Encoder:finish(frames)
     self.temporary:append(chunk('IEND', ''))
-    files.patch(self.temporary.name, apng.changing.offset, control(frames))
+    files.patch(self.temporary.name, { { apng.changing.offset, control(frames) } })
     return self.temporary
 end
 

@@ -17,7 +17,7 @@
 --       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, top row first;
 --       -- 'contours' at figure:contour_cells(), 'u' and 'v' at figure:arrow_cells()
 --   out:close(), out:abort()
---   local position = out:seal(); film.resume(spec, position)      -- to continue; see netcdf.lua
+--   local position = out:seal(); out:keep(); film.resume(spec, position)  -- see netcdf.lua
 
 local apng = require 'mare.draw.apng'
 local bit = require 'bit'
@@ -54,9 +54,12 @@ function film.check(path)
     files.check(path)
 end
 
+-- Calls f(self, ...). An error aborts the writer; whoever uses it on is told of it again.
 local function guarded(self, f, ...)
+    if self.failure then error(self.failure, 0) end
     local ok, message = pcall(f, self, ...)
     if not ok then
+        self.failure = message
         self:abort()
         error(message, 0)
     end
@@ -148,20 +151,26 @@ local function digest(path, data, size)
     return zlib.crc32(zlib.crc32(0, data, ignored.offset), data + rest, size - rest)
 end
 
--- Seals the film and returns the position for resume(). From now on a failed or
--- aborted run leaves the temporary file.
+-- Seals the film and returns the position for resume().
 function Writer:seal()
     guarded(self, function()
         self.encoder:pause()
         local name = self.temporary:own(self.spec.owner)
-        files.sync(name)
+        files.sync(name, self.path)
         local data, size = files.map(name)
+        if not data then error(('%s: cannot be read: %s'):format(self.path, size), 0) end
         self.position = { path = self.path, temporary = name, frames = self.frames,
             last = self.last, size = size, shape = shape_of(self),
             digest = size > 0 and digest(self.path, data, size) or 0,
             range = self.figure and self.spec.figure.range }
     end)
     return self.position
+end
+
+-- Something refers to the position: from now on a failed or aborted run leaves
+-- the temporary file.
+function Writer:keep()
+    self.is_kept = true
 end
 
 -- Copies the earlier frames from the temporary file or from the complete film.
@@ -209,12 +218,12 @@ function Writer:close()
     end)
 end
 
--- Closes the film. A sealed film stays under its temporary name; others are
+-- Closes the film. One that is kept stays under its temporary name; others are
 -- removed.
 function Writer:abort()
     if self.encoder then self.encoder:abort() end
     release(self)
-    if self.position then self.temporary:keep() else self.temporary:discard() end
+    if self.is_kept then self.temporary:keep() else self.temporary:discard() end
 end
 
 return film

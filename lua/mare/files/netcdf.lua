@@ -309,10 +309,17 @@ local function define(file, spec)
     file:sync()
 end
 
--- Calls f(self, ...). If it raises an error, the writer is aborted first.
+local function check_open(self)
+    if self.failure then error(self.failure, 0) end
+    if not self.file then fail(self, 'is closed') end
+end
+
+-- Calls f(self, ...). An error aborts the writer; whoever uses it on is told of
+-- it again.
 local function guarded(self, f, ...)
     local ok, message = pcall(f, self, ...)
     if not ok then
+        self.failure = message
         self:abort()
         error(message, 0)
     end
@@ -413,7 +420,7 @@ local function write(self, t, get)
 end
 
 function Writer:write(t, get)
-    if not self.file then fail(self, 'is closed') end
+    check_open(self)
     guarded(self, write, t, get)
 end
 
@@ -459,10 +466,10 @@ local function others(extents, size)
 end
 
 local function read_pieces(path, pieces)
-    local file, texts = assert(io.open(path, 'rb')), {}
+    local file, texts = files.open(path, 'rb'), {}
     for k, piece in ipairs(pieces) do
         file:seek('set', piece[1])
-        texts[k] = file:read(piece[2])
+        texts[k] = files.exactly(file, piece[2], path)
     end
     file:close()
     return table.concat(texts)
@@ -474,7 +481,7 @@ local function seal(self)
     self.file:close()
     self.file = nil
     local name = self.temporary:own(spec.owner)
-    files.sync(name)
+    files.sync(name, self.path)
     hdf5.chunks(name, paths(spec.variables), chunk_origins(spec, self.counted, self.steps),
         self.data)
     if not self.sealed then
@@ -495,11 +502,17 @@ local function seal(self)
 end
 
 -- Seals the file and returns the position for resume(); see the head of this
--- file. From now on a failed or aborted run leaves the temporary file.
+-- file.
 function Writer:seal()
-    if not self.file then fail(self, 'is closed') end
+    check_open(self)
     if not self.position or self.counted ~= self.steps then guarded(self, seal) end
     return self.position
+end
+
+-- Something refers to the position: from now on a failed or aborted run leaves
+-- the temporary file.
+function Writer:keep()
+    self.is_kept = true
 end
 
 local function has_id(path, id)
@@ -528,20 +541,18 @@ end
 local copy_bytes = 2 ^ 22
 
 local function restore(position, temporary)
-    local source = assert(io.open(find_source(position), 'rb'))
+    local name = find_source(position)
+    local source = files.open(name, 'rb')
     for at = 0, position.size - 1, copy_bytes do
-        local text = source:read(math.min(copy_bytes, position.size - at))
-        temporary:append(text)
+        temporary:append(files.exactly(source, math.min(copy_bytes, position.size - at), name))
     end
     source:close()
-    local file, at = assert(io.open(temporary.name, 'r+b')), 1
-    for _, piece in ipairs(position.pieces) do
-        file:seek('set', piece[1])
-        file:write(position.index:sub(at, at + piece[2] - 1))
+    local patches, at = {}, 1
+    for k, piece in ipairs(position.pieces) do
+        patches[k] = { piece[1], position.index:sub(at, at + piece[2] - 1) }
         at = at + piece[2]
     end
-    local ok, reason = file:close()
-    if not ok then error(reason, 0) end
+    files.patch(temporary.name, patches)
 end
 
 -- Returns a writer that continues where seal() returned that position.
@@ -569,7 +580,7 @@ function output.resume(spec, position)
 end
 
 function Writer:close()
-    if not self.file then fail(self, 'is closed') end
+    check_open(self)
     guarded(self, function()
         close_index(self)
         self.file:close()
@@ -578,14 +589,14 @@ function Writer:close()
     end)
 end
 
--- Closes the file if possible. A sealed file stays under its temporary name;
+-- Closes the file if possible. One that is kept stays under its temporary name;
 -- others are removed.
 function Writer:abort()
     local file = self.file
     self.file = nil
     if file and not file.failed then close_index(self) end
     if file then file:abort() end
-    if self.position then self.temporary:keep() else self.temporary:discard() end
+    if self.is_kept then self.temporary:keep() else self.temporary:discard() end
 end
 
 -- The writers of other files of the run use these.

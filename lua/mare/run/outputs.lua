@@ -192,8 +192,9 @@ local function new_film(desc, run_id)
 end
 
 local function new_id()
-    local source = assert(io.open('/dev/urandom', 'rb'))
-    local id = source:read(8):gsub('.', function(c) return bit.tohex(c:byte(), 2) end)
+    local source = files.open('/dev/urandom', 'rb')
+    local bytes = files.exactly(source, 8, '/dev/urandom')
+    local id = bytes:gsub('.', function(c) return bit.tohex(c:byte(), 2) end)
     source:close()
     return id
 end

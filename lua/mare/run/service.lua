@@ -32,6 +32,7 @@ end
 function handlers.checkpoint(m)
     for id, output in ipairs(m.header.outputs) do output.position = writers[id]:seal() end
     checkpoint.write(m.path, m.keep, m.header, worker.pointer('char', m.data), m.size)
+    for _, writer in pairs(writers) do writer:keep() end
 end
 
 function handlers.close(m)

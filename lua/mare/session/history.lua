@@ -31,9 +31,7 @@ end
 local function rewrite(path, entries)
     local temporary = files.temporary(path)
     files.hide(temporary.name)
-    local file = assert(io.open(temporary.name, 'w'))
-    for _, entry in ipairs(entries) do file:write(encode(entry), '\n') end
-    file:close()
+    for _, entry in ipairs(entries) do temporary:append(encode(entry) .. '\n') end
     temporary:commit()
 end
 

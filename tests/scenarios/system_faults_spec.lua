@@ -1,0 +1,46 @@
+-- A sample of tests/long/system_faults.lua: calls of the system that fail cost no file, and no run
+-- ends without a word.
+
+local faults = require 'tests.faults'
+local random = require 'mare.base.random'
+local trial = require 'tests.scenarios.trial'
+
+local seed = tonumber(os.getenv 'MARE_TEST_SEED' or 1)
+
+describe('a run in which a call of the system fails', function()
+    local folder, runs
+
+    setup(function()
+        folder = trial.new_folder()
+        runs = faults.new(folder)
+    end)
+
+    teardown(function() trial.remove(folder) end)
+
+    it('makes calls of every kind', function()
+        for kind in pairs(faults.kinds) do assert.is_true(runs.counts[kind] > 5, kind) end
+    end)
+
+    local drawn = 0
+    for kind in pairs(faults.kinds) do
+        it('keeps its files and says why: ' .. kind, function()
+            for _, from_there in ipairs(faults.ways(kind)) do
+                local n = 1 + math.floor(random.uniform(seed, drawn) * runs.counts[kind])
+                drawn = drawn + 1
+                assert.is_nil(runs:try(kind, n, from_there), n)
+            end
+        end)
+    end
+
+    it('is found out where it loses a file or says nothing', function()
+        runs:prepare()
+        os.remove(folder .. '/case/x.nc')
+        assert.equal('x.nc is lost', runs:fault_of_files(false))
+        trial.spit(folder .. '/case/x.nc', 'half')
+        assert.is_false((pcall(runs.fault_of_files, runs, false)))
+        runs:prepare()
+        assert.equal('x.nc is not what the run was to write', runs:fault_of_files(true))
+        trial.spit(folder .. '/case/x.nc.1-1.part', '')
+        assert.equal('leaves x.nc.1-1.part', (runs:fault_of_checkpoints(true)))
+    end)
+end)

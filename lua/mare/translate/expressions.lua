@@ -73,7 +73,7 @@ function write.index(w, node)
     if w.captured[node] then return write.name(w, node) end
     local object = w.of[node.object]
     local base = operand(w, node.object, atom)
-    if object.kind == 'record' then return ('%s.%s'):format(base, node.key.value), atom end
+    if object.kind == 'record' then return base .. object.texts[node.key.value], atom end
     if object.kind == 'tuple' then return expressions.place(w, node) end
     if node.key.tag == 'string' then return base .. '_' .. node.key.value, atom end
     if object.stored == 'half' then
@@ -131,7 +131,7 @@ local function power(w, node, type)
             operand(w, node.right, 0, 'real')), atom
     end
     local base, level = text_of(w, node.left, type)
-    if level == atom and base:find '^[%w_]+$' and n <= 3 then
+    if level == atom and base:find '^[%w_.]+$' and n <= 3 then
         return base .. (' * ' .. base):rep(n - 1), 13
     end
     local text = ('%s(%s, %d)'):format(helper('power', type), base, n)

@@ -217,7 +217,10 @@ function infer.instance(unit, f, parameters, is_kernel)
     pass_until_settled(self)
     settle(self)
     pass_until_settled(self)
-    for k, type in ipairs(self.results) do self.results[k] = types.settled(type) end
+    for k, type in ipairs(self.results) do
+        local is_real = unit.has_constants and types.is_number(type)
+        self.results[k] = is_real and 'real' or types.settled(type)
+    end
     if #self.results > 0 and not returns(resolved.tree.body) then
         self:refuse(resolved.tree, 'the function returns a value on some ways and none on others')
     end

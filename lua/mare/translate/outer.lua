@@ -47,7 +47,7 @@ function outer.type(self, node)
     local _, value, name, from = static(self, node)
     local kind = type(value)
     if kind == 'number' then
-        if from and library.is_constant(from) then
+        if self.unit.has_constants or from and library.is_constant(from) then
             self.constants[node] = value
             return is_whole(value) and 'whole' or 'fraction'
         end

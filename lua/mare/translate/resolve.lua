@@ -1,7 +1,7 @@
 -- Links the names in a function's tree to what they stand for, and refuses by line
 -- what a kernel cannot do. Every name node gets a `symbol`
 --
---     { name, kind = 'parameter' | 'local' | 'loop' | 'outer', is_assigned, is_index }
+--     { name, kind = 'parameter' | 'local' | 'loop' | 'outer', is_used, is_assigned, is_index }
 --
 -- `is_index` says that a number is used to count or to index. An outer symbol is an
 -- upvalue or a global of the function: `value(f)` is what it is now in the function f.
@@ -84,6 +84,7 @@ local visit = {}
 
 function visit.name(self, node)
     node.symbol = find(self, node.name)
+    node.symbol.is_used = true
     if self.counts > 0 then node.symbol.is_index = true end
 end
 

@@ -4,7 +4,8 @@
 --     { kind = 'array', element = type of what is read, stored = type in memory,
 --       written = its name in the dialect, count = type of x.count,
 --       is_local = whether the group shares it, size = elements of one that is }
---     { kind = 'record', written = its name in the dialect, fields = { name = type } }
+--     { kind = 'record', written = its name in the dialect, fields = { name = type },
+--       texts = { name = what follows the record's text, such as '.rho' } }
 --     { kind = 'tuple', element, size }
 --
 -- A variable takes the common type of all that is assigned to it. 'whole' and
@@ -58,6 +59,20 @@ end
 function types.written(type)
     if dialect.all[type] then return dialect.all[types.settled(type)].written end
     return type.written
+end
+
+-- Returns the type of a struct of reals and vectors: list = array of names and of
+-- { vector = name }, of which q.name.n and q.name.t are members NAMEn and NAMEt.
+-- symbols: what members are called, where that is not as in Lua
+function types.record(written, list, symbols)
+    local record = { kind = 'record', written = written, fields = {}, texts = {} }
+    for _, entry in ipairs(list) do
+        local name = entry.vector or entry
+        record.texts[name] = '.' .. (symbols and symbols[name] or name)
+        record.fields[name] = entry.vector and { kind = 'record', written = 'vector',
+            fields = { n = 'real', t = 'real' }, texts = { n = 'n', t = 't' } } or 'real'
+    end
+    return record
 end
 
 -- Returns what messages call a type.

@@ -44,7 +44,10 @@ function Unit:instance(f, list, name, caller, node)
         found.name = names.take(self.taken, name)
         name_captures(self, found)
         of_f[key] = found
-        if caller then self.bodies[#self.bodies + 1] = write.callee(found, self) end
+        if caller then
+            self.bodies[#self.bodies + 1] = { lines = write.callee(found, self),
+                chunk = found.resolved.chunk }
+        end
     end
     return found
 end
@@ -98,13 +101,27 @@ function unit.kernel(f, types_given, indices, name, memory)
             instance.resolved.chunk, instance.resolved.tree.line)
     end
     local lines, arguments = write.kernel(instance, self, indices)
-    self.bodies[#self.bodies + 1] = lines
-    for k, body in ipairs(self.bodies) do
-        self.bodies[k] = { lines = body, chunk = body.chunk or instance.resolved.chunk }
-    end
+    self.bodies[#self.bodies + 1] = { lines = lines, chunk = instance.resolved.chunk }
     return { text = compiled(head, self.bodies), source = readable(head, self.bodies),
         name = instance.name, arguments = arguments, instance = instance,
         has_barrier = self.has_barrier }
+end
+
+-- Returns the text of functions that other text of the dialect calls: list = array of
+-- { f, name, parameters = types, results = how many it must give }. Numbers outside
+-- them are constants of the text, and results are real.
+function unit.functions(what, list)
+    local self = unit.new()
+    self.has_constants = true
+    for _, entry in ipairs(list) do
+        local instance = self:instance(entry.f, entry.parameters, entry.name, self)
+        local place = ('%s:%d'):format(instance.resolved.chunk, instance.resolved.tree.line)
+        if #instance.results ~= entry.results then
+            errors.argument('%s: %s: %d values are wanted of %s, it gives %d', place, what,
+                entry.results, entry.name, #instance.results)
+        end
+    end
+    return compiled(head, self.bodies) .. ('#line 1 "%s"\n'):format(what)
 end
 
 return unit

@@ -1,0 +1,158 @@
+-- Equations whose functions are Lua: Burgers' against its exact solution, gas against the same
+-- written in C, a source against its exact decay, and what is refused.
+
+-- luacheck: ignore 212 (functions take what equations hand them)
+
+local fails = require 'tests.fails'
+local mare = require 'mare'
+local support = require 'tests.validation.support'
+local tracer = require 'mare.schemes.euler_tracer'
+
+local function simulate(desc)
+    local sim = require('mare.run.simulation').new {
+        grid = mare.grid { nx = desc.nx, ny = desc.ny or 8, x = { 0, 1 }, y = { 0, 1 } },
+        scheme = desc.scheme, boundaries = 'periodic', initial = desc.initial,
+        options = { device = support.device, precision = 'double', maths = 'strict', cfl = 0.4,
+            decompose = desc.decompose },
+    }
+    sim:aim(desc.t_end)
+    while sim.now.t < desc.t_end do
+        sim:step(64)
+        sim:read()
+    end
+    return sim
+end
+
+local function values(sim, name)
+    local field, list = sim:field(name), {}
+    for k = 0, sim.grid.cells - 1 do list[k + 1] = field[k] end
+    return list
+end
+
+local function largest_difference(a, b)
+    local largest = 0
+    for k = 1, #a do largest = math.max(largest, math.abs(a[k] - b[k])) end
+    return largest
+end
+
+-- ---- Burgers ----
+
+local function burgers()
+    return mare.equations { name = 'burgers', fields = { 'u' },
+        flux = function(q) return 0.5 * q.u ^ 2 end,
+        speed = function(q) return q.u, q.u end }
+end
+
+local function wave(x) return 1 + 0.25 * math.sin(2 * math.pi * x) end
+
+-- u = wave(x - u t), by Newton's method, while the wave has not broken.
+local function exact(x, t)
+    local u = wave(x - wave(x) * t)
+    for _ = 1, 50 do
+        local slope = 1 + 0.5 * math.pi * math.cos(2 * math.pi * (x - u * t)) * t
+        u = u - (u - wave(x - u * t)) / slope
+    end
+    return u
+end
+
+local function error_of(nx)
+    local t_end, sum = 0.2, 0
+    local sim = simulate { nx = nx, scheme = burgers(), t_end = t_end,
+        initial = function(x) return wave(x) end }
+    local u = values(sim, 'u')
+    for i = 0, nx - 1 do sum = sum + math.abs(u[i + 1] - exact((i + 0.5) / nx, t_end)) / nx end
+    return sum
+end
+
+-- ---- gas ----
+
+local function gas(changes)
+    local desc = {
+        name = 'gas', parameters = { gamma = 1.4 },
+        fields = { 'rho', mare.vector 'm', 'E' }, primitives = { 'rho', mare.vector 'u', 'p' },
+        primitive = function(q, p)
+            local un, ut = q.m.n / q.rho, q.m.t / q.rho
+            return q.rho, un, ut, (p.gamma - 1) * (q.E - 0.5 * (q.m.n * un + q.m.t * ut))
+        end,
+        conserved = function(w, p)
+            return w.rho, w.rho * w.u.n, w.rho * w.u.t,
+                w.p / (p.gamma - 1) + 0.5 * w.rho * (w.u.n * w.u.n + w.u.t * w.u.t)
+        end,
+        flux = function(w, p)
+            local E = w.p / (p.gamma - 1) + 0.5 * w.rho * (w.u.n * w.u.n + w.u.t * w.u.t)
+            local m = w.rho * w.u.n
+            return m, m * w.u.n + w.p, w.rho * w.u.t * w.u.n, w.u.n * (E + w.p)
+        end,
+        speed = function(w, p)
+            local c = math.sqrt(p.gamma * w.p / w.rho)
+            return w.u.n - c, w.u.n + c
+        end,
+    }
+    for key, value in pairs(changes or {}) do desc[key] = value end
+    return mare.equations(desc)
+end
+
+local function bump(x, y)
+    return 1 + 0.2 * math.sin(2 * math.pi * (x + y)), 0.5, -0.3, 1
+end
+
+describe('equations in Lua', function()
+    it('have the order of the scheme: Burgers', function()
+        local coarse, fine = error_of(64), error_of(128)
+        assert.is_true(math.log(coarse / fine) / math.log(2) > 1.7)
+        assert.is_true(fine < 2e-4, fine)
+    end)
+
+    it('compute what the same in C computes: gas', function()
+        local lua = simulate { nx = 32, ny = 32, scheme = gas(), t_end = 0.2, initial = bump }
+        local c = simulate { nx = 32, ny = 32, scheme = tracer.new { flux = 'hll' }, t_end = 0.2,
+            initial = function(x, y)
+                local rho, u, v, p = bump(x, y)
+                return rho, u, v, p, 0
+            end }
+        for _, names in ipairs { { 'rho', 'rho' }, { 'm_x', 'rho_u' }, { 'E', 'E' } } do
+            assert.is_true(largest_difference(values(lua, names[1]), values(c, names[2])) < 1e-12)
+        end
+        assert.equal(c.now.steps, lua.now.steps)
+    end)
+
+    it('have the same bits however the grid is cut', function()
+        local whole = simulate { nx = 32, ny = 32, scheme = gas(), t_end = 0.1, initial = bump }
+        local cut = simulate { nx = 32, ny = 32, scheme = gas(), t_end = 0.1, initial = bump,
+            decompose = { 2, 2 } }
+        for _, name in ipairs { 'rho', 'm_x', 'm_y', 'E' } do
+            assert.same(values(whole, name), values(cut, name))
+        end
+    end)
+
+    it('have sources', function()
+        local rate = 0.7
+        local scheme = mare.equations { fields = { 'u' }, parameters = { c = 1 },
+            flux = function(q, p) return p.c * q.u end,
+            speed = function(q, p) return p.c, p.c end,
+            source = function(q) return -rate * q.u end }
+        local sim = simulate { nx = 64, scheme = scheme, t_end = 1,
+            initial = function() return 2 end }
+        for _, u in ipairs(values(sim, 'u')) do
+            assert.is_true(math.abs(u - 2 * math.exp(-rate)) < 1e-4)
+        end
+    end)
+
+    it('are refused with what is wrong', function()
+        local function refused(words, changes)
+            fails(function() gas(changes) end, 'MARE_ERROR_ARGUMENT', words)
+        end
+        refused('4 values are wanted of lua_flux', { flux = function(w) return w.rho end })
+        refused("there is no 'q'", { speed = function(w) return w.q, w.q end })
+        fails(function()
+            mare.equations { fields = { 'u' }, flux = bump, speed = bump, primitive = bump }
+        end, 'MARE_ERROR_ARGUMENT', 'go together')
+        refused("'x' is used", { source = function(q, x) return x, x, x, x end })
+        refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
+        fails(function() mare.equations { fields = { 'u' } } end, 'MARE_ERROR_ARGUMENT',
+            'flux is missing')
+        fails(function()
+            mare.equations { fields = { 3 }, flux = math.sin, speed = math.sin }
+        end, 'MARE_ERROR_ARGUMENT', 'field 1')
+    end)
+end)

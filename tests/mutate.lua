@@ -180,6 +180,20 @@ local function change_file(desc)
     end
 end
 
+-- Changes bytes of a file anywhere, and its length now and then.
+local function damage(path, text)
+    for _ = 1, math.random(4) do
+        local at = math.random(#text)
+        local stop = math.min(#text, at + math.random(0, 3))
+        local bytes = text:sub(at, stop):gsub('.', function()
+            return string.char(math.random(0, 255))
+        end)
+        text = text:sub(1, at - 1) .. bytes .. text:sub(stop + 1)
+    end
+    if math.random(8) == 1 then text = text:sub(1, math.random(#text)) end
+    trial.spit(path, text)
+end
+
 local function variable(name, dims, units, value, more)
     local v = { name = name, dims = dims, attributes = { units = units }, value = value }
     for key, one in pairs(more or {}) do v.attributes[key] = one end
@@ -188,9 +202,9 @@ end
 
 local function ramp(from, by) return function(k) return from + by * k end end
 
-function mutate.kinds.wind(folder)
+local function wind_of(folder)
     local path, along = folder .. '/wind.nc', { 'time', 'lat', 'lon' }
-    local desc = { dims = { { 'time', 3 }, { 'lat', 4 }, { 'lon', 5 } }, variables = {
+    return path, { dims = { { 'time', 3 }, { 'lat', 4 }, { 'lon', 5 } }, variables = {
         variable('time', { 'time' }, 'hours since 2000-01-01', ramp(0, 1)),
         variable('lat', { 'lat' }, 'degrees_north', ramp(50, 0.5)),
         variable('lon', { 'lon' }, 'degrees_east', ramp(0, 0.5)),
@@ -198,8 +212,10 @@ function mutate.kinds.wind(folder)
         variable('v10', along, 'm s-1', ramp(2, -0.1)),
         variable('depth', { 'lat', 'lon' }, 'm', ramp(20, 1)),
     } }
-    change_file(desc)
-    write_file(path, desc)
+end
+
+-- Has one of those that read any NetCDF file read it.
+local function read_wind(path, folder)
     local readers = {
         function() info.lines(path) end,
         function() mare.basin { file = path } end,
@@ -212,6 +228,55 @@ function mutate.kinds.wind(folder)
         end,
     }
     pick(readers)()
+end
+
+function mutate.kinds.wind(folder)
+    local path, desc = wind_of(folder)
+    change_file(desc)
+    write_file(path, desc)
+    read_wind(path, folder)
+end
+
+-- The bytes of a NetCDF file, which HDF5 reads first.
+function mutate.kinds.netcdf(folder)
+    local path, desc = wind_of(folder)
+    local whole = folder .. '/whole.nc'
+    if not trial.slurp(whole) then write_file(whole, desc) end
+    damage(path, trial.slurp(whole))
+    read_wind(path, folder)
+end
+
+-- Compiled programs: a damaged one is compiled anew, and gives the same numbers.
+function mutate.kinds.cache(folder)
+    local before = os.getenv 'MARE_CACHE'
+    ffi.C.setenv('MARE_CACHE', folder .. '/cache', 1)
+    local ok, failure = pcall(function()
+        local d = mare.device.open(trial.device)
+        local x = d:buffer { type = 'float', count = 64, label = 'x' }
+        local function compute()
+            x:fill(1)
+            d:program { name = 'twice.krn', source = 'MR_KERNEL void twice(MR_GLOBAL real *x) '
+                .. '{ x[mr_gid_x()] *= R(2.0); }' }:kernel 'twice':bind { x = x, global = 64 }:run()
+            if x:totable()[64] ~= 2 then error 'wrong numbers' end
+        end
+        compute()
+        local name = folder .. '/cache/' .. (trial.listing(folder .. '/cache'):match '%x+%.mare'
+            or error 'nothing is kept')
+        damage(name, trial.slurp(name))
+        mare.device.cache.entries()
+        compute()
+    end)
+    ffi.C.setenv('MARE_CACHE', before or 'off', 1)
+    if not ok then error(failure, 0) end
+end
+
+function mutate.kinds.boundary(folder)
+    local path = folder .. '/tide.csv'
+    mutate.boundary = mutate.boundary
+        or trial.slurp(require('bindings.host').root .. '/scenarios/data/north_sea_tide.csv')
+    trial.spit(path, mutated(mutate.boundary))
+    mare.basin { file = require('bindings.host').root
+        .. '/scenarios/data/north_sea_bathymetry_etopo5.nc', boundary = path }
 end
 
 function mutate.kinds.roms(folder)

@@ -4,7 +4,7 @@ local mutate = require 'tests.mutate'
 local trial = require 'tests.scenarios.trial'
 
 local sample = { literal = 200, tuned = 200, tuning = 100, gauges = 200, wind = 60, roms = 40,
-    checkpoint = 20 }
+    checkpoint = 20, netcdf = 60, cache = 10, boundary = 20 }
 
 describe('a damaged file', function()
     for kind in pairs(mutate.kinds) do

@@ -33,7 +33,8 @@ local backend_c = ffi.new 'mare_backend_info'
 local cache_c = ffi.new 'mare_cache_info'
 local objects_c = ffi.typeof 'mare_object_info[?]'
 local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
-local opened = setmetatable({}, { __mode = 'k' })
+local opened = setmetatable({}, { __mode = 'k' })       -- by device: it was the how many-th
+local openings = 0
 local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
                 [tonumber(C.MARE_DEVICE_OTHER)] = 'other' }
 
@@ -62,7 +63,8 @@ local function complete(self)
     self.info = read_info(self.handle)
     self.name = self.info.name
     self.stream = stream.default(self)
-    opened[self] = true
+    openings = openings + 1
+    opened[self] = openings
     profile.opened(self)
     return self
 end
@@ -76,6 +78,17 @@ function M.open(name)
     local owner = class.own()
     mare.create(C.mare_device_open, name, owner)
     return complete(class.wrap(owner, {}))
+end
+
+-- The device that was opened last of those that are open under this name, else a new one: what
+-- scripts and simulations make on it goes together.
+function M.shared(name)
+    local own, found, last = M.open(name), nil, 0
+    for d, number in pairs(opened) do
+        if d.name == own.name and d ~= own and number > last then found, last = d, number end
+    end
+    if found then own:release() end
+    return found or own
 end
 
 -- The object of a device that somebody else has opened; the same one while it is in use.

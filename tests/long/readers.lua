@@ -58,7 +58,8 @@ local function read_all(kind)
     end
     os.remove(name)
     local record = json.encode { benchmark = 'readers', kind = kind, cases = cases,
-        findings = found, first_seed = 1, seconds = os.time() - begun, date = os.date '!%Y-%m-%dT%H:%M:%SZ' }
+        findings = found, first_seed = 1, seconds = os.time() - begun,
+        date = os.date '!%Y-%m-%dT%H:%M:%SZ' }
     print(record)
     local path = os.getenv 'MARE_RECORDS'
     local file = path and assert(io.open(path, 'a'))

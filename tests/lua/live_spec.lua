@@ -175,6 +175,20 @@ describe('a simulation by hand', function()
         sim:release()
     end)
 
+    it('shares its device with those opened by hand, whose kernels take its state', function()
+        local d = mare.device.open(device)
+        local sim = kelvin_helmholtz()
+        local part = sim:native()[1]
+        assert.equal(d, sim.devices[1])
+        assert.equal(d, kelvin_helmholtz().devices[1])
+        local out = d:buffer { type = 'float', count = 1, label = 'one value' }
+        d:program { name = 'first.krn', source = 'MR_KERNEL void first(int at, MR_GLOBAL float *x, '
+            .. 'MR_GLOBAL float *y) { y[0] = x[at]; }' }:kernel 'first':bind {
+            at = part.offset, x = part.buffer, y = out, global = 1 }:run()
+        assert.equal(sim:field(part.names[1])[0], out:totable()[1])
+        assert.are_not.equal(d, mare.device.open(device))       -- another, if it is asked for
+    end)
+
     it('is refused where there is none', function()
         refused("no scenario 'nothing' (there are: bump", mare.simulation 'nothing', {})
         refused('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })

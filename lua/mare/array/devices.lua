@@ -9,8 +9,9 @@ local system = require 'bindings.system'
 local devices = {}
 
 -- Opens devices. list: 'cuda:0,cuda:1', or an array of names and open devices.
--- Returns an array of open devices. A name that occurs twice is opened once. Two
--- handles of one device count as two devices.
+-- Returns an array of open devices. A name that occurs twice is opened once, and
+-- of devices that are open under it the last is used. Two handles of one device
+-- count as two devices.
 function devices.open(list)
     if type(list) ~= 'table' then
         local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
@@ -23,7 +24,7 @@ function devices.open(list)
     local opened, by_name = {}, {}
     for k, entry in ipairs(list) do
         if type(entry) == 'string' then
-            by_name[entry] = by_name[entry] or errors.option('device', device.open, entry)
+            by_name[entry] = by_name[entry] or errors.option('device', device.shared, entry)
             entry = by_name[entry]
         end
         opened[k] = entry

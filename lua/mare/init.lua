@@ -40,6 +40,7 @@ local modules = {
     shallow_water = function() return require 'mare.schemes.shallow_water' end,
     simulation = function() return require 'mare.run.simulation' end,
     source = function() return require 'mare.base.source' end,
+    study = function() return require 'mare.run.study' end,
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,
     weather = function() return require 'mare.forcing.weather' end,

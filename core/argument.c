@@ -159,7 +159,8 @@ static void integer_range(uint32_t type, int64_t *least, int64_t *most) {
 /* Two's complement, little endian: the low bytes are the smaller type. A scalar has its word to
  * itself, which is written whole. */
 static void store_integer(const target *t, uint64_t value) {
-    memcpy(t->at, &value, t->field ? mare_type_size((mare_type)t->type) : sizeof value);
+    if (t->field) memcpy(t->at, &value, mare_type_size((mare_type)t->type));
+    else memcpy(t->at, &value, sizeof value);
     mark_set(t);
 }
 

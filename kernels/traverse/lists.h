@@ -5,16 +5,14 @@
  *   VECTORS, NORMAL_0, TRANSVERSE_0 ... names of the components of a vector along the sweep and
  *                                       across it; PLANE_X_0, PLANE_Y_0 ... their planes
  *   PRIMITIVES, PRIMITIVE_0 ...         names of the variables that are interpolated
- *   PARAMETER_COUNT, PARAMETER_0 ...      names of the parameters
  *
- * EACH_FIELD(DO) is DO(name, plane) for each field, EACH_PRIMITIVE(DO) and EACH_PARAMETER(DO) are
- * the same for those, EACH_VECTOR(DO) is DO(n, t, plane of x, plane of y). */
+ * EACH_FIELD(DO) is DO(name, plane) for each field, EACH_PRIMITIVE(DO) is the same for those,
+ * EACH_VECTOR(DO) is DO(n, t, plane of x, plane of y). */
 
 #define LIST_OF_(a, n) a##n
 #define LIST_(a, n) LIST_OF_(a, n)
 #define EACH_FIELD(DO) LIST_(FIRST_, FIELDS)(DO, FIELD_)
 #define EACH_PRIMITIVE(DO) LIST_(FIRST_, PRIMITIVES)(DO, PRIMITIVE_)
-#define EACH_PARAMETER(DO) LIST_(FIRST_, PARAMETER_COUNT)(DO, PARAMETER_)
 #define EACH_VECTOR(DO) LIST_(VECTORS_, VECTORS)(DO)
 
 #define FIRST_1(DO, list) DO(list##0, 0)

@@ -6,8 +6,8 @@
 
 typedef struct sources { real dt, south, north; int ny; } sources;
 
-MR_FN sources sources_over(real dt, real south, real north, int ny) {
-    sources s = { dt, south, north, ny };
+MR_FN sources sources_over(part p, real dt) {
+    sources s = { dt, p.south, p.north, p.ny };
     return s;
 }
 

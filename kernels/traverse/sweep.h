@@ -25,6 +25,17 @@
 #include "traverse/rows.h"
 #include EQUATION
 #include "traverse/update.h"
+
+/* What a launch goes over: a part of the grid, whose cells lie as in layout.h, one over their size,
+ * how the source acts on its ghost rows (sources.h), along which axes it goes around (1 along x, 2
+ * along y), and the place of its first group's rate among the maxima. */
+typedef struct part {
+    int nx, ny, stride;
+    mr_index plane;
+    real inv_dx, inv_dy, south, north;
+    int wraps, slot;
+} part;
+
 #include "traverse/sources.h"
 
 /* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`. */
@@ -35,6 +46,17 @@ typedef struct sweep {
     real inv_dn, inv_dt;    /* one over the cell's size along the sweep and across it */
     parameters k;
 } sweep;
+
+/* Over so many columns, in time dt; rows are still to be taken. */
+MR_FN sweep sweep_along_x(part p, int columns, real dt, parameters k) {
+    sweep s = { 0, 0, columns, p.stride, p.plane, dt * p.inv_dx, p.inv_dx, p.inv_dy, k };
+    return s;
+}
+
+MR_FN sweep sweep_along_y(part p, int columns, real dt, parameters k) {
+    sweep s = { 0, 0, columns, p.stride, p.plane, dt * p.inv_dy, p.inv_dy, p.inv_dx, k };
+    return s;
+}
 
 /* The field of a cell that comes from a plane. */
 MR_FN int field_of(int plane, int along_y) { return along_y ? plane_along_y(plane) : plane; }

@@ -1,5 +1,5 @@
 /* types.h - the types of an equation and what is done to all its fields alike, from its lists (see
- * lists.h).
+ * lists.h). The struct `parameters` stands before all texts: kernels take it by value.
  *
  * A sweep hands its own direction in as "normal" and the other as "transverse", so that x and y run
  * the same operations in the same order: a transposed problem gives the transposed bits. */
@@ -14,7 +14,6 @@
 typedef struct cell { EACH_FIELD(MEMBER_) } cell;               /* the unknowns of a cell */
 typedef struct flux { EACH_FIELD(MEMBER_) } flux;               /* what a face lets through */
 typedef struct primitive { EACH_PRIMITIVE(MEMBER_) } primitive; /* what is interpolated */
-typedef struct parameters { EACH_PARAMETER(MEMBER_) } parameters;
 typedef struct signals { real n, t; } signals;      /* speeds along the sweep, across it */
 typedef struct waves { real slowest, fastest; } waves;      /* velocities of signals along it */
 

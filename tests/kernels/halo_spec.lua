@@ -24,13 +24,13 @@ local function fill(p, axis, low_kind, high_kind, staggered)
     local n, lines = x and nx or ny, x and ny or nx + 4
     local origin = x and p:element(1, 0, 0) or p:element(1, -2, 0)
     part.program(p.device, 'array/halo.krn', { MARE_REAL = p.precision }):kernel 'halo':bind {
-        state = p.now, cells = n, lines = lines,
-        origin = origin, along = along, across = across, plane = p.plane,
-        fields = 4, normals = x and 2 or 4, staggered = staggered and 1 or 0,
-        low_kind = low_kind, low = p.now, low_origin = origin + (n - 2) * along,
-        low_along = along, low_across = across, low_plane = p.plane,
-        high_kind = high_kind, high = p.now, high_origin = origin,
-        high_along = along, high_across = across, high_plane = p.plane,
+        state = p.now, low_cells = p.now, high_cells = p.now,
+        axis = { cells = n, lines = lines, origin = origin, along = along, across = across,
+            plane = p.plane, fields = 4, normals = x and 2 or 4, staggered = staggered and 1 or 0 },
+        low = { kind = low_kind, origin = origin + (n - 2) * along, along = along, across = across,
+            plane = p.plane },
+        high = { kind = high_kind, origin = origin, along = along, across = across,
+            plane = p.plane },
         global = { lines, 2 * 4 }, group = { 1, 1 },
     }:run()
 end

@@ -107,8 +107,8 @@ local columns = { sweep_x_first = 0, sweep_x_last = 0, sweep_y_first = 34, sweep
 function Part:arguments(values)
     local all = {
         clock = self.clock, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, equation_gamma = self.gamma,
-        equation_gravity = values and values.gravity or 0, south = 1, north = 1,
+        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, south = 1, north = 1,
+        k = { gamma = self.gamma, gravity = values and values.gravity or 0 },
         maxima = self.maxima, slot = 0, wraps = 0, ticks = 0,
     }
     for key, value in pairs(values or {}) do all[key] = value end
@@ -180,12 +180,9 @@ function Part:measure(groups_x, groups_y, group)
     local defines = part.defines(self.precision, { W = 1, GROUP = group }, 'hll', 'none')
     local program = part.program(self.device, 'traverse/max_rate.krn', defines)
     self.maxima:fill(0)
-    program:kernel 'max_rate':bind {
-        src = self.now, nx = self.nx, ny = self.ny, stride = self.stride, plane = self.plane,
-        inv_dx = 1 / self.dx, inv_dy = 1 / self.dy, equation_gamma = self.gamma,
-        equation_gravity = 0, maxima = self.maxima, slot = 0,
-        global = { groups_x * group, groups_y }, group = { group, 1 },
-    }:run()
+    local values = self:arguments { src = self.now }
+    bind(program:kernel 'max_rate', values, { global = { groups_x * group, groups_y },
+        group = { group, 1 } }):run()
     return self:largest_rate()
 end
 

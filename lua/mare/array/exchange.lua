@@ -136,6 +136,12 @@ local function mask_of(planes)
     return mask
 end
 
+-- One end of all lines, as the kernel takes it.
+local function line_end(side)
+    return { kind = side.kind, origin = side.origin, along = side.along, across = side.across,
+        plane = side.plane }
+end
+
 -- The launch that fills both ends of a part along an axis, and whether a step can do without it.
 local function launch_of(self, axis, to, copies, kernel)
     local e, layout = extent(axis, to.layout), to.layout
@@ -144,13 +150,11 @@ local function launch_of(self, axis, to, copies, kernel)
     local is_idle = to.around and to.around[axis.name]
         or self.has_shut_walls and low.kind == mirror and high.kind == mirror
     local launch = kernel:bind {
-        state = to[self.which], cells = e.cells, lines = e.lines, origin = e.origin,
-        along = e.along, across = e.across, plane = layout.plane, fields = layout.fields,
-        normals = mask_of(self.normal[axis.name]), staggered = self.staggered,
-        low_kind = low.kind, low = low.buffer, low_origin = low.origin, low_along = low.along,
-        low_across = low.across, low_plane = low.plane,
-        high_kind = high.kind, high = high.buffer, high_origin = high.origin,
-        high_along = high.along, high_across = high.across, high_plane = high.plane,
+        state = to[self.which], low_cells = low.buffer, high_cells = high.buffer,
+        axis = { origin = e.origin, along = e.along, across = e.across, plane = layout.plane,
+            cells = e.cells, lines = e.lines, fields = layout.fields,
+            normals = mask_of(self.normal[axis.name]), staggered = self.staggered },
+        low = line_end(low), high = line_end(high),
         global = { e.lines, 2 * layout.fields },
     }
     return launch, is_idle

@@ -5,7 +5,8 @@
 --         values = { factor = 2, out = other_fields } }
 --     launch:run()
 --
--- `values` has the kernel's arguments by name. A value may be a number or a buffer.
+-- `values` has the kernel's arguments by name, and the fields of parameter blocks
+-- by theirs (bind.lua). A value may be a number, a buffer or the table of a block.
 -- Fields stand for the memory of the part that holds them when the launch runs,
 -- replicas for the memory on its device. A function is called with the piece of
 -- the launch (pieces.lua). A kernel may also ask for
@@ -47,7 +48,7 @@ local function resolve(fields, piece, desc)
     for name, value in pairs(values) do
         if type(value) == 'function' then
             values[name] = value(piece)
-        elseif type(value) == 'table' and not buffer.is(value) then
+        elseif type(value) == 'table' and not buffer.is(value) and value.on then
             if value.moves then moving[name] = value end
             values[name] = value:on(piece.state)
         end

@@ -227,32 +227,24 @@ local function parameter_names(self)
     return names[1] and names or { 'none' }
 end
 
--- What a parameter is called as an argument of kernels, whose other arguments have names too.
-local function argument_of(name) return 'equation_' .. name end
-
-local function arguments_of(self, prefix)
-    local list = {}
-    for k, name in ipairs(parameter_names(self)) do list[k] = prefix .. argument_of(name) end
-    return table.concat(list, ', ')
+-- The struct by which kernels take the parameters, on a line.
+local function struct_of(self)
+    return ('typedef struct parameters { real %s; } parameters;')
+        :format(table.concat(parameter_names(self), ', '))
 end
 
--- The numbers of the parameters as values for kernels.
+-- The numbers of the parameters as values for kernels: those of their argument `k`.
 function Equation:values(numbers)
     local values = {}
-    for _, name in ipairs(parameter_names(self)) do
-        values[argument_of(name)] = numbers[name] or 0
-    end
-    return values
+    for _, name in ipairs(parameter_names(self)) do values[name] = numbers[name] or 0 end
+    return { k = values }
 end
 
 -- The defines that lists.h makes lists of; has_source: whether the source does anything.
 function Equation:defines(has_source)
-    local names = parameter_names(self)
-    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
-        GIVEN = arguments_of(self, '') }
+    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0 }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
-    defines.PARAMETER_COUNT = name_list(defines, 'PARAMETER', names)
     defines.VECTORS = #self.vectors
     for k, v in ipairs(self.vectors) do
         defines['NORMAL_' .. k - 1] = self.symbols[v.x + 1]
@@ -262,12 +254,11 @@ function Equation:defines(has_source)
     return defines
 end
 
--- The text of an equation's own code goes before that of the file, after the types.
+-- The parameters go before the text of the file, and an equation's own code after the types.
 local function text_of(self, file)
-    local text = source.read(file):gsub('%f[%w_]PARAMETERS%f[^%w_]', arguments_of(self, 'real '))
-    if not self.code then return text end
-    return ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n#line 1 "%s"\n%s'):format(
-        self.name, self.code, file, text)
+    local code = self.code and ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n'):format(
+        self.name, self.code) or ''
+    return ('%s\n%s#line 1 "%s"\n%s'):format(struct_of(self), code, file, source.read(file))
 end
 
 -- What device:program takes to compile a file of kernels/traverse/ for this equation. desc: as of

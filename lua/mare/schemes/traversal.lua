@@ -157,6 +157,7 @@ function traversal.bind(scheme, kernels, part)
     values.stride, values.plane = state.layout.stride, state.layout.plane
     values.inv_dx, values.inv_dy = 1 / part.grid.dx, 1 / part.grid.dy
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
+    values.wraps = 0
     values.src, values.bytes = state.now, #scheme.fields * nx * ny * state.element
     local measure = launch(kernels.rate, values, kernels.shape.rate, nx, ny)
     values.bytes = 2 * values.bytes             -- a sweep also writes each field

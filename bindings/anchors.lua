@@ -83,15 +83,21 @@ function memory_of_host.settle(memory)
     end
 end
 
--- From here to finish() what is kept belongs to a recording. finish() returns it: a set, nil if
--- empty.
+-- From here to finish() what is kept belongs to a recording, that of the streams that join it, too.
+-- finish() returns it: a set, nil if empty.
 function M.record(stream)
     recorded[stream.key] = {}
 end
 
+function M.join(stream, other)
+    recorded[other.key] = recorded[stream.key]
+end
+
 function M.finish(stream)
     local kept = recorded[stream.key]
-    recorded[stream.key] = nil
+    for key, plan in pairs(recorded) do
+        if plan == kept then recorded[key] = nil end
+    end
     return next(kept) ~= nil and kept or nil
 end
 

@@ -15,7 +15,7 @@ local host = require 'bindings.host'
 local C, check, whole = mare.C, mare.check, handle.whole
 local class = handle.class('buffer', 'mare_buffer', C.mare_buffer_release)
 local buffer = class.methods
-local M = { handle = class.handle, is = class.is }
+local M = { handle = class.handle, is = class.is, methods = buffer }
 
 memory.count_releases(class)
 
@@ -39,16 +39,26 @@ function M.create(device, options)
     })
 end
 
--- The object of a buffer that somebody else made. adopt_device: of device.lua
-function M.adopt(pointer, adopt_device)
+-- What the object of a buffer holds whose memory is another's.
+local function borrowed(pointer, device)
     local type_name = mare.type_names[C.mare_buffer_type(pointer)]
     local element = tonumber(C.mare_type_size(C.mare_buffer_type(pointer)))
     local size = tonumber(C.mare_buffer_size(pointer))
-    return class.share(pointer, C.mare_buffer_retain, {
-        label = ffi.string(C.mare_buffer_label(pointer)), type = type_name, element = element,
-        size = size, count = size / element, device = adopt_device(C.mare_buffer_device(pointer)),
-        is_borrowed = true,
-    })
+    return { label = ffi.string(C.mare_buffer_label(pointer)), type = type_name, element = element,
+        size = size, count = size / element, device = device, is_borrowed = true }
+end
+
+-- The object of a buffer that somebody else made. adopt_device: of device.lua
+function M.adopt(pointer, adopt_device)
+    return class.share(pointer, C.mare_buffer_retain,
+        borrowed(pointer, adopt_device(C.mare_buffer_device(pointer))))
+end
+
+-- A buffer of another process, by its mare_share.
+function M.open(device, share, label)
+    local owner = class.own()
+    mare.create(C.mare_buffer_open, device.handle, share, label, owner)
+    return class.wrap(owner, borrowed(owner[0], device))
 end
 
 -- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.

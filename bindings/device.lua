@@ -13,10 +13,12 @@ local handle = require 'bindings.handle'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local buffer = require 'bindings.buffer'
+local call = require 'bindings.call'
 local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
 local event = require 'bindings.event'
 local program = require 'bindings.program'
+local peer = require 'bindings.peer'
 local profile = require 'bindings.profile'
 local system = require 'bindings.system'
 require 'bindings.plan'      -- gives streams their :record
@@ -139,6 +141,8 @@ device.buffer = buffer.create
 device.host = memory.host
 device.event = event.create
 device.program = program.create
+device.call = call.create
+device.can_reach, device.reach, device.open_buffer = peer.can_reach, peer.reach, peer.open
 
 -- Of every back end { name, available, device_count, library, version, reason }: what was
 -- loaded, or why not.

@@ -72,12 +72,14 @@ local function no_argument(k, name)
                     table.concat(names, ', '))
 end
 
-local extras = { global = true, group = true, bytes = true, together = true }
+local extras = { global = true, group = true, bytes = true, together = true, programmatic = true }
 
--- Binds every argument by name, a struct from a table of its fields (block.lua); global and group
--- are the shape (a number or { x, y, z }), bytes what a run reads and writes, which the profile
--- turns into a rate, `together` whether all groups must run at the same time, which CUDA alone can
--- promise. What is also an argument's name is the argument. Returns the launch.
+-- Binds every argument by name, a struct from a table of its fields (block.lua). What is no
+-- argument's name may be: global and group, the shape (a number or { x, y, z }); bytes, what a run
+-- reads and writes, which the profile turns into a rate; together, whether all groups must run at
+-- the same time, which CUDA alone can promise; programmatic, whether it may begin before the launch
+-- before it on the stream has ended, once all groups of that one have said mr_start_dependents():
+-- MARE_ERROR_UNAVAILABLE unless device.info.has_programmatic. Returns the launch.
 function kernel:bind(values)
     if type(values) ~= 'table' then
         errors.argument("kernel '%s': bind takes a table", self.name)
@@ -105,6 +107,9 @@ function kernel:bind(values)
     end
     if values.together and not self.index.together then
         check(C.mare_launch_set_together(bound.handle, 1))
+    end
+    if values.programmatic and not self.index.programmatic then
+        check(C.mare_launch_set_programmatic(bound.handle, 1))
     end
     return bound
 end

@@ -7,8 +7,18 @@
 --     sweep:set('dt', 0.1)        -- changes the next replay
 --     plan:run(1000)
 --
--- Inside the function nothing runs: launches, copies, fills, queued transfers, event records and
--- plans on this stream become part of the plan. Changing a launch later changes the plan.
+-- Inside the function nothing runs: launches, calls, copies, fills, queued transfers, event records
+-- and plans on this stream become part of the plan. Changing a launch later changes the plan.
+--
+-- Other streams, those of other devices too, become branches of the plan by stream:join(other):
+--
+--     local plan = a.stream:record(function()
+--         a.stream:join(b.stream)
+--         first:run(a.stream)                     -- on device a
+--         done:record(a.stream)                   -- an event of a
+--         b.stream:wait_event(done)
+--         second:run(b.stream)                    -- on device b
+--     end)
 
 local mare = require 'bindings.ffi'
 local anchors = require 'bindings.anchors'
@@ -41,6 +51,16 @@ function M.record(self, f, label)
     return class.wrap(owner, { label = label or 'plan', device = self.device, kept = kept })
 end
 
+-- stream:join(other), while the stream records: from now on the recording takes what is queued on
+-- `other`, too, a stream of the same device or of another of its back end; up to 64. Branches run
+-- beside each other but for the events that they record and wait for; such a plan is no part of
+-- another.
+function M.join(self, other)
+    check(C.mare_plan_join(self.handle, stream.handle(other, 'stream:join')
+        or errors.argument('stream:join: a stream is wanted, not nil')))
+    anchors.join(self, other)
+end
+
 local function check_count(count)
     if type(count) ~= 'number' or count < 0 or count % 1 ~= 0 or count >= 2^32 then
         errors.argument('plan:run: count: a whole number from 0 below 2^32 is wanted, not %s',
@@ -66,6 +86,6 @@ function plan:release()
 end
 
 class.on_call(plan.run)
-stream.methods.record = M.record
+stream.methods.record, stream.methods.join = M.record, M.join
 
 return M

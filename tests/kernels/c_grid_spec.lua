@@ -133,7 +133,7 @@ end
 for _, device in ipairs(part.devices()) do
     for _, scheme in ipairs { 'linear', 'nonlinear' } do
         describe('C-grid, ' .. scheme .. ', on ' .. device.name, function()
-            for _, case in ipairs(sample(cases, 2)) do
+            for _, case in ipairs(sample(cases, 1)) do
                 it('agrees with the reference: ' .. case[1], function()
                     local sim = simulate(device, case, scheme)
                     sim:aim(5 * sim.now.cfl / sim.now.rate)

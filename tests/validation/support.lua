@@ -16,12 +16,13 @@ local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
 local host = require 'bindings.host'
 local sample = require 'tests.sample'
+local share = require 'tests.share'
 local simulation = require 'mare.run.simulation'
 
 local support = {}
 
-support.fluxes = { 'hll', 'hllc', 'lax_friedrichs' }
-support.limiters = sample({ 'none', 'minmod', 'mc', 'van_leer', 'superbee' }, 2)
+support.fluxes = sample({ 'hll', 'hllc', 'lax_friedrichs' }, 2)
+support.limiters = sample({ 'none', 'minmod', 'mc', 'van_leer', 'superbee' }, 1)
 support.precisions = { 'float', 'double' }
 
 -- ---- simulations ----
@@ -29,7 +30,10 @@ support.precisions = { 'float', 'double' }
 local devices
 
 function support.devices()
-    devices = devices or device_list.open()
+    if not devices then
+        devices = device_list.open()
+        for _, device in ipairs(devices) do share(device) end
+    end
     return devices
 end
 

@@ -61,7 +61,7 @@ function M.open(device, share, label)
     return class.wrap(owner, borrowed(owner[0], device))
 end
 
--- A window of `count` elements from `offset` (0-based), sharing this buffer's memory.
+-- A view of `count` elements from `offset` (0-based), sharing this buffer's memory.
 function buffer:view(offset, count)
     offset = whole(offset, 'buffer:view: offset') * self.element
     if offset > self.size then

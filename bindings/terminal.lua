@@ -4,7 +4,7 @@ local ffi = require 'ffi'
 local bit = require 'bit'
 
 ffi.cdef [[
-    typedef struct { uint16_t rows, columns, width, height; } mare_window;
+    typedef struct { uint16_t rows, columns, width, height; } mare_terminal_size;
     typedef struct {        /* the C library's on Linux */
         uint32_t input, output, control, modes;
         uint8_t line, characters[32];
@@ -22,7 +22,7 @@ ffi.cdef [[
 local C = ffi.C
 local TIOCGWINSZ, TCSANOW, POLLIN = 0x5413, 0, 1
 local ICANON, ECHO, VMIN, VTIME = 2, 8, 6, 5
-local window = ffi.new 'mare_window'
+local size = ffi.new 'mare_terminal_size'
 
 local M = { ahead = '' }     -- ahead: typed before it was asked for, for who reads next
 
@@ -33,9 +33,9 @@ end
 
 -- Columns and rows of standard output, and pixels across and down or 0; 80 x 24 of what tells none.
 function M.size()
-    local known = C.ioctl(1, TIOCGWINSZ, window) == 0 and window.columns > 0 and window.rows > 0
+    local known = C.ioctl(1, TIOCGWINSZ, size) == 0 and size.columns > 0 and size.rows > 0
     if not known then return 80, 24, 0, 0 end
-    return window.columns, window.rows, window.width, window.height
+    return size.columns, size.rows, size.width, size.height
 end
 
 local function read_until(pattern, milliseconds)

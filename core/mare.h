@@ -213,7 +213,7 @@ typedef struct mare_region {
 
 mare_status mare_buffer_create(mare_device *device, const mare_buffer_desc *desc,
                                mare_buffer **out);
-/* A window of `size` bytes from `offset`; it shares memory with `parent` and keeps it alive. */
+/* A view of `size` bytes from `offset`; it shares memory with `parent` and keeps it alive. */
 mare_status mare_buffer_view(mare_buffer *parent, uint64_t offset, uint64_t size,
                              mare_buffer **out);
 void mare_buffer_retain(mare_buffer *buffer);

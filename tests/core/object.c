@@ -61,13 +61,13 @@ static void empties_results(void) {
 int main(void) {
     empties_results();
     mare_device *device = NULL;
-    mare_buffer *rho = NULL, *window = NULL;
+    mare_buffer *rho = NULL, *view = NULL;
     mare_host *stage = NULL;
     list(0);
     CHECK_OK(mare_device_open("null", &device));
     CHECK_OK(mare_buffer_create(device, &(mare_buffer_desc){ .size = 100, .label = "rho" }, &rho));
     CHECK_OK(mare_host_create(device, 50, "stage", &stage));
-    CHECK_OK(mare_buffer_view(rho, 0, 10, &window));
+    CHECK_OK(mare_buffer_view(rho, 0, 10, &view));
     list(5);
     expect(0, "device", "null:0", 0, 3);
     expect(1, "stream", "default", 0, 1);
@@ -76,7 +76,7 @@ int main(void) {
     expect(4, "view", "rho", 0, 1);
     lists_some();
     mare_host_release(stage);
-    mare_buffer_release(window);
+    mare_buffer_release(view);
     list(3);
     expect(2, "buffer", "rho", 100, 1);
     mare_buffer_release(rho);

@@ -1,5 +1,5 @@
--- A step in one pass, marching or in tiles, gives on every device the bits of one in two passes: in
--- any shape and with work-items that look at each other through local memory.
+-- A step in one pass, in strips (march.krn) or tiles (tile.krn), gives on every device the bits of
+-- one in two passes: in any shape and with work-items that share local memory.
 
 local euler = require 'mare.schemes.euler'
 local cuts = require 'mare.schemes.cuts'
@@ -61,7 +61,7 @@ local cases = {         -- W, GROUP, DEPTH, groups or TEAMS; precision, flux, li
 }
 
 describe('a step in one pass', function()
-    it('is taken in tiles where cells are few, unless the march is tuned', function()
+    it('is taken in tiles where cells are few, unless march.krn is tuned', function()
         local device = { info = { kind = 'gpu', model = 'none', vendor = 'NVIDIA',
             max_group_size = 1024 } }
         local scheme = euler.new {}

@@ -381,6 +381,45 @@ end, {
     { 'core/README.md', ('x\n'):rep(MAX_README), 0 },
 })
 
+-- ---- messages ----
+
+-- A message is free to change: a spec asks for its status and its words by tests/fails.lua.
+local SUBJECTS = { 'message', 'failure', 'refus', '%f[%w]err%f[%W]' }
+
+local function has_sentence(text)
+    local plain = text:gsub('%%(%p)', '%1'):gsub('%[%[.-%]%]', '')
+    return plain:find '%f[%w]%l+ %l+ %l+ %l+ %l+' ~= nil
+end
+
+-- Whether the arguments of an assert name a message and hold a sentence of five words.
+local function asserts_sentence(kind, arguments)
+    local names = kind == 'error_matches'
+    for _, subject in ipairs(SUBJECTS) do names = names or arguments:find(subject) ~= nil end
+    if not names then return false end
+    for text in arguments:gmatch "'([^'\n]*)'" do if has_sentence(text) then return true end end
+    for text in arguments:gmatch '"([^"\n]*)"' do if has_sentence(text) then return true end end
+    return false
+end
+
+rule('messages are asserted by status and words', function(file, report)
+    if not file.path:find '_spec%.lua$' then return end
+    local text = file.text:gsub('%%[()]', '  ')          -- parentheses of patterns do not pair
+    for at, kind, arguments in text:gmatch '()assert%.([%w_]+)(%b())' do
+        if asserts_sentence(kind, arguments) then
+            report(select(2, file.text:sub(1, at):gsub('\n', '')) + 1,
+                'a sentence of a message: see tests/fails.lua')
+        end
+    end
+end, {
+    { 'tests/lua/a_spec.lua', "assert.error_matches(f, 'it is left as it is')\n"
+        .. "assert.equal('it is left as it is', failure.message)\n", 2 },
+    { 'tests/lua/a_spec.lua', 'assert.truthy(failure(f):find("is used after its release", 1, '
+        .. "true))\nassert.matches('a number is wanted here', err.message)\n", 2 },
+    { 'tests/lua/a_spec.lua', "fails(f, nil, 'left')\nassert.error_matches(f, 'no place')\n"
+        .. "assert.equal('the name of a thing here', title)\n", 0 },
+    { 'tests/lua/a.lua', "assert.error_matches(f, 'it is left as it is')\n", 0 },
+})
+
 -- ---- words ----
 
 -- Retired words: { word, what to say instead, folders that are free of it }. The lists of folders

@@ -6,6 +6,7 @@ local derive = require 'mare.array.derive'
 local device = require 'bindings.device'
 local choices = require 'mare.schemes.choices'
 local euler = require 'mare.schemes.euler'
+local fails = require 'tests.fails'
 local ocean = require 'mare.ocean'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
@@ -101,7 +102,7 @@ local function for_target()
         local ok, failure = pcall(device.check, sm,
             source.program('physics/ocean/volumes.krn', { defines = defines }))
         assert.is_false(ok)
-        assert.truthy(tostring(failure):find('GROUP is not a multiple of TEAM', 1, true))
+        fails.says(tostring(failure), 'GROUP', 'TEAM', 'multiple')
     end)
 
     it('a bound of registers is heeded beside the size of a group', function()

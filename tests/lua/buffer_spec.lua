@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local fails = require 'tests.fails'
 local mare = require 'bindings.ffi'
 local values = require 'bindings.values'
 local devices = require 'tests.devices'
@@ -49,7 +50,7 @@ for _, info in ipairs(devices()) do
             local b = d:buffer{ type = 'bool', count = 2, label = 'b' }
             b:upload{ true, false }
             assert.same({ true, false }, b:totable())
-            assert.matches('element 1 is number, not true or false', failure(b.upload, b, { 1, 0 }))
+            fails.says(failure(b.upload, b, { 1, 0 }), 'element 1', 'number', 'false')
             for _, name in ipairs{ 'complex_float', 'complex_double' } do
                 local z = d:buffer{ type = name, count = 2, label = 'z' }
                 z:upload{ 3, complex(1, -2) }
@@ -94,11 +95,10 @@ for _, info in ipairs(devices()) do
         it('takes no pointers for numbers', function()
             local b = d:buffer{ type = 'float', count = 8, label = 'b' }
             for _, ctype in ipairs { 'float *[8]', 'float **', 'const float *const *' } do
-                assert.error_matches(function() b:upload(ffi.new(ctype), { count = 1 }) end,
-                    'buffer:upload: the elements are float, the data are float %*$')
+                fails(function() b:upload(ffi.new(ctype), { count = 1 }) end, nil, 'buffer',
+                    'upload', 'elements', 'float')
             end
-            assert.error_matches(function() b:upload(ffi.new 'float (*)[8]') end,
-                'an array or a pointer is wanted')
+            fails(function() b:upload(ffi.new 'float (*)[8]') end, nil, 'array', 'pointer')
             b:upload(ffi.new('const float[2][4]', { { 1, 2, 3, 4 }, { 5, 6, 7, 8 } }))
             assert.same({ 4, 5 }, b:totable { offset = 3, count = 2 })
         end)
@@ -123,7 +123,7 @@ for _, info in ipairs(devices()) do
                 function() b:upload_region(h, box) end, function() b:download_region(h, box) end,
                 function() h.data[5] = 1 end, function() return h.data end,
             } do
-                assert.error_matches(use, "host memory 'h' is used after its release")
+                fails(use, nil, "'h'", 'memory', 'release')
             end
             assert.is_nil(values.export(h))
         end)
@@ -139,10 +139,10 @@ for _, info in ipairs(devices()) do
                 s:wait()
                 assert.same({ value, value }, { h.data[0], h.data[1] })
             end
-            assert.error_matches(function() b:downloader { into = h } end,
-                'buffer:downloader: into and stream are wanted')
-            assert.error_matches(function() b:downloader { into = h, stream = s, offset = 1 } end,
-                "buffer 'rho': 12 bytes of data are wanted, there are 8")
+            fails(function() b:downloader { into = h } end, nil, 'buffer', 'downloader', 'into',
+                'stream')
+            fails(function() b:downloader { into = h, stream = s, offset = 1 } end, nil, "'rho'",
+                '12 bytes', 'are 8', 'buffer')
             b:release()
             s:release()
             h.data[0] = 0
@@ -384,7 +384,7 @@ for _, info in ipairs(devices()) do
             end
             b:release()
             for _, use in ipairs{ function() b:fill(1) end, function() c:copy(b) end } do
-                assert.truthy(failure(use):find "buffer 'rho' is used after its release")
+                fails.says(failure(use), "'rho'", 'buffer', 'release')
             end
         end)
     end)

@@ -2,6 +2,7 @@
 -- is refused by name, before it is taken for a state.
 
 local checkpoint = require 'mare.files.checkpoint'
+local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local info = require 'mare.launcher.info'
 local mare = require 'mare'
@@ -83,10 +84,10 @@ describe('a checkpoint', function()
 
     it('with other rows of its series, or less of a position, is refused', function()
         rewrite(function(h) h.series.rows = '0 1 2\n0.01 x' end)
-        assert.matches('series: a row of the checkpoint has 3 values, must have 5',
-            refusal(run, { restart = path, t_end = 0.03, series = folder .. '/s.nc' }))
+        fails.says(refusal(run, { restart = path, t_end = 0.03, series = folder .. '/s.nc' }),
+            'series', 'has 3', 'have 5', 'checkpoint')
         rewrite(function(h) h.outputs[1].position.pieces = nil end)
         local text = refusal(run, { restart = path, t_end = 0.03, out = folder .. '/a.nc' })
-        assert.matches('a.nc: the checkpoint is damaged: pieces', text)
+        fails.says(text, 'a.nc', 'damaged', 'checkpoint', 'pieces')
     end)
 end)

@@ -1,6 +1,7 @@
 -- The one way in which Mare says something: every listener hears every event, with fields.
 
 local events = require 'mare.base.events'
+local fails = require 'tests.fails'
 local json = require 'dkjson'
 local lfs = require 'lfs'
 local mare = require 'mare'
@@ -72,7 +73,7 @@ describe('a run', function()
         end
         rest { t_end = 0.05, checkpoint = kept }
         local warning = those(is_kind 'warning')[1]
-        assert.truthy(warning.message:find(kept .. ' holds a run up to t = 0.05', 1, true))
+        fails.says(warning.message, kept, 't = 0.05')
     end)
 
     it('tells why it failed', function()

@@ -1,6 +1,7 @@
 -- Tests colour maps, ticks, resampling and whole pictures, whose pixels are
 -- read back from the PNG.
 
+local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
@@ -157,8 +158,7 @@ describe('colour maps', function()
     end)
 
     it('say which names exist', function()
-        assert.error_matches(function() colours.map 'jet' end,
-            'colours = jet: no such colour map %(have: cividis, diverging, magma, viridis%)')
+        fails(function() colours.map 'jet' end, nil, 'colours = jet', 'cividis', 'diverging')
     end)
 
     it('do not contain the colour of missing values', function()
@@ -350,8 +350,8 @@ describe('a line plot', function()
         for k = 1, 21 do
             assert.near(2 * spec.series[1].x[k] - 2, spec.series[1].y[k], 1e-12)
         end
-        assert.error_matches(function() marks { xlog = true, xrange = { 0, 1 } } end,
-            'xrange must be above 0 along a logarithmic axis')
+        fails(function() marks { xlog = true, xrange = { 0, 1 } } end, nil, 'above 0', 'xrange',
+            'logarithmic')
         image.lines { path = path, xlog = true, ylog = true, width = 300,
             series = { { x = x, y = y } }, notes = { { x = 3, y = 1, text = 'here', align = 1 } } }
         assert.error_matches(function() marks { notes = { { x = 1 } } } end, 'note 1: x and y')
@@ -416,14 +416,14 @@ describe('writing a picture', function()
 
     it('is refused early where it cannot succeed', function()
         assert.error_matches(function() image.check '/tmp' end, '/tmp: is a folder')
-        assert.error_matches(function() image.check '/proc/x.png' end, 'cannot write into its')
+        fails(function() image.check '/proc/x.png' end, nil, 'cannot write', 'into')
         assert.error_matches(function() draw '/none/x.png' end, '/none/x%.png: cannot write into')
     end)
 
     it('names the file and the reason when the disk is full', function()
         local canvas = cairo.canvas(64, 64, 0xffffff)
-        assert.error_matches(function() canvas:write_png('/dev/full', 'x.png') end,
-            'x%.png: cannot write the picture: No space left on device')
+        fails(function() canvas:write_png('/dev/full', 'x.png') end, nil, 'cannot write',
+            'No space', 'x.png', 'picture', 'device')
     end)
 
     it('tells what to install when cairo is missing', function()

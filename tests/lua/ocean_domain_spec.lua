@@ -1,4 +1,5 @@
 local domain = require 'mare.ocean.domain'
+local fails = require 'tests.fails'
 local grid = require 'mare.array.grid'
 local source = require 'mare.base.source'
 local mare = require 'mare'
@@ -128,8 +129,8 @@ describe('the bed of an ocean', function()
     it('lies above still water only where a scheme dries', function()
         local function beach(x) return 3 - x end
         assert.equal(-8, new({ depth = beach }).bed:depth_at(5, 0))
-        assert.matches('^ocean: depth is %-2 in cell %(2, 0%) at x = 5, y = %-4: this scheme has '
-            .. 'no drying', refused { scheme = 'faces', depth = beach })
+        fails.says(refused { scheme = 'faces', depth = beach }, 'ocean', 'is -2', '(2, 0)',
+            'x = 5', 'y = -4', 'scheme')
         local bed = new({ scheme = 'faces', depth = beach, land = 0 }).bed
         assert.is_true(bed:is_land(2, 0) and not bed:is_land(0, 0))
     end)
@@ -141,18 +142,18 @@ describe('an ocean refuses', function()
             for option, value in pairs { theta = 1.5, rk = 3 } do
                 local ok, err = pcall(mare.ocean, { scheme = scheme, depth = 1, [option] = value })
                 assert.is_false(ok)
-                assert.equal(('ocean: %s = %s, which only cdklm and kurganov_petrova have, not %s')
-                    :format(option, value, scheme), err.message)
+                fails.says(err.message, ('%s = %s'):format(option, value), 'cdklm',
+                    'kurganov_petrova', 'not ' .. scheme)
             end
         end
     end)
 
     it('depths that are missing or none', function()
-        assert.matches('^ocean: depth is missing: a number of metres', refused {})
-        assert.matches("^ocean: depth is nil in cell %(0, 0%) at x = 1, y = %-4: must be a number",
-            refused { depth = function() end })
-        assert.matches('^ocean: depth is inf in cell %(3, 0%).*must be finite', refused {
-            depth = function(x) return x < 6 and 1 or math.huge end })
+        fails.says(refused {}, 'ocean', 'missing', 'number', 'metres')
+        fails.says(refused { depth = function() end }, 'ocean', '(0, 0)', 'x = 1', 'y = -4',
+            'number')
+        fails.says(refused { depth = function(x) return x < 6 and 1 or math.huge end }, 'ocean',
+            '(3, 0)', 'depth', 'finite')
         assert.matches('^ocean: depth: 2 numbers of 6 x 5 are missing', refused { depth = {
             nx = 6, ny = 5, data = { unpack(shore.data, 1, 28) } } })
         assert.matches('^ocean: depth of 4 x 5 numbers: the grid has 6 x 5 cells and 7 x 6 corners',
@@ -160,10 +161,9 @@ describe('an ocean refuses', function()
     end)
 
     it('nothing but land', function()
-        assert.equal('ocean: depth: all 6 x 5 cells are land, some must be water',
-            refused { depth = _ })
-        assert.equal('ocean: depth: all 6 x 5 cells are land, some must be water',
-            refused { scheme = 'faces', depth = 0 })
+        fails.says(refused { depth = _ }, 'ocean', 'depth', 'all 6', 'x 5', 'cells')
+        fails.says(refused { scheme = 'faces', depth = 0 }, 'ocean', 'depth', 'all 6', 'x 5',
+            'cells')
     end)
 
     it('options that cannot be, naming them', function()
@@ -268,8 +268,8 @@ describe('kernels of an ocean', function()
         d.scheme:prepare(d, given)
         assert.equal(1 / height, domain.values(given).inv_dy)
         assert.equal(width, domain.values(given).dx)
-        assert.matches("^ocean: coriolis = 'latitude' wants a grid of longitude and latitude",
-            refused { depth = 1, coriolis = 'latitude' })
+        fails.says(refused { depth = 1, coriolis = 'latitude' }, 'ocean', "coriolis = 'latitude'",
+            'wants', 'longitude')
     end)
 
     it('see the same on any part', function()

@@ -1,5 +1,6 @@
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
+local fails = require 'tests.fails'
 local garbage = require 'tests.lua.garbage'
 
 local add = [[
@@ -136,7 +137,7 @@ for _, info in ipairs(devices()) do
             launch:run()
             d:wait()
             check_sum(1)
-            assert.truthy((failure(d.stream.record, d.stream)):find 'a function is wanted, not nil')
+            fails.says((failure(d.stream.record, d.stream)), 'function')
         end)
 
         it('refuses what the host would wait for', function()
@@ -159,7 +160,7 @@ for _, info in ipairs(devices()) do
             local message = failure(d.stream.record, d.stream, function()
                 x:download { into = into }
             end)
-            assert.truthy(message:find("give it the stream", 1, true), message)
+            fails.says(message, 'give', 'stream')
             local plan = s:record(function() x:fill(3, { stream = s }) end)
             plan:release()
             message = failure(function() plan:run() end)

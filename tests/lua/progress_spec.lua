@@ -1,4 +1,5 @@
 local events = require 'mare.base.events'
+local fails = require 'tests.fails'
 local progress = require 'mare.measure.progress'
 local schedule = require 'mare.base.schedule'
 local terminal = require 'mare.base.terminal'
@@ -57,7 +58,7 @@ describe('schedule', function()
         assert.same({ true, false, true }, { s:due(0, 0), s:due(1, 5), s:wants_end() })
         local ok, err = pcall(schedule.new, { every = 0 })
         assert.is_false(ok)
-        assert.equal('schedule: every = 0, must be greater than 0', err.message)
+        fails.says(err.message, 'schedule', 'every = 0', 'than 0', 'greater')
     end)
 end)
 

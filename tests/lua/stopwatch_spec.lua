@@ -1,5 +1,6 @@
 -- mare.time: what it measures, and what it refuses.
 
+local fails = require 'tests.fails'
 local mare = require 'mare'
 local system = require 'bindings.system'
 
@@ -28,6 +29,6 @@ describe('mare.time', function()
     it('refuses what is no function', function()
         local ok, problem = pcall(mare.time, 3)
         assert.is_false(ok)
-        assert.matches('time: a function is wanted, not number', tostring(problem), 1, true)
+        fails.says(tostring(problem), 'time', 'function', 'number')
     end)
 end)

@@ -1,6 +1,7 @@
 -- Tests films of runs: they have the same bytes in any decomposition and after
 -- any stops, and a failed run loses no film.
 
+local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
@@ -106,13 +107,13 @@ describe('a film of a run', function()
     it('is a film of what changes, not of curves', function()
         local status, text = launch(nil, 'sod', { film = folder .. '/a.gif', ['t-end'] = 0.01 })
         assert.equal(2, status)
-        assert.truthy(text:find('option --film: this scenario draws curves', 1, true), text)
+        fails.says(text, '--film', 'option', 'scenario')
         status, text = launch(nil, 'bump', { film = folder .. '/a.avi' })
         assert.equal(2, status)
-        assert.truthy(text:find 'option %-%-film: .*a%.avi: a film ends in %.mp4, %.gif', text)
+        fails.says(text, '--film', 'a.avi', '.mp4', '.gif', 'option')
         status, text = launch(nil, 'bump', { film = folder .. '/p.png' })
         assert.equal(2, status)
-        assert.truthy(text:find('option --image and option --film are one file', 1, true), text)
+        fails.says(text, 'are one file', '--image', '--film', 'option')
         assert.equal('', listing())
     end)
 
@@ -152,7 +153,7 @@ describe('an MP4', function()
         spit(values.film, 'old')
         local status, text = launch('PATH=/none', 'kelvin_helmholtz', values)
         assert.equal(2, status)
-        assert.truthy(text:find('option --film: ffmpeg is wanted for an MP4', 1, true), text)
+        fails.says(text, '--film', 'MP4', 'option', 'ffmpeg')
         assert.equal('film.mp4', listing())
     end)
 

@@ -173,6 +173,25 @@ describe('sod', function()
     end
 end)
 
+describe('traffic', function()
+    it('is near the exact solution', function()
+        local result = run('traffic', { nx = 100, precision = 'double' })
+        near(3.56e-3, result.error, 0.05)
+    end)
+end)
+
+describe('orszag_tang', function()
+    it('keeps mass and energy, and its turn of half a circle', function()
+        local sim = run('orszag_tang', { nx = 32, ny = 32, t_end = 0.1, precision = 'double' }).sim
+        local mean = moments(sim, 'rho')
+        near(25 / (36 * math.pi), mean, 1e-13)
+        local rho, energy = sim:field 'rho', moments(sim, 'energy')
+        near(0.5 * 25 / (36 * math.pi) + 1.5 * 5 / (12 * math.pi) + 0.5 / (4 * math.pi), energy,
+            1e-3)
+        for k = 0, 511 do assert.is_true(math.abs(rho[k] / rho[1023 - k] - 1) < 1e-12) end
+    end)
+end)
+
 describe('shock_bubble', function()
     it('has the recorded moments and is symmetric about its axis', function()
         local sim = run('shock_bubble', { nx = 160, ny = 40, t_end = 0.2 }).sim

@@ -25,13 +25,15 @@
 --                   what is added to each unknown per unit of time; x, y and t are not
 --                   given yet, and are refused if they are used
 --     riemann       'hll' (if not given) or 'rusanov'; limiter, theta: as for mare.euler
---     name, title, variables, integrals, units
+--     name, title, variables, integrals, units, options
 --                   as in README.md
 --
 -- Numbers outside the functions are constants of the kernels.
 
+local choices = require 'mare.schemes.choices'
 local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
+local options = require 'mare.base.options'
 local resolve = require 'mare.translate.resolve'
 local types = require 'mare.translate.types'
 local unit = require 'mare.translate.unit'
@@ -43,6 +45,18 @@ local allowed = {
     parameters = 'table', flux = 'function', speed = 'function', primitive = 'function',
     conserved = 'function', source = 'function', riemann = 'string', limiter = 'string',
     theta = 'number', passes = 'number', variables = 'table', integrals = 'table', units = 'table',
+    options = 'table',
+}
+
+-- What a scenario's command line takes: see mare.options.
+equations.options = {
+    title = 'equations',
+    { name = 'riemann', default = 'hll', choices = { 'hll', 'rusanov' },
+        help = 'numerical flux between cells' },
+    { name = 'limiter', default = 'mc', choices = choices.names_of(choices.limiters),
+        help = 'of slopes' },
+    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
+        help = 'of the minmod limiter' },
 }
 
 -- ---- names ----
@@ -248,7 +262,10 @@ function equations.vector(name)
     return { vector = name }
 end
 
+-- Returns a scheme. The table is described above; options = of mare.options, where
+-- what is not given may be.
 function equations.new(desc)
+    desc = options.pick('mare.equations', desc, equations.options)
     errors.fields('mare.equations', desc, allowed)
     local what = 'equations ' .. (desc.name or '')
     for _, name in ipairs { 'fields', 'flux', 'speed' } do

@@ -254,8 +254,9 @@ statement['return'] = function(self, node)
     local list = {}
     for k, value in ipairs(node.values) do list[k] = self:text(value, results[k]) end
     if #results == 1 then return self:put(node, 'return %s;', list[1]) end
-    self:put(node, '%s_results results = { %s };', self.instance.name, table.concat(list, ', '))
-    self:put(node, 'return results;')
+    local name = self:take 'results'
+    self:put(node, '%s_results %s = { %s };', self.instance.name, name, table.concat(list, ', '))
+    self:put(node, 'return %s;', name)
 end
 
 statement['break'] = function(self, node) self:put(node, 'break;') end

@@ -18,6 +18,14 @@ local copy, mirror = constants.KIND_COPY, constants.KIND_MIRROR
 local kinds = { fixed = constants.KIND_KEEP, periodic = copy, reflective = mirror,
     outflow = constants.KIND_REPEAT }
 
+-- The same in words, for help. Schemes may have open sides beside them.
+exchange.kinds = {
+    fixed = 'the ghost cells keep the initial state',
+    periodic = 'what leaves here comes in at the opposite side, which must be periodic too',
+    reflective = 'a wall: the velocity across it changes its sign, all else is mirrored',
+    outflow = 'the ghost cells repeat the last cell, so that waves leave, nearly',
+}
+
 local axes = {
     { name = 'x', low = 'west', high = 'east' },
     { name = 'y', low = 'south', high = 'north' },

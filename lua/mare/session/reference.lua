@@ -299,6 +299,25 @@ local function add_scenarios(list)
     end
 end
 
+-- Adds what the sides of a grid may be.
+local function add_boundaries(list)
+    local exchange, open = require 'mare.array.exchange', require 'mare.ocean.open'
+    add(list, { name = 'boundaries', kind = 'type', where = short(path_of 'mare.array.exchange'),
+        signature = "boundaries = 'periodic' or { west =, east =, south =, north = }",
+        text = 'What the sides of a grid are: one kind for all, or one for each side. Open sides '
+            .. "of an\nocean are tables, such as { kind = 'flather', eta = 0.5 }." })
+    for _, name in ipairs(sorted(exchange.kinds)) do
+        add(list, { name = 'boundaries.' .. name, kind = 'choice', text = exchange.kinds[name],
+            signature = ("'%s'"):format(name) })
+    end
+    local path = path_of 'mare.ocean.open'
+    for _, name in ipairs(sorted(open.kinds)) do
+        add(list, { name = 'boundaries.' .. name, kind = 'choice', where = short(path),
+            signature = ("{ kind = '%s', ... }"):format(name),
+            text = 'of an ocean: ' .. open.kinds[name] .. '.\n' .. head_of(path) })
+    end
+end
+
 local function add_session(list)
     for name, load in pairs(reference.words) do
         local value = load()
@@ -313,7 +332,7 @@ function reference.all()
     if all then return all end
     local list = {}
     for _, step in ipairs { add_modules, add_handles, add_objects, add_c, add_kernel_words,
-        add_scenarios, add_session } do step(list) end
+        add_scenarios, add_boundaries, add_session } do step(list) end
     all = list
     return all
 end

@@ -47,6 +47,7 @@ typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
     type *const name = (type *)mr_local_large_
 #define MR_CONSTANT static __constant__ const
 #define MR_RESTRICT __restrict__
+#define MR_ALIGNED(n) __align__(n)
 #ifdef MR_REGISTERS     /* a bound that NVRTC forgets where the group is told */
 #define MR_GROUP_SIZE(x, y, z)
 #else
@@ -232,6 +233,12 @@ MR_FN float mr_half_load(const mr_half *from, mr_index i) {
 }
 MR_FN void mr_half_store(mr_half *to, mr_index i, float x) {
     asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to[i].bits) : "f"(x));
+}
+/* The nearest half, as a float. */
+MR_FN float mr_half_round(float x) {
+    mr_half nearest;
+    mr_half_store(&nearest, 0, x);
+    return mr_half_load(&nearest, 0);
 }
 
 #define MR_PRAGMA_(text) _Pragma(#text)

@@ -43,6 +43,7 @@ typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
 #define MR_LOCAL_LARGE(type, name, n) __local type name[n] __attribute__((aligned(16)))
 #define MR_CONSTANT __constant const
 #define MR_RESTRICT restrict
+#define MR_ALIGNED(n) __attribute__((aligned(n)))
 #ifdef MR_REGISTERS     /* a bound that NVIDIA's compiler forgets where the group is told */
 #define MR_GROUP_SIZE(x, y, z)
 #else
@@ -245,6 +246,12 @@ MR_FN mr_complex mr_complex_mul(mr_complex a, mr_complex b) {
 /* Element i of halves as a float, and back to the nearest half. */
 #define mr_half_load(from, i) vload_half((size_t)(i), from)
 #define mr_half_store(to, i, x) vstore_half_rte((float)(x), (size_t)(i), to)
+/* The nearest half, as a float. */
+MR_FN float mr_half_round(float x) {
+    ushort nearest;
+    vstore_half_rte(x, 0, (half *)&nearest);
+    return vload_half(0, (const half *)&nearest);
+}
 
 #define MR_PRAGMA_(text) _Pragma(#text)
 #define MR_UNROLL(n) MR_PRAGMA_(unroll n)

@@ -9,9 +9,13 @@
 --     domain: which operands it takes, for error messages
 --     plain(operands): the same operation on numbers and booleans of Lua
 --     repeats: whether its macro evaluates operands more than once
+--     own: the name that takes floats and doubles in both languages, where `call` is for `real`
 --
 -- A new function is one entry here and one definition in each kernels/prelude/.
 
+local bit = require 'bit'
+
+local libm = require 'bindings.libm'
 local types = require 'mare.dialect.types'
 
 local operations = {}
@@ -22,10 +26,6 @@ local function define(name, operands, op)
     op.name, op.operands = name, operands
     op.level = op.level or operations.atom
     operations[name] = op
-end
-
-local function is_real(type)
-    return type ~= 'float' and type ~= 'double'
 end
 
 -- ---- arithmetic ----
@@ -82,32 +82,74 @@ define('where', 3, { call = 'mr_select', domain = 'a boolean and two numbers',
         return condition == 'bool' and types.common(yes, no) or nil
     end })
 
+-- ---- whole numbers ----
+
+local function is_whole(type)
+    local known = types.all[type]
+    return not known.has_fractions and known.rank > 1 or type == 'whole'
+end
+
+local function of_whole_numbers(a, b)
+    return is_whole(a) and is_whole(b) and types.common(a, b) or nil
+end
+
+-- Operators of C on whole numbers. Those of bits bind less than comparisons, so
+-- their operands get parentheses.
+local function whole(name, token, level, plain)
+    define(name, 2, { infix = token, level = level, plain = plain, domain = 'whole numbers',
+        inner = level < 12 and operations.unary or nil, result = of_whole_numbers })
+end
+
+whole('remainder', '%', 13, libm.fmod)
+whole('bit_and', '&', 8, bit.band)
+whole('bit_xor', '^', 7, bit.bxor)
+whole('bit_or', '|', 6, bit.bor)
+whole('shift_left', '<<', 11, bit.lshift)
+whole('shift_right', '>>', 11, bit.arshift)
+
 -- ---- functions of reals ----
+
+-- Returns the type of a function of reals. One that has a name of its own for
+-- floats and doubles is of the widest operand.
+local function real_type(own, ...)
+    local type = 'real'
+    for k = 1, select('#', ...) do
+        local given = select(k, ...)
+        if given == 'float' or given == 'double' then
+            if not own then return nil end
+            type = type == 'real' and given or types.common(type, given)
+        end
+    end
+    return type
+end
 
 local function real(name, operands, plain, more)
     local op = more or {}
     op.call = op.call or not op.prefix and 'mr_' .. name or nil
     op.plain, op.domain, op.on_reals = plain, 'reals', true
-    function op.result(...)
-        for k = 1, operands do
-            if not is_real((select(k, ...))) then return nil end
-        end
-        return 'real'
-    end
+    function op.result(...) return real_type(op.own, ...) end
     define(name, operands, op)
 end
 
-real('sqrt', 1, math.sqrt)
-real('cbrt', 1, function(a) return a < 0 and -(-a) ^ (1 / 3) or a ^ (1 / 3) end)
+real('sqrt', 1, math.sqrt, { own = 'sqrt' })
+real('cbrt', 1, libm.cbrt, { own = 'cbrt' })
 real('rcp', 1, function(a) return 1 / a end)
 real('rsqrt', 1, function(a) return 1 / math.sqrt(a) end)
-real('abs', 1, math.abs)
+real('abs', 1, math.abs, { own = 'fabs' })
 real('min', 2, math.min, { repeats = true })
 real('max', 2, math.max, { repeats = true })
-real('fma', 3, function(a, b, c) return a * b + c end)
-real('copysign', 2, function(a, b)
-    return (b < 0 or 1 / b < 0) and -math.abs(a) or math.abs(a)
-end)
+real('fma', 3, function(a, b, c) return a * b + c end, { own = 'fma' })
+real('copysign', 2, libm.copysign, { own = 'copysign' })
+
+-- Functions of C that both languages have by one name, for floats and doubles.
+for _, name in ipairs { 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh', 'tanh',
+    'asinh', 'acosh', 'atanh', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p', 'floor',
+    'ceil', 'trunc', 'rint', 'erf', 'erfc', 'lgamma', 'tgamma' } do
+    real(name, 1, libm[name], { call = name, own = name })
+end
+for _, name in ipairs { 'pow', 'atan2', 'hypot', 'fmod', 'nextafter' } do
+    real(name, 2, libm[name], { call = name, own = name })
+end
 
 -- sqrt(a / b) is times_root(ratio_root(a, b)). They are two operations so that
 -- an expression applies the factor MR_ROOT once.
@@ -116,13 +158,30 @@ real('times_root', 1, function(a) return a end, { prefix = 'MR_ROOT * ', level =
 
 -- ---- conversions ----
 
-for _, type in ipairs { 'int32', 'int64', 'float', 'real', 'double' } do
+local function truncated(a) return a < 0 and math.ceil(a) or math.floor(a) end
+
+for _, type in ipairs { 'int32', 'uint32', 'int64', 'uint64', 'float', 'real', 'double' } do
     define(type, 1, { prefix = ('(%s)'):format(types.all[type].written), level = operations.unary,
         converts = type, domain = 'numbers', result = function() return type end,
-        plain = function(a)
-            if types.all[type].has_fractions then return a end
-            return a < 0 and math.ceil(a) or math.floor(a)
-        end })
+        plain = function(a) return types.all[type].has_fractions and a or truncated(a) end })
 end
+
+-- Halves are computed as floats, which this rounds.
+define('half', 1, { call = 'mr_half_round', converts = 'float', narrows = 'half',
+    domain = 'numbers', result = function() return 'float' end, plain = function(a) return a end })
+
+-- Whole numbers of 8 and 16 bits are computed as those of 32, and cut to their
+-- bits by these.
+local function narrow(type, written, size, least)
+    define(type, 1, { prefix = ('(%s)'):format(written), level = operations.unary,
+        converts = 'int32', narrows = type, domain = 'numbers',
+        result = function() return 'int32' end,
+        plain = function(a) return (truncated(a) - least) % size + least end })
+end
+
+narrow('int8', 'char', 256, -128)
+narrow('uint8', 'uchar', 256, 0)
+narrow('int16', 'short', 65536, -32768)
+narrow('uint16', 'ushort', 65536, 0)
 
 return operations

@@ -133,7 +133,8 @@ local function written(self, node)
             local own = k == 1 and op == operations.where and 'bool' or type
             list[k] = operand(self, node[k], 0, own, op.repeats)
         end
-        return ('%s(%s)'):format(op.call, table.concat(list, ', '))
+        local name = node.type ~= 'real' and op.own or op.call
+        return ('%s(%s)'):format(name, table.concat(list, ', '))
     end
     local inner = op.inner or op.level
     if op.prefix then return op.prefix .. operand(self, node[1], inner, type) end

@@ -64,6 +64,7 @@ if require('bindings.host').launcher then C.mare_thread_claim(1) end
 local function complete(self)
     self.info = read_info(self.handle)
     self.name = self.info.name
+    self.is_null = self.name:find '^null' ~= nil
     self.stream = stream.default(self)
     openings = openings + 1
     opened[self] = openings

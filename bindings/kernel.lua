@@ -72,6 +72,13 @@ local function no_argument(k, name)
                     table.concat(names, ', '))
 end
 
+-- A launch with no argument and no shape set.
+function kernel:launch()
+    local owner = launches.own()
+    mare.create(C.mare_launch_create, self.handle, owner)
+    return launches.wrap(owner, { label = self.name, kernel = self, index = self.index })
+end
+
 local extras = { global = true, group = true, bytes = true, together = true, programmatic = true }
 
 -- Binds every argument by name, a struct from a table of its fields (block.lua). What is no
@@ -89,9 +96,7 @@ function kernel:bind(values)
             no_argument(self, name)
         end
     end
-    local owner = launches.own()
-    mare.create(C.mare_launch_create, self.handle, owner)
-    local bound = launches.wrap(owner, { label = self.name, kernel = self, index = self.index })
+    local bound = self:launch()
     for _, arg in ipairs(self.args) do
         local value = values[arg.name]
         if value == nil then

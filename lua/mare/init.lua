@@ -5,6 +5,7 @@ local device = require 'bindings.device'
 local host = require 'bindings.host'
 
 local modules = {
+    array = function() return require 'mare.ndarray' end,
     basin = function() return require 'mare.tide.basin' end,
     budget = function() return require 'mare.ocean.budget' end,
     chain = function() return require 'mare.tide.chain' end,
@@ -57,6 +58,15 @@ local calls = {
     time = function() return require('mare.measure.stopwatch').time end,
     scope = function() return require('bindings.device').scope end,
 }
+
+-- Functions of arrays that a script uses by name.
+for name in ([[zeros ones full arange linspace eye fuse where minimum maximum atan2 hypot copysign
+    complex logical_and logical_or logical_not bit_and bit_or bit_xor shift_left shift_right sqrt
+    cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10
+    log1p erf erfc lgamma tgamma floor ceil trunc rint abs sign isnan isinf isfinite real imag conj
+    angle]]):gmatch '%S+' do
+    calls[name] = function() return require('mare.ndarray')[name] end
+end
 
 -- Modules that take the name of a scenario instead of a description.
 local of_scenario = {

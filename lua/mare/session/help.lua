@@ -105,8 +105,11 @@ local function names_of(is_wanted, prefix)
 end
 
 local function overview()
+    local all = reference.all()
+    -- The many functions of arrays are told of under mare.array.
     local function is_part(entry)
-        return entry.kind == 'module' or entry.name:find '^mare%.%w+$' ~= nil
+        local name = entry.name:match '^mare%.([%w_]+)$'
+        return entry.kind == 'module' or name ~= nil and not all['mare.array.' .. name]
     end
     local function is_scenario(entry) return entry.kind == 'scenario' end
     return table.concat({

@@ -1,0 +1,276 @@
+-- array.lua - what the arrays of scripts need of C: handles, the memory behind them, and launches
+-- whose arguments are set by number.
+--
+-- A handle is cdata, because Lua 5.1 asks a table's metatable neither for `#` nor, when it dies,
+-- for its finalizer. It holds the number of a slot, which holds what it stands for. When the
+-- handle is collected, the slot is free again and `collected` is told, which counts references: so
+-- memory of the device is given back with the last handle that leads to it, and not one cycle of
+-- the collector after the other.
+
+local ffi = require 'ffi'
+local mare = require 'bindings.ffi'
+local device_of = require 'bindings.device'
+local errors = require 'bindings.errors'
+local host = require 'bindings.host'
+local memory = require 'bindings.memory'
+local signal = require 'bindings.signal'
+
+local C, check = mare.C, mare.check
+local M = {}
+
+-- ---- handles ----
+
+local slots, free = {}, {}
+local slot_count, free_count = 0, 0
+local Handle
+
+-- Makes the type of all handles. meta: its metamethods; collected(value): called when a handle of
+-- this value is collected
+function M.define(meta, collected)
+    function meta.__gc(self)
+        local slot = self.slot
+        local value = slots[slot]
+        slots[slot] = false
+        free_count = free_count + 1
+        free[free_count] = slot
+        collected(value)
+    end
+    Handle = ffi.metatype('struct { const int32_t slot; }', meta)
+end
+
+-- Handles that are made before the next collection. The collector alone would let garbage grow for
+-- ever: what a dead handle leads to counts as alive in the cycle that finds the handle dead, and
+-- a cycle begins when the heap has doubled. The limit grows with the heap, all of which a
+-- collection goes through.
+local least_limit = 8192
+local limit = least_limit
+
+local function collect()
+    collectgarbage()
+    limit = math.max(least_limit, 2 * (slot_count - free_count), collectgarbage 'count' / 4)
+end
+
+-- Returns a new handle of a value, which is not nil.
+function M.new(value)
+    local slot
+    if free_count == 0 and slot_count >= limit then collect() end
+    if free_count > 0 then
+        slot = free[free_count]
+        free_count = free_count - 1
+    else
+        slot = slot_count + 1
+        slot_count = slot
+    end
+    slots[slot] = value
+    return Handle(slot)
+end
+
+function M.is(value)
+    return ffi.istype(Handle, value)
+end
+
+function M.value(handle)
+    return slots[handle.slot]
+end
+
+function M.replace(handle, value)
+    slots[handle.slot] = value
+end
+
+-- The values of all live handles, as a Lua array.
+function M.values()
+    local list = {}
+    for slot = 1, slot_count do
+        if slots[slot] then list[#list + 1] = slots[slot] end
+    end
+    return list
+end
+
+-- ---- memory ----
+
+-- A cell owns one reference to a buffer. Cells are used again, since to give one its finalizer
+-- takes longer than all else.
+-- When a state closes, cells are finalized before or after the handles that would free them.
+local Cell = ffi.metatype('struct { mare_buffer *buffer; }', {
+    __gc = function(self)
+        C.mare_buffer_release(self.buffer)
+        self.buffer = nil
+    end,
+})
+local pointer = ffi.typeof 'mare_buffer **'
+local spare, spare_count = {}, 0
+local desc = ffi.new('mare_buffer_desc', { label = 'array' })
+
+local function cell()
+    if spare_count == 0 then return Cell() end
+    local found = spare[spare_count]
+    spare[spare_count] = nil
+    spare_count = spare_count - 1
+    return found
+end
+
+-- Returns a cell with new memory of `bytes` bytes, for elements of a type.
+function M.allocate(device, type_name, bytes)
+    local made = cell()
+    desc.type, desc.size = mare.types[type_name], bytes
+    memory.create(device, bytes, C.mare_buffer_create, desc, ffi.cast(pointer, made))
+    return made
+end
+
+-- Returns a cell with the memory of a buffer object.
+function M.share(buffer)
+    local made = cell()
+    C.mare_buffer_retain(buffer.handle)
+    made.buffer = buffer.handle
+    return made
+end
+
+-- Gives the memory back, and the cell for the next. bytes: that it counts for, 0 of others' memory
+function M.free(device, given, bytes)
+    C.mare_buffer_release(given.buffer)
+    given.buffer = nil
+    spare_count = spare_count + 1
+    spare[spare_count] = given
+    if bytes > 0 then device.debt = math.max(0, (device.debt or 0) - bytes) end
+end
+
+-- The buffer object of a cell's memory.
+function M.buffer(given)
+    return require('bindings.buffer').adopt(given.buffer, device_of.adopt)
+end
+
+-- Element number `at`, in elements, and on, as a C array.
+function M.download(given, type_name, at, count)
+    local data = memory.array(type_name, math.max(count, 1))
+    local size = tonumber(C.mare_type_size(mare.types[type_name]))
+    if count > 0 then
+        check(C.mare_buffer_download(given.buffer, at * size, data, count * size, nil))
+    end
+    return data
+end
+
+function M.upload(given, type_name, data, count)
+    local size = tonumber(C.mare_type_size(mare.types[type_name]))
+    if count > 0 then check(C.mare_buffer_upload(given.buffer, 0, data, count * size, nil)) end
+end
+
+-- Copies `bytes` bytes from one cell's memory to another's, from their beginnings.
+function M.copy(to, from, bytes)
+    check(C.mare_buffer_copy(to.buffer, 0, from.buffer, 0, bytes, nil))
+end
+
+-- What an element of a C array is to Lua: a number, a truth value, LuaJIT's complex number.
+local readers = {
+    half = function(value) return C.mare_half_value(value) end,
+    bool = function(value) return value end,
+    complex_float = function(value) return value end,
+    complex_double = function(value) return value end,
+}
+function M.reader(type_name)
+    return readers[type_name] or tonumber
+end
+
+-- ---- launches ----
+
+local global, group = ffi.new 'uint32_t[3]', ffi.new 'uint32_t[3]'
+
+-- Sets argument `index`, from 0, of a launch's handle to a cell's memory.
+function M.set_memory(launch, index, given)
+    local status = C.mare_launch_set_buffer(launch, index, given.buffer)
+    if status ~= 0 then check(status) end
+end
+
+function M.set_number(launch, index, value)
+    local status = C.mare_launch_set_real(launch, index, value)
+    if status ~= 0 then check(status) end
+end
+
+-- Sets the work-items along x and y, and those of a group along x and y.
+function M.set_shape(launch, x, y, group_x, group_y)
+    global[0], global[1], global[2] = x, y, 1
+    group[0], group[1], group[2] = group_x, group_y, 1
+    local status = C.mare_launch_set_shape(launch, global, group)
+    if status ~= 0 then check(status) end
+end
+
+-- Queues it on the default stream of its device.
+function M.run(launch)
+    local status = C.mare_launch_run(launch, nil)
+    if status ~= 0 then check(status) end
+    if signal.came[0] ~= 0 then signal.heed() end
+end
+
+-- ---- memory of null devices ----
+
+local place, offset = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
+local of_type = {}
+for name, ctype in pairs(mare.ctypes) do of_type[name] = ffi.typeof(ctype .. ' *') end
+
+-- Returns the C array that is the memory of a cell on a null device.
+function M.address(given, type_name)
+    check(C.mare_buffer_native(given.buffer, place, offset))
+    return ffi.cast(of_type[type_name], place[0] + offset[0])
+end
+
+local int64, uint64, int32, uint32 = ffi.typeof 'int64_t', ffi.typeof 'uint64_t',
+    ffi.typeof 'int32_t', ffi.typeof 'uint32_t'
+local function rounds_to(ctype)
+    local one = ffi.new(ctype .. '[1]')
+    return function(value)
+        one[0] = value
+        return tonumber(one[0])
+    end
+end
+
+-- The words of functions that stand for kernels: how numbers become those of a type.
+M.on_host = {
+    -- Whole numbers of 32 bits have products of 64.
+    product = function(a, b) return ffi.cast(int64, a) * ffi.cast(int64, b) end,
+    choose = function(condition, yes, no)
+        if condition then return yes end
+        return no
+    end,
+    half = function(value) return C.mare_half_value(value) end,
+    half_of = function(value) return C.mare_half_of(value) end,
+    to_half = function(value) return C.mare_half_value(C.mare_half_of(value)) end,
+    to_complex = ffi.typeof 'complex',
+    to_bool = function(value) return value ~= 0 end,
+    to_int8 = rounds_to 'int8_t', to_uint8 = rounds_to 'uint8_t',
+    to_int16 = rounds_to 'int16_t', to_uint16 = rounds_to 'uint16_t',
+    to_int32 = function(value) return tonumber(ffi.cast(int32, ffi.cast(int64, value))) end,
+    to_uint32 = function(value) return tonumber(ffi.cast(uint32, ffi.cast(int64, value))) end,
+    to_int64 = function(value) return ffi.cast(int64, value) end,
+    to_uint64 = function(value) return ffi.cast(uint64, value) end,
+    to_float = rounds_to 'float',
+    to_double = tonumber,
+}
+
+-- ---- data of the host ----
+
+local spelled = {}          -- Mare's name of a type by LuaJIT's spelling of it
+for name, ctype in pairs(mare.ctypes) do
+    local spelling = tostring(ffi.typeof(ctype .. '[1]')):match '^ctype<(.-)%s*%['
+    if name ~= 'bytes' then spelled[spelling] = name end
+end
+
+-- The type and the number of elements of cdata, host memory or a host array.
+function M.elements(data, what)
+    if memory.is_host(data) then return data.type, data.count, data.data end
+    if type(data) ~= 'cdata' and not (type(data) == 'userdata' and host.array) then
+        errors.argument('%s: cdata or host memory is wanted, not %s', what, type(data))
+    end
+    local type_name, count = memory.elements(data)
+    type_name = spelled[type_name] or type_name
+    if not type_name then
+        errors.argument('%s: %s does not tell how many numbers it has', what, tostring(data))
+    end
+    return type_name, count, (memory.pointer(what, data, type_name))
+end
+
+M.from_table = memory.from_table
+M.new_array = memory.array
+M.frozen = memory.frozen
+M.is_host = memory.is_host
+M.is_buffer = require('bindings.buffer').is
+
+return M

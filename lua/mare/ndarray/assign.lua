@@ -1,0 +1,137 @@
+-- Writing into arrays. What was computed from an array before, or is still to be
+-- computed, has its old values: see memory.lua.
+
+local array = require 'mare.ndarray.array'
+local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
+local evaluate = require 'mare.ndarray.evaluate'
+local memory = require 'mare.ndarray.memory'
+local nodes = require 'mare.ndarray.nodes'
+local operations = require 'mare.ndarray.operations'
+local shapes = require 'mare.ndarray.shapes'
+
+local assign = {}
+local Array = array.methods
+
+-- Whether a pending node reads a version.
+local function reads(node, version)
+    for k = 1, 3 do
+        local x = node[k]
+        if x and type(x) ~= 'number' then
+            if x.version == version or x.op and reads(x, version) then return true end
+        end
+    end
+    return false
+end
+
+-- Computes all that is still to be computed from a version.
+local function settle(version)
+    if version.readers == 0 then return end
+    for _, node in ipairs(bound.values()) do
+        if node.op and reads(node, version) then evaluate.node(node) end
+    end
+end
+
+assign.settle = settle
+
+-- Returns the node of a value, held, in the type of the target.
+local function source_of(leaf, value)
+    local node
+    if type(value) == 'number' or type(value) == 'boolean' then
+        if type(value) == 'boolean' then value = value and 1 or 0 end
+        node = array.filled(leaf.device, leaf.type, shapes.scalar, value, 'assign')
+        node.refs = 1
+        return node
+    end
+    node = array.hold(value, 'assign')
+    local here, there = leaf.device, node.device
+    if here ~= there then
+        errors.argument('assign: %s is on %s, the value on %s', tostring(leaf.shape), here.name,
+            there.name)
+    end
+    if node.type.kind > leaf.type.kind then
+        errors.argument('assign: %s values do not go into %s without saying so: :to %q converts',
+            node.type.name, leaf.type.name, leaf.type.name)
+    end
+    if not shapes.fits(node.shape, leaf.shape) then
+        errors.argument('assign: %s cannot be repeated to %s', tostring(node.shape),
+            tostring(leaf.shape))
+    end
+    local fresh = array.converted(node, leaf.type)
+    fresh.refs = fresh.refs + 1
+    nodes.release(node)
+    return fresh
+end
+
+-- Whether a leaf shows all of its version, which may lie elsewhere.
+local function is_whole(leaf)
+    return not leaf.strides and leaf.offset == 0 and leaf.shape.count == leaf.version.count
+        and not leaf.version.fixed
+end
+
+-- Writes a node into a new version of a leaf's array.
+local function into_new(leaf, source)
+    local version = memory.new(leaf.device, leaf.type, leaf.version.count)
+    evaluate.into(source, leaf.shape, { version = version, offset = 0, strides = false })
+    memory.move(leaf.version, version)
+end
+
+local function into_old(leaf, source)
+    if leaf.version.readers > 0 or source.version == leaf.version then
+        if source.op then
+            evaluate.node(source)
+        elseif source.version == leaf.version then
+            local copy = array.copied(source)
+            copy.refs = 1
+            nodes.release(source)
+            source = copy
+        end
+        settle(leaf.version)
+    end
+    evaluate.into(source, leaf.shape, { version = leaf.version, offset = leaf.offset,
+        strides = leaf.strides })
+    return source
+end
+
+-- Writes the values of an expression, repeated to this array's shape, or a number
+-- into this array and all that show its memory; into some elements only with
+-- { where = mask }. What was made from the array before keeps the old values, be it
+-- computed or not. Returns the array:
+--     a { 0, {} }:assign(7)      a:assign(2 * a + b)      a:assign(0, { where = a:lt(0) })
+function Array:assign(value, options)
+    options = errors.fields('assign', options or {}, { where = 'any' })
+    if options.where then value = array.where(options.where, value, self) end
+    local leaf = array.leaf(self, 'assign')
+    local source = source_of(leaf, value)
+    local in_place = leaf.version.readers == 0 and source.version ~= leaf.version
+    if in_place or not is_whole(leaf) then
+        source = into_old(leaf, source)
+    else
+        into_new(leaf, source)
+    end
+    nodes.release(source)
+    nodes.release(leaf)
+    return self
+end
+
+-- Returns a node with the values of a leaf in memory of its own.
+function array.copied(leaf)
+    local version = memory.new(leaf.device, leaf.type, leaf.shape.count)
+    evaluate.into(leaf, leaf.shape, { version = version, offset = 0, strides = false })
+    return nodes.leaf(version, leaf.type, leaf.shape, 0, false)
+end
+
+-- Returns an array of the same values in memory of its own.
+function Array:copy()
+    local node = array.hold(self, 'copy')
+    local copy = nodes.operation(operations.to[node.type], node.type, node.type, node.shape,
+        node.device, node, false, false)
+    return array.drop(node, array.of(copy))
+end
+
+-- Computes the array now. Returns it.
+function Array:eval()
+    return array.drop(array.leaf(self, 'eval'), self)
+end
+
+return assign

@@ -1,0 +1,188 @@
+-- Arrays that are made of nothing, of Lua's tables and of memory. Options of all:
+-- type ('float' if nothing else is said) and device (that of MARE_DEVICE, else
+-- 'auto').
+
+local array = require 'mare.ndarray.array'
+local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
+local memory = require 'mare.ndarray.memory'
+local nodes = require 'mare.ndarray.nodes'
+local shapes = require 'mare.ndarray.shapes'
+local types = require 'mare.ndarray.types'
+
+local creation = {}
+
+local allowed = { type = 'string', device = 'any' }
+
+-- Returns the type and the device that options name.
+local function settings(what, given, default)
+    given = errors.fields(what, given or {}, allowed)
+    return types.named(given.type or default or 'float', what), array.device(given.device, what)
+end
+
+creation.settings = settings
+
+-- ---- of nothing ----
+
+local function filled(what, sizes, value, given)
+    local type, on = settings(what, given)
+    return array.of(array.filled(on, type, shapes.given(what, sizes), value, what))
+end
+
+-- Returns an array of zeros: mare.zeros({ 3, 4 }, { type = 'double' }).
+function creation.zeros(sizes, options) return filled('zeros', sizes, 0, options) end
+
+-- Returns an array of ones: mare.ones { 4 }.
+function creation.ones(sizes, options) return filled('ones', sizes, 1, options) end
+
+-- Returns an array of one number: mare.full({ 3, 4 }, 0.5).
+function creation.full(sizes, value, options)
+    if type(value) == 'boolean' then
+        options = options or {}
+        return filled('full', sizes, value and 1 or 0, { type = options.type or 'bool',
+            device = options.device })
+    end
+    return filled('full', sizes, errors.wanted('full: value', 'number', value), options)
+end
+
+-- Returns first, first + step, ... up to but not with `stop`, as int32 if all three
+-- are whole, else as float: mare.arange(4) is 0 1 2 3, mare.arange(1, 2, 0.25) has
+-- four elements. arange(stop), arange(first, stop), arange(first, stop, step)
+function creation.arange(first, stop, step, options)
+    if type(stop) == 'table' or stop == nil and step == nil then
+        first, stop, step, options = 0, first, 1, stop or options
+    elseif type(step) == 'table' then
+        step, options = 1, step
+    end
+    step = step or 1
+    errors.wanted('arange: first', 'number', first)
+    errors.wanted('arange: stop', 'number', stop)
+    errors.wanted('arange: step', 'number', step)
+    if step == 0 then errors.argument 'arange: a step of 0' end
+    local is_whole = first % 1 == 0 and stop % 1 == 0 and step % 1 == 0
+    local type, on = settings('arange', options, is_whole and 'int32' or 'float')
+    local count = math.max(0, math.ceil((stop - first) / step))
+    types.check(type, first, 'arange')
+    types.check(type, stop, 'arange')
+    local numbers = array.of(nodes.numbers(on, type, shapes.line(count)))
+    if step ~= 1 then numbers = numbers * step end
+    if first ~= 0 then numbers = numbers + first end
+    return numbers
+end
+
+-- Returns `count` numbers at equal distances from first to last, both included (50):
+-- mare.linspace(0, 1, 5) is 0 0.25 0.5 0.75 1.
+function creation.linspace(first, last, count, options)
+    count = count or 50
+    errors.wanted('linspace: first', 'number', first)
+    errors.wanted('linspace: last', 'number', last)
+    local type, on = settings('linspace', options)
+    local shape = shapes.given('linspace', { count })
+    local numbers = array.of(nodes.numbers(on, type, shape))
+    if count < 2 then return numbers * 0 + first end
+    local half = math.floor(count / 2)
+    -- From both ends, so that the last is as exact as the first.
+    local step = (last - first) / (count - 1)
+    return array.where(numbers:lt(half), numbers * step + first,
+        last - (count - 1 - numbers) * step)
+end
+
+-- Returns a matrix with ones on its diagonal: mare.eye(3), mare.eye(3, 4).
+function creation.eye(rows, columns, options)
+    if type(columns) == 'table' then columns, options = nil, columns end
+    columns = columns or rows
+    local type, on = settings('eye', options)
+    local shape = shapes.given('eye', { rows, columns })
+    local int32 = types.int32
+    local row = array.of(nodes.numbers(on, int32, shapes.line(shape[1]))):unsqueeze(1)
+    local column = array.of(nodes.numbers(on, int32, shapes.line(shape[2])))
+    return row:eq(column):to(type.name)
+end
+
+-- ---- of data ----
+
+-- Returns a new version with `count` numbers of the host.
+local function uploaded(on, type, data, count)
+    local version = memory.new(on, type, count)
+    bound.upload(version.cell, type.name, data, count)
+    return version
+end
+
+local function leaf_of(version, type, shape)
+    return array.of(nodes.leaf(version, type, shape, 0, false))
+end
+
+-- Returns the shape of a nested table, from its first elements.
+local function shape_of(list)
+    local sizes = {}
+    while type(list) == 'table' do
+        sizes[#sizes + 1] = #list
+        list = list[1]
+    end
+    return shapes.of(sizes, #sizes), list
+end
+
+-- Adds the numbers of a nested table to `flat`.
+local function flatten(list, shape, depth, flat)
+    if type(list) ~= 'table' or #list ~= shape[depth] then
+        errors.argument('array: the table is no box: its first elements make the shape %s, but '
+            .. 'there is %s along axis %d', tostring(shape),
+            type(list) == 'table' and #list .. ' elements' or type(list), depth - 1)
+    end
+    for _, value in ipairs(list) do
+        if depth < shape.rank then
+            flatten(value, shape, depth + 1, flat)
+        else
+            if type(value) == 'table' then
+                errors.argument('array: the table is deeper than its first elements: shape %s',
+                    tostring(shape))
+            end
+            flat[#flat + 1] = value
+        end
+    end
+end
+
+local function of_table(list, given)
+    local shape, first = shape_of(list)
+    local type, on = settings('array', given, type(first) == 'boolean' and 'bool' or 'float')
+    local flat = {}
+    flatten(list, shape, 1, flat)
+    if type.complex then
+        return leaf_of(uploaded(on, type, bound.from_table('array', flat, type.name), shape.count),
+            type, shape)
+    end
+    return leaf_of(uploaded(on, type, bound.from_table('array', flat, type.name), #flat), type,
+        shape)
+end
+
+local function of_buffer(buffer, given)
+    local type, on = types.named(buffer.type, 'array'), buffer.device
+    if given and (given.type or given.device) then
+        errors.argument("array: a buffer has its type and device: '%s' is %s on %s",
+            buffer.label, type.name, on.name)
+    end
+    return leaf_of(memory.of_buffer(buffer, type), type, shapes.line(buffer.count))
+end
+
+-- Returns an array of a nested table of numbers or truth values, of C data, host
+-- memory or a host array, or of a buffer:
+--     mare.array { { 1, 2 }, { 3, 4 } }         mare.array(buffer):reshape(3, 4)
+-- A table's numbers become floats if nothing else is said, all other data keep
+-- their type. Memory of a buffer is shared, all else is copied.
+function creation.new(data, options)
+    local kind = type(data)
+    if array.is(data) then return options and data:to(options.type) or data:copy() end
+    if bound.is_buffer(data) then return of_buffer(data, options) end
+    if kind == 'number' or kind == 'boolean' then
+        return creation.full({}, data, options)
+    elseif kind == 'table' and not bound.is_host(data) then
+        return of_table(data, options)
+    end
+    local name, count, numbers = bound.elements(data, 'array')
+    local from, wanted = types.named(name, 'array'), options and options.type
+    local _, on = settings('array', options, name)
+    local made = leaf_of(uploaded(on, from, numbers, count), from, shapes.line(count))
+    return wanted and made:to(wanted) or made
+end
+
+return creation

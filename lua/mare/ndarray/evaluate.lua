@@ -1,0 +1,285 @@
+-- Computes expressions: finds the structure of one, its kernel, and launches it.
+--
+-- The structure is a walk down a tree: from an operation by the structures of its
+-- operands, and from there by the types of leaves and numbers. A leaf that occurs
+-- twice is the same number of a leaf twice. So to know an expression again takes
+-- no text and no memory.
+
+local bound = require 'bindings.array'
+local host = require 'mare.ndarray.host'
+local launches = require 'mare.ndarray.launches'
+local memory = require 'mare.ndarray.memory'
+local nodes = require 'mare.ndarray.nodes'
+local strides = require 'mare.ndarray.strides'
+
+local evaluate = {}
+
+-- ---- the structure of an expression ----
+
+local serial = 0                                -- of evaluations
+local leaves, numbers = {}, {}                  -- what the present one reads
+local leaf_count, number_count, operation_count = 0, 0, 0
+local of_leaf, of_index, of_number, of_repeat = {}, {}, {}, {}
+
+local function step(from, key)
+    local found = from[key]
+    if not found then
+        found = {}
+        from[key] = found
+    end
+    return found
+end
+
+local function visit_leaf(x)
+    if x.mark ~= serial then
+        leaf_count = leaf_count + 1
+        leaves[leaf_count] = x
+        x.mark, x.index = serial, leaf_count
+    end
+    return step(step(x.version and of_leaf or of_index, x.type), x.index)
+end
+
+local function visit(x, computed_in)
+    if type(x) == 'number' then
+        number_count = number_count + 1
+        numbers[number_count] = x
+        return step(of_number, computed_in)
+    end
+    local op = x.op
+    if not op then return visit_leaf(x) end
+    if x.mark == serial then return step(of_repeat, x.index) end
+    local a, b, c = x[1], x[2], x[3]
+    local sig = step(op.sigs, visit(a, x.computed_in))
+    if b then sig = step(sig, visit(b, x.computed_in)) end
+    if c then sig = step(sig, visit(c, x.computed_in)) end
+    operation_count = operation_count + 1
+    x.mark, x.index = serial, operation_count
+    return sig
+end
+
+-- Forgets what the last evaluation has read, so that its memory can go.
+local function forget()
+    for k = 1, leaf_count do leaves[k] = false end
+end
+
+local function begin()
+    serial = serial + 1
+    leaf_count, number_count, operation_count = 0, 0, 0
+end
+
+-- ---- values that are used twice ----
+
+local store_used
+
+local function store_if_used(x, node, now)
+    if type(x) == 'number' or not x.op or x.leaves == 0 or x.used == now then return end
+    if x.used_by and x.used_by ~= node then
+        evaluate.node(x)
+    else
+        x.used, x.used_by = now, node
+        store_used(x, now)
+    end
+end
+
+-- Computes each operation below a node that an earlier evaluation has computed
+-- already for another one: what is used twice is stored, so that nothing is computed
+-- a third time.
+function store_used(node, now)
+    local a, b, c = node[1], node[2], node[3]
+    if a then store_if_used(a, node, now) end
+    if b then store_if_used(b, node, now) end
+    if c then store_if_used(c, node, now) end
+end
+
+-- ---- kernels and their arguments ----
+
+local most_narrow = 2 ^ 31 - 64         -- elements whose numbers are 32-bit integers
+
+-- Returns the bits of the leaves that are a single element if all others lie one
+-- after another in the shape; else nil.
+local function flat_mask(shape)
+    local mask, bit = 0, 1
+    for k = 1, leaf_count do
+        local leaf = leaves[k]
+        if leaf.shape == shape then
+            if leaf.strides or leaf.offset ~= 0 then return nil end
+        elseif leaf.shape.count == 1 and leaf.offset == 0 and leaf.version then
+            mask = mask + bit
+        else
+            return nil
+        end
+        bit = 2 * bit
+    end
+    return mask
+end
+
+local function set_arguments(kernel, outputs)
+    local handle, at = kernel.handle, 0
+    for k = 1, #outputs do
+        bound.set_memory(handle, at, outputs[k].cell)
+        at = at + 1
+    end
+    for k = 1, leaf_count do
+        local version = leaves[k].version
+        if version then
+            bound.set_memory(handle, at, version.cell)
+            at = at + 1
+        end
+    end
+    for k = 1, number_count do
+        bound.set_number(handle, at, numbers[k])
+        at = at + 1
+    end
+end
+
+-- Whether some element has a number that takes more than 32 bits.
+local function is_wide(shape, outputs)
+    if shape.count > most_narrow then return true end
+    for k = 1, #outputs do
+        if outputs[k].count > most_narrow then return true end
+    end
+    for k = 1, leaf_count do
+        local version = leaves[k].version
+        if version and version.count > most_narrow then return true end
+    end
+    return false
+end
+
+-- Returns the sizes of the axes, the last first, and for the outputs and each leaf
+-- { offset, strides }. target: { offset, strides or false } of the outputs
+local function layouts_of(shape, target)
+    local lists = { target.strides or strides.dense(shape) }
+    for k = 1, leaf_count do lists[k + 1] = strides.repeated(leaves[k], shape) end
+    local sizes, found = strides.collapsed(shape, lists)
+    for n, list in ipairs(found) do
+        table.insert(list, 1, n == 1 and target.offset or leaves[n - 1].offset)
+    end
+    return sizes, found
+end
+
+local function run_strided(sig, roots, shape, device, target, outputs)
+    local sizes, layouts = layouts_of(shape, target)
+    local kernel = launches.strided(sig, roots, device, #sizes, is_wide(shape, outputs))
+    set_arguments(kernel, outputs)
+    launches.set_layout(kernel, sizes, layouts)
+    return kernel
+end
+
+local function run_flat(sig, roots, shape, device, mask, outputs)
+    local kernel = launches.flat(sig, roots, device, mask, shape.count > most_narrow)
+    set_arguments(kernel, outputs)
+    launches.set_count(kernel, shape.count)
+    return kernel
+end
+
+local whole = { offset = 0, strides = false }
+
+-- Launches arguments keep memory alive, so those of large arrays are let go: the
+-- one element that takes their place is of any type.
+local large = 2 ^ 16
+local substitutes = setmetatable({}, { __mode = 'k' })
+
+local function let_go(kernel, outputs, device)
+    local cell = substitutes[device]
+    if not cell then
+        cell = bound.allocate(device, 'bytes', 16)
+        substitutes[device] = cell
+    end
+    local at = 0
+    for _ = 1, #outputs do
+        bound.set_memory(kernel.handle, at, cell)
+        at = at + 1
+    end
+    for k = 1, leaf_count do
+        if leaves[k].version then
+            bound.set_memory(kernel.handle, at, cell)
+            at = at + 1
+        end
+    end
+end
+
+-- Computes what was visited into the memory of outputs.
+local function run(sig, roots, shape, device, target, outputs)
+    if shape.count == 0 then return end
+    local count = launches.run
+    if host.takes(device) then
+        host.run(sig, roots, shape, layouts_of, target, outputs, leaves, numbers)
+        launches.run = count + 1
+        return
+    end
+    local mask = target == whole and flat_mask(shape)
+    local kernel = mask and run_flat(sig, roots, shape, device, mask, outputs)
+        or run_strided(sig, roots, shape, device, target, outputs)
+    launches.queue(kernel)
+    if outputs[1].bytes > large or outputs[1].count > large then let_go(kernel, outputs, device) end
+end
+
+-- ---- evaluation ----
+
+local one_root, one_output = {}, {}
+
+-- Computes a pending node; it is a leaf then. Returns it.
+function evaluate.node(node)
+    if node.version then return node end
+    node.refs = node.refs + 1           -- its handle may be collected meanwhile
+    store_used(node, serial + 1)
+    begin()
+    local sig = visit(node)
+    local version = memory.new(node.device, node.type, node.shape.count)
+    one_root[1], one_output[1] = node, version
+    run(sig, one_root, node.shape, node.device, whole, one_output)
+    nodes.become(node, version)
+    one_root[1], one_output[1] = false, false
+    forget()
+    nodes.release(node)
+    return node
+end
+
+-- Computes a node, pending or not, of this shape or repeated to it, into memory
+-- that nothing reads: target is { version, offset, strides }.
+function evaluate.into(node, shape, target)
+    node.refs = node.refs + 1
+    store_used(node, serial + 1)
+    begin()
+    local sig = visit(node)
+    local is_whole = target.offset == 0 and not target.strides
+        and target.version.count == shape.count
+    run(sig, { node }, shape, node.device, is_whole and whole or target, { target.version })
+    forget()
+    nodes.release(node)
+end
+
+local several = {}      -- structures of several results, by those of the first and the next
+
+-- Computes several pending nodes of one shape on one device by one kernel.
+function evaluate.together(list)
+    for _, node in ipairs(list) do node.refs = node.refs + 1 end
+    local now = serial + 1
+    for _, node in ipairs(list) do store_used(node, now) end
+    begin()
+    local sig, outputs, shape = several, {}, list[1].shape
+    for k, node in ipairs(list) do
+        sig = step(sig, visit(node))
+        outputs[k] = memory.new(node.device, node.type, shape.count)
+    end
+    run(sig, list, shape, list[1].device, whole, outputs)
+    for k, node in ipairs(list) do nodes.become(node, outputs[k]) end
+    forget()
+    for _, node in ipairs(list) do nodes.release(node) end
+end
+
+-- The text of the kernel that computes a node.
+function evaluate.source(node)
+    begin()
+    visit(node)
+    local mask = flat_mask(node.shape)
+    local desc = { is_wide = node.shape.count > most_narrow, ones = {} }
+    if not mask then desc.rank = #layouts_of(node.shape, whole) end
+    for k = 1, leaf_count do
+        desc.ones[k] = mask and math.floor(mask / 2 ^ (k - 1)) % 2 == 1 or nil
+    end
+    forget()
+    return (launches.source({ node }, node.device, desc))
+end
+
+return evaluate

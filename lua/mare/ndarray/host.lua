@@ -1,0 +1,220 @@
+-- Computes expressions on null devices, whose memory is the host's: the tree that
+-- becomes a kernel elsewhere becomes a function of Lua here, which rounds to the
+-- types of the tree. It needs no compiler, and is slow.
+
+local bound = require 'bindings.array'
+local operations = require 'mare.dialect.operations'
+local tree = require 'mare.ndarray.tree'
+local types = require 'mare.ndarray.types'
+
+local host = {}
+
+function host.takes(device)
+    return device.is_null
+end
+
+-- ---- the text of a function ----
+
+local most_locals = 100
+
+-- Adds a statement that names a text, and returns the name.
+local function named(state, text)
+    local k = #state.lines + 1
+    local name = k <= most_locals and 't' .. k or ('v[%d]'):format(k)
+    state.lines[k] = ('%s%s = %s'):format(k <= most_locals and 'local ' or '', name, text)
+    return name
+end
+
+-- Whether a type's values are cdata of 64 bits.
+local function is_boxed(type) return type == 'int64' or type == 'uint64' end
+
+local text_of
+
+local function number_text(node, type)
+    local text = ('%.17g'):format(node.value)
+    return is_boxed(type) and ('to_%s(%s)'):format(type, text) or text
+end
+
+-- Returns the text of an operand as a number of a type; truth values become 0 or 1.
+local function operand(state, node, type)
+    if node.kind == 'number' then return number_text(node, type) end
+    local text = text_of(state, node)
+    return node.type == 'bool' and ('(%s and 1 or 0)'):format(text) or text
+end
+
+local function truth(state, node)
+    return node.kind == 'number' and tostring(node.value ~= 0) or text_of(state, node)
+end
+
+-- Returns the type that both operands of a comparison are of.
+local function compared(node)
+    local a, b = node[1].type, node[2].type
+    return is_boxed(a) and a or b
+end
+
+local function comparison(state, node)
+    local token, type = node.op.infix == '!=' and '~=' or node.op.infix, compared(node)
+    return ('%s %s %s'):format(operand(state, node[1], type), token, operand(state, node[2], type))
+end
+
+local function choice(state, node)
+    return ('choose(%s, %s, %s)'):format(truth(state, node[1]), operand(state, node[2], node.type),
+        operand(state, node[3], node.type))
+end
+
+local logical = { logical_and = '%s and %s', logical_or = '%s or %s', logical_not = 'not %s' }
+local signs = { ['+'] = true, ['-'] = true, ['/'] = true }
+
+local function arithmetic(state, node)
+    local name, type = node.op.name, node.type
+    local list = {}
+    for k = 1, node.op.operands do list[k] = operand(state, node[k], type) end
+    if name == 'negative' then return '-' .. list[1] end
+    if signs[name] or name == '*' and not type:find '32' then
+        return ('%s %s %s'):format(list[1], name, list[2])
+    end
+    if name == '*' then return ('product(%s)'):format(table.concat(list, ', ')) end
+    return ('plain.%s(%s)'):format(name, table.concat(list, ', '))
+end
+
+local function operation(state, node)
+    local op, type = node.op, node.type
+    if op.compares then return comparison(state, node) end
+    if op.name == 'where' then return choice(state, node) end
+    if logical[op.name] then
+        return logical[op.name]:format(truth(state, node[1]), node[2] and truth(state, node[2]))
+    end
+    if op.converts then
+        return ('to_%s(%s)'):format(op.narrows or op.converts, operand(state, node[1], 'double'))
+    end
+    local text = arithmetic(state, node)
+    return type == 'double' and text or ('to_%s(%s)'):format(type, text)
+end
+
+function text_of(state, node)
+    if node.kind == 'number' then return number_text(node, node.type) end
+    if node.kind == 'input' then return node.text end
+    local name = state.named[node]
+    if not name then
+        name = named(state, operation(state, node))
+        state.named[node] = name
+    end
+    return name
+end
+
+-- ---- the loop around it ----
+
+local function load_lines(plan, lines)
+    for k, leaf in ipairs(plan.leaves) do
+        local at = ('b%d + i * d%d'):format(k, k)
+        lines[#lines + 1] = ('local a%d, b%d, d%d = memory[%d], first[%d], by[%d]'):format(k, k, k,
+            k, k, k)
+        if leaf.is_number then
+            leaf.line = ('local %s = to_%s(%s)'):format(leaf.name, types.part(leaf.type).name, at)
+        elseif leaf.type.complex then
+            leaf.line = ('local %s_re, %s_im = a%d[%s].re, a%d[%s].im'):format(leaf.name, leaf.name,
+                k, at, k, at)
+        elseif leaf.type == types.half then
+            leaf.line = ('local %s = half(a%d[%s])'):format(leaf.name, k, at)
+        else
+            leaf.line = ('local %s = a%d[%s]'):format(leaf.name, k, at)
+        end
+    end
+    for k, number in ipairs(plan.numbers) do
+        lines[#lines + 1] = ('local %s = to_%s(numbers[%d])'):format(number.name,
+            number.type.computed, k)
+    end
+end
+
+local function store_lines(plan, state, lines)
+    for k, type in ipairs(plan.types) do
+        local value, at = plan.values[k], ('b%d + i * d%d'):format(-k % 1000, -k % 1000)
+        local function text(part)
+            if type == types.bool then return truth(state, part) end
+            return operand(state, part, type.computed)
+        end
+        if type.complex then
+            lines[k] = ('o%d[%s] = to_complex(%s, %s)'):format(k, at, text(value.re),
+                text(value.im))
+        else
+            local given = text(value)
+            lines[k] = ('o%d[%s] = %s'):format(k, at,
+                type == types.half and ('half_of(%s)'):format(given) or given)
+        end
+    end
+end
+
+local plain = {}
+for name, op in pairs(operations) do
+    if type(op) == 'table' then plain[name] = op.plain end
+end
+
+local names = { 'product', 'choose', 'half', 'half_of', 'to_half', 'to_complex', 'to_bool',
+    'to_int8', 'to_uint8', 'to_int16', 'to_uint16', 'to_int32', 'to_uint32', 'to_int64',
+    'to_uint64', 'to_float', 'to_double' }
+
+-- Returns function(n, memory, first, by, numbers): the first n elements of a row.
+-- memory: the C arrays of leaves 1, 2, ... and of outputs -1, -2, ...; first, by:
+-- where their elements are
+local function compile(roots)
+    local plan = tree.of(roots)
+    local head, stores, state = {}, {}, { lines = {}, named = {} }
+    for k in ipairs(plan.types) do
+        head[k] = ('local o%d, b%d, d%d = memory[%d], first[%d], by[%d]'):format(k, 1000 - k,
+            1000 - k, -k, -k, -k)
+    end
+    load_lines(plan, head)
+    store_lines(plan, state, stores)
+    local loads = {}
+    for k, leaf in ipairs(plan.leaves) do loads[k] = leaf.line end
+    local function lines(list) return table.concat(list, '\n') end
+    local text = ('local plain, %s = ...\nreturn function(n, memory, first, by, numbers)\n'
+        .. 'local v = {}\n%s\nfor i = 0, n - 1 do\n%s\n%s\n%s\nend\nend'):format(
+        table.concat(names, ', '), lines(head), lines(loads), lines(state.lines), lines(stores))
+    local given = {}
+    for k, name in ipairs(names) do given[k] = bound.on_host[name] end
+    return assert(loadstring(text, '=expression'))(plain, unpack(given, 1, #names))
+end
+
+-- ---- rows ----
+
+-- Calls f(first) for each row: first[k] is where the row of array k begins.
+local function each_row(sizes, layouts, f)
+    local first, at = {}, {}
+    for d = 2, #sizes do at[d] = 0 end
+    while true do
+        for key, layout in pairs(layouts) do
+            first[key] = layout[1]
+            for d = 2, #sizes do first[key] = first[key] + at[d] * layout[d + 1] end
+        end
+        f(first)
+        local d = 2
+        while sizes[d] and at[d] == sizes[d] - 1 do
+            at[d] = 0
+            d = d + 1
+        end
+        if not sizes[d] then return end
+        at[d] = at[d] + 1
+    end
+end
+
+-- Computes what evaluate.lua has visited, see `run` there.
+function host.run(sig, roots, shape, layouts_of, target, outputs, leaves, numbers)
+    sig.on_host = sig.on_host or compile(roots)
+    local sizes, found = layouts_of(shape, target)
+    local memory, layouts, by = {}, {}, {}
+    for k, version in ipairs(outputs) do
+        memory[-k], layouts[-k] = bound.address(version.cell, version.type.name), found[1]
+    end
+    for k = 1, #found - 1 do
+        local version = leaves[k].version
+        memory[k] = version and bound.address(version.cell, version.type.name) or false
+        layouts[k] = found[k + 1]
+    end
+    for key, layout in pairs(layouts) do by[key] = layout[2] end
+    each_row(sizes, layouts, function(first)
+        sig.on_host(sizes[1], memory, first, by, numbers)
+    end)
+end
+
+return host

@@ -1,0 +1,97 @@
+-- Arrays on devices: numbers of one type in a box of any number of axes.
+--
+--     local a, b = mare.arange(12):reshape(3, 4):float(), mare.ones { 4 }
+--     print((a + 2 * b):totable()[1][1], a { {0, 2}, 1 }, mare.where(a:gt(5), a, -a))
+--
+-- An expression is computed when it is read, or written somewhere, by one kernel: it
+-- is pending until then. Shapes are repeated to each other as NumPy does it, indices
+-- begin at 0, ends are not included and may be counted back from -1.
+--
+-- Types: bool, int8 to int64, uint8 to uint64, half, float, double, complex_float,
+-- complex_double. Of two types the kind decides (truth values, whole numbers, reals,
+-- complex numbers), then the width; a number of Lua has the type of the array that
+-- it is combined with, but a fraction makes floats of whole numbers. `/` and
+-- functions of reals make floats of whole numbers, too.
+--
+-- An array has shape, rank, count, type and device, and #a is the size of its first
+-- axis. It is freed with the last variable that leads to it.
+
+local array = require 'mare.ndarray.array'
+local bound = require 'bindings.array'
+local creation = require 'mare.ndarray.creation'
+local errors = require 'bindings.errors'
+local functions = require 'mare.ndarray.functions'
+local nodes = require 'mare.ndarray.nodes'
+local printing = require 'mare.ndarray.printing'
+local shapes = require 'mare.ndarray.shapes'
+local suggest = require 'bindings.suggest'
+local transfer = require 'mare.ndarray.transfer'
+local views = require 'mare.ndarray.views'
+require 'mare.ndarray.assign'
+
+local ndarray = { new = creation.new }
+
+-- Returns whether a value is an array.
+function ndarray.is(value) return array.is(value) end
+
+-- ---- what an array is to Lua ----
+
+local methods = array.methods
+
+local attributes = {
+    shape = function(node) return shapes.copy(node.shape) end,
+    rank = function(node) return node.shape.rank end,
+    count = function(node) return node.shape.count end,
+    type = function(node) return node.type.name end,
+    device = function(node) return node.device end,
+}
+
+local function names()
+    local list = {}
+    for _, from in ipairs { methods, attributes } do
+        for name in pairs(from) do list[#list + 1] = name end
+    end
+    return list
+end
+
+local function no_member(key)
+    if type(key) == 'number' then
+        errors.argument('an array has no [%s]: a{ %s } is a view, a:at(%s) an element',
+            tostring(key), tostring(key), tostring(key))
+    end
+    errors.argument("an array has no '%s'%s", tostring(key), suggest(key, names()))
+end
+
+local meta = {
+    __index = function(self, key)
+        local method = methods[key]
+        if method then return method end
+        local attribute = attributes[key]
+        if attribute then return attribute(array.node(self)) end
+        no_member(key)
+    end,
+    __newindex = function(_, key)
+        errors.argument('[%s] of an array cannot be assigned: a{ ... }:assign(value) writes',
+            tostring(key))
+    end,
+    __len = function(self) return array.node(self).shape[1] or 0 end,
+    __call = views.slice,
+    __tostring = printing.text,
+    __names = names,
+}
+
+for name, metamethod in pairs(functions.meta) do meta[name] = metamethod end
+
+bound.define(meta, nodes.release)
+
+-- ---- what a script calls ----
+
+for _, name in ipairs { 'zeros', 'ones', 'full', 'arange', 'linspace', 'eye' } do
+    ndarray[name] = creation[name]
+end
+ndarray.fuse = transfer.fuse
+for name, f in pairs(functions) do
+    if type(f) == 'function' then ndarray[name] = f end
+end
+
+return ndarray

@@ -1,0 +1,152 @@
+-- Kernels of expressions on devices: which one an expression needs, and its
+-- launch. Those of one structure are kept with the structure, by device, and are
+-- used for all sizes; their binaries are in core's cache on disk.
+
+local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
+local text = require 'mare.ndarray.text'
+local tree = require 'mare.ndarray.tree'
+
+local launches = { compiled = 0, run = 0 }
+
+local group = 256       -- work-items of a group on a GPU
+
+-- ---- compilation ----
+
+-- Returns the text of the kernel that the roots need.
+function launches.source(roots, device, desc)
+    desc.is_cpu = device.info.kind == 'cpu'
+    local plan = tree.of(roots)
+    return text.of(plan, desc), plan
+end
+
+local function needs_double(plan)
+    for _, input in ipairs(plan.inputs) do
+        if input.written == 'double' then return true end
+    end
+    for _, type in ipairs(plan.types) do
+        if type.computed == 'double' then return true end
+    end
+end
+
+-- Returns { launch, handle, outputs, leaves, numbers, width, ... } for expressions.
+local function compile(roots, device, desc)
+    local source, plan = launches.source(roots, device, desc)
+    if needs_double(plan) and not device.info.has_double then
+        errors.argument('%s computes no doubles: convert to float', device.name)
+    end
+    local program = device:program { source = source, name = 'expression', math = 'strict' }
+    local launch = program:kernel('elementwise'):launch()
+    launches.compiled = launches.compiled + 1
+    local memories = #plan.types
+    for _, leaf in ipairs(plan.leaves) do
+        if not leaf.is_number then memories = memories + 1 end
+    end
+    return { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu, outputs = #plan.types,
+        numbers_at = memories, sizes_at = memories + #plan.numbers, numbers = #plan.numbers,
+        width = text.width(plan), units = device.info.compute_units, n = -1 }
+end
+
+-- Returns list[key], a table that is made if there is none.
+local function under(list, key)
+    local found = list[key]
+    if not found then
+        found = {}
+        list[key] = found
+    end
+    return found
+end
+
+-- Returns the kernel of flat arrays. mask: bits of the leaves that are a single
+-- element
+function launches.flat(sig, roots, device, mask, is_wide)
+    local kept = under(under(under(sig, 'flat'), device), is_wide)
+    local found = kept[mask]
+    if not found then
+        local ones = {}
+        for k = 1, 24 do ones[k] = math.floor(mask / 2 ^ (k - 1)) % 2 == 1 or nil end
+        found = compile(roots, device, { ones = ones, is_wide = is_wide })
+        kept[mask] = found
+    end
+    return found
+end
+
+-- Returns the kernel of strided arrays with `rank` axes.
+function launches.strided(sig, roots, device, rank, is_wide)
+    local kept = under(under(under(sig, 'strided'), device), is_wide)
+    local found = kept[rank]
+    if not found then
+        found = compile(roots, device, { rank = rank, is_wide = is_wide })
+        kept[rank] = found
+    end
+    return found
+end
+
+-- ---- shapes of launches ----
+
+-- Work of at least this many elements goes to another work-item on a CPU.
+local least_chunk = 4096
+
+-- Returns how many of n elements a work-item of a CPU takes: a few work-items for
+-- each core, each with whole vectors.
+local function chunk_of(n, units)
+    local chunk = math.max(math.ceil(n / (4 * units)), least_chunk)
+    return math.min(math.ceil(chunk / 64) * 64, 2 ^ 30)
+end
+
+-- Sets the size of a flat kernel.
+function launches.set_count(kernel, n)
+    if kernel.n == n then return end
+    local at = kernel.sizes_at
+    bound.set_number(kernel.handle, at, n)
+    if kernel.is_cpu then
+        local chunk = chunk_of(n, kernel.units)
+        bound.set_number(kernel.handle, at + 1, chunk)
+        bound.set_shape(kernel.handle, math.ceil(n / chunk), 1, 1, 1)
+    else
+        bound.set_shape(kernel.handle, math.ceil(n / kernel.width), 1, group, 1)
+    end
+    kernel.n = n
+end
+
+local function strided_shape(kernel, inner, rows)
+    if kernel.is_cpu then
+        local chunk = chunk_of(inner, kernel.units)
+        local at_once = math.max(1, math.floor(least_chunk / inner))
+        return chunk, math.ceil(inner / chunk),
+            math.max(1, math.min(math.ceil(rows / at_once), 8 * kernel.units)), 1, 1
+    end
+    local along = 32
+    while along < group and along < inner do along = 2 * along end
+    local across = group / along
+    return nil, inner, math.min(rows, 65535 * across), along, across
+end
+
+-- Sets the sizes of a strided kernel and the strides of what it reads and writes.
+-- sizes: along the axes, the last first; layouts: { offset, stride of each axis }
+-- of the outputs' places and of each leaf
+function launches.set_layout(kernel, sizes, layouts)
+    local handle, at, rows = kernel.handle, kernel.sizes_at, 1
+    local function add(value)
+        bound.set_number(handle, at, value)
+        at = at + 1
+    end
+    for d, size in ipairs(sizes) do
+        add(size)
+        if d > 1 then rows = rows * size end
+    end
+    add(rows)
+    local chunk, x, y, group_x, group_y = strided_shape(kernel, sizes[1], rows)
+    if chunk then add(chunk) end
+    for _, layout in ipairs(layouts) do
+        for d = 1, #sizes + 1 do add(layout[d]) end
+    end
+    bound.set_shape(handle, x, y, group_x, group_y)
+end
+
+function launches.queue(kernel)
+    launches.run = launches.run + 1
+    bound.run(kernel.handle)
+end
+
+return launches

@@ -1,0 +1,107 @@
+-- The nodes of expressions. A node is a leaf, which shows memory, or a pending
+-- operation, which becomes a leaf when it is computed:
+--
+--     { op           of operations.lua; false of a leaf
+--       shape, type, device
+--       [1], [2], [3]  of an operation: its operands, nodes or numbers
+--       computed_in  of an operation: the type that operands are converted to
+--       size         nodes of the expression; leaves: those that show memory
+--       version      of a leaf: of memory.lua; false of the leaf whose elements are
+--                    their numbers 0, 1, 2, ...
+--       offset       of a leaf: its first element in the version
+--       strides      of a leaf: elements from one to the next along each axis, or
+--                    false if they lie one after another
+--       refs         handles and operations that hold it
+--       held }       operations that hold it
+--
+-- Nodes count their references themselves, because the collector of Lua sees a few
+-- hundred bytes where a node holds gigabytes of a device.
+
+local memory = require 'mare.ndarray.memory'
+
+local nodes = {}
+
+-- Returns a leaf that shows a version.
+function nodes.leaf(version, type, shape, offset, strides)
+    version.refs = version.refs + 1
+    return { op = false, shape = shape, type = type, device = version.device, computed_in = false,
+        size = 1, leaves = 1, version = version, offset = offset, strides = strides, refs = 0,
+        held = 0, mark = 0, index = 0, used = 0, used_by = false }
+end
+
+-- Returns a leaf whose elements are their numbers; it takes no memory.
+function nodes.numbers(device, type, shape)
+    return { op = false, shape = shape, type = type, device = device, computed_in = false,
+        size = 1, leaves = 0, version = false, offset = 0, strides = false, refs = 0,
+        held = 0, mark = 0, index = 0, used = 0, used_by = false }
+end
+
+local function hold(x)
+    x.refs, x.held = x.refs + 1, x.held + 1
+    local version = x.version
+    if version then version.readers = version.readers + 1 end
+end
+
+-- Makes an operation hold an operand.
+local function take(node, x)
+    if type(x) == 'number' then return end
+    hold(x)
+    node.size, node.leaves = node.size + x.size, node.leaves + x.leaves
+end
+
+-- Returns a pending operation. x, y, z: its operands, false where it has none
+function nodes.operation(op, type, computed_in, shape, device, x, y, z)
+    local node = { x, y, z, op = op, shape = shape, type = type, device = device,
+        computed_in = computed_in, size = 1, leaves = 0, version = false, offset = 0,
+        strides = false, refs = 0, held = 0, mark = 0, index = 0, used = 0, used_by = false }
+    if x then take(node, x) end
+    if y then take(node, y) end
+    if z then take(node, z) end
+    return node
+end
+
+local release
+
+local function let_go(x)
+    if type(x) == 'number' then return end
+    local version = x.version
+    x.held = x.held - 1
+    if version then version.readers = version.readers - 1 end
+    release(x)
+end
+
+-- Lets an operation forget its operands.
+local function forget(node)
+    local x, y, z = node[1], node[2], node[3]
+    node[1], node[2], node[3] = false, false, false
+    if x then let_go(x) end
+    if y then let_go(y) end
+    if z then let_go(z) end
+end
+
+-- Gives up a reference to a node.
+function release(node)
+    local refs = node.refs - 1
+    node.refs = refs
+    if refs > 0 then return end
+    if node.version then
+        memory.release(node.version)
+        node.version = false
+    elseif node.op then
+        forget(node)
+    end
+end
+
+nodes.release = release
+
+-- Makes a computed operation the leaf of a version that holds its values.
+-- Operations that hold it are readers of the version from now on.
+function nodes.become(node, version)
+    forget(node)
+    node.op, node.version, node.size, node.leaves = false, version, 1, 1
+    node.offset, node.strides = 0, false
+    version.refs = version.refs + 1
+    version.readers = version.readers + node.held
+end
+
+return nodes

@@ -1,0 +1,168 @@
+-- Arrays as text, as NumPy prints them: rows in brackets, of large arrays the corners.
+
+local array = require 'mare.ndarray.array'
+
+local printing = {}
+
+local most, edge = 1000, 3      -- elements that are all shown; elements at an edge
+local widest = 78
+
+-- ---- numbers ----
+
+local function significant(value)
+    for digits = 1, 8 do
+        local text = ('%%.%dg'):format(digits):format(value)
+        if tonumber(text) == value or digits == 8 then return text end
+    end
+end
+
+-- Returns the digits behind the point that these numbers need, at most 8, or nil if
+-- they are better told with exponents.
+local function decimals(values)
+    local least, greatest, digits = math.huge, 0, 0
+    for _, value in ipairs(values) do
+        local size = math.abs(value)
+        if size - size == 0 then
+            if size > 0 then least = math.min(least, size) end
+            greatest = math.max(greatest, size)
+            local text = significant(value)
+            local fraction = text:match '%.(%d*)$' or ''
+            if text:find 'e' then fraction = ('%.8f'):format(value):match '%.(%d-)0*$' end
+            digits = math.max(digits, #fraction)
+        end
+    end
+    if greatest >= 1e8 or least < 1e-4 or least < math.huge and greatest / least > 1e6 then
+        return nil
+    end
+    return math.min(digits, 8)
+end
+
+local function real_texts(values)
+    local digits, list = decimals(values), {}
+    for k, value in ipairs(values) do
+        if value ~= value then
+            list[k] = 'nan'
+        elseif value - value ~= 0 then
+            list[k] = value > 0 and 'inf' or '-inf'
+        elseif digits then
+            list[k] = ('%.' .. digits .. 'f'):format(value):gsub('%.$', '')
+            if digits == 0 then list[k] = list[k] .. '.' end
+        else
+            list[k] = ('%.8e'):format(value):gsub('0+e', 'e'):gsub('%.e', '.0e')
+        end
+    end
+    return list
+end
+
+local function texts_of(values, type)
+    if type.kind == 2 then return real_texts(values) end
+    local list = {}
+    for k, value in ipairs(values) do
+        if type.complex then
+            list[k] = ('%.6g%+.6gi'):format(value.re, value.im)
+        elseif type.kind == 1 then
+            list[k] = ('%.0f'):format(value)
+        else
+            list[k] = tostring(value)
+        end
+    end
+    return list
+end
+
+-- ---- what is shown ----
+
+-- Adds the elements that are shown to `values`, and returns the same in nested
+-- tables, of their numbers; '...' stands for what is left out.
+local function gather(handle, shape, axis, is_cut, values)
+    if axis > shape.rank then
+        values[#values + 1] = handle:item()
+        return #values
+    end
+    local list, size = {}, shape[axis]
+    local function add(first, stop)
+        local places = {}
+        for k = 1, axis - 1 do places[k] = {} end
+        if axis == shape.rank then
+            places[1] = { first, stop }
+            for _, value in ipairs(handle { places[1] }:totable()) do
+                values[#values + 1] = value
+                list[#list + 1] = #values
+            end
+            return
+        end
+        for k = first, stop - 1 do
+            list[#list + 1] = gather(handle { k }, shape, axis + 1, is_cut, values)
+        end
+    end
+    if is_cut and size > 2 * edge then
+        add(0, edge)
+        list[#list + 1] = '...'
+        add(size - edge, size)
+    elseif size > 0 then
+        add(0, size)
+    end
+    return list
+end
+
+-- Breaks the numbers of a row into lines.
+local function row_text(list, texts, indent)
+    local lines, line = {}, ''
+    for _, at in ipairs(list) do
+        local text = texts[at] or at
+        if #line > 0 and #indent + #line + #text + 1 > widest then
+            lines[#lines + 1] = line
+            line = ''
+        end
+        line = line == '' and text or line .. ' ' .. text
+    end
+    lines[#lines + 1] = line
+    return '[' .. table.concat(lines, '\n' .. indent) .. ']'
+end
+
+local function box_text(list, texts, depth, rank)
+    local indent = (' '):rep(depth)
+    if depth == rank then return row_text(list, texts, indent) end
+    local rows = {}
+    for k, inner in ipairs(list) do
+        rows[k] = type(inner) == 'table' and box_text(inner, texts, depth + 1, rank) or inner
+    end
+    return '[' .. table.concat(rows, '\n' .. ('\n'):rep(rank - depth - 1) .. indent) .. ']'
+end
+
+local function padded(texts)
+    local width, list = 0, {}
+    for _, text in ipairs(texts) do width = math.max(width, #text) end
+    for k, text in ipairs(texts) do list[k] = (' '):rep(width - #text) .. text end
+    return list
+end
+
+-- The elements, the corners of more than 1000; then type, shape and device.
+function printing.text(handle)
+    local leaf = array.leaf(handle, 'tostring')
+    local shape, type, values = leaf.shape, leaf.type, {}
+    local head = ('%s %s on %s'):format(type.name, tostring(shape), leaf.device.name)
+    if shape.count == 0 then return array.drop(leaf, '[] ' .. head) end
+    if shape.rank == 0 then
+        local text = texts_of({ handle:item() }, type)[1]
+        return array.drop(leaf, text .. ' ' .. head)
+    end
+    if shape.count <= most then
+        local read = handle:reshape(-1):totable()
+        local at = 0
+        local function nested(depth)
+            local list = {}
+            for k = 1, shape[depth] do
+                at = depth == shape.rank and at + 1 or at
+                list[k] = depth == shape.rank and at or nested(depth + 1)
+            end
+            return list
+        end
+        return array.drop(leaf, box_text(nested(1), padded(texts_of(read, type)), 1, shape.rank)
+            .. '\n' .. head)
+    end
+    local list = gather(handle, shape, 1, true, values)
+    return array.drop(leaf, box_text(list, padded(texts_of(values, type)), 1, shape.rank)
+        .. '\n' .. head)
+end
+
+return printing

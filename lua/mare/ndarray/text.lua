@@ -1,0 +1,311 @@
+-- Writes the kernel of an expression: a function of one element's operands, and a
+-- kernel that calls it for all elements. What is a size, a stride, an offset or a
+-- number of Lua is an argument, so that the text depends on the structure alone.
+--
+-- Where all arrays lie one element after the other in one shape, the kernel is
+-- 'flat': on a GPU a work-item takes neighbours that are 16 bytes of the widest
+-- type, on a CPU a chunk. Else it is 'strided': work-items along x go along the
+-- last axis, those along y over the rows, whose number gives the place along the
+-- other axes.
+
+local tree = require 'mare.ndarray.tree'
+local types = require 'mare.ndarray.types'
+local writer = require 'mare.dialect.writer'
+
+local text = {}
+
+-- ---- the function of an element ----
+
+local function parts_of(value)
+    if value.re then return { value.re, value.im } end
+    return { value }
+end
+
+-- Returns the names of outputs: y1, or y1_re and y1_im.
+local function outputs_of(plan)
+    local list = {}
+    for k, type in ipairs(plan.types) do
+        for _, part in ipairs(type.complex and { '_re', '_im' } or { '' }) do
+            list[#list + 1] = { name = 'y' .. k .. part, written = tree.written(type) }
+        end
+    end
+    return list
+end
+
+-- Writes the function `element`, which sets *y1, ... from the operands.
+local function write_element(w, plan)
+    local arguments, taken, values = {}, {}, {}
+    for k, given in ipairs(plan.inputs) do
+        arguments[k], taken[k] = given.written .. ' ' .. given.name, given.name
+    end
+    local outputs = outputs_of(plan)
+    for _, out in ipairs(outputs) do
+        arguments[#arguments + 1] = ('%s *%s'):format(out.written, out.name)
+        taken[#taken + 1] = out.name
+    end
+    for _, value in ipairs(plan.values) do
+        for _, part in ipairs(parts_of(value)) do values[#values + 1] = part end
+    end
+    w:open(('MR_FN void element(%s)'):format(table.concat(arguments, ', ')), taken)
+    local texts = { w:values(values) }
+    for k, out in ipairs(outputs) do w:line('*%s = %s;', out.name, texts[k]) end
+    w:close()
+end
+
+-- ---- memory ----
+
+local function load_text(type, from, at)
+    if type == types.half then return ('mr_half_load(%s, %s)'):format(from, at) end
+    return ('%s[%s]'):format(from, at)
+end
+
+local function store(w, type, to, at, name)
+    if type == types.half then
+        w:line('mr_half_store(%s, %s, %s);', to, at, name)
+    elseif type.complex then
+        w:line('%s[%s].re = %s_re;', to, at, name)
+        w:line('%s[%s].im = %s_im;', to, at, name)
+    else
+        local cast = type.computed == type.name and '' or ('(%s)'):format(type.stored)
+        w:line('%s[%s] = %s%s;', to, at, cast, name)
+    end
+end
+
+-- Writes the call of `element` for the elements at `places[k]` of leaf k and
+-- `to[k]` of output k. A leaf whose elements are their numbers is its place.
+local function write_call(w, plan, sources, places, out, to)
+    local given = {}
+    for k, leaf in ipairs(plan.leaves) do
+        local type = leaf.type
+        if leaf.is_number then
+            given[leaf.name] = ('(%s)(%s)'):format(tree.written(type), places[k])
+        elseif type.complex then
+            given[leaf.name .. '_re'] = ('%s[%s].re'):format(sources[k], places[k])
+            given[leaf.name .. '_im'] = ('%s[%s].im'):format(sources[k], places[k])
+        else
+            given[leaf.name] = load_text(type, sources[k], places[k])
+        end
+    end
+    local arguments = {}
+    for k, input in ipairs(plan.inputs) do arguments[k] = given[input.name] or input.name end
+    for _, output in ipairs(outputs_of(plan)) do
+        w:line('%s %s;', output.written, output.name)
+        arguments[#arguments + 1] = '&' .. output.name
+    end
+    w:line('element(%s);', table.concat(arguments, ', '))
+    for k, type in ipairs(plan.types) do store(w, type, out[k], to[k], 'y' .. k) end
+end
+
+-- ---- the kernel's head ----
+
+-- Returns the arguments for memory and numbers of Lua.
+local function arguments_of(plan)
+    local list = {}
+    for k, type in ipairs(plan.types) do
+        list[k] = ('MR_GLOBAL %s *MR_RESTRICT out%d'):format(type.stored, k)
+    end
+    for k, leaf in ipairs(plan.leaves) do
+        if not leaf.is_number then
+            list[#list + 1] = ('const MR_GLOBAL %s *MR_RESTRICT a%d'):format(leaf.type.stored, k)
+        end
+    end
+    for _, number in ipairs(plan.numbers) do
+        list[#list + 1] = ('%s %s'):format(tree.written(number.type), number.name)
+    end
+    return list
+end
+
+local function named(prefix, count)
+    local list = {}
+    for k = 1, count do list[k] = prefix .. k end
+    return list
+end
+
+local function same(value, count)
+    local list = {}
+    for k = 1, count do list[k] = value end
+    return list
+end
+
+local function open_kernel(w, arguments)
+    w:line ''
+    w:line 'MR_KERNEL'
+    w:open(('void elementwise(%s)'):format(table.concat(arguments, ', ')))
+end
+
+-- ---- flat kernels ----
+
+-- Returns how many neighbours a work-item of a GPU takes.
+function text.width(plan)
+    local widest = 1
+    for _, type in ipairs(plan.types) do widest = math.max(widest, type.size) end
+    for _, leaf in ipairs(plan.leaves) do widest = math.max(widest, leaf.type.size) end
+    return math.max(16 / widest, 2)
+end
+
+-- Whether elements of a type are loaded and stored several at a time.
+local function is_packed(type)
+    return type ~= types.half and not type.complex
+end
+
+local function packed(type, width)
+    return ('%s_x%d'):format(type.stored:gsub('_t$', ''), width)
+end
+
+-- Declares the types of several neighbours.
+local function write_packed(w, plan, width)
+    local declared = {}
+    local function declare(type)
+        if declared[type] or not is_packed(type) then return end
+        declared[type] = true
+        w:line('typedef struct MR_ALIGNED(%d) { %s of[%d]; } %s;', math.min(16, width * type.size),
+            type.stored, width, packed(type, width))
+    end
+    for _, type in ipairs(plan.types) do declare(type) end
+    for _, leaf in ipairs(plan.leaves) do
+        if not leaf.is_number then declare(leaf.type) end
+    end
+end
+
+-- Returns where the operands of neighbour `at` are: one of a single element is
+-- always element 0.
+local function flat_places(plan, ones, at)
+    local places = {}
+    for k = 1, #plan.leaves do places[k] = ones[k] and '0' or at end
+    return places
+end
+
+-- Writes what a work-item does with `width` whole neighbours.
+local function write_neighbours(w, plan, ones, width)
+    local sources, places, out, to = named('a', #plan.leaves), flat_places(plan, ones, 'first + l'),
+        named('out', #plan.types), same('first + l', #plan.types)
+    for k, leaf in ipairs(plan.leaves) do
+        if is_packed(leaf.type) and not ones[k] and not leaf.is_number then
+            local pack = packed(leaf.type, width)
+            w:line('%s b%d = *(const MR_GLOBAL %s *)(a%d + first);', pack, k, pack, k)
+            sources[k], places[k] = ('b%d.of'):format(k), 'l'
+        end
+    end
+    for k, type in ipairs(plan.types) do
+        if is_packed(type) then
+            w:line('%s c%d;', packed(type, width), k)
+            out[k], to[k] = ('c%d.of'):format(k), 'l'
+        end
+    end
+    w:open(('MR_LANES(l, %d)'):format(width))
+    write_call(w, plan, sources, places, out, to)
+    w:close()
+    for k, type in ipairs(plan.types) do
+        if is_packed(type) then
+            w:line('*(MR_GLOBAL %s *)(out%d + first) = c%d;', packed(type, width), k, k)
+        end
+    end
+end
+
+local function write_one_by_one(w, plan, ones, loop)
+    w:open(loop)
+    write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'l'),
+        named('out', #plan.types), same('l', #plan.types))
+    w:close()
+end
+
+local function flat_on_gpu(w, plan, ones, index)
+    local width = text.width(plan)
+    write_packed(w, plan, width)
+    local arguments = arguments_of(plan)
+    arguments[#arguments + 1] = index .. ' n'
+    open_kernel(w, arguments)
+    w:line('%s first = (%s)mr_gid_x() * %d;', index, index, width)
+    w:open(('if (first + %d <= n)'):format(width))
+    write_neighbours(w, plan, ones, width)
+    w:line 'return;'
+    w:close()
+    write_one_by_one(w, plan, ones, ('for (%s l = first; l < n; ++l)'):format(index))
+    w:close()
+end
+
+local function flat_on_cpu(w, plan, ones, index)
+    local arguments = arguments_of(plan)
+    arguments[#arguments + 1] = index .. ' n'
+    arguments[#arguments + 1] = 'int chunk'
+    open_kernel(w, arguments)
+    w:line('%s first = (%s)mr_gid_x() * chunk;', index, index)
+    w:line 'int count = n - first < chunk ? (int)(n - first) : chunk;'
+    w:open 'MR_LANES(l, count)'
+    write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'first + l'),
+        named('out', #plan.types), same('first + l', #plan.types))
+    w:close()
+    w:close()
+end
+
+-- ---- strided kernels ----
+
+-- Returns the text of an element's place: offset + i * stride + ...
+local function place(name, rank)
+    local list = { name .. '_0' }
+    for d = 1, rank do list[#list + 1] = ('i%d * %s_%d'):format(d, name, d) end
+    return table.concat(list, ' + ')
+end
+
+-- Returns the arguments of a layout: the offset and the stride of each axis, the
+-- last first.
+local function layout_arguments(list, name, rank, index)
+    for d = 0, rank do list[#list + 1] = ('%s %s_%d'):format(index, name, d) end
+end
+
+local function strided(w, plan, rank, index, is_cpu)
+    local arguments, places, to = arguments_of(plan), {}, {}
+    for d = 1, rank do arguments[#arguments + 1] = ('%s n%d'):format(index, d) end
+    arguments[#arguments + 1] = index .. ' rows'
+    if is_cpu then arguments[#arguments + 1] = 'int chunk' end
+    layout_arguments(arguments, 'q', rank, index)
+    for k in ipairs(plan.leaves) do
+        layout_arguments(arguments, 'p' .. k, rank, index)
+        places[k] = place('p' .. k, rank)
+    end
+    for k in ipairs(plan.types) do to[k] = place('q', rank) end
+    open_kernel(w, arguments)
+    if is_cpu then
+        w:line('%s first = (%s)mr_gid_x() * chunk;', index, index)
+        w:line 'int count = n1 - first < chunk ? (int)(n1 - first) : chunk;'
+    else
+        w:line('%s i1 = mr_gid_x();', index)
+        w:line 'if (i1 >= n1) return;'
+    end
+    w:open(('for (%s r = mr_gid_y(); r < rows; r += mr_groups_y() * mr_group_size_y())')
+        :format(index))
+    if rank > 2 then w:line('%s rest = r;', index) end
+    for d = 2, rank - 1 do
+        w:line('%s i%d = rest %% n%d;', index, d, d)
+        w:line('rest /= n%d;', d)
+    end
+    if rank > 1 then w:line('%s i%d = %s;', index, rank, rank > 2 and 'rest' or 'r') end
+    if is_cpu then
+        w:open 'MR_LANES(l, count)'
+        w:line('%s i1 = first + l;', index)
+    end
+    write_call(w, plan, named('a', #plan.leaves), places, named('out', #plan.types), to)
+    if is_cpu then w:close() end
+    w:close()
+    w:close()
+end
+
+-- ---- programs ----
+
+-- Returns the text of the kernel of an expression. plan: of tree.of; desc: {
+-- is_cpu; is_wide: whether indices need 64 bits; rank: of a strided one, without
+-- it a flat one; ones: set of the leaves that are a single element }
+function text.of(plan, desc)
+    local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
+    write_element(w, plan)
+    if desc.rank then
+        strided(w, plan, desc.rank, index, desc.is_cpu)
+    elseif desc.is_cpu then
+        flat_on_cpu(w, plan, desc.ones, index)
+    else
+        flat_on_gpu(w, plan, desc.ones, index)
+    end
+    return w:text()
+end
+
+return text

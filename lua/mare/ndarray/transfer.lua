@@ -1,0 +1,183 @@
+-- Arrays and the host: reading elements, other types, other devices.
+
+local array = require 'mare.ndarray.array'
+local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
+local evaluate = require 'mare.ndarray.evaluate'
+local memory = require 'mare.ndarray.memory'
+local nodes = require 'mare.ndarray.nodes'
+local strides = require 'mare.ndarray.strides'
+local types = require 'mare.ndarray.types'
+
+local transfer = {}
+local Array = array.methods
+
+-- Returns a leaf, held, whose elements lie one after another.
+local function dense(handle, what)
+    local leaf = array.leaf(handle, what)
+    if not leaf.strides then return leaf end
+    local copy = array.copied(leaf)
+    copy.refs = 1
+    return array.drop(leaf, copy)
+end
+
+-- Returns the elements of an array in their order as a C array, their number, their
+-- type and the shape.
+function transfer.read(handle, what)
+    local leaf = dense(handle, what)
+    local data = bound.download(leaf.version.cell, leaf.type.name, leaf.offset, leaf.shape.count)
+    return array.drop(leaf, data, leaf.shape.count, leaf.type, leaf.shape)
+end
+
+-- ---- elements as numbers ----
+
+local function nested(data, read, shape, depth, at)
+    local list = {}
+    for k = 1, shape[depth] do
+        if depth == shape.rank then
+            list[k] = read(data[at])
+            at = at + 1
+        else
+            list[k], at = nested(data, read, shape, depth + 1, at)
+        end
+    end
+    return list, at
+end
+
+-- Returns the elements as nested Lua tables, which begin at 1: numbers, truth values
+-- or LuaJIT's complex numbers. Waits until they are computed. An array without axes
+-- gives its element.
+function Array:totable()
+    local data, _, type, shape = transfer.read(self, 'totable')
+    local read = bound.reader(type.name)
+    if shape.rank == 0 then return read(data[0]) end
+    return (nested(data, read, shape, 1, 0))
+end
+
+-- Returns the only element, of an array that has one: a:sum():item().
+function Array:item()
+    local node = array.node(self)
+    if node.shape.count ~= 1 then
+        errors.argument('item: the shape is %s: an array of one element is wanted; :at(i, j) '
+            .. 'reads one of many', tostring(node.shape))
+    end
+    local data, _, type = transfer.read(self, 'item')
+    return bound.reader(type.name)(data[0])
+end
+
+-- Returns the element at these indices, from 0, negative ones from the end. It waits
+-- each time: :totable() and :data() read all at once.
+function Array:at(...)
+    local leaf, at = array.leaf(self, 'at'), { ... }
+    local shape, own, place = leaf.shape, leaf.strides or strides.dense(leaf.shape), leaf.offset
+    if #at ~= shape.rank then
+        errors.argument('at: %d indices, the shape is %s', #at, tostring(shape))
+    end
+    for k, index in ipairs(at) do
+        local size = shape[k]
+        if type(index) ~= 'number' or index % 1 ~= 0 or index < -size or index >= size then
+            errors.argument('at: index %s of axis %d, the shape is %s', tostring(index), k - 1,
+                tostring(shape))
+        end
+        place = place + (index < 0 and index + size or index) * own[k]
+    end
+    local data = bound.download(leaf.version.cell, leaf.type.name, place, 1)
+    return array.drop(leaf, bound.reader(leaf.type.name)(data[0]))
+end
+
+-- Returns the elements in their order as a host array, x[0] to x[count - 1].
+function Array:data()
+    local data, count, type = transfer.read(self, 'data')
+    local frozen, own = bound.frozen(type.name, count, 'array')
+    for k = 0, count - 1 do own[k] = data[k] end
+    return frozen
+end
+
+-- Returns the buffer with the elements in their order, for kernels of one's own. It
+-- is the array's memory where they lie there so, else a copy.
+function Array:buffer()
+    local leaf = dense(self, 'buffer')
+    local buffer = bound.buffer(leaf.version.cell)
+    if leaf.offset ~= 0 or leaf.shape.count ~= leaf.version.count then
+        buffer = buffer:view(leaf.offset, leaf.shape.count)
+    end
+    return array.drop(leaf, buffer)
+end
+
+-- ---- other types and devices ----
+
+local function on_device(handle, wanted)
+    local data, count, type, shape = transfer.read(handle, 'to')
+    local version = memory.new(wanted, type, count)
+    bound.upload(version.cell, type.name, data, count)
+    return array.of(nodes.leaf(version, type, shape, 0, false))
+end
+
+-- Returns the array as another type, or on another device:
+--     a:to 'double'      a:to(mare.device.open 'cuda:1')
+-- Reals become whole numbers by leaving out the fraction. Complex numbers do not
+-- become reals: see mare.real and mare.abs.
+function Array:to(wanted)
+    if type(wanted) == 'table' then
+        return on_device(self, array.device(wanted, 'to'))
+    end
+    local node = array.hold(self, 'to')
+    local made = array.converted(node, types.named(wanted, 'to'))
+    return array.drop(node, array.of(made))
+end
+
+for _, name in ipairs(types.names) do
+    -- Returns the array as another type; see array:to.
+    Array[name] = function(self) return self:to(name) end
+end
+
+-- ---- several results by one kernel ----
+
+local most_leaves = 24
+
+-- Returns the group that a node may be computed with: one of its shape and device
+-- with few enough arrays to read.
+local function group_of(groups, node)
+    for _, group in ipairs(groups) do
+        local first, on = group[1], node.device
+        if first.shape == node.shape and first.device == on
+            and group.leaves + node.leaves <= most_leaves then
+            return group
+        end
+    end
+    groups[#groups + 1] = { leaves = 0 }
+    return groups[#groups]
+end
+
+local function computed(...)
+    local groups, seen = {}, {}
+    for k = 1, select('#', ...) do
+        local handle = (select(k, ...))
+        local node = array.is(handle) and array.node(handle)
+        if node and not node.version and not seen[node] then
+            local group = group_of(groups, node)
+            group[#group + 1], group.leaves = node, group.leaves + node.leaves
+            seen[node] = true
+        end
+    end
+    for _, group in ipairs(groups) do evaluate.together(group) end
+    return ...
+end
+
+-- Returns a function that calls f and computes all arrays that f returns, those of
+-- one shape by one kernel:
+--     local polar = mare.fuse(function(x, y) return mare.hypot(x, y), mare.atan2(y, x) end)
+--     local r, phi = polar(x, y)
+function transfer.fuse(f)
+    errors.wanted('fuse', 'function', f)
+    return function(...) return computed(f(...)) end
+end
+
+-- Returns the text of the kernel that computes this array, or that has computed it
+-- if nothing is pending: a kernel that copies it.
+function Array:source()
+    local node = array.hold(self, 'source')
+    return array.drop(node, evaluate.source(node))
+end
+
+return transfer

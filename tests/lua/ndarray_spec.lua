@@ -1,0 +1,341 @@
+-- Arrays: what they are to a script, in numbers that a null device computes on the host.
+
+local fails = require 'tests.fails'
+local mare = require 'mare'
+local launches = require 'mare.ndarray.launches'
+
+local null = mare.device.open 'null'
+
+-- Makes arrays on the null device.
+local function on_null(f)
+    return function(sizes, options)
+        options = options or {}
+        options.device = null
+        return f(sizes, options)
+    end
+end
+local array, zeros, ones = on_null(mare.array.new), on_null(mare.zeros), on_null(mare.ones)
+local function arange(n) return mare.arange(n, { device = null }) end
+
+local function is(expected, a)
+    assert.same(expected, a:totable())
+end
+
+describe('an array', function()
+    it('is cdata with a shape, a type and a length', function()
+        local a = arange(12):reshape(3, 4):float()
+        assert.equal('cdata', type(a))
+        assert.equal(3, #a)
+        assert.same({ 3, 4 }, { unpack(a.shape) })
+        assert.equal('{ 3, 4 }', tostring(a.shape))
+        assert.same({ 2, 12, 'float', null }, { a.rank, a.count, a.type, a.device })
+        assert.is_true(a == a)
+        assert.is_false(a == arange(3))
+    end)
+
+    it('comes from a table and becomes one', function()
+        is({ { 1, 2 }, { 3, 4 } }, array { { 1, 2 }, { 3, 4 } })
+        is({ true, false }, array { true, false })
+        assert.equal('bool', array({ true }).type)
+        assert.equal('float', array({ 1 }).type)
+        assert.equal(7, array(7):totable())
+        assert.equal('double', array({ 1 }, { type = 'double' }).type)
+    end)
+
+    it('comes from memory of the host and from buffers, which it shares', function()
+        local host = null:host { type = 'int16', count = 3 }
+        for k = 0, 2 do host.data[k] = k - 1 end
+        is({ -1, 0, 1 }, array(host))
+        local buffer = null:buffer { type = 'double', count = 4 }
+        buffer:upload { 1, 2, 3, 4 }
+        local a = mare.array(buffer):reshape(2, 2)
+        assert.equal('double', a.type)
+        a { 0, 1 }:assign(9)
+        assert.same({ 1, 9, 3, 4 }, buffer:totable())
+        assert.equal(3, a:at(1, 0))
+        assert.same({ 1, 9, 3, 4 }, a:buffer():totable())
+    end)
+
+    it('is made of nothing', function()
+        is({ { 0, 0 } }, zeros { 1, 2 })
+        is({ 1, 1 }, ones(2))
+        is({ 0.5 }, mare.full({ 1 }, 0.5, { device = null }))
+        is({ 2, 5, 8 }, mare.arange(2, 9, 3, { device = null }))
+        assert.equal('int32', arange(3).type)
+        assert.equal('float', mare.arange(0, 1, 0.5, { device = null }).type)
+        is({ 0, 0.25, 0.5, 0.75, 1 }, mare.linspace(0, 1, 5, { device = null }))
+        is({ { 1, 0, 0 }, { 0, 1, 0 } }, mare.eye(2, 3, { device = null }))
+        is({}, zeros { 0 })
+        is({ {}, {} }, zeros { 2, 0 })
+    end)
+
+    it('tells what it has not', function()
+        local a = arange(6):reshape(2, 3)
+        fails(function() return a.shap end, 'MARE_ERROR_ARGUMENT', 'shap', 'shape')
+        fails(function() return a[1] end, nil, 'a{ 1 }')
+        fails(function() a.x = 1 end, nil, ':assign')
+        fails(function() return a < 1 end, nil, 'lt')
+        fails(function() return a + ones(4) end, nil, 'int32 { 2, 3 }', 'float { 4 }')
+        fails(function() return a + 'x' end, nil, "'+'", 'string')
+        fails(function() return mare.zeros({ 2 }, { type = 'flot' }) end, nil, 'flot', 'float')
+        fails(function() return array { { 1, 2 }, { 3 } } end, nil, '{ 2, 2 }')
+        fails(function() return a:reshape(4, 2) end, nil, '6', '8')
+        fails(function() return a { 2 } end, nil, 'index 2', '{ 2, 3 }')
+        fails(function() return a { { 0, 1, 0 } } end, nil, 'step of 0')
+        fails(function() return a:at(0, 3) end, nil, 'axis 1')
+        fails(function() return a:item() end, nil, '{ 2, 3 }')
+        fails(function() return a:transpose(0, 0) end, nil, 'twice')
+        fails(function() return a:expand(5, 3) end, nil, '{ 5, 3 }')
+        fails(function() return a:to 'flot' end, nil, 'flot')
+        fails(function() return a + 2 ^ 40 end, nil, 'int32', '1099511627776')
+        fails(function() return a:int8() + 300 end, nil, 'int8')
+        fails(function() return mare.logical_and(a, a) end, nil, 'truth values', 'int32')
+        fails(function() return a:int64() + a:uint64() end, nil, 'int64', 'uint64')
+    end)
+end)
+
+describe('expressions', function()
+    it('take the types that the rule says', function()
+        local int, float = arange(3), ones(3)
+        for text, made in pairs {
+            int32 = int + 1, float = int + 0.5, double = float + float:double(),
+            int16 = int:int8() + int:uint8(), half = int:int64() + float:half(),
+            bool = int:gt(1), complex_float = float:complex(0) * int,
+            complex_double = float:complex(0) + float:double(),
+        } do
+            assert.equal(text, made.type)
+        end
+        assert.equal('float', (int / int).type)
+        assert.equal('float', int:sqrt().type)
+        assert.equal('int32', (int:gt(1) + int:gt(1)).type)
+        assert.equal('float', (float * 512.5).type)
+        assert.equal('half', (float:half() * 512.5).type)
+        assert.equal('int32', (int ^ 2).type)
+        assert.equal('float', (int ^ 0.5).type)
+    end)
+
+    it('are computed by one kernel, whatever their sizes', function()
+        local function f(n)
+            local a, b, c = ones(n), ones(n) * 2, arange(n):float()
+            a:eval(); b:eval(); c:eval()
+            local before = launches.run
+            local made = mare.sqrt(a * a + b * b + c * c) / (1 + a)
+            made:eval()
+            assert.equal(before + 1, launches.run)
+            return made
+        end
+        local made, compiled = f(3), launches.compiled
+        local expected = array { math.sqrt(5) / 2, math.sqrt(6) / 2, 1.5 }
+        assert.truthy((made - expected):abs():at(0) < 2e-7)
+        f(2)
+        f(7)
+        assert.equal(compiled, launches.compiled)
+    end)
+
+    it('wrap whole numbers and keep their remainders as Lua does', function()
+        is({ 0, 100, -56 }, arange(3):int8() * 100)
+        is({ 0, 100, 200, 44 }, arange(4):uint8() * 100)
+        is({ 2147483647 }, array({ -2147483648 }, { type = 'int32' }) - 1)
+        is({ 1, 2, 0 }, (array { -5, -4, -3 }):int32() % 3)
+        is({ -2, -1 }, (array { 1, 2 }):int32() % -3)
+        is({ 0, 0 }, arange(2) % 0)
+        is({ 0.5, 2.5 }, array { -2.5, 2.5 } % 3)
+        is({ -371520463 }, array({ 1000000007 }, { type = 'int32' }) ^ 2)
+    end)
+
+    it('choose, compare and combine', function()
+        local a = arange(6):reshape(2, 3)
+        is({ { 0, -1, -2 }, { 3, 4, 5 } }, mare.where(a:ge(3), a, -a))
+        is({ { 1, 1, 1 }, { 0, 0, 0 } }, mare.where(a:lt(3), 1, 0))
+        is({ { false, true, false }, { false, true, false } },
+            mare.logical_or(a:eq(1), mare.logical_and(a:gt(3), a:le(4))))
+        is({ { true, false, true }, { true, true, true } }, mare.logical_not(a:eq(1)))
+        is({ { 1, 1, 2 }, { 3, 4, 4 } }, a:clip(1, 4))
+        is({ { 0, 1, 0 }, { 1, 0, 1 } }, mare.bit_and(a, 1))
+    end)
+
+    it('take complex numbers', function()
+        local z = arange(3):complex(1) * arange(3):complex(2)
+        is({ -2, -1, 2 }, z:real())
+        is({ 0, 3, 6 }, z:imag())
+        is({ 1, 5 }, mare.abs(array({ 1, 3 }):complex(array { 0, 4 })))
+        is({ true }, (ones(1):complex(2) / ones(1):complex(2)):eq(1))
+    end)
+
+    it('give several results by one kernel', function()
+        local x, y = array { 3, 6 }, array { 4, 8 }
+        local before = launches.run
+        local r, s, n = mare.fuse(function(a, b) return mare.hypot(a, b), a + b, #a end)(x, y)
+        assert.equal(before + 1, launches.run)
+        is({ 5, 10 }, r)
+        is({ 7, 14 }, s)
+        assert.equal(2, n)
+        assert.equal(before + 1, launches.run)
+    end)
+
+    it('store what is used a second time', function()
+        local a = ones(4):eval()
+        local shared = (a + 1):sqrt()
+        local first, second, third = shared * 2, shared * 3, shared * 4
+        first:eval()
+        second:eval()
+        assert.truthy(third:source():find('element(float x1, float s1, float *y1)', 1, true))
+        assert.truthy(math.abs(third:at(3) - 4 * math.sqrt(2)) < 1e-6)
+    end)
+
+    it('of any length are cut into kernels', function()
+        local a = ones(2)
+        local sum, product = a, a
+        for _ = 1, 300 do sum = sum + a end
+        for _ = 1, 40 do product = product * product end
+        local wide = a
+        for k = 1, 60 do wide = wide + array { k, k } end
+        is({ 301, 301 }, sum)
+        is({ 1, 1 }, product)
+        is({ 1831, 1831 }, wide)
+    end)
+
+    it('show their kernel', function()
+        local text = (2 * ones(3):eval() + arange(3):eval()):source()
+        assert.truthy(text:find('s1 * x1 + (float)x2', 1, true), text)
+        assert.truthy(text:find('MR_KERNEL', 1, true))
+    end)
+end)
+
+describe('views', function()
+    local function a() return arange(24):reshape(2, 3, 4) end
+
+    it('are slices with steps and places from the end', function()
+        is({ { 0, 1, 2, 3 }, { 4, 5, 6, 7 }, { 8, 9, 10, 11 } }, a() { 0 })
+        is({ 13, 17 }, a() { 1, { 0, 2 }, 1 })
+        is({ { 3, 2, 1, 0 } }, a() { 0, { 0, 1 }, { nil, nil, -1 } })
+        is({ { 11, 9 } }, a() { 0, { -1 }, { -1, nil, -2 } })
+        is({}, a() { 0, 0, { 3, 1 } })
+        is({ { 2, 10 }, { 14, 22 } }, a() { {}, { 0, nil, 2 }, 2 })
+        assert.equal(23, a() { -1, -1, -1 }:item())
+    end)
+
+    it('have other shapes and orders', function()
+        is({ { 0, 3 }, { 1, 4 }, { 2, 5 } }, arange(6):reshape(2, 3):transpose())
+        assert.same({ 4, 2, 3 }, { unpack(a():transpose(2, 0, 1).shape) })
+        assert.same({ 6, 4 }, { unpack(a():reshape(-1, 4).shape) })
+        is({ { 1, 1 }, { 2, 2 } }, array { { 1 }, { 2 } }:expand(2, 2))
+        is({ 2, 1, 0 }, arange(3):flip())
+        is({ 0, 3, 1, 4, 2, 5 }, arange(6):reshape(2, 3):transpose():flatten())
+        assert.same({ 2 }, { unpack(ones { 1, 2, 1 }:squeeze().shape) })
+        assert.same({ 2, 1 }, { unpack(ones { 2 }:unsqueeze(1).shape) })
+        is({ { 5, 2 }, { 4, 1 }, { 3, 0 } }, arange(6):reshape(2, 3):flip():transpose())
+    end)
+
+    it('show the memory of their array, without a copy', function()
+        local b = arange(4):float():eval()
+        local v = b { { 1, 3 } }
+        v:assign(9)
+        is({ 0, 9, 9, 3 }, b)
+        b:assign(1)
+        is({ 1, 1 }, v)
+        b:reshape(2, 2):transpose() { 0 }:assign(array { 5, 6 })
+        is({ 5, 1, 6, 1 }, b)
+    end)
+end)
+
+describe('assignment', function()
+    it('leaves what was made before as it is', function()
+        local a, b = ones(3):eval(), arange(3)
+        local pending = a + b
+        local computed = (a * 2):eval()
+        a:assign(0)
+        is({ 1, 2, 3 }, pending)
+        is({ 2, 2, 2 }, computed)
+        is({ 0, 0, 0 }, a)
+        local deep = mare.sqrt(mare.sqrt(a + 16))
+        a { 0 }:assign(7)
+        is({ 2, 2, 2 }, deep)
+        a:assign(a + 1)
+        is({ 8, 1, 1 }, a)
+    end)
+
+    it('leaves what was made before from a buffer as it is', function()
+        local buffer = null:buffer { type = 'float', count = 2 }
+        buffer:upload { 1, 2 }
+        local a = mare.array(buffer)
+        local pending = a * 10
+        a:assign(a + 1)
+        is({ 10, 20 }, pending)
+        assert.same({ 2, 3 }, buffer:totable())
+    end)
+
+    it('takes overlapping views of its own', function()
+        local a = arange(5):eval()
+        a { { 1, 5 } }:assign(a { { 0, 4 } })
+        is({ 0, 0, 1, 2, 3 }, a)
+        a { { nil, nil, -1 } }:assign(a + 0)
+        is({ 3, 2, 1, 0, 0 }, a)
+    end)
+
+    it('repeats, converts and masks', function()
+        local a = zeros { 2, 3 }
+        a:assign(arange(3))
+        is({ { 0, 1, 2 }, { 0, 1, 2 } }, a)
+        a:assign(-1, { where = a:gt(0) })
+        is({ { 0, -1, -1 }, { 0, -1, -1 } }, a)
+        fails(function() arange(3):assign(0.5) end, nil, 'int32', '0.5')
+        fails(function() arange(3):assign(ones(3)) end, nil, 'float', 'int32')
+        fails(function() ones(3):assign(ones(2)) end, nil, '{ 2 }', '{ 3 }')
+    end)
+
+    it('leaves copies alone', function()
+        local a = ones(2)
+        local b, c = a:copy(), (a + 1):copy()
+        a:assign(5)
+        is({ 1, 1 }, b)
+        is({ 2, 2 }, c)
+    end)
+end)
+
+describe('memory', function()
+    local function settled()
+        collectgarbage()
+        collectgarbage()
+        return (null:pool())
+    end
+
+    it('of temporaries goes back by itself', function()
+        local a = ones(1000):eval()
+        local before, most = settled(), 0
+        for _ = 1, 30000 do
+            (a + 1):eval()
+            most = math.max(most, (null:pool()))
+        end
+        assert.truthy(most < before + 8192 * 2 * 4000, most)
+        assert.equal(before, settled())
+    end)
+
+    it('of what is never computed is none', function()
+        local a = ones(1000):eval()
+        local before = settled()
+        for _ = 1, 20000 do local _ = mare.sqrt(a + 1) * 2 end
+        assert.equal(before, null:pool())
+    end)
+
+    it('outlives an array as long as something reads it', function()
+        local a = ones(4):eval()
+        local pending, view = a + 1, a { { 0, 2 } }
+        a = nil         -- luacheck: ignore
+        settled()
+        is({ 2, 2, 2, 2 }, pending)
+        is({ 1, 1 }, view)
+    end)
+end)
+
+describe('printing', function()
+    it('is NumPy\'s', function()
+        assert.equal('[[0 1 2]\n [3 4 5]]\nint32 { 2, 3 } on null:0',
+            tostring(arange(6):reshape(2, 3)))
+        assert.equal('[0.0 0.5 1.0]\nfloat { 3 } on null:0',
+            tostring(mare.linspace(0, 1, 3, { device = null })))
+        assert.equal('7 int32 {  } on null:0', (tostring(array(7):int32()):gsub('{ *}', '{  }')))
+        local corner = tostring(arange(4000):reshape(40, 100))
+        fails.says(corner, '[[   0    1    2 ...   97   98   99]', '\n ...\n', '3997 3998 3999]]')
+    end)
+end)

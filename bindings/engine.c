@@ -280,6 +280,7 @@ static void fill_host(lua_State *L, const mare_engine *engine) {
     add_function(L, "hold", host_hold);
     add_function(L, "write", engine_host_write);
     add_function(L, "log", engine_host_log);
+    add_function(L, "tell", engine_host_tell);
     add_function(L, "array", engine_host_array);
     lua_getglobal(L, "xpcall");
     lua_setfield(L, -2, "call");

@@ -42,6 +42,8 @@ struct mare_engine {
     uint64_t scenarios;             /* open */
     mare_engine_log *log;
     void *log_context;
+    mare_engine_listener *listener;
+    void *listener_context;
     engine_log queue;
 };
 
@@ -86,6 +88,9 @@ void engine_log_close(mare_engine *engine);
 int engine_host_write(lua_State *L);
 int engine_host_log(lua_State *L);
 void engine_log_flush(mare_engine *engine);
+
+/* engine_event.c: host.tell(kind, names, values, message), an event for the host's listener */
+int engine_host_tell(lua_State *L);
 
 /* home.c: pushes the table that Lua knows as bindings.host, with what says where Mare lives, and
  * sets package.path to that. root NULL: found by where the library lies. */

@@ -25,6 +25,8 @@
 
 #include "mare.h"
 
+#include <string.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -135,6 +137,44 @@ uint64_t mare_engine_memory(const mare_engine *engine);
  * is none. Of lines that nobody takes the last 256 are kept. What scripts print is MARE_LOG_INFO,
  * what they write to io.stderr MARE_LOG_WARN. */
 int mare_engine_log_next(mare_engine *engine, uint32_t *level, char *text, uint64_t size);
+/* ---- events: what Mare has to say, piece by piece ----
+ * Beside lines of the log a host can have events: a kind and fields with names, so that it need not
+ * read numbers out of texts. Kinds are "warning", "note", "answer", "log" (level), "start"
+ * (version, title, options.nx, grid.nx, ...), "progress" (percent, t, step, dt, cells_per_second,
+ * eta), "interlude", "output" (path, t), "checkpoint" (path, t, step), "rates" (steps, seconds,
+ * cells_per_second), "files" (paths.1, ...), "failure" (reason, status, t, step) and "end" (t,
+ * step, wall_seconds); lua/mare/base/events.lua has the list. More kinds and fields may come: a
+ * host passes over what it does not know.
+ *
+ * Fields are a flat list, sorted by name, of numbers, booleans and strings, which C reads without a
+ * parser; a field within a table has both names, as "grid.nx", and lists count from 1. What people
+ * read is `message`. Fields that all events of a run have: run, which tells runs apart, and quiet,
+ * where the options asked for no messages but warnings, as those of mare_scenario_open do. */
+
+typedef struct mare_event_field {
+    const char *name;
+    mare_value value;               /* MARE_VALUE_NUMBER, _BOOLEAN or _STRING */
+} mare_event_field;
+
+typedef struct mare_engine_event {
+    const char *kind;
+    const char *message;            /* NULL where there is nothing for people to read */
+    const mare_event_field *fields;
+    uint64_t field_count;
+} mare_engine_event;
+
+/* Takes an event, which is valid until it returns. It runs on the engine's thread, within the
+ * call of the host that made the event; it may not call the engine, but for
+ * mare_engine_interrupt and mare_engine_log_next. No exception, longjmp or thread exit may pass
+ * through it. */
+typedef void mare_engine_listener(void *context, const mare_engine_event *event);
+
+/* From now on the function hears of all events of the engine; it takes the place of the one before,
+ * NULL ends it. pause: least seconds between two events of progress of a run. The log goes on as
+ * before. */
+mare_status mare_engine_listen(mare_engine *engine, mare_engine_listener *listener, void *context,
+                               double pause);
+
 /* The lua_State, for hosts that speak to it themselves: on its thread, leaving its stack as it was.
  * NULL on another thread. */
 void *mare_engine_lua(mare_engine *engine);
@@ -196,6 +236,14 @@ mare_status mare_scenario_state(mare_scenario *scenario, uint32_t part, mare_sce
 #pragma GCC visibility pop
 
 /* ---- shorthands ---- */
+
+/* The value of a field of an event; NULL if it has none of that name. */
+static inline const mare_value *mare_event_value(const mare_engine_event *event,
+                                                 const char *name) {
+    for (uint64_t k = 0; k < event->field_count; k++)
+        if (!strcmp(event->fields[k].name, name)) return &event->fields[k].value;
+    return NULL;
+}
 
 static inline mare_value mare_value_number(double number) {
     mare_value value = { MARE_VALUE_NUMBER, 0, 0.0, NULL, 0, NULL };

@@ -34,8 +34,8 @@ events.kinds = {
 }
 
 -- Who listens: { hear = function(event), pause = seconds between two events of
--- progress }. The embedding program replaces the terminal.
-local listeners = { host.listener or terminal.new() }
+-- progress }. An embedding program has its own instead of the terminal.
+local listeners = host.listeners or { terminal.new() }
 
 -- Adds a listener; calling the result removes it again.
 function events.listen(listener)

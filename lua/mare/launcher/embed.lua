@@ -51,7 +51,40 @@ local function listen(host)
         local prefix = event.kind == 'warning' and 'mare: warning: ' or ''
         for line in event.message:gmatch '[^\n]+' do host.log(level, prefix .. line) end
     end
-    host.listener = { hear = hear, pause = 10 }
+    host.listeners = { { hear = hear, pause = 10 } }
+end
+
+-- Adds what is in a field to a flat table: plain values by their names, those in
+-- tables by both names.
+local function flatten(flat, name, value)
+    local kind = type(value)
+    if kind == 'table' then
+        for key, inner in pairs(value) do flatten(flat, name .. '.' .. tostring(key), inner) end
+    elseif kind == 'number' or kind == 'boolean' or kind == 'string' then
+        flat[name] = value
+    else
+        flat[name] = tostring(value)
+    end
+end
+
+-- Hands an event to the program, its fields in the order of their names.
+local function tell(host, event)
+    local flat, names, values = {}, {}, {}
+    for name, value in pairs(event) do
+        if name ~= 'kind' and name ~= 'message' then flatten(flat, tostring(name), value) end
+    end
+    for name in pairs(flat) do names[#names + 1] = name end
+    table.sort(names)
+    for k, name in ipairs(names) do values[k] = flat[name] end
+    host.tell(event.kind, names, values, event.message)
+end
+
+-- Lets the program hear of all events, with so many seconds at least between two of
+-- progress; nil: no more.
+function embed.listen(pause)
+    local list = embed.host.listeners
+    list[2] = pause and { pause = pause,
+        hear = function(event) tell(embed.host, event) end } or nil
 end
 
 local function keep_process(raise)
@@ -219,6 +252,7 @@ end
 
 -- Returns the globals of scripts, and the functions that C calls.
 return function(host)
+    embed.host = host
     redirect_output(host)
     listen(host)
     keep_process(embed.raise)

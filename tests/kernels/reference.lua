@@ -62,6 +62,18 @@ local function star_flux(w, s, contact, gamma)
     return combine(function(k) return f[k] + s * (star[k] - q[k]) end)
 end
 
+-- The flux of HLLC as it is if the outer waves bound the face, and what tells about it: the state
+-- before the contact, its outer wave and the contact.
+local function hllc(l, r, gamma)
+    local sl, sr = wave_speeds(l, r, gamma)
+    sl, sr = min(sl, 0), max(sr, 0)
+    local al, ar = l[1] * (sl - l[2]), r[1] * (sr - r[2])
+    local contact = (r[4] - l[4] + al * l[2] - ar * r[2]) / (al - ar)
+    local w, s = r, sr
+    if contact >= 0 then w, s = l, sl end
+    return star_flux(w, s, contact, gamma), w, s, contact
+end
+
 reference.fluxes = {
     lax_friedrichs = function(l, r, gamma)
         local s = max(abs(l[2]) + sound(l, gamma), abs(r[2]) + sound(r, gamma))
@@ -87,6 +99,12 @@ reference.fluxes = {
         local contact = (r[4] - l[4] + al * l[2] - ar * r[2]) / (al - ar)
         if contact >= 0 then return star_flux(l, sl, contact, gamma) end
         return star_flux(r, sr, contact, gamma)
+    end,
+    hllc_straight = function(l, r, gamma)
+        local f, w, s, contact = hllc(l, r, gamma)
+        local most = abs(w[3] / (s - contact) * (contact - w[2]))
+        local shear = abs(w[1] * (s - w[2])) * max(min(l[3] - r[3], most), -most)
+        return { f[1], f[2], f[3] + shear, f[4] + shear * w[3] }
     end,
 }
 

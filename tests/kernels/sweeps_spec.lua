@@ -64,6 +64,7 @@ local cases = {         -- each limiter and flux, each kernel, each precision; n
     { 'xy', 'mc', 'hll', 'float' }, { 'yx', 'mc', 'lax_friedrichs', 'float' },
     { 'xy', 'minmod', 'hllc', 'float' }, { 'yx', 'van_leer', 'hllc', 'float' },
     { 'xy', 'superbee', 'hllc', 'float' }, { 'yx', 'none', 'hllc', 'float' },
+    { 'xy', 'mc', 'hllc_straight', 'double' }, { 'yx', 'mc', 'hllc_straight', 'float' },
 }
 
 for _, device in ipairs(part.devices()) do

@@ -22,7 +22,7 @@ end
 
 local fluxes = {
     { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
-    { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' },
+    { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' }, { W = 2, 'mc', 'hllc_straight' },
 }
 local schemes = {
     float = { 'lax_friedrichs', 'hll', 'waf', 'kurganov_petrova' },

@@ -21,7 +21,7 @@ local simulation = require 'mare.run.simulation'
 
 local support = {}
 
-support.fluxes = sample({ 'hll', 'hllc', 'lax_friedrichs' }, 2)
+support.fluxes = sample({ 'hll', 'hllc', 'hllc_straight', 'lax_friedrichs' }, 2)
 support.limiters = sample({ 'none', 'minmod', 'mc', 'van_leer', 'superbee' }, 1)
 support.precisions = { 'float', 'double' }
 

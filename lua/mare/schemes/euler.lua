@@ -19,6 +19,7 @@ euler.schemes = {
 euler.fluxes = {
     hll = 'Harten, Lax, van Leer: contacts smear',
     hllc = 'with the contact wave: contacts stay sharp',
+    hllc_straight = 'as hllc, and shocks stay straight: no carbuncle',
     lax_friedrichs = 'Rusanov: one wave speed, the most diffusive',
 }
 euler.limiters = choices.limiters

@@ -235,9 +235,11 @@ function File:fail()
     self.failed = true
 end
 
--- Gives up a file. After a failed write it stays open inside HDF5, which may crash closing one.
+-- Gives up a file. After a failed write, of which the last may be due only now, it stays open
+-- inside HDF5, which may crash closing one.
 function File:abort()
     if not self.id then return end
+    if self.writes and not self.failed then self.failed = not pcall(self.sync, self) end
     local id = detach(self)
     if not self.failed then C.nc_abort(id) end
 end

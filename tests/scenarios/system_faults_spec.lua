@@ -32,6 +32,10 @@ describe('a run in which a call of the system fails', function()
         end)
     end
 
+    it('leaves files open that no write can complete', function()
+        assert.is_nil(runs:try('write', 1, true))
+    end)
+
     it('is found out where it loses a file or says nothing', function()
         runs:prepare()
         os.remove(folder .. '/case/x.nc')

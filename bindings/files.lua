@@ -13,8 +13,33 @@ local PROT_READ, MAP_PRIVATE, MFD_CLOEXEC, X_OK = 1, 2, 1, 1
 
 local files = {
     temporary = part_file.create, writer = part_file.writer, follow = posix.follow,
-    sync = posix.sync, read = require 'bindings.read',
+    sync = posix.sync,
 }
+
+-- Why a path is no file that could be read, in words; nil if it is one.
+function files.unreadable(path)
+    local found = status(path)
+    if not found then return 'there is no such file' end
+    if found.is_folder then return 'is a folder, a file is needed' end
+    if not found.is_file then return 'is not an ordinary file' end
+end
+
+-- Opens an ordinary file: whoever read a pipe, a socket or a device might wait, or read, for ever.
+-- Nil and a reason, which names it, if it cannot be read.
+function files.ordinary(path)
+    local reason = status(path) and files.unreadable(path)
+    if reason then return nil, path .. ': ' .. reason end
+    return io.open(path, 'rb')
+end
+
+-- All that is in an ordinary file; nil and a reason, as for files.ordinary.
+function files.read(path)
+    local file, reason = files.ordinary(path)
+    if not file then return nil, reason end
+    local text, why = file:read '*a'
+    file:close()
+    return text, why and path .. ': ' .. why
+end
 
 -- A path of a file in memory, which other programs can open until close(), the second result, is
 -- called or this process ends.
@@ -33,6 +58,8 @@ end
 -- The bytes of a file, read as they are touched; nil and a reason if it cannot be read. The
 -- memory lasts as long as the first result.
 function files.map(path)
+    local reason = status(path) and files.unreadable(path)
+    if reason then return nil, reason end
     local fd = C.open(path, O_RDONLY + O_CLOEXEC)
     if fd < 0 then return nil, ffi.string(C.strerror(ffi.errno())) end
     local size = status(path).size
@@ -52,14 +79,6 @@ end
 function files.size(path)
     local found = status(path)
     return found and found.is_file and found.size or nil
-end
-
--- Why a path is no file that could be read, in words; nil if it is one.
-function files.unreadable(path)
-    local found = status(path)
-    if not found then return 'there is no such file' end
-    if found.is_folder then return 'is a folder, a file is needed' end
-    if not found.is_file then return 'is not an ordinary file' end
 end
 
 -- The one name of a file, there or not: absolute, without links. Nil where its folder is

@@ -4,6 +4,7 @@
 -- not thread-safe, so its calls go one at a time, whatever the thread.
 
 local ffi = require 'ffi'
+local files = require 'bindings.files'
 local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
 local host = require 'bindings.host'
@@ -180,7 +181,8 @@ end
 
 -- Opens for reading.
 function netcdf.open(path)
-    local id = ffi.new 'int[1]'
+    local id, reason = ffi.new 'int[1]', files.unreadable(path)
+    if reason then error(path .. ': ' .. reason, 0) end
     check(library().nc_open(path, 0, id), path, 'open')
     return new(path, id[0])
 end

@@ -100,10 +100,10 @@ describe('the file of tuned shapes', function()
         local cleared, words = mare_tune 'clear'
         ffi.C.setenv('MARE_TUNED', path, 1)
         assert.equal(0, status)
-        assert.truthy(said:find('warning: ' .. folder .. ' cannot be read (Is a directory) and is '
-            .. 'not used', 1, true), said)
+        assert.truthy(said:find('warning: ' .. folder .. ' cannot be read (is a folder, a file is '
+            .. 'needed) and is not used', 1, true), said)
         assert.equal(1, cleared)
-        fails.says(words, 'cannot be', 'read', 'directory')
+        fails.says(words, 'cannot be', 'read', 'folder')
     end)
 
     it('is told where it may not be read', function()

@@ -7,6 +7,7 @@
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
+local files = require 'bindings.files'
 local json = require 'dkjson'
 
 local journal = {}
@@ -19,7 +20,7 @@ Journal.__index = Journal
 local function open(path)
     local file, reason = io.open(path, 'a')
     if not file then errors.usage('option --json-log: %s', reason) end
-    local before = io.open(path, 'rb')
+    local before = files.ordinary(path)
     if before and before:seek('end', -1) and before:read(1) ~= '\n' then file:write '\n' end
     if before then before:close() end
     return file

@@ -47,7 +47,7 @@ function restart.find(desc)
     local found = checkpoint.newest(latest and o.checkpoint or o.restart)
     if not found then
         if latest then return nil end       -- the first of a chain of runs with one command line
-        errors.usage('option --restart: %s: there is no such file', o.restart)
+        errors.usage('option --restart: %s: %s', o.restart, files.unreadable(o.restart))
     end
     local what, difference = difference_to(found, desc)
     if what then errors.usage('%s is of another run: %s: %s', found.path, what, difference) end

@@ -37,7 +37,7 @@ end
 
 -- Returns the entries, oldest first; none if there is no file.
 function history.load(path)
-    local file, entries = path and io.open(path, 'r'), {}
+    local file, entries = path and files.ordinary(path), {}
     if not file then return entries end
     for line in file:lines() do entries[#entries + 1] = decode(line) end
     file:close()

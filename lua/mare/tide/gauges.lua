@@ -3,6 +3,7 @@
 -- constituent.
 
 local errors = require 'bindings.errors'
+local files = require 'bindings.files'
 
 local gauges = {}
 
@@ -40,8 +41,9 @@ end
 -- Returns the lines of a table, which must have the wanted columns, and its
 -- columns.
 local function read(path, wanted)
-    local file = io.open(path)
-    if not file then errors.usage('%s: there is no such file', path) end
+    local reason = files.unreadable(path)
+    if reason then errors.usage('%s: %s', path, reason) end
+    local file = assert(files.ordinary(path))
     local columns, list, number, seen = split(file:read '*l' or ''), {}, 1, {}
     for _, name in ipairs(columns) do seen[name] = true end
     for _, name in ipairs(wanted) do

@@ -171,8 +171,8 @@ end
 
 -- Returns { header, records = by key } of a file, which stays as it is.
 function results.read(path)
-    local text = files.read(path)
-    if not text then errors.argument('tune: %s cannot be read', path) end
+    local text, reason = files.read(path)
+    if not text then errors.argument('tune: %s', reason) end
     local data = parse(path, text)
     check_params(path, data)
     check_records(path, text, data)

@@ -68,7 +68,7 @@ end
 
 -- Returns the rows of such a file.
 function sweep.read(path)
-    local file, reason = io.open(path)
+    local file, reason = files.ordinary(path)
     if not file then errors.argument('sweep: %s', reason) end
     local wanted, rows = table.concat(columns, ','), {}
     if file:read '*l' ~= wanted then

@@ -98,6 +98,16 @@ describe('a kernel in Lua', function()
         assert.equal(0, result.different)
     end)
 
+    it('has the functions of math', function()
+        local x, y = ramp 'double', ramp 'double'
+        local result = mare.kernel(function(i, x, y)
+            local a = x[i] / 10 + 0.1
+            y[i] = math.sin(a) + math.exp(-a) * math.log(a + i) + math.atan2(a, i + 1)
+                + a ^ 1.5 + i ^ 0.5 + math.fmod(a, 3) + math.cosh(a / 10) + math.floor(a)
+        end):check(count, x, y)
+        assert.is_true(result.largest < 1e-14, result.largest)
+    end)
+
     it('computes with integers as the bit library does', function()
         local m = ramp 'int32'
         local result = mare.kernel(function(i, m)

@@ -138,6 +138,17 @@ describe('equations in Lua', function()
         end
     end)
 
+    it('have sources that know x from y', function()
+        local scheme = mare.equations { fields = { 'h', mare.vector 'm' },
+            flux = function(q) return 0 * q.h, 0 * q.h, 0 * q.h end,
+            speed = function(q) return -q.h, q.h end,
+            source = function(q) return 0, 1 + q.m.y, 2 end }
+        local sim = simulate { nx = 8, scheme = scheme, t_end = 1,
+            initial = function() return 1, 0, 0 end }
+        assert.is_true(math.abs(values(sim, 'm_x')[1] - 2) < 1e-12)
+        assert.is_true(math.abs(values(sim, 'm_y')[1] - 2) < 1e-12)
+    end)
+
     it('are refused with what is wrong', function()
         local function refused(words, changes)
             fails(function() gas(changes) end, 'MARE_ERROR_ARGUMENT', words)

@@ -22,8 +22,9 @@
 --                   how they follow; flux and speed are then called with them, and so
 --                   does `initial` give them
 --     source(q, x, y, t, p)
---                   what is added to each unknown per unit of time; x, y and t are not
---                   given yet, and are refused if they are used
+--                   what is added to each unknown per unit of time, in the order of the
+--                   fields, of a vector's components x first: here they are q.m.x and
+--                   q.m.y. x, y and t are not given yet, and are refused if they are used
 --     riemann       'hll' (if not given) or 'rusanov'; limiter, theta: as for mare.euler
 --     name, title, variables, integrals, units, options
 --                   as in README.md
@@ -93,7 +94,7 @@ local function fields_of(list)
     return fields
 end
 
--- Returns the names of a struct, in order.
+-- Returns the members of a struct, in order.
 local function names_of(list)
     local names = {}
     for _, entry in ipairs(list) do
@@ -104,13 +105,27 @@ local function names_of(list)
     return names
 end
 
-local function record(written, list)
+-- along, across: what Lua calls the two components of vectors
+local function record(written, list, along, across)
     local symbols = {}
     for _, entry in ipairs(list) do
         local name = type(entry) == 'table' and entry.vector or entry
         symbols[name] = symbol(name)
     end
-    return types.record(written, list, symbols)
+    return types.record(written, list, symbols, along or 'n', across or 't')
+end
+
+-- The members that hold the results of a source: it acts where cells are turned, so
+-- that the component along x lies across.
+local function turned_names(list)
+    local names = names_of(list)
+    for k, name in ipairs(names) do
+        local vector = name:match '^(.*)n$'
+        if vector and names[k + 1] == vector .. 't' then
+            names[k], names[k + 1] = names[k + 1], name
+        end
+    end
+    return names
 end
 
 -- ---- code ----
@@ -209,8 +224,9 @@ local function code_of(what, desc, parameter_names)
     if desc.source then
         refuse_places(what, desc.source)
         list[#list + 1] = { f = desc.source, name = 'lua_source',
-            parameters = { q, 'real', 'real', 'real', p }, results = #unknowns }
-        texts[#texts + 1] = source_code(desc.source, unknowns)
+            parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real', p },
+            results = #unknowns }
+        texts[#texts + 1] = source_code(desc.source, turned_names(desc.fields))
     end
     return unit.functions(what, list) .. table.concat(texts)
 end

@@ -30,6 +30,13 @@ local function literal(value, type)
     return text, text:find '^-' and unary or atom
 end
 
+-- Returns the text of an argument of a function that has one name for floats and
+-- doubles: which is meant follows from the argument.
+local function real_argument(w, node)
+    if w.constants[node] or w.of[node] == 'real' then return operand(w, node, 0, 'real') end
+    return (cast('real', operand(w, node, unary, 'real')))
+end
+
 -- Returns the type in which a number without one is written.
 local function settled(w, node, type)
     local own = w.of[node]
@@ -127,8 +134,8 @@ local function power(w, node, type)
     if n == 1 then return text_of(w, node.left, type) end
     if n == 0.5 then return ('mr_sqrt(%s)'):format(operand(w, node.left, 0, 'real')), atom end
     if not (n and n % 1 == 0 and n > 1 and n <= 8) then
-        return ('mr_pow(%s, %s)'):format(operand(w, node.left, 0, 'real'),
-            operand(w, node.right, 0, 'real')), atom
+        return ('pow(%s, %s)'):format(real_argument(w, node.left), real_argument(w, node.right)),
+            atom
     end
     local base, level = text_of(w, node.left, type)
     if level == atom and base:find '^[%w_.]+$' and n <= 3 then
@@ -181,7 +188,7 @@ local function rounded(name)
     return function(w, node, type)
         local argument = node.arguments[1]
         if types.is_integer(settled(w, argument, type)) then return text_of(w, argument, type) end
-        return ('%s(%s)'):format(name, operand(w, argument, 0, 'real')), atom
+        return ('%s(%s)'):format(name, real_argument(w, argument)), atom
     end
 end
 
@@ -217,7 +224,7 @@ function special.fmod(w, node, type)
     if types.is_integer(type) then
         return ('%s %% %s'):format(operand(w, a, 13, type), operand(w, b, 14, type)), 13
     end
-    return ('fmod(%s, %s)'):format(operand(w, a, 0, type), operand(w, b, 0, type)), atom
+    return ('fmod(%s, %s)'):format(real_argument(w, a), real_argument(w, b)), atom
 end
 
 function special.pow(w, node, type)
@@ -256,7 +263,8 @@ local function of_library(w, node, entry, type)
     for k, argument in ipairs(node.arguments) do
         local own = entry.on_reals and 'real' or settled(w, argument, type or w.of[node])
         local level = entry.call and 0 or entry.inner or entry.level + (k - 1)
-        list[k] = operand(w, argument, level, own)
+        list[k] = entry.on_reals and entry.call and real_argument(w, argument)
+            or operand(w, argument, level, own)
     end
     if entry.call then return ('%s(%s)'):format(entry.call, table.concat(list, ', ')), atom end
     if entry.prefix then return entry.prefix .. list[1], entry.level end

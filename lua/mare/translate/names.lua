@@ -1,6 +1,8 @@
 -- Names in the text of the dialect: those of Lua where they are free, otherwise with
 -- a number behind them. Each function has its own, so that nothing is shadowed.
 
+local operations = require 'mare.dialect.operations'
+
 local names = {}
 
 local reserved = {}
@@ -9,12 +11,11 @@ for name in ([[auto bool break case char const constant continue default do doub
     local long long2 private real register restrict return short signed sizeof static struct switch
     true false typedef uint uint2 uint4 ulong uchar union unsigned ushort void volatile while
     asm class delete explicit export friend mutable namespace new operator protected public template
-    this throw try typename using virtual and or not xor
-    abs acos asin atan atan2 ceil cos cosh exp floor fmod log log10 max min pow sin sinh sqrt tan
-    tanh clamp mix step sign dot cross length distance normalize select any all R main]])
-    :gmatch '[%w_]+' do
+    this throw try typename using virtual and or not xor abs max min clamp mix step sign dot cross
+    length distance normalize select any all R main]]):gmatch '[%w_]+' do
     reserved[name] = true
 end
+for name in pairs(operations) do reserved[name] = true end
 
 -- Makes a set of names; those of the outer one are taken too.
 function names.new(outer)

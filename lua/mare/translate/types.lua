@@ -63,14 +63,17 @@ end
 
 -- Returns the type of a struct of reals and vectors: list = array of names and of
 -- { vector = name }, of which q.name.n and q.name.t are members NAMEn and NAMEt.
--- symbols: what members are called, where that is not as in Lua
-function types.record(written, list, symbols)
+-- symbols: what members are called, where that is not as in Lua; along, across: what
+-- Lua calls the components n and t
+function types.record(written, list, symbols, along, across)
+    along, across = along or 'n', across or 't'
     local record = { kind = 'record', written = written, fields = {}, texts = {} }
     for _, entry in ipairs(list) do
         local name = entry.vector or entry
         record.texts[name] = '.' .. (symbols and symbols[name] or name)
         record.fields[name] = entry.vector and { kind = 'record', written = 'vector',
-            fields = { n = 'real', t = 'real' }, texts = { n = 'n', t = 't' } } or 'real'
+            fields = { [along] = 'real', [across] = 'real' },
+            texts = { [along] = 'n', [across] = 't' } } or 'real'
     end
     return record
 end

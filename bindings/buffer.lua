@@ -112,10 +112,13 @@ local function transfer_now(what, s, transfer, ...)
     anchors.settle(s.key)
 end
 
--- Queues a transfer on the stream object `s` of a device, without one does it now.
+-- Queues a transfer on the stream object `s` of a device, without one does it now. The object of
+-- the device may have been released: then it is C's alone, and the wait goes on to its end.
 local function transfer(what, device, s, data, is_passing, call, ...)
     if s and (is_passing or memory.is_lent(data)) then return transfer_now(what, s, call, ...) end
-    if not s then signal.finish(device.handle, device.stream.handle) end
+    if not s and rawget(device, 'handle') then
+        signal.finish(device.handle, device.stream.handle)
+    end
     check(call(...))
     if s then anchors.keep(s, data) end
     if signal.came[0] ~= 0 then signal.heed() end

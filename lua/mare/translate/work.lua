@@ -31,10 +31,16 @@ local function place(list, axis)
     return list(now)[(axis or 0) + 1] or 0
 end
 
+-- The work-item's place in its group along an axis, 0 (if not given), 1 or 2.
 function work.item(axis) return place(function(w) return w.item end, axis) end
+
+-- The place of its group among the groups along an axis.
 function work.group(axis) return place(function(w) return w.group end, axis) end
+
+-- The number of work-items of a group along an axis.
 function work.size(axis) return place(function(w) return w.size end, axis) end
 
+-- Waits for all work-items of the group; their shared arrays are then as written.
 function work.barrier()
     place(function(w) return w.item end)
     coroutine.yield()
@@ -46,7 +52,8 @@ function array.__index(self, k)
     return k == 'count' and self[array] or 0
 end
 
--- The arrays of a group are told apart by the order in which each work-item asks.
+-- shared('float', n): an array of n elements that the group has together. Groups' arrays
+-- are told apart by the order in which each work-item asks.
 function work.shared(_, count)
     place(function(w) return w.item end)
     now.taken = now.taken + 1
@@ -55,6 +62,7 @@ function work.shared(_, count)
     return list[now.taken]
 end
 
+-- add(x, i, v): adds v to element i of an array of int32; returns what was there.
 function work.add(x, i, v)
     local old = x[i]
     x[i] = old + v

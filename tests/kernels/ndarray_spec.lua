@@ -1,9 +1,14 @@
 -- Arrays on devices: what kernels compute is what the host computes on a null device, and the
 -- kernels of all types compile for CUDA.
 
+local array = require 'mare.ndarray.array'
 local device = require 'bindings.device'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
+local reduce_text = require 'mare.expression.reduce_text'
+local source = require 'mare.base.source'
+local tree = require 'mare.expression.tree'
+local types = require 'mare.expression.types'
 
 local null = device.open 'null'
 
@@ -43,6 +48,21 @@ local expressions = {
     end },
 }
 
+-- Reductions whose elements are computed to the same bits: so must be the results.
+expressions[#expressions + 1] = { 'sums of rows', 0, function(on)
+    local a = mare.arange(40007, { device = on }):float():eval()
+    return (a / 7 - 0.25 * a):sum() - a { {}, }:sum()
+end }
+expressions[#expressions + 1] = { 'sums of columns and extremes', 0, function(on)
+    local a = (mare.arange(3 * 200 * 5, { device = on }):float() % 97 / 7):reshape(3, 200, 5):eval()
+    return a:sum { axis = 1 } + a:max { axis = { 0, 1 } } - a:mean { axis = { 2, 0 } }:min()
+end }
+expressions[#expressions + 1] = { 'random numbers', 0, function(on)
+    return mare.rand({ 101 }, { seed = 7, device = on }):double()
+        + mare.rand({ 101 }, { seed = 8, type = 'double', device = on })
+        - mare.randint(-5, 5, { 101 }, { seed = 9, device = on })
+end }
+
 local function compare(a, b, allowed)
     assert.equal(b.type, a.type)
     assert.same(b.shape, a.shape)
@@ -71,9 +91,24 @@ end
 
 it('kernels of expressions compile for CUDA', function()
     for _, entry in ipairs(expressions) do
-        local ok, message = pcall(device.check, 'cuda:sm_90',
-            { source = entry[3](null):source(), name = entry[1], math = 'strict' })
+        local text = source.text(entry[3](null):source(), entry[1], { math = 'strict' })
+        local ok, message = pcall(device.check, 'cuda:sm_90', text)
         if not ok and tostring(message):find 'UNAVAILABLE' then pending(tostring(message)) end
         assert.truthy(ok, tostring(message))
+    end
+end)
+
+it('kernels of reductions compile for CUDA', function()
+    local a = mare.ones({ 4, 5 }, { device = null })
+    local nodes = { float = a * 2, bool = a:gt(3), int64 = a:to 'int64' }
+    for type, handle in pairs(nodes) do
+        local plan = tree.of { array.node(handle) }
+        for _, name in ipairs(type == 'bool' and { 'any', 'all' } or { 'sum', 'least' }) do
+            for _, scheme in ipairs { 'rows', 'columns' } do
+                local text = reduce_text.of(plan, { name = name, type = types[type], kept = 2,
+                    scheme = scheme, reduced = 3, is_wide = type == 'int64' })
+                device.check('cuda:sm_90', source.text(text, name, { math = 'strict' }))
+            end
+        end
     end
 end)

@@ -2,7 +2,7 @@
 
 local fails = require 'tests.fails'
 local mare = require 'mare'
-local launches = require 'mare.ndarray.launches'
+local launches = require 'mare.expression.launches'
 
 local null = mare.device.open 'null'
 
@@ -199,6 +199,105 @@ describe('expressions', function()
         local text = (2 * ones(3):eval() + arange(3):eval()):source()
         assert.truthy(text:find('s1 * x1 + (float)x2', 1, true), text)
         assert.truthy(text:find('MR_KERNEL', 1, true))
+    end)
+end)
+
+describe('reductions', function()
+    local a = arange(12):reshape(3, 4):float()
+
+    it('go along all axes or some', function()
+        is(66, a:sum())
+        is({ 12, 15, 18, 21 }, a:sum { axis = 0 })
+        is({ { 6 }, { 22 }, { 38 } }, a:sum { axis = -1, keep = true })
+        is(66, a:sum { axis = { 0, 1 } })
+        is({ 4, 5, 6, 7 }, a:mean(0))
+        is({ 0, 840, 7920 }, a:prod(1))
+        is({ 0, 4, 8 }, a:min(1))
+        is({ 8, 9, 10, 11 }, a:transpose():max { axis = 1 })
+        is({ 2, 2, 2, 2 }, a:argmax { axis = 0 })
+        is(11, a:argmax())
+        is({ false, true, true }, a:gt(3):any(1))
+        is(true, a:all() and a:ge(0):all())
+        is({ false, true, true }, a:all(1))
+        is(506, a:dot(a))
+        assert.truthy(math.abs(a:var():item() - 143 / 12) < 1e-5)
+    end)
+
+    it('fuse what they read', function()
+        local b = ones { 4 }:eval()
+        a:eval()
+        local before = launches.run
+        is(90, (a + 2 * b):sum())
+        assert.equal(before + 1, launches.run)
+    end)
+
+    it('have the types of the rule', function()
+        assert.equal('int64', arange(3):sum().type)
+        assert.equal('uint64', arange(3):uint8():sum().type)
+        assert.equal('int64', a:gt(1):sum().type)
+        assert.equal('half', a:half():sum().type)
+        assert.equal('float', arange(3):mean().type)
+        assert.equal('int32', arange(3):min().type)
+        assert.equal('double', a:sum({ type = 'double' }).type)
+        assert.equal(50005000, arange(10001):sum():item())
+    end)
+
+    it('of nothing are what they must be, or refused', function()
+        local none = zeros { 0, 2 }
+        is({ 0, 0 }, none:sum(0))
+        is(1, none:prod())
+        is(false, none:any())
+        is(true, none:all())
+        fails(function() return none:max() end, nil, 'max', '{ 0, 2 }')
+        fails(function() return a:sum { axis = 2 } end, nil, 'axis 2')
+        fails(function() return a:sum { axes = 2 } end, nil, 'axes')
+        fails(function() return a:complex(a):sum() end, nil, 'complex_float')
+    end)
+
+    it('keep a NaN', function()
+        local b = array { 1, 0 / 0, 3 }
+        assert.is_true(b:min():isnan():item())
+        assert.is_true(b:max():isnan():item())
+        assert.equal(1, b:argmax():item())
+    end)
+end)
+
+describe('random numbers', function()
+    it('are those of Random123', function()
+        local philox = require 'mare.dialect.philox'
+        local all = 2 ^ 32 - 1
+        assert.same({ 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8 },
+            { philox.block(0, 0, 0, 0, 0, 0) })
+        assert.same({ 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd },
+            { philox.block(all, all, all, all, all, all) })
+        assert.same({ 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1 },
+            { philox.block(0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822,
+                0x299f31d0) })
+    end)
+
+    local function rand(sizes, seed) return mare.rand(sizes, { seed = seed, device = null }) end
+
+    it('belong to a seed and an element', function()
+        local word = require('mare.dialect.philox').word(2, 5, 0)
+        assert.equal(math.floor(word / 256) / 2 ^ 24, rand({ 4 }, 5):at(2))
+        is(rand({ 3, 4 }, 5):flatten():totable(), rand({ 12 }, 5))
+        assert.is_false((rand({ 4 }, 5):eq(rand({ 4 }, 6))):any():item())
+        assert.is_false(mare.rand({ 1 }, { device = null }):item()
+            == mare.rand({ 1 }, { device = null }):item())
+    end)
+
+    it('have the distributions that they are said to have', function()
+        local u, n = rand({ 20000 }, 1), mare.randn({ 20000 }, { seed = 2, device = null })
+        assert.truthy(math.abs(u:mean():item() - 0.5) < 0.01)
+        assert.truthy(math.abs(u:var():item() - 1 / 12) < 0.003)
+        assert.truthy(u:min():item() >= 0 and u:max():item() < 1)
+        assert.truthy(math.abs(n:mean():item()) < 0.03)
+        assert.truthy(math.abs(n:std():item() - 1) < 0.03)
+        local die = mare.randint(1, 7, { 6000 }, { seed = 3, device = null })
+        assert.same({ 'int32', 1, 6 }, { die.type, die:min():item(), die:max():item() })
+        assert.truthy(math.abs(die:eq(4):sum():item() - 1000) < 120)
+        fails(function() mare.rand({ 2 }, { seed = -1 }) end, nil, 'seed', '-1')
+        fails(function() mare.randint(3, 3, { 2 }) end, nil, 'at least 1')
     end)
 end)
 

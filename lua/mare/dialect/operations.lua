@@ -9,6 +9,7 @@
 --     domain: which operands it takes, for error messages
 --     plain(operands): the same operation on numbers and booleans of Lua
 --     repeats: whether its macro evaluates operands more than once
+--     include: the header of kernels/ that defines the function
 --     own: the name that takes floats and doubles in both languages, where `call` is for `real`
 --
 -- A new function is one entry here and one definition in each kernels/prelude/.
@@ -16,6 +17,7 @@
 local bit = require 'bit'
 
 local libm = require 'bindings.libm'
+local philox = require 'mare.dialect.philox'
 local types = require 'mare.dialect.types'
 
 local operations = {}
@@ -155,6 +157,12 @@ end
 -- an expression applies the factor MR_ROOT once.
 real('ratio_root', 2, function(a, b) return math.sqrt(a / b) end)
 real('times_root', 1, function(a) return a end, { prefix = 'MR_ROOT * ', level = 13, inner = 14 })
+
+-- ---- random numbers ----
+
+-- The word of element `number`, of a key of two words: kernels/ndarray/philox.h.
+define('philox', 3, { call = 'mr_philox', domain = 'whole numbers', plain = philox.word,
+    include = 'ndarray/philox.h', result = function() return 'uint32' end })
 
 -- ---- conversions ----
 

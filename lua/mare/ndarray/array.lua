@@ -5,12 +5,12 @@
 local bound = require 'bindings.array'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
-local evaluate = require 'mare.ndarray.evaluate'
-local memory = require 'mare.ndarray.memory'
-local nodes = require 'mare.ndarray.nodes'
-local operations = require 'mare.ndarray.operations'
-local shapes = require 'mare.ndarray.shapes'
-local types = require 'mare.ndarray.types'
+local evaluate = require 'mare.expression.evaluate'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local operations = require 'mare.expression.operations'
+local shapes = require 'mare.expression.shapes'
+local types = require 'mare.expression.types'
 
 local array = { methods = {}, is = bound.is }
 

@@ -4,11 +4,11 @@
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
-local evaluate = require 'mare.ndarray.evaluate'
-local memory = require 'mare.ndarray.memory'
-local nodes = require 'mare.ndarray.nodes'
-local operations = require 'mare.ndarray.operations'
-local shapes = require 'mare.ndarray.shapes'
+local evaluate = require 'mare.expression.evaluate'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local operations = require 'mare.expression.operations'
+local shapes = require 'mare.expression.shapes'
 
 local assign = {}
 local Array = array.methods

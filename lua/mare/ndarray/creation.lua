@@ -5,10 +5,10 @@
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
-local memory = require 'mare.ndarray.memory'
-local nodes = require 'mare.ndarray.nodes'
-local shapes = require 'mare.ndarray.shapes'
-local types = require 'mare.ndarray.types'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local shapes = require 'mare.expression.shapes'
+local types = require 'mare.expression.types'
 
 local creation = {}
 

@@ -3,7 +3,7 @@
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
 local m = require 'mare.dialect.maths'
-local operations = require 'mare.ndarray.operations'
+local operations = require 'mare.expression.operations'
 
 local functions = {}
 local Array = array.methods

@@ -21,13 +21,15 @@ local bound = require 'bindings.array'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local functions = require 'mare.ndarray.functions'
-local nodes = require 'mare.ndarray.nodes'
+local nodes = require 'mare.expression.nodes'
 local printing = require 'mare.ndarray.printing'
-local shapes = require 'mare.ndarray.shapes'
+local random = require 'mare.ndarray.random'
+local shapes = require 'mare.expression.shapes'
 local suggest = require 'bindings.suggest'
 local transfer = require 'mare.ndarray.transfer'
 local views = require 'mare.ndarray.views'
 require 'mare.ndarray.assign'
+require 'mare.ndarray.reduce'
 
 local ndarray = { new = creation.new }
 
@@ -89,6 +91,7 @@ bound.define(meta, nodes.release)
 for _, name in ipairs { 'zeros', 'ones', 'full', 'arange', 'linspace', 'eye' } do
     ndarray[name] = creation[name]
 end
+for name, f in pairs(random) do ndarray[name] = f end
 ndarray.fuse = transfer.fuse
 for name, f in pairs(functions) do
     if type(f) == 'function' then ndarray[name] = f end

@@ -3,11 +3,11 @@
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
-local evaluate = require 'mare.ndarray.evaluate'
-local memory = require 'mare.ndarray.memory'
-local nodes = require 'mare.ndarray.nodes'
-local strides = require 'mare.ndarray.strides'
-local types = require 'mare.ndarray.types'
+local evaluate = require 'mare.expression.evaluate'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local strides = require 'mare.expression.strides'
+local types = require 'mare.expression.types'
 
 local transfer = {}
 local Array = array.methods

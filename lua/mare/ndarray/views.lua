@@ -3,10 +3,10 @@
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
-local nodes = require 'mare.ndarray.nodes'
-local shapes = require 'mare.ndarray.shapes'
-local strides = require 'mare.ndarray.strides'
-local evaluate = require 'mare.ndarray.evaluate'
+local nodes = require 'mare.expression.nodes'
+local shapes = require 'mare.expression.shapes'
+local strides = require 'mare.expression.strides'
+local evaluate = require 'mare.expression.evaluate'
 
 local views = {}
 local Array = array.methods

@@ -17,7 +17,7 @@
 -- Nodes count their references themselves, because the collector of Lua sees a few
 -- hundred bytes where a node holds gigabytes of a device.
 
-local memory = require 'mare.ndarray.memory'
+local memory = require 'mare.expression.memory'
 
 local nodes = {}
 

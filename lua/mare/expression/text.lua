@@ -8,8 +8,8 @@
 -- last axis, those along y over the rows, whose number gives the place along the
 -- other axes.
 
-local tree = require 'mare.ndarray.tree'
-local types = require 'mare.ndarray.types'
+local tree = require 'mare.expression.tree'
+local types = require 'mare.expression.types'
 local writer = require 'mare.dialect.writer'
 
 local text = {}
@@ -32,8 +32,24 @@ local function outputs_of(plan)
     return list
 end
 
+-- Writes the includes of headers that define the functions of trees.
+local function write_includes(w, values)
+    local seen = {}
+    local function visit(node)
+        if seen[node] then return end
+        seen[node] = true
+        local header = node.op and node.op.include
+        if header and not seen[header] then
+            seen[header] = true
+            w:line('#include "%s"', header)
+        end
+        for _, child in ipairs(node) do visit(child) end
+    end
+    for _, value in ipairs(values) do visit(value) end
+end
+
 -- Writes the function `element`, which sets *y1, ... from the operands.
-local function write_element(w, plan)
+function text.write_function(w, plan)
     local arguments, taken, values = {}, {}, {}
     for k, given in ipairs(plan.inputs) do
         arguments[k], taken[k] = given.written .. ' ' .. given.name, given.name
@@ -46,6 +62,7 @@ local function write_element(w, plan)
     for _, value in ipairs(plan.values) do
         for _, part in ipairs(parts_of(value)) do values[#values + 1] = part end
     end
+    write_includes(w, values)
     w:open(('MR_FN void element(%s)'):format(table.concat(arguments, ', ')), taken)
     local texts = { w:values(values) }
     for k, out in ipairs(outputs) do w:line('*%s = %s;', out.name, texts[k]) end
@@ -71,9 +88,9 @@ local function store(w, type, to, at, name)
     end
 end
 
--- Writes the call of `element` for the elements at `places[k]` of leaf k and
--- `to[k]` of output k. A leaf whose elements are their numbers is its place.
-local function write_call(w, plan, sources, places, out, to)
+-- Writes the call of `element` for the elements at `places[k]` of leaf k, which
+-- gives y1, ... A leaf whose elements are their numbers is its place.
+local function write_values(w, plan, sources, places)
     local given = {}
     for k, leaf in ipairs(plan.leaves) do
         local type = leaf.type
@@ -93,15 +110,21 @@ local function write_call(w, plan, sources, places, out, to)
         arguments[#arguments + 1] = '&' .. output.name
     end
     w:line('element(%s);', table.concat(arguments, ', '))
+end
+
+-- Does that, and stores the values at `to[k]` of output k.
+local function write_call(w, plan, sources, places, out, to)
+    write_values(w, plan, sources, places)
     for k, type in ipairs(plan.types) do store(w, type, out[k], to[k], 'y' .. k) end
 end
 
 -- ---- the kernel's head ----
 
--- Returns the arguments for memory and numbers of Lua.
-local function arguments_of(plan)
+-- Returns the arguments for memory, whose outputs are of these types, and for
+-- numbers of Lua.
+function text.arguments(plan, outputs)
     local list = {}
-    for k, type in ipairs(plan.types) do
+    for k, type in ipairs(outputs) do
         list[k] = ('MR_GLOBAL %s *MR_RESTRICT out%d'):format(type.stored, k)
     end
     for k, leaf in ipairs(plan.leaves) do
@@ -127,6 +150,12 @@ local function same(value, count)
     return list
 end
 
+function text.write_operands(w, plan, places)
+    write_values(w, plan, named('a', #plan.leaves), places)
+end
+
+text.write_store = store
+
 local function open_kernel(w, arguments)
     w:line ''
     w:line 'MR_KERNEL'
@@ -139,7 +168,9 @@ end
 function text.width(plan)
     local widest = 1
     for _, type in ipairs(plan.types) do widest = math.max(widest, type.size) end
-    for _, leaf in ipairs(plan.leaves) do widest = math.max(widest, leaf.type.size) end
+    for _, leaf in ipairs(plan.leaves) do
+        if not leaf.is_number then widest = math.max(widest, leaf.type.size) end
+    end
     return math.max(16 / widest, 2)
 end
 
@@ -212,7 +243,7 @@ end
 local function flat_on_gpu(w, plan, ones, index)
     local width = text.width(plan)
     write_packed(w, plan, width)
-    local arguments = arguments_of(plan)
+    local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
     open_kernel(w, arguments)
     w:line('%s first = (%s)mr_gid_x() * %d;', index, index, width)
@@ -225,7 +256,7 @@ local function flat_on_gpu(w, plan, ones, index)
 end
 
 local function flat_on_cpu(w, plan, ones, index)
-    local arguments = arguments_of(plan)
+    local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
     arguments[#arguments + 1] = 'int chunk'
     open_kernel(w, arguments)
@@ -254,7 +285,7 @@ local function layout_arguments(list, name, rank, index)
 end
 
 local function strided(w, plan, rank, index, is_cpu)
-    local arguments, places, to = arguments_of(plan), {}, {}
+    local arguments, places, to = text.arguments(plan, plan.types), {}, {}
     for d = 1, rank do arguments[#arguments + 1] = ('%s n%d'):format(index, d) end
     arguments[#arguments + 1] = index .. ' rows'
     if is_cpu then arguments[#arguments + 1] = 'int chunk' end
@@ -297,7 +328,7 @@ end
 -- it a flat one; ones: set of the leaves that are a single element }
 function text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
-    write_element(w, plan)
+    text.write_function(w, plan)
     if desc.rank then
         strided(w, plan, desc.rank, index, desc.is_cpu)
     elseif desc.is_cpu then

@@ -6,11 +6,11 @@
 -- no text and no memory.
 
 local bound = require 'bindings.array'
-local host = require 'mare.ndarray.host'
-local launches = require 'mare.ndarray.launches'
-local memory = require 'mare.ndarray.memory'
-local nodes = require 'mare.ndarray.nodes'
-local strides = require 'mare.ndarray.strides'
+local host = require 'mare.expression.host'
+local launches = require 'mare.expression.launches'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local strides = require 'mare.expression.strides'
 
 local evaluate = {}
 
@@ -245,6 +245,52 @@ function evaluate.into(node, shape, target)
     local is_whole = target.offset == 0 and not target.strides
         and target.version.count == shape.count
     run(sig, { node }, shape, node.device, is_whole and whole or target, { target.version })
+    forget()
+    nodes.release(node)
+end
+
+-- Returns the strides along some axes of a shape, one list for each leaf, and the
+-- sizes, both merged.
+local function axes_of(shape, axes)
+    local sizes, lists = {}, {}
+    for k, axis in ipairs(axes) do sizes[k] = shape[axis] end
+    for k = 1, leaf_count do
+        local all, own = strides.repeated(leaves[k], shape), {}
+        for d, axis in ipairs(axes) do own[d] = all[axis] end
+        lists[k] = own
+    end
+    sizes.rank = #axes
+    return strides.collapsed(sizes, lists)
+end
+
+-- Reduces the values of a node, pending or not, into a version: see reduce.lua. desc:
+-- { name, type, scheme }; axes: { kept, reduced, results, count, blocks }
+function evaluate.reduced(node, desc, axes, version)
+    node.refs = node.refs + 1
+    store_used(node, serial + 1)
+    begin()
+    local sig, device, outputs = visit(node), node.device, { version }
+    local kept, by_kept = axes_of(node.shape, axes.kept)
+    local reduced, by_reduced = axes_of(node.shape, axes.reduced)
+    for k = 1, leaf_count do
+        local list = { leaves[k].offset, unpack(by_kept[k]) }
+        for _, stride in ipairs(by_reduced[k]) do list[#list + 1] = stride end
+        by_kept[k] = list
+    end
+    desc.kept, desc.reduced, desc.is_wide = #kept, #reduced, is_wide(node.shape, outputs)
+    local layout = { kept = kept, reduced = reduced, leaves = by_kept }
+    if host.takes(device) then
+        launches.run = launches.run + 1
+        host.reduce(sig, { node }, desc, axes, layout, version, leaves, numbers)
+    else
+        local kernel = launches.reduction(sig, { node }, device, desc)
+        set_arguments(kernel, outputs)
+        launches.set_reduction(kernel, axes, layout)
+        launches.queue(kernel)
+        if version.bytes > large or node.shape.count > large then
+            let_go(kernel, outputs, device)
+        end
+    end
     forget()
     nodes.release(node)
 end

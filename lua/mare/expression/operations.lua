@@ -11,7 +11,7 @@
 -- `sigs` is where evaluate.lua keeps the structures that begin with the operation.
 
 local m = require 'mare.dialect.maths'
-local types = require 'mare.ndarray.types'
+local types = require 'mare.expression.types'
 
 local operations = {}
 
@@ -216,6 +216,9 @@ define('complex', 'reals', function(a, b)
     return type == types.double and types.complex_double or types.complex_float,
         type == types.half and types.float or type
 end, complex)
+
+-- The word of an element's block, of the element's number and two words of the key.
+define('random_word', 'whole numbers', function() return types.uint32, types.int64 end, m.philox)
 
 -- ---- conversions and constants ----
 

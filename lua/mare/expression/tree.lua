@@ -4,7 +4,7 @@
 
 local dialect = require 'mare.dialect.nodes'
 local m = require 'mare.dialect.maths'
-local types = require 'mare.ndarray.types'
+local types = require 'mare.expression.types'
 
 local tree = {}
 

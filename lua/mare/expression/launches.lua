@@ -4,8 +4,10 @@
 
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
-local text = require 'mare.ndarray.text'
-local tree = require 'mare.ndarray.tree'
+local reduce_text = require 'mare.expression.reduce_text'
+local source_of = require 'mare.base.source'
+local text = require 'mare.expression.text'
+local tree = require 'mare.expression.tree'
 
 local launches = { compiled = 0, run = 0 }
 
@@ -29,14 +31,13 @@ local function needs_double(plan)
     end
 end
 
--- Returns { launch, handle, outputs, leaves, numbers, width, ... } for expressions.
-local function compile(roots, device, desc)
-    local source, plan = launches.source(roots, device, desc)
+-- Returns { launch, handle, numbers_at, sizes_at, ... } of a kernel's text.
+local function compile(source, plan, name, device, desc)
     if needs_double(plan) and not device.info.has_double then
         errors.argument('%s computes no doubles: convert to float', device.name)
     end
-    local program = device:program { source = source, name = 'expression', math = 'strict' }
-    local launch = program:kernel('elementwise'):launch()
+    local program = device:program(source_of.text(source, 'expression', { math = 'strict' }))
+    local launch = program:kernel(name):launch()
     launches.compiled = launches.compiled + 1
     local memories = #plan.types
     for _, leaf in ipairs(plan.leaves) do
@@ -45,6 +46,11 @@ local function compile(roots, device, desc)
     return { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu, outputs = #plan.types,
         numbers_at = memories, sizes_at = memories + #plan.numbers, numbers = #plan.numbers,
         width = text.width(plan), units = device.info.compute_units, n = -1 }
+end
+
+local function elementwise(roots, device, desc)
+    local source, plan = launches.source(roots, device, desc)
+    return compile(source, plan, 'elementwise', device, desc)
 end
 
 -- Returns list[key], a table that is made if there is none.
@@ -65,7 +71,7 @@ function launches.flat(sig, roots, device, mask, is_wide)
     if not found then
         local ones = {}
         for k = 1, 24 do ones[k] = math.floor(mask / 2 ^ (k - 1)) % 2 == 1 or nil end
-        found = compile(roots, device, { ones = ones, is_wide = is_wide })
+        found = elementwise(roots, device, { ones = ones, is_wide = is_wide })
         kept[mask] = found
     end
     return found
@@ -76,8 +82,23 @@ function launches.strided(sig, roots, device, rank, is_wide)
     local kept = under(under(under(sig, 'strided'), device), is_wide)
     local found = kept[rank]
     if not found then
-        found = compile(roots, device, { rank = rank, is_wide = is_wide })
+        found = elementwise(roots, device, { rank = rank, is_wide = is_wide })
         kept[rank] = found
+    end
+    return found
+end
+
+-- Returns the kernel of a reduction. desc: see reduce_text.of
+function launches.reduction(sig, roots, device, desc)
+    local kept = under(under(under(under(sig, desc.name), device), desc.is_wide), desc.type)
+    kept = under(under(kept, desc.scheme), desc.kept)
+    local found = kept[desc.reduced]
+    if not found then
+        desc.is_cpu = device.info.kind == 'cpu'
+        local plan = tree.of(roots)
+        found = compile(reduce_text.of(plan, desc), plan, 'reduce', device, desc)
+        found.desc = desc
+        kept[desc.reduced] = found
     end
     return found
 end
@@ -142,6 +163,25 @@ function launches.set_layout(kernel, sizes, layouts)
         for d = 1, #sizes + 1 do add(layout[d]) end
     end
     bound.set_shape(handle, x, y, group_x, group_y)
+end
+
+-- Sets the sizes of a reduction. axes: { results, count, blocks }; layout: { kept,
+-- reduced, leaves }, sizes and strides
+function launches.set_reduction(kernel, axes, layout)
+    local handle, at = kernel.handle, kernel.sizes_at
+    local function add(value)
+        bound.set_number(handle, at, value)
+        at = at + 1
+    end
+    add(axes.results)
+    add(axes.count)
+    add(axes.blocks)
+    for _, size in ipairs(layout.kept) do add(size) end
+    for _, size in ipairs(layout.reduced) do add(size) end
+    for _, list in ipairs(layout.leaves) do
+        for _, value in ipairs(list) do add(value) end
+    end
+    bound.set_shape(handle, reduce_text.shape(kernel.desc, axes.results, axes.blocks))
 end
 
 function launches.queue(kernel)

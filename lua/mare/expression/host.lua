@@ -2,10 +2,12 @@
 -- becomes a kernel elsewhere becomes a function of Lua here, which rounds to the
 -- types of the tree. It needs no compiler, and is slow.
 
+local bit = require 'bit'
+
 local bound = require 'bindings.array'
 local operations = require 'mare.dialect.operations'
-local tree = require 'mare.ndarray.tree'
-local types = require 'mare.ndarray.types'
+local tree = require 'mare.expression.tree'
+local types = require 'mare.expression.types'
 
 local host = {}
 
@@ -73,6 +75,7 @@ local function arithmetic(state, node)
     if signs[name] or name == '*' and not type:find '32' then
         return ('%s %s %s'):format(list[1], name, list[2])
     end
+    if name == 'shift_right' and type:find '^u' then name = 'shift_right_unsigned' end
     if name == '*' then return ('product(%s)'):format(table.concat(list, ', ')) end
     return ('plain.%s(%s)'):format(name, table.concat(list, ', '))
 end
@@ -149,6 +152,8 @@ for name, op in pairs(operations) do
     if type(op) == 'table' then plain[name] = op.plain end
 end
 
+plain.shift_right_unsigned = bit.rshift
+
 local names = { 'product', 'choose', 'half', 'half_of', 'to_half', 'to_complex', 'to_bool',
     'to_int8', 'to_uint8', 'to_int16', 'to_uint16', 'to_int32', 'to_uint32', 'to_int64',
     'to_uint64', 'to_float', 'to_double' }
@@ -215,6 +220,100 @@ function host.run(sig, roots, shape, layouts_of, target, outputs, leaves, number
     each_row(sizes, layouts, function(first)
         sig.on_host(sizes[1], memory, first, by, numbers)
     end)
+end
+
+-- ---- reductions ----
+
+local combine = {
+    sum = function(a, b) return a + b end,
+    product = function(a, b) return a * b end,
+    any = function(a, b) return a or b end,
+    all = function(a, b) return a and b end,
+    least = function(a, b)
+        if a ~= a then return a end
+        return (b ~= b or b < a) and b or a
+    end,
+    greatest = function(a, b)
+        if a ~= a then return a end
+        return (b ~= b or b > a) and b or a
+    end,
+}
+
+-- Returns the number of an element from its number along merged axes.
+local function place_of(number, sizes, list, from)
+    local at = 0
+    for d, size in ipairs(sizes) do
+        at = at + number % size * list[from + d]
+        number = math.floor(number / size)
+    end
+    return at
+end
+
+-- Returns all values of a row, as a Lua array from 0.
+local function values_of(sig, type, result, axes, layout, memory, numbers)
+    local values, first, by, own = {}, {}, {}, bound.new_array(type.name, 1)
+    memory[-1], first[-1], by[-1] = own, 0, 0
+    for k = 1, #layout.leaves do by[k] = 0 end
+    for number = 0, axes.count - 1 do
+        for k, list in ipairs(layout.leaves) do
+            first[k] = list[1] + place_of(result, layout.kept, list, 1)
+                + place_of(number, layout.reduced, list, 1 + #layout.kept)
+        end
+        sig.on_host(1, memory, first, by, numbers)
+        values[number] = own[0]
+    end
+    return values
+end
+
+-- Reduces values from `low` to before `high` in the order of a run or a block.
+local function reduced(values, low, high, scheme, join)
+    local stride = scheme == 'rows' and 1024 or 1
+    local count = math.min(stride, high - low)
+    local lanes = {}
+    for l = 0, count - 1 do
+        lanes[l] = values[low + l]
+        for k = low + l + stride, high - 1, stride do lanes[l] = join(lanes[l], values[k]) end
+    end
+    local step = stride / 2
+    while step >= 1 do
+        for l = 0, step - 1 do
+            if l + step < count then lanes[l] = join(lanes[l], lanes[l + step]) end
+        end
+        step = step / 2
+    end
+    return lanes[0]
+end
+
+-- Computes what evaluate.lua has visited, see `reduced` there, in the order of
+-- reduce_text.lua.
+function host.reduce(sig, roots, desc, axes, layout, version, leaves, numbers)
+    sig.on_host = sig.on_host or compile(roots)
+    local type, memory, length = desc.type, {}, desc.scheme == 'rows' and 16384 or 64
+    local from, round = roots[1].type, bound.on_host['to_' .. desc.type.computed]
+    for k = 1, #layout.leaves do
+        local own = leaves[k].version
+        memory[k] = own and bound.address(own.cell, own.type.name) or false
+    end
+    local out, op = bound.address(version.cell, type.name), combine[desc.name]
+    local is_truth = type == types.bool
+    local function join(a, b) return is_truth and op(a, b) or not is_truth and round(op(a, b)) end
+    local read = from == types.half and bound.on_host.half
+    for result = 0, axes.results - 1 do
+        local values = values_of(sig, from, result, axes, layout, memory, numbers)
+        for k = 0, axes.count - 1 do
+            local value = values[k]
+            if read then value = read(value) end
+            if from == types.bool and not is_truth then value = value and 1 or 0 end
+            if not is_truth then value = round(value) end
+            values[k] = value
+        end
+        for block = 0, axes.blocks - 1 do
+            local low = block * length
+            local at = desc.scheme == 'rows' and result * axes.blocks + block
+                or block * axes.results + result
+            out[at] = reduced(values, low, math.min(low + length, axes.count), desc.scheme, join)
+        end
+    end
 end
 
 return host

@@ -1,0 +1,223 @@
+-- Writes the kernels that reduce the values of an expression along axes. The order
+-- of a reduction is that of the elements' numbers along the reduced axes, whatever
+-- the device, its groups and the strides:
+--
+--     'rows'     blocks of 16384 elements; in a block 1024 lanes, each of which takes
+--                every 1024th element one after the other; then lanes l and l + 512,
+--                l and l + 256, ... become one
+--     'columns'  runs of 64 elements one after the other, each result by one
+--                work-item: where the last axis stays, or there are no more than 64
+--
+-- and then the results of the blocks, or runs, in the same way.
+
+local text = require 'mare.expression.text'
+local tree = require 'mare.expression.tree'
+local types = require 'mare.expression.types'
+local writer = require 'mare.dialect.writer'
+
+local reduce_text = { block = 16384, lanes = 1024, run = 64 }
+
+local group, abreast = 256, 256     -- work-items of a GPU's group; results of a CPU's work-item
+
+-- ---- combinations of two values ----
+
+local combinations = {
+    sum = '%s + %s', product = '%s * %s', any = '%s | %s', all = '%s & %s',
+    least = 'mr_select(%s < %s, %s, %s)', greatest = 'mr_select(%s > %s, %s, %s)',
+}
+
+-- Writes the function that combines two values. A NaN stays.
+local function write_combine(w, name, type)
+    local written = tree.written(type)
+    w:open(('MR_FN %s combine(%s a, %s b)'):format(written, written, written), { 'a', 'b' })
+    if name == 'least' or name == 'greatest' then
+        if type.kind == 2 then w:line 'if (a != a) return a;' end
+        local token = name == 'least' and '<' or '>'
+        w:line('return %sb %s a ? b : a;', type.kind == 2 and 'b != b || ' or '', token)
+    else
+        w:line('return %s;', combinations[name]:format('a', 'b'))
+    end
+    w:close()
+end
+
+-- ---- elements ----
+
+local function place(k, kept, reduced)
+    local list = { ('p%d_0'):format(k) }
+    for d = 1, kept do list[#list + 1] = ('i%d * p%d_%d'):format(d, k, d) end
+    for d = 1, reduced do list[#list + 1] = ('j%d * p%d_%d'):format(d, k, kept + d) end
+    return table.concat(list, ' + ')
+end
+
+-- Writes the lines that give i1, i2, ... from a number `from`, the sizes of the axes
+-- being n1, n2, ... or r1, r2, ...
+local function write_places(w, count, index, name, size, from)
+    if count > 1 then w:line('%s %s_rest = %s;', index, name, from) end
+    for d = 1, count - 1 do
+        w:line('%s %s%d = %s_rest %% %s%d;', index, name, d, name, size, d)
+        w:line('%s_rest /= %s%d;', name, size, d)
+    end
+    w:line('%s %s%d = %s;', index, name, count, count > 1 and name .. '_rest' or from)
+end
+
+-- Writes the lines that declare `value`, element number `number` along the reduced
+-- axes, converted to the type of the result.
+local function write_element(w, plan, desc, index, number)
+    write_places(w, desc.reduced, index, 'j', 'r', number)
+    local places = {}
+    for k in ipairs(plan.leaves) do places[k] = place(k, desc.kept, desc.reduced) end
+    text.write_operands(w, plan, places)
+    local from, to = plan.types[1], desc.type
+    if from == types.bool and to == types.bool then
+        w:line 'int value = y1;'
+    else
+        w:line('%s value = (%s)y1;', tree.written(to), tree.written(to))
+    end
+end
+
+-- ---- kernels ----
+
+local function arguments_of(plan, desc, index)
+    local list = text.arguments(plan, { desc.type })
+    list[#list + 1] = index .. ' results'
+    list[#list + 1] = index .. ' count'
+    list[#list + 1] = index .. ' blocks'
+    for d = 1, desc.kept do list[#list + 1] = ('%s n%d'):format(index, d) end
+    for d = 1, desc.reduced do list[#list + 1] = ('%s r%d'):format(index, d) end
+    for k in ipairs(plan.leaves) do
+        for d = 0, desc.kept + desc.reduced do
+            list[#list + 1] = ('%s p%d_%d'):format(index, k, d)
+        end
+    end
+    return list
+end
+
+local function write_rows_on_gpu(w, plan, desc, index)
+    local written = tree.written(desc.type)
+    w:line('MR_LOCAL %s lanes[%d];', written, reduce_text.lanes)
+    w:line('int me = mr_lid_x(), n = count - first < %d ? (int)(count - first) : %d;',
+        reduce_text.block, reduce_text.block)
+    w:open(('for (int l = me; l < %d && l < n; l += %d)'):format(reduce_text.lanes, group))
+    w:line('%s all = 0;', written)
+    w:open(('for (int k = l; k < n; k += %d)'):format(reduce_text.lanes))
+    write_element(w, plan, desc, index, '(first + k)')
+    w:line 'all = k == l ? value : combine(all, value);'
+    w:close()
+    w:line 'lanes[l] = all;'
+    w:close()
+    w:line 'MR_BARRIER();'
+    w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
+    w:open(('for (int l = me; l < step && l + step < n; l += %d)'):format(group))
+    w:line 'lanes[l] = combine(lanes[l], lanes[l + step]);'
+    w:close()
+    w:line 'MR_BARRIER();'
+    w:close()
+    w:open 'if (me == 0)'
+    w:line('%s y1 = lanes[0];', written)
+    text.write_store(w, desc.type, 'out1', 'result * blocks + block', 'y1')
+    w:close()
+end
+
+local function write_rows_on_cpu(w, plan, desc, index)
+    local written = tree.written(desc.type)
+    w:line('%s lanes[%d];', written, reduce_text.lanes)
+    w:line('int n = count - first < %d ? (int)(count - first) : %d;', reduce_text.block,
+        reduce_text.block)
+    w:line('int wide = n < %d ? n : %d;', reduce_text.lanes, reduce_text.lanes)
+    w:open 'MR_LANES(l, wide)'
+    write_element(w, plan, desc, index, '(first + l)')
+    w:line 'lanes[l] = value;'
+    w:close()
+    w:open(('for (int k = %d; k < n; k += %d)'):format(reduce_text.lanes, reduce_text.lanes))
+    w:line('int rest = n - k < %d ? n - k : %d;', reduce_text.lanes, reduce_text.lanes)
+    w:open 'MR_LANES(l, rest)'
+    write_element(w, plan, desc, index, '(first + k + l)')
+    w:line 'lanes[l] = combine(lanes[l], value);'
+    w:close()
+    w:close()
+    w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
+    w:open 'for (int l = 0; l < step && l + step < n; ++l)'
+    w:line 'lanes[l] = combine(lanes[l], lanes[l + step]);'
+    w:close()
+    w:close()
+    w:line('%s y1 = lanes[0];', written)
+    text.write_store(w, desc.type, 'out1', 'result * blocks + block', 'y1')
+end
+
+-- Global size: a group, or on a CPU a work-item, for each block of each result.
+local function write_rows(w, plan, desc, index)
+    w:line('%s at = %s;', index, desc.is_cpu and 'mr_gid_x()' or 'mr_group_x()')
+    w:line('%s result = at / blocks, block = at - result * blocks;', index)
+    w:line('%s first = block * %d;', index, reduce_text.block)
+    write_places(w, desc.kept, index, 'i', 'n', 'result')
+    local write = desc.is_cpu and write_rows_on_cpu or write_rows_on_gpu
+    write(w, plan, desc, index)
+end
+
+-- Global size: the results along x, on a CPU 256 of them for each work-item; the
+-- runs along y.
+local function write_columns(w, plan, desc, index)
+    local written = tree.written(desc.type)
+    local limit = ('first + %d < count ? first + %d : count'):format(reduce_text.run,
+        reduce_text.run)
+    w:open(('for (%s block = mr_gid_y(); block < blocks; '
+        .. 'block += mr_groups_y() * mr_group_size_y())'):format(index))
+    w:line('%s first = block * %d;', index, reduce_text.run)
+    w:line('%s stop = %s;', index, limit)
+    if desc.is_cpu then
+        w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, abreast)
+        w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', abreast, abreast)
+        w:line('%s all[%d];', written, abreast)
+        w:open(('for (%s k = first; k < stop; ++k)'):format(index))
+        w:open 'MR_LANES(l, wide)'
+        write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
+        write_element(w, plan, desc, index, 'k')
+        w:line 'all[l] = k == first ? value : combine(all[l], value);'
+        w:close()
+        w:close()
+        w:open 'MR_LANES(l, wide)'
+        w:line('%s y1 = all[l];', written)
+        text.write_store(w, desc.type, 'out1', 'block * results + begin + l', 'y1')
+        w:close()
+    else
+        w:line('%s result = mr_gid_x();', index)
+        w:open 'if (result < results)'
+        write_places(w, desc.kept, index, 'i', 'n', 'result')
+        w:line('%s all = 0;', written)
+        w:open(('for (%s k = first; k < stop; ++k)'):format(index))
+        write_element(w, plan, desc, index, 'k')
+        w:line 'all = k == first ? value : combine(all, value);'
+        w:close()
+        w:line('%s y1 = all;', written)
+        text.write_store(w, desc.type, 'out1', 'block * results + result', 'y1')
+        w:close()
+    end
+    w:close()
+end
+
+-- Returns the text of a kernel `reduce`. desc: name, a key of `combinations`; type
+-- of the result; scheme; kept, reduced: how many axes; is_cpu; is_wide
+function reduce_text.of(plan, desc)
+    local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
+    text.write_function(w, plan)
+    write_combine(w, desc.name, desc.type)
+    w:line ''
+    w:line 'MR_KERNEL'
+    w:open(('void reduce(%s)'):format(table.concat(arguments_of(plan, desc, index), ', ')))
+    local write = desc.scheme == 'rows' and write_rows or write_columns
+    write(w, plan, desc, index)
+    w:close()
+    return w:text()
+end
+
+-- Returns the work-items along x and y and those of a group.
+function reduce_text.shape(desc, results, blocks)
+    if desc.scheme == 'rows' then
+        if desc.is_cpu then return results * blocks, 1, 1, 1 end
+        return results * blocks * group, 1, group, 1
+    end
+    if desc.is_cpu then return math.ceil(results / abreast), blocks, 1, 1 end
+    return results, math.min(blocks, 65535), group, 1
+end
+
+return reduce_text

@@ -1,0 +1,109 @@
+-- Random numbers: Philox4x32-10 (Salmon and others, SC 2011) of a seed and the number
+-- of the element, so that an element has the same bits on every device, in every
+-- split and whatever was drawn before. The block of element n is that of the counter
+-- { n / 4, 0 } and the key of the seed, of which it has word n % 4.
+--
+-- They are expressions: what is drawn is computed where it is used, and takes no
+-- memory until it is stored.
+
+local array = require 'mare.ndarray.array'
+local creation = require 'mare.ndarray.creation'
+local errors = require 'bindings.errors'
+local nodes = require 'mare.expression.nodes'
+local operations = require 'mare.expression.operations'
+local shapes = require 'mare.expression.shapes'
+local types = require 'mare.expression.types'
+
+local random = {}
+
+local allowed = { type = 'string', device = 'any', seed = 'number' }
+
+local next_seed = 0
+
+-- Returns type, device and the seed of a call; without one each call has another.
+local function settings(what, given, default)
+    given = errors.fields(what, given or {}, allowed)
+    local seed = given.seed
+    if not seed then
+        seed = next_seed
+        next_seed = next_seed + 1
+    end
+    if seed % 1 ~= 0 or seed < 0 or seed >= 2 ^ 53 then
+        errors.argument('%s: seed %s: a whole number from 0 below 2^53 is wanted', what,
+            tostring(seed))
+    end
+    local type, on = creation.settings(what, { type = given.type, device = given.device }, default)
+    return type, on, seed
+end
+
+-- Returns the words of the elements' blocks, of the stream `stream` of a seed.
+local function words(on, shape, seed, stream)
+    local numbers = nodes.numbers(on, types.int64, shape)
+    local low, high = seed % 2 ^ 32, math.floor(seed / 2 ^ 32) + stream * 2 ^ 24
+    local op = operations.random_word
+    local key = nodes.operation(op, types.uint32, types.int64, shape, on, numbers, low, high)
+    return array.of(key)
+end
+
+-- Returns the words as reals in (0, 1]; of floats that is (word / 256 + 1) / 2^24, of
+-- doubles (word + 1) / 2^32 with 20 bits of another word below.
+local function open_uniform(on, shape, seed, type, stream)
+    if type == types.double then
+        local low = array.binary(operations.shift_right, words(on, shape, seed, stream + 64), 12)
+        local high = words(on, shape, seed, stream):double()
+        return (high + (low:double() + 1) * 2 ^ -20) * 2 ^ -32
+    end
+    local word = array.binary(operations.shift_right, words(on, shape, seed, stream), 8)
+    return (word:float() + 1) * 2 ^ -24
+end
+
+local function real_type(what, type)
+    if type.kind ~= 2 then
+        errors.argument("%s: type '%s': half, float or double is wanted", what, type.name)
+    end
+    return type == types.half and types.float or type
+end
+
+-- Returns uniform random numbers from 0 to below 1: mare.rand({ 1000 }, { seed = 1 }).
+-- Floats are multiples of 2^-24, doubles of 2^-52. Without a seed each call of a
+-- process has its own.
+function random.rand(sizes, options)
+    local type, on, seed = settings('rand', options)
+    local shape = shapes.given('rand', sizes)
+    local computed = real_type('rand', type)
+    local open = open_uniform(on, shape, seed, computed, 0)
+    local made = open - (computed == types.double and 2 ^ -52 or 2 ^ -24)
+    return type == computed and made or made:to(type.name)
+end
+
+-- Returns random numbers of the standard normal distribution, by Box and Muller's
+-- transform: mare.randn({ 1000 }, { seed = 1 }).
+function random.randn(sizes, options)
+    local type, on, seed = settings('randn', options)
+    local shape = shapes.given('randn', sizes)
+    local computed = real_type('randn', type)
+    local radius = (-2 * open_uniform(on, shape, seed, computed, 1):log()):sqrt()
+    local made = radius * (open_uniform(on, shape, seed, computed, 2) * (2 * math.pi)):cos()
+    return type == computed and made or made:to(type.name)
+end
+
+-- Returns random whole numbers from `first` to below `stop`, as int32 if nothing else
+-- is said: mare.randint(0, 6, { 10 }, { seed = 1 }). The range has at most 2^32
+-- numbers; each is drawn as often as another to within 2^-32.
+function random.randint(first, stop, sizes, options)
+    errors.wanted('randint: first', 'number', first)
+    errors.wanted('randint: stop', 'number', stop)
+    local type, on, seed = settings('randint', options, 'int32')
+    local range = stop - first
+    if first % 1 ~= 0 or stop % 1 ~= 0 or range < 1 or range > 2 ^ 32 then
+        errors.argument('randint: from %s to below %s: whole numbers are wanted, at least 1 and '
+            .. 'at most 2^32 of them', tostring(first), tostring(stop))
+    end
+    types.check(type, first, 'randint')
+    types.check(type, stop - 1, 'randint')
+    local word = words(on, shapes.given('randint', sizes), seed, 3):uint64()
+    local scaled = array.binary(operations.shift_right, word * range, 32):int64()
+    return (scaled + first):to(type.name)
+end
+
+return random

@@ -1,0 +1,261 @@
+-- Reductions: sums, products, extremes and what is made of them, along all axes or
+-- some. They compute what they reduce, store no more than one value for each block,
+-- and stay on the device. The order is that of reduce_text.lua, so the bits are the
+-- same on all devices and for all shapes of groups.
+
+local array = require 'mare.ndarray.array'
+local errors = require 'bindings.errors'
+local evaluate = require 'mare.expression.evaluate'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local operations = require 'mare.expression.operations'
+local shapes = require 'mare.expression.shapes'
+local types = require 'mare.expression.types'
+
+local reduce = {}
+local Array = array.methods
+
+-- ---- axes ----
+
+local allowed = { axis = 'any', keep = 'boolean', type = 'string' }
+
+-- Returns the set of reduced axes, counted from 1, and the shapes that stay and that
+-- are reduced, as lists of axes.
+local function split(shape, given, what)
+    local axes, kept, reduced = {}, {}, {}
+    if type(given) == 'number' then given = { given } end
+    for _, axis in ipairs(given or {}) do axes[shapes.axis(shape, axis, what) + 1] = true end
+    for k = 1, shape.rank do
+        local list = (axes[k] or not given) and reduced or kept
+        list[#list + 1] = k
+    end
+    return kept, reduced
+end
+
+local function shape_of(shape, axes)
+    local sizes = {}
+    for k, axis in ipairs(axes) do sizes[k] = shape[axis] end
+    return shapes.of(sizes, #sizes)
+end
+
+-- Returns the shape in which reduced axes have one element.
+local function kept_shape(shape, reduced)
+    local sizes = { unpack(shape) }
+    for _, axis in ipairs(reduced) do sizes[axis] = 1 end
+    return shapes.of(sizes, #sizes)
+end
+
+-- ---- passes ----
+
+local block, run = 16384, 64
+
+-- Reduces a node once, to `blocks` values for each result. Returns a leaf of the
+-- shape { results, blocks } or, of columns, { blocks, results }.
+local function pass(node, name, type, kept, reduced)
+    local shape = node.shape
+    local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
+    local is_row = kept[#kept] ~= shape.rank and count > run or #kept == 0
+    local blocks = math.ceil(count / (is_row and block or run))
+    local version = memory.new(node.device, type, results * blocks)
+    evaluate.reduced(node, { name = name, type = type, scheme = is_row and 'rows' or 'columns' },
+        { kept = kept, reduced = reduced, results = results, count = count, blocks = blocks },
+        version)
+    local sizes = is_row and { results, blocks } or { blocks, results }
+    return nodes.leaf(version, type, shapes.of(sizes, 2), 0, false), blocks, is_row
+end
+
+-- Returns a leaf of the shape { results } that holds the reduced values.
+local function reduced_leaf(node, name, type, kept, reduced)
+    local leaf, blocks, is_row = pass(node, name, type, kept, reduced)
+    leaf.refs = 1
+    while blocks > 1 do
+        local next_one
+        local last = is_row and 2 or 1
+        next_one, blocks, is_row = pass(leaf, name, type, { 3 - last }, { last })
+        next_one.refs = 1
+        nodes.release(leaf)
+        leaf = next_one
+    end
+    return leaf
+end
+
+-- What a reduction of no elements gives.
+local of_none = { sum = 0, product = 1, any = 0, all = 1 }
+
+-- Returns the handle of a reduced array. node: held, and given up here; keep:
+-- whether the reduced axes stay, with one element
+local function reduced_array(what, node, name, type, options)
+    local kept, reduced = split(node.shape, options.axis, what)
+    local shape = options.keep and kept_shape(node.shape, reduced) or shape_of(node.shape, kept)
+    if shape_of(node.shape, reduced).count == 0 then
+        if not of_none[name] then
+            errors.argument('%s: the shape is %s: there is no %s of no elements', what,
+                tostring(node.shape), what)
+        end
+        return array.drop(node, array.of(array.filled(node.device, type, shape, of_none[name])))
+    end
+    if shape.count == 0 then
+        return array.drop(node, array.of(array.filled(node.device, type, shape, 0)))
+    end
+    local leaf = reduced_leaf(node, name, type, kept, reduced)
+    local made = nodes.leaf(leaf.version, type, shape, 0, false)
+    nodes.release(leaf)
+    return array.drop(node, array.of(made))
+end
+
+-- ---- sums ----
+
+-- Returns the type that a sum is computed in, and that of its result.
+local function sum_types(own, given)
+    if given then
+        local type = types.named(given, 'sum')
+        return type, type
+    end
+    if own == types.half then return types.float, own end
+    if own.kind < 2 then
+        local wide = own.signed and types.int64 or types.uint64
+        return wide, wide
+    end
+    return own, own
+end
+
+local function check_real(what, node)
+    if node.type.complex then
+        errors.argument('%s of %s: it is for reals: reduce a:real() and a:imag()', what,
+            node.type.name)
+    end
+end
+
+local function options_of(what, given)
+    if type(given) == 'number' then given = { axis = given } end
+    return errors.fields(what, given or {}, allowed)
+end
+
+local function added(self, what, name, given)
+    local options = options_of(what, given)
+    local node = array.hold(self, what)
+    check_real(what, node)
+    local type, result = sum_types(node.type, options.type)
+    local made = reduced_array(what, node, name, type, options)
+    return type == result and made or made:to(result.name)
+end
+
+-- Returns the sum of all elements, or along axes: a:sum(), a:sum { axis = 0 },
+-- a:sum { axis = { 0, -1 }, keep = true, type = 'double' }. keep leaves the axes in
+-- the shape, with one element. Whole numbers and truth values are added as int64 or
+-- uint64, halves as floats; type says in which type else.
+function Array:sum(options) return added(self, 'sum', 'sum', options) end
+
+-- Returns the product of all elements, or along axes; see sum.
+function Array:prod(options) return added(self, 'prod', 'product', options) end
+
+local function count_of(self, options, what)
+    local shape = array.node(self).shape
+    local _, reduced = split(shape, options.axis, what)
+    return shape_of(shape, reduced).count
+end
+
+-- Returns the mean of all elements, or along axes; see sum. That of whole numbers is
+-- a float, computed in double where the device has doubles.
+function Array:mean(options)
+    options = options_of('mean', options)
+    local type = array.node(self).type
+    local count = count_of(self, options, 'mean')
+    if type.kind < 2 and not options.type then
+        local wide = array.node(self).device.info.has_double and 'double' or 'float'
+        return (Array.sum(self, { axis = options.axis, keep = options.keep, type = wide }) / count)
+            :to 'float'
+    end
+    return Array.sum(self, options) / count
+end
+
+-- Returns the variance: the mean square of the distance from the mean, of all
+-- elements or along axes. ddof: what is subtracted from the number of elements that
+-- the sum is divided by (0)
+function Array:var(options)
+    options = type(options) == 'number' and { axis = options } or options or {}
+    errors.fields('var', options, { axis = 'any', keep = 'boolean', ddof = 'number' })
+    local mean = self:mean { axis = options.axis, keep = true }
+    local distance = self - mean
+    local count = count_of(self, options, 'var') - (options.ddof or 0)
+    return Array.sum(distance * distance, { axis = options.axis, keep = options.keep }) / count
+end
+
+-- Returns the standard deviation, the root of var.
+function Array:std(options) return self:var(options):sqrt() end
+
+-- Returns the root of the sum of squares, of all elements or along axes; see sum.
+function Array:norm(options)
+    local square = array.node(self).type.complex and self:real() ^ 2 + self:imag() ^ 2
+        or self * self
+    return Array.sum(square, options):sqrt()
+end
+
+-- Returns the sum of the products of the elements of two arrays of one shape.
+function Array:dot(other)
+    return Array.sum(array.binary(operations['*'], self, other))
+end
+
+-- ---- extremes ----
+
+local function extreme(self, what, name, given)
+    local options = options_of(what, given)
+    local node = array.hold(self, what)
+    check_real(what, node)
+    local type = node.type == types.half and types.float or node.type
+    local made = reduced_array(what, node, name, type, options)
+    return type == node.type and made or made:to 'half'
+end
+
+-- Returns the least element, or the least along axes; NaN if one is NaN.
+function Array:min(options) return extreme(self, 'min', 'least', options) end
+
+-- Returns the greatest element, or the greatest along axes; NaN if one is NaN.
+function Array:max(options) return extreme(self, 'max', 'greatest', options) end
+
+-- Returns the number of the first extreme element, of all or along one axis.
+local function place(self, what, name, given)
+    local options = options_of(what, given)
+    if options.axis == nil then
+        self, options = self:flatten(), { axis = 0 }
+    elseif type(options.axis) ~= 'number' then
+        errors.argument('%s: axis must be one number', what)
+    end
+    local node = array.hold(self, what)
+    local axis = shapes.axis(node.shape, options.axis, what)
+    local size = node.shape[axis + 1]
+    local best = extreme(self, what, name, { axis = axis, keep = true })
+    local sizes = {}
+    for k = 1, node.shape.rank do sizes[k] = k == axis + 1 and size or 1 end
+    local shape = shapes.of(sizes, #sizes)
+    local numbers = array.of(nodes.numbers(node.device, types.int32, shape))
+    local is_best = self:eq(best)
+    if node.type.kind == 2 then
+        is_best = array.binary(operations.logical_or, is_best, self:isnan())
+    end
+    local found = array.where(is_best, numbers, size)
+    return array.drop(node, found:min { axis = axis, keep = options.keep })
+end
+
+-- Returns the number, from 0, of the first of the least elements, as int32: of all
+-- in their order, or along one axis: a:argmin { axis = 0 }.
+function Array:argmin(options) return place(self, 'argmin', 'least', options) end
+
+-- Returns the number, from 0, of the first of the greatest elements; see argmin.
+function Array:argmax(options) return place(self, 'argmax', 'greatest', options) end
+
+-- ---- truth values ----
+
+local function truths(self, what, name, given)
+    local options = options_of(what, given)
+    if array.node(self).type ~= types.bool then self = self:to 'bool' end
+    return reduced_array(what, array.hold(self, what), name, types.bool, options)
+end
+
+-- Returns whether some element is true, or is not 0; of all, or along axes.
+function Array:any(options) return truths(self, 'any', 'any', options) end
+
+-- Returns whether all elements are true, or are not 0; of all, or along axes.
+function Array:all(options) return truths(self, 'all', 'all', options) end
+
+return reduce

@@ -46,7 +46,7 @@ function reference.sea(sim, state)
     local dx, dy = g:cell_size(0)
     local sea = {
         depth = plane(state, bed, 0), row = row, dx = dx, dy = dy, g = scheme.g,
-        friction = scheme.friction, viscosity = scheme.viscosity,
+        friction = scheme.friction, viscosity = scheme.viscosity, rotates = scheme.coriolis ~= nil,
         inv_dx = function(j) return row(0, j) end, south = function(j) return row(1, j) end,
         inv_area = function(j) return row(2, j) end,
         curvature = function(j) return row(6, j) end,
@@ -83,14 +83,20 @@ local function mean_of_open(depth, h, i, j, k, l)
     return depth(i, j) > 0 and depth(k, l) > 0 and (h(i, j) + h(k, l)) / 2 or nil
 end
 
--- Returns the number by which friction divides a new transport.
+-- Returns dt times the rate at which friction stops a transport.
 local function resistance(sea, dt, h, along, across)
     local friction = sea.friction
-    if not friction then return 1 end
+    if not friction then return 0 end
     local c, speed = friction.coefficient, math.sqrt(along ^ 2 + across ^ 2) / h ^ 2
-    if friction.kind == 'linear' then return 1 + dt * c end
-    if friction.kind == 'quadratic' then return 1 + dt * c * speed end
-    return 1 + dt * sea.g * c ^ 2 * speed / h ^ (1 / 3)
+    if friction.kind == 'linear' then return dt * c end
+    if friction.kind == 'quadratic' then return dt * c * speed end
+    return dt * sea.g * c ^ 2 * speed / h ^ (1 / 3)
+end
+
+-- Returns a transport that moves from old by `push` but for friction s and what
+-- viscosity takes of the new one.
+local function resisted(old, push, s, taken)
+    return (old + (1 + s / 2) * push) / (1 + (1 + s / 2) * (s + (taken or 0)))
 end
 
 -- Returns f / h at a corner, with the curvature of the grid if advection
@@ -140,21 +146,31 @@ end
 -- after dt as functions (i, j). last: dt of the previous step, or 0.
 function reference.linear(sea, q, step, last)
     local depth, new, dt = sea.depth, {}, (last + step) / 2
+    -- dt times the force on hv where hu is so, depth and friction there
+    local function push_hv(hu, i, j)
+        local h = mean_of_open(depth, depth, i, j - 1, i, j)
+        if not h then return end
+        local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
+        return dt * (sea.driven_y(h, i, j) - h * (turned_hu(sea, depth, hu, nil, i, j) + slope)),
+            resistance(sea, dt, h, q.hv(i, j), around_hv(sea.rotates and q.hu or new.hu, i, j))
+    end
+    local function middle_hv(i, j)
+        local push, s = push_hv(q.hu, i, j)
+        return push and (q.hv(i, j) + push / 2) / (1 + s / 2) or 0
+    end
     function new.hu(i, j)
         local h = mean_of_open(depth, depth, i - 1, j, i, j)
         if not h then return 0 end
         local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
-        local moved = q.hu(i, j) + dt * (sea.driven_x(h, i, j)
-            + h * (turned_hv(sea, depth, q.hv, nil, i, j) - slope))
-        return moved / resistance(sea, dt, h, q.hu(i, j), around_hu(q.hv, i, j))
+        local push = dt * (sea.driven_x(h, i, j)
+            + h * (turned_hv(sea, depth, middle_hv, nil, i, j) - slope))
+        return resisted(q.hu(i, j), push,
+            resistance(sea, dt, h, q.hu(i, j), around_hu(q.hv, i, j)))
     end
+    local function mean_hu(i, j) return (q.hu(i, j) + new.hu(i, j)) / 2 end
     function new.hv(i, j)
-        local h = mean_of_open(depth, depth, i, j - 1, i, j)
-        if not h then return 0 end
-        local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
-        local moved = q.hv(i, j) - dt * (h * (turned_hu(sea, depth, new.hu, nil, i, j) + slope)
-            - sea.driven_y(h, i, j))
-        return moved / resistance(sea, dt, h, q.hv(i, j), around_hv(new.hu, i, j))
+        local push, s = push_hv(mean_hu, i, j)
+        return push and resisted(q.hv(i, j), push, s) or 0
     end
     function new.eta(i, j)
         return q.eta(i, j) - step * divergence(sea, new.hu, new.hv, i, j)
@@ -221,8 +237,9 @@ function reference.nonlinear(sea, q, old, dt, last)
         local h = mean_of_open(sea.depth, rate.h, i, j, k, l)
         if not h then return 0 end
         local brought, taken = laplacian(sea, q, name, i, j)
-        local moved = leap(name, i, j, brought - taken * old[name](i, j))
-        return moved / (resistance(sea, span, h, q[name](i, j), across) + span * taken)
+        local before = old[name](i, j)
+        return resisted(before, leap(name, i, j, brought - taken * before) - before,
+            resistance(sea, span, h, q[name](i, j), across), span * taken)
     end
     function next.hu(i, j) return transport('hu', i, j, i - 1, j, around_hu(q.hv, i, j)) end
     function next.hv(i, j) return transport('hv', i, j, i, j - 1, around_hv(q.hu, i, j)) end

@@ -119,7 +119,8 @@ local function c_grid(W, nonlinear)
         for k, v in ipairs(c_grids) do
             list[k] = { tostring(k), { GROUP = 64, W = W or v[1], METRIC = v[2], CORIOLIS = v[3],
                 FRICTION = v[4], FORCING = v[5], VISCOSITY = nonlinear and v[6] or 0,
-                NONLINEAR = nonlinear and 1 or 0, OLD_AHEAD = k % 2 } }
+                NONLINEAR = nonlinear and 1 or 0, TOTAL = k % 2, OLD_AHEAD = k % 2,
+                OPEN_SIDES = k % 2 } }
         end
         return list
     end
@@ -190,7 +191,7 @@ M.rows = {
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
-    ['ocean/c_grid_rate.krn'] = c_grid(1, false),
+    ['ocean/c_grid_rate.krn'] = c_grid(1, false), ['ocean/side.krn'] = c_grid(1, true),
     ['ocean/volumes.krn'] = volumes, ['ocean/volume_rate.krn'] = volume_rate,
     ['ocean/open.krn'] = domain, ['ocean/sponge.krn'] = domain, ['ocean/prescribe.krn'] = domain,
     ['ocean/drift.krn'] = domain,

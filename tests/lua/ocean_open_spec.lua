@@ -313,7 +313,7 @@ describe('open sides have the same bits', function()
         split:release()
     end)
 
-    for _, scheme in ipairs { 'cdklm', 'linear' } do
+    for _, scheme in ipairs { 'cdklm', 'linear', 'nonlinear' } do
         it('on any split and after a restart, ' .. scheme, function()
             local whole = advance(basin(scheme), 2000)
             local expected, steps = copy_of(whole), whole.now.steps

@@ -18,12 +18,14 @@
 #ifdef MR_CPU
 #define CELLS (W + 16)
 #define FACES (W + 16)
+#define CORNERS (W + 16)
 #define ROOM (W + 32)
 #define AHEAD 0
 #else
 #define CELLS (W + 2)
 #define FACES (W + 1)
-#define ROOM (W + 2)
+#define CORNERS (W + 3)
+#define ROOM (W + 4)
 #define AHEAD 1     /* rows are loaded one row before they are wanted */
 #endif
 
@@ -57,21 +59,14 @@ typedef struct view { const MR_GLOBAL real *at; } view;
 typedef lanes view;
 #endif
 
-/* Columns -1 .. W. */
-MR_FN void view_cells(view *to, const MR_GLOBAL real *from) {
+/* Columns -low .. W - 1 + high. */
+MR_FN void view_columns(view *to, const MR_GLOBAL real *from, int low, int high) {
 #ifdef MR_CPU
-    to->at = from - 1;
+    to->at = from - low;
 #else
-    load_cells(to, from);
-#endif
-}
-
-/* Columns 0 .. W. */
-MR_FN void view_faces(view *to, const MR_GLOBAL real *from) {
-#ifdef MR_CPU
-    to->at = from;
-#else
-    load_faces(to, from);
+    MR_LANES(l, low) to->at[l] = from[l - low];
+    mr_load_lanes(to->at + low, from, W);
+    MR_LANES(l, high) to->at[low + W + l] = from[W + l];
 #endif
 }
 
@@ -201,11 +196,17 @@ MR_FN real drag(const sea *s, real dt, real depth, real along, real across) {
 #endif
 }
 
-/* What is left of a new transport. */
-MR_FN real resist(real transport, real resistance) {
-#if FRICTION || VISCOSITY
-    return transport * mr_rcp(R(1.0) + resistance);
+/* A transport that would have moved from `old` to `moved`, with friction and, in leapfrog, what
+ * half of its neighbours' viscosity takes of the next one. Second order, and where friction is
+ * strong what it and the forces balance at: as if the water had a mass of 1 + s^2 / (4 + 2 s) times
+ * its own and friction acted on the mean of old and new, so that it never adds energy. */
+MR_FN real resist(real old, real moved, real resistance, real mixed) {
+#if FRICTION
+    real way = mr_fma(R(0.5), resistance, R(1.0));
+    return mr_fma(way, moved - old, old) * mr_rcp(mr_fma(way, resistance + mixed, R(1.0)));
+#elif VISCOSITY
+    return moved * mr_rcp(R(1.0) + mixed);
 #else
-    return transport;
+    return moved;
 #endif
 }

@@ -127,7 +127,7 @@ end
 local function side_of(self, axis, to, side, copies)
     local kind, low = self.boundaries[side], side == axis.low
     if to.part.edge[side] and kind ~= 'periodic' then
-        return { kind = kinds[kind] or kinds.outflow, buffer = to[self.which], origin = 0,
+        return { kind = kinds[kind] or self.beyond_open, buffer = to[self.which], origin = 0,
             along = 0, across = 0, plane = 0 }
     end
     local from = self.states[to.part.neighbours[side]]
@@ -177,7 +177,7 @@ end
 -- reflecting wall turns around; where it is `staggered`, those lie on the low faces of cells; where
 -- it has_shut_walls, no step depends on the ghost cells behind a wall; it may have a method
 -- ghosts(state, which, fraction, is_shown) -> launches that fill a part's ghost cells beyond its
--- open sides;
+-- open sides, all of them where it keeps_open;
 -- which: the buffer, `now` if nil, which holds the state at the step's time + fraction * dt
 function exchange.new(fields, boundaries, scheme, which, fraction)
     local states = fields.states
@@ -185,6 +185,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
         staggered = scheme.staggered and 1 or 0, which = which or 'now',
         has_shut_walls = scheme.has_shut_walls,
+        beyond_open = scheme.keeps_open and kinds.fixed or kinds.outflow,
     }, Exchange)
     local program = source.program('array/halo.krn', {
         defines = { MARE_REAL = fields.precision, HALO = fields.halo } })

@@ -4,6 +4,7 @@
 
 local bind = require 'mare.array.bind'
 local domain = require 'mare.ocean.domain'
+local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
 local source = require 'mare.base.source'
@@ -79,6 +80,7 @@ function c_grid.binder(kernels, part)
     local values, l, device = domain.values(state), state.layout, state.device
     values.nx, values.ny, values.stride, values.plane = l.nx, l.ny, l.stride, l.plane
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
+    values.open_sides = edges.open_bits(state)
     local function launch(kernel, cut, more)        -- `more` comes before what all have
         return bind(kernel, setmetatable(more, { __index = values }), { bytes = more.bytes,
             group = { cut.GROUP, 1 }, global = work(cut, device, l.nx, l.ny) })

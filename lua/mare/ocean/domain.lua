@@ -172,7 +172,7 @@ function domain.defines(self)
     return {
         METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing:kind(),
         CORIOLIS = rotation[type(scheme.coriolis)],
-        STAGGERED = scheme.staggered and 1 or 0,
+        STAGGERED = scheme.staggered and 1 or 0, OPEN_SIDES = #self.open > 0 and 1 or 0,
         TOTAL = (not scheme.staggered or scheme.nonlinear) and 1 or 0,
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,

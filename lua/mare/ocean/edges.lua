@@ -5,6 +5,7 @@
 
 local bind = require 'mare.array.bind'
 local cells = require 'mare.ocean.cells'
+local constants = require 'mare.base.constants'
 local memory = require 'bindings.memory'
 local records = require 'mare.forcing.records'
 local source = require 'mare.base.source'
@@ -110,6 +111,15 @@ end
 
 -- ---- launches ----
 
+-- Bits of the open sides at the edge of a part, as WALL_* of kernels.
+function edges.open_bits(state)
+    local bits = 0
+    for _, edge in ipairs(state.domain.edges) do
+        if edge.at_edge then bits = bits + constants['WALL_' .. edge.side.side:upper()] end
+    end
+    return bits
+end
+
 local function strides(side, layout)
     if side.axis == 'x' then return 1, layout.stride end
     return layout.stride, 1
@@ -137,20 +147,47 @@ end
 -- The kernel of a file of that name, loaded when a part first asks for it.
 local function kernel_of(state, file, name)
     local loaded, defines = state.domain.kernels, state.domain.host:defines()
-    defines.MARE_REAL = state.precision
+    defines.MARE_REAL, defines.W, defines.GROUP = state.precision, 1, 1
     loaded[name] = loaded[name]
         or state.device:program(source.program(file, { defines = defines })):kernel(name)
     return loaded[name]
 end
 
-local function bind_ghosts(edge, state, which, fraction, is_shown)
+local function bind_ghosts(edge, state, which, fraction)
     local values, l = common(state, edge, which, state.clock), state.layout
     local x, halo = edge.side.axis == 'x', l.halo
     values.origin = x and l:offset(0, 0, -halo) or l:offset(0, -halo, 0)
     values.lines, values.fraction = (x and l.ny or l.nx) + 2 * halo, fraction
-    values.is_shown = is_shown and 1 or 0
     return bind(kernel_of(state, 'physics/ocean/open.krn', 'open_side'), values,
         { global = { values.lines } })
+end
+
+-- One of the kernels of side.krn, from buffer `which` to the other, over the lines of the side and
+-- so many more on either end.
+local function bind_side(name, edge, state, which, more)
+    local values, l, axis = common(state, edge, which, state.clock), state.layout, edge.side.axis
+    values.nx, values.ny, values.stride = l.nx, l.ny, l.stride
+    values.dst = state[which == 'other' and 'now' or 'other']
+    values.third = state.third or values.dst
+    values.filter, values.axis = edge.side.scheme.filter or 0, axis == 'x' and 0 or 1
+    values.open_sides = edges.open_bits(state)
+    return bind(kernel_of(state, 'physics/ocean/side.krn', name), values,
+        { global = { (axis == 'x' and l.ny or l.nx) + 2 * more } })
+end
+
+local function fill_ghosts(edge, state, which, fraction)
+    if edge.side.scheme.staggered then
+        return bind_side('side_ghosts', edge, state, which, state.layout.halo)
+    end
+    return bind_ghosts(edge, state, which, fraction)
+end
+
+local function open_edges(state)
+    local list = {}
+    for _, edge in ipairs(state.domain and state.domain.edges or {}) do
+        if edge.at_edge then list[#list + 1] = edge end
+    end
+    return list
 end
 
 -- Launches that fill the ghost cells of a part's buffer `which` beyond open sides with what is
@@ -158,9 +195,18 @@ end
 -- cells are wanted for output only, nothing else may change: is_shown = true.
 function edges.ghosts(state, which, fraction, is_shown)
     local launches = is_shown and {} or cells.launches(state, which, fraction)
-    for _, edge in ipairs(state.domain and state.domain.edges or {}) do
-        if edge.at_edge then
-            launches[#launches + 1] = bind_ghosts(edge, state, which, fraction, is_shown)
+    local open = open_edges(state)
+    for _, edge in ipairs(open) do
+        if edge.side.scheme.nonlinear and which == 'third' then
+            launches[#launches + 1] = bind_side('side_back', edge, state, which, 1)
+        end
+    end
+    for _, edge in ipairs(open) do
+        launches[#launches + 1] = fill_ghosts(edge, state, which, fraction)
+    end
+    for _, edge in ipairs(open) do
+        if edge.side.scheme.staggered and not is_shown and which ~= 'third' then
+            launches[#launches + 1] = bind_side('side_flow', edge, state, which, 1)
         end
     end
     return launches
@@ -179,9 +225,19 @@ local function bind_sponge(edge, state, which)
         { global = { values.lines, edge.depths } })
 end
 
--- Launches that, after a step into a part's buffer `which`, relax it in sponges and set such cells.
+-- Launches that, after a step into a part's buffer `which`, finish open sides, relax it in sponges
+-- and set such cells.
 function edges.after(state, which)
-    local launches = cells.launches(state, which, 1)
+    local launches = {}
+    for _, edge in ipairs(open_edges(state)) do
+        local from = which == 'now' and 'other' or 'now'
+        if edge.side.scheme.nonlinear and not edge.side.high then
+            launches[#launches + 1] = bind_side('side_store', edge, state, from, 0)
+        end
+    end
+    for _, launch in ipairs(cells.launches(state, which, 1)) do
+        launches[#launches + 1] = launch
+    end
     for _, edge in ipairs(state.domain and state.domain.edges or {}) do
         if edge.depths > 0 then launches[#launches + 1] = bind_sponge(edge, state, which) end
     end

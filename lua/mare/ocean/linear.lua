@@ -1,4 +1,5 @@
--- The linear C-grid scheme of mare.ocean: kernels/physics/ocean/linear.krn. Stable up to cfl = 1.
+-- The linear C-grid scheme of mare.ocean: kernels/physics/ocean/linear.krn. Stable up to cfl = 1,
+-- open sides included. Transports, and so u and v, are half a step older than eta.
 
 local c_grid = require 'mare.ocean.c_grid'
 local errors = require 'bindings.errors'
@@ -24,6 +25,7 @@ function linear.setup(scheme, desc)
     end
     scheme.staggered, scheme.gradual, scheme.unwatched = true, true, true
     scheme.accounts, scheme.has_shut_walls = true, true
+    scheme.keeps_open = true
     scheme.buffers, scheme.updated, scheme.read_only = 2, 3, 1
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
     scheme.step_shape = scheme.scheme

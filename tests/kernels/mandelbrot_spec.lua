@@ -48,6 +48,15 @@ describe('escape times', function()
         end
     end)
 
+    it('are 1 just west of the tip, where |z| - 2 is less than a number holds', function()
+        for k = 15, 100, 5 do
+            local d = 10 ^ -k
+            assert.same({ k, 1 }, { k, count_at('perturbation', '-2', 400, -d) })
+            assert.is_true(count_at('perturbation', '-2', 400, d) ~= 1)
+        end
+        assert.equal(0, count_at('perturbation', '-2', 400))
+    end)
+
     it('are those of a grid in double', function()
         local counts, sum, inside = reference.counts(device,
             frame_of('double', '-0.75', 2.5, 512, 512), 512, 512, 255), 0, 0

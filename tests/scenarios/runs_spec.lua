@@ -111,6 +111,7 @@ describe('a run that goes on from a checkpoint', function()
         { 'kelvin_helmholtz', nx = 48, ny = 32, scheme = 'lax_friedrichs', precision = 'double' },
         { 'rayleigh_taylor', nx = 24, ny = 48, limiter = 'superbee', flux = 'hll' },
         { 'shock_bubble', nx = 64, ny = 32 },
+        { 'double_mach', nx = 64, ny = 16 },
         { 'sod', nx = 64, ny = 8 },
         { 'bump', nx = 32, scheme = 'waf' },
         { 'bump', nx = 32, scheme = 'kurganov_petrova_rk3' },

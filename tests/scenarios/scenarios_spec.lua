@@ -207,6 +207,19 @@ describe('shock_bubble', function()
     end)
 end)
 
+describe('double_mach', function()
+    it('has its shock along the north where theory has it, and one state behind', function()
+        local sim = run('double_mach', { nx = 240, ny = 60 }).sim
+        local rho, last = sim:field 'rho', 59 * 240
+        local i = 239
+        while rho[last + i] < 4.7 do i = i - 1 end
+        local y = sim.grid:y_centre(59)
+        near(1 / 6 + (y + 20 * 0.2) / math.sqrt(3), sim.grid.x[1] + (i + 1) * sim.grid.dx,
+            2 * sim.grid.dx)
+        for k = 0, 160 do near(8, rho[last + k], 0.05) end
+    end)
+end)
+
 describe('rayleigh_taylor', function()
     it('grows to the recorded mean square of v and keeps its mass', function()
         for perturbation, expected in pairs { interface = 1.33360e-4, velocity = 1.02714e-4 } do

@@ -74,6 +74,7 @@ function exchange.boundaries(given, scheme)
         local name = exchange.kind_name(kind)
         local is_open = type(kind) == 'table' and scheme.open_sides and scheme.open_sides[name]
         if not (is_open or kinds[kind]) then refuse(side, name, scheme) end
+        if is_open and scheme.check_side then scheme:check_side(side, kind) end
         result[side] = kind
     end
     for _, axis in ipairs(axes) do
@@ -176,14 +177,15 @@ end
 -- scheme: its `normal` = { x = planes of the components of vectors along x, y = } is what a
 -- reflecting wall turns around; where it is `staggered`, those lie on the low faces of cells; where
 -- it has_shut_walls, no step depends on the ghost cells behind a wall; it may have a method
--- ghosts(state, which, fraction, is_shown) -> launches that fill a part's ghost cells beyond its
--- open sides, all of them where it keeps_open;
+-- ghosts(state, which, fraction, is_shown, exchange) -> launches that fill a part's ghost cells
+-- beyond its open sides, all of them where it keeps_open;
 -- which: the buffer, `now` if nil, which holds the state at the step's time + fraction * dt
 function exchange.new(fields, boundaries, scheme, which, fraction)
     local states = fields.states
     local self = setmetatable({
-        states = states, boundaries = boundaries, normal = scheme.normal, axes = {},
-        staggered = scheme.staggered and 1 or 0, which = which or 'now',
+        states = states, boundaries = boundaries, grid = fields.grid,
+        normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
+        which = which or 'now',
         has_shut_walls = scheme.has_shut_walls,
         beyond_open = scheme.keeps_open and kinds.fixed or kinds.outflow,
     }, Exchange)
@@ -201,8 +203,8 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     end
     self.open, self.shown = {}, {}
     for _, s in ipairs(scheme.ghosts and states or {}) do
-        add_all(self.open, scheme:ghosts(s, self.which, fraction or 0, false))
-        add_all(self.shown, scheme:ghosts(s, self.which, 0, true))
+        add_all(self.open, scheme:ghosts(s, self.which, fraction or 0, false, self))
+        add_all(self.shown, scheme:ghosts(s, self.which, 0, true, self))
     end
     return self
 end

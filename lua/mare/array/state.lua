@@ -155,6 +155,9 @@ function State:release()
     for _, name in ipairs(state.buffers) do
         if self[name] then self[name]:release() end
     end
+    for _, own in pairs(self.sides or {}) do
+        for _, name in ipairs { 'kinds', 'times', 'table' } do own[name]:release() end
+    end
     if self.domain then self.domain:release() end
 end
 

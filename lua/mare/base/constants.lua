@@ -21,6 +21,7 @@ return {
 
     -- What ghost cells at the end of a line hold (array/halo.krn).
     KIND_KEEP = 0, KIND_COPY = 1, KIND_MIRROR = 2, KIND_REPEAT = 3,
+    KIND_TABLE = 4,     -- in traverse/side.krn only
 
     -- Sides that are walls, as bits (physics/ocean/).
     WALL_WEST = 1, WALL_EAST = 2, WALL_SOUTH = 4, WALL_NORTH = 8,

@@ -5,6 +5,7 @@
 local choices = require 'mare.schemes.choices'
 local derive = require 'mare.array.derive'
 local errors = require 'bindings.errors'
+local sides = require 'mare.schemes.sides'
 local source = require 'mare.base.source'
 local traversal = require 'mare.schemes.traversal'
 
@@ -356,6 +357,13 @@ function Scheme:conserved(...)
     local f = self.equation.conserved
     if f then return f(self, ...) end
     return ...
+end
+
+-- Sides that are tables, whose ghost cells it fills itself, all of them.
+Scheme.open_sides, Scheme.check_side, Scheme.keeps_open = sides.kinds, sides.check, true
+
+function Scheme:ghosts(state, which, fraction, _, exchange)
+    return sides.ghosts(self, state, which, fraction, exchange)
 end
 
 -- What went wrong in a cell, or nil.

@@ -61,8 +61,8 @@ end
 -- How the source acts on the ghost rows of a side: as on what they stand for, mirrored behind a
 -- wall (-1), not at all where they are fixed (0); see kernels/traverse/sources.h.
 local function ghost_sign(part, boundaries, side)
-    local signs = { reflective = -1, fixed = 0 }
-    return part.edge[side] and signs[boundaries[side]] or 1
+    local signs, kind = { reflective = -1, fixed = 0, prescribed = 0 }, boundaries[side]
+    return part.edge[side] and signs[type(kind) == 'table' and kind.kind or kind] or 1
 end
 
 -- Along which axes a part goes around into itself.

@@ -301,23 +301,29 @@ local function add_scenarios(list)
     end
 end
 
+-- Adds the kinds of sides that are tables.
+local function add_tables(list, path, module, whose)
+    for _, name in ipairs(sorted(module.kinds)) do
+        add(list, { name = 'boundaries.' .. name, kind = 'choice', where = short(path),
+            signature = ("{ kind = '%s', ... }"):format(name),
+            text = whose .. ': ' .. module.kinds[name] .. '.\n' .. head_of(path) })
+    end
+end
+
 -- Adds what the sides of a grid may be.
 local function add_boundaries(list)
-    local exchange, open = require 'mare.array.exchange', require 'mare.ocean.open'
+    local exchange = require 'mare.array.exchange'
     add(list, { name = 'boundaries', kind = 'type', where = short(path_of 'mare.array.exchange'),
         signature = "boundaries = 'periodic' or { west =, east =, south =, north = }",
-        text = 'What the sides of a grid are: one kind for all, or one for each side. Open sides '
-            .. "of an\nocean are tables, such as { kind = 'flather', eta = 0.5 }." })
+        text = 'What the sides of a grid are: one kind for all, or one for each side. Some are '
+            .. "tables,\nsuch as { kind = 'flather', eta = 0.5 } of an ocean." })
     for _, name in ipairs(sorted(exchange.kinds)) do
         add(list, { name = 'boundaries.' .. name, kind = 'choice', text = exchange.kinds[name],
             signature = ("'%s'"):format(name) })
     end
-    local path = path_of 'mare.ocean.open'
-    for _, name in ipairs(sorted(open.kinds)) do
-        add(list, { name = 'boundaries.' .. name, kind = 'choice', where = short(path),
-            signature = ("{ kind = '%s', ... }"):format(name),
-            text = 'of an ocean: ' .. open.kinds[name] .. '.\n' .. head_of(path) })
-    end
+    add_tables(list, path_of 'mare.ocean.open', require 'mare.ocean.open', 'of an ocean')
+    add_tables(list, path_of 'mare.schemes.sides', require 'mare.schemes.sides',
+        'of gas, flat water and other equations')
 end
 
 local function add_session(list)

@@ -1,11 +1,11 @@
 -- array.lua - what the arrays of scripts need of C: handles, the memory behind them, and launches
 -- whose arguments are set by number.
 --
--- A handle is cdata, because Lua 5.1 asks a table's metatable neither for `#` nor, when it dies,
--- for its finalizer. It holds the number of a slot, which holds what it stands for. When the
--- handle is collected, the slot is free again and `collected` is told, which counts references: so
--- memory of the device is given back with the last handle that leads to it, and not one cycle of
--- the collector after the other.
+-- A handle is cdata, because Lua 5.1 does not ask a table's metatable for `#`. It holds the number
+-- of a slot, which holds what it stands for. After each cycle of the collector the slots of dead
+-- handles are free again and `collected` is told, which counts references: so memory of the device
+-- goes back with the last handle that leads to it, and not one cycle after the other. A finalizer
+-- of each handle would do the same in ten times the time.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -21,32 +21,53 @@ local M = {}
 -- ---- handles ----
 
 local slots, free = {}, {}
+local alive = setmetatable({}, { __mode = 'v' })    -- the handle of each slot
 local slot_count, free_count = 0, 0
-local Handle
+local Handle, collected
 
--- Makes the type of all handles. meta: its metamethods; collected(value): called when a handle of
--- this value is collected
-function M.define(meta, collected)
-    function meta.__gc(self)
-        local slot = self.slot
+-- Frees the slots of dead handles.
+local function reap()
+    for slot = 1, slot_count do
         local value = slots[slot]
-        slots[slot] = false
-        free_count = free_count + 1
-        free[free_count] = slot
-        collected(value)
+        if value and alive[slot] == nil then
+            slots[slot] = false
+            free_count = free_count + 1
+            free[free_count] = slot
+            collected(value)
+        end
     end
-    Handle = ffi.metatype('struct { const int32_t slot; }', meta)
+end
+
+local is_collecting = false     -- whether the present cycle is one of collect()
+
+-- Does so at the end of each cycle, which finds what this makes dead. After those of collect() that
+-- does it itself, because LuaJIT compiles no loop within a finalizer.
+local function arm()
+    getmetatable(newproxy(true)).__gc = function()
+        arm()
+        if not is_collecting then reap() end
+    end
+end
+
+-- Makes the type of all handles. meta: its metamethods; on_collected(value): called when the handle
+-- of this value is dead
+function M.define(meta, on_collected)
+    Handle, collected = ffi.metatype('struct { const int32_t slot; }', meta), on_collected
+    arm()
 end
 
 -- Handles that are made before the next collection. The collector alone would let garbage grow for
 -- ever: what a dead handle leads to counts as alive in the cycle that finds the handle dead, and
 -- a cycle begins when the heap has doubled. The limit grows with the heap, all of which a
 -- collection goes through.
-local least_limit = 8192
+local least_limit = 16384
 local limit = least_limit
 
 local function collect()
+    is_collecting = true
     collectgarbage()
+    is_collecting = false
+    reap()
     limit = math.max(least_limit, 2 * (slot_count - free_count), collectgarbage 'count' / 4)
 end
 
@@ -60,9 +81,11 @@ function M.new(value)
     else
         slot = slot_count + 1
         slot_count = slot
+        slots[slot] = false
     end
-    slots[slot] = value
-    return Handle(slot)
+    local handle = Handle(slot)         -- which may collect: the slot is still empty then
+    alive[slot], slots[slot] = handle, value
+    return handle
 end
 
 function M.is(value)

@@ -89,6 +89,30 @@ for _, d in ipairs(part.devices()) do
     end
 end
 
+-- Computed often, an expression goes a way of its own: straight.lua.
+for _, d in ipairs(part.devices()) do
+    it('arrays compute the same when they are computed again, on ' .. d.name, function()
+        local function f(a, b) return 2 * a + (b - a):abs() * b end
+        local function check(a, b, x, y, n)
+            local made, expected = f(a, b):eval(), 2 * x + math.abs(y - x) * y
+            assert.same({ expected, expected, n }, { made:at(0), made:at(-1), made.count })
+        end
+        local one = mare.full({ 1 }, 9, { device = d }):eval()
+        for n = 1, 12 do
+            local a, b = mare.full({ n }, n, { device = d }), mare.full({ n }, 3, { device = d })
+            a:eval()
+            b:eval()
+            check(a, b, n, 3, n)
+            check(a, a, n, n, n)
+            check(a, one, n, 9, n)
+            check(a { { nil, nil, -1 } }, b, n, 3, n)
+            local shared = b - a
+            local first, second = (2 * shared):eval(), (3 * shared):eval()
+            assert.same({ 6 - 2 * n, 9 - 3 * n }, { first:at(0), second:at(-1) })
+        end
+    end)
+end
+
 it('kernels of expressions compile for CUDA', function()
     for _, entry in ipairs(expressions) do
         local text = source.text(entry[3](null):source(), entry[1], { math = 'strict' })

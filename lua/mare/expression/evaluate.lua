@@ -10,6 +10,7 @@ local host = require 'mare.expression.host'
 local launches = require 'mare.expression.launches'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
+local straight = require 'mare.expression.straight'
 local strides = require 'mare.expression.strides'
 
 local evaluate = {}
@@ -49,9 +50,10 @@ local function visit(x, computed_in)
     if not op then return visit_leaf(x) end
     if x.mark == serial then return step(of_repeat, x.index) end
     local a, b, c = x[1], x[2], x[3]
-    local sig = step(op.sigs, visit(a, x.computed_in))
-    if b then sig = step(sig, visit(b, x.computed_in)) end
-    if c then sig = step(sig, visit(c, x.computed_in)) end
+    local to = x.structure.computed_in
+    local sig = step(op.sigs, visit(a, to))
+    if b then sig = step(sig, visit(b, to)) end
+    if c then sig = step(sig, visit(c, to)) end
     operation_count = operation_count + 1
     x.mark, x.index = serial, operation_count
     return sig
@@ -173,34 +175,14 @@ local function run_flat(sig, roots, shape, device, mask, outputs)
 end
 
 local whole = { offset = 0, strides = false }
+local last_kernel           -- of the last expression, if it was flat
 
--- Launches arguments keep memory alive, so those of large arrays are let go: the
--- one element that takes their place is of any type.
-local large = 2 ^ 16
-local substitutes = setmetatable({}, { __mode = 'k' })
-
-local function let_go(kernel, outputs, device)
-    local cell = substitutes[device]
-    if not cell then
-        cell = bound.allocate(device, 'bytes', 16)
-        substitutes[device] = cell
-    end
-    local at = 0
-    for _ = 1, #outputs do
-        bound.set_memory(kernel.handle, at, cell)
-        at = at + 1
-    end
-    for k = 1, leaf_count do
-        if leaves[k].version then
-            bound.set_memory(kernel.handle, at, cell)
-            at = at + 1
-        end
-    end
-end
+local large = 2 ^ 16        -- bytes or elements of results whose launches keep no memory
 
 -- Computes what was visited into the memory of outputs.
 local function run(sig, roots, shape, device, target, outputs)
     if shape.count == 0 then return end
+    last_kernel = nil
     local count = launches.run
     if host.takes(device) then
         host.run(sig, roots, shape, layouts_of, target, outputs, leaves, numbers)
@@ -211,26 +193,46 @@ local function run(sig, roots, shape, device, target, outputs)
     local kernel = mask and run_flat(sig, roots, shape, device, mask, outputs)
         or run_strided(sig, roots, shape, device, target, outputs)
     launches.queue(kernel)
-    if outputs[1].bytes > large or outputs[1].count > large then let_go(kernel, outputs, device) end
+    if outputs[1].bytes > large or outputs[1].count > large then
+        straight.let_go(kernel, device, kernel.numbers_at - 1)
+    end
+    last_kernel = mask and kernel
 end
 
 -- ---- evaluation ----
 
 local one_root, one_output = {}, {}
 
--- Computes a pending node; it is a leaf then. Returns it.
-function evaluate.node(node)
-    if node.version then return node end
-    node.refs = node.refs + 1           -- its handle may be collected meanwhile
+-- Computes a pending node, which is held, in the general way.
+local function compute(node, key)
+    local structure, is_learnt = node.structure, node.op and node.structure.times > 0
     store_used(node, serial + 1)
     begin()
     local sig = visit(node)
     local version = memory.new(node.device, node.type, node.shape.count)
     one_root[1], one_output[1] = node, version
     run(sig, one_root, node.shape, node.device, whole, one_output)
+    if key and last_kernel then straight.remember(structure, node.device, key, last_kernel) end
+    if is_learnt and structure.straight == nil and not node.device.is_null then
+        straight.learn(node)
+    end
+    if node.op then structure.times = structure.times + 1 end
     nodes.become(node, version)
     one_root[1], one_output[1] = false, false
     forget()
+end
+
+-- Computes a pending node; it is a leaf then. Returns it.
+function evaluate.node(node)
+    if node.version then return node end
+    node.refs = node.refs + 1           -- its handle may be collected meanwhile
+    local go, version, key = node.structure.straight
+    if go then version, key = go(node) end
+    if version then
+        nodes.become(node, version)
+    else
+        compute(node, key)
+    end
     nodes.release(node)
     return node
 end
@@ -288,7 +290,7 @@ function evaluate.reduced(node, desc, axes, version)
         launches.set_reduction(kernel, axes, layout)
         launches.queue(kernel)
         if version.bytes > large or node.shape.count > large then
-            let_go(kernel, outputs, device)
+            straight.let_go(kernel, device, kernel.numbers_at - 1)
         end
     end
     forget()

@@ -2,11 +2,11 @@
 -- to be computed reads it. Otherwise what is written becomes the next version of
 -- the array, and the older one stays as it is until its readers are done:
 --
---     { cell, type, device, count, bytes      the memory; bytes is 0 if it is another's
+--     { cell, type, device, count
+--       bytes      of the memory; 0 of another's, which must stay where it is
 --       refs       leaves that show it
 --       readers    pending operations that read it
---       moved      the next version, once there is one
---       fixed      whether it must stay where it is, as the fields of a simulation }
+--       moved      the next version, once there is one }
 
 local bound = require 'bindings.array'
 
@@ -16,14 +16,13 @@ local memory = {}
 function memory.new(device, type, count)
     local bytes = (count > 0 and count or 1) * type.size
     return { cell = bound.allocate(device, type.name, bytes), type = type, device = device,
-        count = count, bytes = bytes, refs = 0, readers = 0, moved = false, fixed = false }
+        count = count, bytes = bytes, refs = 0, readers = 0, moved = false }
 end
 
 -- Returns a version that is the memory of a buffer.
 function memory.of_buffer(buffer, type)
     return { cell = bound.share(buffer), type = type, device = buffer.device,
-        count = buffer.size / type.size, bytes = 0, refs = 0, readers = 0, moved = false,
-        fixed = true }
+        count = buffer.size / type.size, bytes = 0, refs = 0, readers = 0, moved = false }
 end
 
 -- Returns the newest version of the same array.

@@ -4,13 +4,14 @@
 --     { op           of operations.lua; false of a leaf
 --       shape, type, device
 --       [1], [2], [3]  of an operation: its operands, nodes or numbers
---       computed_in  of an operation: the type that operands are converted to
 --       size         nodes of the expression; leaves: those that show memory
 --       version      of a leaf: of memory.lua; false of the leaf whose elements are
 --                    their numbers 0, 1, 2, ...
 --       offset       of a leaf: its first element in the version
 --       strides      of a leaf: elements from one to the next along each axis, or
 --                    false if they lie one after another
+--       structure    of straight.lua; its computed_in is the type that the operands
+--                    of an operation are converted to
 --       refs         handles and operations that hold it
 --       held }       operations that hold it
 --
@@ -24,16 +25,16 @@ local nodes = {}
 -- Returns a leaf that shows a version.
 function nodes.leaf(version, type, shape, offset, strides)
     version.refs = version.refs + 1
-    return { op = false, shape = shape, type = type, device = version.device, computed_in = false,
-        size = 1, leaves = 1, version = version, offset = offset, strides = strides, refs = 0,
-        held = 0, mark = 0, index = 0, used = 0, used_by = false }
+    return { op = false, shape = shape, type = type, device = version.device, size = 1, leaves = 1,
+        version = version, offset = offset, strides = strides, refs = 0, held = 0, mark = 0,
+        index = 0, used = 0, used_by = false, structure = type.structure }
 end
 
 -- Returns a leaf whose elements are their numbers; it takes no memory.
 function nodes.numbers(device, type, shape)
-    return { op = false, shape = shape, type = type, device = device, computed_in = false,
-        size = 1, leaves = 0, version = false, offset = 0, strides = false, refs = 0,
-        held = 0, mark = 0, index = 0, used = 0, used_by = false }
+    return { op = false, shape = shape, type = type, device = device, size = 1, leaves = 0,
+        version = false, offset = 0, strides = false, refs = 0, held = 0, mark = 0, index = 0,
+        used = 0, used_by = false, structure = type.structure_of_numbers }
 end
 
 local function hold(x)
@@ -49,11 +50,43 @@ local function take(node, x)
     node.size, node.leaves = node.size + x.size, node.leaves + x.leaves
 end
 
+-- Returns the structure after another one: see straight.lua.
+local function step(from, x, computed_in)
+    local key = type(x) == 'number' and computed_in or x.structure
+    local found = from[key]
+    if not found then
+        found = { times = 0 }
+        from[key] = found
+    end
+    return found
+end
+
+local function structure_of(op, computed_in, x, y, z)
+    local structure = op.structures
+    if x then structure = step(structure, x, computed_in) end
+    if y then structure = step(structure, y, computed_in) end
+    if z then structure = step(structure, z, computed_in) end
+    structure.computed_in = computed_in
+    return structure
+end
+
+-- Whether no operand of an operation was computed since it was made, nor any below.
+function nodes.is_fresh(node)
+    if not node.op then return true end
+    for k = 1, 3 do
+        local x = node[k]
+        if x and type(x) ~= 'number' and not nodes.is_fresh(x) then return false end
+    end
+    local structure = node.structure
+    return structure_of(node.op, structure.computed_in, node[1], node[2], node[3]) == structure
+end
+
 -- Returns a pending operation. x, y, z: its operands, false where it has none
 function nodes.operation(op, type, computed_in, shape, device, x, y, z)
     local node = { x, y, z, op = op, shape = shape, type = type, device = device,
-        computed_in = computed_in, size = 1, leaves = 0, version = false, offset = 0,
-        strides = false, refs = 0, held = 0, mark = 0, index = 0, used = 0, used_by = false }
+        size = 1, leaves = 0, version = false, offset = 0,
+        strides = false, refs = 0, held = 0, mark = 0, index = 0, used = 0, used_by = false,
+        structure = structure_of(op, computed_in, x, y, z) }
     if x then take(node, x) end
     if y then take(node, y) end
     if z then take(node, z) end
@@ -99,7 +132,7 @@ nodes.release = release
 function nodes.become(node, version)
     forget(node)
     node.op, node.version, node.size, node.leaves = false, version, 1, 1
-    node.offset, node.strides = 0, false
+    node.offset, node.strides, node.structure = 0, false, node.type.structure
     version.refs = version.refs + 1
     version.readers = version.readers + node.held
 end

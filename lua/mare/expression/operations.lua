@@ -17,7 +17,7 @@ local operations = {}
 
 local function define(name, domain, rule, tree)
     operations[name] = { name = name, domain = domain, rule = rule, tree = tree, sigs = {},
-        wants_type = false }
+        structures = { times = 0 }, wants_type = false }
     return operations[name]
 end
 

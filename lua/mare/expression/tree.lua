@@ -66,7 +66,7 @@ end
 local value_of
 
 local function operand(state, node, k)
-    local x, to = node[k], node.computed_in
+    local x, to = node[k], node.structure.computed_in
     if type(x) == 'number' then return number(state, to) end
     local value = value_of(state, x)
     if k == 1 and node.op.first_as_it_is then return value end
@@ -78,9 +78,9 @@ local function computed(state, node)
     for k = 1, 3 do
         if node[k] then list[#list + 1] = operand(state, node, k) end
     end
-    if op.wants_type then list[#list + 1] = node.computed_in end
+    if op.wants_type then list[#list + 1] = node.structure.computed_in end
     local value = op.tree(unpack(list))
-    local is_cut = node.type.narrow and node.computed_in.narrow and op.name ~= 'where'
+    local is_cut = node.type.narrow and node.structure.computed_in.narrow and op.name ~= 'where'
         and not op.name:find '^to '
     return is_cut and m[node.type.name](value) or value
 end

@@ -11,6 +11,7 @@
 --     computed: the type of dialect/types.lua that kernels compute it in; of
 --         complex numbers that of their parts
 --     size: bytes of an element
+--     structure, structure_of_numbers: of leaves of the type, see straight.lua
 --     narrow: whether a value computed must be cut to the type
 
 local errors = require 'bindings.errors'
@@ -19,7 +20,8 @@ local types = { names = {} }
 
 local function define(name, kind, bits, size, stored, computed)
     local type = { name = name, kind = kind, bits = bits, size = size, stored = stored,
-        computed = computed, signed = not name:find '^u' }
+        computed = computed, signed = not name:find '^u', structure = {},
+        structure_of_numbers = {} }
     types[name] = type
     types.names[#types.names + 1] = name
     return type

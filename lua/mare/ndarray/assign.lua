@@ -66,7 +66,7 @@ end
 -- Whether a leaf shows all of its version, which may lie elsewhere.
 local function is_whole(leaf)
     return not leaf.strides and leaf.offset == 0 and leaf.shape.count == leaf.version.count
-        and not leaf.version.fixed
+        and leaf.version.bytes > 0
 end
 
 -- Writes a node into a new version of a leaf's array.

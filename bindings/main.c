@@ -14,6 +14,11 @@
  * waits and downloads look at the flag instead. A compiled loop that calls none of them is ended
  * by a timer that finds the program counter in compiled code all the time.
  *
+ * C that computes and does not return, as libhdf5 in a loop on a damaged file, is ended by the next
+ * signal, or by a SIGTERM or SIGHUP alone: what sends those, as a batch system, sends no more. It
+ * gets BUSY_LIMIT of processor time of this thread: to wait for a device or a disk costs none, and
+ * a checkpoint under way is worth its time. What waits for ever gets IDLE_LIMIT.
+ *
  * What asks for an end may send its signal twice: GNU timeout sends one to its child and, at once,
  * one to the group that the child is in. A repeat counts where it comes late enough to be meant.
  */
@@ -48,6 +53,9 @@ enum { TICK = 20, TICKS = 5 };
 /* Milliseconds after which one who waits for C is told */
 enum { SILENCE = GRACE - TICK * TICKS };
 
+/* Milliseconds that C may go on after a SIGTERM or SIGHUP, of processor time and of any time */
+enum { BUSY_LIMIT = 5000, IDLE_LIMIT = 60000 };
+
 /* Milliseconds: repeats that come sooner are one signal, from a keyboard and from a program */
 enum { KEY_REPEAT = 100, REPEAT = 1000 };
 
@@ -64,13 +72,18 @@ static int ticks;               /* of the timer in compiled code, one after the 
 static int lives = 1;           /* signals that nobody need answer before one kills */
 static volatile sig_atomic_t unanswered;
 static volatile int64_t counted_at;     /* milliseconds: the last of those */
+static volatile int64_t busy_before;    /* milliseconds of processor time: the same */
 
 /* ---- signals ---- */
 
-static int64_t milliseconds(void) {
+static int64_t milliseconds_of(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+static int64_t milliseconds(void) {
+    return milliseconds_of(CLOCK_MONOTONIC);
 }
 
 /* Drops what is being recorded for compilation now: LuaJIT does so at the next instruction, when
@@ -122,6 +135,12 @@ static void set_hook(void) {
     set_timer(SILENCE);
 }
 
+/* Ends the process as the signal does where nobody handles it. */
+static void die(int number) {
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
 /* A signal comes to a thread of OpenCL, CUDA or HDF5, too: always where the first thread is in its
  * handler. LuaJIT's hook is for the thread that runs it only. */
 static void on_signal(int number) {
@@ -132,12 +151,12 @@ static void on_signal(int number) {
     int64_t now = milliseconds(), least = number == SIGINT ? KEY_REPEAT : REPEAT;
     if (unanswered && now - counted_at < least) return;
     if (unanswered >= lives) {
-        signal(number, SIG_DFL);
-        raise(number);
+        die(number);
         return;
     }
     interrupted = number;
     counted_at = now;
+    busy_before = milliseconds_of(CLOCK_THREAD_CPUTIME_ID);
     unanswered++;
     if (held) return;
     set_hook();
@@ -159,11 +178,20 @@ static uintptr_t program_counter(const ucontext_t *at) {
 #endif
 }
 
+/* Whether C has had its time after a signal that is not repeated. */
+static int is_overdue(void) {
+    if (interrupted == SIGINT) return 0;
+    int64_t busy = milliseconds_of(CLOCK_THREAD_CPUTIME_ID) - busy_before;
+    return busy >= BUSY_LIMIT || milliseconds() - counted_at >= IDLE_LIMIT;
+}
+
+static void say(const char *text) {
+    if (write(STDERR_FILENO, text, strlen(text)) < 0) patience = 0;
+}
+
 /* From 0.8 s after the signal on, until Lua answers: C that runs, as in a wait for a device, does
  * not stop, and compiled code of a script does not look. */
 static void on_silence(int number, siginfo_t *info, void *at) {
-    static const char text[] = "\nmare: waiting for what runs on a device or in C; "
-                               "more of Ctrl-C end Mare\n";
     (void)info;
     if (!pthread_equal(pthread_self(), thread)) {
         pthread_kill(thread, number);
@@ -175,16 +203,17 @@ static void on_silence(int number, siginfo_t *info, void *at) {
     }
     int is_compiled = !armed && !ends_at && is_compiled_lua(program_counter(at));
     ticks = is_compiled ? ticks + 1 : 0;
-    if (ticks == TICKS) {
-        signal(interrupted, SIG_DFL);
-        raise(interrupted);
-    }
+    if (ticks == TICKS) die(interrupted);
     if (is_compiled) return;
     set_timer(200);
+    if (is_overdue()) {
+        say("mare: what runs in C does not end\n");
+        die(interrupted);
+    }
     if (patience > 1 || (ends_at && milliseconds() < ends_at + 200)) return;
-    if (armed) stop_timer();
+    if (armed && interrupted == SIGINT) stop_timer();
     patience = 2;
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0) patience = 0;
+    say("\nmare: waiting for what runs on a device or in C; more of Ctrl-C end Mare\n");
 }
 
 static void ignore_sample(void *data, lua_State *L, int samples, int vm_state) {

@@ -36,7 +36,7 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
 
 Ctrl-C and SIGTERM end a run after the steps that are under way. A loop of a script's own
 ends within a second, unless it waits for a device or in C: Mare then says so, and a second signal
-ends it at once (a SIGTERM a second later).
+ends it at once (a SIGTERM a second later). One SIGTERM alone ends C that computes on for 5 s.
 ]]
 
 -- What `mare COMMAND --help` prints after the command's line of the usage.

@@ -1,0 +1,65 @@
+-- Tests that Mare ends where C does not: in H5Fopen() of a damaged NetCDF-4 file, for which
+-- tests/fake/endless.c stands.
+
+local host = require 'bindings.host'
+local netcdf = require 'bindings.netcdf'
+local sample = require 'tests.sample'
+local terminal = require 'tests.pseudo_terminal'
+local trial = require 'tests.scenarios.trial'
+
+local library = host.launcher:match '^(.*)/' .. '/tests/fake_system/libendless.so'
+local numbers = { TERM = 15, HUP = 1, INT = 2 }
+local folder, child
+
+before_each(function()
+    folder = trial.new_folder()
+    netcdf.create(folder .. '/a.nc'):close()
+end)
+after_each(function()
+    child:stop()
+    trial.remove(folder)
+end)
+
+local function open_file(how)
+    child = terminal.start({ 'info', folder .. '/a.nc' },
+        { 'LD_PRELOAD=' .. library, 'MARE_ENDLESS=' .. how })
+    assert(child:see('inside', 60), 'H5Fopen is not called: ' .. child.text)
+end
+
+-- Sends a signal, sees that Mare says what it waits for and that it goes on for so many seconds.
+local function goes_on_after(name, seconds)
+    child:kill(name)
+    assert(child:see('waiting for what runs', 20), 'nothing is said: ' .. child.text)
+    assert.is_nil(child:see(nil, seconds), child.text)
+end
+
+local function ends_by(name, patience)
+    assert.is_truthy(child:see(nil, patience), 'goes on: ' .. child.text)
+    assert.equal(-numbers[name], child:stop())
+end
+
+describe('C that does not return', function()
+    for name, seconds in pairs { TERM = 0.5, HUP = 0.5, INT = 7 } do
+        it('is ended by a second SIG' .. name, function()
+            open_file 'busy'
+            goes_on_after(name, seconds)
+            child:kill(name)
+            ends_by(name, 5)
+        end)
+    end
+
+    for _, name in ipairs(sample({ 'TERM', 'HUP' }, 1)) do
+        it('is ended by one SIG' .. name .. ' after some seconds of computing', function()
+            open_file 'busy'
+            goes_on_after(name, 2)
+            ends_by(name, 60)
+            assert.matches('what runs in C does not end', child.text)
+        end)
+    end
+
+    it('has more time where it waits', function()
+        open_file 'idle'
+        goes_on_after('TERM', 7)
+        if os.getenv 'MARE_TESTS' == 'long' then ends_by('TERM', 70) else child:kill 'KILL' end
+    end)
+end)

@@ -102,7 +102,7 @@ reference.fluxes = {
     end,
     hllc_straight = function(l, r, gamma)
         local f, w, s, contact = hllc(l, r, gamma)
-        local most = abs(w[3] / (s - contact) * (contact - w[2]))
+        local most = abs(w[3] / (s - contact)) * min(abs(contact), abs(contact - w[2]))
         local shear = abs(w[1] * (s - w[2])) * max(min(l[3] - r[3], most), -most)
         return { f[1], f[2], f[3] + shear, f[4] + shear * w[3] }
     end,

@@ -5,9 +5,12 @@
  * Yuan 2014). However small the disturbance is there, the normal velocity changes over the outer
  * wave by a share of it; at a contact or a shear layer it does not change at all. So the jump of
  * transverse velocity that diffuses is at most that change, times the Mach number of the transverse
- * flow, without which slow vortices would be damped. Contacts and shear layers stay exact, and what
- * has no transverse velocity is as with HLLC. Who moves along sees another Mach number: a
- * shock that is to stay straight has gas in motion on one side at least. */
+ * flow, without which slow vortices would be damped. It is at most the contact's velocity, too:
+ * where that is 0, a mirrored problem takes the state of the other side.
+ *
+ * Contacts and shear layers stay exact, and what has no transverse velocity is as with HLLC. Who
+ * moves along sees another Mach number: a shock that is to stay straight has gas in motion on one
+ * side at least. */
 
 #include "physics/euler/twice.h"
 
@@ -19,7 +22,8 @@ MR_FN flux sheared_star_flux(face l, face r, primitive w, real s, real a, real c
     real change = contact - w.un, twice = s + s;
     real heat = R(2.0) * gamma * mr_rcp(gamma - R(1.0)) * w.p;
     real inner = mr_fma(a, mr_fma(twice, change, w.un * w.un), heat * (s - w.un));
-    real most = mr_abs(w.ut * inverse * change), across = mr_abs(a);
+    real least = mr_min(mr_abs(contact), mr_abs(change));
+    real most = mr_abs(w.ut * inverse) * least, across = mr_abs(a);
     real jump = mr_max(mr_min(l.ut - r.ut, most), -most);
     f.rho = a * part;
     f.mn = mr_fma(f.rho, contact, mr_fma(a, change, w.p));

@@ -11,7 +11,9 @@
 #include LIMITER
 
 MR_FN signals signals_of(cell q, parameters k) {
-    waves n = waves_of(primitive_of(q, k), k), t = waves_of(primitive_of(turned(q), k), k);
+    parameters across = turned_parameters(k);
+    waves n = waves_of(primitive_of(q, k), k);
+    waves t = waves_of(primitive_of(turned(q), across), across);
     signals s = { mr_max(-n.slowest, n.fastest), mr_max(-t.slowest, t.fastest) };
     return s;
 }

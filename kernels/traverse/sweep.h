@@ -54,7 +54,8 @@ MR_FN sweep sweep_along_x(part p, int columns, real dt, parameters k) {
 }
 
 MR_FN sweep sweep_along_y(part p, int columns, real dt, parameters k) {
-    sweep s = { 0, 0, columns, p.stride, p.plane, dt * p.inv_dy, p.inv_dy, p.inv_dx, k };
+    sweep s = { 0, 0, columns, p.stride, p.plane, dt * p.inv_dy, p.inv_dy, p.inv_dx,
+        turned_parameters(k) };
     return s;
 }
 

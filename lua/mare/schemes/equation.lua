@@ -25,7 +25,8 @@ local allowed = {
 }
 local field_keys = { name = 'string', symbol = 'string', vector = 'string',
     axis = { x = true, y = true }, long_name = 'string', units = 'string' }
-local parameter_keys = { name = 'string', default = 'number', range = 'table' }
+local parameter_keys = { name = 'string', default = 'number', range = 'table', vector = 'string',
+    axis = { x = true, y = true } }
 
 -- Fluxes that any equation has which brings waves_of() and conserved_of().
 local general_fluxes = {
@@ -59,12 +60,13 @@ local function check_count(what, list, least)
     end
 end
 
--- The vectors, array of { name, x = plane, y = plane }, in the order in which they begin.
+-- The vectors, array of { name, x = plane, y = plane }, in the order in which they begin; of
+-- parameters the places in their list, from 0.
 local function vectors_of(what, fields)
     local list = {}
     for plane, field in ipairs(fields) do
         if (field.vector == nil) ~= (field.axis == nil) then
-            errors.argument("%s: field '%s': vector and axis go together", what, field.name)
+            errors.argument("%s: '%s': vector and axis go together", what, field.name)
         end
         local name = field.vector
         if name and not list[name] then
@@ -120,7 +122,7 @@ local function check_parameters(what, parameters)
     for k, p in ipairs(parameters) do
         local where = ('%s: parameter %d'):format(what, k)
         errors.fields(where, p, parameter_keys)
-        check_symbol(where, p.name, seen)
+        check_symbol(where, p.name and symbol_of(p), seen)
         local range = p.range or { -math.huge, math.huge }
         if #range ~= 2 or range[1] > range[2] then
             errors.argument('%s: range of %s must be { least, most }', where, p.name)
@@ -210,6 +212,7 @@ function equation.new(desc)
     check_parameters(what, desc.parameters or {})
     for key, value in pairs(desc) do self[key] = self[key] or value end
     self.parameters, self.halo = desc.parameters or {}, check_halo(what, desc.halo or 2)
+    self.parameter_vectors = vectors_of(what .. ': parameters', self.parameters)
     self.fluxes = desc.fluxes or general_fluxes
     derive.check(derived_of(self))
     return setmetatable(self, Equation)
@@ -222,22 +225,33 @@ local function name_list(defines, word, names)
     return #names
 end
 
-local function parameter_names(self)
+-- What the parameters are called in kernels.
+local function parameter_symbols(self)
     local names = {}
-    for k, p in ipairs(self.parameters) do names[k] = p.name end
+    for k, p in ipairs(self.parameters) do names[k] = symbol_of(p) end
     return names[1] and names or { 'none' }
 end
 
--- The struct by which kernels take the parameters, on a line.
+-- The struct by which kernels take the parameters, and the function that sees its vectors from the
+-- other axis, each on a line.
 local function struct_of(self)
-    return ('typedef struct parameters { real %s; } parameters;')
-        :format(table.concat(parameter_names(self), ', '))
+    local turns = {}
+    for k, v in ipairs(self.parameter_vectors) do
+        turns[k] = ('to.%sn = k.%st; to.%st = k.%sn; '):format(v.name, v.name, v.name, v.name)
+    end
+    return ('typedef struct parameters { real %s; } parameters;\n'):format(
+        table.concat(parameter_symbols(self), ', '))
+        .. ('MR_FN parameters turned_parameters(parameters k) { parameters to = k; %sreturn to; }')
+        :format(table.concat(turns))
 end
 
 -- The numbers of the parameters as values for kernels: those of their argument `k`.
 function Equation:values(numbers)
     local values = {}
-    for _, name in ipairs(parameter_names(self)) do values[name] = numbers[name] or 0 end
+    for k, name in ipairs(parameter_symbols(self)) do
+        local p = self.parameters[k]
+        values[name] = p and numbers[p.name] or 0
+    end
     return { k = values }
 end
 

@@ -16,7 +16,7 @@
 --                   normal of a face; q.m.n and q.m.t are a vector's components along
 --                   the normal and across it, and count as two results, n first
 --     speed(q, p)   the lowest and the highest velocity of signals along the normal
---     parameters    { name = number }: p.name
+--     parameters    { name = number or mare.vector(x, y) }: p.name, p.name.n, p.name.t
 --     primitives, primitive(q, p), conserved(w, p)
 --                   names of other variables, which are interpolated between cells, and
 --                   how they follow; flux and speed are then called with them, and so
@@ -193,10 +193,10 @@ local function refuse_places(what, f)
     end
 end
 
-local function code_of(what, desc, parameter_names)
+local function code_of(what, desc, parameter_list)
     local unknowns = names_of(desc.fields)
     local interpolated = names_of(desc.primitives)
-    local q, p = record('cell', desc.fields), types.record('parameters', parameter_names)
+    local q, p = record('cell', desc.fields), types.record('parameters', parameter_list)
     local w = record('primitive', desc.primitives)
     local list = {
         { f = desc.flux, name = 'lua_flux', parameters = { w, p }, results = #unknowns },
@@ -224,7 +224,8 @@ local function code_of(what, desc, parameter_names)
     if desc.source then
         refuse_places(what, desc.source)
         list[#list + 1] = { f = desc.source, name = 'lua_source',
-            parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real', p },
+            parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real',
+                types.record('parameters', parameter_list, nil, 'y', 'x') },
             results = #unknowns }
         texts[#texts + 1] = source_code(desc.source, turned_names(desc.fields))
     end
@@ -248,34 +249,62 @@ local function values_of(list, ...)
     return values
 end
 
+-- Returns the parameters as a function of the script reads them.
+local function parameter_values(given, numbers)
+    local values = {}
+    for name in pairs(given) do
+        local x = numbers[name .. '_x']
+        values[name] = numbers[name] or { n = x, t = numbers[name .. '_y'] }
+    end
+    return values
+end
+
 -- What `initial` gives to the unknowns.
 local function conserver(desc)
     if not desc.conserved then return nil end
     return function(scheme, ...)
-        return desc.conserved(values_of(desc.primitives, ...), scheme.numbers)
+        return desc.conserved(values_of(desc.primitives, ...),
+            parameter_values(desc.parameters or {}, scheme.numbers))
     end
 end
 
 -- ---- equations ----
 
+local function is_vector(value)
+    return type(value) == 'table' and type(value.x) == 'number' and type(value.y) == 'number'
+end
+
+-- Returns the parameters as equation.lua wants them, and their names for a record.
 local function parameters_of(what, given)
-    local names, list = {}, {}
+    local names, list, entries = {}, {}, {}
     for name, value in pairs(given) do
-        if type(value) ~= 'number' then
-            errors.argument("%s: parameter '%s' must be a number, not %s", what, tostring(name),
-                type(value))
+        if type(name) ~= 'string' or not name:find '^%l[%w_]*$'
+            or type(value) ~= 'number' and not is_vector(value) then
+            errors.argument("%s: parameter '%s' must be a number or mare.vector(x, y), not %s",
+                what, tostring(name), type(value))
         end
         names[#names + 1] = name
     end
     table.sort(names)
-    for k, name in ipairs(names) do list[k] = { name = name, default = given[name] } end
-    return list, names
+    for k, name in ipairs(names) do
+        local value = given[name]
+        entries[k] = is_vector(value) and { vector = name } or name
+        for _, axis in ipairs(is_vector(value) and { 'x', 'y' } or {}) do
+            list[#list + 1] = { name = name .. '_' .. axis, vector = name, axis = axis,
+                default = value[axis] }
+        end
+        if not is_vector(value) then list[#list + 1] = { name = name, default = value } end
+    end
+    return list, entries
 end
 
--- Returns a vector in the plane, as a field of mare.equations.
-function equations.vector(name)
-    errors.wanted('mare.vector', 'string', name)
-    return { vector = name }
+-- mare.vector 'm' is a vector in the plane, as a field; mare.vector(x, y) is one of these
+-- components, as a parameter.
+function equations.vector(x, y)
+    if type(x) == 'string' and y == nil then return { vector = x } end
+    errors.wanted('mare.vector: x', 'number', x)
+    errors.wanted('mare.vector: y', 'number', y)
+    return { x = x, y = y }
 end
 
 -- Returns a scheme. The table is described above; options = of mare.options, where
@@ -294,11 +323,11 @@ function equations.new(desc)
     desc = setmetatable({ primitives = desc.primitives or desc.fields }, { __index = desc })
     check_names(what .. ': field', desc.fields)
     check_names(what .. ': primitive', desc.primitives)
-    local parameters, names = parameters_of(what, desc.parameters or {})
+    local parameters, entries = parameters_of(what, desc.parameters or {})
     local made = equation.new {
         name = desc.name or 'equations', title = desc.title, fields = fields_of(desc.fields),
         primitives = names_of(desc.primitives), parameters = parameters,
-        code = code_of(what, desc, names), source = desc.source ~= nil,
+        code = code_of(what, desc, entries), source = desc.source ~= nil,
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
         units = desc.units,
     }

@@ -31,3 +31,8 @@ MR_FN real group_maximum(MR_LOCAL_PTR real *partial, int me, real value) {
 }
 
 #endif
+
+/* Stores the group's maximum in its place. */
+MR_FN void store_maximum(MR_GLOBAL real *maxima, real value, int is_due) {
+    if (mr_lid_x() == 0 && is_due) maxima[mr_group_y() * mr_groups_x() + mr_group_x()] = value;
+}

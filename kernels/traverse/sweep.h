@@ -25,17 +25,6 @@
 #include "traverse/rows.h"
 #include EQUATION
 #include "traverse/update.h"
-
-/* What a launch goes over: a part of the grid, whose cells lie as in layout.h, one over their size,
- * how the source acts on its ghost rows (sources.h), along which axes it goes around (1 along x, 2
- * along y), and the place of its first group's rate among the maxima. */
-typedef struct part {
-    int nx, ny, stride;
-    mr_index plane;
-    real inv_dx, inv_dy, south, north;
-    int wraps, slot;
-} part;
-
 #include "traverse/sources.h"
 
 /* What a work-item does: rows first .. end - 1 of its lanes that are among the first `columns`. */
@@ -119,8 +108,8 @@ MR_FN real lane_rate(const cells *q, int l, sweep s) {
 
 /* Called by all work-items at the end of a last sweep, each with its largest signal rate; what is
  * no state gives a NaN. */
-MR_FN void put_maximum(MR_GLOBAL real *maxima, MR_LOCAL_PTR real *partial, real rate, real dt) {
+MR_FN void put_maximum(MR_GLOBAL real *maxima, MR_LOCAL_PTR real *partial, real rate, int is_due) {
     rate = group_maximum(partial, mr_lid_x(), rate);
     if (rate < R(0.0)) rate = mr_sqrt(rate);
-    if (mr_lid_x() == 0 && dt > R(0.0)) maxima[mr_group_y() * mr_groups_x() + mr_group_x()] = rate;
+    store_maximum(maxima, rate, is_due);
 }

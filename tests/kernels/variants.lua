@@ -6,6 +6,7 @@
 -- precision unless the defines say otherwise. A file of one precision gives an empty list for the
 -- other; what only CUDA compiles says cuda = true.
 
+local domain = require 'mare.ocean.domain'
 local euler = require 'mare.schemes.euler'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
@@ -141,19 +142,36 @@ local function volume(precision, team, k)
     return { tostring(k), defines }
 end
 
-local function volume_rate(precision, team)
+local function three_volumes(precision, team)
     return { volume(precision, team, 1), volume(precision, team, 2), volume(precision, team, 3) }
 end
 
 -- The largest is for those whose lanes shuffle: others take half a minute over it.
 local function volumes(precision, team)
-    local list = volume_rate(precision, team)
+    local list = three_volumes(precision, team)
     if team ~= 32 then table.remove(list, 2) end
     return list
 end
 
+local ocean = { program = function(_, file, desc) return domain.program(file, desc) end }
+
+-- The signal rates of the ocean's schemes.
+local function ocean_rates(list, precision)
+    local function add(variants, header)
+        for _, v in ipairs(variants) do
+            v[1], v.equation = header .. ' ' .. v[1], ocean
+            v[2].CELL_RATE = ('"physics/ocean/%s.h"'):format(header)
+            list[#list + 1] = v
+        end
+    end
+    add(three_volumes(precision, 32), 'volume_rate')
+    add(c_grid(1, false)(), 'c_grid_rate')
+    add(c_grid(1, true)(), 'c_grid_rate')
+    return list
+end
+
 -- What surrounds an ocean, on centres and on faces.
-local function domain()
+local function surroundings()
     local list = {}
     for staggered = 0, 1 do
         list[#list + 1] = { tostring(staggered), { STAGGERED = staggered, METRIC = staggered,
@@ -186,15 +204,15 @@ M.rows = {
     ['clock.krn'] = in_groups, ['copy.krn'] = in_columns, ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)
-        return flat_water(sweeps(precision), precision, true)
+        return ocean_rates(flat_water(sweeps(precision), precision, true), precision)
     end,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
-    ['ocean/c_grid_rate.krn'] = c_grid(1, false), ['ocean/side.krn'] = c_grid(1, true),
-    ['ocean/volumes.krn'] = volumes, ['ocean/volume_rate.krn'] = volume_rate,
-    ['ocean/open.krn'] = domain, ['ocean/sponge.krn'] = domain, ['ocean/prescribe.krn'] = domain,
-    ['ocean/drift.krn'] = domain,
+    ['ocean/side.krn'] = c_grid(1, true),
+    ['ocean/volumes.krn'] = volumes, ['ocean/open.krn'] = surroundings,
+    ['ocean/sponge.krn'] = surroundings, ['ocean/prescribe.krn'] = surroundings,
+    ['ocean/drift.krn'] = surroundings,
     ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

@@ -169,14 +169,12 @@ MR_FN real inv_south(const sea *s, int j) {
 #endif
 }
 
-/* The highest frequency (1/s) that the grid can hold in column l of row j, with h and velocities
- * of the cell; no number where h < 0. */
-MR_FN real signal_rate(const sea *s, int j, int l, real h, real u, real v, real inv_dx) {
-    mr_index at = (mr_index)j * s->stride + l;
-    real f = coriolis(s->bed, s->plane, at, s->rows, s->row_count, j);
-    real k = mr_fma(inv_dx, inv_dx, s->inv_dy * s->inv_dy);
-    real wave = mr_sqrt(mr_fma(R(4.0) * s->g * h, k, f * f));
-    return wave + (mr_abs(u) * inv_dx + mr_abs(v) * s->inv_dy);
+/* The highest frequency (1/s) that the grid can hold where water is h deep, and the rate at which
+ * the flow crosses cells. It is no number where h < 0. */
+MR_FN real signal_rate(real f, real g, real h, real u, real v, real inv_dx, real inv_dy) {
+    real k = mr_fma(inv_dx, inv_dx, inv_dy * inv_dy);
+    real wave = mr_sqrt(mr_fma(R(4.0) * g * h, k, f * f));
+    return wave + (mr_abs(u) * inv_dx + mr_abs(v) * inv_dy);
 }
 
 /* Bottom friction over dt, to divide a new transport by 1 + this: implicit, so that it is stable

@@ -32,6 +32,13 @@
 
 #define LAND R(-1e30)
 
+/* What the signal rate of a cell depends on beside its state. */
+typedef struct surroundings {
+    const MR_GLOBAL real *bed, *rows;
+    int row_count;
+    real g, viscosity;
+} surroundings;
+
 /* Land for ever, as opposed to a bed above still water, which may be flooded. */
 MR_FN int is_land(real depth) { return depth < R(-1e29); }
 

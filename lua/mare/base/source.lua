@@ -37,6 +37,17 @@ function source.text(text, name, desc)
     return program
 end
 
+-- Returns the text of a file with more arguments for its kernels where it has
+-- PARAMETERS, and their names in a row, for the define GIVEN. Core reads the
+-- arguments before the preprocessor runs, so a define cannot hold them. list:
+-- of declarations such as 'real g'.
+function source.with_parameters(file, list)
+    local names = {}
+    for k, declaration in ipairs(list) do names[k] = declaration:match '[%w_]+$' end
+    local text = source.read(file):gsub('%f[%w_]PARAMETERS%f[^%w_]', table.concat(list, ', '))
+    return text, table.concat(names, ', ')
+end
+
 -- Returns whether work-items of a warp exchange values by shuffles, which the
 -- prelude supports on NVIDIA devices, instead of through local memory. info: of
 -- the device.

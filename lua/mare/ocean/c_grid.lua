@@ -7,7 +7,6 @@ local domain = require 'mare.ocean.domain'
 local edges = require 'mare.ocean.edges'
 local errors = require 'bindings.errors'
 local shapes = require 'mare.shapes'
-local source = require 'mare.base.source'
 
 local c_grid = {}
 
@@ -44,7 +43,7 @@ end
 -- rates change with the flow.
 function c_grid.maxima(scheme, device, part)
     local function groups(cut) return select(2, work(cut, device, part.nx, part.ny)) end
-    local most = groups(shapes.find('c_grid_rate', scheme, device, 'float', part))
+    local most = groups(shapes.find('rate', scheme, device, 'float', part))
     if not scheme.nonlinear then return most end
     for _, precision in ipairs { 'float', 'double' } do
         most = math.max(most, groups(c_grid.cut(scheme, device, precision, part)))
@@ -57,19 +56,19 @@ end
 function c_grid.kernels(scheme, device, precision, host, part, maths)
     local cut, fast = c_grid.cut(scheme, device, precision, part),
         device.info.kind ~= 'cpu' and precision == 'float'
-    local measuring = shapes.find('c_grid_rate', scheme, device, precision, part)
+    local measuring = shapes.find('rate', scheme, device, precision, part)
     local function load(file, shape)
         local defines = domain.defines(host)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.OLD_AHEAD = shape.old_ahead and 1 or 0
-        return shapes.program(device, shape, source.program(file, { defines = defines,
+        return shapes.program(device, shape, domain.program(file, { defines = defines,
             math = fast and (maths or 'fast') or 'strict' }))
     end
     return {
         cut = cut, measuring = measuring,
         step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
-        rate = load('physics/ocean/c_grid_rate.krn', measuring):kernel 'c_grid_rate',
+        rate = load('traverse/max_rate.krn', measuring):kernel 'max_rate',
     }
 end
 

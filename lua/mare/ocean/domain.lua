@@ -11,6 +11,7 @@ local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local part_state = require 'mare.array.state'
 local rows = require 'mare.ocean.rows'
+local source = require 'mare.base.source'
 local timeline = require 'mare.forcing.timeline'
 local zlib = require 'bindings.zlib'
 
@@ -86,8 +87,8 @@ end
 function Domain:check_times(t_end)
     local sources = { self.forcing }
     for _, side in ipairs(self.open) do sources[#sources + 1] = side end
-    for _, source in ipairs(sources) do
-        for _, records in ipairs(source.files) do records:check_times(t_end) end
+    for _, one in ipairs(sources) do
+        for _, records in ipairs(one.files) do records:check_times(t_end) end
     end
 end
 
@@ -164,6 +165,17 @@ function domain.values(state)
     }
 end
 
+-- What takes the place of PARAMETERS in a kernel: the type `surroundings` of domain.h.
+local parameters = { 'const MR_GLOBAL real *MR_RESTRICT bed',
+    'const MR_GLOBAL real *MR_RESTRICT rows', 'int row_count', 'real g', 'real viscosity' }
+
+-- What device:program takes to compile a kernel file for the ocean. desc: as of source.program.
+function domain.program(file, desc)
+    local text, given = source.with_parameters(file, parameters)
+    desc.defines.GIVEN = given
+    return source.text(text, file, desc)
+end
+
 -- Defines of kernels that include ocean/domain.h; self is what scheme:kernels(device, precision,
 -- host) gets.
 function domain.defines(self)
@@ -172,6 +184,8 @@ function domain.defines(self)
     return {
         METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing:kind(),
         CORIOLIS = rotation[type(scheme.coriolis)],
+        CELL_RATE = scheme.staggered and '"physics/ocean/c_grid_rate.h"'
+            or '"physics/ocean/volume_rate.h"',
         STAGGERED = scheme.staggered and 1 or 0, OPEN_SIDES = #self.open > 0 and 1 or 0,
         TOTAL = (not scheme.staggered or scheme.nonlinear) and 1 or 0,
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,

@@ -6,7 +6,6 @@ local constants = require 'mare.base.constants'
 local domain = require 'mare.ocean.domain'
 local choices = require 'mare.schemes.choices'
 local shapes = require 'mare.shapes'
-local source = require 'mare.base.source'
 
 local choose, number = choices.checks 'ocean'
 
@@ -87,12 +86,12 @@ local function kernels(scheme, device, precision, host, part, maths)
         end
         defines.MARE_REAL, defines.WALLS = precision, walls
         defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
-        return shapes.program(device, cut, source.program(file, { defines = defines,
+        return shapes.program(device, cut, domain.program(file, { defines = defines,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
     end
     return {
         shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage):kernel 'stage',
-        rate = load('physics/ocean/volume_rate.krn', shape.rate):kernel 'max_rate',
+        rate = load('traverse/max_rate.krn', shape.rate):kernel 'max_rate',
     }
 end
 

@@ -257,7 +257,8 @@ end
 
 -- The defines that lists.h makes lists of; has_source: whether the source does anything.
 function Equation:defines(has_source)
-    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0 }
+    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
+        CELL_RATE = '"traverse/cell_rate.h"' }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
     defines.VECTORS = #self.vectors
@@ -271,9 +272,10 @@ end
 
 -- The parameters go before the text of the file, and an equation's own code after the types.
 local function text_of(self, file)
+    local text, given = source.with_parameters(file, { 'const parameters k' })
     local code = self.code and ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n'):format(
         self.name, self.code) or ''
-    return ('%s\n%s#line 1 "%s"\n%s'):format(struct_of(self), code, file, source.read(file))
+    return ('%s\n%s#line 1 "%s"\n%s'):format(struct_of(self), code, file, text), given
 end
 
 -- What device:program takes to compile a file of kernels/traverse/ for this equation. desc: as of
@@ -281,8 +283,9 @@ end
 function Equation:program(file, desc)
     local defines = self:defines(desc.has_source)
     for name, value in pairs(desc.defines or {}) do defines[name] = value end
-    return source.text(text_of(self, file), file,
-        { defines = defines, math = desc.math, options = desc.options })
+    local text, given = text_of(self, file)
+    defines.GIVEN = given
+    return source.text(text, file, { defines = defines, math = desc.math, options = desc.options })
 end
 
 -- ---- schemes ----

@@ -41,7 +41,7 @@ local any = count(1)
 
 local rules = {
     x = { W = wide, rows = any }, y = { W = wide, rows = any }, stage = { W = wide, rows = any },
-    rate = { W = wide, rows = any }, c_grid_rate = { W = wide, rows = any },
+    rate = { W = wide, rows = any },
     march = { W = one_of(1, 2, 4), rows = any, resident = any, DEPTH = count(2, 16) },
     tile = { W = count(1, 16) },
     linear = { W = narrow, rows = any, resident = any },

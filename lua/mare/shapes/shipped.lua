@@ -83,8 +83,4 @@ return {
         },
         cpu = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
     },
-    c_grid_rate = {
-        gpu = { W = 1, GROUP = 128, rows = 512 },
-        cpu = { W = 1, GROUP = 16, rows = 512 },
-    },
 }

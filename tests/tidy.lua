@@ -137,6 +137,30 @@ line_rule('kernels take reciprocals and roots by the words of the dialect', 'cod
         { 'kernels/prelude/cuda.h', 'return sqrt(a);\n', 0 },
     })
 
+-- Numbers that Lua and kernels agree on.
+local constants = {}
+do
+    local file = io.open(root .. '/lua/mare/base/constants.lua')
+    for name in (file and file:read '*a' or ''):gmatch '%f[%w_](%u[%u%d_]+) = ' do
+        constants[name] = true
+    end
+end
+
+line_rule('a number that Lua and kernels agree on stands in base/constants.lua only', 'lines',
+    function(line, path)
+        if under(path, 'kernels') then
+            local name = line:match '^#define ([%u%d_]+) '
+            return name and constants[name] and name .. ' is in base/constants.lua'
+        end
+        if not under(path, 'lua/mare') then return end
+        return line:match '%d.*%-%-.*%f[%w_](%u[%u%d_]+%*? of %S*%s*kernels?)%f[%W]'
+            or line:match '%d.*%-%-.*%f[%w_](%u[%u%d_]+%*? of kernels/)'
+    end, {
+        { 'kernels/a/b.h', '#define BED_DEPTH 0\n#define REACH 2\n#define MINE 2\n', 2 },
+        { 'lua/mare/a/b.lua', 'local period = 16   -- PERIOD of the kernel\n'
+            .. 'local land = -1e30  -- LAND of kernels/a/b.h\nlocal n = 1\n', 2 },
+    })
+
 -- What is said goes through base/events.lua, so that a journal, a session or an embedding program
 -- hears it too.
 line_rule('only the terminal listener, the launcher and a session print', 'code',

@@ -16,8 +16,6 @@
  * the strip or the group a cell falls into: any split of the domain gives the same bits. ROOM is
  * the number of lanes in an array, W of stores. */
 
-#define REACH 2
-
 #include "array/clock.h"
 #include "array/reduce.h"
 #include "array/layout.h"

@@ -130,10 +130,10 @@ MR_FN real driven(const sea *s, int kind, int j, int l, int j2, int l2, real dep
 
 /* Coriolis parameter at the corner of lane l, row j. */
 MR_FN real corner_coriolis(const sea *s, int j, int l) {
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     const MR_GLOBAL real *f = s->bed + BED_CORIOLIS * s->plane + (mr_index)j * s->stride + l;
     return R(0.25) * ((f[-1 - s->stride] + f[0]) + (f[-s->stride] + f[-1]));
-#elif CORIOLIS == 1
+#elif CORIOLIS == CORIOLIS_BY_ROW
     return row(s->rows, s->row_count, ROW_F_SOUTH, j);
 #else
     return R(0.0);
@@ -180,14 +180,14 @@ MR_FN real signal_rate(real f, real g, real h, real u, real v, real inv_dx, real
 /* Bottom friction over dt, to divide a new transport by 1 + this: implicit, so that it is stable
  * however shallow. depth: at the face; along, across: transports there. */
 MR_FN real drag(const sea *s, real dt, real depth, real along, real across) {
-#if FRICTION == 0
+#if !FRICTION
     return R(0.0);
-#elif FRICTION == 1
+#elif FRICTION == FRICTION_LINEAR
     return dt * s->friction;
 #else
     real square = mr_max(depth * depth, R(1e-30));
     real speed = mr_sqrt(mr_fma(along, along, across * across)) * mr_rcp(square);
-#if FRICTION == 3       /* Manning's n */
+#if FRICTION == FRICTION_MANNING
     speed = speed * s->g * s->friction * mr_rcp(mr_cbrt(mr_max(depth, R(1e-10))));
 #endif
     return dt * s->friction * speed;

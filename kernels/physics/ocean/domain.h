@@ -6,31 +6,12 @@
  *   real dx, dy, inv_dx, inv_dy   m, 1/m; along x of a uniform grid only
  *   const MR_GLOBAL real *forcing, const MR_GLOBAL double *forcing_times    FORCE_* at two times
  *
- * Defines: METRIC 0 uniform cells, 1 the width of a cell depends on its row; CORIOLIS 0 none,
- * 1 the parameter depends on the row, 2 on the cell; FORCING 0 none, 1 the same in all cells,
- * 2 planes in the state's layout. */
+ * Defines: METRIC 0, uniform cells, 1, the width of a cell depends on its row; CORIOLIS 0 or
+ * CORIOLIS_*; FORCING 0, FORCING_UNIFORM where all cells have the same, FORCING_BY_CELL, planes in
+ * the state's layout. lua/mare/base/constants.lua says what BED_*, ROW_* and FORCE_* are. */
 
 #include "array/clock.h"
 #include "array/layout.h"
-
-#define BED_DEPTH 0     /* of still water at centres, m, positive down; or LAND */
-#define BED_CORNER 1    /* the same at south-west corners of cells; finite-volume schemes only */
-#define BED_CORIOLIS 2  /* Coriolis parameter at centres, 1/s; CORIOLIS 2 only */
-
-#define ROW_INV_DX 0    /* 1 / width of a cell at its centre */
-#define ROW_SOUTH 1     /* width of its southern face */
-#define ROW_INV_AREA 2
-#define ROW_F 3         /* Coriolis parameter at its centre */
-#define ROW_F_SOUTH 4   /* at its southern face */
-#define ROW_CURVATURE 5 /* tan(latitude) / radius of the earth at its centre, 1/m */
-#define ROW_CURVATURE_SOUTH 6
-
-#define FORCE_X 0       /* wind stress along x over density of the water, m2/s2 */
-#define FORCE_Y 1
-#define FORCE_PRESSURE 2    /* of the air over density of the water, m2/s2 */
-#define FORCES 3
-
-#define LAND R(-1e30)
 
 /* What the signal rate of a cell depends on beside its state. */
 typedef struct surroundings {
@@ -75,9 +56,9 @@ MR_FN real row_inv_area(const MR_GLOBAL real *rows, int row_count, int j, real i
 /* At the centre of the cell at element `at` (cell_offset) of row j. */
 MR_FN real coriolis(const MR_GLOBAL real *bed, mr_index plane, mr_index at,
     const MR_GLOBAL real *rows, int row_count, int j) {
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     return bed[BED_CORIOLIS * plane + at];
-#elif CORIOLIS == 1
+#elif CORIOLIS == CORIOLIS_BY_ROW
     return row(rows, row_count, ROW_F, j);
 #else
     return R(0.0);
@@ -87,10 +68,10 @@ MR_FN real coriolis(const MR_GLOBAL real *bed, mr_index plane, mr_index at,
 /* In the middle of its southern face. */
 MR_FN real coriolis_south(const MR_GLOBAL real *bed, mr_index plane, mr_index at, int stride,
     const MR_GLOBAL real *rows, int row_count, int j) {
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     const MR_GLOBAL real *f = bed + BED_CORIOLIS * plane + at;
     return R(0.5) * (f[0] + f[-stride]);
-#elif CORIOLIS == 1
+#elif CORIOLIS == CORIOLIS_BY_ROW
     return row(rows, row_count, ROW_F_SOUTH, j);
 #else
     return R(0.0);
@@ -108,9 +89,9 @@ MR_FN real time_weight(const MR_GLOBAL double *clock, const MR_GLOBAL double *ti
 /* One of FORCE_* in the cell at element `at`, ghost cells too. */
 MR_FN real forcing_at(const MR_GLOBAL real *forcing, int kind, mr_index plane, mr_index at,
     real weight) {
-#if FORCING == 2
+#if FORCING == FORCING_BY_CELL
     real then = forcing[kind * plane + at], later = forcing[(FORCES + kind) * plane + at];
-#elif FORCING == 1
+#elif FORCING == FORCING_UNIFORM
     real then = forcing[kind], later = forcing[FORCES + kind];
 #else
     real then = R(0.0), later = R(0.0);

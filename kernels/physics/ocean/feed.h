@@ -33,7 +33,7 @@ MR_FN int mirrored_row(int j, work s) {
 
 #define AHEAD (RING - 3)
 #define ARRAY (GROUP * W)
-#define SLOT ((5 + (CORIOLIS == 2) + 3) * ARRAY)    /* a line and base */
+#define SLOT ((5 + (CORIOLIS == CORIOLIS_BY_CELL) + 3) * ARRAY)    /* a line and base */
 
 MR_FN int next_slot(int slot) { return slot == (RING - 1) * SLOT ? 0 : slot + SLOT; }
 
@@ -47,7 +47,7 @@ MR_FN void ask(feed *f, work s) {
         mr_fetch_lanes(to + k * ARRAY, f->src + f->at + k * s.plane, W);
     mr_fetch_lanes(to + 3 * ARRAY, bed + BED_DEPTH * s.plane, W);
     mr_fetch_lanes(to + 4 * ARRAY, bed + s.stride + BED_CORNER * s.plane, W);
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     mr_fetch_lanes(to + 5 * ARRAY, s.bed + BED_CORIOLIS * s.plane
         + (mr_index)mirrored_row(f->row, s) * s.stride, W);
 #endif
@@ -91,7 +91,7 @@ MR_FN void take_line(feed *f, line *to, work s) {
     read_cells(&to->q, from);
     mr_read_lanes(to->depth.at, from + 3 * ARRAY, W);
     mr_read_lanes(to->corner.at, from + 4 * ARRAY, W);
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     mr_read_lanes(to->rotation.at, from + 5 * ARRAY, W);
 #endif
 }
@@ -118,7 +118,7 @@ MR_FN void load_line(line *to, const MR_GLOBAL real *src, int j, work s) {
     load_wide(&to->q.mt, src + 2 * s.plane + row);
     load_wide(&to->depth, bed + BED_DEPTH * s.plane);
     load_wide(&to->corner, bed + BED_CORNER * s.plane + (j < s.ny + 1 ? s.stride : 0));
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
     load_wide(&to->rotation,
         s.bed + BED_CORIOLIS * s.plane + (mr_index)mirrored_row(j, s) * s.stride);
 #endif

@@ -1,7 +1,5 @@
 /* leapfrog.h - the weights of a step of nonlinear.krn, which says what they mean. */
 
-#define PERIOD 2        /* steps; even, because levels change places from step to step */
-
 /* next = old + renew (q - old) + span q' */
 typedef struct method { real renew, span, filter, ratio; int is_filtering; } method;
 
@@ -17,7 +15,7 @@ MR_FN real smoothed(const method *m, real q, real old, real next) {
 
 /* Whether the step before filtered, so that the level before is in `third`. */
 MR_FN int is_after_filter(const MR_GLOBAL double *clock) {
-    return (mr_index)clock[CLOCK_COUNT] % PERIOD == 1;
+    return (mr_index)clock[CLOCK_COUNT] % FILTER_PERIOD == 1;
 }
 
 /* The weights of a step, or of one of those that go back from the initial state. */
@@ -34,6 +32,6 @@ MR_FN method choose_method(const MR_GLOBAL double *clock, int level, real filter
         return back;
     }
     method leapfrog = { (real)(1.0 - r * r), (real)((1.0 + r) * dt), filter, (real)(r / (1.0 + r)),
-        (mr_index)clock[CLOCK_COUNT] % PERIOD == 0 };
+        (mr_index)clock[CLOCK_COUNT] % FILTER_PERIOD == 0 };
     return leapfrog;
 }

@@ -14,7 +14,7 @@ MR_FN axis axis_along(real inv_dn, real dn, work s) {
 }
 
 MR_FN void take_surface(surface *to, const line *from, int j, work s) {
-#if CORIOLIS == 1
+#if CORIOLIS == CORIOLIS_BY_ROW
     real f = row(s.rows, s.row_count, ROW_F, mirrored_row(j, s));
 #endif
 #if METRIC
@@ -27,9 +27,9 @@ MR_FN void take_surface(surface *to, const line *from, int j, work s) {
         to->h.at[l] = h;
         to->u.at[l] = from->q.mn.at[l] * inverse;
         to->v.at[l] = from->q.mt.at[l] * inverse;
-#if CORIOLIS == 2
+#if CORIOLIS == CORIOLIS_BY_CELL
         real spin = from->rotation.at[l];
-#elif CORIOLIS == 1
+#elif CORIOLIS == CORIOLIS_BY_ROW
         real spin = f;
 #else
         real spin = R(0.0);

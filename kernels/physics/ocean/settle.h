@@ -12,11 +12,11 @@ typedef struct sea { real g, dry, friction, viscosity; } sea;
 
 /* How fast friction stops water (1/s), from velocity along both axes and depth. */
 MR_FN real friction_rate(real u, real v, real inverse, sea s) {
-#if FRICTION == 1
+#if FRICTION == FRICTION_LINEAR
     return s.friction;
-#elif FRICTION == 2
+#elif FRICTION == FRICTION_QUADRATIC
     return s.friction * mr_sqrt(u * u + v * v) * inverse;
-#elif FRICTION == 3
+#elif FRICTION == FRICTION_MANNING
     return s.g * s.friction * s.friction * mr_sqrt(u * u + v * v) * inverse * mr_cbrt(inverse);
 #else
     return R(0.0);

@@ -6,7 +6,7 @@
  * number is 0; above that no threshold is needed: fluxes take at most what a cell has, and leave
  * velocity where they leave water. */
 
-#define DRY R(1e-30)
+#define DRY R(DRY_DEPTH)
 
 MR_FN primitive primitive_of(cell q, parameters k) {
     primitive w;

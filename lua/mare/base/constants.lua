@@ -25,4 +25,46 @@ return {
 
     -- Sides that are walls, as bits (physics/ocean/).
     WALL_WEST = 1, WALL_EAST = 2, WALL_SOUTH = 4, WALL_NORTH = 8,
+
+    -- How many cells on each side a step looks at (traverse/).
+    REACH = 2,
+
+    -- m: less water has no velocity (physics/shallow_water/).
+    DRY_DEPTH = 1e-30,
+
+    -- The planes of an ocean's bed (physics/ocean/domain.h).
+    BED_DEPTH = 0,      -- of still water at centres, m, positive down; or bed.land
+    BED_CORNER = 1,     -- the same at south-west corners of cells; finite-volume schemes only
+    BED_CORIOLIS = 2,   -- Coriolis parameter at centres, 1/s; CORIOLIS_BY_CELL only
+
+    -- What an ocean knows of each row.
+    ROW_INV_DX = 0,     -- 1 / width of a cell at its centre
+    ROW_SOUTH = 1,      -- width of its southern face
+    ROW_INV_AREA = 2,
+    ROW_F = 3,          -- Coriolis parameter at its centre
+    ROW_F_SOUTH = 4,    -- at its southern face
+    ROW_CURVATURE = 5,  -- tan(latitude) / radius of the earth at its centre, 1/m
+    ROW_CURVATURE_SOUTH = 6,
+    ROW_KINDS = 7,
+
+    -- What wind and air do to an ocean.
+    FORCE_X = 0,        -- wind stress along x over density of the water, m2/s2
+    FORCE_Y = 1,
+    FORCE_PRESSURE = 2, -- of the air over density of the water, m2/s2
+    FORCES = 3,
+
+    -- What CORIOLIS, FORCING and FRICTION are unless 0, none.
+    CORIOLIS_BY_ROW = 1, CORIOLIS_BY_CELL = 2,
+    FORCING_UNIFORM = 1, FORCING_BY_CELL = 2,
+    FRICTION_LINEAR = 1, FRICTION_QUADRATIC = 2, FRICTION_MANNING = 3,
+
+    -- What is known beyond an open side beside the elevation, as bits.
+    KNOWN_NORMAL = 1, KNOWN_ALONG = 2,
+
+    -- Steps from one that the nonlinear C-grid scheme filters to the next; even, because levels
+    -- change places from step to step.
+    FILTER_PERIOD = 2,
+
+    -- What has become of a drifter.
+    FATE_AFLOAT = 0, FATE_BEACHED = 1, FATE_GONE = 2,
 }

@@ -13,7 +13,7 @@ local bed = {}
 local Bed = {}
 Bed.__index = Bed
 
-bed.land = -1e30        -- LAND of kernels/physics/ocean/domain.h
+bed.land = -1e30        -- the depth of land for ever: is_land() of kernels/physics/ocean/domain.h
 bed.below_is_land = -1e29
 
 local function is_land(depth)

@@ -4,6 +4,7 @@
 
 local bed = require 'mare.ocean.bed'
 local cells = require 'mare.ocean.cells'
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local edges = require 'mare.ocean.edges'
 local forcing = require 'mare.ocean.forcing'
@@ -20,7 +21,11 @@ local domain = {}
 local Domain = {}
 Domain.__index = Domain
 
-local frictions = { linear = 1, quadratic = 2, manning = 3 }    -- FRICTION of the kernels
+local frictions = { linear = constants.FRICTION_LINEAR, quadratic = constants.FRICTION_QUADRATIC,
+    manning = constants.FRICTION_MANNING }
+local by_row = constants.CORIOLIS_BY_ROW
+local rotations = { ['nil'] = 0, table = by_row, string = by_row,
+    ['function'] = constants.CORIOLIS_BY_CELL }
 
 -- The Coriolis parameter at all centres with their halo, or nil where rows tell it.
 local function coriolis_plane(self, f)
@@ -111,8 +116,8 @@ end
 
 -- Planes of the bed of a scheme, and how many there are.
 local function planes_of(scheme)
-    if type(scheme.coriolis) == 'function' then return 3 end
-    return scheme.staggered and 1 or 2
+    if type(scheme.coriolis) == 'function' then return constants.BED_CORIOLIS + 1 end
+    return (scheme.staggered and constants.BED_DEPTH or constants.BED_CORNER) + 1
 end
 
 -- Copies of a state's fields that the planes of bed and forcing take as much room as, at most.
@@ -125,9 +130,11 @@ local function new_bed(self, state)
     local width = self.grid.nx + 2 * self.grid.halo
     local fields = part_state.new(state.part, { fields = planes_of(self.scheme),
         halo = self.grid.halo, precision = self.precision, buffers = 1, label = 'bed' })
-    fields:load_field(0, self.bed.depth, width)
-    if self.bed.corner then fields:load_field(1, self.bed.corner, width) end
-    if self.coriolis then fields:load_field(2, self.coriolis, width) end
+    fields:load_field(constants.BED_DEPTH, self.bed.depth, width)
+    if self.bed.corner then
+        fields:load_field(constants.BED_CORNER, self.bed.corner, width)
+    end
+    if self.coriolis then fields:load_field(constants.BED_CORIOLIS, self.coriolis, width) end
     return fields.now
 end
 
@@ -180,10 +187,9 @@ end
 -- host) gets.
 function domain.defines(self)
     local scheme = self.scheme
-    local rotation = { ['nil'] = 0, table = 1, string = 1, ['function'] = 2 }
     return {
         METRIC = self.grid.spherical and 1 or 0, FORCING = self.forcing:kind(),
-        CORIOLIS = rotation[type(scheme.coriolis)],
+        CORIOLIS = rotations[type(scheme.coriolis)],
         CELL_RATE = scheme.staggered and '"physics/ocean/c_grid_rate.h"'
             or '"physics/ocean/volume_rate.h"',
         STAGGERED = scheme.staggered and 1 or 0, OPEN_SIDES = #self.open > 0 and 1 or 0,

@@ -197,7 +197,8 @@ function Drifters:save()
     return { count = self.count, places = self.places, now = fetch(self), records = self.records }
 end
 
-drifters.fates = { [0] = 'afloat', 'beached', 'gone' }
+drifters.fates = { [constants.FATE_AFLOAT] = 'afloat', [constants.FATE_BEACHED] = 'beached',
+    [constants.FATE_GONE] = 'gone' }
 
 -- { time = { ... }, [k] = of drifter k { x = { ... }, y = { ... }, fate = { 'afloat', 'beached' on
 -- land or 'gone' through a side, ... } } }, one entry a record

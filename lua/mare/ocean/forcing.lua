@@ -1,7 +1,8 @@
 -- Wind stress and air pressure on the water. The device has them at two times, between which
 -- kernels interpolate; the simulation stops exactly at each time of a record, and renews them. See
--- FORCE_* in kernels/physics/ocean/domain.h.
+-- FORCE_* in base/constants.lua, whose order their values are in.
 
+local constants = require 'mare.base.constants'
 local layout = require 'mare.array.layout'
 local memory = require 'bindings.memory'
 local records = require 'mare.forcing.records'
@@ -12,7 +13,7 @@ local forcing = {}
 local Forcing = {}
 Forcing.__index = Forcing
 
-local forces = 3
+local forces = constants.FORCES
 
 -- options: { wind = along x and y (N/m2), pressure = (Pa), rho = of water (kg/m3) }, both as
 -- timeline.new takes them
@@ -35,7 +36,7 @@ end
 -- FORCING of the kernels.
 function Forcing:kind()
     if not self.wind and not self.pressure then return 0 end
-    return self.uniform and 1 or 2
+    return self.uniform and constants.FORCING_UNIFORM or constants.FORCING_BY_CELL
 end
 
 -- Stress along x and y and pressure over the density, at a place.

@@ -3,12 +3,13 @@
 
 local c_grid = require 'mare.ocean.c_grid'
 local choices = require 'mare.schemes.choices'
+local constants = require 'mare.base.constants'
 
 local _, number = choices.checks 'ocean'
 
 local nonlinear = { fields = { filter = 'any', theta = 'any', rk = 'any' } }
 
-local period = 2        -- PERIOD of the kernel
+local period = constants.FILTER_PERIOD
 
 -- What the next step depends on. Step k goes from k's level and the one before to the latter's
 -- place; after one that filters, the level before is in `third`.

@@ -10,6 +10,7 @@
 -- but for a sponge constituents of tides, see tide.lua, which grow to their full height in `ramp`
 -- seconds. The device half is edges.lua.
 
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid_module = require 'mare.array.grid'
 local gridded = require 'mare.forcing.gridded'
@@ -126,11 +127,12 @@ function open.new(scheme, bed)
     return list
 end
 
--- KNOWN_* of kernels/physics/ocean/open.krn.
+-- What is known of the transports: the sum of KNOWN_*.
 function Side:known()
     if self.kind == 'elevation' then return 0 end
     local along = self.axis == 'x' and self.hv or self.hu
-    return (self.kind == 'sponge' or along) and 3 or 1
+    return constants.KNOWN_NORMAL
+        + ((self.kind == 'sponge' or along) and constants.KNOWN_ALONG or 0)
 end
 
 -- Rows of what is known: the side itself, and each cell of the sponge.

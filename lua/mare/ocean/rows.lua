@@ -1,12 +1,13 @@
 -- What depends on the row of a cell alone: widths, areas, the Coriolis parameter. One array a kind,
--- with a number for each row from the first ghost row on; kernels/physics/ocean/domain.h names the
--- kinds.
+-- with a number for each row from the first ghost row on; the kinds are ROW_* of
+-- base/constants.lua.
 
+local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 
 local rows = {}
 
-local kinds = 7
+local c, kinds = constants, constants.ROW_KINDS
 
 local spin = 7.2921e-5      -- of the earth, 1/s
 
@@ -43,13 +44,13 @@ function rows.new(grid, boundaries, coriolis)
     for j = -halo, grid.ny + halo - 1 do
         local _, row = grid:wrapped(boundaries, 0, j)
         local centre, south = grid:y_centre(row), grid:y_face(row)
-        put(0, j, 1 / (grid:cell_size(centre)))
-        put(1, j, (grid:cell_size(south)))
-        put(2, j, 1 / grid:cell_area(row))
-        put(3, j, f(centre))
-        put(4, j, f(south))
-        put(5, j, curvature(grid, centre))
-        put(6, j, curvature(grid, south))
+        put(c.ROW_INV_DX, j, 1 / (grid:cell_size(centre)))
+        put(c.ROW_SOUTH, j, (grid:cell_size(south)))
+        put(c.ROW_INV_AREA, j, 1 / grid:cell_area(row))
+        put(c.ROW_F, j, f(centre))
+        put(c.ROW_F_SOUTH, j, f(south))
+        put(c.ROW_CURVATURE, j, curvature(grid, centre))
+        put(c.ROW_CURVATURE_SOUTH, j, curvature(grid, south))
     end
     assert(#list == kinds * count)
     return list

@@ -1,12 +1,13 @@
 -- How the kernels of kernels/traverse/ are cut into work on a device: work-items, groups, strips
 -- and tiles. Results depend on none of it.
 
+local constants = require 'mare.base.constants'
 local shapes = require 'mare.shapes'
 local source = require 'mare.base.source'
 
 local cuts = {}
 
-cuts.reach = 2          -- cells on each side that a step looks at: REACH of the kernels
+cuts.reach = constants.REACH
 local reach = cuts.reach
 local warp = 32         -- lanes of NVIDIA's GPUs, and of a row of tiles on all
 

@@ -3,6 +3,7 @@
 -- new flux is one line here and one header there.
 
 local choices = require 'mare.schemes.choices'
+local constants = require 'mare.base.constants'
 local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
 local m = require 'mare.dialect.maths'
@@ -50,7 +51,7 @@ local parts = {
     kurganov_petrova_split = { reconstruction = 'hancock', flux = 'central_upwind' },
 }
 
-local dry = 1e-30       -- m: less water has no velocity; DRY of the kernels
+local dry = constants.DRY_DEPTH
 
 local function velocity(q)
     local inverse = m.where(m.gt(q.h, dry), m.rcp(q.h), 0)

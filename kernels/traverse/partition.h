@@ -3,6 +3,9 @@
  * that they read neighbouring memory at the same time. The teams that are left share what the bands
  * leave in the north, strip by strip. */
 
+#ifndef TRAVERSE_PARTITION
+#define TRAVERSE_PARTITION
+
 #define START 8     /* what it takes to begin anew, in rows */
 
 /* A team's rows from .. to - 1 of the `rows` rows from `south` on, counted strip by strip. */
@@ -25,3 +28,13 @@ MR_FN portion portion_of(int team, int teams, int strips, int ny) {
     s.to = least(s.from + mine, strips * s.rows);
     return s;
 }
+
+/* The rows of this group's strip of the rows low .. high - 1, which all groups along y share
+ * evenly: first .. end - 1. */
+MR_FN void strip_of(int low, int high, int *first, int *end) {
+    int rows = ceil_ratio(high - low, mr_groups_y());
+    *first = low + mr_group_y() * rows;
+    *end = least(*first + rows, high);
+}
+
+#endif

@@ -1,51 +1,43 @@
-/* row_ring.h - a ring buffer of DEPTH rows of a work-item's own lanes in local memory, DEPTH - 1 of
- * which are copied there asynchronously ahead of use. No other work-item looks at them, so there is
- * no barrier. */
+/* row_ring.h - a ring buffer of DEPTH rows of a work-item's own lanes in local memory. A row has
+ * PLANES planes of W lanes a work-item. AHEAD rows are copied there asynchronously before they are
+ * read; KEPT rows stay readable behind the one that is read. No other work-item looks at them, so
+ * there is no barrier. Whoever includes this defines PLANES, KEPT and
+ *
+ *   row_source      a type: where the rows lie in buffers, and which is next
+ *   copy_row        (row_source *, to): starts the copies of the next row, of plane k to
+ *                   to + k * RING_PLANE, and goes on to the one after it. None waits for rows
+ *                   beyond the last, which have to be memory all the same. */
 
-#define RING (DEPTH * FIELDS * GROUP * W)       /* elements of local memory */
-#define SLOT (FIELDS * GROUP * W)               /* from one row to the next */
+#define AHEAD (DEPTH - 1 - KEPT)
+#define RING_PLANE (GROUP * W)                  /* elements of local memory */
+#define SLOT (PLANES * RING_PLANE)              /* from one row to the next */
+#define RING (DEPTH * SLOT)
 
 typedef struct ring {
     MR_LOCAL_PTR real *rows;            /* of this work-item */
-    int slot, before;                   /* of the row that comes next and of the one before it */
-    const MR_GLOBAL real *source;       /* the row to copy next */
-    int row;                            /* its number */
-    int seam;                           /* the row that lies `jump` elements after the one before */
-    mr_index jump;
+    int slot, free;                     /* of the row to read next, of the one to copy next */
+    row_source source;
 } ring;
 
-/* Starts the copy of a row. None waits for those beyond the last, which have to be memory all the
- * same. */
-MR_FN void prefetch_row(ring *r, int slot, sweep s) {
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_fetch_askew(r->rows + slot + k * GROUP * W, r->source + k * s.plane, W);
+/* Starts the copy of one more row. */
+MR_FN void prefetch_row(ring *r, int slot) {
+    copy_row(&r->source, r->rows + slot);
     mr_fetch_close();
-    r->row = r->row + 1;
-    r->source += r->row == r->seam ? r->jump : s.stride;
 }
 
-/* From row first - REACH on, which is at source. */
-MR_FN void open_ring(ring *r, MR_LOCAL_PTR real *rows, const MR_GLOBAL real *source, int seam,
-    mr_index jump, sweep s) {
+MR_FN void open_ring(ring *r, MR_LOCAL_PTR real *rows, row_source source) {
     r->rows = rows + mr_lid_x() * W;
     r->slot = 0;
-    r->before = RING - SLOT;
+    r->free = AHEAD * SLOT;
     r->source = source;
-    r->row = s.first - REACH;
-    r->seam = seam;
-    r->jump = jump;
     MR_UNROLL(DEPTH)
-    for (int k = 0; k < DEPTH - 1; ++k) prefetch_row(r, k * SLOT, s);
+    for (int k = 0; k < AHEAD; ++k) prefetch_row(r, k * SLOT);
 }
 
-/* Waits for the next row, and starts the copy of one more. */
-MR_FN void read_row(ring *r, sweep s, cells *q) {
-    mr_fetch_wait(DEPTH - 2);
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_read_lanes(q->field[k], r->rows + r->slot + k * GROUP * W, W);
-    prefetch_row(r, r->before, s);
-    r->before = r->slot;
-    r->slot = r->slot == RING - SLOT ? 0 : r->slot + SLOT;
+MR_FN int next_slot(int slot) { return slot == RING - SLOT ? 0 : slot + SLOT; }
+
+/* Goes on by one row, after which the slot to copy to is that of the oldest row. */
+MR_FN void turn_ring(ring *r) {
+    r->free = KEPT > 0 ? next_slot(r->free) : r->slot;
+    r->slot = next_slot(r->slot);
 }

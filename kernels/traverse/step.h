@@ -6,6 +6,19 @@
 #include "traverse/neighbours.h"
 #include "traverse/sliding_window.h"
 
+#define OWN_COLUMNS (TEAM * W - 2 * REACH)  /* of a team whose work-items have W columns each */
+#define LEAD (W > REACH ? W : REACH)        /* columns of the first team west of the domain */
+
+/* Elements of local memory for sweeps along both axes and for those along x. */
+#define EXCHANGED (2 * REALS_(primitive) + REALS_(face) + REALS_(flux))
+#define ROOM_FOR_ALL (EXCHANGED * GROUP)
+#define ROOM_ALONG_X SHARED_ALONG_X(EXCHANGED)
+
+FROM_NEIGHBOUR(primitive, ahead, 1, 0, REALS_(primitive))
+FROM_NEIGHBOUR(primitive, behind, -1, REALS_(primitive), REALS_(primitive))
+FROM_NEIGHBOUR(face, ahead, 1, 2 * REALS_(primitive), REALS_(face))
+FROM_NEIGHBOUR(flux, behind, -1, 2 * REALS_(primitive) + REALS_(face), REALS_(flux))
+
 /* One step of n neighbours along the axis of the sweep; further ones are other work-items'. */
 MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
     primitives w, d;

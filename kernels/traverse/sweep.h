@@ -19,6 +19,7 @@
 #include "array/clock.h"
 #include "array/reduce.h"
 #include "array/layout.h"
+#include "traverse/partition.h"
 #include "traverse/types.h"
 #include "traverse/rows.h"
 #include EQUATION
@@ -46,9 +47,6 @@ MR_FN sweep sweep_along_y(part p, int columns, real dt, parameters k) {
     return s;
 }
 
-/* The field of a cell that comes from a plane. */
-MR_FN int field_of(int plane, int along_y) { return along_y ? plane_along_y(plane) : plane; }
-
 /* One cell, not turned. */
 #define LOAD_(name, k) q.name = from[k * plane];
 #define STORE_(name, k) to[k * plane] = q.name;
@@ -59,33 +57,9 @@ MR_FN cell load_cell(const MR_GLOBAL real *from, mr_index plane) {
 }
 MR_FN void store_cell(MR_GLOBAL real *to, mr_index plane, cell q) { EACH_FIELD(STORE_) }
 
-/* n neighbours of each field. */
-MR_FN void load_cells(const MR_GLOBAL real *row, mr_index plane, int along_y, cells *q, int n) {
-    MR_UNROLL(FIELDS)
-    for (int k = 0; k < FIELDS; ++k)
-        mr_load_lanes(q->field[field_of(k, along_y)], row + k * plane, n);
-}
-
-/* Lanes 0 .. columns - 1, at most W of them. */
-MR_FN void store_cells(MR_GLOBAL real *row, mr_index plane, int along_y, const cells *q,
-    int columns) {
-    if (columns >= W) {
-        MR_UNROLL(FIELDS)
-        for (int k = 0; k < FIELDS; ++k)
-            mr_store_lanes(row + k * plane, q->field[field_of(k, along_y)], W);
-    } else {
-        MR_UNROLL(FIELDS)
-        for (int k = 0; k < FIELDS; ++k)
-            MR_LANES(l, W)
-                if (l < columns) row[k * plane + l] = q->field[field_of(k, along_y)][l];
-    }
-}
-
 /* The group's strip of the rows low .. high - 1, which all strips share evenly. */
 MR_FN void take_strip(sweep *s, int low, int high) {
-    int rows = (high - low + mr_groups_y() - 1) / mr_groups_y();
-    s->first = low + mr_group_y() * rows;
-    s->end = s->first + rows < high ? s->first + rows : high;
+    strip_of(low, high, &s->first, &s->end);
 }
 
 /* How fast signals cross cells, in cells per time: dt times it is the Courant number. A stage along

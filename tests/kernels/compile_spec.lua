@@ -109,7 +109,7 @@ local function for_target()
         if not has_nvrtc() then return pending 'there is no NVRTC here' end
         local function size(count)
             return device.check(sm, source.program('physics/ocean/volumes.krn', {
-                defines = variants.volume('float', 32, 1)[2], math = 'fast',
+                defines = variants.volume('float', 32, 3)[2], math = 'fast',
                 options = shapes.options({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
         end
         assert.not_equal(size(64), size(48))

@@ -128,7 +128,7 @@ local function c_grid(W, nonlinear)
 end
 
 -- The finite volumes: with teams of lanes, or without.
-local choices = { 'W', 'RING', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING', 'VISCOSITY',
+local choices = { 'W', 'DEPTH', 'METRIC', 'CORIOLIS', 'FRICTION', 'FORCING', 'VISCOSITY',
     'LAND_CELLS', 'WALLS' }
 local finite_volumes = {
     { 2, 5, 0, 0, 0, 0, 0, 0, 0 }, { 4, 5, 1, 2, 3, 2, 1, 1, 1 }, { 4, nil, 0, 1, 2, 1, 0, 1, 1 },

@@ -137,7 +137,7 @@ for _, name in ipairs(sample({ 'cdklm', 'kurganov_petrova' }, 1)) do
             for precision, W in pairs { double = 2, float = 4 } do
                 local desc = { scheme = name, land = true, precision = precision }
                 local state = support.state(support.run_steps(simulate(desc), 8))
-                local team = shapes.with({ volumes = { W = W, GROUP = 32, TEAM = 32, RING = 4,
+                local team = shapes.with({ volumes = { W = W, GROUP = 32, TEAM = 32, DEPTH = 4,
                     UNROLL = 1, rows = 9 } }, simulate, desc)
                 support.run_steps(team, 8)
                 assert.is_nil(support.bits_differ(state, support.state(team)), precision)

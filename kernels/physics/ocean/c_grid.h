@@ -1,7 +1,7 @@
 /* c_grid.h - what the C-grid schemes share: lanes of columns, faces, and the rotation at corners.
  *
  * Elevation eta and depth are at centres; the transports hu and hv are on the west and south face
- * of their cell (Arakawa's C). A work-item owns W neighbouring columns and marches north. Lane l of
+ * of their cell (Arakawa's C). A work-item owns W neighbouring columns and goes north. Lane l of
  * a row of cells is column l - 1; lane l of faces and corners is the west face, or the south-west
  * corner, of column l: between lanes l and l + 1 of cells. On a CPU lane loops run over whole
  * vectors, whose last lanes mean nothing.
@@ -14,6 +14,7 @@
 
 #include "array/reduce.h"
 #include "physics/ocean/domain.h"
+#include "traverse/partition.h"
 
 #ifdef MR_CPU
 #define CELLS (W + 16)
@@ -29,28 +30,7 @@
 #define AHEAD 1     /* rows are loaded one row before they are wanted */
 #endif
 
-typedef struct lanes { real at[ROOM]; } lanes;
-
-/* Columns -1 .. W, from the first own one. */
-MR_FN void load_cells(lanes *to, const MR_GLOBAL real *from) {
-#ifdef MR_CPU
-    MR_LANES(l, CELLS) to->at[l] = from[l - 1];
-#else
-    to->at[0] = from[-1];
-    mr_load_lanes(to->at + 1, from, W);
-    to->at[W + 1] = from[W];
-#endif
-}
-
-/* Columns 0 .. W. */
-MR_FN void load_faces(lanes *to, const MR_GLOBAL real *from) {
-#ifdef MR_CPU
-    MR_LANES(l, FACES) to->at[l] = from[l];
-#else
-    mr_load_lanes(to->at, from, W);
-    to->at[W] = from[W];
-#endif
-}
+#include "traverse/lanes.h"
 
 /* A row that is only read: on a CPU where it lies, which saves copying it, else in registers. */
 #ifdef MR_CPU
@@ -64,17 +44,8 @@ MR_FN void view_columns(view *to, const MR_GLOBAL real *from, int low, int high)
 #ifdef MR_CPU
     to->at = from - low;
 #else
-    MR_LANES(l, low) to->at[l] = from[l - low];
-    mr_load_lanes(to->at + low, from, W);
-    MR_LANES(l, high) to->at[low + W + l] = from[W + l];
+    load_columns(to->at, from, low, high, ROOM);
 #endif
-}
-
-/* Lanes 0 .. W - 1, of which `columns` are in the domain. */
-MR_FN void store_own(MR_GLOBAL real *to, const lanes *from, int columns) {
-    if (columns >= W) mr_store_lanes(to, from->at, W);
-    else MR_LANES(l, W)
-        if (l < columns) to[l] = from->at[l];
 }
 
 MR_FN int is_open(real a, real b) { return (a > R(0.0)) & (b > R(0.0)); }
@@ -92,13 +63,6 @@ MR_FN real corner_inverse(real south_west, real south_east, real north_west, rea
     real sum = (a + d) + (b + c);
     int wet = (a > R(0.0)) + (b > R(0.0)) + (c > R(0.0)) + (d > R(0.0));
     return mr_select(wet > 0, (real)wet * mr_rcp(mr_max(sum, R(1e-30))), R(0.0));
-}
-
-/* The rows of this group's strip, which all strips share evenly. */
-MR_FN void take_strip(int ny, int *first, int *end) {
-    int rows = (ny + mr_groups_y() - 1) / mr_groups_y();
-    *first = mr_group_y() * rows;
-    *end = *first + rows < ny ? *first + rows : ny;
 }
 
 /* What a step knows of the whole part. */

@@ -2,7 +2,7 @@
 
 #include "array/reduce.h"
 #include "physics/ocean/domain.h"
-#include "physics/ocean/settle.h"
+#include "physics/ocean/end_of_stage.h"
 
 MR_FN real cell_rate(cell_place c, real inv_dx, real inv_dy, surroundings k) {
     sea s = { k.g, R(0.0), R(0.0), k.viscosity };

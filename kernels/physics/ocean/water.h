@@ -18,7 +18,7 @@
 #define DEEP R(1e30)
 
 /* eta, velocities, depth; tilt: half of what a surface that rotation holds rises across the cell */
-typedef struct flow { real eta, un, ut, h, tilt; } flow;
+typedef struct flow { real eta, un, ut, tilt, h; } flow;
 
 /* What neighbours differ by, eta beyond what rotation holds. */
 typedef struct gap { real eta, un, ut; } gap;

@@ -7,7 +7,7 @@ typedef struct work {
     int west, east, south, north;   /* lanes, rows below and from which on they are behind a wall */
     mr_index plane;
     const MR_GLOBAL real *bed, *rows, *forcing;
-    MR_LOCAL_PTR real *board, *room;    /* to talk to neighbours; for lines on their way */
+    MR_LOCAL_PTR real *shared, *room;   /* for neighbours, and for the ring of rows */
     real weight;            /* of the later forcing */
     real dt, dx, dy, inv_dx, inv_dy;
     sea sea;

@@ -81,7 +81,7 @@ local function kernels(scheme, device, precision, host, part, maths)
     local function load(file, cut)
         local defines = domain.defines(host)
         for name, value in pairs(scheme.defines) do defines[name] = value end
-        for _, name in ipairs { 'W', 'GROUP', 'TEAM', 'RING', 'UNROLL' } do
+        for _, name in ipairs { 'W', 'GROUP', 'TEAM', 'DEPTH', 'UNROLL' } do
             defines[name] = cut[name]
         end
         defines.MARE_REAL, defines.WALLS = precision, walls

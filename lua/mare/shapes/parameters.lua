@@ -47,7 +47,7 @@ local rules = {
     linear = { W = narrow, rows = any, resident = any },
     nonlinear = { W = narrow, rows = any, resident = any, old_ahead = switch },
     volumes = { W = narrow, rows = any, resident = any, UNROLL = count(1, 16),
-        TEAM = count(4, 1024), RING = count(3, 16) },
+        TEAM = count(4, 1024), DEPTH = count(3, 16) },
 }
 for _, own in pairs(rules) do
     own.GROUP, own.max_registers = any, count(0, 255)
@@ -109,8 +109,8 @@ end
 local fits = {
     march = team_fault,
     volumes = function(shape, info)
-        if (shape.TEAM == nil) ~= (shape.RING == nil) then
-            return 'TEAM or RING without the other (allowed: both, none)'
+        if (shape.TEAM == nil) ~= (shape.DEPTH == nil) then
+            return 'TEAM or DEPTH without the other (allowed: both, none)'
         end
         return shape.TEAM and team_fault(shape, info)
     end,

@@ -75,11 +75,11 @@ return {
     volumes = {
         gpu = {
             float = {
-                { columns = 2000, W = 4, GROUP = 32, TEAM = 32, RING = 4, UNROLL = 2,
+                { columns = 2000, W = 4, GROUP = 32, TEAM = 32, DEPTH = 4, UNROLL = 2,
                     resident = 8 },
-                { columns = 0, W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 16 },
+                { columns = 0, W = 2, GROUP = 32, TEAM = 32, DEPTH = 5, UNROLL = 2, resident = 16 },
             },
-            double = { W = 2, GROUP = 32, TEAM = 32, RING = 5, UNROLL = 2, resident = 8 },
+            double = { W = 2, GROUP = 32, TEAM = 32, DEPTH = 5, UNROLL = 2, resident = 8 },
         },
         cpu = { W = 120, GROUP = 1, UNROLL = 1, rows = 32 },
     },

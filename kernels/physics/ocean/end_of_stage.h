@@ -1,10 +1,9 @@
-/* settle.h - the end of a stage in one cell: sources, friction, the mean of stages, what becomes of
- * thin water; and how fast signals cross the cell. */
+/* end_of_stage.h - what the end of a stage does to one cell: it adds sources and friction, and
+ * calms thin water. Also how fast signals cross the cell. */
+
+#include "physics/ocean/unknowns.h"
 
 #define NONE R(1e-30)       /* m, or m/s: less is nothing */
-
-/* eta (m), transports along the axis and across it (m2/s) */
-typedef struct cell { real eta, mn, mt; } cell;
 
 /* Gravity (m/s2), the depth below which water is at rest (m), the coefficient of friction, eddy
  * viscosity (m2/s). */
@@ -21,12 +20,6 @@ MR_FN real friction_rate(real u, real v, real inverse, sea s) {
 #else
     return R(0.0);
 #endif
-}
-
-/* mn, mt along x and y, whatever the axis they were computed for. */
-MR_FN cell turned(cell q) {
-    cell t = { q.eta, q.mt, q.mn };
-    return t;
 }
 
 /* q + dt tendency of a cell: changes x and y (turned: along y), and a force along both axes, which
@@ -47,14 +40,6 @@ MR_FN cell forward(cell q, cell x, cell y, cell force, real depth, real dt, sea 
     next.mn = next.mn * slower;
     next.mt = next.mt * slower;
 #endif
-    return next;
-}
-
-/* keep * old + (1 - keep) * next */
-MR_FN cell blend(cell old, cell next, real keep) {
-    next.eta = mr_fma(keep, old.eta - next.eta, next.eta);
-    next.mn = mr_fma(keep, old.mn - next.mn, next.mn);
-    next.mt = mr_fma(keep, old.mt - next.mt, next.mt);
     return next;
 }
 

@@ -1,15 +1,17 @@
-/* across.h - changes along x of a row, by one work-item for itself: it computes two cells more on
- * either side. */
+/* change_alone.h - changes along x of a row, where each work-item computes two cells more on either
+ * side instead of asking its neighbours. */
 
-MR_FN void ask_corner(lane *corner, work s) {}
+/* All corners are loaded. */
+MR_FN void complete_corners(lanes *corner, work s) {}
+MR_FN void separate_exchanges(void) {}
 
 /* Changes along x of a row, in lanes 0 .. W - 1, between corners of these depths. */
-MR_FN void change_row(const surface *from, const lane *south, const lane *north, axis x, work s,
+MR_FN void change_row(const surface *from, const lanes *south, const lanes *north, axis x, work s,
     cells *change) {
     flows w;
     gaps d;
     faces low, high;
-    lane depth, excess;
+    lanes depth, excess;
     cells in, out;
     MR_LANES(l, LANES) set_flow(&w, l, along_x(from, l, x.tilt, s));
     MR_LANES(l, LANES) depth.at[l] = R(0.5) * (south->at[l] + north->at[l]);

@@ -1,11 +1,11 @@
-/* lines.h - a row of water as it looks along both axes. */
+/* surface.h - a row of water as it looks along both axes. */
 
 /* An axis in one row: dt / dn, 2 g dt / dn, dn / (2 g), viscosity / dn. */
 typedef struct axis { real lambda, push, tilt, mixing; } axis;
 
 /* Eta, velocities along x and y, depth; the Coriolis parameter with what curvature adds, and the
  * same behind a wall in the west or east, where the earth holds the surface the other way round. */
-typedef struct surface { lane eta, u, v, h, spin, turned; } surface;
+typedef struct surface { lanes eta, u, v, h, spin, turned; } surface;
 
 MR_FN axis axis_along(real inv_dn, real dn, work s) {
     axis a = { s.dt * inv_dn, R(2.0) * s.sea.g * (s.dt * inv_dn), R(0.5) * dn * mr_rcp(s.sea.g),
@@ -21,12 +21,13 @@ MR_FN void take_surface(surface *to, const line *from, int j, work s) {
     real curvature = row(s.rows, s.row_count, ROW_CURVATURE, mirrored_row(j, s));
 #endif
     MR_LANES(l, LANES) {
-        real depth = from->depth.at[l], eta = mr_max(from->q.eta.at[l], -depth), h = eta + depth;
+        cell q = get_cell(&from->q, l);
+        real depth = from->depth.at[l], eta = mr_max(q.eta, -depth), h = eta + depth;
         real inverse = mr_rcp(mr_max(h, NONE));
         to->eta.at[l] = eta;
         to->h.at[l] = h;
-        to->u.at[l] = from->q.mn.at[l] * inverse;
-        to->v.at[l] = from->q.mt.at[l] * inverse;
+        to->u.at[l] = q.mn * inverse;
+        to->v.at[l] = q.mt * inverse;
 #if CORIOLIS == CORIOLIS_BY_CELL
         real spin = from->rotation.at[l];
 #elif CORIOLIS == CORIOLIS_BY_ROW
@@ -46,7 +47,7 @@ MR_FN void take_surface(surface *to, const line *from, int j, work s) {
 
 /* A cell as it looks along an axis. */
 MR_FN flow along_x(const surface *from, int l, real tilt, work s) {
-    flow w = { from->eta.at[l], from->u.at[l], from->v.at[l], from->h.at[l], R(0.0) };
+    flow w = { from->eta.at[l], from->u.at[l], from->v.at[l], R(0.0), from->h.at[l] };
 #if CORIOLIS
     int is_mirrored = WALLS && (l < s.west || l >= s.east);
     real held = mr_select(is_mirrored, tilt * from->turned.at[l], tilt * from->spin.at[l]);
@@ -56,7 +57,7 @@ MR_FN flow along_x(const surface *from, int l, real tilt, work s) {
 }
 
 MR_FN flow along_y(const surface *from, int l, real tilt) {
-    flow w = { from->eta.at[l], from->v.at[l], from->u.at[l], from->h.at[l], R(0.0) };
+    flow w = { from->eta.at[l], from->v.at[l], from->u.at[l], R(0.0), from->h.at[l] };
 #if CORIOLIS
     w.tilt = -((tilt * from->spin.at[l]) * from->u.at[l]);
 #endif

@@ -245,7 +245,7 @@ describe('ideal magnetohydrodynamics', function()
         local function behind_walls(halo)
             local desc = {}
             for key, value in pairs(mhd.equation) do desc[key] = value end
-            desc.symbols, desc.vectors, desc.halo = nil, nil, halo
+            desc.symbols, desc.vectors, desc.parameter_vectors, desc.halo = nil, nil, nil, halo
             return support.run_steps(simulation.new {
                 grid = grid.new { nx = 16, ny = 12, x = { 0, 1 }, y = { 0, 1 }, halo = halo },
                 scheme = equation.new(desc) { gamma = gamma }, boundaries = 'reflective',

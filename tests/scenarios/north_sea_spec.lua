@@ -199,7 +199,7 @@ describe('the inversion of a tide', function()
         -- recorded from PoCL
         assert.near(0.4185, r.scores.M2.fitted, 0.005)
         assert.near(0.449, r.scores.M2.left_out, 0.02)
-        assert.near(0.0071, r.scores.O1.fitted, 0.0005)
+        assert.near(0.0064, r.scores.O1.fitted, 0.0005)
         local basin = mare.basin { file = grid, boundary = path }
         assert.same({ 'M2', 'O1', 'K1' }, basin.names)
         assert.equal(#r.chain.cells, #basin.open)
@@ -291,7 +291,7 @@ describe('the North Sea', function()
         local s = r.scores.M2
         assert.equal(84, s.count)
         -- recorded from PoCL, five periods; the last of ten has 0.065, 0.130, 0.996
-        assert.near(0.1097, s.median, 1e-3)
+        assert.near(0.1086, s.median, 1e-3)
         assert.near(0.1571, s.rms, 1e-3)
         assert.near(0.9680, s.ratio, 2e-3)
         for _, known in ipairs { { 2.9, 52.5 }, { 5.2, 55.4 } } do

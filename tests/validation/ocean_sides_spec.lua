@@ -36,8 +36,8 @@ local function box(seed)
     local draw, pick = lot(seed)
     local scheme, dx, sides = schemes[1 + seed % #schemes], 6000, {}
     local around = { x = draw(1) < 0.1, y = draw(1) < 0.1 }
-    for side, axis in pairs { west = 'x', east = 'x', south = 'y', north = 'y' } do
-        local kind = pick(kinds)
+    for k, side in ipairs { 'west', 'east', 'south', 'north' } do
+        local kind, axis = pick(kinds), k <= 2 and 'x' or 'y'
         if around[axis] then sides[side] = 'periodic'
         elseif kind == 'reflective' then sides[side] = kind
         else sides[side] = { kind = kind, width = kind == 'sponge' and 2 or nil } end

@@ -42,7 +42,7 @@ function cells.new(given, grid, scheme)
     end
     check_cells(given.cells, grid)
     return { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
-        grid = grid,
+        grid = grid, nonlinear = scheme.nonlinear,
         waves = tide.new('tide', given.constituents, #given.cells) }
 end
 
@@ -99,6 +99,33 @@ local function seen_by(host, state)
     return elements, numbers, own
 end
 
+-- The faces of a part around these cells that are open: i, j and axis of each, and which sign has
+-- what comes in.
+local function faces_of(host, state, bed)
+    local list, seen, part, given = {}, {}, state.part, {}
+    for _, cell in ipairs(host.list) do given[cell[2] * host.grid.nx + cell[1]] = true end
+    local function is_given(i, j) return given[j * host.grid.nx + i] and 1 or 0 end
+    local function add(i, j, axis)
+        local a, b = i - (axis == 0 and 1 or 0), j - axis
+        local at = 3 * (j * host.grid.nx + i) + axis
+        local x, y = i - part.i0, j - part.j0
+        local is_own = x >= 0 and x < part.nx and y >= 0 and y < part.ny
+        if seen[at] or not is_own or bed:is_land(i, j) or bed:is_land(a, b) then return end
+        seen[at] = true
+        local n = #list
+        list[n + 1], list[n + 2], list[n + 3] = x, y, axis
+        list[n + 4] = is_given(a, b) - is_given(i, j)
+    end
+    for _, cell in ipairs(host.list) do
+        local i, j = cell[1], cell[2]
+        add(i, j, 0)
+        add(i + 1, j, 0)
+        add(i, j, 1)
+        add(i, j + 1, 1)
+    end
+    return list
+end
+
 local function buffer(state, type, list)
     local b = state.device:buffer { type = type, count = #list, label = 'tide' }
     b:upload(list)
@@ -106,7 +133,7 @@ local function buffer(state, type, list)
 end
 
 -- What a part knows of them, nil if it sees none.
-function cells.prepare(host, state)
+function cells.prepare(host, state, bed)
     if not host then return nil end
     local elements, numbers, own = seen_by(host, state)
     if #elements == 0 or #host.waves == 0 then return nil end
@@ -123,7 +150,11 @@ function cells.prepare(host, state)
     local gained = state.device:buffer { type = 'double', count = math.max(1, 3 * own),
         label = 'account of the tide' }
     gained:fill(0)
+    local faces = host.nonlinear and faces_of(host, state, bed) or {}
     return {
+        around = #faces / 4, faces = buffer(state, 'int32', #faces > 0 and faces or { 0 }),
+        found = state.device:buffer { type = state.precision, count = math.max(1, #faces),
+            label = 'flow around cells of the tide' },
         own = own, numbers = numbers, gained = gained,
         count = #elements, constituents = #speeds, ramp = host.ramp,
         elements = buffer(state, 'int64', elements), speeds = buffer(state, 'double', speeds),
@@ -132,7 +163,7 @@ function cells.prepare(host, state)
 end
 
 function cells.release(share)
-    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained' } do
+    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained', 'faces', 'found' } do
         share[name]:release()
     end
 end

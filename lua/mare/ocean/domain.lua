@@ -154,7 +154,7 @@ function domain.prepare(self, state)
     state.domain = {
         host = self, bed = new_bed(self, state), rows = row_buffer, release = release, kernels = {},
         forcing = self.forcing:records(state),
-        edges = edges.prepare(self.open, state), cells = cells.prepare(self.cells, state),
+        edges = edges.prepare(self.open, state), cells = cells.prepare(self.cells, state, self.bed),
     }
 end
 

@@ -190,6 +190,23 @@ local function open_edges(state)
     return list
 end
 
+-- The same for the faces around cells whose elevation is given, where water carries momentum.
+local function bind_cells(name, state, which)
+    local share, l = state.domain.cells, state.layout
+    local values = state.domain.host:values(state)
+    values.state, values.clock, values.plane = state[which], state.clock, l.plane
+    values.nx, values.ny, values.stride = l.nx, l.ny, l.stride
+    values.dst, values.third = state[which == 'other' and 'now' or 'other'], state.third
+    values.filter, values.count = state.domain.host.scheme.filter, share.around
+    values.faces, values.found = share.faces, share.found
+    return bind(kernel_of(state, 'physics/ocean/side.krn', name), values,
+        { global = { share.around } })
+end
+
+local function has_faces(state)
+    return state.domain and state.domain.cells and state.domain.cells.around > 0
+end
+
 -- Launches that fill the ghost cells of a part's buffer `which` beyond open sides with what is
 -- there at the step's time + fraction * dt, and set cells whose elevation is given. Where ghost
 -- cells are wanted for output only, nothing else may change: is_shown = true.
@@ -208,6 +225,9 @@ function edges.ghosts(state, which, fraction, is_shown)
         if edge.side.scheme.staggered and not is_shown and which ~= 'third' then
             launches[#launches + 1] = bind_side('side_flow', edge, state, which, 1)
         end
+    end
+    if has_faces(state) and not is_shown and which ~= 'third' then
+        launches[#launches + 1] = bind_cells('cell_flow', state, which)
     end
     return launches
 end
@@ -234,6 +254,10 @@ function edges.after(state, which)
         if edge.side.scheme.nonlinear and not edge.side.high then
             launches[#launches + 1] = bind_side('side_store', edge, state, from, 0)
         end
+    end
+    if has_faces(state) then
+        launches[#launches + 1] = bind_cells('cell_store', state,
+            which == 'now' and 'other' or 'now')
     end
     for _, launch in ipairs(cells.launches(state, which, 1)) do
         launches[#launches + 1] = launch

@@ -12,6 +12,7 @@ local mare = require 'bindings.ffi'
 local device_of = require 'bindings.device'
 local errors = require 'bindings.errors'
 local host = require 'bindings.host'
+local kernel = require 'bindings.kernel'
 local memory = require 'bindings.memory'
 local signal = require 'bindings.signal'
 
@@ -54,6 +55,7 @@ end
 function M.define(meta, on_collected)
     Handle, collected = ffi.metatype('struct { const int32_t slot; }', meta), on_collected
     arm()
+    kernel.take_arrays(M.is)
 end
 
 -- Handles that are made before the next collection. The collector alone would let garbage grow for
@@ -155,6 +157,11 @@ function M.free(device, given, bytes)
     spare_count = spare_count + 1
     spare[spare_count] = given
     if bytes > 0 then device.debt = math.max(0, (device.debt or 0) - bytes) end
+end
+
+-- Says that memory is another's from now on, which does not count.
+function M.lend(device, bytes)
+    device.debt = math.max(0, (device.debt or 0) - bytes)
 end
 
 -- The buffer object of a cell's memory.

@@ -152,8 +152,13 @@ local function set_block(self, name, value)
     block.set(self, arg, value)
 end
 
--- Sets one argument: a number or a buffer; of a struct all fields by a table, or one of them by
--- 'argument.field'.
+local is_array = function() return false end
+
+-- Lets arguments be arrays of array.lua, which requires this file: is(value) tells them.
+function M.take_arrays(is) is_array = is end
+
+-- Sets one argument: a number, a buffer or an array; of a struct all fields by a table, or one of
+-- them by 'argument.field'.
 function launch:set(name, value)
     local index, kind = self.index[name], type(value)
     local status
@@ -163,6 +168,8 @@ function launch:set(name, value)
         status = C.mare_launch_set_real(self.handle, index, value)
     elseif buffer.is(value) then
         status = C.mare_launch_set_buffer(self.handle, index, value.handle)
+    elseif kind == 'cdata' and is_array(value) then
+        return self:set(name, value:buffer())
     elseif kind == 'cdata' then
         status = set_boxed(self, index, name, value)
     else

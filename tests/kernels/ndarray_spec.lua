@@ -106,6 +106,10 @@ for _, d in ipairs(part.devices()) do
             check(a, a, n, n, n)
             check(a, one, n, 9, n)
             check(a { { nil, nil, -1 } }, b, n, 3, n)
+            local early = (a - b):abs() + a
+            local late = early * 2
+            early:eval()        -- what `late` is made of is a leaf by now
+            assert.equal(2 * (math.abs(n - 3) + n), late:at(0))
             local shared = b - a
             local first, second = (2 * shared):eval(), (3 * shared):eval()
             assert.same({ 6 - 2 * n, 9 - 3 * n }, { first:at(0), second:at(-1) })

@@ -144,6 +144,8 @@ function draw.show(x, spec)
     if type(x) == 'table' and not handle.kind(x) and type(x.plot) == 'function' then
         return x:plot(spec)
     end
+    local ok, plot = pcall(function() return type(x) == 'cdata' and x.plot end)
+    if ok and type(plot) == 'function' then return x:plot(spec) end      -- an array of mare.array
     return picture_of(x, spec):draw()
 end
 

@@ -21,7 +21,7 @@ local large = 2 ^ 16        -- bytes of a result whose launch keeps no memory
 -- ---- what there is in an expression ----
 
 -- Adds the operations, leaves and numbers below a node to `found`, as texts that lead
--- to them. Returns false if there is something else.
+-- to them, and gives up where an operation is computed by now. Returns false if there is something else.
 local function explore(node, name, found)
     for k = 1, 3 do
         local x, text = node[k], ('%s[%d]'):format(name, k)
@@ -31,6 +31,8 @@ local function explore(node, name, found)
             local own = 'n' .. #found.operations + 1
             table.insert(found.operations, { name = own, text = text, parent = name, node = x })
             table.insert(found.lines, ('local %s = %s'):format(own, text))
+            table.insert(found.lines, ('if %s.structure ~= structures[%d] then return end'):format(
+                own, #found.operations))
             if not explore(x, own, found) then return false end
         elseif x then
             if not x.version then return false end
@@ -48,11 +50,10 @@ local function add(lines, format, ...)
     lines[#lines + 1] = format:format(...)
 end
 
--- Gives up if an operation below is stored by now, or will be, or occurs twice.
+-- Gives up if an operation below is to be stored, or occurs twice.
 local function write_checks(lines, found)
     for k, operation in ipairs(found.operations) do
         local name = operation.name
-        add(lines, 'if %s.structure ~= structures[%d] then return end', name, k)
         add(lines, 'if %s.used_by and %s.used_by ~= %s then return end', name, name,
             operation.parent)
         for j = 1, k - 1 do

@@ -34,6 +34,14 @@ end
 
 assign.settle = settle
 
+-- Computes what is pending on a version, which others will write, and which stays
+-- where it is from now on.
+function assign.keep_in_place(version)
+    settle(version)
+    bound.lend(version.device, version.bytes)
+    version.bytes = 0
+end
+
 -- Returns the node of a value, held, in the type of the target.
 local function source_of(leaf, value)
     local node

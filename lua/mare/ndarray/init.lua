@@ -29,6 +29,7 @@ local suggest = require 'bindings.suggest'
 local transfer = require 'mare.ndarray.transfer'
 local views = require 'mare.ndarray.views'
 require 'mare.ndarray.assign'
+require 'mare.ndarray.plot'
 require 'mare.ndarray.reduce'
 
 local ndarray = { new = creation.new }

@@ -1,6 +1,7 @@
 -- Arrays and the host: reading elements, other types, other devices.
 
 local array = require 'mare.ndarray.array'
+local assign = require 'mare.ndarray.assign'
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
@@ -94,9 +95,11 @@ function Array:data()
 end
 
 -- Returns the buffer with the elements in their order, for kernels of one's own. It
--- is the array's memory where they lie there so, else a copy.
+-- is the array's memory where they lie there so, else a copy: the array has it from
+-- now on, whatever is assigned.
 function Array:buffer()
     local leaf = dense(self, 'buffer')
+    assign.keep_in_place(leaf.version)
     local buffer = bound.buffer(leaf.version.cell)
     if leaf.offset ~= 0 or leaf.shape.count ~= leaf.version.count then
         buffer = buffer:view(leaf.offset, leaf.shape.count)

@@ -89,7 +89,7 @@ local function add_pictures(self, desc, o)
     desc.every = calls
 end
 
-local function advance(self, given, only)
+local function steps_of(self, given, only)
     local desc, o, now = {}, options_for(self, given, only), self.simulation.now
     for key, value in pairs(self.desc) do desc[key] = value end
     desc.options = o
@@ -97,6 +97,19 @@ local function advance(self, given, only)
     add_pictures(self, desc, o)
     run.new(desc, self.simulation)
 end
+
+-- Calls change(self, ...), which changes the state that arrays show, if there are any. The room of
+-- arrays is loaded by those who ask for one.
+local function changing(self, change, ...)
+    if not rawget(self, 'shown') then return change(self, ...) end
+    local arrays = require 'mare.run.arrays'
+    arrays.settle(self)
+    local ok, failure = pcall(change, self, ...)
+    arrays.renew(self)
+    if not ok then error(failure, 0) end
+end
+
+local function advance(self, ...) changing(self, steps_of, ...) end
 
 -- sim:step(n): n steps, 1 if not given; returns the simulation.
 function methods.step(self, n)
@@ -136,6 +149,22 @@ end
 -- sim:field 'rho': the variable as it is now, an object that can be indexed, shown and plotted.
 function methods.field(self, name)
     return field.of_simulation(self.simulation, name)
+end
+
+-- sim:array 'rho': the variable as an array of mare.array, of the shape { ny, nx }: an unknown is
+-- the memory of the device where the state lies, which shows the state after the next steps too;
+-- what is made from it and not computed yet is computed before them. Others are copies. Where the
+-- grid is on several devices all are copies.
+function methods.array(self, name)
+    return require('mare.run.arrays').of(self, name)
+end
+
+-- sim:set('rho', sim:array 'rho' * 1.01): sets one of the variables that `initial` gives, the
+-- others staying as they are, to an array, repeated to { ny, nx }, or a number. Returns the
+-- simulation.
+function methods.set(self, name, value)
+    changing(self, require('mare.run.arrays').set, name, value)
+    return self
 end
 
 -- sim:native(): where the state lies on the devices, for kernels of your own that read it between
@@ -180,7 +209,7 @@ end
 
 -- sim:reset(): the initial state again, at t = 0.
 function methods.reset(self)
-    self.simulation:set(self.desc.initial)
+    changing(self, function() self.simulation:set(self.desc.initial) end)
     return self
 end
 
@@ -252,7 +281,8 @@ function Live.__names()
 end
 
 function Live.__words(self, method)
-    return (method == 'plot' or method == 'field') and variables_of(self) or nil
+    local takes = method == 'plot' or method == 'field' or method == 'array' or method == 'set'
+    return takes and variables_of(self) or nil
 end
 
 function Live.__options(_, method)

@@ -372,6 +372,19 @@ function Simulation:set(initial, start)
     go_back(self)
 end
 
+-- Says that somebody has written another state into the fields: the next step follows from it.
+function Simulation:changed()
+    local now = self.now
+    self:start { t = now.t, steps = now.steps }
+    measure(self, self.fields:present())
+    self.version = self.version + 1
+    self:aim(now.t)
+    if self.now.failed then
+        errors.raise('MARE_ERROR_STATE', 'the state that was set is invalid: %s',
+            self:why_failed())
+    end
+end
+
 local function is_held(self)
     return self.held and self.stop == self.goal
 end

@@ -20,7 +20,7 @@ local allowed = {
     name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
     header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
     halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
-    conserved = 'function', invalid = 'function',
+    initial = 'table', conserved = 'function', invalid = 'function',
     sample = 'function', units = 'table', title = 'string',
 }
 local field_keys = { name = 'string', symbol = 'string', vector = 'string',
@@ -374,6 +374,14 @@ function Scheme:conserved(...)
     local f = self.equation.conserved
     if f then return f(self, ...) end
     return ...
+end
+
+-- The names of the variables that a script's `initial` gives, in their order; nil if the equation
+-- does not tell.
+function Scheme:initial_names()
+    local of = self.equation
+    if of.initial or of.conserved then return of.initial end
+    return self.fields
 end
 
 -- Sides that are tables, whose ghost cells it fills itself, all of them.

@@ -105,7 +105,7 @@ euler.equation = equation.new {
     },
     source = function(numbers) return numbers.gravity > 0 end,
     fluxes = euler.fluxes, variables = variables, integrals = integrals,
-    conserved = conserved, invalid = invalid,
+    initial = { 'rho', 'u', 'v', 'p' }, conserved = conserved, invalid = invalid,
     sample = function(scheme, draw)
         return conserved(scheme, draw(0.5, 2), draw(-1, 1), draw(-1, 1), draw(0.5, 2))
     end,

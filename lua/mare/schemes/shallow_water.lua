@@ -115,6 +115,7 @@ water.equation = equation.new {
     parameters = { { name = 'g', default = 9.81, range = { 1e-30, 1e30 } } },
     fluxes = water.fluxes, variables = variables, integrals = integrals,
     derive = { 'depth' }, invalid = invalid,
+    initial = { 'h', 'u', 'v' },
     conserved = function(_, h, u, v) return h, h * u, h * v end,
     sample = function(_, draw)
         local h = draw(0.5, 2)

@@ -1,0 +1,90 @@
+-- Fields of simulations as arrays: the memory of the device, before and after steps; setting it.
+
+local fails = require 'tests.fails'
+local mare = require 'mare'
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+
+local function new(values)
+    local all = { nx = 32, ny = 16, device = device, precision = 'double', quiet = true }
+    for key, value in pairs(values or {}) do all[key] = value end
+    return mare.simulation 'kelvin_helmholtz'(all)
+end
+
+-- All cells of a field, row after row.
+local function cells(sim, name) return sim:field(name):totable() end
+
+describe('a field as an array', function()
+    local sim = new()
+
+    it('is the one on the device, of the shape { ny, nx }', function()
+        local rho = sim:array 'rho'
+        assert.same({ 16, 32 }, { unpack(rho.shape) })
+        assert.equal('double', rho.type)
+        assert.same(cells(sim, 'rho'), rho:flatten():totable())
+        assert.same(cells(sim, 'E'), sim:array 'E':flatten():totable())
+        assert.same(cells(sim, 'p'), sim:array 'p':flatten():totable())
+        fails(function() sim:array 'density' end, 'MARE_ERROR_ARGUMENT', 'density', 'rho')
+    end)
+
+    it('shows the state after steps, and what was pending has the one before', function()
+        local rho = sim:array 'rho'
+        local before, pending = cells(sim, 'rho'), rho * 2
+        for _, n in ipairs { 1, 2 } do
+            sim:step(n)
+            assert.same(cells(sim, 'rho'), rho:flatten():totable())
+        end
+        assert.equal(2 * before[77], pending:flatten():at(76))
+        assert.not_same(before, cells(sim, 'rho'))
+    end)
+
+    it('can be set, with the other variables of initial as they were', function()
+        local twin = new()
+        twin:step(3)
+        local u, p, rho = cells(sim, 'u'), cells(sim, 'p'), cells(sim, 'rho')
+        sim:set('rho', sim:array 'rho' * 4)
+        assert.equal(4 * rho[9], sim:field 'rho':totable()[9])
+        for k, value in ipairs(cells(sim, 'u')) do
+            assert.truthy(math.abs(value - u[k]) < 1e-14)
+            assert.truthy(math.abs(cells(sim, 'p')[k] - p[k]) < 1e-13)
+            if k == 20 then break end
+        end
+        sim:step(1)
+        twin:set('rho', twin:array 'rho' * 4)
+        twin:step(1)
+        assert.same(cells(twin, 'rho'), cells(sim, 'rho'))
+    end)
+
+    it('refuses what initial does not give, and what is no state', function()
+        local before = cells(sim, 'rho')
+        fails(function() sim:set('E', 1) end, nil, 'E', 'rho, u, v, p')
+        fails(function() sim:set('p', mare.ones({ 3 }, { device = sim.devices[1] })) end, nil,
+            '{ 3 }', '{ 16, 32 }')
+        fails(function() sim:set('p', -1) end, 'MARE_ERROR_STATE', 'pressure')
+        assert.same(before, cells(sim, 'rho'))
+        sim:step(1)
+    end)
+end)
+
+describe('arrays are taken', function()
+    it('by kernels that are bound by hand', function()
+        local a = mare.arange(12):float():eval()
+        local pending = a + 1
+        local kernel = a.device:program { source = [[
+            MR_KERNEL void twice(MR_GLOBAL float *x) {
+                int i = mr_gid_x();
+                if (i < 12) x[i] = 2 * x[i];
+            }]] }:kernel 'twice'
+        local launch = kernel:bind { x = a, global = 12 }
+        launch:run()
+        assert.same({ 22, 12 }, { a:at(-1), pending:at(-1) })
+        a:assign(a + 3)
+        launch:run()
+        assert.equal(50, a:at(-1))
+    end)
+
+    it('by plots, where they have one axis or two', function()
+        fails(function() mare.plot(mare.zeros { 2, 2, 2 }) end, nil, '{ 2, 2, 2 }')
+        fails(function() mare.plot(mare.ones(3):complex(1)) end, nil, 'complex_float')
+    end)
+end)

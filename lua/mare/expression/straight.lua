@@ -21,7 +21,8 @@ local large = 2 ^ 16        -- bytes of a result whose launch keeps no memory
 -- ---- what there is in an expression ----
 
 -- Adds the operations, leaves and numbers below a node to `found`, as texts that lead
--- to them, and gives up where an operation is computed by now. Returns false if there is something else.
+-- to them, and gives up where an operation is computed by now. Returns false if there
+-- is something else.
 local function explore(node, name, found)
     for k = 1, 3 do
         local x, text = node[k], ('%s[%d]'):format(name, k)

@@ -23,6 +23,7 @@ local chapters = {
     { title = 'C: embedding, mare_engine.h', page = 'mare_engine',
       has = function(e) return e.where == 'bindings/mare_engine.h' end },
     { title = 'The words of kernels', has = function(e) return e.kind == 'kernel word' end },
+    { title = 'Sides of a grid', has = function(e) return e.name:find '^boundaries%.' end },
     { title = 'Options of every simulation', has = function(e) return e.kind == 'option' end },
     { title = 'Scenarios', has = function(e) return e.kind == 'scenario' end },
 }

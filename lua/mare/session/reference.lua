@@ -319,7 +319,7 @@ local function add_boundaries(list)
             .. "tables,\nsuch as { kind = 'flather', eta = 0.5 } of an ocean." })
     for _, name in ipairs(sorted(exchange.kinds)) do
         add(list, { name = 'boundaries.' .. name, kind = 'choice', text = exchange.kinds[name],
-            signature = ("'%s'"):format(name) })
+            where = short(path_of 'mare.array.exchange'), signature = ("'%s'"):format(name) })
     end
     add_tables(list, path_of 'mare.ocean.open', require 'mare.ocean.open', 'of an ocean')
     add_tables(list, path_of 'mare.schemes.sides', require 'mare.schemes.sides',

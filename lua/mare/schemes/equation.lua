@@ -387,6 +387,7 @@ end
 -- Sides that are tables, whose ghost cells it fills itself, all of them.
 Scheme.open_sides, Scheme.check_side, Scheme.keeps_open = sides.kinds, sides.check, true
 
+-- Makes what fills the ghost cells beyond sides that are tables; see schemes/README.md.
 function Scheme:ghosts(state, which, fraction, _, exchange)
     return sides.ghosts(self, state, which, fraction, exchange)
 end

@@ -35,6 +35,7 @@ local modules = {
     profile = function() return require 'mare.measure.profile' end,
     progress = function() return require 'mare.measure.progress' end,
     random = function() return require 'mare.base.random' end,
+    ranks = function() return require 'mare.ranks' end,
     riemann = function() return require 'mare.schemes.riemann' end,
     roms = function() return require 'mare.ocean.roms' end,
     run = function() return require 'mare.run' end,

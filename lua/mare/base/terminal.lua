@@ -5,7 +5,9 @@
 local printable = require 'bindings.printable'
 local system = require 'bindings.system'
 
-local terminal = {}
+-- rank: what a rank other than 0 is called, which says nothing but what core
+-- logs. Rank 0 speaks for all.
+local terminal = { rank = nil }
 
 local pause = { terminal = 0.2, file = 10 }     -- seconds between two lines of progress
 
@@ -44,7 +46,7 @@ function terminal.new(desc)
     end
     local function hear(event)
         local kind = event.kind
-        if event.quiet and not loud[kind] then return end
+        if event.quiet and not loud[kind] or terminal.rank and kind ~= 'log' then return end
         if kind == 'progress' then
             is_shown = is_terminal
             write('note', is_terminal and '\r' .. event.message .. '\27[K' or event.message .. '\n')
@@ -55,7 +57,9 @@ function terminal.new(desc)
         if not (lines[kind] and event.message) then return end
         local is_answer = kind == 'answer'       -- what a user asked for may have colours
         local message = is_answer and event.message or printable(event.message)
-        if kind == 'log' then write(kind, lines.log[2]:format(event.level, message))
+        if kind == 'log' then
+            local from = terminal.rank and terminal.rank .. ': ' .. event.level or event.level
+            write(kind, lines.log[2]:format(from, message))
         else write(kind, lines[kind][2]:format(message)) end
     end
     return { hear = hear, pause = is_terminal and pause.terminal or pause.file }

@@ -6,6 +6,7 @@
 
 local host = require 'bindings.host'
 local errors = require 'bindings.errors'
+local launch = require 'bindings.mpi_launch'
 local printable = require 'bindings.printable'
 local read = require 'bindings.read'
 
@@ -69,8 +70,13 @@ end
 
 local max_frames = 12
 
+-- The module mare.ranks if mpirun or srun has started this process, or nil.
+local ranks
+
 local function tell(message)
-    io.stderr:write('mare: ', printable(message), '\n')
+    if ranks then require('mare.ranks.process').give_way() end
+    local from = ranks and ranks.size > 1 and ranks.name() .. ': ' or ''
+    io.stderr:write('mare: ', from, printable(message), '\n')
 end
 
 -- The message handler of errors. It collects what is known only while the stack
@@ -107,7 +113,7 @@ local function status_of(report)
     local status = errors.is(report.failure) and report.failure.status
     if status == 'stop' then return 0 end
     if host.interrupted() or status == 'interrupted' then
-        io.stderr:write('mare: interrupted\n')
+        tell 'interrupted'
         return 130
     elseif status == 'unfinished' then
         tell(report.failure.message)
@@ -162,8 +168,18 @@ local function find_script(name)
     end
 end
 
+-- Refuses a scenario of Mare on several ranks: each would do all of it and write the same files.
+local function refuse_on_ranks(name)
+    if not ranks or ranks.size == 1 then return end
+    return bad_usage('%s: the scenarios of Mare run in one process, on all its devices with '
+        .. '--device: start it without %s. Programs of your own use mare.ranks', name,
+        ranks.start().launcher)
+end
+
 local function run_file(name, words)
     local path, text = find_script(name)
+    local refusal = path and path ~= name and refuse_on_ranks(name)
+    if refusal then return refusal end
     if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
     if not name:find '[/.]' then
         local names = require('mare.run.scenario').names()
@@ -185,7 +201,9 @@ end
 
 commands['-'] = function(...)
     host.stop_anywhere()
-    return run_text(io.read '*a', '=stdin', '-', { ... })
+    local text = (not ranks or ranks.rank == 0) and io.read '*a'
+    if ranks then text = ranks.broadcast(text) end      -- a launcher gives it to rank 0 only
+    return run_text(text, '=stdin', '-', { ... })
 end
 
 commands['--help'] = function()
@@ -278,6 +296,10 @@ function commands.bench(name, ...)
 end
 
 local function session()
+    if ranks and ranks.size > 1 then
+        return bad_usage('a session has one process, not the %d ranks that %s started: give a file',
+            ranks.size, ranks.start().launcher)
+    end
     host.stop_anywhere(10)      -- only the tenth unanswered Ctrl-C ends a session
     require 'mare'
     return require 'mare.session.talk'()
@@ -329,9 +351,26 @@ end
 local function finish(status)
     local core = package.loaded['bindings.ffi']
     if type(core) == 'table' then core.poll_log() end       -- not if it failed to load
+    if ranks then require('mare.ranks.process').leave(status) end
     return status
 end
 
-return function(...)
-    return finish(M.main(...))
+-- Commands that every rank runs; others print what rank 0 finds.
+local of_all_ranks = { ['-e'] = true, ['-'] = true, bench = true, rerun = true,
+    ['--profile'] = true }
+
+local function is_for_all(first)
+    return not first or not commands[first] or of_all_ranks[first]
+end
+
+-- Joins the ranks if a launcher has started this process as one of them.
+local function join()
+    ranks = launch.find() and require 'mare.ranks'
+end
+
+return function(first, ...)
+    local ok, report = xpcall(join, describe)
+    if not ok then return finish(status_of(report)) end
+    if ranks and ranks.rank > 0 and not is_for_all(first) then return finish(0) end
+    return finish(M.main(first, ...))
 end

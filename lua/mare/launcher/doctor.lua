@@ -6,6 +6,7 @@ local files = require 'bindings.files'
 local gif = require 'bindings.gif'
 local host = require 'bindings.host'
 local device = require 'bindings.device'
+local launch = require 'bindings.mpi_launch'
 local lfs = require 'lfs'
 local source = require 'mare.base.source'
 
@@ -97,6 +98,15 @@ local function examine_devices()
     return list
 end
 
+-- How this process was started. Under a launcher the doctor is rank 0 and speaks for all.
+local function examine_ranks()
+    if not launch.find() then return { size = 1 } end
+    local ranks = require 'mare.ranks'
+    local found = ranks.start()
+    found.size, found.local_size, found.host = ranks.size, ranks.local_size, ranks.host
+    return found
+end
+
 local function attempt(f)
     local ok, result = pcall(f)
     return ok and result or { error = tostring(result) }
@@ -113,6 +123,7 @@ function M.examine()
         devices = attempt(examine_devices),
         libraries = libraries,
         cache = attempt(examine_cache),
+        ranks = attempt(examine_ranks),
     }
 end
 
@@ -177,6 +188,17 @@ local function cache_text(c)
     return ('  %s: %d, %s'):format(c.path, c.entries, amount(c.bytes))
 end
 
+local no_launcher = [[
+  started alone: one process. mpirun -n 4 mare FILE.lua starts four ranks (mare.ranks). For more
+  ranks than cores, and as root, Open MPI wants --oversubscribe and --allow-run-as-root]]
+
+local function ranks_text(r)
+    if r.error then return '  ' .. r.error end
+    if not r.launcher then return no_launcher end
+    return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s'):format(r.size,
+        r.size == 1 and '' or 's', r.local_size, r.host, r.launcher, r.version, r.library, r.abi)
+end
+
 local function section(lines, title, items, show)
     lines[#lines + 1] = title
     for _, item in ipairs(items) do lines[#lines + 1] = show(item) end
@@ -193,6 +215,8 @@ function M.text()
     section(lines, 'Back ends', found.backends, backend_text)
     section(lines, 'Devices', found.devices, device_text)
     section(lines, 'Libraries', found.libraries, library_text)
+    lines[#lines + 1] = 'Ranks'
+    lines[#lines + 1] = ranks_text(found.ranks)
     lines[#lines + 1] = 'Compiled programs'
     lines[#lines + 1] = cache_text(found.cache)
     return table.concat(lines, '\n')

@@ -1,0 +1,73 @@
+-- process.lua - joins the ranks and leaves them. However a rank ends, all end:
+-- by MPI_Finalize if its program is done, by MPI_Abort if it has failed, by the
+-- launcher if it was killed.
+
+local host = require 'bindings.host'
+local mpi = require 'bindings.mpi'
+local system = require 'bindings.system'
+local terminal = require 'mare.base.terminal'
+
+local process = { world = nil, name = nil, has_agreed = false }
+
+local moment = 1      -- seconds in which rank 0 says what has failed on all ranks alike
+local launcher_pause = 3        -- in which a launcher that has sent a signal kills
+
+local interrupted, unfinished = 130, 3
+
+-- Whether a program ends with this status in good order: it is done, or all
+-- ranks have agreed to stop.
+local function is_orderly(status)
+    return status == 0 or status == unfinished or status == interrupted and process.has_agreed
+end
+
+-- Waits until rank 0 has said what has failed on all ranks alike. A launcher
+-- that ends the others sends them a signal first: those have nothing to say.
+function process.give_way()
+    local world = process.world
+    if not world or world.rank == 0 then return end
+    local start = system.now()
+    repeat
+        local limit = host.interrupted() and launcher_pause or moment
+        system.sleep(0.01)
+    until system.now() - start >= limit
+end
+
+-- Ends the part of this rank with the exit status of its program; does not
+-- return if that is a failure.
+function process.leave(status)
+    local world = process.world
+    if not world or world.is_over then return end
+    if is_orderly(status) or world.size == 1 then
+        world:finish()
+    else
+        world:abort(status)
+    end
+end
+
+local function status_of(code)
+    if code == nil or code == true then return 0 end
+    return code == false and 1 or tonumber(code) or 1
+end
+
+local function guard_exit()
+    local exit = os.exit
+    os.exit = function(code, ...)       -- luacheck: ignore 122
+        process.leave(status_of(code))
+        exit(code, ...)
+    end
+end
+
+-- Returns the world of MPI, or nil for a process that was started alone.
+function process.join()
+    process.world = mpi.start()
+    if process.world then guard_exit() end
+    return process.world
+end
+
+-- From now on failures tell which rank this is. name: such as "rank 2 (node7)"
+function process.introduce(name)
+    process.name = name
+    if process.world.rank > 0 then terminal.rank = name end
+end
+
+return process

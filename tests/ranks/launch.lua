@@ -1,0 +1,42 @@
+-- launch.lua - programs under the launchers of MPI that are here: launch.each(f) calls f with the
+-- name of each, launch.run(launcher, count, program, words, settings) returns what the ranks wrote
+-- and the exit status. Everything is killed after a minute.
+
+local launch = {}
+
+-- Those of prepare.sh, for a spec that is run alone.
+local settings_of_all = 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 '
+    .. 'OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1 '
+    .. 'PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe '
+
+local mare = require('bindings.host').launcher
+
+local function has(program)
+    return os.execute('command -v ' .. program .. ' >/dev/null') == 0
+end
+
+-- f(launcher): of each family
+function launch.each(f)
+    for _, name in ipairs { 'mpirun.openmpi', 'mpirun.mpich' } do
+        if has(name) then f(name) end
+    end
+end
+
+function launch.quote(text)
+    return "'" .. text:gsub("'", "'\\''") .. "'"
+end
+
+-- The shell command. program: Lua; words: of its command line
+function launch.command(launcher, count, program, words, settings)
+    return ('%s %s timeout -s KILL 60 %s -n %d %s -e %s %s'):format(settings_of_all,
+        settings or '', launcher, count, mare, launch.quote(program), words or '')
+end
+
+function launch.run(...)
+    local pipe = io.popen(launch.command(...) .. ' 2>&1; echo "status $?"')
+    local text = pipe:read '*a'
+    pipe:close()
+    return text, tonumber(text:match 'status (%d+)\n$')
+end
+
+return launch

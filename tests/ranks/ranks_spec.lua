@@ -1,0 +1,223 @@
+local fails = require 'tests.fails'
+local launch = require 'tests.ranks.launch'
+local system = require 'bindings.system'
+
+local run, says = launch.run, fails.says
+
+-- Raises on a rank whose answer is wrong; rank 0 says how far it came.
+local calls = [[
+    local mare, ffi = require 'mare', require 'ffi'
+    local ranks = mare.ranks
+    local rank, size = ranks.rank, ranks.size
+    local function same(what, found, wanted)
+        if found == wanted or found ~= found and wanted ~= wanted then return end
+        error(('%s: %s, not %s'):format(what, tostring(found), tostring(wanted)), 2)
+    end
+    local next_rank, before = (rank + 1) % size, (rank - 1) % size
+
+    local mixed = '\0\1\r\n"\\\255'
+    local got = ranks.exchange(next_rank, { who = rank, text = mixed, { 1 / 3 } }, before)
+    same('who', got.who, before)
+    same('text', got.text, mixed)
+    same('number', got[1][1], 1 / 3)
+
+    local d = mare.device.open 'null'
+    local host = d:host { type = 'float', count = 5 }
+    for i = 0, 4 do host.data[i] = rank + i / 8 end
+    local row = ranks.exchange(next_rank, host, before)
+    same('type', row.type, 'float')
+    same('length', #row, 5)
+    same('element', row[4], before + 0.5)
+    local place = ffi.new 'float[5]'
+    same('into', ranks.exchange(next_rank, host, before, { into = place }), place)
+    same('placed', place[3], before + 0.375)
+    local staged = d:buffer { type = 'float', count = 5 }
+    local other = d:buffer { type = 'float', count = 5 }
+    staged:upload(host)
+    ranks.exchange(next_rank, staged, before, { into = other, tag = 7 })
+    same('staged', other:download()[1], before + 0.125)
+    local large = ffi.new('double[?]', 300000)
+    for i = 0, 299999 do large[i] = i * rank end
+    local arrived = ranks.exchange(next_rank, large, before)
+    for i = 0, 299999 do same('large', arrived[i], i * before) end
+
+    for root = 0, size - 1 do
+        same('broadcast', ranks.broadcast(rank == root and root + 0.25 or nil, root), root + 0.25)
+        local all = ranks.gather('r' .. rank, root)
+        same('gathers', all and #all or 0, rank == root and size or 0)
+        for k, text in ipairs(all or {}) do same('gathered', text, 'r' .. k - 1) end
+    end
+    same('nothing', ranks.broadcast(nil), nil)
+
+    same('sum', ranks.reduce(rank + 1, 'sum'), size * (size + 1) / 2)
+    same('max', ranks.reduce({ rank, -rank }, 'max')[1], size - 1)
+    same('min', ranks.reduce({ rank, -rank }, 'min')[2], 1 - size)
+    local sums = ranks.reduce(host, 'sum')
+    same('sum of floats', sums[1], size * (size - 1) / 2 + size / 8)
+    local total = 0
+    for k = 0, size - 1 do total = total + 0.1 * k end
+    same('order of a sum', ranks.reduce(0.1 * rank, 'sum'), total)
+    for bad = 0, size - 1 do
+        for _, nan in ipairs { 0 / 0, -(0 / 0) } do
+            local mine = rank == bad and nan or rank + 1
+            same('nan in max', ranks.reduce(mine, 'max'), 0 / 0)
+            same('nan in min', ranks.reduce(mine, 'min'), 0 / 0)
+            same('nan in largest', ranks.largest(mine), 0 / 0)
+        end
+    end
+    same('largest', ranks.largest(rank / 3), (size - 1) / 3)
+    same('largest of zeros', ranks.largest(-0), 0)
+    same('infinity', ranks.largest(rank == 0 and 1 / 0 or 1), 1 / 0)
+
+    if size > 1 and rank > 0 then ranks.send(0, rank, { tag = 3 }) end
+    if rank == 0 then
+        local seen = 0
+        for _ = 2, size do
+            local value, from = ranks.receive(nil, { tag = 3 })
+            same('any rank', value, from)
+            seen = seen + value
+        end
+        same('all of them', seen, size * (size - 1) / 2)
+    end
+    same('interrupted', ranks.interrupted(), false)
+    same('local size', ranks.local_size, size)
+    same('local rank', ranks.local_rank, rank)
+    ranks.barrier()
+    if rank == 0 then print('all is well of ' .. size) end
+]]
+
+describe('one rank', function()
+    local ranks = require 'mare.ranks'
+
+    it('is what a process without a launcher is, and loads no library', function()
+        assert.equal(1, ranks.size)
+        assert.is_nil(ranks.start())
+        local maps = assert(io.open '/proc/self/maps'):read '*a'
+        assert.is_nil(maps:find('libmpi', 1, true))
+    end)
+
+    it('makes all the calls', function()
+        assert(loadstring(calls))()
+    end)
+
+    it('refuses what no rank can do', function()
+        local status = 'MARE_ERROR_ARGUMENT'
+        fails(function() ranks.send(1, 'x') end, status, 'to = 1', 'from 0 to 0')
+        fails(function() ranks.receive(-1) end, status, 'from = -1', 'from 0 to 0')
+        fails(function() ranks.receive(0) end, status, 'has sent none')
+        fails(function() ranks.send(0, print) end, status, 'function')
+        fails(function() ranks.send(0, 1, { tag = 0.5 }) end, status, 'tag = 0.5', '31999')
+        fails(function() ranks.receive(0, { inot = 1 }) end, status, 'inot', 'into, tag')
+        fails(function() ranks.reduce(1, 'mean') end, status, 'mean', 'max, min, sum')
+        fails(function() ranks.reduce({}, 'sum') end, status, 'empty table')
+        fails(function() ranks.largest(-1) end, status, '-1', 'from 0')
+        fails(function() ranks.exchange(0, { 1 }, 0, { into = {} }) end, status, 'into', 'table')
+        local five = require('ffi').new 'float[5]'
+        fails(function() ranks.exchange(0, five, 0, { into = require('ffi').new 'float[4]' }) end,
+            status, 'rank 0 sends 5 of float', '4 of float')
+    end)
+end)
+
+launch.each(function(launcher)
+    describe(launcher, function()
+        for _, count in ipairs { 1, 2, 3, 4 } do
+            it('makes all the calls on ' .. count, function()
+                local text, status = run(launcher, count, calls)
+                assert.equal(0, status, text)
+                says(text, 'all is well of ' .. count)
+            end)
+        end
+
+        it('tells the doctor how it was started, once', function()
+            local command = launch.command(launcher, 2, ''):gsub("%-e ''", 'doctor')
+            local text = io.popen(command .. ' 2>&1'):read '*a'
+            says(text, '2 ranks, 2 of them on', 'started by', launcher:find 'openmpi' and 'Open MPI'
+                or 'MPICH')
+            assert.equal(1, select(2, text:gsub('Compiled programs', '')), text)
+        end)
+
+        it('says an error of one rank with its number, and of all once', function()
+            local program = "if mare.ranks.rank == tonumber((...)) then error 'broken' end "
+                .. 'mare.ranks.receive(2)'
+            program = "mare = require 'mare' " .. program
+            for rank = 0, 2, 2 do
+                local text, status = run(launcher, 3, program, tostring(rank))
+                says(text, ('mare: rank %d ('):format(rank), 'broken')
+                assert.not_equal(0, status)
+            end
+            local text = run(launcher, 3, "error 'alike'")
+            assert.equal(1, select(2, text:gsub('mare: rank', '')), text)
+        end)
+
+        it('gives the exit status of os.exit', function()
+            local program = "require 'mare'.ranks.barrier() os.exit(tonumber((...)))"
+            assert.equal(0, select(2, run(launcher, 2, program, '0')))
+            assert.not_equal(0, (select(2, run(launcher, 2, program, '7'))))
+        end)
+
+        it('ends all when one leaves early by os.exit with a failure', function()
+            local text, status = run(launcher, 2, "if require 'mare'.ranks.rank == 1 then "
+                .. 'os.exit(7) end')
+            assert.truthy(status ~= 0 and status ~= 137, text)
+        end)
+
+        it('refuses ranks that make different calls', function()
+            local text, status = run(launcher, 2, "local r = require 'mare'.ranks "
+                .. 'if r.rank == 0 then r.gather(1) else r.barrier() end')
+            assert.not_equal(0, status)
+            says(text, 'ranks.gather: rank 1 is in ranks.barrier', 'same order')
+        end)
+
+        it('ends all within 10 s when one is killed', function()
+            local start = system.now()
+            local text, status = run(launcher, 3, [[
+                local ranks, system = require 'mare'.ranks, require 'bindings.system'
+                if ranks.rank == 1 then os.execute('kill -9 ' .. system.process()) end
+                ranks.receive(1)]])
+            assert.truthy(status ~= 0 and status ~= 137 or launcher:find 'openmpi', text)
+            assert.is_true(system.now() - start < 10)
+        end)
+
+        it('refuses the library of another MPI', function()
+            local other = launcher:find 'openmpi' and 'libmpich.so.12' or 'libmpi.so.40'
+            local text, status = run(launcher, 2, 'print "never"', '', 'MARE_MPI=' .. other)
+            assert.not_equal(0, status)
+            says(text, 'started this program', other, 'set MARE_MPI')
+            assert.is_nil(text:find('never', 1, true))
+        end)
+
+        it('refuses a library that is not there, and a scenario on two ranks', function()
+            local text = run(launcher, 2, 'print "never"', '', 'MARE_MPI=/nonexistent.so')
+            says(text, 'MARE_MPI=/nonexistent.so')
+            local command = launch.command(launcher, 2, ''):gsub("%-e ''", 'bump')
+            says(io.popen(command .. ' 2>&1'):read '*a', 'bump', 'one process', 'mare.ranks')
+        end)
+
+        it('is not what a program that a rank starts belongs to', function()
+            local mare = require('bindings.host').launcher
+            local text, status = run(launcher, 2, ("local ranks = require 'mare'.ranks "
+                .. "if ranks.rank == 1 then os.execute(%q) end"):format(mare
+                .. " -e 'print(\"size \" .. require(\"mare\").ranks.size)'"))
+            assert.equal(0, status, text)
+            says(text, 'size 1')
+        end)
+    end)
+end)
+
+describe('srun', function()
+    local mare = require('bindings.host').launcher
+
+    it('without PMI is refused: its tasks know nothing of each other', function()
+        local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. mare
+            .. ' -e "print(1)" 2>&1; echo status $?'):read '*a'
+        says(text, '4 tasks', '--mpi=pmix', 'status 1')
+    end)
+
+    it('of one task, and a job without srun, are one rank', function()
+        for _, settings in ipairs { 'SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0', 'SLURM_NTASKS=4' } do
+            local text = io.popen(settings .. ' ' .. mare
+                .. ' -e "print(require(\'mare\').ranks.size)" 2>&1'):read '*a'
+            assert.equal('1\n', text)
+        end
+    end)
+end)

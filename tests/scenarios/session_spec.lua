@@ -133,9 +133,9 @@ describe('a session on a terminal', function()
         see '> mare%.memory'
         press 'C-c'
         see '> mare%.memory%^C\n>'
-        type_in 'mare.s'
+        type_in 'mare.g'
         press('Tab', 'Tab')
-        see 'scope +shallow_water +simulation'
+        see 'gauges +grid +gridded'
         press 'C-u'
         type_in "mare.simulation 'sod' { precis"
         press 'Tab'

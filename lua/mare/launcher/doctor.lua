@@ -81,7 +81,6 @@ local function examine_cache()
 end
 -- Says how kernels/traverse/ steps the state on this device, or returns nil if
 -- the device runs no kernels.
--- kernel.
 local function step_on(info)
     if info.name:find '^null' then return nil end
     if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end

@@ -15,8 +15,7 @@
 #include "physics/euler/twice.h"
 
 /* As in hllc.h, with the diffusion of shear and the work that it does. */
-MR_FN flux sheared_star_flux(face l, face r, primitive w, real s, real a, real contact,
-    real gamma) {
+MR_FN flux star_flux(face l, face r, primitive w, real s, real a, real contact, real gamma) {
     flux f;
     real inverse = mr_rcp(s - contact), part = contact * inverse;
     real change = contact - w.un, twice = s + s;
@@ -32,19 +31,4 @@ MR_FN flux sheared_star_flux(face l, face r, primitive w, real s, real a, real c
     return f;
 }
 
-MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
-    real cl = sound_over_root(l), cr = sound_over_root(r), scale = root_of_gamma(k);
-    real west = mr_most(mr_fma(scale, cl, -l.un), mr_fma(scale, cr, -r.un));
-    real east = mr_most(mr_fma(scale, cl, l.un), mr_fma(scale, cr, r.un));
-    real al = -l.rho * (west + l.un), ar = r.rho * (east - r.un);
-    real push = mr_fma(al, l.un, -l.p) - mr_fma(ar, r.un, -r.p);
-    real contact = push * mr_rcp(al - ar);
-    int left = contact >= R(0.0);
-    primitive w;
-    w.rho = R(0.0);
-    w.un = mr_select(left, l.un, r.un);
-    w.ut = mr_select(left, l.ut, r.ut);
-    w.p = mr_select(left, l.p, r.p);
-    return sheared_star_flux(l, r, w, mr_select(left, -west, east), mr_select(left, al, ar),
-        contact, k.gamma);
-}
+#include "physics/euler/three_waves.h"

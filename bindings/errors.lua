@@ -47,6 +47,12 @@ function M.argument(message, ...)
     M.raise('MARE_ERROR_ARGUMENT', message, ...)
 end
 
+-- Raises what is wrong in a text, such as that of a function, at its place there.
+function M.argument_at(where, message, ...)
+    error(setmetatable({ status = 'MARE_ERROR_ARGUMENT', message = message:format(...),
+        where = where }, Error), 0)
+end
+
 -- A refusal of what the user typed: no position, exit status 2.
 function M.usage(message, ...)
     error(setmetatable({ status = 'usage', message = message:format(...) }, Error), 0)

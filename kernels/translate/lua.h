@@ -1,14 +1,19 @@
 /* lua.h - what operators and functions of Lua mean where C means something else. */
 #pragma once
 
-/* a % b has the sign of b. */
+/* The remainder of a / b with the sign of a; 0 where b is 0, for which C knows none, as it does
+ * for the least a and -1. */
+MR_FN int lua_remainder_int(int a, int b) { return b == 0 || b == -1 ? 0 : a % b; }
+MR_FN int64_t lua_remainder_long(int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+
+/* The same with the sign of b: a % b. */
 MR_FN int lua_modulo_int(int a, int b) {
-    int r = a % b;
+    int r = lua_remainder_int(a, b);
     return r != 0 && (r ^ b) < 0 ? r + b : r;
 }
 
 MR_FN int64_t lua_modulo_long(int64_t a, int64_t b) {
-    int64_t r = a % b;
+    int64_t r = lua_remainder_long(a, b);
     return r != 0 && (r ^ b) < 0 ? r + b : r;
 }
 

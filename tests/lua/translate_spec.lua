@@ -98,6 +98,19 @@ describe('a kernel in Lua', function()
         assert.equal(0, result.different)
     end)
 
+    it('computes places before it assigns, and stands a modulus of 0', function()
+        local x = ramp 'int32'
+        local result = mare.kernel(function(i, x)
+            local k = i
+            k, x[k] = k + 1, 7
+            x[i], k = x[i] + k, 0
+        end):check(count, x)
+        assert.equal(0, result.different)
+        mare.kernel(function(i, x) x[i] = i % (i * 0) + math.fmod(i, i * 0) + i % (i - i - 1) end)(
+            count, x)
+        assert.equal(0, x:download()[5])
+    end)
+
     it('has the functions of math', function()
         local x, y = ramp 'double', ramp 'double'
         local result = mare.kernel(function(i, x, y)
@@ -256,6 +269,14 @@ describe('what no kernel can be', function()
 
     it('may not call itself', function()
         refused('calls itself', function(i, x) x[i] = round_and_round(x[i]) end, x)
+    end)
+
+    it('writes nothing outside an array that it checks', function()
+        local k = mare.kernel(function(i, x) x[i] = 1 end)
+        fails(function() k:check(count + 1, x) end, 'MARE_ERROR_ARGUMENT', "element 100 of 'x'",
+            'has 100')
+        fails(function() mare.kernel(k.f, { precision = 'quad' }) end, 'MARE_ERROR_ARGUMENT',
+            'quad', 'double, float')
     end)
 
     it('has arguments of other types', function()

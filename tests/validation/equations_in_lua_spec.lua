@@ -175,17 +175,29 @@ describe('equations in Lua', function()
         assert.is_true(math.abs(values(sim, 'm_y')[1] - 2) < 1e-12)
     end)
 
+    it('are told apart by what their functions compute', function()
+        local function decay(rate)
+            return mare.equations { fields = { 'u' }, flux = function(q) return rate * q.u end,
+                speed = function(q) return q.u, q.u end }:parameters().functions
+        end
+        assert.equal(decay(1.5), decay(1.5))
+        assert.are_not.equal(decay(1.5), decay(2.5))
+        assert.are_not.equal(decay(1.5), burgers():parameters().functions)
+    end)
+
     it('are refused with what is wrong', function()
         local function refused(words, changes)
             fails(function() gas(changes) end, 'MARE_ERROR_ARGUMENT', words)
         end
-        refused('4 values are wanted of lua_flux', { flux = function(w) return w.rho end })
+        refused('flux: 4 values are wanted', { flux = function(w) return w.rho end })
         refused("there is no 'q'", { speed = function(w) return w.q, w.q end })
         fails(function()
             mare.equations { fields = { 'u' }, flux = bump, speed = bump, primitive = bump }
         end, 'MARE_ERROR_ARGUMENT', 'go together')
         refused("'x' is used", { source = function(q, x) return x, x, x, x end })
         refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
+        refused("'Gamma'", { parameters = { Gamma = 1 } })
+        refused('at least one', { fields = {} })
         fails(function() mare.equations { fields = { 'u' } } end, 'MARE_ERROR_ARGUMENT',
             'flux is missing')
         fails(function()

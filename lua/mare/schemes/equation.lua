@@ -414,7 +414,7 @@ end
 -- limiter of its own, whatever the options say.
 function Scheme:parameters()
     local list = { equations = self.equation.title or self.name, scheme = self.scheme,
-        flux = self.flux, limiter = self.limiter,
+        flux = self.flux, limiter = self.limiter, functions = self.functions,
         theta = self.limiter == 'minmod' and self.theta or nil }
     for name, number in pairs(self.numbers) do list[name] = number end
     for _, name in ipairs(self.equation.derive or {}) do list[name] = self[name] end

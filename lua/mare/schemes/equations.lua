@@ -38,6 +38,7 @@ local options = require 'mare.base.options'
 local resolve = require 'mare.translate.resolve'
 local types = require 'mare.translate.types'
 local unit = require 'mare.translate.unit'
+local zlib = require 'bindings.zlib'
 
 local equations = {}
 
@@ -278,8 +279,10 @@ end
 local function parameters_of(what, given)
     local names, list, entries = {}, {}, {}
     for name, value in pairs(given) do
-        if type(name) ~= 'string' or not name:find '^%l[%w_]*$'
-            or type(value) ~= 'number' and not is_vector(value) then
+        if type(name) ~= 'string' or not name:find '^%l[%w_]*$' then
+            errors.argument("%s: parameter '%s': its name must be a small letter, then letters, "
+                .. 'digits and _', what, tostring(name))
+        elseif type(value) ~= 'number' and not is_vector(value) then
             errors.argument("%s: parameter '%s' must be a number or mare.vector(x, y), not %s",
                 what, tostring(name), type(value))
         end
@@ -307,12 +310,19 @@ function equations.vector(x, y)
     return { x = x, y = y }
 end
 
+-- Tells functions apart, numbers outside them included, wherever in a script they stand: a run goes
+-- on with those that it began with.
+local function fingerprint(code)
+    local text = code:gsub('#line[^\n]*\n', '')
+    return string.format('%08x', zlib.crc32(0, text, #text))
+end
+
 -- Returns a scheme. The table is described above; options = of mare.options, where
 -- what is not given may be.
 function equations.new(desc)
     desc = options.pick('mare.equations', desc, equations.options)
     errors.fields('mare.equations', desc, allowed)
-    local what = 'equations ' .. (desc.name or '')
+    local what = 'equations' .. (desc.name and ' ' .. desc.name or '')
     for _, name in ipairs { 'fields', 'flux', 'speed' } do
         if not desc[name] then errors.argument('%s: %s is missing', what, name) end
     end
@@ -321,6 +331,7 @@ function equations.new(desc)
         errors.argument('%s: primitives, primitive and conserved go together', what)
     end
     desc = setmetatable({ primitives = desc.primitives or desc.fields }, { __index = desc })
+    if #desc.fields == 0 then errors.argument('%s: fields: at least one is wanted', what) end
     check_names(what .. ': field', desc.fields)
     check_names(what .. ': primitive', desc.primitives)
     local parameters, entries = parameters_of(what, desc.parameters or {})
@@ -331,8 +342,10 @@ function equations.new(desc)
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
         units = desc.units,
     }
-    return made { flux = desc.riemann, limiter = desc.limiter, theta = desc.theta,
+    local scheme = made { flux = desc.riemann, limiter = desc.limiter, theta = desc.theta,
         passes = desc.passes }
+    scheme.functions = fingerprint(made.code)
+    return scheme
 end
 
 return equations

@@ -13,8 +13,8 @@ local check = {}
 local Array, own = {}, {}
 
 local function outside(self, k, verb)
-    error(("element %s of '%s' is %s, which has %d"):format(tostring(k), self.name, verb,
-        self.count), 0)
+    errors.argument("kernel:check: element %s of '%s' is %s, which has %d", tostring(k), self.name,
+        verb, self.count)
 end
 
 local function index_of(self, k, verb)
@@ -97,7 +97,7 @@ local function difference(a, b)
     return found == found and found or math.huge
 end
 
--- Raises the largest difference to that between two arrays.
+-- Counts what differs between two arrays, and keeps the largest difference.
 local function compare(result, name, ours, plain)
     local lua = rawget(plain, own).data
     for k = 0, ours.count - 1 do
@@ -111,7 +111,8 @@ local function compare(result, name, ours, plain)
     end
 end
 
--- Runs both on copies of the arrays. Returns { different = elements that are not the
+-- Runs both on copies of the arrays, Lua first, which refuses what is outside an array and which
+-- a kernel does not notice. Returns { different = elements that are not the
 -- same, largest = relative difference, argument, element, kernel, lua = its place and
 -- both its values, compared }.
 function check.run(kernel, shape, parameters, arguments)
@@ -123,9 +124,9 @@ function check.run(kernel, shape, parameters, arguments)
             copies[k], plain[k] = device_copy(value), host_copy(parameters[k].name, value)
         end
     end
-    kernel(shape, unpack(copies, 1, copies.count))
     local group = kernel.options.group
     run_plain(kernel.f, shape, type(group) == 'number' and { group } or group, plain)
+    kernel(shape, unpack(copies, 1, copies.count))
     local result = { different = 0, largest = 0, compared = 0 }
     for k = 1, arguments.count do
         if signature.is_array(arguments[k]) then

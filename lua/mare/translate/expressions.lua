@@ -53,6 +53,9 @@ function write.name(w, node)
     return entry and entry.text or w.names_of[node.symbol], atom
 end
 
+-- What has been written already.
+function write.written(_, node) return node.text, atom end
+
 function write.paren(w, node, type) return text_of(w, node.inner, type) end
 
 -- Returns the text of an index from 0, given as a number of any type.
@@ -222,7 +225,7 @@ function special.fmod(w, node, type)
     type = settled(w, node, type)
     local a, b = node.arguments[1], node.arguments[2]
     if types.is_integer(type) then
-        return ('%s %% %s'):format(operand(w, a, 13, type), operand(w, b, 14, type)), 13
+        return helped(w, 'remainder', type, a, b)
     end
     return ('fmod(%s, %s)'):format(real_argument(w, a), real_argument(w, b)), atom
 end

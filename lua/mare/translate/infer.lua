@@ -22,7 +22,7 @@ local Instance = {}
 Instance.__index = Instance
 
 function Instance:refuse(node, message, ...)
-    errors.argument('%s:%d: %s', self.resolved.chunk, node.line, message:format(...))
+    errors.argument_at(('%s:%d'):format(self.resolved.chunk, node.line), message, ...)
 end
 
 -- ---- statements ----

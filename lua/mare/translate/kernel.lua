@@ -24,13 +24,14 @@ local kernel = {}
 local Kernel = {}
 Kernel.__index = Kernel
 
-local allowed = { name = 'string', math = 'string', precision = 'string', device = 'table',
-    group = 'any' }
+local allowed = { name = 'string', device = 'table', group = 'any',
+    math = { strict = true, fast = true, relaxed = true },
+    precision = { float = true, double = true } }
 
 -- f: a function of Lua. options: { name = for profiles and messages (by its line), math =
--- 'strict' or 'fast', precision = 'float' or 'double' of numbers that are in no array
--- (as the arrays), device = that of the kernel (that of the first buffer), group = work-items
--- of a group, a number or { x, y, z } (as Mare thinks fit) }
+-- 'strict' (if not given), 'fast' or 'relaxed', precision = 'float' or 'double' of numbers
+-- that are in no array (as the arrays), device = that of the kernel (that of the first
+-- buffer), group = work-items of a group, a number or { x, y, z } (as Mare thinks fit) }
 function kernel.new(f, options)
     if type(f) ~= 'function' then
         errors.argument('mare.kernel: a function is wanted, not %s', type(f))

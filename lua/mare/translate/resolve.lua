@@ -15,7 +15,7 @@ local Resolver = {}
 Resolver.__index = Resolver
 
 local function refuse(self, node, message, ...)
-    errors.argument('%s:%d: %s', self.chunk, node.line, message:format(...))
+    errors.argument_at(('%s:%d'):format(self.chunk, node.line), message, ...)
 end
 
 -- ---- symbols ----

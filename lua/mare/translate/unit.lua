@@ -1,7 +1,6 @@
 -- A text of the dialect that is made of functions of Lua: each function once for each
 -- list of types that it is called with, those that are called before those that call.
 
-local errors = require 'bindings.errors'
 local infer = require 'mare.translate.infer'
 local names = require 'mare.translate.names'
 local types = require 'mare.translate.types'
@@ -13,8 +12,7 @@ local Unit = {}
 Unit.__index = Unit
 
 function unit.new()
-    return setmetatable({ instances = {}, taken = names.new(), lines = {}, captures = {},
-        bodies = {} }, Unit)
+    return setmetatable({ instances = {}, taken = names.new(), bodies = {} }, Unit)
 end
 
 local function key_of(list)
@@ -97,8 +95,8 @@ function unit.kernel(f, types_given, indices, name, memory)
     self.memory = memory
     local instance = self:instance(f, types_given, name)
     if #instance.results > 0 then
-        errors.argument('%s:%d: a kernel returns nothing: it writes into its arrays',
-            instance.resolved.chunk, instance.resolved.tree.line)
+        instance:refuse(instance.resolved.tree,
+            'a kernel returns nothing: it writes into its arrays')
     end
     local lines, arguments = write.kernel(instance, self, indices)
     self.bodies[#self.bodies + 1] = { lines = lines, chunk = instance.resolved.chunk }
@@ -108,17 +106,17 @@ function unit.kernel(f, types_given, indices, name, memory)
 end
 
 -- Returns the text of functions that other text of the dialect calls: list = array of
--- { f, name, parameters = types, results = how many it must give }. Numbers outside
+-- { f, name = 'lua_' and what messages call it, parameters = types, results = how many it
+-- must give }. Numbers outside
 -- them are constants of the text, and results are real.
 function unit.functions(what, list)
     local self = unit.new()
     self.has_constants = true
     for _, entry in ipairs(list) do
         local instance = self:instance(entry.f, entry.parameters, entry.name, self)
-        local place = ('%s:%d'):format(instance.resolved.chunk, instance.resolved.tree.line)
         if #instance.results ~= entry.results then
-            errors.argument('%s: %s: %d values are wanted of %s, it gives %d', place, what,
-                entry.results, entry.name, #instance.results)
+            instance:refuse(instance.resolved.tree, '%s: %s: %d values are wanted, it gives %d',
+                what, entry.name:gsub('^lua_', ''), entry.results, #instance.results)
         end
     end
     return compiled(head, self.bodies) .. ('#line 1 "%s"\n'):format(what)

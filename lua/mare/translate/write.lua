@@ -151,12 +151,24 @@ local function type_of_target(self, target)
     return self.of[target.object].element
 end
 
+-- Returns a target whose index is computed now: another target of the assignment may change what
+-- it follows from.
+local function fixed_target(self, node, target)
+    if target.tag == 'name' or self.constants[target.key] then return target end
+    local type, name = types.settled(self.of[target.key]), self:take 'at'
+    self:put(node, 'const %s %s = %s;', types.written(type), name, self:text(target.key, type))
+    local key = { tag = 'written', text = name, line = target.line }
+    self.of[key] = type
+    return { tag = 'index', object = target.object, key = key, line = target.line }
+end
+
 function statement.assign(self, node)
     if #node.targets == 1 then
         local type = type_of_target(self, node.targets[1])
         return assign_to(self, node, node.targets[1], self:text(node.values[1], type))
     end
-    local list = {}
+    local list, targets = {}, {}
+    for k, target in ipairs(node.targets) do targets[k] = fixed_target(self, node, target) end
     for k, value in ipairs(node.values) do
         if k == #node.values and gives_several(self, node.values, #node.targets) then
             for r, text in ipairs(results_of(self, node, value)) do list[k + r - 1] = text end
@@ -167,7 +179,7 @@ function statement.assign(self, node)
                 self:text(value, type))
         end
     end
-    for k, target in ipairs(node.targets) do assign_to(self, node, target, list[k]) end
+    for k, target in ipairs(targets) do assign_to(self, node, target, list[k]) end
 end
 
 -- ---- control ----

@@ -43,6 +43,9 @@ function shapes.of(list, rank)
         shape = setmetatable({ rank = rank, count = count, node = node,
             wide = setmetatable({}, { __mode = 'kv' }) }, Shape)
         for k = 1, rank do shape[k] = list[k] end
+        if count >= 2 ^ 53 then
+            errors.argument('shape %s: less than 2^53 elements are wanted', tostring(shape))
+        end
         node.shape = setmetatable({ shape }, weak)
     end
     return shape

@@ -126,7 +126,7 @@ end
 local function flatten(list, shape, depth, flat)
     if type(list) ~= 'table' or #list ~= shape[depth] then
         errors.argument('array: the table is no box: its first elements make the shape %s, but '
-            .. 'there is %s along axis %d', tostring(shape),
+            .. 'it holds %s along axis %d', tostring(shape),
             type(list) == 'table' and #list .. ' elements' or type(list), depth - 1)
     end
     for _, value in ipairs(list) do

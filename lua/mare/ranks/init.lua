@@ -104,8 +104,8 @@ function ranks.barrier()
 end
 
 local function spread(call, value, from)
-    if ranks.size == 1 then return value end
     local parcel = ranks.rank == from and mail.pack('ranks.' .. call, value) or nil
+    if ranks.size == 1 then return value end
     local arrived = mail.spread(call, from, parcel)
     if parcel then return value end
     return mail.unpack(arrived)

@@ -16,7 +16,8 @@
 
 #include <lualib.h>
 
-enum { RESERVE = 1 << 18 };                 /* bytes, to be asked where scripts have taken all */
+enum { RESERVE = 1 << 18 };                 /* bytes at least, to be asked where scripts took all */
+enum { RESERVE_SHARE = 4 };                 /* of the limit */
 enum { PERIOD = 10000 };                    /* VM instructions between two looks at the flag */
 enum { PATIENCE = 100000000 };              /* to put files in order after having asked */
 
@@ -32,12 +33,19 @@ mare_engine *engine_of(lua_State *L) {
 
 /* ---- memory ---- */
 
+/* To let go of many handles takes memory in proportion: the collector's table of finalizers is
+ * made anew, and that is one block. */
+static uint64_t reserve(const mare_engine *engine) {
+    uint64_t share = engine->limit / RESERVE_SHARE;
+    return share > RESERVE ? share : RESERVE;
+}
+
 /* LuaJIT collects when the heap has grown by a share of what lived; near the limit that is too
  * late, so that share is small where there is a limit. */
 static void *allocate(void *context, void *block, size_t old_size, size_t new_size) {
     mare_engine *engine = context;
     uint64_t others = engine->used - old_size;
-    uint64_t limit = engine->limit + (engine->scripting ? 0 : RESERVE);
+    uint64_t limit = engine->limit + (engine->scripting ? 0 : reserve(engine));
     if (engine->limit && new_size > old_size && others + new_size > limit) return NULL;
     void *result = engine->allocate(engine->allocator, block, old_size, new_size);
     if (result || !new_size) engine->used = others + new_size;
@@ -46,7 +54,7 @@ static void *allocate(void *context, void *block, size_t old_size, size_t new_si
 
 /* A script in an engine that others have filled has the reserve, too, so that it can let go. */
 void engine_begin_script(mare_engine *engine) {
-    engine->scripting = engine->used + RESERVE < engine->limit;
+    engine->scripting = !engine->filled && engine->used + RESERVE < engine->limit;
 }
 
 static void count_memory(mare_engine *engine) {
@@ -238,6 +246,7 @@ static int recover(lua_State *L) {
 mare_status engine_leave(mare_engine *engine, mare_status status) {
     lua_State *L = engine->L;
     engine->scripting = false;
+    engine->filled = status == MARE_ERROR_MEMORY;
     if (status == MARE_ERROR_INTERRUPTED) atomic_store(&engine->interrupted, false);
     bool pending = atomic_exchange(&engine->interrupted, false);
     int top = lua_gettop(L);

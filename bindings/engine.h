@@ -31,6 +31,7 @@ struct mare_engine {
     atomic_bool interrupted;
     bool running, held, stopping;
     bool scripting;                 /* what is allocated is a script's */
+    bool filled;                    /* the last call failed for want of memory */
     int64_t patience;               /* VM instructions left to who has asked for interrupts */
     /* of the last failure */
     mare_status status;

@@ -44,7 +44,8 @@ end
 -- object of the handle in it. Methods go into class.methods.
 function M.class(kind, c_type, release)
     local methods = {}
-    local class = { kind = kind, methods = methods, own = cells(c_type, release) }
+    local class = { kind = kind, methods = methods, own = cells(c_type, release),
+        path = debug.getinfo(2, 'S').source:match '^@(.*)' }    -- of the file that describes it
     local live = { __index = methods, __tostring = function(self) return describe(kind, self) end }
     local dead = {
         __tostring = function(self) return describe(kind, self) .. ' (released)' end,

@@ -84,7 +84,8 @@ typedef struct mare_engine_desc {
     const char *label;              /* shown in errors; "engine" if NULL */
     const char *root;               /* folder of Mare's Lua; NULL: the one of this library */
     const char *path;               /* more places for require, as in Lua's package.path */
-    /* most bytes that Lua's heap may take, and 256 KiB to go on when it is full; 0: no limit */
+    /* most bytes that Lua's heap may take; 0: no limit. The call after one that failed for want of
+     * them may take a quarter more, and at least 256 KiB, so that it can let go of something. */
     uint64_t memory;
     uint32_t flags;                 /* MARE_ENGINE_* */
     mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */

@@ -249,6 +249,12 @@ describe('help', function()
         assert.falsy(text:find('simulation:', 1, true))
     end)
 
+    it('describes a handle by the file that makes its class', function()
+        for _, kind in ipairs { 'buffer', 'device', 'program', 'stream' } do
+            assert.truthy(help.text(kind):find('bindings/' .. kind .. '.lua', 1, true), kind)
+        end
+    end)
+
     it('finds by name, by word, and says when there is nothing', function()
         assert.truthy(help.text('grid'):find 'Cartesian')
         assert.truthy(help.text(mare.grid):find 'grid:cell')

@@ -73,14 +73,20 @@ function reference.of_function(f, name)
         where = ('%s:%d'):format(short(path), info.linedefined) }
 end
 
--- Returns the file where the first function of a table is defined; its head
--- describes the objects that have these methods.
+-- Returns the file where most functions of a table are defined, the first by
+-- name of several; its head describes the objects that have these methods.
 function reference.file_of(methods)
+    local counts, best = {}, nil
     for _, f in pairs(methods) do
         local info = type(f) == 'function' and debug.getinfo(f, 'S')
         local path = info and info.source:match '^@(.*)'
-        if path then return path end
+        if path then counts[path] = (counts[path] or 0) + 1 end
     end
+    for path, count in pairs(counts) do
+        local most = best and counts[best] or 0
+        if count > most or count == most and path < best then best = path end
+    end
+    return best
 end
 
 reference.head_of, reference.short = head_of, short
@@ -183,8 +189,7 @@ end
 local function add_handles(list)
     require 'mare.draw'
     for _, kind in ipairs(sorted(handle.classes)) do
-        local methods = handle.classes[kind].methods
-        local path = reference.file_of(methods)
+        local methods, path = handle.classes[kind].methods, handle.classes[kind].path
         add(list, { name = kind, kind = 'type', text = head_of(path), signature = kind,
             value = methods, where = short(path) })
         add_functions(list, kind .. ':', methods)

@@ -4,6 +4,7 @@
 -- not thread-safe, so its calls go one at a time, whatever the thread.
 
 local ffi = require 'ffi'
+local attempt = require 'bindings.attempt'
 local files = require 'bindings.files'
 local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
@@ -179,12 +180,31 @@ function netcdf.create(path, shown_as)
     return file
 end
 
--- Opens for reading.
-function netcdf.open(path)
-    local id, reason = ffi.new 'int[1]', files.unreadable(path)
-    if reason then error(path .. ': ' .. reason, 0) end
+local function open(path)
+    local id = ffi.new 'int[1]'
     check(library().nc_open(path, 0, id), path, 'open')
     return new(path, id[0])
+end
+
+-- Reads all that the header says.
+local function read_header(path)
+    local file = open(path)
+    file:attributes()
+    for _, v in ipairs(file:variables()) do file:attributes(v.name) end
+    file:close()
+end
+
+-- Opens for reading. libhdf5 may crash on a damaged header, or look into it for ever: a copy of
+-- this process reads it first.
+function netcdf.open(path)
+    local reason = files.unreadable(path)
+    if reason then error(path .. ': ' .. reason, 0) end
+    library()
+    local fault = attempt.fault(function() read_header(path) end)
+    if fault then
+        error(('%s: is damaged: NetCDF-C %s where it reads its header'):format(path, fault), 0)
+    end
+    return open(path)
 end
 
 -- Bytes from which on what a file holds begins with a page, and those of a page.

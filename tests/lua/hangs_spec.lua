@@ -1,5 +1,6 @@
 -- Tests that Mare ends where C does not: in H5Fopen() of a damaged NetCDF-4 file, for which
--- tests/fake/endless.c stands.
+-- tests/fake/endless.c stands. A copy of the process that reads the header first dies there; the
+-- process itself is ended by signals.
 
 local host = require 'bindings.host'
 local netcdf = require 'bindings.netcdf'
@@ -20,8 +21,11 @@ after_each(function()
     trial.remove(folder)
 end)
 
-local function open_file(how)
-    child = terminal.start({ 'info', folder .. '/a.nc' },
+-- preparation: Lua, of bindings.attempt.
+local function open_file(how, preparation)
+    trial.spit(folder .. '/open.lua', ("require('bindings.attempt').%s\n"
+        .. "require('bindings.netcdf').open '%s/a.nc'"):format(preparation, folder))
+    child = terminal.start({ folder .. '/open.lua' },
         { 'LD_PRELOAD=' .. library, 'MARE_ENDLESS=' .. how })
     assert(child:see('inside', 60), 'H5Fopen is not called: ' .. child.text)
 end
@@ -38,10 +42,12 @@ local function ends_by(name, patience)
     assert.equal(-numbers[name], child:stop())
 end
 
+local alone = 'fault = function() end'
+
 describe('C that does not return', function()
     for name, seconds in pairs { TERM = 0.5, HUP = 0.5, INT = 7 } do
         it('is ended by a second SIG' .. name, function()
-            open_file 'busy'
+            open_file('busy', alone)
             goes_on_after(name, seconds)
             child:kill(name)
             ends_by(name, 5)
@@ -50,7 +56,7 @@ describe('C that does not return', function()
 
     for _, name in ipairs(sample({ 'TERM', 'HUP' }, 1)) do
         it('is ended by one SIG' .. name .. ' after some seconds of computing', function()
-            open_file 'busy'
+            open_file('busy', alone)
             goes_on_after(name, 2)
             ends_by(name, 60)
             assert.matches('what runs in C does not end', child.text)
@@ -58,8 +64,26 @@ describe('C that does not return', function()
     end
 
     it('has more time where it waits', function()
-        open_file 'idle'
+        open_file('idle', alone)
         goes_on_after('TERM', 7)
         if os.getenv 'MARE_TESTS' == 'long' then ends_by('TERM', 70) else child:kill 'KILL' end
     end)
+
+    it('on the header of a file is what a copy of the process is for', function()
+        open_file('busy', 'limit = 1')
+        assert.is_truthy(child:see('a.nc: is damaged: NetCDF%-C takes more than 1 s', 60))
+        assert.is_truthy(child:see(nil, 5))
+        assert.equal(1, child:stop())
+    end)
+
+    for _, name in ipairs { 'TERM', 'INT' } do
+        it('in that copy ends it with a SIG' .. name, function()
+            open_file('busy', 'limit = 100')
+            child:kill(name)
+            assert.is_truthy(child:see(nil, 5), 'goes on: ' .. child.text)
+            assert.matches('interrupted', child.text)
+            child:stop()
+            assert.equal('a.nc open.lua', trial.listing(folder))
+        end)
+    end
 end)

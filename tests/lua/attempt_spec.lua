@@ -1,0 +1,39 @@
+-- Tests that what crashes in a copy of the process is told in words, and nothing else is.
+
+local attempt = require 'bindings.attempt'
+local ffi = require 'ffi'
+local mutate = require 'tests.mutate'
+local system = require 'bindings.system'
+local trial = require 'tests.scenarios.trial'
+
+local function end_by(number)
+    return function() ffi.C.kill(system.process(), number) end
+end
+
+describe('an attempt in a copy of the process', function()
+    it('tells of a crash', function()
+        local before = system.process()
+        assert.equal('crashes (signal 11)', attempt.fault(end_by(11)))
+        assert.equal('crashes (signal 6)', attempt.fault(end_by(6)))
+        assert.equal(before, system.process())
+    end)
+
+    it('tells of nothing where the file is not at fault', function()
+        for _, f in ipairs { function() end, error, end_by(2), end_by(15), end_by(14) } do
+            assert.is_nil(attempt.fault(f))
+        end
+    end)
+
+    it('changes nothing here', function()
+        local list = {}
+        attempt.fault(function() list[1] = 'there' end)
+        assert.same({}, list)
+    end)
+
+    it('lets a file be refused on which libhdf5 1.10.8 crashes', function()
+        local folder = trial.new_folder()
+        math.randomseed(3013)
+        assert.is_nil(mutate.case('netcdf', folder))
+        trial.remove(folder)
+    end)
+end)

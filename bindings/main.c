@@ -45,7 +45,7 @@
 
 /* Milliseconds that a script or what is typed may run on, so that it has stopped within 1 s or
  * 0.2 s; VM instructions between two looks */
-enum { GRACE = 900, TYPED_GRACE = 150, LOOK = 100 };
+enum { GRACE = 700, TYPED_GRACE = 140, LOOK = 100 };
 
 /* Milliseconds between two looks of the timer, and how many find compiled code before it acts */
 enum { TICK = 20, TICKS = 5 };
@@ -104,7 +104,7 @@ static void stop_script(lua_State *L, lua_Debug *frame) {
         end_recording(L);
         luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
     } else if (now >= ends_at) {
-        grace /= 4;
+        grace /= 8;
         ends_at = now + grace;
         look = look > 4 ? look / 4 : 1;
         lua_sethook(L, stop_script, LUA_MASKCOUNT, look);

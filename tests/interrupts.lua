@@ -153,4 +153,19 @@ function interrupts.case(seed, folder)
     return kind, seconds, what, problem or nil
 end
 
+local pause = 0.1
+
+-- Returns the seconds by which a loop of the shell is late that the key tells to end after
+-- `pause`: what a busy machine does to anybody.
+function interrupts.lateness()
+    local child = terminal.start({ '-c', ('trap "sleep %g; exit" INT; echo under way; '
+        .. 'while :; do :; done'):format(pause) }, {}, 'sh')
+    assert(child:see('under way', 60), 'no loop: ' .. child.text)
+    child:see('\0', pause)
+    child:send '\3'
+    local seconds = child:see(nil, 20) or 20
+    child:stop()
+    return seconds - pause
+end
+
 return interrupts

@@ -1,5 +1,5 @@
 -- pseudo_terminal.lua - a launcher on a terminal of its own, for tests that press keys and send
--- signals: start(words, environment), and on what it returns :see(pattern, seconds),
+-- signals: start(words, environment, program), and on what it returns :see(pattern, seconds),
 -- :send(keys), :kill(signal) and :stop().
 
 local ffi = require 'ffi'
@@ -24,11 +24,11 @@ local numbers = { HUP = 1, INT = 2, KILL = 9, TERM = 15 }
 local child = {}
 child.__index = child
 
--- environment: words as `env` takes them.
-local function start(words, environment)
+-- environment: words as `env` takes them. program: another one than the launcher.
+local function start(words, environment, program)
     local list = { '/usr/bin/env', 'TERM=dumb', 'MARE_HISTORY=off' }
     for _, word in ipairs(environment or {}) do list[#list + 1] = word end
-    list[#list + 1] = host.launcher
+    list[#list + 1] = program or host.launcher
     for _, word in ipairs(words) do list[#list + 1] = word end
     local argv, kept = ffi.new('char *[?]', #list + 1), {}
     for k, word in ipairs(list) do

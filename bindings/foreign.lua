@@ -1,7 +1,14 @@
 -- Finds an optional shared library at run time. In a bundle the copy beside libmare.so wins, so
 -- that a bundle never mixes with the host's; elsewhere the dynamic linker's search is used.
+--
+-- A library stays loaded as long as the process. LuaJIT would unload it with the state that loaded
+-- it, such as a worker's, and the next worker would load it anew: HDF5 lost 1 MiB each time.
 
 local ffi = require 'ffi'
+
+ffi.cdef 'void *dlopen(const char *path, int mode);'
+
+local LAZY, NOLOAD, NODELETE = 1, 4, 0x1000
 
 local foreign = {}
 
@@ -17,7 +24,10 @@ function foreign.load(what, names, package)
     for _, folder in ipairs(folders()) do
         for _, name in ipairs(names) do
             local ok, library = pcall(ffi.load, folder .. name)
-            if ok then return library end
+            if ok then
+                ffi.C.dlopen(folder .. name, LAZY + NOLOAD + NODELETE)
+                return library
+            end
             if not reason or not tostring(library):find('No such file', 1, true) then
                 reason = tostring(library)
             end

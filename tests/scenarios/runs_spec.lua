@@ -64,6 +64,25 @@ describe('a worker', function()
         assert.error_matches(function() worker.start 'no_such_module' end, 'no_such_module')
         package.path = package.path:gsub('^[^;]*;', '')
     end)
+
+    it('leaves a library loaded, which would lose what it keeps for its process', function()
+        spit(folder .. '/loader.lua', [[return function(channel)
+            require('bindings.netcdf').load()
+            channel:send 'loaded'
+        end]])
+        spit(folder .. '/main.lua', ([[
+            package.path = %q .. '/?.lua;' .. package.path
+            local w = require('bindings.worker').start 'loader'
+            print(w:receive())
+            w:stop()
+            for line in io.lines '/proc/self/maps' do
+                if line:find 'libhdf5' then print 'still there' break end
+            end
+        ]]):format(folder))
+        local status, text = status_of(("'%s' '%s/main.lua'"):format(host.launcher, folder))
+        assert.equal(0, status, text)
+        assert.truthy(text:find '^loaded\nstill there', text)
+    end)
 end)
 
 describe('a checkpoint file', function()

@@ -12,8 +12,8 @@ local O_LOCK, O_CLAIM = 0x41, 0x42      -- WRONLY CREAT, RDWR CREAT
 local PROT_READ, MAP_PRIVATE, MFD_CLOEXEC, X_OK = 1, 2, 1, 1
 
 local files = {
-    temporary = part_file.create, writer = part_file.writer, follow = posix.follow,
-    sync = posix.sync,
+    temporary = part_file.create, writer = part_file.writer, sweep = part_file.sweep,
+    follow = posix.follow, sync = posix.sync,
 }
 
 -- Why a path is no file that could be read, in words; nil if it is one.

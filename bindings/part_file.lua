@@ -8,8 +8,9 @@
 -- part file without its lock, and its writer looks whether it still has its name once it has
 -- the lock: the file may have been taken for abandoned just before.
 --
--- One that a run may go on from carries an owner in its name, and goes with the next complete
--- file of that owner only.
+-- One that a run may go on from carries an owner in its name: RUN, or RUN-MARK where runs that
+-- replace each other have a mark in common. It goes with the next complete file of that run, or
+-- when sweep() for that mark does not find it wanted any more.
 
 local ffi = require 'ffi'
 local lfs = require 'lfs'
@@ -57,16 +58,40 @@ local function part_files(path)
     return found
 end
 
--- Removes the abandoned part files of this name that have no owner, or this one, if the folder
--- can be read: no file is lost for those of others.
+-- Removes a part file that no living process writes, unless it is wanted: a function, nil if not.
+local function remove(name, is_wanted)
+    local fd = C.open(name, O_WRONLY + O_CLOEXEC)
+    if fd < 0 then return end
+    if posix.lock(fd) and posix.is_named(fd, name) and not (is_wanted and is_wanted()) then
+        os.remove(name)
+    end
+    C.close(fd)
+end
+
+local function run_of(owner)
+    return owner and owner:match '^[^-]*'
+end
+
+-- Removes the abandoned part files of this name that have no owner, or are of this one's run, if
+-- the folder can be read: no file is lost for those of others.
 local function remove_abandoned(path, owner)
     local _, list = pcall(part_files, path)
     for _, found in ipairs(type(list) == 'table' and list or {}) do
-        local is_ours = found.owner == '' or found.owner == owner
-        local fd = is_ours and C.open(found.name, O_WRONLY + O_CLOEXEC) or -1
-        if fd >= 0 then
-            if posix.lock(fd) and posix.is_named(fd, found.name) then os.remove(found.name) end
-            C.close(fd)
+        local is_ours = found.owner == '' or run_of(found.owner) == run_of(owner)
+        if is_ours then remove(found.name) end
+    end
+end
+
+-- Removes the abandoned part files beside these paths whose owner has this mark, of letters and
+-- digits, and of which is_wanted(name without folder) is false.
+function part_file.sweep(paths, mark, is_wanted)
+    local folders, pattern = {}, '%.%w+%-' .. mark .. '%.%d+%-%d+%.part$'
+    for _, path in ipairs(paths) do folders[posix.follow(path):match '^.*/' or './'] = true end
+    for folder in pairs(folders) do
+        for entry in lfs.dir(folder) do
+            if entry:find(pattern) then
+                remove(folder .. entry, function() return is_wanted(entry) end)
+            end
         end
     end
 end
@@ -110,7 +135,7 @@ function part_file.create(path)
     return self
 end
 
--- Gives the file an owner, letters and digits, in its name: a run may go on from it. Returns
+-- Gives the file an owner, RUN or RUN-MARK, in its name: a run may go on from it. Returns
 -- the new name; without an owner it is the old one.
 function Temporary:own(owner)
     if not owner or self.owner then return self.name end

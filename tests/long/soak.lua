@@ -16,6 +16,7 @@ local seconds, seed = tonumber(arg[1] or 300), tonumber(arg[2] or 1)
 -- as that got; the number of files tells of litter.
 local MEMORY_GROWTH, FOLDER_GROWTH = 8, 64
 
+io.stdout:setvbuf 'line'
 local folder, begin, drawn = trial.new_folder(), system.now(), 0
 local counts, failures = { run = 0, kill = 0, chain = 0, session = 0, round = 0 }, {}
 

@@ -1,5 +1,6 @@
 -- Part files: who may remove which, and when.
 
+local checkpoint = require 'mare.files.checkpoint'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
 local posix = require 'bindings.posix'
@@ -89,26 +90,86 @@ describe('a part file', function()
     end)
 end)
 
-describe('a run with checkpoints that is killed before its first', function()
-    it('leaves nothing that the next one does not remove', function()
-        local code = folder .. '/killed.lua'
+describe('a run with checkpoints that is killed', function()
+    local code, go_on
+
+    before_each(function()
+        code = folder .. '/killed.lua'
         trial.spit(code, [[
             local mare = require 'mare'
             mare.run {
                 title = 'killed', scheme = mare.euler { gamma = 1.4 }, boundaries = 'periodic',
                 grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
                 initial = function() return 1, 0, 0, 1 end,
-                at = { { 0.1, function() os.execute(os.getenv 'END') end } },
+                at = { { tonumber(os.getenv 'AT'), function() os.execute(os.getenv 'END') end } },
                 options = mare.options { mare.options.simulation },
             }
         ]])
-        local values = { out = path, every = 0.05, ['t-end'] = 0.2, checkpoint = folder .. '/ck',
-            film = folder .. '/film.gif' }
-        local go_on = trial.command(code, values)
-        os.execute(("END='kill -9 $PPID' %s >/dev/null 2>&1"):format(go_on))
-        assert.truthy(trial.listing(folder):find 'run%.nc%.%d+%-%d+%.part')
-        local status, text = trial.status_of('END=true ' .. go_on)
+        go_on = trial.command(code, { out = path, every = 0.05, ['t-end'] = 0.2,
+            checkpoint = folder .. '/ck', ['checkpoint-every'] = 0.02,
+            film = folder .. '/film.gif' })
+    end)
+
+    -- The part files that are left when a run is killed at a time.
+    local function parts_of_one_killed_at(t)
+        os.execute(("AT=%g END='kill -9 $PPID' %s >/dev/null 2>&1"):format(t, go_on))
+        return select(2, trial.listing(folder):gsub('%.part', ''))
+    end
+
+    local function complete_one(more)
+        local status, text = trial.status_of('AT=0.1 END=true ' .. go_on .. (more or ''))
         assert.equal(0, status, text)
-        assert.equal('ck film.gif killed.lua run.nc', trial.listing(folder))
+    end
+
+    it('before its first leaves nothing that the next one does not remove', function()
+        assert.equal(3, parts_of_one_killed_at(0))
+        assert.truthy(trial.listing(folder):find 'run%.nc%.%d+%-%d+%.part')
+        complete_one()
+        assert.equal('ck ck.1 film.gif killed.lua run.nc', trial.listing(folder))
+    end)
+
+    it('leaves what its checkpoints refer to, until others have taken their place', function()
+        local claim = 1
+        assert.equal(claim + 2, parts_of_one_killed_at(0.1))
+        assert.equal(claim + 2, parts_of_one_killed_at(0.1))
+        complete_one ' --restart=latest'
+        assert.equal('ck ck.1 film.gif killed.lua run.nc', trial.listing(folder))
+    end)
+end)
+
+describe('a checkpoint', function()
+    it('takes away part files of its name that none refers to, if nobody writes them', function()
+        local name, kept = folder .. '/ck', {}
+        local function make(run, checkpoint_name)
+            local temporary = files.temporary(path)
+            temporary:own(run .. '-' .. checkpoint.mark(checkpoint_name))
+            kept[#kept + 1] = temporary.name:match '[^/]*$'
+            return temporary
+        end
+        local function save(temporary)
+            local position = { path = path, temporary = temporary.name, size = 0, shape = '' }
+            checkpoint.write(name, 2, { version = '0', device = 'null:0', run_id = 'a', dt = 0.1,
+                identity = {}, t = 0, steps = 0, rate = 1, cfl = 0.4,
+                outputs = { { position = position } } }, '', 0)
+            checkpoint.sweep(name, { path })
+        end
+        local first, second, third = make('a1', name), make('b2', name), make('c3', name)
+        make('d4', folder .. '/another'):keep()
+        first:keep()
+        save(first)
+        save(second)
+        assert.equal('ck ck.1 ' .. table.concat(kept, ' '), trial.listing(folder))
+        save(second)        -- `first` is in no checkpoint any more; `third` never was, and is held
+        table.remove(kept, 1)
+        assert.equal('ck ck.1 ' .. table.concat(kept, ' '), trial.listing(folder))
+        third:keep()
+        trial.spit(name .. '.1', 'damaged')
+        checkpoint.sweep(name, { path })
+        assert.equal('ck ck.1 ' .. table.concat(kept, ' '), trial.listing(folder))
+        os.remove(name .. '.1')
+        checkpoint.sweep(name, { path })
+        table.remove(kept, 2)
+        assert.equal('ck ' .. table.concat(kept, ' '), trial.listing(folder))
+        second:keep()
     end)
 end)

@@ -74,22 +74,31 @@ function checkpoint.write(path, keep, header, data, size)
     end
 end
 
+local line_bytes = 100          -- the first line has fewer
+
+-- Bytes of the first line of a file that begins so, of its header and of its state; nil where it is
+-- no checkpoint.
+local function sizes_of(beginning)
+    local line = beginning:match '^[^\n]*\n' or ''
+    local header_bytes, state_bytes = line:match('^' .. magic .. '(%d+) (%d+)\n$')
+    if header_bytes then return #line, tonumber(header_bytes), tonumber(state_bytes) end
+end
+
 local function parse(data, size)
-    local line = files.text(data, math.min(size, 100)):match '^[^\n]*\n'
-    local header_bytes, state_bytes = (line or ''):match('^' .. magic .. '(%d+) (%d+)\n$')
-    if not header_bytes then return nil, 'is no checkpoint' end
-    header_bytes, state_bytes = tonumber(header_bytes), tonumber(state_bytes)
-    local all = #line + header_bytes + state_bytes
+    local beginning = files.text(data, math.min(size, line_bytes))
+    local line, header_bytes, state_bytes = sizes_of(beginning)
+    if not line then return nil, 'is no checkpoint' end
+    local all = line + header_bytes + state_bytes
     if size ~= all + crc_bytes then return nil, 'is not complete' end
     local crc = string.format('%08x', zlib.crc32(0, data, all))
     if crc ~= files.text(data + all, crc_bytes) then
         return nil, 'is damaged: its checksum is wrong'
     end
-    local header = literal.decode(files.text(data + #line, header_bytes))
+    local header = literal.decode(files.text(data + line, header_bytes))
     if not header then return nil, 'has a header that cannot be read' end
     local fault = structure.fault(header, header_rule)
     if fault then return nil, 'has a damaged header: ' .. fault end
-    return { header = header, state = data + (#line + header_bytes), bytes = state_bytes,
+    return { header = header, state = data + (line + header_bytes), bytes = state_bytes,
         memory = data }
 end
 
@@ -98,6 +107,53 @@ function checkpoint.read(path)
     local data, size = files.map(path)
     if not data then return nil, size end
     return parse(data, size)
+end
+
+-- ---- what checkpoints refer to ----
+
+-- The mark in the names of the part files that checkpoints of this name refer to.
+function checkpoint.mark(path)
+    local resolved = files.resolve(path) or path
+    return string.format('%08x', zlib.crc32(0, resolved, #resolved))
+end
+
+-- The header of a file without its state, which may be large; nil where that cannot be read.
+local function header_of(path)
+    local file = files.ordinary(path)
+    local line, header_bytes = sizes_of(file and file:read(line_bytes) or '')
+    if line then file:seek('set', line) end
+    local header = line and literal.decode(file:read(header_bytes) or '')
+    if file then file:close() end
+    return header and not structure.fault(header, header_rule) and header or nil
+end
+
+-- The part files that checkpoints of this name refer to, a set of names without folders; nil where
+-- one cannot be read.
+local function parts_of(path)
+    local parts, name = {}, checkpoint.name
+    local k = files.size(path) and 0 or 1
+    while k <= most_kept and files.size(name(path, k)) do
+        local header = header_of(name(path, k))
+        if not header then return nil end
+        for _, output in ipairs(header.outputs) do
+            parts[output.position.temporary:match '[^/]*$'] = true
+        end
+        k = k + 1
+    end
+    return parts
+end
+
+local everything = setmetatable({}, { __index = function() return true end })
+
+-- Removes the part files beside some paths that checkpoints of this name referred to, or were to,
+-- when a run was killed: those that no process writes and none of the present ones refers to.
+function checkpoint.sweep(path, beside)
+    path = files.follow(path)
+    local parts
+    files.sweep(beside, checkpoint.mark(path), function(name)
+        parts = parts or parts_of(path) or everything
+        return parts[name]
+    end)
 end
 
 -- Returns the newest intact checkpoint among FILE, FILE.1, ..., with its

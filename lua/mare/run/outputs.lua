@@ -135,6 +135,12 @@ local function option_values(o)
     return values
 end
 
+-- What the part files of a run are named by from which a run may go on.
+local function owner_of(desc, run_id)
+    local path = desc.options.checkpoint
+    return path and run_id .. '-' .. checkpoint.mark(path) or nil
+end
+
 local function spec_of(desc, wanted, common)
     local g, o, units = desc.grid, desc.options, desc.scheme.units or {}
     return {
@@ -147,7 +153,7 @@ local function spec_of(desc, wanted, common)
         variables = describe_variables(desc, wanted.variables, options.value(o, 'precision')),
         deflate = wanted.deflate, shuffle = wanted.shuffle, quantize = wanted.quantize,
         attributes = common, options = option_values(o),
-        owner = o.checkpoint and common.run_id or nil,
+        owner = owner_of(desc, common.run_id),
     }
 end
 
@@ -184,7 +190,7 @@ end
 local function new_film(desc, run_id)
     local plan = camera.film(desc)
     if not plan then return nil end
-    plan.spec.owner = desc.options.checkpoint and run_id or nil
+    plan.spec.owner = owner_of(desc, run_id)
     return {
         film = plan, spec = plan.spec, busy = {},
         schedule = schedule.new { every = plan.every, t_end = desc.options.t_end },

@@ -10,7 +10,7 @@ local literal = require 'mare.base.literal'
 local netcdf = require 'mare.files.netcdf'
 local worker = require 'bindings.worker'
 
-local writers = {}
+local writers, paths = {}, {}
 local handlers = {}
 
 function handlers.open(m)
@@ -18,6 +18,7 @@ function handlers.open(m)
     local open = m.position and module.resume or module.writer
     for _, v in ipairs(m.spec.statics or {}) do v.data = worker.pointer(v.type, v.address) end
     writers[m.id] = open(m.spec, m.position)
+    paths[#paths + 1] = m.spec.path
 end
 
 -- m.data: the address of each variable
@@ -33,6 +34,7 @@ function handlers.checkpoint(m)
     for id, output in ipairs(m.header.outputs) do output.position = writers[id]:seal() end
     checkpoint.write(m.path, m.keep, m.header, worker.pointer('char', m.data), m.size)
     for _, writer in pairs(writers) do writer:keep() end
+    pcall(checkpoint.sweep, m.path, paths)      -- no checkpoint is lost for litter of others
 end
 
 function handlers.close(m)

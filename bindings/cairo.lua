@@ -46,6 +46,9 @@ ffi.cdef [[
     void cairo_font_options_set_hint_metrics(void *options, int metrics);
     void cairo_set_font_options(void *cr, void *options);
     void *cairo_ft_font_face_create_for_ft_face(void *face, int load_flags);
+    int cairo_font_face_set_user_data(void *face, const void *key, void *data,
+                                      void (*destroy)(void *data));
+    void cairo_font_face_destroy(void *face);
     void cairo_set_font_face(void *cr, void *face);
     void cairo_set_font_size(void *cr, double size);
     void cairo_font_extents(void *cr, double *out);
@@ -53,6 +56,8 @@ ffi.cdef [[
     void cairo_show_text(void *cr, const char *text);
     int FT_Init_FreeType(void **library);
     int FT_New_Face(void *library, const char *path, long index, void **face);
+    int FT_Done_Face(void *face);
+    int FT_Done_FreeType(void *library);
 ]]
 
 local cairo = {}
@@ -89,7 +94,22 @@ function cairo.font_files()
         '/usr/share/fonts/dejavu/' .. name, '/usr/share/fonts/TTF/' .. name }
 end
 
--- Reads the font; false when there is none. The FreeType objects live as long as the process.
+local keys = ffi.new 'char[2]'       -- their addresses
+
+-- cairo's face of a font of FreeType. cairo keeps faces beyond the end of this state, so it frees
+-- FreeType's objects with its own, the last given first.
+local function new_face(ft, ft_face)
+    local made = library().cairo_ft_font_face_create_for_ft_face(ft_face, FT_LOAD_NO_HINTING)
+    local function free_with(key, object, destructor)
+        C.cairo_font_face_set_user_data(made, key, object,
+            ffi.cast('void (*)(void *)', freetype[destructor]))
+    end
+    free_with(keys, ft, 'FT_Done_FreeType')
+    free_with(keys + 1, ft_face, 'FT_Done_Face')
+    return ffi.gc(made, C.cairo_font_face_destroy)
+end
+
+-- Reads the font; false when there is none.
 function cairo.load_font(paths)
     face = false
     local handle = ffi.new 'void *[1]'
@@ -99,10 +119,11 @@ function cairo.load_font(paths)
     local ft = handle[0]
     for _, path in ipairs(paths or cairo.font_files()) do
         if freetype.FT_New_Face(ft, path, 0, handle) == 0 then
-            face = library().cairo_ft_font_face_create_for_ft_face(handle[0], FT_LOAD_NO_HINTING)
+            face = new_face(ft, handle[0])
             return true
         end
     end
+    freetype.FT_Done_FreeType(ft)
     return false
 end
 

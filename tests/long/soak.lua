@@ -4,6 +4,7 @@
 -- minute and at the end what there was.
 --     build/mare tests/long/soak.lua [SECONDS [SEED]]
 
+local device = require 'bindings.device'
 local json = require 'dkjson'
 local lfs = require 'lfs'
 local random = require 'mare.base.random'
@@ -18,7 +19,8 @@ local MEMORY_GROWTH, FOLDER_GROWTH = 8, 64
 
 io.stdout:setvbuf 'line'
 local folder, begin, drawn = trial.new_folder(), system.now(), 0
-local counts, failures = { run = 0, kill = 0, chain = 0, session = 0, round = 0 }, {}
+local counts = { run = 0, kill = 0, chain = 0, chain_kill = 0, session = 0, round = 0 }
+local failures = {}
 
 local function draw()
     drawn = drawn + 1
@@ -73,11 +75,15 @@ function actions.run() await(start_run('run', 0.2), 'run') end
 
 function actions.kill() kill(start_run('kill', 1000)) end
 
--- Goes on from the checkpoint that a killed run leaves, if it got so far.
+-- Goes on from the checkpoint that a killed run leaves, if it got so far. Others of its name, of
+-- which nothing is wanted any more, may have been killed before.
 function actions.chain()
     local path = folder .. '/chain.ck'
     local checkpoints = { '--checkpoint=' .. path, '--checkpoint-every=0.1' }
-    kill(start_run('chain', 4, checkpoints))
+    for _ = 1, math.ceil(3 * draw()) do
+        kill(start_run('chain', 4, checkpoints))
+        counts.chain_kill = counts.chain_kill + 1
+    end
     if lfs.attributes(path) then checkpoints[3] = '--restart=' .. path end
     await(start_run('chain', 4, checkpoints), 'chain')
     os.remove(path)
@@ -98,12 +104,14 @@ local function start_session()
 end
 
 local typed = ("sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32, device = %q, "
-    .. "quiet = true } sim:run { t_end = 0.1, out = '%s/NAME.nc', image = '%s/NAME.png' } "
-    .. "sim:release() print('DO' .. 'NE')"):format(trial.device, folder, folder)
+    .. "quiet = true } sim:run { t_end = 0.1, out = 'F.nc', image = 'F.png', series = 'Fs.nc', "
+    .. "film = 'F.gif', frames = 4 } sim:release() print('DO' .. 'NE')"):format(trial.device)
+
+local function typed_for(name) return (typed:gsub('F([.s])', folder .. '/' .. name .. '%1')) end
 
 function actions.session()
     local child = start_session()
-    type_line(child, (typed:gsub('NAME', 'session')))
+    type_line(child, typed_for 'session')
     child:send '\4'
     check(child:see(nil, 30), 'a session does not end: %s', child.text)
     local status = child:stop()
@@ -140,7 +148,7 @@ end
 local resident, samples, told = start_session(), {}, 0
 local names = { 'run', 'kill', 'chain', 'session' }
 repeat
-    type_line(resident, (typed:gsub('NAME', 'resident')))
+    type_line(resident, typed_for 'resident')
     local name = names[1 + math.floor(draw() * #names)]
     actions[name]()
     counts[name], counts.round = counts[name] + 1, counts.round + 1
@@ -170,7 +178,9 @@ check(most(samples, 'files', 2, 3) <= most(samples, 'files', 1, 2) + 1, 'files a
 trial.remove(folder)
 
 local record = { benchmark = 'soak', seconds = math.floor(system.now() - begin), seed = seed,
-    device = trial.device, runs = counts.run, kills = counts.kill, chains = counts.chain,
+    device = trial.device, commit = device.commit, memory_mib = samples[#samples].memory,
+    runs = counts.run, kills = counts.kill, chains = counts.chain,
+    chain_kills = counts.chain_kill,
     sessions = counts.session, typed_runs = counts.round, memory_growth_mib = grown,
     folder_growth_mib = more, failures = #failures, date = os.date '!%Y-%m-%dT%H:%M:%SZ' }
 local text = json.encode(record, { keyorder = { 'benchmark', 'seconds', 'device', 'seed' } })

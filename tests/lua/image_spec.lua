@@ -280,6 +280,20 @@ describe('a picture of a field', function()
         assert.is_true(count(draw { data = nothing, nx = 2, ny = 2 }, colours.nan) > 1000)
     end)
 
+    it('keeps no font that is not used any more', function()
+        local name
+        for _, path_of_font in ipairs(cairo.font_files()) do
+            name = name or io.open(path_of_font) and path_of_font
+        end
+        for _ = 1, 20 do cairo.load_font { name } end
+        collectgarbage()
+        collectgarbage()
+        local maps = assert(io.open '/proc/self/maps')
+        local _, times = maps:read('*a'):gsub('DejaVuSans%.ttf', '')
+        maps:close()
+        assert.is_true(times < 10, times)
+    end)
+
     it('is drawn without text when there is no font', function()
         local function title_ink()
             local png, n = draw(), 0

@@ -153,19 +153,32 @@ function interrupts.case(seed, folder)
     return kind, seconds, what, problem or nil
 end
 
-local pause = 0.1
+-- Counts for about 0.1 s when the key comes, and tells its processor time before and after.
+local control = [[
+    trap 'times; i=0; while [ $i -lt 60000 ]; do i=$((i + 1)); done; times; exit' INT
+    echo under way
+    while :; do :; done]]
 
--- Returns the seconds by which a loop of the shell is late that the key tells to end after
--- `pause`: what a busy machine does to anybody.
+-- Processor seconds of a shell, of each line that `times` printed for it.
+local function processor_seconds(text)
+    local list = {}
+    for minutes, seconds, rest in text:gmatch '(%d+)m([%d.]+)s (%d+m[%d.]+s)' do
+        local of_system, more = rest:match '(%d+)m([%d.]+)s'
+        list[#list + 1] = 60 * (minutes + of_system) + seconds + more
+    end
+    return list
+end
+
+-- Returns by how much longer than its processor time a loop of the shell took
+-- from the key to its end: what a busy machine does to anybody.
 function interrupts.lateness()
-    local child = terminal.start({ '-c', ('trap "sleep %g; exit" INT; echo under way; '
-        .. 'while :; do :; done'):format(pause) }, {}, 'sh')
+    local child = terminal.start({ '-c', control }, {}, 'sh')
     assert(child:see('under way', 60), 'no loop: ' .. child.text)
-    child:see('\0', pause)
+    child:see('\0', 0.1)
     child:send '\3'
-    local seconds = child:see(nil, 20) or 20
+    local seconds, used = child:see(nil, 60), processor_seconds(child.text)
     child:stop()
-    return seconds - pause
+    return assert(seconds, 'the loop does not end') - (used[3] - used[1])
 end
 
 return interrupts

@@ -1,7 +1,8 @@
 -- interrupts.lua - Ctrl-C at 200 random moments in loops of one's own and in runs, as scripts and
--- in sessions: each stops in time and leaves nothing half-written. After each a loop of the shell
--- is stopped, too: how late it is tells how busy the machine was. Prints the distributions, adds
--- them to MARE_RECORDS, and names the moments that were later than their limit and that loop.
+-- in sessions: each stops in time and leaves nothing half-written. After each the control, a loop
+-- of the shell, computes 0.1 s more at the key: how late it ends tells how busy the machine was.
+-- Prints the distributions, adds them to MARE_RECORDS, and names the moments that were later than
+-- their limit and the control.
 --     build/mare tests/long/interrupts.lua [MOMENTS [FIRST SEED [NOTE]]]
 
 local interrupts = require 'tests.interrupts'

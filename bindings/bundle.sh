@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # bundle.sh BUILD [TEST PROGRAM...] - makes BUILD/bundle, a folder that runs wherever it is put:
 # bin/mare, lib/ (libmare, every library it may load, but neither the C library nor a driver, and
-# what benchmarks compare it with),
-# libexec/ (test programs), share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua
-# modules of others) and share/doc/ (the notices of what is shipped). The libraries are those of
-# this system, so the bundle runs where glibc is at least as new as here.
+# what benchmarks compare it with; lib/fakes/ those of tests/fake), libexec/ (test programs),
+# share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua modules of others) and
+# share/doc/ (the notices of what is shipped). The libraries are those of this system, so the bundle
+# runs where glibc is at least as new as here.
 set -euo pipefail
 
 build=$(cd "$1" && pwd)
@@ -99,7 +99,7 @@ add_notices() {
 }
 
 add_tree() {
-    (cd "$root" && find core/mare.h bindings lua kernels scenarios tests -type f \
+    (cd "$root" && find core/mare.h core/commit.cmake bindings lua kernels scenarios tests -type f \
         \( ! -name '*.c' -o -name 'table1_*.c' -o -name '*_openmp.c' \) \
         \( ! -name '*.nc' -o -path 'scenarios/data/*' \) -print0 |
         tar --null -T - -cf -) | tar -C "$mare" -xf -
@@ -118,6 +118,8 @@ stub_icu
 cp "$build"/{libmare.so.0,peer_cuda.so,peer_opencl.so} "$out/lib/"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
+mkdir "$out/lib/fakes"
+cp -R "$build"/tests/fake_*/ "$out/lib/fakes/"
 
 for module in argparse dkjson lfs; do add_module "$module"; done
 if luajit -e "require 'busted'" 2>/dev/null; then

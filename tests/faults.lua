@@ -20,7 +20,7 @@ function faults.ways(kind)
     return faults.kinds[kind] == ENOMEM and { false } or { false, true }
 end
 
-faults.library = host.launcher:match '^(.*)/' .. '/tests/fake_system/libfaults.so'
+faults.library = require 'tests.fakes' .. '/fake_system/libfaults.so'
 
 local files = { 'x.nc', 's.nc', 'i.png', 'f.gif' }
 local options = '--nx=32 --ny=32 --t-end=0.02 --out=x.nc --every=0.005 --series=s.nc --image=i.png '

@@ -125,16 +125,27 @@ describe('the text of a tree', function()
     end)
 
     it('forgets trees that nobody holds', function()
-        local function grow()
-            for n = 1, 2000 do local _ = (a + n) * b - m.sqrt(a * n) end
-            collectgarbage()
-            collectgarbage()
-            return collectgarbage 'count'
+        local grown = setmetatable({}, { __mode = 'k' })
+        local function grow(from, to)
+            for n = from, to do
+                local sum, root = a + n, m.sqrt(a * n)
+                grown[sum], grown[root], grown[sum * b - root] = n, n, n
+                grown[m.where(m.gt(sum, 0), root, b)] = n
+            end
         end
-        for _ = 1, 3 do grow() end
-        local before = grow()
-        for _ = 1, 5 do grow() end
-        assert.is_true(grow() < before + 20)
+        local function left()
+            collectgarbage()
+            collectgarbage()
+            local count = 0
+            for _ in pairs(grown) do count = count + 1 end
+            return count
+        end
+        grow(1, 2000)
+        assert.equal(0, left())
+        local held = a + 7
+        grow(1, 10)
+        assert.equal(7, grown[held])
+        assert.equal(1, left())
     end)
 end)
 

@@ -6,7 +6,7 @@
 local host = require 'bindings.host'
 local devices = require 'tests.devices'
 
-local libraries = host.launcher:match '^(.*)/' .. '/tests/'
+local libraries = require 'tests.fakes' .. '/'
 
 local prelude = [[
 local mare = require 'mare'

@@ -2,13 +2,12 @@
 -- tests/fake/endless.c stands. A copy of the process that reads the header first dies there; the
 -- process itself is ended by signals.
 
-local host = require 'bindings.host'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
 local terminal = require 'tests.pseudo_terminal'
 local trial = require 'tests.scenarios.trial'
 
-local library = host.launcher:match '^(.*)/' .. '/tests/fake_system/libendless.so'
+local library = require 'tests.fakes' .. '/fake_system/libendless.so'
 local numbers = { TERM = 15, HUP = 1, INT = 2 }
 local folder, child
 

@@ -282,7 +282,7 @@ describe('the cache of a tuning', function()
 
     for _, fault in ipairs { 'clEnqueueNDRangeKernel:1+:-36', 'clFinish:3:-9999' } do
         it('passes over what faulted the device: ' .. fault, function()
-            local libraries = launcher:match '^(.*)/' .. '/tests/fake_opencl'
+            local libraries = require 'tests.fakes' .. '/fake_opencl'
             if not trial.slurp(libraries .. '/libOpenCL.so.1') then
                 return pending 'no fake library'
             end

@@ -22,6 +22,11 @@ function launch.each(f)
     end
 end
 
+-- That a library of MPI can be loaded here.
+function launch.has_library(name)
+    return os.execute(("'%s' -e \"require 'ffi'.load '%s'\" 2>/dev/null"):format(mare, name)) == 0
+end
+
 function launch.quote(text)
     return "'" .. text:gsub("'", "'\\''") .. "'"
 end

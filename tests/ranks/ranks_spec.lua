@@ -181,6 +181,7 @@ launch.each(function(launcher)
 
         it('refuses the library of another MPI', function()
             local other = launcher:find 'openmpi' and 'libmpich.so.12' or 'libmpi.so.40'
+            if not launch.has_library(other) then pending(other .. ' is not installed') end
             local text, status = run(launcher, 2, 'print "never"', '', 'MARE_MPI=' .. other)
             assert.not_equal(0, status)
             says(text, 'started this program', other, 'set MARE_MPI')

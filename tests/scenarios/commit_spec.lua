@@ -27,8 +27,20 @@ local function looked_up(tree, more)
     return trial.slurp(folder .. '/commit.c'):match 'return "(.-)"'
 end
 
+-- A test that is skipped without these programs.
+local function found(title, test)
+    it('is found: ' .. title, function()
+        for _, program in ipairs { 'git', 'cmake' } do
+            if trial.status_of('command -v ' .. program) ~= 0 then
+                return pending(program .. ' is not installed')
+            end
+        end
+        test()
+    end)
+end
+
 describe('the commit', function()
-    it('is that of the tree, with a mark for edited files', function()
+    found('that of the tree, with a mark for edited files', function()
         shell [[git init -q tree && cd tree && echo 1 >file && git add file && git -c user.name=a \
             -c user.email=b commit -qm first]]
         local commit = shell('git -C tree rev-parse HEAD'):match '^%x+'
@@ -39,7 +51,7 @@ describe('the commit', function()
         assert.equal(commit:sub(1, 12) .. '-dirty', looked_up 'tree')
     end)
 
-    it('is unknown without git and in a folder of another tree', function()
+    found('unknown without git and in a folder of another tree', function()
         shell 'mkdir alone && git init -q tree && mkdir tree/unpacked'
         assert.equal('unknown', looked_up 'alone')
         assert.equal('unknown', looked_up 'tree/unpacked')
@@ -47,7 +59,7 @@ describe('the commit', function()
         assert.equal('unknown', looked_up('alone', [['-DCOMMIT=a"b']]))
     end)
 
-    it('leaves its file alone while it is the same', function()
+    found('and its file left alone while it is the same', function()
         shell 'mkdir alone'
         looked_up 'alone'
         shell 'touch -d 2001-01-01 commit.c'

@@ -453,7 +453,7 @@ describe('a session in a pipe', function()
     end)
 
     it('survives a kernel that faults, and opens the device again', function()
-        local fake = host.launcher:match '^(.*)/' .. '/tests/fake_cuda'
+        local fake = require 'tests.fakes' .. '/fake_cuda'
         if not lfs.attributes(fake) then pending 'no fake library' end
         local file = assert(io.open(folder .. '/lines', 'w'))
         file:write [[

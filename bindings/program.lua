@@ -11,7 +11,7 @@ local class = handle.class('program', 'mare_program', C.mare_program_release)
 local program = class.methods
 local M = {}
 
-local size = ffi.new 'uint64_t[1]'
+local size, log_size = ffi.new 'uint64_t[1]', 65536
 local languages = {
     mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL,
 }
@@ -96,12 +96,14 @@ function M.create(device, options)
     return self
 end
 
--- Compiles without a device for a target such as 'cuda:sm_90'; returns the bytes of the binary.
+-- Compiles without a device for a target such as 'cuda:sm_90'; returns the bytes of the binary and
+-- the compiler's warnings.
 function M.check(target, options)
+    local log = ffi.new('char[?]', log_size)
     with_desc(options, function(desc)
-        mare.check(C.mare_program_check(target, desc, size))
+        mare.check(C.mare_program_check(target, desc, size, log, log_size))
     end)
-    return tonumber(size[0])
+    return tonumber(size[0]), ffi.string(log)
 end
 
 -- The kernel of that name: its arguments in `args`, what it takes of the device in `info`.

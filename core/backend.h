@@ -156,8 +156,9 @@ typedef struct mr_backend {
                                  mr_native *loaded, mr_blob *log);
     mare_status (*program_load)(mr_native device, const mr_blob *binary, mr_native *out);
     void (*program_unload)(mr_native device, mr_native program);
-    /* optional: compile without a device */
-    mare_status (*program_check)(const char *arch, const mr_source *source, uint64_t *size);
+    /* optional: compile without a device; as program_build */
+    mare_status (*program_check)(const char *arch, const mr_source *source, mr_blob *binary,
+                                 mr_blob *log);
     /* What besides the text makes a binary valid: device, driver, versions of the compiler and the
      * headers that it brings for the language. Part of the cache key. */
     mare_status (*program_key)(mr_native device, uint32_t language, char *out, size_t size);

@@ -362,8 +362,9 @@ const char *mare_program_log(const mare_program *program);
 /* 1 when it came from the on-disk cache */
 int mare_program_cached(const mare_program *program);
 /* Compiles for a target without a device: "cuda:sm_90". Success or MARE_ERROR_BUILD; *size is
- * that of the binary. */
-mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size);
+ * that of the binary. log, unless NULL, receives the compiler's warnings, cut to log_size bytes. */
+mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size,
+                               char *log, uint64_t log_size);
 
 typedef struct mare_kernel_info {
     char name[128];

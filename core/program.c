@@ -303,7 +303,7 @@ int mare_program_cached(const mare_program *program) { return program && program
 /* ---- compiling without a device ---- */
 
 static mare_status check_on(const mr_backend *backend, const char *arch,
-                            const mare_program_desc *desc, uint64_t *size) {
+                            const mare_program_desc *desc, mr_blob *binary, mr_blob *log) {
     mr_text flat = { 0 }, text = { 0 };
     bool complete = false;
     mare_status status = mr_source_flatten(desc, &flat, &complete);
@@ -311,18 +311,20 @@ static mare_status check_on(const mr_backend *backend, const char *arch,
     compose(backend, desc, false, &flat, &text);
     mr_source source = source_of(desc, &text);
     status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory")
-                         : backend->program_check(arch, &source, size);
+                         : backend->program_check(arch, &source, binary, log);
 done:
     mr_text_free(&flat);
     mr_text_free(&text);
     return status;
 }
 
-mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size) {
+mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size,
+                               char *log, uint64_t log_size) {
     if (!target || !desc || !size)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_program_check: target, desc and size are required");
     *size = 0;
+    if (log && log_size) log[0] = '\0';
     const char *name = desc->name ? desc->name : "source";
     const char *colon = strchr(target, ':');
     const mr_backend *backend =
@@ -337,6 +339,12 @@ mare_status mare_program_check(const char *target, const mare_program_desc *desc
     if (!colon || !colon[1])
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "target '%s': an architecture is needed, such as cuda:sm_90", target);
-    MR_TRY_WITH(check_on(backend, colon + 1, desc, size), "program '%s'", name);
+    mr_blob binary = { 0 }, said = { 0 };
+    mare_status status = check_on(backend, colon + 1, desc, &binary, &said);
+    *size = binary.size;
+    if (log && log_size && said.size) mr_text_cut(log, (size_t)log_size, said.data);
+    free(binary.data);
+    free(said.data);
+    MR_TRY_WITH(status, "program '%s'", name);
     return MARE_OK;
 }

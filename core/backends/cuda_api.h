@@ -166,7 +166,6 @@ mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_
                                   mr_native *loaded, mr_blob *log);
 mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_cuda_program_unload(mr_native device, mr_native program);
-mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uint64_t *size);
 mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, size_t size);
 mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *name,
                                mr_native *out);

@@ -18,15 +18,6 @@ mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_
     return mr_nvrtc_compile(target->arch, source, binary, log);
 }
 
-mare_status mr_cuda_program_check(const char *arch, const mr_source *source, uint64_t *size) {
-    mr_blob binary = { 0 }, log = { 0 };
-    mare_status status = mr_nvrtc_compile(arch, source, &binary, &log);
-    if (status == MARE_OK) *size = binary.size;
-    free(binary.data);
-    free(log.data);
-    return status;
-}
-
 mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, size_t size) {
     const struct mr_cuda_device *target = device.ptr;
     char compiler[64];

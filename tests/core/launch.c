@@ -47,18 +47,22 @@ static void refuses_programs(void) {
     CHECK(bad == NULL);
 }
 
+static mare_status check_for(const char *target, const mare_program_desc *desc) {
+    uint64_t size = 0;
+    return mare_program_check(target, desc, &size, NULL, 0);
+}
+
 static void refuses_targets(void) {
     mare_program_desc desc = { .source = source, .name = "p.krn" };
-    uint64_t size = 0;
-    CHECK_FAILS(mare_program_check("metal:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'metal:x'",
+    CHECK_FAILS(check_for("metal:x", &desc), MARE_ERROR_UNAVAILABLE, "'metal:x'",
                 "have: cuda");
-    CHECK_FAILS(mare_program_check("null:x", &desc, &size), MARE_ERROR_UNAVAILABLE, "'null:x'",
+    CHECK_FAILS(check_for("null:x", &desc), MARE_ERROR_UNAVAILABLE, "'null:x'",
                 "device");
     desc.language = MARE_LANGUAGE_OPENCL;
-    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_ARGUMENT, "'opencl'",
+    CHECK_FAILS(check_for("cuda:sm_90", &desc), MARE_ERROR_ARGUMENT, "'opencl'",
                 "allowed: mare, cuda");
     desc.language = MARE_LANGUAGE_CUDA;
-    CHECK_FAILS(mare_program_check("opencl:x", &desc, &size), MARE_ERROR_ARGUMENT, "'cuda'",
+    CHECK_FAILS(check_for("opencl:x", &desc), MARE_ERROR_ARGUMENT, "'cuda'",
                 "allowed: mare, opencl");
 }
 

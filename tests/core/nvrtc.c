@@ -14,7 +14,7 @@ static uint64_t size_of(uint32_t math) {
     const mare_program_desc desc = { .source = sum, .name = "sum.krn", .math = math,
                                      .defines = &factor, .define_count = 1 };
     uint64_t size = 0;
-    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size));
+    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size, NULL, 0));
     return size;
 }
 
@@ -25,18 +25,32 @@ static void test_math(void) {
     CHECK(size_of(MARE_MATH_RELAXED) > 0);
 }
 
+static void test_warnings(void) {
+    mare_program_desc desc = { .source = "MR_KERNEL void f(int n) {\n    int unused = n;\n}\n",
+                               .name = "f.krn" };
+    uint64_t size = 0;
+    char log[1000] = "old", room[8] = "old";
+    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size, log, sizeof log));
+    CHECK(strstr(log, "f.krn(2): warning") && strstr(log, "\"unused\""));
+    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size, room, sizeof room));
+    CHECK(strncmp(log, room, 7) == 0 && strlen(room) == 7);
+    desc.source = "MR_KERNEL void f(int n) {}\n";
+    CHECK_OK(mare_program_check("cuda:sm_90", &desc, &size, log, sizeof log));
+    CHECK(!*log);
+}
+
 /* The user's file and line, the line itself, and a caret. */
 static void test_errors(void) {
     mare_program_desc desc = { .source = "\nMR_KERNEL void bad(int n) {\n    n = undeclared;\n}\n",
                                .name = "my/bad.krn" };
     uint64_t size = 0;
-    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_BUILD,
+    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size, NULL, 0), MARE_ERROR_BUILD,
                 "my/bad.krn(3): error", "undeclared", "n = undeclared;", "^");
     desc.source = sum;
-    CHECK_FAILS(mare_program_check("cuda:sm_5", &desc, &size), MARE_ERROR_BUILD, "my/bad.krn",
-                "--gpu-architecture");
+    CHECK_FAILS(mare_program_check("cuda:sm_5", &desc, &size, NULL, 0), MARE_ERROR_BUILD,
+                "my/bad.krn", "--gpu-architecture");
     desc.options = "--no-such-option";
-    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size), MARE_ERROR_BUILD,
+    CHECK_FAILS(mare_program_check("cuda:sm_90", &desc, &size, NULL, 0), MARE_ERROR_BUILD,
                 "--no-such-option");
 }
 
@@ -62,7 +76,7 @@ static void test_words(void) {
     };
     for (int i = 0; i < 3; i++) {
         uint64_t size = 0;
-        CHECK_OK(mare_program_check(targets[i], &desc, &size));
+        CHECK_OK(mare_program_check(targets[i], &desc, &size, NULL, 0));
         CHECK(size > 0);
     }
 }
@@ -79,16 +93,17 @@ static void test_plain(void) {
         .options = " --maxrregcount=32  --extra-device-vectorization",
     };
     uint64_t size = 0;
-    CHECK_OK(mare_program_check("cuda:sm_80", &desc, &size));
+    CHECK_OK(mare_program_check("cuda:sm_80", &desc, &size, NULL, 0));
     CHECK(size > 0);
 }
 
 int main(void) {
     const mare_program_desc desc = { .source = "MR_KERNEL void nothing(int n) { }\n" };
     uint64_t size = 0;
-    if (mare_program_check("cuda:sm_90", &desc, &size) == MARE_ERROR_UNAVAILABLE)
+    if (mare_program_check("cuda:sm_90", &desc, &size, NULL, 0) == MARE_ERROR_UNAVAILABLE)
         return check_skip(mare_error_message());
     test_math();
+    test_warnings();
     test_errors();
     test_words();
     test_plain();

@@ -49,10 +49,23 @@ local function each(team, is_cuda, count, use)
     end
 end
 
+-- The same program with all warnings of clang, which PoCL is made of, but those about functions of
+-- headers that nobody calls.
+local function strict(d, desc)
+    if not d.info.driver:find 'PoCL' then return desc end
+    local copy = {}
+    for key, value in pairs(desc) do copy[key] = value end
+    copy.source = ('#pragma clang diagnostic warning "-Wall"\n'
+        .. '#pragma clang diagnostic ignored "-Wunused-function"\n#line 1 "%s"\n'):format(desc.name)
+        .. desc.source
+    return copy
+end
+
 -- What f gives. A failure says where a kernel tells what it wants.
 local function told(f, ...)
-    local ok, result = pcall(f, ...)
-    return ok and result or error(tostring(result)
+    local ok, result, more = pcall(f, ...)
+    if ok then return result, more end
+    error(tostring(result)
         .. '\nA kernel that wants defines has a row in tests/kernels/variants.lua.', 0)
 end
 
@@ -80,18 +93,24 @@ local function each_derived(precisions, use)
     end
 end
 
+local function check(program)
+    local bytes, log = told(device.check, sm, program)
+    assert.equal('', log)
+    assert.is_true(bytes > 0)
+end
+
 local function for_target()
     each(32, true, 1, function(title, program)
         it('compile: ' .. title, function()
             if not has_nvrtc() then return pending 'there is no NVRTC here' end
-            assert.is_true(told(device.check, sm, program) > 0)
+            check(program)
         end)
     end)
 
     each_derived({ 'float', 'double' }, function(title, program)
         it('compile: ' .. title, function()
             if not has_nvrtc() then return pending 'there is no NVRTC here' end
-            assert.is_true(device.check(sm, program) > 0)
+            check(program)
         end)
     end)
 
@@ -136,21 +155,30 @@ end)
 if not os.getenv 'MARE_TEST_DEVICE' then describe('kernels for ' .. sm, for_target) end
 
 for _, d in ipairs(part.devices()) do
+    local function build(program)
+        local p = told(d.program, d, strict(d, program))
+        assert.equal('', p.log)
+        p:release()
+    end
+
     describe('kernels on ' .. d.name, function()
         local shuffles = source.shuffles(d.info)
         each(shuffles and 32 or 64, d.name:find '^cuda' ~= nil, 1, function(title, program)
-            it('compile: ' .. title, function()
-                local p = told(d.program, d, program)
-                assert.equal('', p.log)
-                p:release()
-            end)
+            it('compile: ' .. title, function() build(program) end)
         end)
         each_derived({ 'double' }, function(title, program)
-            it('compile: ' .. title, function()
-                local p = d:program(program)
-                assert.equal('', p.log)
-                p:release()
-            end)
+            it('compile: ' .. title, function() build(program) end)
+        end)
+
+        it('that have something unused do not', function()
+            local program = { name = 'f.krn',
+                source = 'MR_KERNEL void f(int n) {\n    int unused = n;\n}\n' }
+            local ok, failure = pcall(build, program)
+            if not d.info.driver:find 'PoCL' and not d.name:find '^cuda' then
+                return pending('this compiler does not warn of it')
+            end
+            assert.is_false(ok)
+            fails.says(tostring(failure), 'f.krn:2', 'unused')
         end)
     end)
 end

@@ -14,12 +14,14 @@
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;     /* see bindings/lock.lua */
 
 /* host.locked(f, ...): its first result, under the lock of libraries that stand no two threads. In
- * Lua the hook of an interrupt, or a full heap, could come between and leave it locked. */
+ * Lua the hook of an interrupt, or a full heap, could come between and leave it locked. A call may
+ * come inside another one: of a finaliser, where Lua collects before or after the call of C. */
 static int locked(lua_State *L) {
-    pthread_mutex_lock(&library_lock);
+    static _Thread_local int depth;
+    if (depth++ == 0) pthread_mutex_lock(&library_lock);
     int status = lua_pcall(L, lua_gettop(L) - 1, 1, 0);
     int number = errno;
-    pthread_mutex_unlock(&library_lock);
+    if (--depth == 0) pthread_mutex_unlock(&library_lock);
     errno = number;
     return status ? lua_error(L) : 1;
 }

@@ -21,15 +21,19 @@ local mutex = ffi.cast('void *', ffi.cast('intptr_t', host.lock))
 
 local M = {}
 
+local depth = 0     -- of calls inside calls, by finalisers, in this state
+
 local function finish(errno, ok, result)
-    C.pthread_mutex_unlock(mutex)
+    depth = depth - 1
+    if depth == 0 then C.pthread_mutex_unlock(mutex) end
     if not ok then error(result, 0) end
     ffi.errno(errno)
     return result
 end
 
 local call = host.locked or function(f, ...)
-    C.pthread_mutex_lock(mutex)
+    if depth == 0 then C.pthread_mutex_lock(mutex) end
+    depth = depth + 1
     local ok, result = pcall(f, ...)
     return finish(ffi.errno(), ok, result)
 end

@@ -30,6 +30,19 @@ describe('a call under the lock', function()
         assert.is_true(is_free())
     end)
 
+    it('may come inside another one, of a finaliser', function()
+        local was_held
+        local collecting = lock.guard {
+            collect = function()
+                ffi.gc(ffi.new 'char[1]', function() was_held = library.held() end)
+                collectgarbage()
+            end,
+        }
+        collecting.collect()
+        assert.is_true(was_held)
+        assert.is_true(is_free())
+    end)
+
     it('leaves it free when it is interrupted at any instruction', function()
         local interrupted, hook, raise = 0, debug.sethook, error
         for count = 1, 60 do

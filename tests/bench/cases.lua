@@ -4,9 +4,9 @@
 -- themselves.
 
 local euler = require 'mare.schemes.euler'
-local choices = require 'mare.schemes.choices'
 local grid = require 'mare.array.grid'
 local ocean = require 'mare.ocean'
+local tables = require 'bindings.tables'
 local water = require 'mare.schemes.shallow_water'
 
 local cases = { list = {} }
@@ -55,10 +55,10 @@ for _, flux in ipairs { 'hll', 'hllc' } do
     add('euler', flux, function() return euler.new { gamma = 5 / 3, flux = flux } end)
 end
 add('euler', 'lax_friedrichs', function() return euler.new { scheme = 'lax_friedrichs' } end)
-for _, name in ipairs(choices.names_of(water.schemes)) do
+for _, name in ipairs(tables.keys(water.schemes)) do
     add('water', name, function() return water.new { scheme = name } end)
 end
-for _, name in ipairs(choices.names_of(ocean.schemes)) do
+for _, name in ipairs(tables.keys(ocean.schemes)) do
     add('ocean', name, function()
         return ocean.new { scheme = name, depth = 60, coriolis = { f = 1e-3 } }
     end)

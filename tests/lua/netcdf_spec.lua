@@ -439,7 +439,7 @@ describe('a bad request', function()
 
     it('tells that a folder is not writable', function()
         local path = '/proc/run.nc'        -- nobody can create files there, not even root
-        fails(function() output.check(path) end, nil, 'cannot write', '/proc/run.nc', 'into',
+        fails(function() files.check(path) end, nil, 'cannot write', '/proc/run.nc', 'into',
             'folder')
     end)
 

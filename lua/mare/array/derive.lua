@@ -25,6 +25,7 @@ local cells = require 'mare.dialect.cells'
 local errors = require 'bindings.errors'
 local nodes = require 'mare.dialect.nodes'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 local writer = require 'mare.dialect.writer'
 
 local derive = {}
@@ -175,13 +176,6 @@ local function mentioned(tree)
     return used
 end
 
-local function sorted_keys(list)
-    local keys = {}
-    for key in pairs(list or {}) do keys[#keys + 1] = key end
-    table.sort(keys)
-    return keys
-end
-
 -- Returns the declarations of a kernel's arguments, and the names that are taken.
 local function arguments_of(scheme, used)
     local list, names, own, seen = {}, { 'i', 'j', 'at', 'cell_row' }, scheme.derive, {}
@@ -190,7 +184,7 @@ local function arguments_of(scheme, used)
         names[#names + 1], seen[name] = name, true
     end
     for _, name in ipairs(order) do add(name, name) end
-    for _, name in ipairs(sorted_keys(own.arguments)) do add(name, own.arguments[name]) end
+    for _, name in ipairs(tables.keys(own.arguments or {})) do add(name, own.arguments[name]) end
     for _, name in ipairs(own.parameters or {}) do add(name, 'real') end
     return list, names
 end

@@ -27,6 +27,7 @@ local map = require 'mare.array.map'
 local replicas = require 'mare.array.replicas'
 local row_sums = require 'mare.array.row_sums'
 local state = require 'mare.array.state'
+local tables = require 'bindings.tables'
 
 local fields = {}
 
@@ -65,9 +66,7 @@ end
 -- Allocates other fields over the same parts. desc: as for fields.new, without
 -- grid and parts.
 function Fields:like(desc)
-    local full = { grid = self.grid, parts = self.parts }
-    for key, value in pairs(desc) do full[key] = value end
-    return fields.new(full)
+    return fields.new(tables.merged({ grid = self.grid, parts = self.parts }, desc))
 end
 
 -- Returns the first part on a device (nil: of all) and its device. Choices that are

@@ -1,7 +1,7 @@
--- The variables of a simulation as arrays of the whole grid on the host: unknowns are gathered
--- from the parts, the others computed from them on the devices. Methods of a simulation. An array
--- holds nx * ny numbers, x fastest, south first, in the simulation's precision, and is reused once
--- the state has moved on.
+-- Gives the variables of a simulation as arrays of the whole grid on the host: unknowns are
+-- gathered from the parts, the others computed from them on the devices. Methods of a simulation.
+-- An array holds nx * ny numbers, x fastest, south first, in the simulation's precision, and is
+-- reused once the state has moved on.
 
 local errors = require 'bindings.errors'
 local snapshot = require 'mare.array.snapshot'
@@ -9,7 +9,7 @@ local variables = require 'mare.base.variables'
 
 local host_fields = {}
 
--- Host copies of all unknowns, fetched at most once for each version of the state.
+-- Returns host copies of all unknowns, fetched at most once for each version of the state.
 local function unknowns(self)
     local g = self.gathered or { version = -1 }
     self.gathered = g
@@ -23,7 +23,7 @@ local function unknowns(self)
     return g
 end
 
--- A pointer to the array of an unknown as it is stored; valid until the next step.
+-- Returns a pointer to the array of an unknown as it is stored, valid until the next step.
 function host_fields.stored(self, name)
     for k, unknown in ipairs(self.scheme.fields) do
         if unknown == name then return unknowns(self)[k].data end
@@ -32,7 +32,7 @@ function host_fields.stored(self, name)
         table.concat(self.scheme.fields, ', '))
 end
 
--- A pointer to the array of a variable as files hold it; valid until the next step.
+-- Returns a pointer to the array of a variable as files hold it, valid until the next step.
 function host_fields.field(self, name)
     if not variables.is_derived(self, (variables.find(self.scheme, name))) then
         return host_fields.stored(self, name)
@@ -55,7 +55,7 @@ local function checker(count)
         :format(table.concat(values, ', ')), '=check'))()
 end
 
--- Where and how the state is not one, in words, and the cell; nil if it is one.
+-- Says where and how the state is not one, and returns the cell; nil if it is one.
 function host_fields.invalid(self)
     local g, grid, check = unknowns(self), self.grid, checker(#self.scheme.fields)
     for k = 0, grid.cells - 1 do

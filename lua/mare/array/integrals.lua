@@ -5,6 +5,7 @@
 -- since the start.
 
 local snapshot = require 'mare.array.snapshot'
+local tables = require 'bindings.tables'
 
 local integrals = {}
 
@@ -13,8 +14,7 @@ Integrals.__index = Integrals
 
 -- Returns the names of those variables that kernels must derive first, each once.
 local function derived(scheme, list)
-    local names, known = {}, {}
-    for _, field in ipairs(scheme.fields) do known[field] = true end
+    local names, known = {}, tables.set(scheme.fields)
     for _, integral in ipairs(list) do
         local name = integral.variable
         if not known[name] then names[#names + 1] = name end
@@ -25,8 +25,7 @@ end
 
 -- Returns where each variable lies: in the fields, or in the samples.
 local function sources_of(sim, list, samples)
-    local unknown, sources = {}, {}
-    for _, field in ipairs(sim.scheme.fields) do unknown[field] = true end
+    local unknown, sources = tables.set(sim.scheme.fields), {}
     for n, integral in ipairs(list) do
         local name = integral.variable
         sources[n] = { values = unknown[name] and sim.fields or samples, field = name }

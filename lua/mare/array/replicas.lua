@@ -8,6 +8,7 @@
 --     r:adopt { ... }    makes launches that merge the copy of another device
 
 local map = require 'mare.array.map'
+local tables = require 'bindings.tables'
 
 local replicas = {}
 
@@ -54,9 +55,8 @@ function Replicas:map(desc)
             seen[s.device] = true
         end
     end
-    local full = { pieces = list, global = function() return desc.global end }
-    for key, value in pairs(desc) do full[key] = full[key] or value end
-    return map.new(self.fields, full)
+    return map.new(self.fields, tables.merged(desc,
+        { pieces = list, global = function() return desc.global end }))
 end
 
 -- Says what exchange() copies. range(state) returns the first element that a part
@@ -103,9 +103,8 @@ function Replicas:adopt(desc)
         for _, device in ipairs(self_fields.devices) do
             if not s:is_on(device) then
                 local there = setmetatable({ device = device }, { __index = s })
-                local full = { pieces = { { state = there, i = 0, j = 0, columns = s.part.nx,
-                    rows = s.part.ny, step = 1 } } }
-                for key, value in pairs(desc) do full[key] = full[key] or value end
+                local full = tables.merged(desc, { pieces = { { state = there, i = 0, j = 0,
+                    columns = s.part.nx, rows = s.part.ny, step = 1 } } })
                 list[#list + 1] = { from = self:on(s), to = desc.foreign:on(there),
                     launch = map.new(self_fields, full) }
             end

@@ -11,6 +11,7 @@
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 
 local samples = {}
 
@@ -25,12 +26,7 @@ local function new_map(self, n, plane)
     return map.new(self.fields, { program = plane.program or self.copy,
         kernel = plane.kernel or 'sample', field = plane.field, pieces = self.pieces,
         values = function(piece)
-            local all = {}
-            local more = type(given) == 'function' and given(piece) or given or {}
-            for _, list in ipairs { values, more } do
-                for name, value in pairs(list) do all[name] = value end
-            end
-            return all
+            return tables.merged(values, type(given) == 'function' and given(piece) or given)
         end })
 end
 

@@ -1,8 +1,8 @@
--- The fields of one part on its device. `now` holds them between steps, `other` is where the first
--- sweep or stage of a step writes, `third` where the second of three stages does; a whole step ends
--- in `now` again. Where a scheme has `levels` instead, a step goes from `now` to `other` or back,
--- and `present` names the one that holds the state. `around` tells along which axes, { x =, y = },
--- steps need no ghost cells.
+-- Holds the fields of one part on its device. `now` has them between steps, `other` is where the
+-- first sweep or stage of a step writes, `third` where the second of three stages does; a whole
+-- step ends in `now` again. Where a scheme has `levels` instead, a step goes from `now` to `other`
+-- or back, and `present` names the one that holds the state. `around` tells along which axes, { x
+-- =, y = }, steps need no ghost cells.
 
 local layout = require 'mare.array.layout'
 
@@ -16,7 +16,7 @@ state.buffers = { 'now', 'other', 'third' }
 
 local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial values pass
 
--- Bytes on the device of a part: one copy of its fields, and all.
+-- Returns the bytes on the device of a part: of one copy of its fields, and of all.
 function state.size(part, scheme, precision)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
     local bytes = l.count * state.bytes[precision]
@@ -37,8 +37,8 @@ local function putter(fields)
         table.concat(arguments, ', '), table.concat(lines, ' ')), '=put'))()
 end
 
--- What one part holds, on its device. desc: { fields = how many, halo, precision, packed (see
--- layout.lua), buffers = how many copies, label = of these, or nil }
+-- Allocates what one part holds, on its device. desc: { fields = how many, halo, precision, packed
+-- (see layout.lua), buffers = how many copies, label = of these, or nil }
 function state.new(part, desc)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = desc.halo, fields = desc.fields,
         packed = desc.packed }
@@ -60,8 +60,8 @@ function State:is_on(device)
     return self.device == device
 end
 
--- Rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows for
--- each field.
+-- Computes rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows
+-- for each field.
 local function compute_rows(data, self, value, first, rows)
     local l, i0, j0 = self.layout, self.part.i0, self.part.j0
     local plane, put = rows * l.stride, self.put
@@ -73,7 +73,7 @@ local function compute_rows(data, self, value, first, rows)
     end
 end
 
--- value(i, j) gives the fields of cell (i, j) of the whole grid; it is also asked
+-- Fills the fields. value(i, j) gives those of cell (i, j) of the whole grid; it is also asked
 -- for ghost cells, which keep what it says where the boundary is fixed.
 function State:fill(value)
     local l = self.layout
@@ -96,14 +96,14 @@ function State:fill(value)
     self:spread(self.present)
 end
 
--- Fixed ghost cells are the same in all buffers.
+-- Copies a buffer to the others: fixed ghost cells are the same in all.
 function State:spread(from)
     for _, name in ipairs(state.buffers) do
         if name ~= from and self[name] then self[name]:copy(self[from]) end
     end
 end
 
--- A field's interior into its place in an array of the whole grid, `nx` cells a row, in host
+-- Brings a field's interior to its place in an array of the whole grid, `nx` cells a row, in host
 -- memory.
 function State:download(field, host, nx)
     local l, part, size = self.layout, self.part, self.element
@@ -114,9 +114,9 @@ function State:download(field, host, nx)
     })
 end
 
--- The whole grid with its ghost cells in host memory has `width` elements a row, `height` rows a
--- field, and begins at element `first`. The part's own cells in buffer `which` go there, and ghost
--- cells where it lies at the edge of the domain.
+-- Brings cells to the host, where the whole grid with its ghost cells has `width` elements a row,
+-- `height` rows a field, and begins at element `first`. The part's own cells in buffer `which` go
+-- there, and ghost cells where it lies at the edge of the domain.
 function State:save(host, width, height, which, first)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
     local function reach(side) return part.edge[side] and h or 0 end
@@ -129,7 +129,7 @@ function State:save(host, width, height, which, first)
     })
 end
 
--- The reverse: the part's own cells and all its ghost cells.
+-- Does the reverse, for the part's own cells and all its ghost cells.
 function State:load(host, width, height, which, first)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
     self[which]:upload_region(host, {

@@ -12,6 +12,7 @@
 -- wants no messages but warnings.
 
 local host = require 'bindings.host'
+local tables = require 'bindings.tables'
 local terminal = require 'mare.base.terminal'
 
 local events = {}
@@ -68,11 +69,7 @@ end
 
 local function new_event(self, kind, fields)
     if not events.kinds[kind] then error(('events: no kind %q'):format(tostring(kind)), 3) end
-    local event = {}
-    for name, value in pairs(self.common) do event[name] = value end
-    for name, value in pairs(fields or {}) do event[name] = value end
-    event.kind = kind
-    return event
+    return tables.merged(self.common, fields, { kind = kind })
 end
 
 -- Tells every listener of an event.

@@ -40,6 +40,7 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local paths = require 'mare.base.paths'
 local suggest = require 'bindings.suggest'
+local tables = require 'bindings.tables'
 
 local M = require('bindings.host').options or {}
 
@@ -423,13 +424,11 @@ end
 -- Returns the options `base`, of mare.options or a plain table, with the values
 -- `given` before theirs. is_hidden(key) tells which values of base do not count.
 function M.over(base, given, is_hidden)
-    local own = {}
-    for key, value in pairs(given) do own[key] = value end
     local function typed(_, key)
         if given[key] ~= nil then return given[key] end
         if not is_hidden(key) and base.typed then return base:typed(key) end
     end
-    return setmetatable(own, { __index = function(_, key)
+    return setmetatable(tables.merged(given), { __index = function(_, key)
         if key == 'typed' then return typed end
         if not is_hidden(key) then return base[key] end
     end })
@@ -483,8 +482,7 @@ end
 -- scenario: each option of the group stands in for a field that is not given.
 function M.pick(what, given, group)
     if type(given) ~= 'table' or given.options == nil then return given end
-    local picked, of_run = {}, M.of_run()
-    for key, value in pairs(given) do picked[key] = value end
+    local picked, of_run = tables.merged(given), M.of_run()
     picked.options = nil
     local values = errors.wanted(what .. ': options', 'table', given.options)
     for _, option in ipairs(collect { group }) do

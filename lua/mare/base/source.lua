@@ -6,6 +6,7 @@ local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
+local tables = require 'bindings.tables'
 
 local source = {}
 
@@ -28,13 +29,8 @@ end
 -- Does the same for a text that is not in a file but may include headers of
 -- kernels/. name: what messages of the compiler call it.
 function source.text(text, name, desc)
-    local program = { source = text, name = name, include_paths = { root } }
-    for key, value in pairs(desc or {}) do program[key] = value end
-    program.defines = {}
-    for _, defines in ipairs { constants, desc and desc.defines or {} } do
-        for key, value in pairs(defines) do program.defines[key] = value end
-    end
-    return program
+    return tables.merged({ source = text, name = name, include_paths = { root } }, desc,
+        { defines = tables.merged(constants, desc and desc.defines) })
 end
 
 -- Returns the text of a file with more arguments for its kernels where it has

@@ -3,6 +3,7 @@
 -- the unknowns first.
 
 local errors = require 'bindings.errors'
+local tables = require 'bindings.tables'
 
 local variables = {}
 
@@ -31,8 +32,7 @@ end
 -- Returns the option of a scenario that adds variables to the unknowns in its
 -- files. fields: the names of unknowns that have a `value` too, if there are any.
 function variables.option(list, fields)
-    local is_unknown, names = {}, {}
-    for _, name in ipairs(fields or {}) do is_unknown[name] = true end
+    local is_unknown, names = tables.set(fields or {}), {}
     for _, v in ipairs(list) do
         if v.value and not is_unknown[v.name] then names[#names + 1] = v.name end
     end

@@ -5,6 +5,7 @@
 local errors = require 'bindings.errors'
 local nodes = require 'mare.dialect.nodes'
 local operations = require 'mare.dialect.operations'
+local tables = require 'bindings.tables'
 
 local cells = {}
 
@@ -13,13 +14,6 @@ local Cell = {}
 -- The functions of each cell. They are kept here because all keys of a cell are
 -- names of fields.
 local known = setmetatable({}, { __mode = 'k' })
-
-local function sorted(list)
-    local names = {}
-    for name in pairs(list) do names[#names + 1] = name end
-    table.sort(names)
-    return table.concat(names, ', ')
-end
 
 local function is_whole(value)
     return type(value) == 'number' and value % 1 == 0
@@ -56,7 +50,7 @@ function cells.new(fields, i, j)
     i, j = i or 0, j or 0
     return new(function(name)
         local field = fields[name] or errors.argument("no field '%s' (there are: %s)",
-            tostring(name), sorted(fields))
+            tostring(name), tables.names(fields))
         return field(i, j)
     end, function(di, dj) return cells.new(fields, i + di, j + dj) end)
 end
@@ -74,7 +68,7 @@ end
 function cells.names(what, list)
     return setmetatable({}, { __index = function(_, name)
         if list[name] ~= nil then return list[name] end
-        errors.argument("no %s '%s' (there are: %s)", what, tostring(name), sorted(list))
+        errors.argument("no %s '%s' (there are: %s)", what, tostring(name), tables.names(list))
     end })
 end
 

@@ -10,6 +10,7 @@
 --     w:text()
 
 local nodes = require 'mare.dialect.nodes'
+local reserved = require 'mare.dialect.reserved'
 local types = require 'mare.dialect.types'
 local operations = require 'mare.dialect.operations'
 
@@ -21,14 +22,6 @@ Writer.__index = Writer
 local longest = 60      -- characters of an operand; one that is longer gets a name
 local widest = 100      -- columns of a line
 
-local reserved = {}
-for name in ([[auto break case char const continue default do double else enum extern float for goto
-    half if inline int long register restrict return short signed sizeof static struct switch
-    typedef union unsigned void volatile while bool true false real uint ulong ushort uchar R]])
-    :gmatch '%a+' do
-    reserved[name] = true
-end
-
 function writer.new()
     return setmetatable({ lines = {}, indent = '', scope = { taken = {}, named = {}, count = 0 } },
         Writer)
@@ -36,19 +29,24 @@ end
 
 -- ---- statements ----
 
--- Adds a line. A line that is too wide is broken after a comma, or else at a
--- blank.
-function Writer:line(format, ...)
-    local text = select('#', ...) > 0 and format:format(...) or format
-    local line = text == '' and '' or self.indent .. text
+-- Calls add(line) for a text behind an indent. A line that is too wide is broken
+-- after a comma, or else at a blank.
+function writer.wrap(indent, text, add)
+    local line = text == '' and '' or indent .. text
     while #line > widest do
-        local part = line:sub(1, widest)
-        local head = part:match '^(.*,) ' or part:match '^(.*%S) '
-        if not head then break end
-        self.lines[#self.lines + 1] = head
-        line = self.indent .. '    ' .. line:sub(#head + 2)
+        local fitting = line:sub(1, widest)
+        local head = fitting:match '^(.*,) ' or fitting:match '^(.*%S) '
+        if not head or #head <= #indent + 4 then break end
+        add(head)
+        line = indent .. '    ' .. line:sub(#head + 2)
     end
-    self.lines[#self.lines + 1] = line
+    add(line)
+end
+
+-- Adds a line.
+function Writer:line(format, ...)
+    writer.wrap(self.indent, select('#', ...) > 0 and format:format(...) or format,
+        function(line) self.lines[#self.lines + 1] = line end)
 end
 
 -- Begins a block, which close() ends. Names that are declared in it hold until

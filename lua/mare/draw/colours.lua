@@ -5,6 +5,7 @@
 
 local bit = require 'bit'
 local data = require 'mare.draw.colour_data'
+local tables = require 'bindings.tables'
 
 local colours = {}
 
@@ -100,10 +101,7 @@ local cache = {}
 
 -- Returns the names of all colour maps, sorted.
 function colours.names()
-    local names = { 'diverging' }
-    for name in pairs(data) do names[#names + 1] = name end
-    table.sort(names)
-    return names
+    return tables.keys(tables.merged(data, { diverging = true }))
 end
 
 -- Returns the colours of a map, at 0 to size - 1.

@@ -12,6 +12,7 @@ local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local straight = require 'mare.expression.straight'
 local strides = require 'mare.expression.strides'
+local tables = require 'bindings.tables'
 
 local evaluate = {}
 
@@ -22,14 +23,7 @@ local leaves, numbers = {}, {}                  -- what the present one reads
 local leaf_count, number_count, operation_count = 0, 0, 0
 local of_leaf, of_index, of_number, of_repeat = {}, {}, {}, {}
 
-local function step(from, key)
-    local found = from[key]
-    if not found then
-        found = {}
-        from[key] = found
-    end
-    return found
-end
+local step = tables.under
 
 local function visit_leaf(x)
     if x.mark ~= serial then

@@ -3,6 +3,8 @@
 -- types of the tree. It needs no compiler, and is slow.
 
 local bit = require 'bit'
+local order = require 'mare.expression.reduce_text'
+local tables = require 'bindings.tables'
 
 local bound = require 'bindings.array'
 local operations = require 'mare.dialect.operations'
@@ -170,8 +172,7 @@ local function compile(roots)
     end
     load_lines(plan, head)
     store_lines(plan, state, stores)
-    local loads = {}
-    for k, leaf in ipairs(plan.leaves) do loads[k] = leaf.line end
+    local loads = tables.column(plan.leaves, 'line')
     local function lines(list) return table.concat(list, '\n') end
     local text = ('local plain, %s = ...\nreturn function(n, memory, first, by, numbers)\n'
         .. 'local v = {}\n%s\nfor i = 0, n - 1 do\n%s\n%s\n%s\nend\nend'):format(
@@ -267,7 +268,7 @@ end
 
 -- Reduces values from `low` to before `high` in the order of a run or a block.
 local function reduced(values, low, high, scheme, join)
-    local stride = scheme == 'rows' and 1024 or 1
+    local stride = scheme == 'rows' and order.lanes or 1
     local count = math.min(stride, high - low)
     local lanes = {}
     for l = 0, count - 1 do
@@ -288,7 +289,7 @@ end
 -- reduce_text.lua.
 function host.reduce(sig, roots, desc, axes, layout, version, leaves, numbers)
     sig.on_host = sig.on_host or compile(roots)
-    local type, memory, length = desc.type, {}, desc.scheme == 'rows' and 16384 or 64
+    local type, memory, length = desc.type, {}, desc.scheme == 'rows' and order.block or order.run
     local from, round = roots[1].type, bound.on_host['to_' .. desc.type.computed]
     for k = 1, #layout.leaves do
         local own = leaves[k].version

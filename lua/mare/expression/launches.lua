@@ -6,10 +6,13 @@ local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
 local reduce_text = require 'mare.expression.reduce_text'
 local source_of = require 'mare.base.source'
+local tables = require 'bindings.tables'
 local text = require 'mare.expression.text'
 local tree = require 'mare.expression.tree'
 
 local launches = { compiled = 0, run = 0 }
+
+local under = tables.under
 
 local group = 256       -- work-items of a group on a GPU
 
@@ -51,16 +54,6 @@ end
 local function elementwise(roots, device, desc)
     local source, plan = launches.source(roots, device, desc)
     return compile(source, plan, 'elementwise', device, desc)
-end
-
--- Returns list[key], a table that is made if there is none.
-local function under(list, key)
-    local found = list[key]
-    if not found then
-        found = {}
-        list[key] = found
-    end
-    return found
 end
 
 -- Returns the kernel of flat arrays. mask: bits of the leaves that are a single

@@ -21,9 +21,9 @@ local group, abreast = 256, 256     -- work-items of a GPU's group; results of a
 
 -- ---- combinations of two values ----
 
+-- What each returns of a and b; of an extreme how the one wanted compares.
 local combinations = {
-    sum = '%s + %s', product = '%s * %s', any = '%s | %s', all = '%s & %s',
-    least = 'mr_select(%s < %s, %s, %s)', greatest = 'mr_select(%s > %s, %s, %s)',
+    sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<', greatest = '>',
 }
 
 -- Writes the function that combines two values. A NaN stays.
@@ -32,10 +32,10 @@ local function write_combine(w, name, type)
     w:open(('MR_FN %s combine(%s a, %s b)'):format(written, written, written), { 'a', 'b' })
     if name == 'least' or name == 'greatest' then
         if type.kind == 2 then w:line 'if (a != a) return a;' end
-        local token = name == 'least' and '<' or '>'
-        w:line('return %sb %s a ? b : a;', type.kind == 2 and 'b != b || ' or '', token)
+        w:line('return %sb %s a ? b : a;', type.kind == 2 and 'b != b || ' or '',
+            combinations[name])
     else
-        w:line('return %s;', combinations[name]:format('a', 'b'))
+        w:line('return %s;', combinations[name])
     end
     w:close()
 end

@@ -114,13 +114,23 @@ function shapes.fits(a, b)
     return shapes.common(a, b) == b
 end
 
--- Returns an axis counted from 0, from an axis that may be counted back from -1.
-function shapes.axis(shape, axis, what)
-    if type(axis) ~= 'number' or axis % 1 ~= 0 or axis < -shape.rank or axis >= shape.rank then
-        errors.argument('%s: axis %s, the shape is %s: %d to %d are allowed', what, tostring(axis),
-            tostring(shape), -shape.rank, shape.rank - 1)
+-- Returns a place counted from 0, of one that may be counted back from -1.
+local function place_of(at, count, what, shape)
+    if type(at) ~= 'number' or at % 1 ~= 0 or at < -count or at >= count then
+        errors.argument('%s, the shape is %s: %d to %d are allowed', what:format(tostring(at)),
+            tostring(shape), -count, count - 1)
     end
-    return axis < 0 and axis + shape.rank or axis
+    return at < 0 and at + count or at
+end
+
+-- Returns the number of an axis, from 0. what: the beginning of an error message
+function shapes.axis(shape, axis, what)
+    return place_of(axis, shape.rank, what .. ': axis %s', shape)
+end
+
+-- Returns the number of an element along axis k, from 1.
+function shapes.index(shape, k, at)
+    return place_of(at, shape[k], 'index %s of axis ' .. k - 1, shape)
 end
 
 return shapes

@@ -24,9 +24,14 @@ function strides.are_dense(shape, list)
     return true
 end
 
+-- Returns the strides of a leaf along its own axes.
+function strides.own(leaf)
+    return leaf.strides or strides.dense(leaf.shape)
+end
+
 -- Returns the strides of a leaf along the axes of a shape that it is repeated to.
 function strides.repeated(leaf, shape)
-    local own, list = leaf.strides or strides.dense(leaf.shape), {}
+    local own, list = strides.own(leaf), {}
     local skipped = shape.rank - leaf.shape.rank
     for k = 1, shape.rank do
         local is_repeated = k <= skipped or leaf.shape[k - skipped] == 1

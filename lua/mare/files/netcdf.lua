@@ -54,6 +54,7 @@ local files = require 'bindings.files'
 local hdf5 = require 'bindings.hdf5'
 local literal = require 'mare.base.literal'
 local netcdf = require 'bindings.netcdf'
+local tables = require 'bindings.tables'
 
 local output = {}
 
@@ -162,10 +163,7 @@ end
 -- Writes a table of attributes, in the order of their names, of a variable of an open file, or with
 -- target nil of the file itself.
 local function put_attributes(file, target, attributes)
-    local names = {}
-    for name in pairs(attributes) do names[#names + 1] = name end
-    table.sort(names)
-    for _, name in ipairs(names) do
+    for _, name in ipairs(tables.keys(attributes)) do
         local value = attributes[name]
         if type(value) == 'boolean' then value = tostring(value) end
         if not storable(value) then
@@ -175,10 +173,15 @@ local function put_attributes(file, target, attributes)
     end
 end
 
+-- Defines a variable with its attributes.
+function output.define(file, name, type, dims, attributes)
+    file:define_variable(name, type, dims)
+    put_attributes(file, name, attributes)
+end
+
 local function define_axis(file, axis, dim, units)
-    file:define_variable(axis.name, 'double', { dim })
-    put_attributes(file, axis.name, { units = axis.units or units, long_name = axis.long_name,
-        standard_name = axis.standard_name })
+    output.define(file, axis.name, 'double', { dim }, { units = axis.units or units,
+        long_name = axis.long_name, standard_name = axis.standard_name })
 end
 
 local unit_names = { s = 'seconds', min = 'minutes', h = 'hours', d = 'days' }
@@ -199,8 +202,7 @@ end
 
 local function define_axes(file, spec, dims)
     local space, names = spec.space_units or '1', axes_of(spec)
-    file:define_variable('time', 'double', { dims.time })
-    put_attributes(file, 'time', time_attributes(spec))
+    output.define(file, 'time', 'double', { dims.time }, time_attributes(spec))
     define_axis(file, names.y, dims.y, space)
     define_axis(file, names.x, dims.x, space)
 end
@@ -238,11 +240,10 @@ end
 -- Opens an index that tells where HDF5 puts chunks, so that fields can be
 -- written there directly, past HDF5 and the page cache.
 local function open_index(self)
-    local spec, names = self.spec, {}
+    local spec = self.spec
     if not (self.file.aligns and is_plain(spec) and has_whole_pages(spec)
         and self.temporary:has_direct()) then return end
-    for k, v in ipairs(spec.variables) do names[k] = v.name end
-    self.index = hdf5.index(self.temporary.name, names)
+    self.index = hdf5.index(self.temporary.name, tables.column(spec.variables, 'name'))
 end
 
 local function close_index(self)
@@ -600,10 +601,25 @@ function Writer:abort()
 end
 
 -- The writers of other files of the run use these.
-output.put_attributes, output.put_global_attributes = put_attributes, put_global_attributes
-output.time_attributes = time_attributes
 
--- Raises the errors now that writer{} would raise later because of the path.
-output.check = files.check
+-- Writes a file of about so many bytes that is complete or not at all: fill(file) defines
+-- its contents and writes them.
+function output.write_whole(spec, bytes, fill)
+    local temporary, file = files.temporary(spec.path), nil
+    local ok, failure = pcall(function()
+        temporary:reserve(bytes + 65536)
+        file = netcdf.create(temporary.name, spec.path)
+        fill(file)
+        file:close()
+        temporary:commit()
+    end)
+    if ok then return end
+    if file then file:abort() end
+    temporary:discard()
+    error(failure, 0)
+end
+
+output.put_global_attributes = put_global_attributes
+output.time_attributes = time_attributes
 
 return output

@@ -2,7 +2,6 @@
 -- time, and gauges as a CF collection of featureType timeSeries, with one
 -- station per gauge. The file is written once, complete or not at all.
 
-local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
 local output = require 'mare.files.netcdf'
 
@@ -16,10 +15,7 @@ series.positions = {
         { 'y', 'latitude', 'degrees_north' } },
 }
 
-local function define(file, name, type, dims, attributes)
-    file:define_variable(name, type, dims)
-    output.put_attributes(file, name, attributes)
-end
+local define = output.define
 
 local function axes_of(spec)
     return series.positions[spec.grid.coordinates or 'cartesian']
@@ -91,25 +87,15 @@ local function write(file, spec, what, arrays)
         put_list(file, integral.name, { 0 }, { #arrays.time }, arrays[integral.name])
     end
     if what.gauges[1] then put_gauges(file, spec, what, arrays, longest) end
-    file:close()
 end
 
 -- spec: as for netcdf.writer, without variables. what: { integrals, variables,
 -- gauges }. arrays: their values. run/series.lua makes both.
 function series.write(spec, what, arrays)
     local columns = 1 + #what.integrals + #what.variables * #what.gauges
-    local temporary = files.temporary(spec.path)
-    local file
-    local ok, failure = pcall(function()
-        temporary:reserve(16 * #arrays.time * columns + 65536)
-        file = netcdf.create(temporary.name, spec.path)
+    output.write_whole(spec, 16 * #arrays.time * columns, function(file)
         write(file, spec, what, arrays)
-        temporary:commit()
     end)
-    if ok then return end
-    if file then file:abort() end
-    temporary:discard()
-    error(failure, 0)
 end
 
 return series

@@ -1,7 +1,6 @@
 -- Writes the drifters of a run: a CF collection of featureType trajectory with
 -- all their times and places. The file is written once, complete or not at all.
 
-local files = require 'bindings.files'
 local netcdf = require 'bindings.netcdf'
 local output = require 'mare.files.netcdf'
 local positions = require('mare.files.series').positions
@@ -13,10 +12,7 @@ local fates = { afloat = 0, beached = 1, gone = 2 }
 local function define(file, spec, what)
     local n, m = file:define_dimension('trajectory', #what), file:define_dimension('obs',
         #what.time)
-    local function variable(name, type, dims, attributes)
-        file:define_variable(name, type, dims)
-        output.put_attributes(file, name, attributes)
-    end
+    local function variable(...) output.define(file, ...) end
     output.put_global_attributes(file, spec)
     file:put_attribute(nil, 'featureType', 'trajectory')
     variable('trajectory', 'int', { n }, { long_name = 'number of the drifter',
@@ -56,19 +52,10 @@ end
 -- spec: as for netcdf.writer, without variables. what: the result of
 -- Drifters:arrays() in ocean/drifters.lua.
 function trajectory.write(spec, what)
-    local temporary, file = files.temporary(spec.path), nil
-    local ok, failure = pcall(function()
-        temporary:reserve(32 * #what * #what.time + 65536)
-        file = netcdf.create(temporary.name, spec.path)
+    output.write_whole(spec, 32 * #what * #what.time, function(file)
         define(file, spec, what)
         put(file, spec, what)
-        file:close()
-        temporary:commit()
     end)
-    if ok then return end
-    if file then file:abort() end
-    temporary:discard()
-    error(failure, 0)
 end
 
 return trajectory

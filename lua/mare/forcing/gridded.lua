@@ -8,6 +8,7 @@ local calendar = require 'mare.forcing.calendar'
 local dataset = require 'mare.files.dataset'
 local errors = require 'bindings.errors'
 local netcdf = require 'bindings.netcdf'
+local tables = require 'bindings.tables'
 local timeline = require 'mare.forcing.timeline'
 
 local gridded = {}
@@ -70,11 +71,9 @@ local units_of = {
 -- (length, velocity, transport or pressure); 1 if the file names no unit. For
 -- an unknown unit returns nil and the list of known ones.
 function gridded.scale(quantity, unit)
-    local known, names = units_of[quantity], {}
+    local known = units_of[quantity]
     if unit == nil then return 1 end
-    for name in pairs(known) do names[#names + 1] = name end
-    table.sort(names)
-    return known[unit], table.concat(names, ', ')
+    return known[unit], tables.names(known)
 end
 
 local function scale_of(self, quantity)

@@ -9,6 +9,7 @@
 
 local calendar = require 'mare.forcing.calendar'
 local errors = require 'bindings.errors'
+local tables = require 'bindings.tables'
 
 local tides = {}
 
@@ -69,10 +70,7 @@ end
 
 -- Returns the names of all constituents, slowest first.
 function tides.names()
-    local list = {}
-    for name in pairs(constituents) do list[#list + 1] = name end
-    table.sort(list, function(a, b) return tides.speeds[a] < tides.speeds[b] end)
-    return list
+    return tables.keys(constituents, function(a, b) return tides.speeds[a] < tides.speeds[b] end)
 end
 
 -- Returns the names in a text such as 'M2,S2'. Unknown and repeated names raise

@@ -14,6 +14,7 @@ local literal = require 'mare.base.literal'
 local options = require 'mare.base.options'
 local renderer = require 'mare.mandelbrot.renderer'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 local view = require 'mare.mandelbrot.view'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
@@ -110,8 +111,7 @@ end
 local function read(given)
     errors.wanted('mandelbrot.zoom', 'table', given)
     errors.wanted('mandelbrot.zoom: device', 'table', given.device)
-    local o = {}
-    for name, value in pairs(given) do o[name] = value end
+    local o = tables.merged(given)
     for _, option in ipairs(options.declared(mandelbrot.options)) do
         local name = option.name == 'colour' and 'colours' or option.name
         local is_needed = option.default ~= nil and option.type ~= 'boolean'

@@ -6,6 +6,7 @@ local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local host = require 'bindings.host'
 local lfs = require 'lfs'
+local tables = require 'bindings.tables'
 
 local bench = {}
 
@@ -55,9 +56,8 @@ end
 -- Returns the path of a benchmark's script.
 function bench.path(name)
     if not bench.find(name) then
-        local names = {}
-        for k, one in ipairs(bench.list()) do names[k] = one.name end
-        errors.usage("bench: '%s' (allowed: %s)", name, table.concat(names, ', '))
+        errors.usage("bench: '%s' (allowed: %s)", name,
+            table.concat(tables.column(bench.list(), 'name'), ', '))
     end
     return folder .. name .. '.lua'
 end

@@ -11,6 +11,7 @@
 local energy = require 'mare.measure.energy'
 local events = require 'mare.base.events'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 local progress = {}
 
@@ -74,8 +75,7 @@ end
 --   from = the clock at the restart, or nil for a new run,
 --   events = of events.source, or nil, now = function() -> seconds, or nil }
 function progress.new(desc)
-    local self = setmetatable({}, Progress)
-    for key, value in pairs(desc) do self[key] = value end
+    local self = setmetatable(tables.merged(desc), Progress)
     self.t_end, self.steps = self.t_end or math.huge, self.steps or math.huge
     self.events = self.events or events.source { quiet = self.quiet }
     self.now = self.now or system.now
@@ -136,9 +136,7 @@ end
 function Progress:finish(clock, recorder)
     local r = self:result(recorder)
     local message = summary(self, r, clock) .. (recorder and '\n' .. energy_line(r) or '')
-    local told = { message = message }
-    for name, value in pairs(r) do told[name] = value end
-    self.events:tell('rates', told)
+    self.events:tell('rates', tables.merged({ message = message }, r))
     return r
 end
 

@@ -22,6 +22,11 @@ function array.of(node)
     return bound.new(node)
 end
 
+-- Returns a new array that shows all of a version.
+function array.of_version(version, shape)
+    return array.of(nodes.leaf(version, version.type, shape, 0, false))
+end
+
 -- Returns a leaf like this one that shows the newest version, and makes it the
 -- handle's.
 local function renewed(handle, leaf)
@@ -139,10 +144,6 @@ local function limit(x, y, z)
     end
 end
 
-local function number_type(type, x)
-    return types.with_number(type, x)
-end
-
 -- Returns the node of an operation on one operand.
 local function unary(op, x)
     local result, computed_in = op.rule(x.type)
@@ -154,7 +155,7 @@ end
 local function binary_with_number(op, x, y)
     local node, value = x, y
     if type(x) == 'number' then node, value = y, x end
-    local own = number_type(node.type, value)
+    local own = types.with_number(node.type, value)
     local result, computed_in = op.rule(own, own)
     if not result then no_type(op, x, y) end
     types.check(computed_in, value, op.name)
@@ -198,7 +199,7 @@ local where = operations.where
 
 local function type_of(x, y)
     if type(x) == 'table' then return x.type end
-    return type(y) == 'table' and number_type(y.type, x) or types.float
+    return type(y) == 'table' and types.with_number(y.type, x) or types.float
 end
 
 -- Returns the elements of yes where the condition holds, otherwise those of no.

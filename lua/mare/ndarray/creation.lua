@@ -8,6 +8,7 @@ local errors = require 'bindings.errors'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
+local tables = require 'bindings.tables'
 local types = require 'mare.expression.types'
 
 local creation = {}
@@ -38,9 +39,7 @@ function creation.ones(sizes, options) return filled('ones', sizes, 1, options) 
 -- Returns an array of one number: mare.full({ 3, 4 }, 0.5).
 function creation.full(sizes, value, options)
     if type(value) == 'boolean' then
-        options = options or {}
-        return filled('full', sizes, value and 1 or 0, { type = options.type or 'bool',
-            device = options.device })
+        return filled('full', sizes, value and 1 or 0, tables.merged({ type = 'bool' }, options))
     end
     return filled('full', sizes, errors.wanted('full: value', 'number', value), options)
 end
@@ -101,15 +100,11 @@ end
 
 -- ---- of data ----
 
--- Returns a new version with `count` numbers of the host.
-local function uploaded(on, type, data, count)
-    local version = memory.new(on, type, count)
-    bound.upload(version.cell, type.name, data, count)
-    return version
-end
-
-local function leaf_of(version, type, shape)
-    return array.of(nodes.leaf(version, type, shape, 0, false))
+-- Returns an array of `shape.count` numbers of the host.
+function creation.uploaded(on, type, data, shape)
+    local version = memory.new(on, type, shape.count)
+    bound.upload(version.cell, type.name, data, shape.count)
+    return array.of_version(version, shape)
 end
 
 -- Returns the shape of a nested table, from its first elements.
@@ -147,12 +142,7 @@ local function of_table(list, given)
     local type, on = settings('array', given, type(first) == 'boolean' and 'bool' or 'float')
     local flat = {}
     flatten(list, shape, 1, flat)
-    if type.complex then
-        return leaf_of(uploaded(on, type, bound.from_table('array', flat, type.name), shape.count),
-            type, shape)
-    end
-    return leaf_of(uploaded(on, type, bound.from_table('array', flat, type.name), #flat), type,
-        shape)
+    return creation.uploaded(on, type, bound.from_table('array', flat, type.name), shape)
 end
 
 local function of_buffer(buffer, given)
@@ -161,7 +151,7 @@ local function of_buffer(buffer, given)
         errors.argument("array: a buffer has its type and device: '%s' is %s on %s",
             buffer.label, type.name, on.name)
     end
-    return leaf_of(memory.of_buffer(buffer, type), type, shapes.line(buffer.count))
+    return array.of_version(memory.of_buffer(buffer, type), shapes.line(buffer.count))
 end
 
 -- Returns an array of a nested table of numbers or truth values, of C data, host
@@ -181,7 +171,7 @@ function creation.new(data, options)
     local name, count, numbers = bound.elements(data, 'array')
     local from, wanted = types.named(name, 'array'), options and options.type
     local _, on = settings('array', options, name)
-    local made = leaf_of(uploaded(on, from, numbers, count), from, shapes.line(count))
+    local made = creation.uploaded(on, from, numbers, shapes.line(count))
     return wanted and made:to(wanted) or made
 end
 

@@ -3,6 +3,7 @@
 local array = require 'mare.ndarray.array'
 local draw = require 'mare.draw'
 local errors = require 'bindings.errors'
+local tables = require 'bindings.tables'
 local transfer = require 'mare.ndarray.transfer'
 
 local Array = array.methods
@@ -18,11 +19,6 @@ local function numbers_of(handle)
     return (transfer.read(handle, 'plot'))
 end
 
-local function with(spec, base)
-    for key, value in pairs(spec or {}) do base[key] = value end
-    return base
-end
-
 -- Draws an array of one axis as a line over the numbers of its elements, and one of
 -- two axes as colours, the first row at the bottom. spec: as for mare.plot. Returns
 -- the picture.
@@ -35,9 +31,9 @@ function Array:plot(spec)
     local data, x, y = numbers_of(self), {}, {}
     if shape.rank == 2 then
         local ny, nx = shape[1], shape[2]
-        local field = { data = data, nx = nx, ny = ny, x = { 0, nx }, y = { 0, ny } }
-        return draw.field(with(spec, field)):draw()
+        return draw.field(tables.merged({ data = data, nx = nx, ny = ny, x = { 0, nx },
+            y = { 0, ny } }, spec)):draw()
     end
     for k = 1, shape.count do x[k], y[k] = k - 1, tonumber(data[k - 1]) end
-    return draw.lines(with(spec, { series = { { x = x, y = y } } })):draw()
+    return draw.lines(tables.merged({ series = { { x = x, y = y } } }, spec)):draw()
 end

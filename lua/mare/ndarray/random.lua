@@ -72,8 +72,7 @@ function random.rand(sizes, options)
     local shape = shapes.given('rand', sizes)
     local computed = real_type('rand', type)
     local open = open_uniform(on, shape, seed, computed, 0)
-    local made = open - (computed == types.double and 2 ^ -52 or 2 ^ -24)
-    return type == computed and made or made:to(type.name)
+    return (open - (computed == types.double and 2 ^ -52 or 2 ^ -24)):to(type.name)
 end
 
 -- Returns random numbers of the standard normal distribution, by Box and Muller's
@@ -83,8 +82,8 @@ function random.randn(sizes, options)
     local shape = shapes.given('randn', sizes)
     local computed = real_type('randn', type)
     local radius = (-2 * open_uniform(on, shape, seed, computed, 1):log()):sqrt()
-    local made = radius * (open_uniform(on, shape, seed, computed, 2) * (2 * math.pi)):cos()
-    return type == computed and made or made:to(type.name)
+    return (radius * (open_uniform(on, shape, seed, computed, 2) * (2 * math.pi)):cos())
+        :to(type.name)
 end
 
 -- Returns random whole numbers from `first` to below `stop`, as int32 if nothing else

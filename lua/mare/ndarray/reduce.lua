@@ -9,6 +9,7 @@ local evaluate = require 'mare.expression.evaluate'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local operations = require 'mare.expression.operations'
+local order = require 'mare.expression.reduce_text'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
 
@@ -47,15 +48,13 @@ end
 
 -- ---- passes ----
 
-local block, run = 16384, 64
-
 -- Reduces a node once, to `blocks` values for each result. Returns a leaf of the
 -- shape { results, blocks } or, of columns, { blocks, results }.
 local function pass(node, name, type, kept, reduced)
     local shape = node.shape
     local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
-    local is_row = kept[#kept] ~= shape.rank and count > run or #kept == 0
-    local blocks = math.ceil(count / (is_row and block or run))
+    local is_row = kept[#kept] ~= shape.rank and count > order.run or #kept == 0
+    local blocks = math.ceil(count / (is_row and order.block or order.run))
     local version = memory.new(node.device, type, results * blocks)
     evaluate.reduced(node, { name = name, type = type, scheme = is_row and 'rows' or 'columns' },
         { kept = kept, reduced = reduced, results = results, count = count, blocks = blocks },
@@ -87,15 +86,13 @@ local of_none = { sum = 0, product = 1, any = 0, all = 1 }
 local function reduced_array(what, node, name, type, options)
     local kept, reduced = split(node.shape, options.axis, what)
     local shape = options.keep and kept_shape(node.shape, reduced) or shape_of(node.shape, kept)
-    if shape_of(node.shape, reduced).count == 0 then
-        if not of_none[name] then
-            errors.argument('%s: the shape is %s: there is no %s of no elements', what,
-                tostring(node.shape), what)
-        end
-        return array.drop(node, array.of(array.filled(node.device, type, shape, of_none[name])))
-    end
-    if shape.count == 0 then
-        return array.drop(node, array.of(array.filled(node.device, type, shape, 0)))
+    local is_none = shape_of(node.shape, reduced).count == 0
+    if is_none and not of_none[name] then
+        errors.argument('%s: the shape is %s: there is no %s of no elements', what,
+            tostring(node.shape), what)
+    elseif is_none or shape.count == 0 then
+        return array.drop(node,
+            array.of(array.filled(node.device, type, shape, of_none[name] or 0)))
     end
     local leaf = reduced_leaf(node, name, type, kept, reduced)
     local made = nodes.leaf(leaf.version, type, shape, 0, false)
@@ -136,8 +133,7 @@ local function added(self, what, name, given)
     local node = array.hold(self, what)
     check_real(what, node)
     local type, result = sum_types(node.type, options.type)
-    local made = reduced_array(what, node, name, type, options)
-    return type == result and made or made:to(result.name)
+    return reduced_array(what, node, name, type, options):to(result.name)
 end
 
 -- Returns the sum of all elements, or along axes: a:sum(), a:sum { axis = 0 },
@@ -203,8 +199,7 @@ local function extreme(self, what, name, given)
     local node = array.hold(self, what)
     check_real(what, node)
     local type = node.type == types.half and types.float or node.type
-    local made = reduced_array(what, node, name, type, options)
-    return type == node.type and made or made:to 'half'
+    return reduced_array(what, node, name, type, options):to(node.type.name)
 end
 
 -- Returns the least element, or the least along axes; NaN if one is NaN.

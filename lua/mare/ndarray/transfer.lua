@@ -3,10 +3,10 @@
 local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
 local bound = require 'bindings.array'
+local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
-local memory = require 'mare.expression.memory'
-local nodes = require 'mare.expression.nodes'
+local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
 local types = require 'mare.expression.types'
 
@@ -70,18 +70,11 @@ end
 -- each time: :totable() and :data() read all at once.
 function Array:at(...)
     local leaf, at = array.leaf(self, 'at'), { ... }
-    local shape, own, place = leaf.shape, leaf.strides or strides.dense(leaf.shape), leaf.offset
+    local shape, own, place = leaf.shape, strides.own(leaf), leaf.offset
     if #at ~= shape.rank then
         errors.argument('at: %d indices, the shape is %s', #at, tostring(shape))
     end
-    for k, index in ipairs(at) do
-        local size = shape[k]
-        if type(index) ~= 'number' or index % 1 ~= 0 or index < -size or index >= size then
-            errors.argument('at: index %s of axis %d, the shape is %s', tostring(index), k - 1,
-                tostring(shape))
-        end
-        place = place + (index < 0 and index + size or index) * own[k]
-    end
+    for k, index in ipairs(at) do place = place + shapes.index(shape, k, index) * own[k] end
     local data = bound.download(leaf.version.cell, leaf.type.name, place, 1)
     return array.drop(leaf, bound.reader(leaf.type.name)(data[0]))
 end
@@ -110,10 +103,8 @@ end
 -- ---- other types and devices ----
 
 local function on_device(handle, wanted)
-    local data, count, type, shape = transfer.read(handle, 'to')
-    local version = memory.new(wanted, type, count)
-    bound.upload(version.cell, type.name, data, count)
-    return array.of(nodes.leaf(version, type, shape, 0, false))
+    local data, _, type, shape = transfer.read(handle, 'to')
+    return creation.uploaded(wanted, type, data, shape)
 end
 
 -- Returns the array as another type, or on another device:

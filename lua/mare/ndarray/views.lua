@@ -26,21 +26,7 @@ local function shown(handle, what)
     return node.op and evaluate.node(node) or node
 end
 
-local function strides_of(leaf)
-    return leaf.strides or strides.dense(leaf.shape)
-end
-
 -- ---- slices ----
-
--- Returns an index from 0, of one that may be counted back from -1.
-local function index(shape, axis, at)
-    local size = shape[axis]
-    if at % 1 ~= 0 or at < -size or at >= size then
-        errors.argument('index %s of axis %d, the shape is %s: %d to %d are allowed', tostring(at),
-            axis - 1, tostring(shape), -size, size - 1)
-    end
-    return at < 0 and at + size or at
-end
 
 local function check_slice(slice, axis)
     for key, value in pairs(slice) do
@@ -77,7 +63,7 @@ end
 -- axis with it, or { first, end, step }; {} is the whole axis, and so are those that
 -- are not named.
 local function sliced(leaf, places)
-    local shape, own = leaf.shape, strides_of(leaf)
+    local shape, own = leaf.shape, strides.own(leaf)
     local offset, sizes, list = leaf.offset, {}, {}
     if #places > shape.rank then
         errors.argument('%d indices, the shape is %s', #places, tostring(shape))
@@ -85,7 +71,7 @@ local function sliced(leaf, places)
     for k = 1, shape.rank do
         local place = places[k] or {}
         if type(place) == 'number' then
-            offset = offset + index(shape, k, place) * own[k]
+            offset = offset + shapes.index(shape, k, place) * own[k]
         elseif type(place) == 'table' then
             local first, count, step = range(shape[k], place, k)
             if count > 0 then offset = offset + first * own[k] end
@@ -149,7 +135,7 @@ end
 function Array:transpose(...)
     local given = type((...)) == 'table' and (...) or { ... }
     local leaf = shown(self, 'transpose')
-    local shape, own, sizes, list, seen = leaf.shape, strides_of(leaf), {}, {}, {}
+    local shape, own, sizes, list, seen = leaf.shape, strides.own(leaf), {}, {}, {}
     if #given ~= 0 and #given ~= shape.rank then
         errors.argument('transpose: %d axes are named, the shape is %s', #given, tostring(shape))
     end
@@ -180,7 +166,7 @@ end
 -- is named: a:flip(0).
 function Array:flip(...)
     local leaf = shown(self, 'flip')
-    local shape, list, offset = leaf.shape, { unpack(strides_of(leaf)) }, leaf.offset
+    local shape, list, offset = leaf.shape, { unpack(strides.own(leaf)) }, leaf.offset
     local axes = { ... }
     if #axes == 0 then for k = 1, shape.rank do axes[k] = k - 1 end end
     for _, given in ipairs(axes) do
@@ -194,7 +180,7 @@ end
 -- Returns a view without the axes of one element, or without one of them.
 function Array:squeeze(axis)
     local leaf = shown(self, 'squeeze')
-    local shape, own, sizes, list = leaf.shape, strides_of(leaf), {}, {}
+    local shape, own, sizes, list = leaf.shape, strides.own(leaf), {}, {}
     local wanted = axis and shapes.axis(shape, axis, 'squeeze') + 1
     if wanted and shape[wanted] ~= 1 then
         errors.argument('squeeze: axis %d of %s has not one element', wanted - 1, tostring(shape))
@@ -210,7 +196,7 @@ end
 -- Returns a view with an axis of one element more, before axis `axis`.
 function Array:unsqueeze(axis)
     local leaf = shown(self, 'unsqueeze')
-    local shape, sizes, list = leaf.shape, { unpack(leaf.shape) }, { unpack(strides_of(leaf)) }
+    local shape, sizes, list = leaf.shape, { unpack(leaf.shape) }, { unpack(strides.own(leaf)) }
     if axis ~= shape.rank then axis = shapes.axis(shape, axis, 'unsqueeze') end
     table.insert(sizes, axis + 1, 1)
     table.insert(list, axis + 1, 0)

@@ -16,6 +16,7 @@ local linear = require 'mare.ocean.linear'
 local nonlinear = require 'mare.ocean.nonlinear'
 local open = require 'mare.ocean.open'
 local options = require 'mare.base.options'
+local tables = require 'bindings.tables'
 local variables = require 'mare.ocean.variables'
 local variables_of = require 'mare.base.variables'
 
@@ -74,7 +75,7 @@ end
 -- What a scenario with this scheme lets its user choose.
 ocean.options = {
     title = 'Ocean',
-    { name = 'scheme', default = 'cdklm', choices = choices.names_of(ocean.schemes),
+    { name = 'scheme', default = 'cdklm', choices = tables.keys(ocean.schemes),
         help = 'of the time step' },
     { name = 'theta', type = 'number', range = { 1, 2 },
         help = 'of the minmod limiter of finite volumes; 1.3 if not given' },

@@ -1,6 +1,6 @@
--- The fields of a simulation as arrays: sim:array 'rho' is the memory of the device where the state
--- lies, with the shape { ny, nx }. What is pending on it is computed before the next step, and
--- after steps the array shows the new state.
+-- Gives the fields of a simulation as arrays: sim:array 'rho' is the memory of the device where the
+-- state lies, with the shape { ny, nx }. What is pending on it is computed before the next step,
+-- and after steps the array shows the new state.
 
 require 'mare.ndarray'
 local array = require 'mare.ndarray.array'

@@ -10,7 +10,7 @@ local calls = {}
 local Calls = {}
 Calls.__index = Calls
 
--- What a schedule is made of, by the field of run that lists it.
+-- These fields of run list calls; each says what its numbers are and which schedule one makes.
 local kinds = {
     { 'at', 'a time', function(time) return { times = { time } } end },
     { 'every', 'a time greater than 0', function(time) return { every = time } end },
@@ -33,7 +33,8 @@ local function add(list, field, noun, make, wanted)
     end
 end
 
--- desc: { at = { { time, function(sim) }, ... }, every = likewise, every_steps = likewise }
+-- Makes the calls of a run. desc: { at = { { time, function(sim) }, ... }, every = likewise,
+-- every_steps = likewise }
 function calls.new(desc)
     local self = setmetatable({ list = {} }, Calls)
     for _, kind in ipairs(kinds) do

@@ -17,8 +17,8 @@ local camera = {}
 local Camera = {}
 Camera.__index = Camera
 
--- { spec = as film.writer takes it but for the range where the picture has none, what = of
--- picture.describe }. time: for labels.clock
+-- Returns { spec = as film.writer takes it, but without the range where the picture has none, what
+-- = of picture.describe }. time: for labels.clock
 local function plan(desc, path, width, time)
     local what = picture.describe(desc.picture, desc.scheme)
     local fig = picture.axes(desc.grid, desc.scheme)
@@ -30,8 +30,8 @@ local function plan(desc, path, width, time)
         title = desc.title, vectors = what.vectors, time = time } }
 end
 
--- The film that the command line asks for, nil if none: a plan, with the time between frames in
--- `every`. desc: as for run.new
+-- Returns the plan of the film that the command line asks for, with the time between frames in
+-- `every`; nil if it asks for none. desc: as for run.new
 function camera.film(desc)
     local o = desc.options
     if not o.film then return nil end
@@ -62,7 +62,7 @@ function camera.complete(planned, sim, position)
     end
 end
 
--- planned: a complete plan
+-- Makes a camera of a complete plan.
 function camera.new(sim, planned, slots)
     local spec, what, fig = planned.spec, planned.what, figure.new(planned.spec.figure)
     local self = setmetatable({ shots = {}, vectors = what.vectors }, Camera)
@@ -93,7 +93,7 @@ function Camera:events(slot)
     return list
 end
 
--- Pointers by the names that a film asks for.
+-- Returns pointers by the names that a film asks for.
 function Camera:data(slot)
     local data = self.shots[1]:data(slot)
     if self.lines then data.contours = select(2, next(self.lines:data(slot))) end
@@ -112,7 +112,7 @@ function Camera:release()
     for _, shot in ipairs(self.shots) do shot:release() end
 end
 
--- The picture at the end of a run, as PNG.
+-- Draws the picture at the end of a run, as PNG.
 function camera.still(desc, sim, path)
     local planned = plan(desc, path, 1200, { last = sim.now.t })
     camera.complete(planned, sim)

@@ -5,18 +5,19 @@
 local lfs = require 'lfs'
 local netcdf = require 'mare.files.netcdf'
 local snapshot = require 'mare.array.snapshot'
+local tables = require 'bindings.tables'
 
 local failure = {}
 
 local width = 32        -- cells
 
--- The first of the cells around cell k of n, and how many.
+-- Returns the first of the cells around cell k of n, and how many there are.
 local function around(k, n)
     local count = math.min(width, n)
     return math.max(0, math.min(n - count, k - width / 2)), count
 end
 
--- run.nc, run.ck -> run-failed.nc, run-failed-2.nc, ...
+-- Turns run.nc or run.ck into run-failed.nc, or run-failed-2.nc if there is that already, ...
 local function free_name(path)
     local base, k = path:gsub('%.[^./]*$', '') .. '-failed', 1
     local name = base .. '.nc'
@@ -29,16 +30,13 @@ end
 
 local function describe_failed(describe, beside, cells, names, why)
     local spec = describe(free_name(beside), cells, names)
-    local attributes = { failure = why }
-    for name, value in pairs(spec.attributes) do attributes[name] = value end
-    spec.attributes = attributes
+    spec.attributes = tables.merged({ failure = why }, spec.attributes)
     return spec
 end
 
--- beside: the path of a file of the run
+-- Writes the cells around (i, j). beside: the path of a file of the run
 function failure.write_cells(sim, beside, describe, why, i, j)
-    local g, names = sim.grid, {}
-    for k, v in ipairs(sim.scheme.variables) do names[k] = v.name end
+    local g, names = sim.grid, tables.column(sim.scheme.variables, 'name')
     local i0, nx = around(i, g.nx)
     local j0, ny = around(j, g.ny)
     local cells = { i0 = i0, j0 = j0, nx = nx, ny = ny, step = 1 }

@@ -1,4 +1,4 @@
--- field.lua - a variable of a simulation at one time, as an object: f:at(i, j), f:range(),
+-- field.lua - makes an object of a variable of a simulation at one time: f:at(i, j), f:range(),
 -- f:totable(), f:plot(), f:save 'f.png'. It holds its own numbers, [j * nx + i] from the south-west
 -- corner, and stays as it is while the simulation goes on.
 
@@ -8,6 +8,7 @@ local memory = require 'bindings.memory'
 local picture = require 'mare.draw.picture'
 local draw = require 'mare.draw'
 local raster = require 'mare.draw.raster'
+local tables = require 'bindings.tables'
 local variables = require 'mare.base.variables'
 
 local field = {}
@@ -36,18 +37,16 @@ function field.of_simulation(sim, name)
     local data = sim:field(name)
     local frozen, own = memory.frozen(sim.precision, n, name)
     for k = 0, n - 1 do own[k] = data[k] end
-    local names = {}
-    for k, d in ipairs(sim.devices) do names[k] = d.name end
     local axes = picture.axes(grid, sim.scheme)
     return setmetatable({
         name = name, data = frozen, nx = grid.nx, ny = grid.ny, count = n, type = sim.precision,
-        device = table.concat(names, ', '), t = sim.now.t, axes = axes,
+        device = table.concat(tables.column(sim.devices, 'name'), ', '), t = sim.now.t, axes = axes,
         title = labels.clock(picture.time_unit(sim.scheme), sim.now.t)(sim.now.t),
         label = labels.with_unit(variable.long_name or name, variable.units),
     }, meta)
 end
 
--- The value of cell (i, j), counted from 0 from the west and the south.
+-- Returns the value of cell (i, j), counted from 0 from the west and the south.
 function Field:at(i, j)
     local function is_index(k, n) return type(k) == 'number' and k % 1 == 0 and k >= 0 and k < n end
     if not (is_index(i, self.nx) and is_index(j, self.ny)) then
@@ -57,17 +56,17 @@ function Field:at(i, j)
     return self.data[j * self.nx + i]
 end
 
--- Least and greatest finite value; nothing where there is none.
+-- Returns the least and the greatest finite value; nothing where there is none.
 function Field:range()
     return raster.range(self.data:pointer(), self.count)
 end
 
--- All values in one Lua array, row after row from the south.
+-- Returns all values in one Lua array, row after row from the south.
 function Field:totable()
     return self.data:totable()
 end
 
--- Row j, from the west, as a Lua array; the middle one if none is given.
+-- Returns row j, from the west, as a Lua array; the middle one if none is given.
 function Field:row(j)
     j = j or math.floor(self.ny / 2)
     local values = {}
@@ -75,7 +74,7 @@ function Field:row(j)
     return values
 end
 
--- Column i, from the south, as a Lua array; the middle one if none is given.
+-- Returns column i, from the south, as a Lua array; the middle one if none is given.
 function Field:column(i)
     i = i or math.floor(self.nx / 2)
     local values = {}
@@ -101,11 +100,8 @@ local function picture_of(self, spec)
     if math.min(self.nx, self.ny) <= thin and math.max(self.nx, self.ny) > 2 * thin then
         return profile(self, spec or {})
     end
-    local full = { data = self.data:pointer(),
-        title = self.name .. ', ' .. self.title, label = self.label }
-    for key, value in pairs(self.axes) do full[key] = value end
-    for key, value in pairs(spec or {}) do full[key] = value end
-    return draw.field(full)
+    return draw.field(tables.merged({ data = self.data:pointer(),
+        title = self.name .. ', ' .. self.title, label = self.label }, self.axes, spec))
 end
 
 -- Draws it in the terminal: colours, or a line where it is a few cells thin. spec: range, colours,

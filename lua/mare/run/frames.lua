@@ -1,7 +1,7 @@
--- A variable of a simulation as coloured pixels, made on its devices: only these come down, into
--- slots as those of snapshot.lua, which may be read once their events have passed. Each part adds
--- its share to the sums of the pixels on its device, the first device adds those of all and looks
--- the colours up; see kernels/draw/colour.krn.
+-- Shows a variable of a simulation as coloured pixels, made on its devices: only these come down,
+-- into slots as those of snapshot.lua, which may be read once their events have passed. Each part
+-- adds its share to the sums of the pixels on its device, the first device adds those of all and
+-- looks the colours up; see kernels/draw/colour.krn.
 
 local colours = require 'mare.draw.colours'
 local snapshot = require 'mare.array.snapshot'
@@ -12,7 +12,8 @@ local frames = {}
 local Frames = {}
 Frames.__index = Frames
 
--- The first pixel that cells first .. first + count - 1 of n touch, and how many these are.
+-- Returns the first pixel that cells first .. first + count - 1 of n touch, and how many they
+-- touch.
 local function touched(first, count, n, pixels)
     local from = math.floor(first * pixels / n)
     return from, math.ceil((first + count) * pixels / n) - from
@@ -55,7 +56,8 @@ local function new_colour(self, program, map, missing)
     }
 end
 
--- desc: { variable, width, height, range, map = of colours.map, missing = colour, slots = 1 }
+-- Makes what colours a variable. desc: { variable, width, height, range, map = of colours.map,
+-- missing = colour, slots = 1 }
 function frames.new(sim, desc)
     local self = setmetatable({
         sim = sim, device = sim.fields.devices[1], width = desc.width, height = desc.height,
@@ -94,17 +96,17 @@ function Frames:take(slot)
     self.last = slot
 end
 
--- Addresses of the events that another thread waits for before it reads a slot.
+-- Returns the addresses of the events that another thread waits for before it reads a slot.
 function Frames:events(slot)
     return { self.done[slot]:address() }
 end
 
--- The pixels of a slot, 0xRRGGBB, row by row from the top.
+-- Returns the pixels of a slot, 0xRRGGBB, row by row from the top.
 function Frames:data(slot)
     return { pixels = self.slots[slot].data }
 end
 
--- The same, once they are there.
+-- Waits for them and returns them.
 function Frames:wait(slot)
     self.done[slot]:wait()
     return self.slots[slot].data

@@ -4,10 +4,11 @@
 local exchange = require 'mare.array.exchange'
 local literal = require 'mare.base.literal'
 local options = require 'mare.base.options'
+local tables = require 'bindings.tables'
 
 local identity = {}
 
--- Of a description as for run.new, boundaries of exchange.boundaries.
+-- Returns the pairs of a description as for run.new, with boundaries of exchange.boundaries.
 function identity.of(desc)
     local g, o = desc.grid, desc.options
     local precision = options.value(o, 'precision')
@@ -36,18 +37,18 @@ local function show(value)
     return table.concat(texts, ',')
 end
 
+local function by_text(a, b) return tostring(a) < tostring(b) end
+
 local function add(pieces, name, value)
     if type(value) ~= 'table' or value[1] ~= nil then
         pieces[#pieces + 1] = { name, show(value) }
         return
     end
-    local keys = {}
-    for key in pairs(value) do keys[#keys + 1] = key end
-    table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
-    for _, key in ipairs(keys) do add(pieces, tostring(key), value[key]) end
+    for _, key in ipairs(tables.keys(value, by_text)) do add(pieces, tostring(key), value[key]) end
 end
 
--- One entry as { { 'nx', '400' }, { 'ny', '200' }, ... }, or with the text itself and no name.
+-- Returns one entry as { { 'nx', '400' }, { 'ny', '200' }, ... }, or with the text itself and no
+-- name.
 local function pieces_of(entry)
     local value, pieces, named = literal.decode(entry[2]), {}, places[entry[1]]
     if type(value) ~= 'table' then return { { nil, entry[2] } } end
@@ -61,7 +62,7 @@ local function pieces_of(entry)
     return pieces
 end
 
--- 'the grid: nx = 400, ny = 200, x = 0,2, ...'
+-- Returns an entry in words: 'the grid: nx = 400, ny = 200, x = 0,2, ...'
 function identity.line(entry)
     local texts = {}
     for k, piece in ipairs(pieces_of(entry)) do
@@ -70,7 +71,7 @@ function identity.line(entry)
     return entry[1] .. ': ' .. table.concat(texts, ', ')
 end
 
--- name -> text of all pieces; the names are added to a list in which each is once.
+-- Returns the texts of all pieces by name, and adds the names to a list in which each is once.
 local function by_name(entry, names)
     local texts = {}
     for _, piece in ipairs(entry and pieces_of(entry) or {}) do
@@ -81,7 +82,7 @@ local function by_name(entry, names)
     return texts
 end
 
--- In words what of an entry is not the same, or nil. before may be nil.
+-- Says what of an entry is not the same; returns nil if all is. before may be nil.
 function identity.difference(before, now)
     if before and before[2] == now[2] then return nil end
     local names, texts = {}, {}

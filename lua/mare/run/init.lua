@@ -16,6 +16,7 @@ local restart = require 'mare.run.restart'
 local series = require 'mare.run.series'
 local simulation = require 'mare.run.simulation'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 local run = { loop = loop.run }
 
@@ -124,9 +125,7 @@ local run_fields = {
 local function fields_for(scheme)
     local particles = type(scheme) == 'table' and scheme.particles
     if not particles then return run_fields end
-    local fields = { [particles.name] = 'table' }
-    for name, rule in pairs(run_fields) do fields[name] = rule end
-    return fields
+    return tables.merged(run_fields, { [particles.name] = 'table' })
 end
 
 local function check(desc)

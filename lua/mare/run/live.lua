@@ -15,6 +15,7 @@ local picture = require 'mare.draw.picture'
 local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
 local screen = require 'mare.draw.screen'
+local tables = require 'bindings.tables'
 
 local methods = {}
 
@@ -31,7 +32,8 @@ local session_options = {
 
 local taken = {}        -- what run_options() has returned
 
--- What run() and save() take, by key: every option that the making of the simulation has not used.
+-- Returns what run() and save() take, by key: every option that the making of the simulation has
+-- not used.
 function live.run_options()
     local of_run, found = options.of_run(), {}
     if of_run == taken.of_run then return taken.options end
@@ -43,8 +45,8 @@ function live.run_options()
     return found
 end
 
--- The given options before those of the set-up. A picture is drawn only when it is asked for.
--- With `only` no output but what is given.
+-- Returns the given options before those of the set-up. A picture is drawn only when it is asked
+-- for. With `only` there is no output but what is given.
 local function options_for(self, given, only)
     local base, of_run = self.desc.options, live.run_options()
     local wants_image = not only and base.given and base:given 'image'
@@ -66,7 +68,7 @@ local function check(self, what, given)
     return options.check(what, given, live.run_options(), options_for(self, given))
 end
 
--- Callbacks of the set-up that are still to come.
+-- Returns the calls of the set-up that are still to come.
 local function coming(calls, t, t_end)
     local list = {}
     for _, call in ipairs(calls or {}) do
@@ -90,9 +92,8 @@ local function add_pictures(self, desc, o)
 end
 
 local function steps_of(self, given, only)
-    local desc, o, now = {}, options_for(self, given, only), self.simulation.now
-    for key, value in pairs(self.desc) do desc[key] = value end
-    desc.options = o
+    local o, now = options_for(self, given, only), self.simulation.now
+    local desc = tables.merged(self.desc, { options = o })
     desc.at = coming(desc.at, now.t, o.t_end or math.huge)
     add_pictures(self, desc, o)
     run.new(desc, self.simulation)
@@ -111,7 +112,7 @@ end
 
 local function advance(self, ...) changing(self, steps_of, ...) end
 
--- sim:step(n): n steps, 1 if not given; returns the simulation.
+-- sim:step(n): takes n steps, 1 if not given; returns the simulation.
 function methods.step(self, n)
     n = n or 1
     if type(n) ~= 'number' or n < 1 or n % 1 ~= 0 then
@@ -121,7 +122,7 @@ function methods.step(self, n)
     return self
 end
 
--- sim:run { t_end =, steps =, out =, every =, ... }: on to the time or the number of steps, by
+-- sim:run { t_end =, steps =, out =, every =, ... }: goes on to the time or the number of steps, by
 -- default that of the scenario, with the options of every run that the command line takes. When it
 -- is interrupted, none of its outputs is left but checkpoints. show = 'rho' also draws that in the
 -- terminal, ten times or every show_every of model time, to which steps are cut. Returns the
@@ -138,23 +139,24 @@ function methods.run(self, given)
     return self
 end
 
--- sim:finish(): to the end of the scenario, and on with what its file does then; returns what that
--- returns, as the errors against an exact solution. Once.
+-- sim:finish(): runs to the end of the scenario and goes on with what its file does then; returns
+-- what that returns, as the errors against an exact solution. It can be called once.
 function methods.finish(self)
     if not self.scenario then errors.argument 'simulation: no scenario file to finish' end
     advance(self, {})
     return self.scenario:resume(self.simulation)
 end
 
--- sim:field 'rho': the variable as it is now, an object that can be indexed, shown and plotted.
+-- sim:field 'rho': returns the variable as it is now, an object that can be indexed, shown and
+-- plotted.
 function methods.field(self, name)
     return field.of_simulation(self.simulation, name)
 end
 
--- sim:array 'rho': the variable as an array of mare.array, of the shape { ny, nx }: an unknown is
--- the memory of the device where the state lies, which shows the state after the next steps too;
--- what is made from it and not computed yet is computed before them. Others are copies. Where the
--- grid is on several devices all are copies.
+-- sim:array 'rho': returns the variable as an array of mare.array, of the shape { ny, nx }: an
+-- unknown is the memory of the device where the state lies, which shows the state after the next
+-- steps too; what is made from it and not computed yet is computed before them. Others are copies.
+-- Where the grid is on several devices all are copies.
 function methods.array(self, name)
     return require('mare.run.arrays').of(self, name)
 end
@@ -167,10 +169,10 @@ function methods.set(self, name, value)
     return self
 end
 
--- sim:native(): where the state lies on the devices, for kernels of your own that read it between
--- steps: for each part { device, buffer, type, names, i0, j0, nx, ny, offset, stride, plane }. Cell
--- (i0 + i, j0 + j) of field q, all from 0, is element offset + q * plane + j * stride + i of the
--- buffer. Ask again after steps, which may end in another buffer.
+-- sim:native(): says where the state lies on the devices, for kernels of your own that read it
+-- between steps: for each part { device, buffer, type, names, i0, j0, nx, ny, offset, stride, plane
+-- }. Cell (i0 + i, j0 + j) of field q, all from 0, is element offset + q * plane + j * stride + i
+-- of the buffer. Ask again after steps, which may end in another buffer.
 function methods.native(self)
     return self.simulation.fields:native()
 end
@@ -181,21 +183,18 @@ function methods.plot(self, name, spec)
     local what = type(self.desc.picture) ~= 'function'
         and picture.describe(self.desc.picture, self.simulation.scheme) or {}
     local is_default = what.variable and (name or what.variable) == what.variable
-    local shown = {}
-    if is_default then
-        shown.range, shown.colours = what.range, what.colours
-        shown.label, shown.missing = what.label, what.missing
-    end
-    for key, value in pairs(spec or {}) do shown[key] = value end
-    return self:field(name or what.variable or self.simulation.scheme.fields[1]):plot(shown)
+    local shown = is_default and { range = what.range, colours = what.colours,
+        label = what.label, missing = what.missing }
+    return self:field(name or what.variable or self.simulation.scheme.fields[1])
+        :plot(tables.merged(shown, spec))
 end
 
 -- sim:save 'x.nc': the state as it is, with the metadata of a run; { variables = 'u,p' } adds to
 -- it. 'x.ck' is a checkpoint, 'x.png' the picture of the scenario.
 function methods.save(self, path, given)
     local kind = type(path) == 'string' and path:match '%.(%w+)$'
-    local o = { t_end = self.simulation.now.t, steps = self.simulation.now.steps, quiet = true }
-    for key, value in pairs(given or {}) do o[key] = value end
+    local now = self.simulation.now
+    local o = tables.merged({ t_end = now.t, steps = now.steps, quiet = true }, given)
     local names = { nc = 'out', ck = 'checkpoint', png = 'image' }
     if not names[kind] then
         errors.argument("simulation: save '%s': the name must end in .nc, .ck or .png",
@@ -207,7 +206,7 @@ function methods.save(self, path, given)
     return self
 end
 
--- sim:reset(): the initial state again, at t = 0.
+-- sim:reset(): goes back to the initial state, at t = 0.
 function methods.reset(self)
     changing(self, function() self.simulation:set(self.desc.initial) end)
     return self
@@ -242,9 +241,7 @@ function settable.cfl(simulation, value)
 end
 
 local function variables_of(self)
-    local names = {}
-    for k, v in ipairs(self.simulation.scheme.variables) do names[k] = v.name end
-    return names
+    return tables.column(self.simulation.scheme.variables, 'name')
 end
 
 local Live = { __methods = methods }
@@ -274,10 +271,7 @@ function Live.__newindex(self, name, value)
 end
 
 function Live.__names()
-    local names = {}
-    for name in pairs(methods) do names[#names + 1] = name end
-    for name in pairs(readable) do names[#names + 1] = name end
-    return names
+    return tables.keys(tables.merged(methods, readable))
 end
 
 function Live.__words(self, method)
@@ -286,10 +280,7 @@ function Live.__words(self, method)
 end
 
 function Live.__options(_, method)
-    if not live.takes_options[method] then return nil end
-    local names = {}
-    for name in pairs(live.run_options()) do names[#names + 1] = name end
-    return names
+    return live.takes_options[method] and tables.keys(live.run_options()) or nil
 end
 
 function Live:__tostring()
@@ -310,7 +301,8 @@ local function guard_steps(simulation)
     end
 end
 
--- desc: as for mare.run; the simulation at its start, or at the checkpoint in options.restart
+-- Returns the simulation at its start, or at the checkpoint in options.restart. desc: as for
+-- mare.run
 function live.new(desc, from)
     desc.options = desc.options or { t_end = 1 }
     local simulation = run.prepare(desc)
@@ -328,7 +320,7 @@ function Named:__call(values)
     return live.new(found.desc, found)
 end
 
--- The options, as a scenario shows them with --help.
+-- Lists the options, as a scenario shows them with --help.
 function Named:__tostring()
     local known, lines, columns = scenario.options(self.name), {}, (screen.size())
     local how = scenario.simulates(self.name) and "mare.simulation '%s' { ... } makes it, from"
@@ -349,14 +341,14 @@ end
 
 function Named.__help(self) return self.name end
 
--- mare.simulation 'NAME' { ... }: the scenario of a name or file with a table of options, which may
--- be given at once or to what this returns.
+-- mare.simulation 'NAME' { ... }: makes the scenario of a name or file with a table of options,
+-- which may be given at once or to what this returns.
 function live.from(name, values)
     local named = live.named(name)
     return values == nil and named or named(values)
 end
 
--- A scenario by its name or file: to be called with a table of options.
+-- Returns a scenario by its name or file, to be called with a table of options.
 function live.named(name)
     return setmetatable({ name = name }, Named)
 end

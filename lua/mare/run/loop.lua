@@ -1,4 +1,4 @@
--- The time loop. Steps are queued in batches and the host looks at the clock once a batch, so
+-- Runs the time loop. Steps are queued in batches and the host looks at the clock once a batch, so
 -- that the device never waits for it; times at which something is due are hit exactly because dt is
 -- clipped on the device. Ctrl-C and an invalid state are noticed after each batch.
 --
@@ -21,7 +21,7 @@ local max_batch = 4096          -- steps
 
 local copy_rates = {}           -- by the device's name: a session runs often
 
--- Bytes per second that all devices together copy, nil if one cannot tell.
+-- Returns the bytes per second that all devices together copy, nil if one cannot tell.
 local function copy_rate(sim)
     local total, seen = 0, {}
     for _, device in ipairs(sim.fields.devices) do
@@ -49,7 +49,7 @@ local function raise_invalid(state)
     errors.raise('MARE_ERROR_STATE', '%s', text)
 end
 
--- t: the time before the last batch, if there was one
+-- Raises what is wrong with the state. t: the time before the last batch, if there was one
 local function check_state(state, t)
     local now = state.sim.now
     if now.failed then
@@ -88,8 +88,8 @@ end
 
 -- ---- steps ----
 
--- Steps up to the target or the limit, as far as can be known beforehand, but no more than fit a
--- batch.
+-- Returns the steps up to the target or the limit, as far as can be known beforehand, but no more
+-- than fit a batch.
 local function batch_size(now, target, limit, per_step)
     local wanted = now.dt > 0 and math.ceil((target - now.t) / now.dt - 1e-9) or 1
     local fitting = math.max(1, math.floor(batch_seconds / per_step))
@@ -101,7 +101,7 @@ local function goes_on(now, target, limit, held)
     return now.t < target and now.steps < limit and not (held and now.dt == 0)
 end
 
--- On to time `target` or step `limit`. `state` keeps the seconds of one step between calls.
+-- Goes on to time `target` or step `limit`. `state` keeps the seconds of one step between calls.
 local function advance(state, target, limit, held)
     local sim = state.sim
     if sim.now.dt == 0 or state.target ~= target then sim:aim(target, held) end
@@ -132,7 +132,7 @@ local function make_calls(state)
     state.calls:make(state.sim)
 end
 
--- The next time and step at which something is due.
+-- Returns the next time and step at which something is due.
 local function next_due(state)
     local now, target, limit = state.sim.now, state.t_end, state.steps
     for _, source in ipairs(state.sources) do
@@ -164,8 +164,8 @@ local function begin(state, desc)
     if state.sim.now.steps == 0 then make_calls(state) end
 end
 
--- Calls, output and steps in turn, each exactly at its time. A checkpoint is taken with everything
--- done that belongs to its time, so that going on from it repeats nothing.
+-- Makes calls, output and steps in turn, each exactly at its time. A checkpoint is taken with
+-- everything done that belongs to its time, so that going on from it repeats nothing.
 local function take_steps(state)
     local sim, held, passed = state.sim, false, false
     while true do

@@ -22,6 +22,7 @@ local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
 local structure = require 'mare.base.structure'
+local tables = require 'bindings.tables'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
@@ -35,8 +36,8 @@ local slots = 2             -- of a file: one is filled while the other is writt
 
 -- ---- what to write ----
 
--- Variables as the writer describes them. wanted: an array of names, or a text with names to add
--- to the unknowns.
+-- Returns variables as the writer describes them. wanted: an array of names, or a text with names
+-- to add to the unknowns.
 local function describe_variables(desc, wanted, precision)
     local scheme, land = desc.scheme, desc.domain and desc.domain:has_missing()
     local known, listed, list, names = {}, {}, {}, {}
@@ -60,7 +61,7 @@ local function describe_variables(desc, wanted, precision)
     return list
 end
 
--- The cells of a region { west, east, south, north }, every step-th of them.
+-- Returns the cells of a region { west, east, south, north }, every step-th of them.
 local function sample(grid, region, step)
     local r = region and numbers('region', region, 4)
         or { grid.x[1], grid.x[2], grid.y[1], grid.y[2] }
@@ -83,7 +84,8 @@ local function sample(grid, region, step)
         ny = math.floor((j1 - j0) / step) + 1 }
 end
 
--- The times that the command line lists: all of them come to pass, unless --steps ends the run.
+-- Returns the times that the command line lists: all of them come to pass, unless --steps ends the
+-- run.
 local function listed_times(o)
     local times, t_end = o.times and numbers('times', o.times), o.t_end or math.huge
     for _, t in ipairs(times or {}) do
@@ -95,7 +97,7 @@ local function listed_times(o)
     return times
 end
 
--- The file that the command line asks for.
+-- Returns the description of the file that the command line asks for.
 local function from_options(o)
     return o.out and {
         path = o.out, every = o.every, steps = o.every_steps, times = listed_times(o),
@@ -110,16 +112,15 @@ local wanted_fields = {
     quantize = 'number',
 }
 
--- Everything a reader needs to run it again, beside the options.
+-- Returns everything that a reader needs to run it again, beside the options.
 local function attributes(desc, devices, run_id)
     local names, script = {}, options.script or {}
     for k, d in ipairs(devices) do names[k] = string.format('%s (%s)', d.name, d.info.model) end
-    local list = {
+    local list = tables.merged({
         device = table.concat(names, ', '), driver = devices[1].info.driver, run_id = run_id,
         scenario = script.name, scenario_text = script.text,
         arguments = desc.options.words and json.encode(desc.options:words()) or nil,
-    }
-    for name, value in pairs(desc.scheme:parameters()) do list[name] = value end
+    }, desc.scheme:parameters())
     for side, text in pairs(exchange.describe(desc.boundaries, desc.domain)) do
         list['boundary_' .. side] = text
     end
@@ -157,8 +158,8 @@ local function spec_of(desc, wanted, common)
     }
 end
 
--- What does not change, at the cells of a file: described, and the arrays, which must live until
--- the file is open.
+-- Returns the descriptions of what does not change, at the cells of a file, and the arrays, which
+-- must live until the file is open.
 local function describe_statics(desc, cells)
     local list, arrays = {}, {}
     local precision = options.value(desc.options, 'precision')
@@ -229,12 +230,12 @@ local function take(self, text)
     return reply
 end
 
--- What the event of a run's start says: of what it is computed and with which options.
+-- Returns what the event of a run's start says: of what it is computed and with which options.
 function Outputs:parameters()
     return self.common, option_values(self.desc.options)
 end
 
--- A file of the same run with other cells and variables.
+-- Describes a file of the same run with other cells and variables.
 function Outputs:describe(path, cells, names)
     local spec = spec_of(self.desc, { path = path, variables = names }, self.common)
     spec.sample = cells
@@ -330,8 +331,8 @@ local function start(self)
     check_writers(self)
 end
 
--- desc: as for run.new, boundaries of exchange.boundaries; earlier: the outputs of a checkpoint's
--- header, run_id likewise
+-- Opens the files of a run. desc: as for run.new, with boundaries of exchange.boundaries; earlier,
+-- run_id: of a checkpoint's header
 function outputs.new(desc, devices, earlier, run_id)
     local o = desc.options
     check_paths(desc)
@@ -370,10 +371,8 @@ function Outputs:attach(sim, told)
             open(self, id)
             output.snapshot = camera.new(sim, output.film, slots)
         else
-            local names = {}
-            for k, v in ipairs(output.spec.variables) do names[k] = v.name end
-            output.snapshot = snapshot.new(sim, { variables = names, cells = output.spec.sample,
-                slots = slots })
+            output.snapshot = snapshot.new(sim, { slots = slots, cells = output.spec.sample,
+                variables = tables.column(output.spec.variables, 'name') })
         end
     end
 end
@@ -438,7 +437,7 @@ end
 
 -- ---- the end ----
 
--- The run is complete. Returns the files there are now.
+-- Closes the files of a run that is complete. Returns those there are now.
 function Outputs:close(sim)
     local written = {}
     for id, output in ipairs(self.list) do
@@ -456,8 +455,8 @@ function Outputs:close(sim)
     return written
 end
 
--- The run has failed. `path`: of another file that does not come to be, or nil. What is lost is
--- said: all, unless a checkpoint refers to it.
+-- Gives up after a failure, and says what is lost: all, unless a checkpoint refers to it. `path`:
+-- of another file that does not come to be, or nil.
 function Outputs:abandon(path)
     self:abort()
     if self.has_checkpoint then return end

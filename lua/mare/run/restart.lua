@@ -15,7 +15,7 @@ local restart = {}
 local Saver = {}
 Saver.__index = Saver
 
--- What is not the same in the run of a checkpoint, its name and in words; nil where all is.
+-- Returns what is not the same in the run of a checkpoint, its name and in words; nil where all is.
 local function difference_to(found, desc)
     local before = found.header.identity
     for k, entry in ipairs(identity.of(desc)) do
@@ -24,7 +24,7 @@ local function difference_to(found, desc)
     end
 end
 
--- What a new run is about to replace, in words, or nil.
+-- Returns what a new run is about to replace, in words, or nil.
 function restart.replaces(desc)
     local o = desc.options
     if not o.checkpoint or o.restart then return nil end
@@ -36,7 +36,8 @@ function restart.replaces(desc)
         same and '; --restart latest goes on from it' or '')
 end
 
--- The checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new run.
+-- Returns the checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new
+-- run.
 function restart.find(desc)
     local o = desc.options
     if not o.restart then return nil end
@@ -67,8 +68,8 @@ function restart.is_at_end(found, o)
     return h.t == o.t_end or h.steps == o.steps
 end
 
--- What moves with the flow in a run, at its start or as in the header of a checkpoint; nil where
--- nothing does.
+-- Makes what moves with the flow in a run, at its start or as in the header of a checkpoint; nil
+-- where nothing does.
 function restart.particles(desc, header)
     local kind = desc.scheme.particles
     return kind and kind.new(desc, header[kind.name]) or nil
@@ -78,7 +79,7 @@ end
 
 local units = { [''] = 1, s = 1, m = 60, h = 3600, d = 86400 }
 
--- "90", "90s", "1.5h" -> seconds
+-- Turns "90", "90s" or "1.5h" into seconds.
 local function seconds(text)
     local number, unit = text:match '^([%d.]+)(%a?)$'
     local value = tonumber(number)
@@ -86,10 +87,9 @@ local function seconds(text)
     errors.usage("option --wall-limit: '%s' (allowed: a time such as 90s, 30m or 1.5h)", text)
 end
 
--- desc: as for run.new; now: of a steady clock, seconds; told: of events.source; found: the
--- checkpoint that the run goes on from, or nil; series: of series.new, or nil; particles:
--- of restart.particles.
--- Nil where no checkpoints are wanted.
+-- Returns what takes the checkpoints of a run; nil where none are wanted. desc: as for run.new;
+-- now: of a steady clock, seconds; told: of events.source; found: the checkpoint that the run goes
+-- on from, or nil; series: of series.new, or nil; particles: of restart.particles
 function restart.saver(desc, outputs, now, told, found, series, particles)
     local o = desc.options
     local limit = o.wall_limit and seconds(o.wall_limit)
@@ -139,7 +139,7 @@ end
 
 local element = { float = 4, double = 8 }
 
--- Where each analysis lies in the state, in bytes; and the bytes of all.
+-- Returns where each analysis lies in the state, in bytes, and the bytes of all.
 local function places(desc, sim)
     local list, at = {}, math.ceil(sim:saved_count() * element[sim.precision] / 8) * 8
     for k, analysis in ipairs(desc.analyses or {}) do
@@ -148,7 +148,7 @@ local function places(desc, sim)
     return list, at
 end
 
--- The fields, and what analyses have gathered.
+-- Copies the fields, and what analyses have gathered, to the host.
 local function fill(self, sim)
     local list, bytes = places(self.desc, sim)
     self.memory = self.memory or sim.fields:host {
@@ -191,13 +191,13 @@ end
 
 local slow_disk = 2e8       -- bytes per second, until a checkpoint has told
 
--- Where the run stands at its start.
+-- Notes where the run stands at its start.
 function Saver:begin(sim)
     self.cost = 8 * sim:saved_count() / slow_disk
     self.next = self.schedule and self.schedule:next_time(sim.now.t) or math.huge
 end
 
--- After a batch of steps: takes a checkpoint if one is due. Returns why an earlier one could not be
+-- Takes a checkpoint after a batch of steps, if one is due. Returns why an earlier one could not be
 -- written: the run goes on, with the last good one.
 function Saver:check(sim)
     local failure = settle(self, false)
@@ -230,7 +230,7 @@ function Saver:finish(sim)
     return self.good
 end
 
--- In words, which one a run that failed can go on from.
+-- Says which one a run that failed can go on from.
 function Saver:last_good()
     settle(self, true)
     local good = self.good

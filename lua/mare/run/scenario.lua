@@ -1,5 +1,6 @@
--- scenario.lua - scenario files from within a session. A file is run as it stands, but its mare.run
--- hands its description over instead of running, so that there is one way to set a simulation up:
+-- scenario.lua - runs scenario files from within a session. A file is run as it stands, but its
+-- mare.run hands its description over instead of running, so that there is one way to set a
+-- simulation up:
 --
 --     local s = scenario.open 'sod' { nx = 100 }     -- s.desc: what the file gave to mare.run
 --     s:resume(sim)                                  -- what comes after that; the file's result
@@ -17,7 +18,7 @@ local scenario = {}
 
 local folder = host.root .. '/scenarios/'
 
--- Those that come with Mare, sorted.
+-- Returns the names of those that come with Mare, sorted.
 function scenario.names()
     local names = {}
     for file in lfs.dir(folder) do names[#names + 1] = file:match '^([%w_]+)%.lua$' end
@@ -25,7 +26,7 @@ function scenario.names()
     return names
 end
 
--- A name of these, or a file.
+-- Finds one of these by its name, or a file; returns its path and text.
 local function find(name)
     local path = name:find '[/.]' and name or folder .. name .. '.lua'
     local text = files.read(path)
@@ -37,7 +38,7 @@ local function find(name)
     return path, text
 end
 
--- The text of one of these, or of a file.
+-- Returns the text of one of these, or of a file.
 function scenario.text(name)
     return (select(2, find(name)))
 end
@@ -49,7 +50,7 @@ function scenario.simulates(name)
     return text:find '%.run%f[^%w_]' ~= nil
 end
 
--- mare.options with these values instead of the command line's.
+-- Evaluates mare.options with these values instead of the command line's.
 local function evaluate(name, text, values, spec)
     local options = require 'mare.base.options'
     local source, program, script = options.source, options.program, options.script
@@ -65,14 +66,14 @@ local function stand_in(original, call)
     return setmetatable({}, { __index = original, __call = function(_, ...) return call(...) end })
 end
 
--- The file as a coroutine that yields the specification of its options, then what it gives to
--- mare.run. values: of options, by key
+-- Returns the file as a coroutine that yields the specification of its options, then what it gives
+-- to mare.run. values: of options, by key
 local function start(name, values)
     local mare = public.table()
     local path, text = find(name)
     local chunk, problem = loadstring(text:gsub('^#[^\n]*', ''), '@' .. path)
     if not chunk then errors.argument('%s', problem) end
-    local parts = setmetatable({
+    local replaced = setmetatable({
         options = stand_in(mare.options, function(spec)
             coroutine.yield('options', spec)
             return evaluate(path, text, values, spec)
@@ -81,7 +82,7 @@ local function start(name, values)
     }, { __index = mare })
     local load = require
     local function require_from_there(module)
-        return module == 'mare' and parts or load(module)
+        return module == 'mare' and replaced or load(module)
     end
     setfenv(chunk, setmetatable({ require = require_from_there }, { __index = _G }))
     return coroutine.create(chunk)
@@ -97,7 +98,8 @@ end
 
 -- ---- options ----
 
--- { title, help, and the declared options: { key, name, type, default, help, ... } in order }
+-- Returns { title, help, and the declared options: { key, name, type, default, help, ... } in order
+-- }
 function scenario.options(name)
     local kind, spec = go_on(start(name, {}))
     if kind ~= 'options' then return {} end
@@ -111,7 +113,7 @@ end
 local Scenario = {}
 Scenario.__index = Scenario
 
--- The file's set-up with these options, as they are called in Lua.
+-- Returns the file's set-up with these options, as they are called in Lua.
 function scenario.load(name, values)
     if type(values) ~= 'table' then
         errors.argument("scenario '%s': a table of options is wanted, not %s", name, type(values))
@@ -129,7 +131,7 @@ function scenario.load(name, values)
 end
 
 -- Lets the file go on with the simulation as its mare.run would have returned it. Returns the
--- file's result. Once.
+-- file's result. It can be called once.
 function Scenario:resume(sim)
     if coroutine.status(self.thread) == 'dead' then
         errors.argument("scenario '%s' has come to its end already", self.name)

@@ -1,7 +1,7 @@
--- Time series of a run: the values at gauges and the integrals of its scheme, every T of model
--- time or every N steps. They are few, so that they are kept in memory until the end, and in every
--- checkpoint: what a run that goes on appends neither repeats a time nor loses one. A sample is
--- fetched from the device when the next is taken; nothing waits for it.
+-- Takes the time series of a run: the values at gauges and the integrals of its scheme, every T of
+-- model time or every N steps. They are few, so that they are kept in memory until the end, and in
+-- every checkpoint: what a run that goes on appends neither repeats a time nor loses one. A sample
+-- is fetched from the device when the next is taken; nothing waits for it.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -9,6 +9,7 @@ local integrals = require 'mare.array.integrals'
 local literal = require 'mare.base.literal'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
+local tables = require 'bindings.tables'
 local variables = require 'mare.base.variables'
 local writer = require 'mare.files.series'
 
@@ -38,7 +39,7 @@ end
 
 local gauge_fields = { name = 'string', x = 'number', y = 'number' }
 
--- The cell of each gauge, and where that has its centre.
+-- Returns the cell of each gauge, and where that has its centre.
 local function place(grid, list)
     local placed, taken = {}, {}
     for k, gauge in ipairs(list) do
@@ -56,7 +57,7 @@ local function place(grid, list)
     return placed
 end
 
--- The variables at gauges: those listed, or the unknowns and what --variables adds.
+-- Returns the variables at gauges: those listed, or the unknowns and what --variables adds.
 local function variables_of(desc, listed)
     local names, list, seen = {}, {}, {}
     for _, name in ipairs(listed or desc.scheme.fields) do names[#names + 1] = name end
@@ -73,7 +74,7 @@ local series_fields = {
     path = 'string', every = 'number', steps = 'number', times = 'table', variables = 'table',
 }
 
--- What a script asks for, less what the command line says otherwise; nil where nobody asks.
+-- Returns what a script asks for, less what the command line says otherwise; nil where nobody asks.
 local function wanted(desc)
     local o, script = desc.options, desc.series
     if script then errors.fields('series', script, series_fields) end
@@ -123,9 +124,9 @@ local function recall(self, earlier)
     end
 end
 
--- desc: as for run.new, with gauges = { { name =, x =, y = }, ... } and series = { path, every,
--- steps, times, variables = at the gauges }, all optional; earlier: what a checkpoint knows. Nil
--- where there is nothing to sample.
+-- Makes the time series of a run. desc: as for run.new, with gauges = { { name =, x =, y = }, ... }
+-- and series = { path, every, steps, times, variables = at the gauges }, all optional; earlier:
+-- what a checkpoint knows. Nil where there is nothing to sample.
 function series.new(desc, earlier)
     local self = wanted(desc)
     if not self then return nil end
@@ -133,9 +134,8 @@ function series.new(desc, earlier)
     elseif self.path then files.check(self.path) end
     self.integrals = desc.scheme.integrals or {}
     self.rows, self.texts = {}, {}
-    local names = { {}, {}, {} }
-    for k, integral in ipairs(self.integrals) do names[1][k] = integral.name end
-    for k, v in ipairs(self.variables) do names[2][k] = v.name end
+    local names = { tables.column(self.integrals, 'name'), tables.column(self.variables, 'name'),
+        {} }
     for k, gauge in ipairs(self.gauges) do names[3][k] = { gauge.name, gauge.i, gauge.j } end
     self.shape = literal.encode(names)
     if earlier then recall(self, earlier) end
@@ -145,10 +145,9 @@ end
 
 -- ---- samples ----
 
--- The simulation that is sampled from now on.
+-- Takes the simulation that is sampled from now on.
 function Series:attach(sim)
-    local names, points = {}, {}
-    for k, v in ipairs(self.variables) do names[k] = v.name end
+    local points, names = {}, tables.column(self.variables, 'name')
     for k, gauge in ipairs(self.gauges) do points[k] = { gauge.i, gauge.j } end
     self.points = points[1] and snapshot.new(sim, { variables = names, points = points })
     self.sums = self.integrals[1] and integrals.new(sim, self.integrals)
@@ -188,7 +187,7 @@ function Series:write(sim)
     if self.schedule:due(sim.now.t, sim.now.steps) then take(self, sim) end
 end
 
--- What a checkpoint keeps.
+-- Returns what a checkpoint keeps.
 function Series:save()
     fetch(self)
     local known = self.sums and self.sums.accounts
@@ -199,8 +198,8 @@ end
 
 -- ---- the end ----
 
--- { time = { ... }, NAME of an integral = { ... }, gauges = { NAME = { x, y, VARIABLE = { ... } } }
--- }: arrays of equal length; x and y: the centre of the cell that a gauge is in.
+-- Returns { time = { ... }, NAME of an integral = { ... }, gauges = { NAME = { x, y, VARIABLE = {
+-- ... } } } }: arrays of equal length; x and y: the centre of the cell that a gauge is in.
 function Series:arrays()
     fetch(self)
     local all, columns = { time = {}, gauges = {} }, {}
@@ -229,7 +228,7 @@ function Series:put(spec)
     writer.write(spec, self, self:arrays())
 end
 
--- The run is complete. Returns the arrays.
+-- Writes the file of a run that is complete. Returns the arrays.
 function Series:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
     if self.path then self:put(describe(self.path, nil, {})) end

@@ -21,7 +21,7 @@ function handlers.open(m)
     paths[#paths + 1] = m.spec.path
 end
 
--- m.data: the address of each variable
+-- Writes a record. m.data: the address of each variable
 function handlers.write(m)
     for _, address in ipairs(m.events) do event.wait_at(address) end
     writers[m.id]:write(m.t, function(name, type)
@@ -29,7 +29,7 @@ function handlers.write(m)
     end)
 end
 
--- m.header.outputs[k].position is filled in here, where the files are.
+-- Writes a checkpoint. m.header.outputs[k].position is filled in here, where the files are.
 function handlers.checkpoint(m)
     for id, output in ipairs(m.header.outputs) do output.position = writers[id]:seal() end
     checkpoint.write(m.path, m.keep, m.header, worker.pointer('char', m.data), m.size)

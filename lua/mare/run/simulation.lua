@@ -1,4 +1,4 @@
--- A scheme on a grid on one or more devices: everything between a set-up and its next step. Steps
+-- Makes a scheme on a grid step: everything between a set-up and its next step is here. Steps
 -- are queued, never waited for, and however many with a handful of calls; read() waits. The axis
 -- that a step sweeps first alternates with the number of steps taken, and dt follows from the state
 -- on the device, so the bits of a run depend neither on how its steps were queued nor on how the
@@ -13,13 +13,14 @@ local host_fields = require 'mare.array.host_fields'
 local shapes = require 'mare.shapes'
 local options = require 'mare.base.options'
 local state = require 'mare.array.state'
+local tables = require 'bindings.tables'
 
 local simulation = {}
 
 local Simulation = {}
 Simulation.__index = Simulation
 
--- The maxima of all parts, on all devices.
+-- Allocates the maxima of all parts, on all devices.
 local function make_maxima(self)
     local total = 0
     for _, s in ipairs(self.states) do
@@ -52,7 +53,7 @@ local function bind_sweeps(self)
     end
 end
 
--- Launches of a scheme: a list, or lists by name.
+-- Releases the launches of a scheme: a list, or lists by name.
 local function release_launches(launches)
     if launches.release then return launches:release() end
     for _, entry in pairs(launches) do release_launches(entry) end
@@ -90,8 +91,8 @@ local function make_fields(self, parts)
     end
 end
 
--- One exchange for each stage of a step, or one for a step of sweeps; in `exchange_of` by the
--- buffer whose ghost cells it fills.
+-- Makes one exchange for each stage of a step, or one for a step of sweeps; `exchange_of` has them
+-- by the buffer whose ghost cells they fill.
 local function make_exchanges(self)
     local scheme, exchange_of = self.scheme, {}
     local function of(which, fraction)
@@ -119,14 +120,15 @@ local function make_exchanges(self)
     self.after = { x = after(scheme.levels and 'other' or 'now'), y = after 'now' }
 end
 
--- The buffers that hold the state before a step that sweeps along `axis` first, and after it.
+-- Returns the buffers that hold the state before a step that sweeps along `axis` first, and after
+-- it.
 local function ends_of(self, axis)
     if not self.levels then return 'now', 'now' end
     if axis == self.first then return 'now', 'other' end
     return 'other', 'now'
 end
 
--- The kernels of one step that sweeps along `axis` first.
+-- Queues the kernels of one step that sweeps along `axis` first.
 local function queue_step(self, axis)
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
@@ -144,7 +146,7 @@ local function queue_step(self, axis)
     self.clocks:tick()
 end
 
--- An even number of steps, x first, which tick the clock themselves.
+-- Queues an even number of steps, x first, which tick the clock themselves.
 local function queue_row(self, count)
     local sweeps, exchanges = self.states[1].sweeps, self.exchanges
     local row = sweeps.row
@@ -170,7 +172,8 @@ local block_steps = 16      -- of the longest plan: many kernels share the cost 
 simulation.block_steps = block_steps
 local most_together = 1000  -- in one launch
 
--- Steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is x, y.
+-- Records steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is
+-- x, y.
 local function make_plans(self)
     local used = self.fields.devices
     local stream = used[1].stream
@@ -211,14 +214,13 @@ local function check_made(what, value, method, maker)
 end
 
 function Simulation:__tostring()
-    local names = {}
-    for k, d in ipairs(self.devices) do names[k] = d.name end
+    local names = tables.column(self.devices, 'name')
     return ('%d x %d cells of %s in %s on %s\nt = %.6g after %.0f steps, cfl %g'):format(
         self.grid.nx, self.grid.ny, self.scheme.name, self.precision, table.concat(names, ', '),
         self.now.t, self.now.steps, self.cfl)
 end
 
--- { grid =, scheme =, boundaries = 'periodic' or { west = ... },
+-- Makes a simulation. desc: { grid =, scheme =, boundaries = 'periodic' or { west = ... },
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones or their names, or options.device,
 --   domain = scheme:domain(...), if it was made already, particles = of
@@ -276,18 +278,18 @@ end
 
 local one_level = { 'now' }
 
--- The buffers that hold what the next step depends on, the state first.
+-- Returns the buffers that hold what the next step depends on, the state first.
 local function levels(self, steps)
     return self.levels and self.levels(steps) or one_level
 end
 
--- Elements of what save() gives.
+-- Returns the elements of what save() gives.
 function Simulation:saved_count()
     return self.fields:saved_count() * #levels(self, 0)
 end
 
--- All fields of the whole grid, with the ghost cells around it, into host memory: with the clock
--- everything that the next step depends on. Waits.
+-- Writes all fields of the whole grid, with the ghost cells around it, into host memory: with the
+-- clock everything that the next step depends on. Waits.
 function Simulation:save(host)
     self:find_state()
     for k, which in ipairs(levels(self, self.now.steps)) do
@@ -295,8 +297,8 @@ function Simulation:save(host)
     end
 end
 
--- The state and the clock of a checkpoint: { state = what save() gave, t, steps, rate, and of a
--- file also its path and the bytes of the state }
+-- Loads the state and the clock of a checkpoint: { state = what save() gave, t, steps, rate, and of
+-- a file also its path and the bytes of the state }
 function Simulation:load(at)
     local wanted = self:saved_count() * state.bytes[self.precision]
     if at.bytes and at.bytes < wanted then
@@ -316,8 +318,9 @@ function Simulation:fill_ghosts()
     self.exchange_of[self.fields:present()]:run(true)
 end
 
--- The unknowns of a cell from a script's function, which is tried once: what it forgets to return
--- must not surface within the scheme. Where the scheme has a domain, that tells how they follow.
+-- Returns a function that gives the unknowns of a cell from a script's function, which is tried
+-- once: what it forgets to return must not surface within the scheme. Where the scheme has a
+-- domain, that tells how they follow.
 local function sampler(self, initial)
     local g, scheme = self.grid, self.scheme
     if type(initial) ~= 'function' then
@@ -337,7 +340,7 @@ local function sampler(self, initial)
     end
 end
 
--- The level before the initial state, for a scheme that wants one: steps back in time.
+-- Computes the level before the initial state, for a scheme that wants one, by steps back in time.
 local function go_back(self)
     for k, which in ipairs(self.scheme.back or {}) do
         self.exchange_of[which]:run()
@@ -481,7 +484,7 @@ function Simulation:is_too_slow()
     return self.dt ~= nil and rate < math.huge and rate * self.dt > 1
 end
 
--- Why there is no next step, in words, and the cell if it is one's fault.
+-- Says why there is no next step, and in which cell if it is one's fault.
 function Simulation:why_failed()
     if self:is_too_slow() then
         return string.format('dt = %g is unstable: it must be at most %.6g in step %.0f', self.dt,
@@ -491,7 +494,7 @@ function Simulation:why_failed()
     return what or 'signals faster than numbers can hold', i, j
 end
 
--- Bytes that a step cannot do without moving, for each cell: see progress.lua.
+-- Returns the bytes that a step cannot do without moving, for each cell: see progress.lua.
 function Simulation:bytes_per_cell()
     return (2 * self.scheme.updated + self.scheme.read_only) * state.bytes[self.precision]
 end

@@ -1,4 +1,4 @@
--- A study: the runs of a scenario over values of its options, as a table.
+-- Runs a scenario over values of its options; a study is the table of these runs.
 --
 --     study = mare.study { scenario = 'sod', options = { t_end = 0.1 },
 --         over = { nx = { 50, 100, 200 }, limiter = { 'mc', 'minmod' } },
@@ -15,19 +15,13 @@ local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local live = require 'mare.run.live'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 local study = {}
 
 local Study = {}
 
 local wanted = { scenario = 'string', options = 'table', over = 'table', measure = 'function' }
-
-local function sorted_keys(t)
-    local keys = {}
-    for key in pairs(t) do keys[#keys + 1] = key end
-    table.sort(keys)
-    return keys
-end
 
 -- Returns every choice of one value for each option, as an array of tables.
 local function choices(over, names)
@@ -39,9 +33,7 @@ local function choices(over, names)
         end
         for _, choice in ipairs(list) do
             for _, value in ipairs(values) do
-                local more = { [name] = value }
-                for key, before in pairs(choice) do more[key] = before end
-                longer[#longer + 1] = more
+                longer[#longer + 1] = tables.merged({ [name] = value }, choice)
             end
         end
         list = longer
@@ -51,10 +43,7 @@ end
 
 -- Runs one choice; adds to the row what came of it.
 local function compute(desc, row)
-    local options = { quiet = true, image = 'none' }
-    for _, given in ipairs { desc.options or {}, row } do
-        for name, value in pairs(given) do options[name] = value end
-    end
+    local options = tables.merged({ quiet = true, image = 'none' }, desc.options, row)
     local begun = system.now()
     local sim = live.from(desc.scenario)(options)
     local result = sim:finish()
@@ -69,11 +58,11 @@ local function is_interrupt(failure)
     return errors.is(failure) and failure.status == 'interrupted'
 end
 
--- desc: see the head of this file; options: of all runs. Returns the table.
+-- Runs a study and returns its table. desc: see the head of this file; options: of all runs
 function study.new(desc)
     errors.fields('study', desc, wanted)
     if not desc.scenario then errors.argument 'study: scenario is missing: a name or a file' end
-    local names = sorted_keys(desc.over or {})
+    local names = tables.keys(desc.over or {})
     local self = setmetatable({ names = names, over = desc.over }, Study)
     for k, row in ipairs(choices(desc.over or {}, names)) do
         local ok, failure = pcall(compute, desc, row)
@@ -96,7 +85,7 @@ local function columns(self)
             if not known[name] then rest[name], known[name] = true, true end
         end
     end
-    for _, name in ipairs(sorted_keys(rest)) do list[#list + 1] = name end
+    for _, name in ipairs(tables.keys(rest)) do list[#list + 1] = name end
     return list
 end
 

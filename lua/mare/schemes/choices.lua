@@ -2,6 +2,8 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local tables = require 'bindings.tables'
+local variables = require 'mare.base.variables'
 
 local choices = {}
 
@@ -13,16 +15,26 @@ choices.limiters = {
     none = 'no slopes: first order',
 }
 
-function choices.names_of(list)
-    local names = {}
-    for name in pairs(list) do names[#names + 1] = name end
-    table.sort(names)
-    return names
+-- What a scenario's command line takes, in several equations.
+choices.limiter = { name = 'limiter', default = 'mc', choices = tables.keys(choices.limiters),
+    help = 'of slopes' }
+choices.theta = { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
+    help = 'of the minmod limiter' }
+
+-- Returns the options of an equation with these schemes and fluxes. list: its variables
+function choices.options(title, schemes, fluxes, list)
+    return {
+        title = title,
+        { name = 'scheme', default = 'muscl_hancock', choices = tables.keys(schemes),
+            help = 'of the time step' },
+        { name = 'flux', default = 'hllc', choices = tables.keys(fluxes), help = 'between cells' },
+        choices.limiter, choices.theta, variables.option(list),
+    }
 end
 
--- Checks of what a script hands to a scheme of these equations: choose(what, name, list) and
--- number(what, value, low, high), which return what is right and raise what is not. A flux may also
--- be a header of the user's: 'mine.h', which becomes its whole name.
+-- Returns checks of what a script hands to a scheme of these equations: choose(what, name, list)
+-- and number(what, value, low, high), which return what is right and raise what is not. A flux may
+-- also be a header of the user's: 'mine.h', which becomes its whole name.
 function choices.checks(equations)
     local function choose(what, name, list)
         if list[name] then return name end
@@ -30,7 +42,7 @@ function choices.checks(equations)
             return files.resolve(name) or name
         end
         errors.argument("%s: %s '%s' (there are: %s)", equations, what, tostring(name),
-            table.concat(choices.names_of(list), ', '))
+            tables.names(list))
     end
     local function number(what, value, low, high)
         if type(value) == 'number' and value >= low and value <= high then return value end
@@ -43,12 +55,13 @@ end
 -- Whether a flux is a header of the user's.
 function choices.is_own(flux) return flux:find '%.h$' ~= nil end
 
--- The header of a choice, without its ending: in the folder, or the user's own.
+-- Returns the header of a choice, without its ending: in the folder, or the user's own.
 function choices.header(folder, name)
     return choices.is_own(name) and name:gsub('%.h$', '') or folder .. '/' .. name
 end
 
--- The defines of `limiter`, `theta` and headers { EQUATION = 'physics/euler/equation', ... }.
+-- Returns the defines of `limiter`, `theta` and headers { EQUATION = 'physics/euler/equation', ...
+-- }.
 function choices.defines(limiter, theta, headers)
     local defines = {
         LIMITER = string.format('"physics/limiters/%s.h"', limiter),

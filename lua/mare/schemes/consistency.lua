@@ -1,5 +1,5 @@
--- Whether a flux is one of its equation: of two equal states it must be the physical flux of that
--- state. A flux that a user brings is tried on random states before it takes part in a step.
+-- Checks whether a flux is one of its equation: of two equal states it must be the physical flux of
+-- that state. A flux that a user brings is tried on random states before it takes part in a step.
 
 local bind = require 'mare.array.bind'
 local choices = require 'mare.schemes.choices'
@@ -11,7 +11,7 @@ local consistency = {}
 local count, group = 256, 64
 local tolerance = { float = 1e-4, double = 1e-6 }     -- of the largest in a state's flux
 
--- Random states from the equation's sample(), plane by plane.
+-- Returns random states from the equation's sample(), plane by plane.
 local function states_of(scheme)
     local data, drawn = {}, 0
     local function draw(low, high)
@@ -25,7 +25,7 @@ local function states_of(scheme)
     return data
 end
 
--- The numerical and the physical flux of all states.
+-- Returns the numerical and the physical flux of all states.
 local function fluxes_of(scheme, device, precision, program)
     local fields = #scheme.fields
     local function buffer(n) return device:buffer { type = precision, count = n } end
@@ -42,7 +42,7 @@ local function fluxes_of(scheme, device, precision, program)
     return result
 end
 
--- The first field and state where they differ: { field, numerical, physical }, or nil.
+-- Returns the first field and state where they differ: { field, numerical, physical }, or nil.
 local function difference(fluxes, fields, precision)
     for i = 1, count do
         local largest = 0
@@ -59,7 +59,7 @@ local function difference(fluxes, fields, precision)
     end
 end
 
--- What is wrong with the flux of a scheme, in words; nil if nothing is. load: of traversal.lua
+-- Says what is wrong with the flux of a scheme; returns nil if nothing is. load: of traversal.lua
 function consistency.fault(scheme, device, precision, load)
     local program = load('traverse/consistency.krn', { W = 1, GROUP = group })
     local wrong = difference(fluxes_of(scheme, device, precision, program), #scheme.fields,

@@ -1,5 +1,5 @@
--- How the kernels of kernels/traverse/ are cut into work on a device: work-items, groups, strips
--- and tiles. Results depend on none of it.
+-- Says how the kernels of kernels/traverse/ are cut into work on a device: work-items, groups,
+-- strips and tiles. Results depend on none of it.
 
 local constants = require 'mare.base.constants'
 local shapes = require 'mare.shapes'
@@ -13,7 +13,7 @@ local warp = 32         -- lanes of NVIDIA's GPUs, and of a row of tiles on all
 
 local striped = { 'x', 'y', 'stage', 'rate' }   -- kernels whose strips cuts.work makes
 
--- The shapes of those, by kernel.
+-- Returns the shapes of those, by kernel.
 function cuts.striped(scheme, device, precision, part)
     local found = {}
     for _, kernel in ipairs(striped) do
@@ -22,29 +22,30 @@ function cuts.striped(scheme, device, precision, part)
     return found
 end
 
--- Work-items and groups for so many columns and rows.
+-- Returns the work-items and groups for so many columns and rows.
 function cuts.work(shape, columns, rows)
     local global = { math.ceil(columns / shape.W), math.ceil(rows / shape.rows) }
     return global, math.ceil(global[1] / shape.GROUP) * global[2]
 end
 
--- Lanes that exchange values: those of a warp, or of a group.
+-- Returns how many lanes exchange values: those of a warp, or of a group.
 local function team_of(device, shape)
     return source.shuffles(device.info) and warp or shape.GROUP
 end
 
 local bytes = { float = 4, double = 8 }
 
--- Local memory of a group, in bytes: what its work-items show one another (neighbours.h, where a
--- face is as large as the primitive variables) and `rows` cells of each in a ring (row_ring.h).
+-- Returns the local memory of a group, in bytes: what its work-items show one another
+-- (neighbours.h, where a face is as large as the primitive variables) and `rows` cells of each in a
+-- ring (row_ring.h).
 local function local_bytes(scheme, precision, group, exchanges, rows)
     local fields, primitives = #scheme.fields, #scheme.equation.primitives
     local shown = exchanges and 3 * primitives + fields or 0
     return (shown + 1 + rows * fields) * group * bytes[precision]
 end
 
--- How march.krn is cut for a part: the columns of a work-item divide those of the part, and as many
--- fields as there are fit into local memory.
+-- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
+-- as many fields as there are fit into local memory.
 local function march_shape(scheme, device, precision, part)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
@@ -64,14 +65,14 @@ end
 
 local tile_rows = { 6, 5, 4, 3, 8 }
 
--- Strips and bands of tiles.
+-- Returns the strips and bands of tiles.
 local function tiles_of(part, group, rows)
     return math.ceil(part.nx / (warp - 2 * reach)),
         math.ceil(part.ny / (group / warp * rows - 2 * reach))
 end
 
--- Of tile_rows the first with which the busiest compute unit has the fewest rows to compute, and
--- these.
+-- Returns the first of tile_rows with which the busiest compute unit has the fewest rows to
+-- compute, and how many these are.
 function cuts.even_rows(part, group, units)
     local best, least = nil, math.huge
     for _, rows in ipairs(tile_rows) do
@@ -82,7 +83,7 @@ function cuts.even_rows(part, group, units)
     return best, least
 end
 
--- How tile.krn is cut: into lower tiles where more fields would not fit into local memory.
+-- Returns how tile.krn is cut: into lower tiles where more fields would not fit into local memory.
 local function tile_shape(scheme, device, precision, part)
     local choice = shapes.find('tile', scheme, device, precision, part)
     local group, W = choice.GROUP, choice.W
@@ -96,7 +97,8 @@ local function tile_shape(scheme, device, precision, part)
         global = { strips * group, bands }, groups = strips * bands }
 end
 
--- Which kernel takes a step in one pass: tile.krn where cells are few, unless another is tuned.
+-- Returns which kernel takes a step in one pass: tile.krn where cells are few, unless another is
+-- tuned.
 function cuts.one_pass(scheme, device, precision, part)
     if shapes.is_tried 'march' then return 'march' end
     local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
@@ -114,8 +116,9 @@ end
 
 local persistent_group, interior_warps, most_rows = 384, 8, 4
 
--- How it is cut: into no more tiles than there are compute units, as low as can be but of 16 rows.
--- nil where the cells do not fit, or where tile.krn is faster: a row of its costs half as much.
+-- Returns how it is cut: into no more tiles than there are compute units, as low as can be but of
+-- 16 rows. nil where the cells do not fit, or where tile.krn is faster: a row of its costs half as
+-- much.
 function cuts.persistent(part, units, tile)
     local strips = math.ceil(part.nx / (2 * warp))
     local bands = math.min(math.floor(units / strips), math.floor(part.ny / (2 * interior_warps)))
@@ -128,15 +131,15 @@ function cuts.persistent(part, units, tile)
         global = { strips * persistent_group, bands } }
 end
 
--- How the kernel is cut that takes a step in one pass.
+-- Returns how the kernel is cut that takes a step in one pass.
 function cuts.one_pass_shape(scheme, device, precision, part)
     local shape = cuts.one_pass(scheme, device, precision, part) == 'tile' and tile_shape
         or march_shape
     return shape(scheme, device, precision, part)
 end
 
--- How many maxima the kernels of a part write at most: one a group, and steps that tick in two
--- places.
+-- Returns how many maxima the kernels of a part write at most: one a group, and steps that tick in
+-- two places.
 function cuts.maxima(scheme, device, part)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do

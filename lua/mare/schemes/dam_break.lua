@@ -1,4 +1,4 @@
--- The exact solution of a dam break over a flat bottom: water at rest, deeper on the left, and a
+-- Solves a dam break over a flat bottom exactly: water at rest, deeper on the left, and a
 -- dam at x = 0 that is gone at t = 0. Onto a wet bed after Stoker (Water Waves, 1957, 10.8): a
 -- rarefaction, steady flow, and a bore. Onto a dry one after Ritter (1892, Z. Ver. Dtsch.
 -- Ing. 36, 947): the rarefaction alone, whose tip runs at twice the speed of waves.
@@ -14,13 +14,13 @@ local dam_break = {}
 local Solution = {}
 Solution.__index = Solution
 
--- Velocity behind a bore of depth h into still water of depth `ahead`.
+-- Returns the velocity behind a bore of depth h into still water of depth `ahead`.
 local function behind_bore(h, ahead, g)
     return (h - ahead) * math.sqrt(0.5 * g * (h + ahead) / (h * ahead))
 end
 
--- Where a rarefaction and a bore give the same velocity: the first falls with depth, the other
--- rises.
+-- Returns the depth where a rarefaction and a bore give the same velocity: the first falls with
+-- depth, the other rises.
 local function middle_depth(left, right, g)
     local low, high = right, left
     for _ = 1, 200 do
@@ -31,7 +31,7 @@ local function middle_depth(left, right, g)
     return 0.5 * (low + high)
 end
 
--- Depths left >= right >= 0.
+-- Solves a dam break of the depths left >= right >= 0.
 function dam_break.solve(left, right, g)
     if not (left >= right and right >= 0 and left > 0) then
         errors.argument('dam_break: depths %g and %g: the left one must be the larger', left, right)
@@ -44,7 +44,7 @@ function dam_break.solve(left, right, g)
     return self
 end
 
--- Depth and velocity on the ray xi = x / t.
+-- Returns depth and velocity on the ray xi = x / t.
 function Solution:sample(xi)
     if xi <= -self.c then return self.left, 0 end
     if xi >= self.bore then return self.right, 0 end

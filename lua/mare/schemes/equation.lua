@@ -1,12 +1,14 @@
--- An equation as data: one table tells its fields, parameters, fluxes, source and variables, and
--- from it follow the types of the kernels in kernels/traverse/ and a scheme that a simulation
+-- Makes an equation of data: one table tells its fields, parameters, fluxes, source and variables,
+-- and from it follow the types of the kernels in kernels/traverse/ and a scheme that a simulation
 -- takes. README.md lists what the table may hold.
 
 local choices = require 'mare.schemes.choices'
 local derive = require 'mare.array.derive'
 local errors = require 'bindings.errors'
+local reserved = require 'mare.dialect.reserved'
 local sides = require 'mare.schemes.sides'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 local traversal = require 'mare.schemes.traversal'
 
 local equation = {}
@@ -34,14 +36,6 @@ local general_fluxes = {
     hll = 'Harten, Lax, van Leer: two waves, contacts smear',
 }
 
--- Words that a member of a struct cannot have for a name in CUDA or OpenCL.
-local words = 'auto break case char class const constant continue default delete do double else '
-    .. 'enum extern float for global goto half if inline int kernel local long new operator '
-    .. 'private public real register restrict return short signed sizeof static struct switch '
-    .. 'template this typedef uchar uint ulong union unsigned ushort virtual void volatile while'
-local reserved = {}
-for word in words:gmatch '%a+' do reserved[word] = true end
-
 -- ---- checks ----
 
 local function check_symbol(what, symbol, seen)
@@ -60,8 +54,8 @@ local function check_count(what, list, least)
     end
 end
 
--- The vectors, array of { name, x = plane, y = plane }, in the order in which they begin; of
--- parameters the places in their list, from 0.
+-- Returns the vectors, an array of { name, x = plane, y = plane }, in the order in which they
+-- begin; of parameters the places in their list, from 0.
 local function vectors_of(what, fields)
     local list = {}
     for plane, field in ipairs(fields) do
@@ -87,7 +81,7 @@ local function vectors_of(what, fields)
     return list
 end
 
--- What a field is called in kernels.
+-- Returns what a field is called in kernels.
 local function symbol_of(field)
     if field.vector then return field.vector .. (field.axis == 'x' and 'n' or 't') end
     return field.symbol or field.name
@@ -162,16 +156,9 @@ end
 
 -- ---- variables ----
 
-local function names_of(fields)
-    local names = {}
-    for k, field in ipairs(fields) do names[k] = field.name end
-    return names
-end
-
 -- Returns the variables: first the fields that the table does not describe.
 local function variables_of(self)
-    local list, is_given = {}, {}
-    for _, v in ipairs(self.variables or {}) do is_given[v.name] = true end
+    local list, is_given = {}, tables.set(tables.column(self.variables or {}, 'name'))
     for _, field in ipairs(self.fields) do
         if not is_given[field.name] then
             list[#list + 1] = { name = field.name, long_name = field.long_name,
@@ -191,12 +178,12 @@ end
 
 -- Returns the part of a scheme that array/derive.lua reads.
 local function derived_of(self)
-    return { name = self.name, halo = self.halo, fields = names_of(self.fields),
+    return { name = self.name, halo = self.halo, fields = tables.column(self.fields, 'name'),
         variables = variables_of(self), derive = { parameters = derived_parameters(self) } }
 end
 
--- A table as README.md has it -> an equation; what is missing, unknown or of the wrong type is
--- refused.
+-- Makes an equation of a table as README.md has it; what is missing, unknown or of the wrong type
+-- is refused.
 function equation.new(desc)
     local what = type(desc) == 'table' and type(desc.name) == 'string'
         and 'equation ' .. desc.name or 'equation'
@@ -225,15 +212,15 @@ local function name_list(defines, word, names)
     return #names
 end
 
--- What the parameters are called in kernels.
+-- Returns what the parameters are called in kernels.
 local function parameter_symbols(self)
     local names = {}
     for k, p in ipairs(self.parameters) do names[k] = symbol_of(p) end
     return names[1] and names or { 'none' }
 end
 
--- The struct by which kernels take the parameters, and the function that sees its vectors from the
--- other axis, each on a line.
+-- Returns the struct by which kernels take the parameters, and the function that sees its vectors
+-- from the other axis, each on a line.
 local function struct_of(self)
     local turns = {}
     for k, v in ipairs(self.parameter_vectors) do
@@ -245,7 +232,7 @@ local function struct_of(self)
         :format(table.concat(turns))
 end
 
--- The numbers of the parameters as values for kernels: those of their argument `k`.
+-- Returns the numbers of the parameters as values for kernels: those of their argument `k`.
 function Equation:values(numbers)
     local values = {}
     for k, name in ipairs(parameter_symbols(self)) do
@@ -255,7 +242,7 @@ function Equation:values(numbers)
     return { k = values }
 end
 
--- The defines that lists.h makes lists of; has_source: whether the source does anything.
+-- Returns the defines that lists.h makes lists of. has_source: whether the source does anything
 function Equation:defines(has_source)
     local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
         CELL_RATE = '"traverse/cell_rate.h"' }
@@ -270,7 +257,7 @@ function Equation:defines(has_source)
     return defines
 end
 
--- The parameters go before the text of the file, and an equation's own code after the types.
+-- Returns the text of a file with the parameters before it, and an equation's own code after them.
 local function text_of(self, file)
     local text, given = source.with_parameters(file, { 'const parameters k' })
     local code = self.code and ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n'):format(
@@ -278,19 +265,17 @@ local function text_of(self, file)
     return ('%s\n%s#line 1 "%s"\n%s'):format(struct_of(self), code, file, text), given
 end
 
--- What device:program takes to compile a file of kernels/traverse/ for this equation. desc: as of
--- source.program; its defines come before those of the equation.
+-- Returns what device:program takes to compile a file of kernels/traverse/ for this equation. desc:
+-- as of source.program; its defines come before those of the equation.
 function Equation:program(file, desc)
-    local defines = self:defines(desc.has_source)
-    for name, value in pairs(desc.defines or {}) do defines[name] = value end
     local text, given = text_of(self, file)
-    defines.GIVEN = given
+    local defines = tables.merged(self:defines(desc.has_source), desc.defines, { GIVEN = given })
     return source.text(text, file, { defines = defines, math = desc.math, options = desc.options })
 end
 
 -- ---- schemes ----
 
--- The numbers of the parameters, from a script's table or their defaults.
+-- Returns the numbers of the parameters, from a script's table or their defaults.
 function Equation:numbers(given)
     local numbers, _, number = {}, choices.checks(self.name)
     for _, p in ipairs(self.parameters) do
@@ -303,7 +288,7 @@ function Equation:numbers(given)
     return numbers
 end
 
--- Which planes turn around at a wall across an axis.
+-- Returns which planes turn around at a wall across an axis.
 local function normal_of(self)
     local normal = { x = {}, y = {} }
     for k, v in ipairs(self.vectors) do normal.x[k], normal.y[k] = v.x, v.y end
@@ -316,18 +301,18 @@ local function has_source(self, numbers)
     return given and true or false
 end
 
--- A scheme: { scheme = its name, numbers = of the parameters, flux, limiter, theta, headers = more
--- defines of headers, passes, stages, methods = more fields of it }.
+-- Makes a scheme. desc: { scheme = its name, numbers = of the parameters, flux, limiter, theta,
+-- headers = more defines of headers, passes, stages, persists = whether persistent.krn may run,
+-- more = further fields of it }
 function Equation:build(desc)
     local stages, numbers = desc.stages, desc.numbers
     local sources = has_source(self, numbers)
     if stages and sources then
         errors.argument('%s: a source goes with sweeps, not with stages', self.name)
     end
-    local headers = { EQUATION = self.header or 'traverse/general',
-        FLUX = choices.header(self.folder or 'traverse/fluxes', desc.flux) }
-    for name, header in pairs(desc.headers or {}) do headers[name] = header end
-    local defines = choices.defines(desc.limiter, desc.theta, headers)
+    local defines = choices.defines(desc.limiter, desc.theta, tables.merged({
+        EQUATION = self.header or 'traverse/general',
+        FLUX = choices.header(self.folder or 'traverse/fluxes', desc.flux) }, desc.headers))
     defines.BOTH_AXES = stages and 1 or nil
     local passes = stages and #stages or 1
     local derived = derived_of(self)
@@ -340,44 +325,44 @@ function Equation:build(desc)
         passes = desc.passes, stages = stages, buffers = stages and math.max(2, #stages) or nil,
         persists = desc.persists,
     }
-    for name, number in pairs(numbers) do scheme[name] = number end
-    for name, value in pairs(desc.more or {}) do scheme[name] = value end
-    return setmetatable(scheme, Scheme)
+    return setmetatable(tables.merged(scheme, numbers, desc.more), Scheme)
 end
 
--- What a script may give to a scheme of an equation that has no choices of its own.
-local function script_fields(self)
-    local list = { flux = 'any', limiter = 'any', theta = 'any', passes = 'any' }
-    for _, p in ipairs(self.parameters) do list[p.name] = 'any' end
-    return list
-end
-
--- equation { gamma = 1.4, flux = 'hll', limiter = 'mc', theta = 1.3, passes = 1 or 2 } -> a scheme:
--- MUSCL-Hancock, dimension split.
-function Equation:__call(desc)
-    desc = desc or {}
-    errors.fields(self.name, desc, script_fields(self))
+-- Returns what a script gives to build(): numbers, flux, limiter, theta and passes. flux: the one
+-- that is taken if it gives none; more: further fields that it may give
+function Equation:read(desc, flux, more)
+    local known = tables.merged({ flux = 'any', limiter = 'any', theta = 'any', passes = 'any' },
+        more)
+    for _, p in ipairs(self.parameters) do known[p.name] = 'any' end
+    errors.fields(self.name, desc, known)
     local choose, number = choices.checks(self.name)
-    return self:build { scheme = 'muscl_hancock', numbers = self:numbers(desc),
-        flux = choose('flux', desc.flux or 'hll', self.fluxes),
+    return { numbers = self:numbers(desc), flux = choose('flux', desc.flux or flux, self.fluxes),
         limiter = choose('limiter', desc.limiter or 'mc', choices.limiters),
         theta = number('theta', desc.theta or 1.3, 1, 2),
         passes = desc.passes and number('passes', desc.passes, 1, 2) }
 end
 
+-- equation { gamma = 1.4, flux = 'hll', limiter = 'mc', theta = 1.3, passes = 1 or 2 } makes a
+-- scheme: MUSCL-Hancock, dimension split.
+function Equation:__call(desc)
+    local chosen = self:read(desc or {}, 'hll')
+    chosen.scheme = 'muscl_hancock'
+    return self:build(chosen)
+end
+
 Scheme.maxima, Scheme.kernels, Scheme.bind = traversal.maxima, traversal.kernels, traversal.bind
 Scheme.levels_on = traversal.levels
 
--- What a script's `initial` returns to the unknowns: they are the same unless the equation says
--- how they follow.
+-- Turns what a script's `initial` returns into the unknowns: they are the same unless the equation
+-- says how they follow.
 function Scheme:conserved(...)
     local f = self.equation.conserved
     if f then return f(self, ...) end
     return ...
 end
 
--- The names of the variables that a script's `initial` gives, in their order; nil if the equation
--- does not tell.
+-- Returns the names of the variables that a script's `initial` gives, in their order; nil if the
+-- equation does not tell.
 function Scheme:initial_names()
     local of = self.equation
     if of.initial or of.conserved then return of.initial end
@@ -392,7 +377,7 @@ function Scheme:ghosts(state, which, fraction, _, exchange)
     return sides.ghosts(self, state, which, fraction, exchange)
 end
 
--- What went wrong in a cell, or nil.
+-- Says what went wrong in a cell; returns nil if nothing did.
 function Scheme:invalid(...)
     local f = self.equation.invalid
     if f then return f(self, ...) end
@@ -402,16 +387,15 @@ function Scheme:invalid(...)
     end
 end
 
--- What the kernels of derived variables ask for: gx = 1 / (2 dx), gy and the parameters.
+-- Returns what the kernels of derived variables ask for: gx = 1 / (2 dx), gy and the parameters.
 function Scheme:derive_values(grid)
-    local values = { gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }
-    for name, number in pairs(self.numbers) do values[name] = number end
+    local values = tables.merged({ gx = 0.5 / grid.dx, gy = 0.5 / grid.dy }, self.numbers)
     for _, name in ipairs(self.equation.derive or {}) do values[name] = self[name] end
     return values
 end
 
--- What describes the equations in a file's metadata, as computed: a scheme may bring a flux and a
--- limiter of its own, whatever the options say.
+-- Returns what describes the equations in a file's metadata, as computed: a scheme may bring a flux
+-- and a limiter of its own, whatever the options say.
 function Scheme:parameters()
     local list = { equations = self.equation.title or self.name, scheme = self.scheme,
         flux = self.flux, limiter = self.limiter, functions = self.functions,

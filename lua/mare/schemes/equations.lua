@@ -1,4 +1,4 @@
--- mare.equations: a conservation law whose flux and speeds are functions of Lua.
+-- mare.equations makes a conservation law of functions of Lua, its flux and its speeds.
 --
 --     local burgers = mare.equations {
 --         fields = { 'u' },
@@ -55,10 +55,7 @@ equations.options = {
     title = 'equations',
     { name = 'riemann', default = 'hll', choices = { 'hll', 'rusanov' },
         help = 'numerical flux between cells' },
-    { name = 'limiter', default = 'mc', choices = choices.names_of(choices.limiters),
-        help = 'of slopes' },
-    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
-        help = 'of the minmod limiter' },
+    choices.limiter, choices.theta,
 }
 
 -- ---- names ----
@@ -106,7 +103,7 @@ local function names_of(list)
     return names
 end
 
--- along, across: what Lua calls the two components of vectors
+-- Returns the type of a struct. along, across: what Lua calls the two components of vectors
 local function record(written, list, along, across)
     local symbols = {}
     for _, entry in ipairs(list) do
@@ -116,8 +113,8 @@ local function record(written, list, along, across)
     return types.record(written, list, symbols, along or 'n', across or 't')
 end
 
--- The members that hold the results of a source: it acts where cells are turned, so
--- that the component along x lies across.
+-- Returns the members that hold the results of a source: it acts where cells are
+-- turned, so that the component along x lies across.
 local function turned_names(list)
     local names = names_of(list)
     for k, name in ipairs(names) do
@@ -153,7 +150,7 @@ local function wrapper(result, name, arguments, text, names)
             table.concat(list, ', '))
 end
 
--- One variable set stands for the other.
+-- Returns the text of a function by which one set of variables stands for the other.
 local function copier(result, name, from, names)
     local list = {}
     for k, member in ipairs(names) do list[k] = 'q.' .. member end
@@ -161,7 +158,7 @@ local function copier(result, name, from, names)
         result, name, from, result, table.concat(list, ', '))
 end
 
--- A source acts for a time dt by the midpoint rule, which is of second order.
+-- Returns the text of a source, which acts for a time dt by the midpoint rule, of second order.
 local function source_code(f, names)
     local function add(from, rate, factor)
         local lines = {}
@@ -260,7 +257,7 @@ local function parameter_values(given, numbers)
     return values
 end
 
--- What `initial` gives to the unknowns.
+-- Returns what turns the results of `initial` into the unknowns.
 local function conserver(desc)
     if not desc.conserved then return nil end
     return function(scheme, ...)

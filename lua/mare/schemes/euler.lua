@@ -5,10 +5,8 @@
 
 local choices = require 'mare.schemes.choices'
 local equation = require 'mare.schemes.equation'
-local errors = require 'bindings.errors'
 local m = require 'mare.dialect.maths'
 local options = require 'mare.base.options'
-local variables_of = require 'mare.base.variables'
 
 local euler = {}
 
@@ -54,7 +52,8 @@ local function schlieren(q, p)
     return m.sqrt(x ^ 2 + y ^ 2)
 end
 
--- Unknowns first, in the order of their planes; the others are expressions: array/derive.lua.
+-- The unknowns come first, in the order of their planes; the others are expressions:
+-- array/derive.lua.
 local variables = {
     { name = 'rho', long_name = 'mass density' },
     { name = 'rho_u', long_name = 'momentum density along x' },
@@ -78,12 +77,12 @@ local integrals = {
     { name = 'energy', variable = 'E', long_name = 'internal and kinetic energy' },
 }
 
--- Density, velocity and pressure to the unknowns.
+-- Turns density, velocity and pressure into the unknowns.
 local function conserved(scheme, rho, u, v, p)
     return rho, rho * u, rho * v, p / (scheme.gamma - 1) + 0.5 * rho * (u * u + v * v)
 end
 
--- What went wrong in a cell, or nil.
+-- Says what went wrong in a cell; returns nil if nothing did.
 local function invalid(scheme, rho, mx, my, energy)
     if not (rho > 0 and rho < math.huge) then return string.format('density %g', rho) end
     local p = (scheme.gamma - 1) * (energy - (mx * mx + my * my) / (2 * rho))
@@ -111,40 +110,23 @@ euler.equation = equation.new {
     end,
 }
 
-local names_of = choices.names_of
+-- These a scenario with this scheme lets its user choose; o.gamma and o.gravity are its own.
+euler.options = choices.options('Euler equations', euler.schemes, euler.fluxes, variables)
 
--- What a scenario with this scheme lets its user choose; o.gamma and o.gravity are the scenario's
--- own.
-euler.options = {
-    title = 'Euler equations',
-    { name = 'scheme', default = 'muscl_hancock', choices = names_of(euler.schemes),
-        help = 'of the time step' },
-    { name = 'flux', default = 'hllc', choices = names_of(euler.fluxes), help = 'between cells' },
-    { name = 'limiter', default = 'mc', choices = names_of(euler.limiters), help = 'of slopes' },
-    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
-        help = 'of the minmod limiter' },
-    variables_of.option(variables),
-}
+local choose = choices.checks 'euler'
 
-local choose, number = choices.checks 'euler'
-
--- { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc', theta =
--- 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is nil, options =
--- of mare.options, where what is not given here may be }
+-- Makes a scheme: { gamma = 1.4, gravity = 0, scheme = 'muscl_hancock', flux = 'hllc', limiter =
+-- 'mc', theta = 1.3, passes = 1 or 2 of a step over the state, which the devices decide if it is
+-- nil, options = of mare.options, where what is not given here may be }
 function euler.new(desc)
     desc = options.pick('euler', desc, euler.options)
-    errors.fields('euler', desc, { gamma = 'any', gravity = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any', passes = 'any', options = 'table' })
-    local scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
-    local simple = scheme == 'lax_friedrichs'
-    local numbers = euler.equation:numbers(desc)
-    return euler.equation:build {
-        scheme = scheme, numbers = numbers, more = { gamma = numbers.gamma },
-        flux = choose('flux', simple and 'lax_friedrichs' or desc.flux or 'hllc', euler.fluxes),
-        limiter = choose('limiter', simple and 'none' or desc.limiter or 'mc', euler.limiters),
-        theta = number('theta', desc.theta or 1.3, 1, 2),
-        passes = desc.passes and number('passes', desc.passes, 1, 2), persists = true,
-    }
+    local chosen = euler.equation:read(desc, 'hllc', { scheme = 'any', options = 'table' })
+    chosen.scheme = choose('scheme', desc.scheme or 'muscl_hancock', euler.schemes)
+    if chosen.scheme == 'lax_friedrichs' then
+        chosen.flux, chosen.limiter = 'lax_friedrichs', 'none'
+    end
+    chosen.persists = true
+    return euler.equation:build(chosen)
 end
 
 return euler

@@ -73,8 +73,8 @@ tracer.equation = equation.new {
     end,
 }
 
--- { gamma = 1.4, flux = 'hll' or 'rusanov', limiter, theta, passes } -> a scheme. A state is given
--- by density, velocity, pressure and share of the tracer.
+-- Makes a scheme of { gamma = 1.4, flux = 'hll' or 'rusanov', limiter, theta, passes }. A state is
+-- given by density, velocity, pressure and share of the tracer.
 function tracer.new(desc) return tracer.equation(desc) end
 
 return tracer

@@ -82,8 +82,8 @@ mhd.equation = equation.new {
     end,
 }
 
--- { gamma = 5/3, flux = 'hll' or 'rusanov', limiter, theta, passes } -> a scheme. A state is given
--- by density, velocity, pressure and magnetic field.
+-- Makes a scheme of { gamma = 5/3, flux = 'hll' or 'rusanov', limiter, theta, passes }. A state is
+-- given by density, velocity, pressure and magnetic field.
 function mhd.new(desc) return mhd.equation(desc) end
 
 return mhd

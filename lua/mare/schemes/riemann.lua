@@ -1,4 +1,4 @@
--- The exact solution of the Riemann problem of an ideal gas, after Toro, Riemann Solvers and
+-- Solves the Riemann problem of an ideal gas exactly, after Toro, Riemann Solvers and
 -- Numerical Methods for Fluid Dynamics, 3rd ed. (2009), chapter 4; equation numbers are his. A
 -- state is { rho, u, p }.
 --
@@ -13,7 +13,8 @@ local riemann = {}
 local Solution = {}
 Solution.__index = Solution
 
--- Velocity change across the wave of side `s` if the pressure behind it is p, and its derivative
+-- Returns the change of velocity across the wave of side `s` if the pressure behind it is p, and
+-- how it changes with p
 -- (4.6, 4.7, 4.37).
 local function velocity_change(s, p, gamma)
     if p > s.p then                                                         -- shock
@@ -27,14 +28,14 @@ local function velocity_change(s, p, gamma)
         ratio ^ (-(gamma + 1) / (2 * gamma)) / (s.rho * s.c)
 end
 
--- Two-rarefaction estimate (4.46): positive, exact where both waves are rarefactions.
+-- Returns the two-rarefaction estimate (4.46): positive, exact where both waves are rarefactions.
 local function first_guess(l, r, gamma)
     local z = (gamma - 1) / (2 * gamma)
     local top = l.c + r.c - (gamma - 1) / 2 * (r.u - l.u)
     return (top / (l.c / l.p ^ z + r.c / r.p ^ z)) ^ (1 / z)
 end
 
--- Newton's method on (4.5), whose left side rises monotonically and is concave.
+-- Applies Newton's method to (4.5), whose left side rises monotonically and is concave.
 local function star_pressure(l, r, gamma)
     local p = first_guess(l, r, gamma)
     for _ = 1, 100 do
@@ -55,7 +56,7 @@ local function side(state, gamma)
     return { rho = rho, u = u, p = p, c = math.sqrt(gamma * p / rho) }
 end
 
--- The solution of a Riemann problem. left, right: { density, velocity, pressure }
+-- Returns the solution of a Riemann problem. left, right: { density, velocity, pressure }
 function riemann.solve(left, right, gamma)
     local l, r = side(left, gamma), side(right, gamma)
     if r.u - l.u >= 2 * (l.c + r.c) / (gamma - 1) then
@@ -67,8 +68,8 @@ function riemann.solve(left, right, gamma)
     return setmetatable({ left = l, right = r, gamma = gamma, p = p, u = u }, Solution)
 end
 
--- Behind a shock: density (4.50, 4.57) and whether the ray xi is already behind its front (4.52,
--- 4.59).
+-- Returns the state at or behind a shock, by its density (4.50, 4.57) and whether the ray xi is
+-- already behind its front (4.52, 4.59).
 local function sample_shock(s, solution, xi)
     local g, ratio = solution.gamma, solution.p / s.p
     local speed = s.u - s.c * math.sqrt((g + 1) / (2 * g) * ratio + (g - 1) / (2 * g))
@@ -77,7 +78,7 @@ local function sample_shock(s, solution, xi)
     return s.rho * (ratio + m) / (m * ratio + 1), solution.u, solution.p
 end
 
--- In front of, inside and behind a rarefaction (4.53 to 4.56).
+-- Returns the state in front of, inside or behind a rarefaction (4.53 to 4.56).
 local function sample_rarefaction(s, solution, xi)
     local g, ratio = solution.gamma, solution.p / s.p
     if xi <= s.u - s.c then return s.rho, s.u, s.p end
@@ -93,7 +94,7 @@ local function sample_left(s, solution, xi)
     return wave(s, solution, xi)
 end
 
--- rho, u, p on the ray x = xi t. The right wave is the left one seen in a mirror.
+-- Returns rho, u, p on the ray x = xi t. The right wave is the left one seen in a mirror.
 function Solution:sample(xi)
     if xi <= self.u then return sample_left(self.left, self, xi) end
     local r = self.right

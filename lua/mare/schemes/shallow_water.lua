@@ -1,14 +1,13 @@
--- The shallow-water equations over a flat bottom: what simulation.lua must know of them. Unknowns
+-- This is what simulation.lua must know of the shallow-water equations over a flat bottom. Unknowns
 -- are cell means of depth h and of hu and hv. The device half is kernels/physics/shallow_water/; a
 -- new flux is one line here and one header there.
 
 local choices = require 'mare.schemes.choices'
 local constants = require 'mare.base.constants'
 local equation = require 'mare.schemes.equation'
-local errors = require 'bindings.errors'
 local m = require 'mare.dialect.maths'
 local options = require 'mare.base.options'
-local variables_of = require 'mare.base.variables'
+local tables = require 'bindings.tables'
 
 local water = {}
 
@@ -28,7 +27,7 @@ water.fluxes = {
 }
 water.limiters = choices.limiters
 
--- Stages of the Runge-Kutta methods of Shu and Osher (1988).
+-- These are the stages of the Runge-Kutta methods of Shu and Osher (1988).
 local rk2 = {
     { keep = 0, base = 'now', src = 'now', dst = 'other' },
     { keep = 1 / 2, base = 'now', src = 'other', dst = 'now' },
@@ -40,7 +39,7 @@ local rk3 = {
 }
 
 -- What the schemes are made of; flux and limiter are the user's where they are nil.
-local parts = {
+local pieces = {
     lax_friedrichs = { reconstruction = 'hancock', flux = 'lax_friedrichs', limiter = 'none' },
     force = { reconstruction = 'hancock', flux = 'force', limiter = 'none' },
     hll = { reconstruction = 'hancock', flux = 'hll', limiter = 'none' },
@@ -71,7 +70,8 @@ local function energy(q, p)
     return 0.5 * ((u * q.hu + v * q.hv) + p.g * eta * eta)
 end
 
--- Unknowns first, in the order of their planes; the others are expressions: array/derive.lua.
+-- The unknowns come first, in the order of their planes; the others are expressions:
+-- array/derive.lua.
 local variables = {
     { name = 'h', units = 'm', long_name = 'depth of the water' },
     { name = 'hu', units = 'm2 s-1', long_name = 'volume transport along x' },
@@ -96,7 +96,7 @@ local integrals = {
         long_name = 'kinetic energy and potential energy above still water, by density' },
 }
 
--- What went wrong in a cell, or nil.
+-- Says what went wrong in a cell; returns nil if nothing did.
 local function invalid(_, h, hu, hv)
     if not (h >= 0 and h < math.huge) then return string.format('depth %g', h) end
     local transport = hu + hv
@@ -123,40 +123,24 @@ water.equation = equation.new {
     end,
 }
 
-local names_of = choices.names_of
-
--- What a scenario with this scheme lets its user choose; o.g and o.depth are the scenario's own.
-water.options = {
-    title = 'Shallow water',
-    { name = 'scheme', default = 'muscl_hancock', choices = names_of(water.schemes),
-        help = 'of the time step' },
-    { name = 'flux', default = 'hllc', choices = names_of(water.fluxes), help = 'between cells' },
-    { name = 'limiter', default = 'mc', choices = names_of(water.limiters), help = 'of slopes' },
-    { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },
-        help = 'of the minmod limiter' },
-    variables_of.option(variables),
-}
+-- These a scenario with this scheme lets its user choose; o.g and o.depth are its own.
+water.options = choices.options('Shallow water', water.schemes, water.fluxes, variables)
 
 local choose, number = choices.checks 'shallow_water'
 
--- { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc', limiter = 'mc',
--- theta = 1.3, passes, options = as of mare.euler }
+-- Makes a scheme: { g = 9.81, depth = 0 of still water, scheme = 'muscl_hancock', flux = 'hllc',
+-- limiter = 'mc', theta = 1.3, passes, options = as of mare.euler }
 function water.new(desc)
     desc = options.pick('shallow_water', desc, water.options)
-    errors.fields('shallow_water', desc, { g = 'any', depth = 'any', scheme = 'any', flux = 'any',
-        limiter = 'any', theta = 'any', passes = 'any', options = 'table' })
+    local chosen = water.equation:read(desc, 'hllc',
+        { depth = 'any', scheme = 'any', options = 'table' })
     local scheme = choose('scheme', desc.scheme or 'muscl_hancock', water.schemes)
-    local flux = choose('flux', desc.flux or 'hllc', water.fluxes)
-    local limiter = choose('limiter', desc.limiter or 'mc', water.limiters)
-    local theta, part = number('theta', desc.theta or 1.3, 1, 2), parts[scheme]
-    local numbers = water.equation:numbers(desc)
-    return water.equation:build {
-        scheme = scheme, numbers = numbers, flux = part.flux or flux,
-        limiter = part.limiter or limiter, theta = theta, stages = part.stages,
-        headers = { RECONSTRUCTION = 'physics/shallow_water/' .. part.reconstruction },
-        passes = desc.passes and number('passes', desc.passes, 1, 2),
-        more = { g = numbers.g, depth = number('depth', desc.depth or 0, -1e30, 1e30) },
-    }
+    local own = pieces[scheme]
+    return water.equation:build(tables.merged(chosen, own, {
+        scheme = scheme,
+        headers = { RECONSTRUCTION = 'physics/shallow_water/' .. own.reconstruction },
+        more = { depth = number('depth', desc.depth or 0, -1e30, 1e30) },
+    }))
 end
 
 return water

@@ -1,5 +1,5 @@
--- Sides of a plane whose state is prescribed or whose kind changes along them, for the schemes of
--- equations.
+-- Makes sides of a plane whose state is prescribed or whose kind changes along them, for the
+-- schemes of equations.
 --
 --   { kind = 'prescribed', state = function(t, x, y) ... end, times = { 0, 0.1, ... } }
 --       beyond the side is what the function gives, the same numbers as a script's `initial`. It
@@ -17,6 +17,7 @@ local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 
 local sides = {}
 
@@ -109,21 +110,19 @@ local function piece_at(given, coordinate)
     end
 end
 
--- All times at which any of the pieces has a record.
+-- Returns all times at which any of the pieces has a record.
 local function all_times(given)
     if given.kind == 'prescribed' then return times_of('times', given.times) end
-    local set, list = {}, {}
+    local set = {}
     for _, piece in ipairs(given) do
         if type(piece.side) == 'table' then
             for _, t in ipairs(times_of('times', piece.side.times)) do set[t] = true end
         end
     end
-    for t in pairs(set) do list[#list + 1] = t end
-    table.sort(list)
-    return list[1] and list or { 0 }
+    return next(set) and tables.keys(set) or { 0 }
 end
 
--- Where ghost cell k of line t of the part's side is.
+-- Returns where ghost cell k of line t of the part's side is.
 local function place_of(grid, part, side, k, t)
     local halo = grid.halo
     if side == 'west' or side == 'east' then
@@ -134,7 +133,7 @@ local function place_of(grid, part, side, k, t)
     return grid:x_centre(part.i0 - halo + t), grid:y_centre(j)
 end
 
--- The unknowns there, checked.
+-- Returns the unknowns there, checked.
 local function unknowns_at(scheme, given, side, t, x, y)
     local values = { given.state(t, x, y) }
     for k = 1, #scheme.fields do
@@ -151,7 +150,7 @@ local function unknowns_at(scheme, given, side, t, x, y)
     return unknowns
 end
 
--- The kinds of lines, the times and the table of a part's side, in the host's memory.
+-- Returns the kinds of lines, the times and the table of a part's side, in the host's memory.
 local function sampled(scheme, given, side, state, grid)
     local part, along_x = state.part, side == 'south' or side == 'north'
     local halo, fields = grid.halo, #scheme.fields
@@ -186,7 +185,7 @@ local function upload(state, type, count, data, label)
     return buffer
 end
 
--- The same on its device, made when it is first asked for; it goes with the state.
+-- Returns the same on its device, made when it is first asked for; it goes with the state.
 local function tables_of(scheme, given, side, state, grid)
     state.sides = state.sides or {}
     local own = state.sides[side]
@@ -226,8 +225,8 @@ local function launch_of(scheme, exchange, side, state, which, fraction)
     }, { global = { own.lines, l.fields } })
 end
 
--- Launches that fill a part's ghost cells beyond such sides: those along x first, as corners belong
--- to the others. exchange: { boundaries, grid }
+-- Returns the launches that fill a part's ghost cells beyond such sides: those along x first, as
+-- corners belong to the others. exchange: { boundaries, grid }
 function sides.ghosts(scheme, state, which, fraction, exchange)
     local launches = {}
     for _, side in ipairs { 'west', 'east', 'south', 'north' } do

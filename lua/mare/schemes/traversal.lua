@@ -1,14 +1,15 @@
--- How a step goes over the state: the kernels of kernels/traverse/ with an equation put in. A step
--- sweeps along one axis after the other, in two passes (sweep_x.krn, sweep_y.krn) or on GPUs in one
--- (march.krn, for few cells tile.krn or, many steps at once, persistent.krn), which gives the same
--- bits; or it consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ... }, along
--- both axes at once; see stage.krn. A scheme comes from equation.lua.
+-- Says how a step goes over the state: by the kernels of kernels/traverse/ with an equation put in.
+-- A step sweeps along one axis after the other, in two passes (sweep_x.krn, sweep_y.krn) or on GPUs
+-- in one (march.krn, for few cells tile.krn or, many steps at once, persistent.krn), which gives
+-- the same bits; or it consists of the scheme's `stages`, { { keep =, base =, src =, dst = }, ...
+-- }, along both axes at once; see stage.krn. A scheme comes from equation.lua.
 
 local bind = require 'mare.array.bind'
 local consistency = require 'mare.schemes.consistency'
 local cuts = require 'mare.schemes.cuts'
 local layout = require 'mare.array.layout'
 local shapes = require 'mare.shapes'
+local tables = require 'bindings.tables'
 
 local traversal = {}
 
@@ -16,8 +17,9 @@ traversal.reach, traversal.maxima = cuts.reach, cuts.maxima
 
 local levels = { [0] = { 'now' }, { 'other' } }
 
--- Where the state is after so many steps, if a step leads from one buffer to another: see
--- state.lua. In one pass it does. A scheme's `passes` tell how many, if not the devices.
+-- Returns a function that tells where the state is after so many steps, if a step leads from one
+-- buffer to another: see state.lua. In one pass it does. A scheme's `passes` tell how many, if not
+-- the devices.
 function traversal.levels(scheme, devices)
     if scheme.stages then return nil end
     local passes = scheme.passes or 1
@@ -27,14 +29,14 @@ function traversal.levels(scheme, devices)
     return passes == 1 and function(steps) return levels[steps % 2] end or nil
 end
 
--- The kernels on a device, shared by all its parts; `one_pass` compiles those that it is asked for.
--- part: the first of them; maths: as of simulation.new, `fast` if nil
+-- Returns the kernels on a device, shared by all its parts; `one_pass` compiles those that it is
+-- asked for. part: the first of them; maths: as of simulation.new, `fast` if nil
 function traversal.kernels(scheme, device, precision, _, part, maths)
     local shape = cuts.striped(scheme, device, precision, part)
     local function load(file, cut)
-        local defines = { MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP, TEAM = cut.TEAM,
-            DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP, RATE_PAIRS = cut.RATE_PAIRS }
-        for name, value in pairs(scheme.defines) do defines[name] = value end
+        local defines = tables.merged({ MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP,
+            TEAM = cut.TEAM, DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP,
+            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines)
         return shapes.program(device, cut.choice or cut, scheme.equation:program(file, {
             defines = defines, has_source = scheme.has_source,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
@@ -58,14 +60,14 @@ function traversal.kernels(scheme, device, precision, _, part, maths)
     return kernels
 end
 
--- How the source acts on the ghost rows of a side: as on what they stand for, mirrored behind a
--- wall (-1), not at all where they are fixed (0); see kernels/traverse/sources.h.
+-- Returns how the source acts on the ghost rows of a side: as on what they stand for, mirrored
+-- behind a wall (-1), not at all where they are fixed (0); see kernels/traverse/sources.h.
 local function ghost_sign(part, boundaries, side)
     local signs, kind = { reflective = -1, fixed = 0, prescribed = 0 }, boundaries[side]
     return part.edge[side] and signs[type(kind) == 'table' and kind.kind or kind] or 1
 end
 
--- Along which axes a part goes around into itself.
+-- Returns along which axes a part goes around into itself.
 local function around(part, boundaries)
     local edge = part.edge
     return { x = edge.west and edge.east and boundaries.west == 'periodic',
@@ -79,7 +81,7 @@ local function launch(kernel, values, shape, columns, rows)
         global = shape.global or cuts.work(shape, columns, rows) })
 end
 
--- The sweeps of a step, by the axis of the first.
+-- Binds the sweeps of a step, by the axis of the first.
 local function bind_sweeps(kernels, values, state)
     local nx, ny, halo = values.nx, values.ny, state.layout.halo
     local x, y = kernels.shape.x, kernels.shape.y
@@ -94,7 +96,7 @@ local function bind_sweeps(kernels, values, state)
     }
 end
 
--- Any number of steps in one launch, where that is possible.
+-- Binds any number of steps in one launch, where that is possible.
 local function bind_persistent(kernels, values, state, part, tile)
     local scheme, bytes = kernels.scheme, values.bytes
     local shape = cuts.may_persist(scheme, state, part)
@@ -143,7 +145,7 @@ local function bind_stages(kernels, values, state, stages)
     return { x = launches, y = launches }
 end
 
--- The launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
+-- Binds the launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
 -- `measure` writes the maxima of the state as it is. part: { state, grid, boundaries, clock,
 -- maxima, slot, first = axis of even steps, levels = of traversal.levels,
 -- settle = the clock's, of n maxima, where the part is the only one }

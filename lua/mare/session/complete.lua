@@ -9,6 +9,7 @@
 
 local lfs = require 'lfs'
 local public = require 'mare.base.public'
+local tables = require 'bindings.tables'
 
 local complete = {}
 
@@ -47,11 +48,9 @@ end
 
 -- Returns all that can follow the value and a dot, sorted.
 function complete.names(value)
-    local found, list = {}, {}
+    local found = {}
     add_names(found, value, 0)
-    for name in pairs(found) do list[#list + 1] = name end
-    table.sort(list)
-    return list
+    return tables.keys(found)
 end
 
 -- Returns value[key] if it can be reached through tables, or through functions
@@ -112,12 +111,9 @@ end
 
 local function globals(environment, text)
     local word = text:match '[%a_][%w_]*$' or ''
-    local found, list = {}, {}
-    for _, name in ipairs(keywords) do found[name] = true end
+    local found = tables.set(keywords)
     add_names(found, environment, 0)
-    for name in pairs(found) do list[#list + 1] = name end
-    table.sort(list)
-    return starting(list, word), word
+    return starting(tables.keys(found), word), word
 end
 
 -- ---- options of a scenario ----

@@ -5,6 +5,7 @@ local options = require 'mare.base.options'
 local printable = require 'bindings.printable'
 local reference = require 'mare.session.reference'
 local screen = require 'mare.draw.screen'
+local tables = require 'bindings.tables'
 
 local help = {}
 
@@ -184,8 +185,7 @@ end
 
 -- Returns all names that help knows, sorted, for completion.
 function help.names()
-    local names = {}
-    for k, entry in ipairs(reference.all()) do names[k] = entry.name end
+    local names = tables.column(reference.all(), 'name')
     table.sort(names)
     return names
 end

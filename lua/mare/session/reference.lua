@@ -8,6 +8,7 @@ local handle = require 'bindings.handle'
 local host = require 'bindings.host'
 local public = require 'mare.base.public'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 
 local reference = {}
 
@@ -271,9 +272,7 @@ end
 -- ---- kernels, scenarios, the session ----
 
 local function add_word(list, name, entry)
-    local own = { name = name }
-    for key, value in pairs(entry) do own[key] = value end
-    add(list, own)
+    add(list, tables.merged({ name = name }, entry))
 end
 
 -- Adds the table of words in the README of kernels. Some words are explained in

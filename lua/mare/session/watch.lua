@@ -17,6 +17,7 @@ local files = require 'bindings.files'
 local inspect = require 'mare.session.inspect'
 local source = require 'mare.base.source'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 local watch = {}
 
@@ -58,8 +59,7 @@ function watch.new(x, desc)
     if type(x) ~= 'string' then
         errors.argument('watch: a file name or a text is wanted, not %s', type(x))
     end
-    local given = {}
-    for key, value in pairs(desc or {}) do given[key] = value end
+    local given = tables.merged(desc)
     local where = given.device
     given.device = nil
     local is_text = x:find '[\n(]' ~= nil
@@ -73,9 +73,9 @@ function watch.new(x, desc)
 end
 
 local function build(self, text)
-    local desc = { source = text, name = self.path and self.shown or self.desc.name or 'text' }
-    for key, value in pairs(self.desc) do desc[key] = value end
-    desc.include_paths = { (self.path or ''):match '^(.*)/' or '.', source.folder }
+    local desc = tables.merged({ source = text,
+        name = self.path and self.shown or self.desc.name or 'text' }, self.desc, {
+        include_paths = { (self.path or ''):match '^(.*)/' or '.', source.folder } })
     self.program, self.kernels = self.device:program(desc), {}
     self.builds = self.builds + 1
 end

@@ -17,6 +17,7 @@ local json = require 'mare.base.json'
 local lfs = require 'lfs'
 local parameters = require 'mare.shapes.parameters'
 local shipped = require 'mare.shapes.shipped'
+local tables = require 'bindings.tables'
 local version = require('bindings.device').version
 
 local shapes = {}
@@ -252,13 +253,6 @@ local function line_of(entry)
         entry.device)
 end
 
-local function shipped_names()
-    local names = {}
-    for name in pairs(shipped) do names[#names + 1] = name end
-    table.sort(names)
-    return names
-end
-
 local function none_kept()
     local path, _, is_all = shapes.path(), shapes.kept()
     if not path then return 'none kept: MARE_TUNED is off' end
@@ -279,7 +273,7 @@ function shapes.lines(kernel)
     if shipped[kernel] then add_shipped(lines, kernel, shipped[kernel]) end
     if kernel and not lines[1] then
         errors.usage("tune: no shapes of '%s' (shipped: %s; kept: 'mare tune ls')", kernel,
-            table.concat(shipped_names(), ', '))
+            tables.names(shipped))
     end
     return lines[1] and lines or { none_kept() }
 end
@@ -303,9 +297,7 @@ end
 -- other, and a W that is given rules out the shape's `even` width.
 local function merged(shape, fields)
     if not fields then return shape end
-    local out = {}
-    for name, value in pairs(shape) do out[name] = value end
-    for name, value in pairs(fields) do out[name] = value end
+    local out = tables.merged(shape, fields)
     if fields.resident and not fields.rows then out.rows = nil end
     if fields.rows and not fields.resident then out.resident = nil end
     if fields.W then out.even = nil end

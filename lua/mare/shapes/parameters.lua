@@ -4,6 +4,7 @@
 -- the kernels say what the parameters mean.
 
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 
 local parameters = {}
 
@@ -19,8 +20,7 @@ local function count(least, most)
 end
 
 local function one_of(...)
-    local values = {}
-    for _, value in ipairs { ... } do values[value] = true end
+    local values = tables.set { ... }
     return { words = table.concat({ ... }, ', '), allows = function(v) return values[v] end }
 end
 
@@ -53,18 +53,9 @@ for _, own in pairs(rules) do
     own.GROUP, own.max_registers = any, count(0, 255)
 end
 
-local function sorted_names(list)
-    local names = {}
-    for name in pairs(list) do names[#names + 1] = name end
-    table.sort(names)
-    return table.concat(names, ', ')
-end
-
 -- Returns the names of a kernel's parameters as the keys of a table.
 function parameters.names(kernel)
-    local names = {}
-    for name in pairs(rules[kernel]) do names[name] = true end
-    return names
+    return tables.set(tables.keys(rules[kernel]))
 end
 
 local function shown(value)
@@ -75,12 +66,12 @@ end
 -- and what is allowed, in words, or nil. info: of the device, nil if not known.
 function parameters.fault(kernel, fields, info)
     local own = rules[kernel]
-    if not own then return ('kernel = %s (allowed: %s)'):format(kernel, sorted_names(rules)) end
+    if not own then return ('kernel = %s (allowed: %s)'):format(kernel, tables.names(rules)) end
     for name, value in pairs(fields) do
         local rule = own[name]
         if not rule then
             return ('%s has no field %s (there are: %s)'):format(kernel, tostring(name),
-                sorted_names(own))
+                tables.names(own))
         end
         rule = info and rule[info.kind == 'cpu' and 'cpu' or 'gpu'] or rule
         if not rule.allows(value) then

@@ -4,6 +4,7 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local tables = require 'bindings.tables'
 
 local gauges = {}
 
@@ -44,8 +45,8 @@ local function read(path, wanted)
     local reason = files.unreadable(path)
     if reason then errors.usage('%s: %s', path, reason) end
     local file = assert(files.ordinary(path))
-    local columns, list, number, seen = split(file:read '*l' or ''), {}, 1, {}
-    for _, name in ipairs(columns) do seen[name] = true end
+    local columns, list, number = split(file:read '*l' or ''), {}, 1
+    local seen = tables.set(columns)
     for _, name in ipairs(wanted) do
         if not seen[name] then fail(path, 1, "no column '%s'", name) end
     end

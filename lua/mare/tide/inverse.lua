@@ -6,6 +6,7 @@
 -- all of them, up to a complex factor.
 
 local inversion = require 'mare.tide.inversion'
+local tables = require 'bindings.tables'
 local tides = require 'mare.forcing.tides'
 
 local inverse = {}
@@ -26,9 +27,7 @@ local resistance = 4e-5     -- 1/s, of linear friction for the first guess
 -- After main() and others(), `boundary` has the controls of each constituent, and `scores` has
 -- { fitted =, left_out = median vector errors (m) }.
 function inverse.new(desc)
-    local self = setmetatable({ boundary = {}, scores = {} }, Inverse)
-    for key, value in pairs(desc) do self[key] = value end
-    return self
+    return setmetatable(tables.merged({ boundary = {}, scores = {} }, desc), Inverse)
 end
 
 -- Returns a constituent at the gauges: { values, scale = expected misses,

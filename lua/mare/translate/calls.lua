@@ -14,18 +14,20 @@ local function count(self, node, wanted)
     end
 end
 
-local function number(self, node, expression)
-    local type = expression(self, node)
+-- Returns the type of an expression that must be a number.
+function calls.number(self, node)
+    local type = self:expression(node)
     if type ~= 'none' and not types.is_number(type) then
         self:refuse(node, 'a number is wanted, not %s', types.name(type))
     end
     return type
 end
 
-local function numbers(self, node, expression)
+-- Returns the common type of all arguments, which must be numbers.
+local function numbers(self, node)
     local common
     for _, argument in ipairs(node.arguments) do
-        local type = number(self, argument, expression)
+        local type = calls.number(self, argument)
         if type ~= 'none' then common = common and types.common(common, type) or type end
     end
     return common or 'none'
@@ -39,35 +41,35 @@ end
 
 local special = {}
 
-function special.floor(self, node, expression)
+function special.floor(self, node)
     count(self, node, 1)
-    return numbers(self, node, expression)
+    return numbers(self, node)
 end
 special.ceil, special.abs = special.floor, special.floor
 
-function special.min(self, node, expression)
+function special.min(self, node)
     if #node.arguments < 1 then self:refuse(node, 'min and max want numbers') end
-    return numbers(self, node, expression)
+    return numbers(self, node)
 end
 special.max = special.min
 
-function special.fmod(self, node, expression)
+function special.fmod(self, node)
     count(self, node, 2)
-    return numbers(self, node, expression)
+    return numbers(self, node)
 end
 
-function special.pow(self, node, expression)
+function special.pow(self, node)
     count(self, node, 2)
-    return calls.power(self, node, numbers(self, node, expression))
+    return calls.power(self, node, numbers(self, node))
 end
 
 -- ---- mare.work ----
 
-local function axis(self, node, expression)
+local function axis(self, node)
     local given = node.arguments[1]
     local value = 0
     if given then
-        expression(self, given)
+        self:expression(given)
         value = self.constants[given]
     end
     if #node.arguments > 1 or value ~= 0 and value ~= 1 and value ~= 2 then
@@ -83,22 +85,22 @@ function special.barrier(self, node)
     return nil
 end
 
-function special.add(self, node, expression)
+function special.add(self, node)
     count(self, node, 3)
-    local array = expression(self, node.arguments[1])
+    local array = self:expression(node.arguments[1])
     if array.kind ~= 'array' or array.stored ~= 'int32' then
         self:refuse(node, 'add wants an array of int32: sums of reals depend on their order')
     end
-    for k = 2, 3 do number(self, node.arguments[k], expression) end
+    for k = 2, 3 do calls.number(self, node.arguments[k]) end
     self.written[node.arguments[1].symbol] = true
     return 'int32'
 end
 
 -- An array of the group. Its type is made once.
-function special.shared(self, node, expression)
+function special.shared(self, node)
     count(self, node, 2)
     local stored, size = node.arguments[1].value, node.arguments[2]
-    expression(self, size)
+    self:expression(size)
     local elements = self.constants[size]
     if not self.is_kernel then
         self:refuse(node, 'an array of the group is made in the kernel: give it to the function')
@@ -115,12 +117,12 @@ function special.shared(self, node, expression)
     return self.locals[node]
 end
 
-local function bits(self, node, entry, expression)
+local function bits(self, node, entry)
     local unary = entry.special == 'bnot'
     local shift = entry.special:find 'shift'
     if unary or shift then count(self, node, unary and 1 or 2) end
     for _, argument in ipairs(node.arguments) do
-        if not types.is_integer(number(self, argument, expression)) then
+        if not types.is_integer(calls.number(self, argument)) then
             self:refuse(argument, 'bit.%s wants whole numbers', entry.special)
         end
     end
@@ -128,14 +130,14 @@ local function bits(self, node, entry, expression)
 end
 
 -- Returns the type of a call of a function of the library.
-function calls.known(self, node, entry, expression)
+function calls.known(self, node, entry)
     self.callees[node] = entry
-    if entry.is_bits then return bits(self, node, entry, expression) end
-    if entry.special then return special[entry.special](self, node, expression) end
+    if entry.is_bits then return bits(self, node, entry) end
+    if entry.special then return special[entry.special](self, node) end
     count(self, node, entry.operands)
     local list = {}
     for k, argument in ipairs(node.arguments) do
-        local type = expression(self, argument)
+        local type = self:expression(argument)
         if type == 'none' then return 'none' end
         if type == 'float' or type == 'double' then type = entry.on_reals and 'real' or type end
         list[k] = type
@@ -161,7 +163,7 @@ local function argument_type(symbol, type)
 end
 
 -- Returns the types of the results of another function of the script.
-function calls.own(self, node, f, name, expression)
+function calls.own(self, node, f, name)
     local unit = self.unit
     local parameters = resolve.of(f).parameters
     if #node.arguments ~= #parameters then
@@ -169,7 +171,7 @@ function calls.own(self, node, f, name, expression)
     end
     local list = {}
     for k, argument in ipairs(node.arguments) do
-        local type = expression(self, argument)
+        local type = self:expression(argument)
         if type == 'none' then return { 'none' } end
         if _G.type(type) == 'table' and type.kind == 'tuple' then
             self:refuse(argument, 'a list cannot be given to a function: give its numbers')

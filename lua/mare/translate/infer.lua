@@ -9,17 +9,20 @@
 -- Types are joined until nothing changes: a variable's type follows from all that
 -- is assigned to it, in loops too.
 
+local calls = require 'mare.translate.calls'
 local errors = require 'bindings.errors'
 local resolve = require 'mare.translate.resolve'
 local types = require 'mare.translate.types'
 local typing = require 'mare.translate.typing'
 
-local expression, number, condition = typing.expression, typing.number, typing.condition
+local expression, condition = typing.expression, typing.condition
+local number = calls.number
 
 local infer = {}
 
 local Instance = {}
 Instance.__index = Instance
+Instance.expression = expression        -- for calls.lua, below typing.lua
 
 function Instance:refuse(node, message, ...)
     errors.argument_at(('%s:%d'):format(self.resolved.chunk, node.line), message, ...)

@@ -37,14 +37,11 @@ end
 
 -- Returns, by name, functions of f that read its upvalues.
 local function upvalues(f)
-    local list, k = {}, 1
-    while true do
-        local name = debug.getupvalue(f, k)
-        if not name then return list end
-        local index = k
-        list[name] = function(g) return select(2, debug.getupvalue(g, index)) end
-        k = k + 1
+    local list = {}
+    for k, name in ipairs(text.upvalues(f)) do
+        list[name] = function(g) return select(2, debug.getupvalue(g, k)) end
     end
+    return list
 end
 
 local function outer_symbol(self, name)

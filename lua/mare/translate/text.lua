@@ -95,7 +95,8 @@ local function bytecode(f)
     end
 end
 
-local function upvalue_names(f)
+-- Returns the names of a function's upvalues, in their order.
+function text.upvalues(f)
     local names, k = {}, 1
     while true do
         local name = debug.getupvalue(f, k)
@@ -123,7 +124,7 @@ end
 
 -- Returns the tree of the function in `whole`, or nil.
 local function search(f, info, whole)
-    local list, wanted, names = tokens(whole), bytecode(f), upvalue_names(f)
+    local list, wanted, names = tokens(whole), bytecode(f), text.upvalues(f)
     for position, token in ipairs(list) do
         if token.line > info.linedefined then return nil end
         if token.line == info.linedefined and token.kind == 'keyword'

@@ -95,6 +95,6 @@ function types.key(type)
     return type.kind .. ' ' .. (type.written or type.element .. type.size)
 end
 
-types.literal = dialect.literal
+types.literal, types.of_number = dialect.literal, dialect.of_number
 
 return types

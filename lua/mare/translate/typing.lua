@@ -4,19 +4,14 @@
 local calls = require 'mare.translate.calls'
 local library = require 'mare.translate.library'
 local outer = require 'mare.translate.outer'
+local tables = require 'bindings.tables'
 local types = require 'mare.translate.types'
 
 local typing = {}
 
 local expression
 
-local function number(self, node)
-    local type = expression(self, node)
-    if type ~= 'none' and not types.is_number(type) then
-        self:refuse(node, 'a number is wanted, not %s', types.name(type))
-    end
-    return type
-end
+local number = calls.number
 
 local function condition(self, node)
     local type = expression(self, node)
@@ -34,7 +29,7 @@ local folds = {
 
 local function constant(self, node, value)
     self.constants[node] = value
-    return value % 1 == 0 and math.abs(value) < 2 ^ 53 and 'whole' or 'fraction'
+    return types.of_number(value)
 end
 
 local function power(self, node, base)
@@ -146,17 +141,10 @@ local function tuple_element(self, node, object)
     return object.element
 end
 
-local function names_of(fields)
-    local names = {}
-    for name in pairs(fields) do names[#names + 1] = name end
-    table.sort(names)
-    return table.concat(names, ', ')
-end
-
 local function record_field(self, node, object)
     local name = node.key.tag == 'string' and node.key.value
     return name and object.fields[name] or self:refuse(node, "there is no '%s' (there are: %s)",
-        tostring(name or '[...]'), names_of(object.fields))
+        tostring(name or '[...]'), tables.names(object.fields))
 end
 
 local function array_element(self, node, object)
@@ -207,11 +195,11 @@ local function call(self, node)
             node.callee.tag == 'name' and "'" .. node.callee.name .. "'" or 'something')
     end
     local entry = library.entry(value)
-    if entry then return { calls.known(self, node, entry, expression) } end
+    if entry then return { calls.known(self, node, entry) } end
     if debug.getinfo(value, 'S').what == 'C' then
         self:refuse(node, "'%s' is no function that kernels have", name:gsub('_', '.'))
     end
-    return calls.own(self, node, value, name, expression)
+    return calls.own(self, node, value, name)
 end
 
 function visit.call(self, node)
@@ -226,7 +214,7 @@ function expression(self, node)
     return type
 end
 
-typing.number, typing.condition = number, condition
+typing.condition = condition
 typing.call, typing.expression = call, expression
 
 return typing

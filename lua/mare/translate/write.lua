@@ -4,26 +4,21 @@
 local expressions = require 'mare.translate.expressions'
 local names = require 'mare.translate.names'
 local types = require 'mare.translate.types'
+local writer = require 'mare.dialect.writer'
 
 local write = {}
 
 local Writer = {}
 Writer.__index = Writer
 
-local widest = 100
 local stored_as = { half = 'mr_half', bool = 'mr_bool' }
 
 function Writer:put(node, format, ...)
-    local text = self.indent .. (select('#', ...) > 0 and format:format(...) or format)
     local line = node and node.line     -- nil in the rest of a line that is too wide
-    while #text > widest do
-        local part = text:sub(1, widest)
-        local head = part:match '^(.*,) ' or part:match '^(.*%S) '
-        if not head or #head <= #self.indent + 4 then break end
-        self.lines[#self.lines + 1] = { head, line = line }
-        text, line = self.indent .. '    ' .. text:sub(#head + 2), nil
-    end
-    self.lines[#self.lines + 1] = { text, line = line }
+    writer.wrap(self.indent, select('#', ...) > 0 and format:format(...) or format, function(text)
+        self.lines[#self.lines + 1] = { text, line = line }
+        line = nil
+    end)
 end
 
 function Writer:open(node, format, ...)
@@ -294,32 +289,38 @@ local function new(instance, unit)
     return self
 end
 
--- Returns the declarations of the arguments of a function: arrays with their counts,
--- then what it captures.
-local function arguments(self)
-    local instance, list = self.instance, {}
+-- Names the parameters, and adds the declarations of those after the first `indices`,
+-- of the counts of arrays where takes_count(symbol), and of what the function
+-- captures: add(entry, text)
+local function add_arguments(self, indices, takes_count, add)
+    local instance = self.instance
+    local function declare_as(type, name) return types.written(type) .. ' ' .. name end
     for k, symbol in ipairs(instance.resolved.parameters) do
         local type, name = instance.parameters[k], self:take(symbol.name)
         self.names_of[symbol] = name
         if type.kind == 'array' then
-            list[#list + 1] = array_text(type, name, instance.written[symbol])
+            add({ name = name, parameter = k }, array_text(type, name, instance.written[symbol]))
             self.taken[name .. '_count'] = true
-            list[#list + 1] = types.written(type.count) .. ' ' .. name .. '_count'
-        else
-            list[#list + 1] = types.written(type) .. ' ' .. name
+            if takes_count(symbol) then
+                add({ name = name .. '_count', count_of = k },
+                    declare_as(type.count, name .. '_count'))
+            end
+        elseif k > indices then
+            add({ name = name, parameter = k }, declare_as(type, name))
         end
     end
     for _, entry in ipairs(instance.captures) do
-        list[#list + 1] = types.written(entry.type) .. ' ' .. entry.text
+        add({ name = entry.text, capture = entry }, declare_as(entry.type, entry.text))
     end
-    return table.concat(list, ', ')
 end
 
 -- Returns the lines of a function that others call.
 function write.callee(instance, unit)
     local self = new(instance, unit)
-    local head, results = arguments(self), instance.results
-    local tree = instance.resolved.tree
+    local list, results, tree = {}, instance.results, instance.resolved.tree
+    add_arguments(self, 0, function() return true end, function(_, text)
+        list[#list + 1] = text
+    end)
     if #results > 1 then
         local members = {}
         for k, type in ipairs(results) do
@@ -330,7 +331,7 @@ function write.callee(instance, unit)
     end
     local written = #results == 0 and 'void' or #results == 1 and types.written(results[1])
         or instance.name .. '_results'
-    self:open(tree, 'MR_FN %s %s(%s)', written, instance.name, head)
+    self:open(tree, 'MR_FN %s %s(%s)', written, instance.name, table.concat(list, ', '))
     block(self, tree.body)
     self:close()
     return self.lines
@@ -345,24 +346,7 @@ function write.kernel(instance, unit, indices)
         given[#given + 1], list[#list + 1] = entry, text
     end
     local axes, tree = { 'x', 'y', 'z' }, instance.resolved.tree
-    for k, symbol in ipairs(instance.resolved.parameters) do
-        local type, name = instance.parameters[k], self:take(symbol.name)
-        self.names_of[symbol] = name
-        if k > indices and type.kind == 'array' then
-            add({ name = name, parameter = k },
-                array_text(type, name, instance.written[symbol]))
-            self.taken[name .. '_count'] = true
-            if instance.counted[symbol] then
-                add({ name = name .. '_count', count_of = k },
-                    types.written(type.count) .. ' ' .. name .. '_count')
-            end
-        elseif k > indices then
-            add({ name = name, parameter = k }, types.written(type) .. ' ' .. name)
-        end
-    end
-    for _, entry in ipairs(instance.captures) do
-        add({ name = entry.text, capture = entry }, types.written(entry.type) .. ' ' .. entry.text)
-    end
+    add_arguments(self, indices, function(symbol) return instance.counted[symbol] end, add)
     local beyond = {}
     for k = 1, unit.has_barrier and 0 or indices do
         local name = self:take('size_' .. axes[k])

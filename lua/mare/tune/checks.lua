@@ -7,6 +7,7 @@ local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
 local shapes = require 'mare.shapes'
 local strategies = require 'mare.tune.strategies'
+local tables = require 'bindings.tables'
 
 local checks = {}
 
@@ -39,11 +40,8 @@ local ranges = { iterations = { 1, whole = true }, early_stop = { 1 }, atol = { 
 -- ---- names ----
 
 local function check_objective(objective, allowed)
-    for _, name in ipairs(allowed) do
-        if name == objective then return end
-    end
-    table.sort(allowed)
-    errors.argument("tune: objective = '%s' (allowed: %s)", objective, table.concat(allowed, ', '))
+    if allowed[objective] then return end
+    errors.argument("tune: objective = '%s' (allowed: %s)", objective, tables.names(allowed))
 end
 
 -- Refuses names that records use for something else.
@@ -83,11 +81,7 @@ end
 -- ---- calls ----
 
 local function check(what, desc, own, wanted)
-    local allowed = {}
-    for _, list in ipairs { common, own } do
-        for name, rule in pairs(list) do allowed[name] = rule end
-    end
-    errors.fields(what, desc, allowed)
+    errors.fields(what, desc, tables.merged(common, own))
     for _, name in ipairs(wanted) do
         if desc[name] == nil then errors.argument('%s: %s is missing', what, name) end
     end
@@ -95,9 +89,7 @@ local function check(what, desc, own, wanted)
     range(what, desc, ranges)
     for name in pairs(desc.tune_params) do check_own('parameter', name) end
     check_metrics(desc)
-    local objectives = runner.objectives()
-    for name in pairs(desc.metrics or {}) do objectives[#objectives + 1] = name end
-    check_objective(desc.objective or 'time', objectives)
+    check_objective(desc.objective or 'time', tables.merged(runner.objectives, desc.metrics))
     check_files(what, desc)
 end
 
@@ -187,18 +179,15 @@ function checks.scenario(desc)
     return device
 end
 
--- Returns the names of the numbers in records.
+-- Returns the names of the numbers in records as the keys of a table.
 local function measured(known)
-    local seen, names, is_param = {}, {}, {}
-    for _, name in ipairs(known.header.tune_params_keys) do is_param[name] = true end
+    local names, is_param = {}, tables.set(known.header.tune_params_keys)
     for _, record in pairs(known.records) do
         for name, value in pairs(record) do
-            if type(value) == 'number' and not (seen[name] or is_param[name]) then
-                names[#names + 1], seen[name] = name, true
-            end
+            if type(value) == 'number' and not is_param[name] then names[name] = true end
         end
     end
-    if seen.energy then names[#names + 1] = 'pareto' end
+    names.pareto = names.energy
     return names
 end
 

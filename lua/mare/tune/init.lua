@@ -25,6 +25,7 @@ local runner = require 'mare.tune.runner'
 local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 local strategies = require 'mare.tune.strategies'
+local tables = require 'bindings.tables'
 
 -- check_keep() raises an error if keep = true could not keep anything.
 local tune = { strategies = strategies.names, sweep = require 'mare.tune.sweep',
@@ -210,10 +211,8 @@ end
 -- Does the same as tune.kernel with the arguments of Kernel Tuner's function of
 -- this name, in its order. options: the other fields, by name.
 function tune.tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params, options)
-    local desc = { kernel_name = kernel_name, kernel_source = kernel_source,
-        problem_size = problem_size, arguments = arguments, tune_params = tune_params }
-    for name, value in pairs(options or {}) do desc[name] = value end
-    return tune.kernel(desc)
+    return tune.kernel(tables.merged({ kernel_name = kernel_name, kernel_source = kernel_source,
+        problem_size = problem_size, arguments = arguments, tune_params = tune_params }, options))
 end
 
 -- Simulates a search with the records of a cache file that holds all

@@ -9,6 +9,7 @@ local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
+local tables = require 'bindings.tables'
 
 local kernel = {}
 
@@ -22,8 +23,8 @@ local maths = { strict = true, fast = true, relaxed = true }
 
 -- Returns the description for device:program with these parameters.
 local function program_of(self, params)
-    local defines, options, math = {}, { self.compiler_options }, self.math
-    for name, value in pairs(self.defines) do defines[name] = value end
+    local defines, options = tables.merged(self.defines), { self.compiler_options }
+    local math = self.math
     for name, value in pairs(params) do
         if name == 'max_registers' then
             options[#options + 1] = shapes.options(self.device.info, value)

@@ -18,6 +18,7 @@ local files = require 'bindings.files'
 local json = require 'mare.base.json'
 local space = require 'mare.tune.space'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 local results = {}
 
@@ -122,10 +123,7 @@ end
 local function rewrite(self)
     local temporary = files.temporary(self.path)
     temporary:append(header_line(self.header))
-    local keys = {}
-    for key in pairs(self.records) do keys[#keys + 1] = key end
-    table.sort(keys)
-    for _, key in ipairs(keys) do
+    for _, key in ipairs(tables.keys(self.records)) do
         temporary:append(line_of(key, self.records[key], self.header.tune_params_keys))
     end
     temporary:commit()
@@ -309,10 +307,7 @@ end
 
 -- Returns these names as a text.
 function results.own_names()
-    local names = {}
-    for name in pairs(results.own) do names[#names + 1] = name end
-    table.sort(names)
-    return table.concat(names, ', ')
+    return tables.names(results.own)
 end
 
 local function measurements(record, is_param)
@@ -344,8 +339,7 @@ end
 -- Writes the records of a tuning as a T4 file (schema 1.0.0), with times in ms.
 -- names: of the parameters. objectives: array of names.
 function results.write_t4(path, records, names, objectives)
-    local is_param, list = {}, setmetatable({}, { __jsontype = 'array' })
-    for _, name in ipairs(names) do is_param[name] = true end
+    local is_param, list = tables.set(names), setmetatable({}, { __jsontype = 'array' })
     for k, record in ipairs(records) do
         list[k] = t4_result(record, names, is_param, objectives)
     end

@@ -27,25 +27,19 @@ local most_runs = 1000      -- in one batch
 
 -- ---- objectives ----
 
-local objectives = {
+-- Those that need no metric of the script: what each is of a record.
+runner.objectives = {
     time = function(r) return r.time end,
     energy = function(r) return r.energy end,
     edp = function(r) return r.edp end,
     pareto = function(r) return r.edp end,      -- edp leads the search towards the Pareto front
 }
 
--- Returns the names of the built-in objectives.
-function runner.objectives()
-    local names = {}
-    for name in pairs(objectives) do names[#names + 1] = name end
-    return names
-end
-
 -- Returns the cost of a record, which strategies make small. It is above 0,
 -- since they compare ratios, and infinite if the candidate failed or was
 -- measured at 0 or below.
 local function cost(self, record)
-    local value, of = record[self.objective], objectives[self.objective]
+    local value, of = record[self.objective], runner.objectives[self.objective]
     if of then value = of(record) end
     if value ~= nil and type(value) ~= 'number' and record.invalidity == 'correct' then
         errors.raise('MARE_ERROR_SCRIPT', "tune: objective '%s' is a %s, a number above 0 is "
@@ -314,7 +308,7 @@ end
 -- A strategy that asks so often without a new candidate is stopped.
 local most_stale = 500
 
-local function march(self)
+local function visit_all(self)
     local search = strategies.start(self.strategy, self.space, self.strategy_options)
     local list, stale = search(), 0
     while list and stale < most_stale and #self.records < self.space.size do
@@ -388,7 +382,7 @@ function runner.run(desc)
         time_limit = o.time_limit or math.huge, energy_batch_ms = 10 }
     for key, value in pairs(desc) do self[key] = value end
     prepare(self)
-    local ok, failure = pcall(march, self)
+    local ok, failure = pcall(visit_all, self)
     if self.ahead then self.ahead:stop() end
     if not self.replay then self.results:finish() end
     if not ok then error(failure, 0) end

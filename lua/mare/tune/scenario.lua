@@ -12,6 +12,7 @@ local scenario = require 'mare.run.scenario'
 local parameters = require 'mare.shapes.parameters'
 local shapes = require 'mare.shapes'
 local simulation = require 'mare.run.simulation'
+local tables = require 'bindings.tables'
 
 local target = {}
 
@@ -71,8 +72,7 @@ local function check_keep(self, keep)
 end
 
 local function check_names(self, names)
-    local allowed, sorted = {}, {}
-    for name in pairs(self.fields) do allowed[name] = true end
+    local allowed = tables.merged(self.fields)
     for _, option in ipairs(scenario.options(self.scenario)) do
         if edges[option.key] then
             self.small[option.key] = small
@@ -80,12 +80,10 @@ local function check_names(self, names)
             allowed[option.key] = true
         end
     end
-    for name in pairs(allowed) do sorted[#sorted + 1] = name end
-    table.sort(sorted)
     for _, name in ipairs(names) do
         if not allowed[name] then
             errors.argument("tune.scenario: '%s' is no parameter of %s (there are: %s)", name,
-                self.scenario, table.concat(sorted, ', '))
+                self.scenario, tables.names(allowed))
         end
     end
 end
@@ -113,11 +111,8 @@ end
 -- ---- the simulation that is measured ----
 
 local function prepare(self, options)
-    local all = { quiet = true, device = self.device }
-    for _, list in ipairs { self.options, options } do
-        for name, value in pairs(list) do all[name] = value end
-    end
-    all.device = self.device.name
+    local all = tables.merged({ quiet = true }, self.options, options,
+        { device = self.device.name })
     local desc = scenario.load(self.scenario, all).desc
     desc.options.device = { self.device }
     return run.prepare(desc)
@@ -196,11 +191,8 @@ end
 -- See runner.lua.
 function Target:job(params)
     local fields, options = split(self, params)
-    local all = {}
-    for _, list in ipairs { self.options, options, self.small } do
-        for name, value in pairs(list) do all[name] = value end
-    end
-    return { kind = 'scenario', scenario = self.scenario, options = all,
+    return { kind = 'scenario', scenario = self.scenario,
+        options = tables.merged(self.options, options, self.small),
         fields = fields, kernels = self.kernels }
 end
 
@@ -258,14 +250,12 @@ end
 
 -- desc: as for tune.scenario, with an open device. names: of the parameters.
 function target.new(desc, names)
-    local options = {}
-    for name, value in pairs(desc.options or {}) do options[name] = value end
+    local options = tables.merged(desc.options)
     options.device = nil
     local self = setmetatable({
         scenario = desc.scenario, options = options, device = desc.device,
-        atol = desc.atol or 0, bases = {}, is_param = {}, fields = {}, small = {},
+        atol = desc.atol or 0, bases = {}, is_param = tables.set(names), fields = {}, small = {},
     }, Target)
-    for _, name in ipairs(names) do self.is_param[name] = true end
     local base = base_of(self, {}, '')
     self.sim, self.kernels = base.sim, step_kernels(base.sim, names)
     self.fields = parameters.names(self.kernels[1])       -- x and y have the same

@@ -3,6 +3,7 @@
 -- as they were given; strategies take adjacent values for similar ones.
 
 local errors = require 'bindings.errors'
+local tables = require 'bindings.tables'
 
 local space = {}
 
@@ -44,17 +45,14 @@ local function check_values(name, values)
 end
 
 local function sorted_names(params)
-    local names = {}
     for name, values in pairs(params) do
         if type(name) ~= 'string' or not name:find '^[%a_][%w_]*$' then
             errors.argument("tune: '%s' is no name of a parameter (letters, digits and _)",
                 tostring(name))
         end
         check_values(name, values)
-        names[#names + 1] = name
     end
-    table.sort(names)
-    return names
+    return tables.keys(params)
 end
 
 -- Compiles an expression such as 'block_size_x * block_size_y <= 1024' to a
@@ -63,8 +61,7 @@ function space.expression(text, names)
     local lua = tostring(text):gsub('!=', '~='):gsub('%*%*', '^')
     local chunk, problem = loadstring('return ' .. lua, '=' .. tostring(text))
     if not chunk then errors.argument("tune: '%s' is no expression: %s", text, problem) end
-    local known = {}
-    for _, name in ipairs(names) do known[name] = true end
+    local known = tables.set(names)
     return function(params)
         setfenv(chunk, setmetatable({}, { __index = function(_, name)
             if known[name] then return params[name] end

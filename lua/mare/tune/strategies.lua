@@ -8,6 +8,7 @@
 local bayes = require 'mare.tune.bayes'
 local errors = require 'bindings.errors'
 local range = require 'mare.tune.range'
+local tables = require 'bindings.tables'
 local uniform = require('mare.base.random').uniform
 
 local strategies = {}
@@ -222,17 +223,14 @@ local understood = {
 
 -- Returns the names of all strategies, sorted.
 function strategies.names()
-    local names = {}
-    for name in pairs(strategies.all) do names[#names + 1] = name end
-    table.sort(names)
-    return names
+    return tables.keys(strategies.all)
 end
 
 -- Refuses unknown strategies and options.
 function strategies.check(name, options)
     if not strategies.all[name] then
         errors.argument("tune: strategy = '%s' (allowed: %s)", tostring(name),
-            table.concat(strategies.names(), ', '))
+            tables.names(strategies.all))
     end
     local allowed, ranges = {}, {}
     for _, list in ipairs { by_all, understood[name] or {} } do

@@ -50,6 +50,8 @@ typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
 #define MR_ALIGNED(n) __align__(n)
 #ifdef MR_REGISTERS     /* a bound that NVRTC forgets where the group is told */
 #define MR_GROUP_SIZE(x, y, z)
+#elif defined MR_GROUPS_PER_UNIT   /* groups that a compute unit is to hold at a time */
+#define MR_GROUP_SIZE(x, y, z) __launch_bounds__((x) * (y) * (z), MR_GROUPS_PER_UNIT)
 #else
 #define MR_GROUP_SIZE(x, y, z) __launch_bounds__((x) * (y) * (z))
 #endif

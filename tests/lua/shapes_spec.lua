@@ -1,0 +1,25 @@
+-- What a shape tells the compiler, with a device that gives back the options.
+
+local shapes = require 'mare.shapes'
+
+local function options_on(name, shape)
+    local device = { info = { name = name, vendor = 'NVIDIA Corporation', model = 'one' } }
+    function device.program(_, program) return program.options or 'none' end
+    return shapes.program(device, shape, {})
+end
+
+describe('a shape', function()
+    it('names its resident groups where all registers are theirs anyway', function()
+        local few, many = { GROUP = 64, resident = 4 }, { GROUP = 64, resident = 6 }
+        assert.equal('--define-macro=MR_GROUPS_PER_UNIT=4', options_on('cuda:0', few))
+        assert.equal('none', options_on('cuda:0', many))
+        assert.equal('none', options_on('cuda:0', { GROUP = 64, rows = 8 }))
+        assert.equal('none', options_on('opencl:0', few))
+    end)
+
+    it('bounds registers instead where it says how many', function()
+        local bound = options_on('cuda:0', { GROUP = 64, resident = 4, max_registers = 96 })
+        assert.truthy(bound:find('MR_REGISTERS=96', 1, true))
+        assert.falsy(bound:find 'MR_GROUPS_PER_UNIT')
+    end)
+end)

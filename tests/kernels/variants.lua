@@ -120,8 +120,8 @@ local function c_grid(W, nonlinear)
         for k, v in ipairs(c_grids) do
             list[k] = { tostring(k), { GROUP = 64, W = W or v[1], METRIC = v[2], CORIOLIS = v[3],
                 FRICTION = v[4], FORCING = v[5], VISCOSITY = nonlinear and v[6] or 0,
-                NONLINEAR = nonlinear and 1 or 0, TOTAL = k % 2, OLD_AHEAD = k % 2,
-                OPEN_SIDES = k % 2 } }
+                NONLINEAR = nonlinear and 1 or 0, TOTAL = k % 2, AHEAD = k % 2, OLD_AHEAD = k % 2,
+                OPEN_SIDES = k % 2, UNROLL = 1 } }
         end
         return list
     end

@@ -21,13 +21,11 @@
 #define FACES (W + 16)
 #define CORNERS (W + 16)
 #define ROOM (W + 32)
-#define AHEAD 0
 #else
 #define CELLS (W + 2)
 #define FACES (W + 1)
 #define CORNERS (W + 3)
 #define ROOM (W + 4)
-#define AHEAD 1     /* rows are loaded one row before they are wanted */
 #endif
 
 #include "traverse/lanes.h"
@@ -48,6 +46,9 @@ MR_FN void view_columns(view *to, const MR_GLOBAL real *from, int low, int high)
 #endif
 }
 
+/* 1 or 0, of a type that adds up fast. */
+MR_FN float is_water(real depth) { return mr_select(depth > R(0.0), 1.0f, 0.0f); }
+
 MR_FN int is_open(real a, real b) { return (a > R(0.0)) & (b > R(0.0)); }
 
 /* Depth at a face; 0 where it is closed. */
@@ -60,9 +61,8 @@ MR_FN real face_depth(real a, real b) {
 MR_FN real corner_inverse(real south_west, real south_east, real north_west, real north_east) {
     real a = mr_max(south_west, R(0.0)), b = mr_max(south_east, R(0.0));
     real c = mr_max(north_west, R(0.0)), d = mr_max(north_east, R(0.0));
-    real sum = (a + d) + (b + c);
-    int wet = (a > R(0.0)) + (b > R(0.0)) + (c > R(0.0)) + (d > R(0.0));
-    return mr_select(wet > 0, (real)wet * mr_rcp(mr_max(sum, R(1e-30))), R(0.0));
+    float cells = (is_water(a) + is_water(c)) + (is_water(b) + is_water(d));
+    return (real)cells * mr_rcp(mr_max((a + d) + (b + c), R(1e-30)));
 }
 
 /* What a step knows of the whole part. */

@@ -61,7 +61,8 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
         local defines = domain.defines(host)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
-        defines.OLD_AHEAD = shape.old_ahead and 1 or 0
+        defines.AHEAD, defines.OLD_AHEAD = shape.ahead and 1 or 0, shape.old_ahead and 1 or 0
+        defines.UNROLL = shape.UNROLL or 1
         return shapes.program(device, shape, domain.program(file, { defines = defines,
             math = fast and (maths or 'fast') or 'strict' }))
     end

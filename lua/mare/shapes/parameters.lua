@@ -44,8 +44,9 @@ local rules = {
     rate = { W = wide, rows = any },
     march = { W = one_of(1, 2, 4), rows = any, resident = any, DEPTH = count(2, 16) },
     tile = { W = count(1, 16) },
-    linear = { W = narrow, rows = any, resident = any },
-    nonlinear = { W = narrow, rows = any, resident = any, old_ahead = switch },
+    linear = { W = narrow, rows = any, resident = any, ahead = switch, UNROLL = count(1, 16) },
+    nonlinear = { W = narrow, rows = any, resident = any, ahead = switch, old_ahead = switch,
+        UNROLL = count(1, 16) },
     volumes = { W = narrow, rows = any, resident = any, UNROLL = count(1, 16),
         TEAM = count(4, 1024), DEPTH = count(3, 16) },
 }

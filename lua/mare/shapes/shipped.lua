@@ -67,8 +67,8 @@ return {
     },
     nonlinear = {
         gpu = {
-            float = { W = 4, GROUP = 64, resident = 6, old_ahead = true },
-            double = { W = 4, GROUP = 64, resident = 4 },
+            float = { W = 4, GROUP = 64, resident = 6, ahead = true, old_ahead = true },
+            double = { W = 4, GROUP = 64, resident = 4, ahead = true },
         },
         cpu = { W = 256, GROUP = 1, rows = 64 },
     },

@@ -39,11 +39,11 @@ function tables.set(list)
     return set
 end
 
--- Returns list[key], which becomes an empty table if there is none.
-function tables.under(list, key)
+-- Returns list[key], which becomes an empty table with this metatable (nil: none) if there is none.
+function tables.under(list, key, metatable)
     local found = list[key]
     if not found then
-        found = {}
+        found = setmetatable({}, metatable)
         list[key] = found
     end
     return found

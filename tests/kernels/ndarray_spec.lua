@@ -115,6 +115,19 @@ for _, d in ipairs(part.devices()) do
             assert.same({ 6 - 2 * n, 9 - 3 * n }, { first:at(0), second:at(-1) })
         end
     end)
+
+    it('kernels of expressions keep no device, ' .. d.name, function()
+        local kept = setmetatable({}, { __mode = 'v' })
+        kept[1] = device.open(d.name)
+        for n = 2, 4 do
+            local x = mare.ones(n, { device = kept[1] }):eval()
+            assert.equal(2 * n, (x + x):sum():item())
+            assert.same({ 2, 2 }, (x + x):reshape(n, 1) { { 0, 2 }, 0 }:totable())
+        end
+        collectgarbage()
+        collectgarbage()
+        assert.is_nil(kept[1])
+    end)
 end
 
 it('kernels of expressions compile for CUDA', function()

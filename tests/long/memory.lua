@@ -8,18 +8,12 @@
 -- freed, and compiling leaves malloc() with pieces in between. The null device has Mare's alone.
 --     build/mare tests/long/memory.lua [CALLS [SEED [DEVICE [KIND,...]]]]
 
-local ffi = require 'ffi'
 local mare = require 'mare'
+local memory_use = require 'tests.memory_use'
 local random = require 'mare.base.random'
 
 local calls, seed = tonumber(arg[1] or 60000), tonumber(arg[2] or 1)
 local limits = { rss = 16, in_use = 4 }      -- MiB
-
-ffi.cdef [[
-    struct mare_heap { size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks,
-        fordblks, keepcost; };
-    struct mare_heap mallinfo2(void);
-]]
 
 local drawn = 0
 
@@ -121,38 +115,7 @@ function kinds.simulation()
     if draw(2) == 1 then sim:release() end
 end
 
--- ---- where the memory is ----
-
--- Returns MiB by name.
-local function measure()
-    collectgarbage()
-    collectgarbage()
-    local sums, kind = { lua = collectgarbage 'count' / 1024 }, nil
-    for line in io.lines '/proc/self/smaps' do
-        local path = line:match '^%x+%-%x+ %S+ %x+ %S+ %d+ *(.*)'
-        if path then
-            kind = path == '' and 'anonymous' or path == '[heap]' and 'heap'
-                or path:find '^%[' and 'stack' or 'files'
-        end
-        local size = tonumber(line:match '^Rss: *(%d+)')
-        if size then
-            sums[kind] = (sums[kind] or 0) + size / 1024
-            sums.rss = (sums.rss or 0) + size / 1024
-        end
-    end
-    local heap = ffi.C.mallinfo2()
-    sums.in_use = tonumber(heap.uordblks + heap.hblkhd) / 2 ^ 20
-    sums.free = tonumber(heap.fordblks) / 2 ^ 20
-    return sums
-end
-
-local columns = { 'rss', 'lua', 'in_use', 'free', 'heap', 'anonymous', 'files' }
-
-local function print_row(done, sums)
-    local cells = {}
-    for k, name in ipairs(columns) do cells[k] = ('%9.1f'):format(sums[name] or 0) end
-    print(('%7d%s'):format(done, table.concat(cells)))
-end
+-- ---- all of it ----
 
 local function kinds_asked_for()
     local names = {}
@@ -165,24 +128,16 @@ local function kinds_asked_for()
 end
 
 local names, samples = kinds_asked_for(), {}
-print('  calls' .. (' %8s'):rep(#columns):format(unpack(columns)) .. '   (MiB)')
+print('  calls' .. memory_use.head)
 for done = 1, calls do
     kinds[names[draw(#names)]]()
     if done % math.ceil(calls / 12) == 0 then
         device:wait()
-        local sums = measure()
-        print_row(done, sums)
-        samples[#samples + 1] = sums
+        samples[#samples + 1] = memory_use.measure()
+        print(('%7d%s'):format(done, memory_use.row(samples[#samples])))
     end
 end
 
--- Returns the mean in a third of the calls.
-local function mean(name, third)
-    local sum, count = 0, math.floor(#samples / 3)
-    for k = 1, count do sum = sum + samples[(third - 1) * count + k][name] end
-    return sum / count
-end
-
-local rss, in_use = mean('rss', 3) - mean('rss', 2), mean('in_use', 3) - mean('in_use', 2)
+local rss, in_use = memory_use.growth(samples, 'rss'), memory_use.growth(samples, 'in_use')
 print(('from the second third to the last: %.1f MiB more, %.1f of them in use'):format(rss, in_use))
 os.exit(rss <= limits.rss and in_use <= limits.in_use and 0 or 1)

@@ -56,10 +56,12 @@ local function elementwise(roots, device, desc)
     return compile(source, plan, 'elementwise', device, desc)
 end
 
+launches.by_device = { __mode = 'k' }       -- a list by device keeps no device that nobody else has
+
 -- Returns the kernel of flat arrays. mask: bits of the leaves that are a single
 -- element
 function launches.flat(sig, roots, device, mask, is_wide)
-    local kept = under(under(under(sig, 'flat'), device), is_wide)
+    local kept = under(under(under(sig, 'flat', launches.by_device), device), is_wide)
     local found = kept[mask]
     if not found then
         local ones = {}
@@ -72,7 +74,7 @@ end
 
 -- Returns the kernel of strided arrays with `rank` axes.
 function launches.strided(sig, roots, device, rank, is_wide)
-    local kept = under(under(under(sig, 'strided'), device), is_wide)
+    local kept = under(under(under(sig, 'strided', launches.by_device), device), is_wide)
     local found = kept[rank]
     if not found then
         found = elementwise(roots, device, { rank = rank, is_wide = is_wide })
@@ -83,8 +85,8 @@ end
 
 -- Returns the kernel of a reduction. desc: see reduce_text.of
 function launches.reduction(sig, roots, device, desc)
-    local kept = under(under(under(under(sig, desc.name), device), desc.is_wide), desc.type)
-    kept = under(under(kept, desc.scheme), desc.kept)
+    local kept = under(under(sig, desc.name, launches.by_device), device)
+    kept = under(under(under(under(kept, desc.is_wide), desc.type), desc.scheme), desc.kept)
     local found = kept[desc.reduced]
     if not found then
         desc.is_cpu = device.info.kind == 'cpu'

@@ -151,7 +151,7 @@ function straight.learn(node)
     local found = { operations = {}, leaves = {}, numbers = {}, lines = {} }
     structure.straight = false
     if not explore(node, 'root', found) or #found.leaves == 0 then return end
-    local structures, kernels = {}, {}
+    local structures, kernels = {}, setmetatable({}, launches.by_device)
     for k, operation in ipairs(found.operations) do structures[k] = operation.node.structure end
     structure.kernels = kernels
     structure.straight = assert(loadstring(write(found), '=straight'))(structures, kernels,

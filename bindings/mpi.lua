@@ -122,6 +122,7 @@ end
 local function check(self, code, what)
     if code ~= 0 then fail(self, code, what) end
 end
+World.check = check
 
 local function number(self, call)
     local out = ffi.new 'int[1]'
@@ -129,14 +130,26 @@ local function number(self, call)
     return out[0]
 end
 
+local function duplicate(self, comm)
+    local library, abi, out = self.library, self.abi, ffi.new 'uintptr_t[1]'
+    check(self, library.MPI_Comm_set_errhandler(comm, abi.errors_return), 'start')
+    check(self, library.MPI_Comm_dup(comm, out), 'start')
+    check(self, library.MPI_Comm_set_errhandler(out[0], abi.errors_return), 'start')
+    return out[0]
+end
+
 -- A communicator of Mare's own, so that no message of an embedding program is taken for ours.
 local function open(self)
-    local library, abi, out = self.library, self.abi, ffi.new 'uintptr_t[1]'
-    check(self, library.MPI_Comm_set_errhandler(abi.world, abi.errors_return), 'start')
-    check(self, library.MPI_Comm_dup(abi.world, out), 'start')
-    self.comm = out[0]
-    check(self, library.MPI_Comm_set_errhandler(self.comm, abi.errors_return), 'start')
+    self.comm = duplicate(self, self.abi.world)
     self.rank, self.size = number(self, 'MPI_Comm_rank'), number(self, 'MPI_Comm_size')
+end
+
+-- The same ranks, whose messages are never taken for those of this one. All ranks call it.
+function World:duplicate()
+    local other = {}
+    for name, value in pairs(self) do other[name] = value end
+    other.comm, other.pending, other.origin = duplicate(self, self.comm), {}, self
+    return setmetatable(other, World)
 end
 
 local function check_size(self, found)
@@ -164,10 +177,19 @@ local function begin(self)
     end
 end
 
+-- Tests of a request before the first pause: where ranks have a core each, and where they share.
+local patient_spins, crowded_spins = 2000, 20
+
+-- Says that there are more ranks than cores: who waits leaves them to others soon.
+function World:give_cores()
+    self.spins = crowded_spins
+end
+
 local function new_world(found, library, path)
     return setmetatable({ library = library, path = path, rank = found.rank, size = found.size,
         version = version_of(library), launcher = found.name, abi = abi_of.of(library),
-        flag = ffi.new 'int[1]', status = ffi.new 'uint64_t[16]', pending = {} }, World)
+        flag = ffi.new 'int[1]', status = ffi.new 'uint64_t[16]', pending = {},
+        spins = patient_spins }, World)
 end
 
 -- Joins the ranks that a launcher started; nil for a process that was started alone.
@@ -217,13 +239,11 @@ function World:receive(data, bytes, from, tag)
     return queue(self, 'MPI_Irecv', data, bytes, from or self.abi.any_source, tag)
 end
 
-local spins = 2000              -- tests before the first pause
-
 -- Gives others the core more and more: ranks may share it.
-local function pause(tries)
+local function pause(self, tries)
     if signal.came[0] ~= 0 then signal.heed() end
-    if tries < spins then return end
-    if tries < 2 * spins then ffi.C.sched_yield() else system.sleep(5e-5) end
+    if tries < self.spins then return end
+    if tries < 2 * self.spins then ffi.C.sched_yield() else system.sleep(5e-5) end
 end
 
 -- Waits for a request. what: the call, for the message of a failure.
@@ -233,7 +253,7 @@ function World:wait(list, what)
         repeat
             check(self, self.library.MPI_Test(made.request, self.flag, self.status), what)
             tries = tries + 1
-            if self.flag[0] == 0 then pause(tries) end
+            if self.flag[0] == 0 then pause(self, tries) end
         until self.flag[0] ~= 0
         self.pending[made] = nil
     end
@@ -266,6 +286,11 @@ function World:finish()
     if self.is_over then return end
     self.is_over = true
     if not self.is_guest then self.library.MPI_Finalize() end
+end
+
+-- Whether no call of MPI may be made any more.
+function World:is_closed()
+    return self.is_over or self.origin and self.origin.is_over or false
 end
 
 -- Ends all ranks with this exit status; does not return. MPI_Abort of MPICH 4.0 waits for ranks

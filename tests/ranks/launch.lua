@@ -8,6 +8,7 @@ local launch = {}
 local settings_of_all = 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 '
     .. 'OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_ALLOW_RUN_AS_ROOT=1 '
     .. 'PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe '
+    .. 'OMPI_MCA_mpi_yield_when_idle=1 POCL_MAX_PTHREAD_COUNT=1 '
 
 local mare = require('bindings.host').launcher
 

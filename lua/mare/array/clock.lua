@@ -3,7 +3,9 @@
 -- see the same maxima, so they always agree. The host sets a target and reads.
 -- base/constants.lua describes the slots.
 
+local bind = require 'mare.array.bind'
 local constants = require 'mare.base.constants'
+local here = require 'mare.ranks.here'
 local source = require 'mare.base.source'
 
 local clock = {}
@@ -32,13 +34,13 @@ function clock.new(device, precision, maxima, n, gradual)
         defines = { GROUP = self.group, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
     }))
     self.tick = self:bind('clock_tick', maxima, n)
+    self.rate = here.size > 1 and self:bind('clock_rate', maxima, n) or nil
     return self
 end
 
 function Clock:bind(kernel, maxima, n)
-    return self.program:kernel(kernel):bind {
-        clock = self.buffer, maxima = maxima, count = n, global = self.group, group = self.group,
-    }
+    return bind(self.program:kernel(kernel), { clock = self.buffer, maxima = maxima, count = n },
+        { global = self.group, group = self.group })
 end
 
 -- Returns the launch that ends a row of steps that tick themselves, which have n
@@ -49,8 +51,10 @@ end
 
 -- Replaces the maxima by these n.
 function Clock:watch(maxima, n)
-    self.tick:set('maxima', maxima)
-    self.tick:set('count', n)
+    for _, launch in ipairs { self.tick, self.rate } do
+        launch:set('maxima', maxima)
+        launch:set('count', n)
+    end
 end
 
 local function write(self, slot, ...)
@@ -70,12 +74,10 @@ function Clock:start(at)
 end
 
 -- Sets the target. Steps end exactly there or, with `held`, before the first step
--- whose dt the target would change. The maxima must belong to the state: the next dt
--- follows from them.
+-- whose dt the target would change. The next tick chooses it.
 function Clock:aim(goal, held)
     write(self, step, 0, goal)
     write(self, hold, held and 1 or 0)
-    self.tick:run()
 end
 
 -- Waits for the device, and sets in `into`: t, dt (of the next step, 0 at the
@@ -90,6 +92,7 @@ end
 
 function Clock:release()
     self.tick:release()
+    if self.rate then self.rate:release() end
     self.buffer:release()
     self.host:release()
 end

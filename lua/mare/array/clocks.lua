@@ -1,8 +1,10 @@
 -- Keeps a clock on each device of some fields (clock.lua). All of them see the same
--- maxima, so they agree to the bit.
+-- maxima, so they agree to the bit. Those of several ranks see the largest of all:
+-- its bits travel, as an integer (bindings/mpi.lua), before each tick.
 
 local clock = require 'mare.array.clock'
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 
 local clocks = {}
 
@@ -12,18 +14,20 @@ Clocks.__index = Clocks
 -- maxima: a replica of `n` signal rates; gradual: see clock.krn. Kernels of a part
 -- find the buffer of its clock in state.clock.
 function clocks.new(fields, maxima, n, gradual)
-    local self = setmetatable({ fields = fields, list = {}, other = {} }, Clocks)
+    local self = setmetatable({ fields = fields, list = {}, other = {}, maxima = maxima }, Clocks)
     for k, device in ipairs(fields.devices) do
         self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual)
         for _, s in ipairs(fields.states) do
             if s:is_on(device) then s.clock = self.list[k].buffer end
         end
     end
+    self.rate = here.size > 1 and fields:host { count = 1, label = 'signal rate' } or nil
     return self
 end
 
 -- Replaces the maxima.
 function Clocks:watch(maxima, n)
+    self.maxima = maxima
     for k, one in ipairs(self.list) do one:watch(maxima:at(k), n) end
 end
 
@@ -38,14 +42,25 @@ function Clocks:start(at)
     for k = 1, #self.list do self.list[k]:start(at) end
 end
 
--- Sets the target, as Clock:aim.
-function Clocks:aim(target, held)
-    for k = 1, #self.list do self.list[k]:aim(target, held) end
+-- Puts the largest rate of all ranks in the place of those of this one. Waits.
+local function learn_rate(self)
+    for k = 1, #self.list do self.list[k].rate:run() end
+    self.maxima:at(1):download { into = self.rate, count = 1 }
+    self.rate.data[0] = here.largest(self.rate.data[0])
+    for k = 1, #self.list do self.maxima:at(k):upload(self.rate, { count = 1 }) end
 end
 
 -- Queues what notes a step that was taken and chooses the next dt.
 function Clocks:tick()
+    if self.rate then learn_rate(self) end
     for k = 1, #self.list do self.list[k].tick:run() end
+end
+
+-- Sets the target, as Clock:aim. The maxima must belong to the state: the next dt
+-- follows from them.
+function Clocks:aim(target, held)
+    for k = 1, #self.list do self.list[k]:aim(target, held) end
+    self:tick()
 end
 
 local function describe(self, k, now)
@@ -70,6 +85,7 @@ end
 
 function Clocks:release()
     for _, one in ipairs(self.list) do one:release() end
+    if self.rate then self.rate:release() end
 end
 
 return clocks

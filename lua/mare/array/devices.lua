@@ -3,15 +3,27 @@
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local state = require 'mare.array.state'
 local system = require 'bindings.system'
 
 local devices = {}
 
+-- Returns what this rank opens of a list of devices: the one of its number among
+-- the ranks of its machine, and of CUDA's also where none is named.
+local function own_of(list)
+    if here.size == 1 then return list end
+    local entry, count = list[here.local_rank % #list + 1], 0
+    for _, b in ipairs(entry == 'auto' and device.backends() or {}) do
+        if b.name == 'cuda' and b.available then count = b.device_count end
+    end
+    return { count > 0 and ('cuda:%d'):format(here.local_rank % count) or entry }
+end
+
 -- Opens devices. list: 'cuda:0,cuda:1', or an array of names and open devices.
 -- Returns an array of open devices. A name that occurs twice is opened once, and
 -- of devices that are open under it the last is used. Two handles of one device
--- count as two devices.
+-- count as two devices. Each of several ranks opens one of the list.
 function devices.open(list)
     if type(list) ~= 'table' then
         local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
@@ -22,7 +34,7 @@ function devices.open(list)
         errors.usage "option --device: a name such as 'cuda:0' or 'auto' is wanted"
     end
     local opened, by_name = {}, {}
-    for k, entry in ipairs(list) do
+    for k, entry in ipairs(own_of(list)) do
         if type(entry) == 'string' then
             by_name[entry] = by_name[entry] or errors.option('device', device.shared, entry)
             entry = by_name[entry]
@@ -32,9 +44,34 @@ function devices.open(list)
     return opened
 end
 
--- Sets part.device of all parts, round robin.
+-- Returns the devices of all ranks, for choices that are the same on all: of those
+-- of others only { info = { kind } }.
+function devices.everywhere(list)
+    if here.size == 1 then return list end
+    local kinds, found = {}, {}
+    for k, d in ipairs(list) do kinds[k] = d.info.kind end
+    for _, others in ipairs(here.all(kinds)) do
+        for _, kind in ipairs(others) do found[#found + 1] = { info = { kind = kind } } end
+    end
+    return found
+end
+
+-- Sets part.device of this rank's parts, round robin, and part.rank of others'.
+-- Ranks have neighbouring parts, and as many of them as can be.
 function devices.assign(parts, list)
-    for k, part in ipairs(parts) do part.device = list[(k - 1) % #list + 1] end
+    local own = 0
+    if #parts < here.size then
+        errors.usage('option --decompose: it makes %d parts, fewer than the %d ranks', #parts,
+            here.size)
+    end
+    for k, part in ipairs(parts) do
+        local rank = math.floor((k - 1) * here.size / #parts)
+        if rank == here.rank then
+            part.device, own = list[own % #list + 1], own + 1
+        else
+            part.rank = rank
+        end
+    end
 end
 
 local function gib(bytes)
@@ -73,9 +110,11 @@ end
 function devices.check(parts, scheme, precision)
     local needed, largest = {}, {}
     for _, part in ipairs(parts) do
-        local one, both = state.size(part, scheme, precision)
-        needed[part.device] = (needed[part.device] or 0) + both
-        largest[part.device] = math.max(largest[part.device] or 0, one)
+        if part.device then
+            local one, both = state.size(part, scheme, precision)
+            needed[part.device] = (needed[part.device] or 0) + both
+            largest[part.device] = math.max(largest[part.device] or 0, one)
+        end
     end
     for d, bytes in pairs(needed) do
         devices.check_kind(d, 'a simulation')

@@ -3,6 +3,8 @@
 -- The buffer of a part begins with a column of one number for each of its own
 -- entries. The next columns follow.
 
+local here = require 'mare.ranks.here'
+
 local entries = {}
 
 local Entries = {}
@@ -47,14 +49,26 @@ local function each(self, share, f)
     end
 end
 
--- Waits for what was taken last. Returns an array of the numbers of each entry, one
--- after the other.
-function Entries:list()
-    local list = {}
+-- Returns the numbers of this rank's entries, and their places in the whole list.
+local function own(self)
+    local values, places = {}, {}
     for _, done in ipairs(self.done) do done:wait() end
     for _, share in ipairs(self.shares) do
         local data = share.host.data
-        each(self, share, function(at, from) list[at] = data[from - 1] end)
+        each(self, share, function(at, from)
+            values[#values + 1], places[#places + 1] = data[from - 1], at
+        end)
+    end
+    return { values, places }
+end
+
+-- Waits for what was taken last. Returns an array of the numbers of each entry, one
+-- after the other, on all ranks.
+function Entries:list()
+    local list = {}
+    for _, share in ipairs(here.all(own(self))) do
+        local values, places = share[1], share[2]
+        for k, at in ipairs(places) do list[at] = values[k] end
     end
     return list
 end

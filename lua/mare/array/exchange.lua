@@ -1,13 +1,15 @@
 -- Fills the ghost cells of all parts: from the neighbour, or by the rule of the boundary. First
 -- all x sides over interior rows, then all y sides over the full width, so that corners arrive in
 -- two hops. One kernel launch fills both sides of a part along an axis. A neighbour on the same
--- device is read in place; of one elsewhere the strip is copied into a buffer of this device
--- first, and read from there.
+-- device is read in place; of one elsewhere the strip is brought into a buffer of this device
+-- first, in the way that transports.lua finds for the two, and read from there.
 
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
+local here = require 'mare.ranks.here'
 local source = require 'mare.base.source'
+local transports = require 'mare.array.transports'
 
 local exchange = {}
 
@@ -30,6 +32,8 @@ local axes = {
     { name = 'x', low = 'west', high = 'east' },
     { name = 'y', low = 'south', high = 'north' },
 }
+
+local first_tag = 16        -- of messages between ranks
 
 local side_fields = { west = 'any', east = 'any', south = 'any', north = 'any' }
 
@@ -106,34 +110,77 @@ local function strip_in_place(self, axis, from, low)
         along = e.along, across = e.across, plane = from.layout.plane }
 end
 
--- The same through a packed buffer on the device of `to`; the copy is added to `copies`.
-local function strip_staged(self, axis, from, to, low, copies)
+-- The same as a box that is brought elsewhere, and how it lies there, packed.
+local function strip_to_move(self, axis, from, low)
     local place, lines = strip_in_place(self, axis, from, low), extent(axis, from.layout).lines
     local halo, fields, size = from.layout.halo, from.layout.fields, from.element
     local width, height = halo, lines
     if axis.name == 'y' then width, height = lines, halo end
-    local buffer = to.device:buffer { type = from.precision, count = halo * lines * fields,
-        label = string.format('ghosts of part %d from %d', to.part.index, from.part.index) }
-    copies[#copies + 1] = { from = from[self.which], to = buffer, region = {
+    local packed = { x = { along = 1, across = halo }, y = { along = lines, across = 1 } }
+    return { buffer = place.buffer, type = from.precision, count = halo * lines * fields, region = {
         width = width * size, height = height, depth = fields,
         src_offset = place.origin * size, src_pitch = from.layout.stride * size,
         src_slice = from.layout.plane * size,
-    } }
-    local packed = { x = { along = 1, across = halo }, y = { along = lines, across = 1 } }
-    return { buffer = buffer, origin = 0, along = packed[axis.name].along,
-        across = packed[axis.name].across, plane = halo * lines }
+    } }, { origin = 0, along = packed[axis.name].along, across = packed[axis.name].across,
+        plane = halo * lines }
+end
+
+-- Messages to a side of a part have a number of their own.
+local function tag_of(part, side)
+    for k, name in ipairs(grid.sides) do
+        if name == side then return first_tag + 4 * (part.index - 1) + k - 1 end
+    end
+end
+
+local function label_of(to, from)
+    return ('ghosts of part %d from %d'):format(to.part.index, from.part.index)
+end
+
+-- The link that brings the strip of another part to a side of this one; it is added to `links`.
+local function link_to(self, axis, to, side, from, links)
+    local strip, packed = strip_to_move(self, axis, from, side == axis.low)
+    local label = label_of(to, from)
+    local link
+    if transports.between(from, to) == 'copy' then
+        link = transports.copy(strip, to.device, label)
+    else
+        link = transports.receive({ device = to.device, type = strip.type, count = strip.count },
+            from.rank, tag_of(to.part, side), label)
+    end
+    links[#links + 1] = link
+    packed.buffer = link.buffer
+    return packed
+end
+
+-- The part beyond a side, nil where there is a boundary.
+local function neighbour(self, s, side)
+    if s.part.edge[side] and self.boundaries[side] ~= 'periodic' then return nil end
+    return self.of_part[s.part.neighbours[side]]
+end
+
+-- Adds the links that bring strips of a part to neighbours on other ranks.
+local function add_sends(self, axis, from, links)
+    for _, side in ipairs { axis.low, axis.high } do
+        local to = neighbour(self, from, side)
+        if to and to:is_elsewhere() then
+            local there = side == axis.low and axis.high or axis.low
+            local strip = strip_to_move(self, axis, from, there == axis.low)
+            links[#links + 1] = transports.send(strip, to.rank, tag_of(to.part, there),
+                label_of(to, from))
+        end
+    end
 end
 
 -- Kind and source of one side's ghost cells. Where nothing is copied the source is a place holder.
-local function side_of(self, axis, to, side, copies)
-    local kind, low = self.boundaries[side], side == axis.low
-    if to.part.edge[side] and kind ~= 'periodic' then
-        return { kind = kinds[kind] or self.beyond_open, buffer = to[self.which], origin = 0,
-            along = 0, across = 0, plane = 0 }
+local function side_of(self, axis, to, side, links)
+    local from = neighbour(self, to, side)
+    if not from then
+        return { kind = kinds[self.boundaries[side]] or self.beyond_open, buffer = to[self.which],
+            origin = 0, along = 0, across = 0, plane = 0 }
     end
-    local from = self.states[to.part.neighbours[side]]
-    local strip = from:is_on(to.device) and strip_in_place(self, axis, from, low)
-        or strip_staged(self, axis, from, to, low, copies)
+    local strip = transports.between(from, to) == 'place'
+        and strip_in_place(self, axis, from, side == axis.low)
+        or link_to(self, axis, to, side, from, links)
     strip.kind = copy
     return strip
 end
@@ -152,10 +199,10 @@ local function line_end(side)
 end
 
 -- The launch that fills both ends of a part along an axis, and whether a step can do without it.
-local function launch_of(self, axis, to, copies, kernel)
+local function launch_of(self, axis, to, links, kernel)
     local e, layout = extent(axis, to.layout), to.layout
-    local low = side_of(self, axis, to, axis.low, copies)
-    local high = side_of(self, axis, to, axis.high, copies)
+    local low = side_of(self, axis, to, axis.low, links)
+    local high = side_of(self, axis, to, axis.high, links)
     local is_idle = to.around and to.around[axis.name]
         or self.has_shut_walls and low.kind == mirror and high.kind == mirror
     local launch = kernel:bind {
@@ -183,7 +230,8 @@ end
 function exchange.new(fields, boundaries, scheme, which, fraction)
     local states = fields.states
     local self = setmetatable({
-        states = states, boundaries = boundaries, grid = fields.grid,
+        states = states, of_part = fields.of_part, devices = fields.devices,
+        boundaries = boundaries, grid = fields.grid,
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
         has_shut_walls = scheme.has_shut_walls,
@@ -192,14 +240,16 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     local program = source.program('array/halo.krn', {
         defines = { MARE_REAL = fields.precision, HALO = fields.halo } })
     for k, axis in ipairs(axes) do
-        local copies, launches, needed = {}, {}, {}
+        local links, launches, needed = {}, {}, {}
         for n, s in ipairs(states) do
-            local launch, is_idle = launch_of(self, axis, s, copies,
+            local launch, is_idle = launch_of(self, axis, s, links,
                 fields:kernel(s.device, program, 'halo'))
             launches[n] = launch
             if not is_idle then needed[#needed + 1] = launch end
+            add_sends(self, axis, s, links)
         end
-        self.axes[k] = { copies = copies, launches = launches, needed = needed }
+        self.axes[k] = { links = links, launches = launches, needed = needed,
+            is_staged = here.size > 1 and #links > 0 }
     end
     self.open, self.shown = {}, {}
     for _, s in ipairs(scheme.ghosts and states or {}) do
@@ -209,15 +259,22 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     return self
 end
 
--- Queues everything; only a copy between devices waits. is_shown: for output, not for a step, which
--- may do without some ghost cells: behind walls that are shut, and where a part goes `around`.
+-- Moves the strips of an axis. Between ranks the host waits for its devices, and for the others.
+local function move(self, axis)
+    local links = axis.links
+    for k = 1, #links do links[k]:pack() end
+    for k = 1, axis.is_staged and #self.devices or 0 do self.devices[k].stream:wait() end
+    for k = 1, #links do links[k]:start() end
+    for k = 1, #links do links[k]:finish() end
+end
+
+-- Queues everything; only what moves between devices or ranks waits. is_shown: for output, not for
+-- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
+-- `around`.
 function Exchange:run(is_shown)
     for a = 1, 2 do
         local axis = self.axes[a]
-        for k = 1, #axis.copies do
-            local c = axis.copies[k]
-            c.to:copy_region(c.from, c.region)
-        end
+        if #axis.links > 0 then move(self, axis) end
         local launches = is_shown and axis.launches or axis.needed
         for k = 1, #launches do launches[k]:run() end
     end
@@ -228,7 +285,7 @@ end
 function Exchange:release()
     for _, axis in ipairs(self.axes) do
         for _, launch in ipairs(axis.launches) do launch:release() end
-        for _, c in ipairs(axis.copies) do c.to:release() end
+        for _, link in ipairs(axis.links) do link:release() end
     end
     for _, list in ipairs { self.open, self.shown } do
         for _, launch in ipairs(list) do launch:release() end

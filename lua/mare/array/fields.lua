@@ -18,6 +18,7 @@
 -- Launches are bound once and run often, without garbage. This room alone knows
 -- which parts there are and where they lie.
 
+local collection = require 'mare.ranks.collection'
 local copies = require 'mare.array.copies'
 local entries = require 'mare.array.entries'
 local errors = require 'bindings.errors'
@@ -34,11 +35,11 @@ local fields = {}
 local Fields = {}
 Fields.__index = Fields
 
--- Returns the devices of the parts, each once.
+-- Returns the devices of this rank's parts, each once.
 local function devices_of(parts)
     local list, seen = {}, {}
     for _, part in ipairs(parts) do
-        if not seen[part.device] then
+        if part.device and not seen[part.device] then
             list[#list + 1], seen[part.device] = part.device, true
         end
     end
@@ -46,21 +47,33 @@ local function devices_of(parts)
 end
 
 -- Allocates fields, filled with zeros. desc: { grid, parts = of grid:split, each
--- with its device, names, precision = 'float', halo = ghost cells on each side
--- (0), buffers = how many of `now`, `other` and `third` each part has (1), packed
--- = whether rows follow each other without padding, label }
+-- with its device or its rank, if that is another, as of devices.assign, names,
+-- precision = 'float', halo = ghost cells on each side (0), buffers = how many of
+-- `now`, `other` and `third` each part has (1), packed = whether rows follow each
+-- other without padding, label }
 function fields.new(desc)
     local self = setmetatable({
-        grid = desc.grid, parts = desc.parts, names = desc.names, states = {}, programs = {},
+        grid = desc.grid, parts = desc.parts, names = desc.names, programs = {},
+        states = {}, of_part = {},      -- of this rank, and of all by their index
         precision = desc.precision or 'float', halo = desc.halo or 0,
         devices = devices_of(desc.parts), element = state.bytes[desc.precision or 'float'],
     }, Fields)
+    local wanted = { fields = #desc.names, halo = self.halo, precision = self.precision,
+        buffers = desc.buffers or 1, packed = desc.packed, label = desc.label }
     for k, part in ipairs(desc.parts) do
-        self.states[k] = state.new(part, { fields = #desc.names, halo = self.halo,
-            precision = self.precision, buffers = desc.buffers or 1, packed = desc.packed,
-            label = desc.label })
+        if part.device then
+            self.of_part[k] = state.new(part, wanted)
+            table.insert(self.states, self.of_part[k])
+        else
+            self.of_part[k] = state.elsewhere(part, wanted)
+        end
     end
     return self
+end
+
+-- Returns whether the grid is one part.
+function Fields:is_whole()
+    return #self.parts == 1
 end
 
 -- Allocates other fields over the same parts. desc: as for fields.new, without
@@ -106,20 +119,20 @@ end
 -- Returns the memory of a part that holds the fields: fields can be arguments of
 -- map().
 function Fields:on(own)
-    local s = self.states[own.part.index]
+    local s = self.of_part[own.part.index]
     return s[s.present]
 end
 
 -- Returns an argument of map() that stands for buffer `which` of a part, even when
 -- another one holds the fields.
 function Fields:buffer(which)
-    return { on = function(_, own) return self.states[own.part.index][which] end }
+    return { on = function(_, own) return self.of_part[own.part.index][which] end }
 end
 
 -- Returns where a part has a field in that memory: the element of its first own
 -- cell, and how many elements a row has.
 function Fields:place(own, name)
-    local l = self.states[own.part.index].layout
+    local l = self.of_part[own.part.index].layout
     return l:offset(self:index(name), 0, 0), l.stride
 end
 
@@ -185,10 +198,27 @@ end
 -- Makes what brings planes to the host: gather.lua.
 function Fields:gather(desc) return gather.new(self, desc) end
 
--- Brings field k, from 1, of the whole grid into host memory, x fastest. Waits for
--- the devices.
+-- Makes what brings a box of bytes of each part to rank 0, or to all ranks.
+local function new_collection(self, count, everywhere, box_of, ...)
+    local boxes = {}
+    for k, s in ipairs(self.of_part) do boxes[k] = box_of(s, ...) end
+    return collection.new(boxes, count * self.element, everywhere)
+end
+
+-- Of host memory or a C array.
+local function pointer_of(host)
+    return type(host) == 'table' and host.data or host
+end
+
+-- Brings field k, from 1, of the whole grid into host memory, x fastest, on all
+-- ranks. Waits for the devices.
 function Fields:download(k, host)
-    for _, s in ipairs(self.states) do s:download(k - 1, host, self.grid.nx) end
+    local nx = self.grid.nx
+    self.whole = self.whole or new_collection(self, self.grid.cells, true, state.own_box, nx)
+    for _, s in ipairs(self.states) do
+        s:download(k - 1, host, self.whole:region(s.part.index))
+    end
+    self.whole:run(pointer_of(host))
 end
 
 local function padded(self)
@@ -201,14 +231,29 @@ function Fields:saved_count()
     return width * height * #self.names
 end
 
+local function saved_on(self, everywhere)
+    self.saved = self.saved or {}
+    self.saved[everywhere] = self.saved[everywhere]
+        or new_collection(self, self:saved_count(), everywhere, state.saved_box, padded(self))
+    return self.saved[everywhere]
+end
+
 -- Writes all fields of the whole grid, with the ghost cells around it, from buffer
 -- `which` (nil: the one that holds them) into host memory from element `first` on,
--- one plane after the other. Waits for the devices.
-function Fields:save(host, which, first)
-    local width, height = padded(self)
-    for _, s in ipairs(self.states) do
-        s:save(host, width, height, which or s.present, first or 0)
+-- one plane after the other. Waits for the devices. Only rank 0 gets them, or all
+-- ranks with `everywhere`; the others need no memory.
+function Fields:save(host, which, first, everywhere)
+    local saved = saved_on(self, everywhere or false)
+    local shift, into = (first or 0) * self.element, host
+    if not saved.is_whole then
+        self.parcel = self.parcel or self:host { label = 'saved cells',
+            count = saved.bytes / self.element }
+        into = self.parcel
     end
+    for _, s in ipairs(self.states) do
+        s:save(into, which or s.present, saved:region(s.part.index, shift))
+    end
+    saved:run(pointer_of(into), shift)
 end
 
 -- Reads what save() has written.
@@ -250,6 +295,7 @@ end
 
 function Fields:release()
     for _, s in ipairs(self.states) do s:release() end
+    if self.parcel then self.parcel:release() end
 end
 
 return fields

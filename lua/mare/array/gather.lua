@@ -4,8 +4,11 @@
 -- while the next steps are computed. The steps only wait for the kernels. A slot
 -- may be read once its events have passed. On a CPU the memory of the device is
 -- that of the host: fields are copied into the slot at once, and the steps wait
--- for that one copy.
+-- for that one copy. Of several ranks rank 0 gets the box, or all do; then take()
+-- waits until it is there.
 
+local collection = require 'mare.ranks.collection'
+local here = require 'mare.ranks.here'
 local pieces = require 'mare.array.pieces'
 local samples = require 'mare.array.samples'
 
@@ -14,27 +17,32 @@ local gather = {}
 local Gather = {}
 Gather.__index = Gather
 
--- Returns the region of a slot that the samples of a piece fill.
-local function region(self, piece)
+-- Returns the box of a slot that the planes of a piece fill, in bytes.
+local function box_of(self, piece)
     local c, size = self.cells, self.fields.element
+    return { rank = piece.state.rank, width = piece.columns * size, height = piece.rows,
+        depth = #self.planes, dst_offset = (piece.row * c.nx + piece.column) * size,
+        dst_pitch = c.nx * size, dst_slice = c.nx * c.ny * size }
+end
+
+-- Returns the region of a slot that the samples of a piece fill; place: where.
+local function region(piece, place)
     return {
-        width = piece.columns * size, height = piece.rows, depth = #self.planes,
-        src_slice = piece.columns * piece.rows * size,
-        dst_offset = (piece.row * c.nx + piece.column) * size, dst_pitch = c.nx * size,
-        dst_slice = c.nx * c.ny * size,
+        width = place.width, height = place.height, depth = place.depth,
+        src_slice = place.width * piece.rows, dst_offset = place.dst_offset,
+        dst_pitch = place.dst_pitch, dst_slice = place.dst_slice,
     }
 end
 
 -- Returns the region of each field that goes from the device to the slot at once.
-local function direct_regions(self, piece)
-    local l, c, size, list = piece.state.layout, self.cells, self.fields.element, {}
+local function direct_regions(self, piece, place)
+    local l, size, list = piece.state.layout, self.fields.element, {}
     for n, plane in ipairs(self.planes) do
         list[n] = {
-            width = piece.columns * size, height = piece.rows,
+            width = place.width, height = place.height,
             src_offset = l:offset(self.fields:index(plane.field), piece.i, piece.j) * size,
-            src_pitch = l.stride * size,
-            dst_offset = (((n - 1) * c.ny + piece.row) * c.nx + piece.column) * size,
-            dst_pitch = c.nx * size,
+            src_pitch = l.stride * size, dst_pitch = place.dst_pitch,
+            dst_offset = place.dst_offset + (n - 1) * place.dst_slice,
         }
     end
     return list
@@ -50,6 +58,22 @@ local function is_direct(self, piece)
     return true
 end
 
+-- Makes what brings the pieces of all ranks together. Returns the own pieces, each
+-- with its place in the memory of this rank.
+local function collect_pieces(self, list, everywhere)
+    local boxes, own = {}, {}
+    for k, piece in ipairs(list) do boxes[k] = box_of(self, piece) end
+    local bytes = self.cells.nx * self.cells.ny * #self.planes * self.fields.element
+    self.collection = collection.new(boxes, bytes, everywhere)
+    for k, piece in ipairs(list) do
+        if not piece.state:is_elsewhere() then
+            piece.place = self.collection:region(k)
+            own[#own + 1] = piece
+        end
+    end
+    return own
+end
+
 -- Divides the pieces into those that kernels sample and those that are copied at
 -- once.
 local function take_pieces(self, list)
@@ -57,10 +81,10 @@ local function take_pieces(self, list)
     self.direct, self.staged = {}, staged
     for _, piece in ipairs(list) do
         if is_direct(self, piece) then
-            piece.regions = direct_regions(self, piece)
+            piece.regions = direct_regions(self, piece, piece.place)
             table.insert(self.direct, piece)
         else
-            piece.region = region(self, piece)
+            piece.region = region(piece, piece.place)
             table.insert(staged, piece)
         end
     end
@@ -79,7 +103,8 @@ local function new_streams(self)
 end
 
 -- Allocates and binds everything. desc: { planes = as for samples.lua, cells = {
--- i0, j0, nx, ny, step } (nil: all) or points = { { i, j }, ... }, slots (1) }
+-- i0, j0, nx, ny, step } (nil: all) or points = { { i, j }, ... }, slots (1),
+-- everywhere = whether all ranks want it }
 function gather.new(fields, desc)
     local grid, points = fields.grid, desc.points
     local self = setmetatable({
@@ -89,11 +114,12 @@ function gather.new(fields, desc)
         slot_count = desc.slots or 1,
     }, Gather)
     new_streams(self)
-    take_pieces(self, points and pieces.of_points(fields.states, points)
-        or pieces.of_box(fields.states, self.cells))
+    local list = points and pieces.of_points(fields.of_part, points)
+        or pieces.of_box(fields.of_part, self.cells)
+    take_pieces(self, collect_pieces(self, list, desc.everywhere))
     for slot = 1, self.slot_count do
         self.slots[slot] = fields:host { label = 'output',
-            count = self.cells.nx * self.cells.ny * #self.planes }
+            count = math.max(1, self.collection.bytes / fields.element) }
     end
     return self
 end
@@ -125,6 +151,13 @@ local function copy_directly(self, slot)
     end
 end
 
+-- Brings the pieces of all ranks together. Waits for the devices.
+local function collect(self, slot)
+    if here.size == 1 then return end
+    for _, one in ipairs(self.streams) do one.done[slot]:wait() end
+    self.collection:run(self.slots[slot].data)
+end
+
 -- Queues everything. The slot must be free.
 function Gather:take(slot)
     for _, one in ipairs(self.streams) do
@@ -142,6 +175,12 @@ function Gather:take(slot)
         one.stream:flush()
     end
     self.last = slot
+    collect(self, slot)
+end
+
+-- Returns whether a slot of this rank holds the box.
+function Gather:is_whole()
+    return self.collection.is_whole
 end
 
 -- Returns the addresses of the events for which another thread must wait before it

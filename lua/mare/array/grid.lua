@@ -159,6 +159,24 @@ local function check_split(self, px, py)
     end
 end
 
+-- Returns the numbers of parts along x and y that divide the grid among so many
+-- with the shortest edges between them.
+function Grid:division(count)
+    local best, px, py = math.huge, nil, nil
+    for p = 1, count do
+        local q = count / p
+        local fits = q % 1 == 0 and math.floor(self.nx / p) >= 2 * self.halo
+            and math.floor(self.ny / q) >= 2 * self.halo
+        local edges = (p - 1) * self.ny + (q - 1) * self.nx
+        if fits and edges < best then best, px, py = edges, p, q end
+    end
+    if not px then
+        fail('%d x %d cells cannot be divided among %d ranks: a part needs at least %d x %d',
+            self.nx, self.ny, count, 2 * self.halo, 2 * self.halo)
+    end
+    return px, py
+end
+
 -- Returns an array of parts, from west to east and then from south to north:
 -- { index, ix, iy, nx, ny, i0, j0 (its first cell), cells (the mean of all parts),
 -- neighbours = { west = index, ... } in a domain that is periodic everywhere, edge

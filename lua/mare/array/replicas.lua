@@ -4,9 +4,11 @@
 --
 --     r:share(range)     says which elements each part owns, and r:exchange()
 --                        copies them to the other devices
---     r:collect()        copies everything to the first device
+--     r:collect()        copies everything to the first device of rank 0
 --     r:adopt { ... }    makes launches that merge the copy of another device
 
+local collection = require 'mare.ranks.collection'
+local here = require 'mare.ranks.here'
 local map = require 'mare.array.map'
 local tables = require 'bindings.tables'
 
@@ -15,19 +17,44 @@ local replicas = {}
 local Replicas = {}
 Replicas.__index = Replicas
 
+-- Returns how many devices each rank has, and all have.
+local function count_devices(fields)
+    local counts, sum = here.all(#fields.devices), 0
+    for _, count in ipairs(counts) do sum = sum + count end
+    return counts, sum
+end
+
+-- Makes what brings the copies of other ranks' devices to rank 0.
+local function new_collection(self, desc, counts)
+    local boxes, first, bytes = {}, 0, desc.count * self.buffers[1].element
+    for rank, count in ipairs(counts) do
+        boxes[rank] = { rank = rank - 1, width = bytes, height = count, depth = 1,
+            dst_offset = first * bytes, dst_pitch = bytes, dst_slice = 0 }
+        first = first + count
+    end
+    self.collection = collection.new(boxes, first * bytes)
+    self.host = self.fields:host { type = desc.type, label = desc.label,
+        count = desc.count * self.collection.bytes / bytes }
+end
+
 -- Allocates the copies. desc: { type, count, label, values = a list of all elements
--- (nil: they are undefined), collected = whether the first device has room for the
--- copies of all, with its own in front }
+-- (nil: they are undefined), collected = whether the first device of rank 0 has room
+-- for the copies of all, with its own in front }
 function replicas.new(fields, desc)
     local self = setmetatable({ fields = fields, buffers = {}, count = desc.count,
         segments = {} }, Replicas)
+    local counts
+    if desc.collected then
+        counts, self.layers = count_devices(fields)
+    end
     for k, device in ipairs(fields.devices) do
-        local copies = desc.collected and k == 1 and #fields.devices or 1
+        local copies = desc.collected and k == 1 and here.rank == 0 and self.layers or 1
         local b = device:buffer { type = desc.type, count = copies * desc.count,
             label = desc.label }
         if desc.values then b:upload(desc.values) end
         self.buffers[k], self.buffers[device] = b, b
     end
+    if desc.collected and here.size > 1 then new_collection(self, desc, counts) end
     return self
 end
 
@@ -81,8 +108,32 @@ function Replicas:exchange()
     end
 end
 
--- Copies everything to the first device, one copy after the other.
+-- Brings the copies of other ranks to the first device of rank 0, behind those of
+-- its own devices. Waits.
+local function collect_ranks(self)
+    local first = here.rank == 0 and #self.buffers or 0
+    for k = 1, here.rank > 0 and #self.buffers or 0 do
+        self.buffers[k]:download_region(self.host, { width = self.host.size / #self.buffers,
+            height = 1, dst_offset = (k - 1) * self.host.size / #self.buffers })
+    end
+    self.collection:run(self.host.data)
+    if here.rank > 0 then return end
+    local bytes = self.host.size / self.layers
+    self.buffers[1]:upload_region(self.host, { width = (self.layers - first) * bytes, height = 1,
+        src_offset = first * bytes, dst_offset = first * bytes })
+end
+
+-- Copies everything to the first device of rank 0, one copy after the other.
 function Replicas:collect()
+    if self.collection then
+        if here.rank == 0 then self:collect_devices() end
+        return collect_ranks(self)
+    end
+    self:collect_devices()
+end
+
+-- The same for the devices of this rank.
+function Replicas:collect_devices()
     self.collections = self.collections or {}
     for k = 2, #self.buffers do
         self.collections[k] = self.collections[k]
@@ -127,6 +178,7 @@ end
 
 function Replicas:release()
     for _, b in ipairs(self.buffers) do b:release() end
+    if self.host then self.host:release() end
 end
 
 return replicas

@@ -1,11 +1,14 @@
 -- Sums the rows of the grid, on the devices and without stopping them. The order of
 -- every sum follows from the whole grid, so its bits do not depend on how the grid
 -- is split: a part continues the sums of a row where its western neighbour has
--- left them (kernels/array/sums.krn). One number per row comes to the host.
+-- left them (kernels/array/sums.krn), be it on another device or rank. One number
+-- per row comes to the host, on all ranks.
 
+local collection = require 'mare.ranks.collection'
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
 local source = require 'mare.base.source'
+local transports = require 'mare.array.transports'
 
 local row_sums = {}
 
@@ -27,14 +30,30 @@ local function bind_sums(self, piece, sums)
     return launches
 end
 
+-- Makes what brings the sums of each row of parts to all ranks. Their last parts
+-- have them.
+local function new_bands(self)
+    local boxes, ny, count = {}, self.fields.grid.ny, #self.sources
+    for _, s in ipairs(self.fields.of_part) do
+        local part = s.part
+        if part.edge.east then
+            boxes[#boxes + 1] = { rank = part.rank, width = 8 * part.ny, height = count, depth = 1,
+                dst_offset = 8 * part.j0, dst_pitch = 8 * ny, dst_slice = 0 }
+            self.band_of[part.index] = #boxes
+        end
+    end
+    self.bands = collection.new(boxes, 8 * count * ny, true)
+end
+
 -- Makes what the last part of a row of parts does: { totals of each sum, launches,
 -- region on the host }.
 local function new_end(self, piece, sums)
-    local s, rows, ny, count = piece.state, piece.rows, self.fields.grid.ny, #self.sources
+    local s, rows, count = piece.state, piece.rows, #self.sources
+    local place = self.bands:region(self.band_of[s.part.index])
     local band = { device = s.device, launches = {},
         totals = s.device:buffer { type = 'double', count = count * rows, label = 'integrals' },
-        region = { width = 8 * rows, height = count, src_pitch = 8 * rows, dst_pitch = 8 * ny,
-            dst_offset = 8 * piece.row } }
+        region = { width = 8 * rows, height = count, src_pitch = 8 * rows,
+            dst_pitch = place.dst_pitch, dst_offset = place.dst_offset } }
     for n = 1, count do
         band.launches[n] = map.new(self.fields, { pieces = { piece }, program = self.program,
             kernel = 'row_totals', global = function() return rows end,
@@ -43,9 +62,22 @@ local function new_end(self, piece, sums)
     return band
 end
 
+local first_tag = 2 ^ 14        -- of messages between ranks
+
+-- Makes what brings the sums from, or to, a neighbour on another rank.
+local function new_link(self, s, side, sums)
+    local other = self.fields.of_part[s.part.neighbours[side]]
+    if s.part.edge[side] or not other:is_elsewhere() then return nil end
+    local strip = { buffer = sums, device = s.device, type = 'double', count = sums.count }
+    if side == 'east' then
+        return transports.send(strip, other.rank, first_tag + other.part.index, 'integrals')
+    end
+    return transports.receive(strip, other.rank, first_tag + s.part.index, 'integrals')
+end
+
 -- Makes what each part does, from west to east: { launches, copy = { to, from } if
--- its western neighbour is on another device, band = of new_end if it is the last
--- of its row }.
+-- its western neighbour is on another device, receive and send if that and the
+-- eastern one are on other ranks, band = of new_end if it is the last of its row }.
 local function new_chain(self)
     local sums, last
     for k, piece in ipairs(pieces.whole(self.fields.states)) do
@@ -58,7 +90,8 @@ local function new_chain(self)
             copy = before and { sums, before }
         end
         last = s.device
-        self.chain[k] = { launches = bind_sums(self, piece, sums), copy = copy,
+        self.chain[k] = { launches = bind_sums(self, piece, sums), copy = copy, device = s.device,
+            receive = new_link(self, s, 'west', sums), send = new_link(self, s, 'east', sums),
             band = s.part.edge.east and new_end(self, piece, sums) or nil }
     end
 end
@@ -67,19 +100,36 @@ end
 -- the name of one in them }, ... }
 function row_sums.new(fields, sources)
     local self = setmetatable({ fields = fields, sources = sources, chain = {}, buffers = {},
-        done = {}, program = source.program('array/sums.krn', {
+        done = {}, band_of = {}, program = source.program('array/sums.krn', {
             defines = { MARE_REAL = fields.precision } }) }, RowSums)
     self.host = fields:host { type = 'double', count = #sources * fields.grid.ny,
         label = 'integrals' }
     for k, device in ipairs(fields.devices) do self.done[k] = device:event() end
+    new_bands(self)
     new_chain(self)
     return self
+end
+
+-- Receives what a part on another rank has summed.
+local function receive(link)
+    link.device.stream:wait()
+    link.receive:start()
+    link.receive:finish()
+end
+
+-- Sends what has been summed on. Waits for the device.
+local function send(link)
+    link.send:pack()
+    link.device.stream:wait()
+    link.send:start()
 end
 
 -- Queues the sums of source n over the rows of a part.
 local function sum_rows(link, n)
     if link.copy then link.copy[1]:copy(link.copy[2]) end
+    if link.receive then receive(link) end
     link.launches[n]:run()
+    if link.send then send(link) end
     if link.band then link.band.launches[n]:run() end
 end
 
@@ -87,6 +137,7 @@ end
 -- have been read.
 function RowSums:take()
     self.fields:settle()
+    self.is_due = true
     for n = 1, #self.sources do
         for _, link in ipairs(self.chain) do sum_rows(link, n) end
     end
@@ -105,12 +156,17 @@ end
 -- Waits. Returns a pointer to doubles: sum n of row j is element (n - 1) * ny + j.
 function RowSums:wait()
     for _, done in ipairs(self.done) do done:wait() end
+    if self.is_due then self.bands:run(self.host.data) end
+    self.is_due = false
     return self.host.data
 end
 
 function RowSums:release()
     for _, link in ipairs(self.chain) do
         for _, launch in ipairs(link.launches) do launch:release() end
+        for _, way in ipairs { 'receive', 'send' } do
+            if link[way] then link[way]:release() end
+        end
         if link.band then
             for _, launch in ipairs(link.band.launches) do launch:release() end
             link.band.totals:release()

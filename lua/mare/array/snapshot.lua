@@ -31,10 +31,10 @@ local function planes_of(sim, names)
 end
 
 -- Returns what brings variables to the host. desc: { variables = { names }, and
--- cells, points and slots as for gather.lua }
+-- cells, points, slots and everywhere as for gather.lua }
 function snapshot.new(sim, desc)
     return sim.fields:gather { planes = planes_of(sim, desc.variables), cells = desc.cells,
-        points = desc.points, slots = desc.slots }
+        points = desc.points, slots = desc.slots, everywhere = desc.everywhere }
 end
 
 -- Returns samples of variables in all cells.

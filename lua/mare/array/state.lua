@@ -54,10 +54,22 @@ function state.new(part, desc)
     return self
 end
 
--- Returns whether the part lies on a device. Nothing else asks where a part is, so that this is
--- where a part of another process will be known.
+-- Returns what is known of a part of another rank: where it lies, and its layout.
+function state.elsewhere(part, desc)
+    return setmetatable({ part = part, rank = part.rank, precision = desc.precision,
+        element = state.bytes[desc.precision], layout = layout.new { nx = part.nx, ny = part.ny,
+            halo = desc.halo, fields = desc.fields, packed = desc.packed } }, State)
+end
+
+-- Returns whether the part lies on a device of this rank. This and is_elsewhere() are where parts
+-- are asked where they are.
 function State:is_on(device)
     return self.device == device
+end
+
+-- Returns whether the part lies with another rank.
+function State:is_elsewhere()
+    return self.rank ~= nil
 end
 
 -- Computes rows first .. first + rows - 1 of the part (negative: in the halo) into a block of rows
@@ -103,29 +115,47 @@ function State:spread(from)
     end
 end
 
--- Brings a field's interior to its place in an array of the whole grid, `nx` cells a row, in host
--- memory.
-function State:download(field, host, nx)
+-- Returns where a field's own cells lie in an array of the whole grid, `nx` cells a row: a box in
+-- bytes.
+function State:own_box(nx)
     local l, part, size = self.layout, self.part, self.element
+    return { rank = part.rank, width = l.nx * size, height = l.ny, depth = 1,
+        dst_offset = (part.j0 * nx + part.i0) * size, dst_pitch = nx * size, dst_slice = 0 }
+end
+
+-- Brings a field's own cells to such a box of host memory.
+function State:download(field, host, box)
+    local l, size = self.layout, self.element
     self[self.present]:download_region(host, {
-        width = l.nx * size, height = l.ny,
-        src_offset = l:offset(field, 0, 0) * size, src_pitch = l.stride * size,
-        dst_offset = (part.j0 * nx + part.i0) * size, dst_pitch = nx * size,
+        width = box.width, height = box.height, src_offset = l:offset(field, 0, 0) * size,
+        src_pitch = l.stride * size, dst_offset = box.dst_offset, dst_pitch = box.dst_pitch,
     })
 end
 
--- Brings cells to the host, where the whole grid with its ghost cells has `width` elements a row,
--- `height` rows a field, and begins at element `first`. The part's own cells in buffer `which` go
--- there, and ghost cells where it lies at the edge of the domain.
-function State:save(host, width, height, which, first)
+-- Returns how many ghost cells a part saves beyond a side: where it lies at the edge of the domain.
+local function reach(self, side)
+    return self.part.edge[side] and self.layout.halo or 0
+end
+
+-- Returns the box of a part's own cells, with those ghost cells, where the whole grid with its ghost
+-- cells has `width` elements a row and `height` rows a field.
+function State:saved_box(width, height)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
-    local function reach(side) return part.edge[side] and h or 0 end
-    local i, j = -reach 'west', -reach 'south'
+    local west, south = reach(self, 'west'), reach(self, 'south')
+    return { rank = part.rank, width = (l.nx + west + reach(self, 'east')) * size,
+        height = l.ny + south + reach(self, 'north'), depth = l.fields, dst_pitch = width * size,
+        dst_slice = width * height * size,
+        dst_offset = ((part.j0 - south + h) * width + part.i0 - west + h) * size }
+end
+
+-- Brings these cells of buffer `which` to such a box of host memory.
+function State:save(host, which, box)
+    local l, size = self.layout, self.element
     self[which]:download_region(host, {
-        width = (l.nx + reach 'east' - i) * size, height = l.ny + reach 'north' - j,
-        depth = l.fields, src_offset = l:offset(0, i, j) * size, src_pitch = l.stride * size,
-        src_slice = l.plane * size, dst_pitch = width * size, dst_slice = width * height * size,
-        dst_offset = (first + (part.j0 + j + h) * width + part.i0 + i + h) * size,
+        width = box.width, height = box.height, depth = box.depth,
+        src_offset = l:offset(0, -reach(self, 'west'), -reach(self, 'south')) * size,
+        src_pitch = l.stride * size, src_slice = l.plane * size, dst_offset = box.dst_offset,
+        dst_pitch = box.dst_pitch, dst_slice = box.dst_slice,
     })
 end
 
@@ -150,6 +180,8 @@ function State:load_field(field, host, width)
         src_offset = (part.j0 * width + part.i0) * size, src_pitch = width * size,
     })
 end
+
+state.own_box, state.saved_box = State.own_box, State.saved_box
 
 function State:release()
     for _, name in ipairs(state.buffers) do

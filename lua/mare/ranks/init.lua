@@ -14,6 +14,7 @@
 -- the same order. An error on one rank ends all.
 
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local host = require 'bindings.host'
 local mail = require 'mare.ranks.mail'
 local message = require 'bindings.message'
@@ -183,12 +184,27 @@ local function find_places()
     ranks.local_rank, ranks.local_size = places.of(ranks.rank, all)
 end
 
+-- Lets the rooms above know of the others.
+local function settle_here()
+    for _, name in ipairs { 'rank', 'size', 'local_rank', 'local_size' } do
+        here[name] = ranks[name]
+    end
+    here.name, here.world = ranks.name(), mail.world:duplicate()
+    here.broadcast, here.largest, here.interrupted = ranks.broadcast, ranks.largest,
+        ranks.interrupted
+    function here.all(value) return ranks.broadcast(ranks.gather(value)) end
+end
+
 local world = process.join()
 if world then
     ranks.rank, ranks.size = world.rank, world.size
     mail.world, mail.rank, mail.size = world, world.rank, world.size
 end
 find_places()
-if ranks.size > 1 then process.introduce(ranks.name()) end
+if ranks.size > 1 then
+    process.introduce(ranks.name())
+    if ranks.local_size > places.cores() then world:give_cores() end
+    settle_here()
+end
 
 return ranks

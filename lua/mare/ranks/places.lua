@@ -19,6 +19,16 @@ function places.here()
     return name, name .. ' ' .. line_of '/proc/sys/kernel/random/boot_id'
 end
 
+-- Returns how many cores this machine has: a launcher may have bound this process
+-- to one of them.
+function places.cores()
+    local count = 0
+    for first, last in line_of '/sys/devices/system/cpu/online':gmatch '(%d+)%-?(%d*)' do
+        count = count + (tonumber(last) or tonumber(first)) - tonumber(first) + 1
+    end
+    return math.max(count, system.cores())
+end
+
 -- Returns the number of a rank among those of its machine, and how many these
 -- are. all: the machine of each rank, the first at 1
 function places.of(rank, all)

@@ -5,11 +5,14 @@
 -- grid was split.
 
 local clocks = require 'mare.array.clocks'
+local core = require 'bindings.device'
 local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
+local here = require 'mare.ranks.here'
 local host_fields = require 'mare.array.host_fields'
+local literal = require 'mare.base.literal'
 local shapes = require 'mare.shapes'
 local options = require 'mare.base.options'
 local state = require 'mare.array.state'
@@ -48,7 +51,7 @@ local function bind_sweeps(self)
         s.sweeps = self.scheme:bind(self.kernels[s.device], {
             state = s, grid = self.grid, boundaries = self.boundaries, clock = s.clock,
             maxima = self.maxima:on(s), slot = s.slot, first = self.first, levels = self.levels,
-            settle = #self.states == 1 and settle,
+            settle = self.fields:is_whole() and settle,
         })
     end
 end
@@ -159,8 +162,8 @@ local function queue_row(self, count)
     row.settle:run()
 end
 
--- Stands in for a plan where there are several devices: copies between them wait for the host,
--- which a plan cannot record.
+-- Stands in for a plan where there are several devices or ranks: what moves between them waits for
+-- the host, which a plan cannot record.
 local function loop(_, queue)
     return {
         run = function(_, count) for _ = 1, count or 1 do queue() end end,
@@ -177,7 +180,7 @@ local most_together = 1000  -- in one launch
 local function make_plans(self)
     local used = self.fields.devices
     local stream = used[1].stream
-    local record = #used == 1 and stream.record or loop
+    local record = #used == 1 and here.size == 1 and stream.record or loop
     local plans = {}
     plans.x = record(stream, function() queue_step(self, 'x') end, 'a step, x first')
     plans.y = record(stream, function() queue_step(self, 'y') end, 'a step, y first')
@@ -199,6 +202,27 @@ local function check_first(value)
         errors.argument("simulation: first = '%s', must be x or y", tostring(value))
     end
     return value
+end
+
+-- The parts along x and y: as the option says or, on several ranks, one for each.
+local function division(grid, wanted)
+    if here.size == 1 or wanted[1] * wanted[2] > 1 then return wanted end
+    return { grid:division(here.size) }
+end
+
+-- Refuses ranks that do not make the same simulation: they would wait for each other for ever.
+local function check_alike(self, desc)
+    local g = self.grid
+    local own = literal.encode { core.full_version, { g.nx, g.ny, g.x, g.y }, self.precision,
+        self.maths, self.cfl, self.dt or 'none', self.first, self.decompose,
+        exchange.describe(self.boundaries, self.domain), self.scheme.fields,
+        self.scheme:parameters(), desc.restart and { desc.restart.t, desc.restart.steps } or 'new' }
+    for rank, other in ipairs(here.all(own)) do
+        if other ~= own then
+            errors.argument('simulation: rank %d makes another one than rank %d, or has another '
+                .. 'build of Mare: all ranks need the same options', rank - 1, here.rank)
+        end
+    end
 end
 
 local allowed = {
@@ -243,16 +267,17 @@ function simulation.new(desc)
         dt = options.value(o, 'dt'), now = {}, version = 0,
         first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
-        decompose = options.value(o, 'decompose'),
+        decompose = division(desc.grid, options.value(o, 'decompose')),
     }, Simulation)
     if self.scheme.domain then
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
+    if here.size > 1 then check_alike(self, desc) end
     local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
     self.devices = devices.open(desc.devices or o.device)
     self.levels = self.scheme.levels
-        or self.scheme.levels_on and self.scheme:levels_on(self.devices)
+        or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)

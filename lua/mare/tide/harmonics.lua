@@ -139,7 +139,7 @@ local function solution(self)
     local cells, size, right = self.sim.grid.cells, self.fit.size, {}
     local solve = self.fit:solver(self.arguments)
     local sums = memory.array('double', size * cells)
-    self.sums:save(sums)
+    self.sums:save(sums, nil, nil, true)
     return function(n)
         for k = 1, size do right[k] = sums[(k - 1) * cells + n] end
         return solve(right)

@@ -1,0 +1,22 @@
+-- here.lua - which rank this process is, for rooms whose work one rank does
+-- alone or many share. Unless init.lua has joined others, there is one; then the
+-- calls that all ranks make return what they are given.
+
+local host = require 'bindings.host'
+
+local here = { rank = 0, size = 1, local_rank = 0, local_size = 1, name = 'this process',
+    world = nil }       -- world: of bindings.mpi, for messages of memory
+
+-- Returns the value that rank 0 has.
+function here.broadcast(value) return value end
+
+-- Returns the values of all ranks, on all of them.
+function here.all(value) return { value } end
+
+-- Returns the largest over the ranks of numbers from 0, or NaN if one is NaN.
+function here.largest(value) return value end
+
+-- Returns whether all are to stop: a signal at rank 0 decides.
+function here.interrupted() return host.interrupted() end
+
+return here

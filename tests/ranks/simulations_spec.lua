@@ -1,0 +1,153 @@
+-- Simulations over ranks have the bits of one process, whatever the number of ranks, the scheme and
+-- the MPI.
+
+local cases = require 'tests.ranks.cases'
+local fails = require 'tests.fails'
+local launch = require 'tests.ranks.launch'
+local sample = require 'tests.sample'
+
+local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local mare = require('bindings.host').launcher
+
+-- Returns the shell's text for a program, and its status. launcher: nil for a process alone
+local function run(launcher, count, program, words)
+    if launcher then return launch.run(launcher, count, program, words) end
+    local pipe = io.popen(('%s -e %s %s 2>&1; echo "status $?"'):format(mare,
+        launch.quote(program), words or ''))
+    local text = pipe:read '*a'
+    pipe:close()
+    return text, tonumber(text:match 'status (%d+)\n$')
+end
+
+local program = [[
+    local cases, words = require 'tests.ranks.cases', { ... }
+    local device = table.remove(words, 1)
+    cases.run(device, unpack(words))
+]]
+
+-- Returns the line of each case.
+local function lines(launcher, count, names)
+    local text, status = run(launcher, count, program, name .. ' ' .. table.concat(names, ' '))
+    assert.equal(0, status, text)
+    local found = {}
+    for line in text:gmatch '[^\n]+' do found[line:match '^%S+'] = line end
+    return found
+end
+
+local alone     -- what one process computes
+
+-- Fields on the null device, which computes nothing: what is moved between ranks.
+local moved = [[
+    local device, fields = require 'bindings.device', require 'mare.array.fields'
+    local devices, here = require 'mare.array.devices', require 'mare.ranks.here'
+    local memory, mare = require 'bindings.memory', require 'mare'
+    local nx, ny, halo = 19, 23, 2
+    local grid = mare.grid { nx = nx, ny = ny, x = { 0, 1 }, y = { 0, 1 } }
+    local px, py = grid:division(here.size)
+    local parts, null = grid:split(px, py), device.open 'null:0'
+    devices.assign(parts, { null })
+    local function value(i, j, plane) return 1000 * (i + halo) + j + halo + plane / 4 end
+    local f = fields.new { grid = grid, parts = parts, names = { 'a', 'b' }, halo = halo,
+        precision = 'double', buffers = 2 }
+    f:fill(function(i, j) return value(i, j, 0), value(i, j, 1) end)
+
+    local whole = memory.array('double', nx * ny)
+    f:download(2, whole)
+    for k = 0, nx * ny - 1 do
+        assert(whole[k] == value(k % nx, math.floor(k / nx), 1), 'download')
+    end
+
+    local width, count = nx + 2 * halo, f:saved_count()
+    local saved = memory.array('double', count + 3)
+    f:save(here.rank == 0 and saved or nil, nil, 3)
+    for k = 0, here.rank == 0 and count - 1 or -1 do
+        local plane, at = math.floor(2 * k / count), k % (count / 2)
+        local i, j = at % width - halo, math.floor(at / width) - halo
+        assert(saved[3 + k] == value(i, j, plane), 'save')
+    end
+
+    local points = {}
+    for k = 0, 9 do points[k + 1] = { (7 * k) % nx, (5 * k) % ny } end
+    local gauges = f:gather { planes = { { name = 'a', field = 'a' }, { name = 'b', field = 'b' } },
+        points = points, everywhere = true }
+    gauges:release()
+
+    local copies = f:replicate { type = 'int32', count = 6, collected = true, values = {
+        1, 2, 3, 4, 5, here.rank } }
+    copies:collect()
+    for k = 1, here.rank == 0 and here.size or 0 do
+        local one = copies:at(1):totable { offset = 6 * (k - 1), count = 6 }
+        assert(one[1] == 1 and one[6] == k - 1, 'collect')
+    end
+
+    local list = f:entries { columns = 1, of = function(s)
+        local own = null:buffer { type = 'double', count = 2 }
+        own:upload { s.part.index, -s.part.index }
+        return own, { 2 * s.part.index - 1, 2 * s.part.index }, 2
+    end }
+    list:take()
+    for k, v in ipairs(list:list()) do assert(v == (k % 2 * 2 - 1) * math.ceil(k / 2), 'list') end
+    if here.rank == 0 then print('all is moved of ' .. here.size) end
+]]
+
+describe('one process', function()
+    it('has the cases', function()
+        alone = lines(nil, 1, cases.names)
+        for _, case in ipairs(cases.names) do assert.truthy(alone[case], case) end
+    end)
+
+    it('moves fields as ranks do', function()
+        local text, status = run(nil, 1, moved)
+        assert.equal(0, status, text)
+    end)
+end)
+
+-- By launcher: numbers of ranks, and how many of the cases they compute.
+local counts = {
+    ['mpirun.openmpi'] = { { 2, #cases.names }, { 3, #cases.names }, { 6, 3 } },
+    ['mpirun.mpich'] = { { 1, 2 }, { 4, #cases.names }, { 8, 3 } },
+}
+
+launch.each(function(launcher)
+    describe(launcher, function()
+        for _, entry in ipairs(counts[launcher]) do
+            local count, few = unpack(entry)
+            it('computes the same bits on ' .. count, function()
+                local names = sample(cases.names, few)
+                local found = lines(launcher, count, names)
+                for _, case in ipairs(names) do assert.equal(alone[case], found[case]) end
+            end)
+
+            it('moves fields on ' .. count, function()
+                local text, status = run(launcher, count, moved)
+                assert.equal(0, status, text)
+                fails.says(text, 'all is moved of ' .. count)
+            end)
+        end
+
+        it('refuses a grid that is too small, and fewer parts than ranks', function()
+            local set_up = "local mare = require 'mare' mare.simulation { grid = mare.grid { "
+                .. 'nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }, scheme = mare.euler {}, '
+                .. "boundaries = 'periodic', initial = function() return 1, 0, 0, 1 end, "
+                .. 'options = { decompose = { tonumber((...)), 1 }, '
+                .. "device = '" .. name .. "' } }"
+            local text, status = run(launcher, 5, set_up, '1')
+            assert.not_equal(0, status)
+            fails.says(text, '8 x 8', '5 ranks', '4 x 4')
+            text, status = run(launcher, 3, set_up, '2')
+            assert.not_equal(0, status)
+            fails.says(text, '--decompose', '2 parts', '3 ranks')
+        end)
+
+        it('refuses ranks with other options', function()
+            local text, status = run(launcher, 2, [[
+                local mare = require 'mare'
+                mare.simulation { grid = mare.grid { nx = 16, ny = 16, x = { 0, 1 },
+                    y = { 0, 1 } }, scheme = mare.euler {}, boundaries = 'periodic',
+                    initial = function() return 1, 0, 0, 1 end,
+                    options = { device = (...), cfl = 0.4 + 0.1 * mare.ranks.rank } }]], name)
+            assert.not_equal(0, status)
+            fails.says(text, 'rank 1', 'rank 0', 'same options')
+        end)
+    end)
+end)

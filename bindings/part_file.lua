@@ -23,8 +23,14 @@ local KEEP_SIZE, DISK_FULL = 1, { [27] = true, [28] = true, [122] = true }   -- 
 local EINTR, EEXIST = 4, 17
 local slice = 2 ^ 22
 local counter = 0
+local is_hushed = false
 
 local part_file = {}
+
+-- From now on no file of this process comes to be: another writes them.
+function part_file.hush()
+    is_hushed = true
+end
 
 local function new_name(path, owner)
     counter = counter + 1
@@ -99,6 +105,7 @@ end
 -- The part file that another process is writing for this file, or nil. Where there are no locks
 -- nobody can tell.
 function part_file.writer(path)
+    if is_hushed then return nil end
     local own = tostring(C.getpid())
     for _, found in ipairs(part_files(posix.follow(path))) do
         local fd = found.pid ~= own and C.open(found.name, O_WRONLY + O_CLOEXEC) or -1
@@ -123,9 +130,17 @@ local function guard(name, fd)
     end)
 end
 
+-- A path that no other process has.
+local function own_path()
+    local path = os.tmpname()
+    os.remove(path)
+    return path
+end
+
 -- Creates the empty part file; .name is its name.
 function part_file.create(path)
     if type(path) ~= 'string' or path == '' then error('a file name is needed', 0) end
+    if is_hushed then path = own_path() end
     posix.check_replaceable(path)
     path = posix.follow(path)
     local name, fd = create(path)
@@ -175,6 +190,7 @@ end
 
 -- After this the final name holds the new file, or an error was raised and nothing has changed.
 function Temporary:commit()
+    if is_hushed then return self:discard() end
     C.truncate(self.name, size_of(self))        -- gives back what was reserved and not used
     posix.sync(self.name, self.path)
     posix.check_replaceable(self.path)

@@ -188,11 +188,9 @@ launch.each(function(launcher)
             assert.is_nil(text:find('never', 1, true))
         end)
 
-        it('refuses a library that is not there, and a scenario on two ranks', function()
+        it('refuses a library that is not there', function()
             local text = run(launcher, 2, 'print "never"', '', 'MARE_MPI=/nonexistent.so')
             says(text, 'MARE_MPI=/nonexistent.so')
-            local command = launch.command(launcher, 2, ''):gsub("%-e ''", 'bump')
-            says(io.popen(command .. ' 2>&1'):read '*a', 'bump', 'one process', 'mare.ranks')
         end)
 
         it('is not what a program that a rank starts belongs to', function()

@@ -76,6 +76,11 @@ function Fields:is_whole()
     return #self.parts == 1
 end
 
+-- Returns how many parts there are.
+function Fields:count_parts()
+    return #self.parts
+end
+
 -- Allocates other fields over the same parts. desc: as for fields.new, without
 -- grid and parts.
 function Fields:like(desc)

@@ -1,7 +1,7 @@
--- Gives the variables of a simulation as arrays of the whole grid on the host: unknowns are gathered
--- from the parts, the others computed from them on the devices. Methods of a simulation, which all
--- ranks call, and get the same. An array holds nx * ny numbers, x fastest, south first, in the
--- simulation's precision, and is reused once the state has moved on.
+-- Gives the variables of a simulation as arrays of the whole grid on the host: unknowns are
+-- gathered from the parts, the others computed from them on the devices. Methods of a simulation,
+-- which all ranks call, and get the same. An array holds nx * ny numbers, x fastest, south first,
+-- in the simulation's precision, and is reused once the state has moved on.
 
 local errors = require 'bindings.errors'
 local snapshot = require 'mare.array.snapshot'

@@ -132,13 +132,13 @@ function State:download(field, host, box)
     })
 end
 
--- Returns how many ghost cells a part saves beyond a side: where it lies at the edge of the domain.
+-- Returns how many ghost cells a part saves beyond a side: those at the edge of the domain.
 local function reach(self, side)
     return self.part.edge[side] and self.layout.halo or 0
 end
 
--- Returns the box of a part's own cells, with those ghost cells, where the whole grid with its ghost
--- cells has `width` elements a row and `height` rows a field.
+-- Returns the box of a part's own cells, with those ghost cells, where the whole grid with its
+-- ghost cells has `width` elements a row and `height` rows a field.
 function State:saved_box(width, height)
     local l, part, size, h = self.layout, self.part, self.element, self.layout.halo
     local west, south = reach(self, 'west'), reach(self, 'south')

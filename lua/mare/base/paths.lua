@@ -5,6 +5,7 @@ local cairo = require 'bindings.cairo'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local lfs = require 'lfs'
+local terminal = require 'mare.base.terminal'
 
 local paths = {
     kept = nil,     -- the file that `mare rerun` repeats, which must stay as it is
@@ -47,7 +48,7 @@ function paths.check(list, values)
     local named = {}
     for _, option in ipairs(list) do
         local path = option.writes and values[option.key]
-        if path then
+        if path and not terminal.rank then          -- rank 0 writes, and asks, for all
             named[#named + 1] = { 'option --' .. option.name, path }
             if option.writes == 'png' then
                 errors.option(option.name, paths.check_picture, path)

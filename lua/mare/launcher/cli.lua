@@ -86,6 +86,11 @@ local function describe(failure)
     return { failure = failure, frames = errors.frames(1, max_frames), all = all }
 end
 
+-- Tells, if all ranks end in good order, once.
+local function tell_end(message, is_agreed)
+    if not (ranks and ranks.rank > 0 and is_agreed) then tell(message) end
+end
+
 local function print_failure(report)
     local failure, frames = report.failure, report.frames
     local is_text = type(failure) == 'string' or errors.is(failure)
@@ -113,10 +118,10 @@ local function status_of(report)
     local status = errors.is(report.failure) and report.failure.status
     if status == 'stop' then return 0 end
     if host.interrupted() or status == 'interrupted' then
-        tell 'interrupted'
+        tell_end('interrupted', ranks and require('mare.ranks.process').has_agreed)
         return 130
     elseif status == 'unfinished' then
-        tell(report.failure.message)
+        tell_end(report.failure.message, true)
         return 3
     elseif status == 'usage' then
         tell(report.failure.message .. '\nTry --help.')
@@ -168,17 +173,21 @@ local function find_script(name)
     end
 end
 
--- Refuses a scenario of Mare on several ranks: each would do all of it and write the same files.
-local function refuse_on_ranks(name)
+-- Refuses a scenario of Mare that each of several ranks would do all of, to the same files. In one
+-- that shares a simulation rank 0 speaks.
+local function share_among_ranks(name)
     if not ranks or ranks.size == 1 then return end
-    return bad_usage('%s: the scenarios of Mare run in one process, on all its devices with '
-        .. '--device: start it without %s. Programs of your own use mare.ranks', name,
-        ranks.start().launcher)
+    if require('mare.run.scenario').simulates(name) then
+        require('mare.ranks.here').hush()
+        return
+    end
+    return bad_usage('%s: it runs no simulation that ranks could share: start it without %s. '
+        .. 'Programs of your own use mare.ranks', name, ranks.start().launcher)
 end
 
 local function run_file(name, words)
     local path, text = find_script(name)
-    local refusal = path and path ~= name and refuse_on_ranks(name)
+    local refusal = path and path ~= name and share_among_ranks(name)
     if refusal then return refusal end
     if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
     if not name:find '[/.]' then
@@ -310,6 +319,7 @@ local M = {}
 -- Prints the profile, even if the script failed.
 local function show_profile(path)
     local report = require('mare.measure.profile').finish()
+    if ranks and ranks.rank > 0 then return 0 end
     if report.rows[1] then io.stderr:write(tostring(report), '\n') end
     if path then report:write_trace(path) end
     return 0

@@ -188,8 +188,8 @@ local function cache_text(c)
 end
 
 local no_launcher = [[
-  started alone: one process. mpirun -n 4 mare FILE.lua starts four ranks (mare.ranks). For more
-  ranks than cores, and as root, Open MPI wants --oversubscribe and --allow-run-as-root]]
+  started alone: one process. mpirun -n 4 mare NAME divides a simulation among four ranks. For
+  more ranks than cores, and as root, Open MPI wants --oversubscribe and --allow-run-as-root]]
 
 local function ranks_text(r)
     if r.error then return '  ' .. r.error end

@@ -5,7 +5,7 @@
 local host = require 'bindings.host'
 
 local here = { rank = 0, size = 1, local_rank = 0, local_size = 1, name = 'this process',
-    world = nil }       -- world: of bindings.mpi, for messages of memory
+    host = 'this machine',     world = nil }       -- world: of bindings.mpi, for messages of memory
 
 -- Returns the value that rank 0 has.
 function here.broadcast(value) return value end
@@ -15,6 +15,9 @@ function here.all(value) return { value } end
 
 -- Returns the largest over the ranks of numbers from 0, or NaN if one is NaN.
 function here.largest(value) return value end
+
+-- Says that from now on rank 0 alone prints and writes files.
+function here.hush() end
 
 -- Returns whether all are to stop: a signal at rank 0 decides.
 function here.interrupted() return host.interrupted() end

@@ -16,6 +16,7 @@
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
 local host = require 'bindings.host'
+local hush = require 'bindings.hush'
 local mail = require 'mare.ranks.mail'
 local message = require 'bindings.message'
 local places = require 'mare.ranks.places'
@@ -189,10 +190,11 @@ local function settle_here()
     for _, name in ipairs { 'rank', 'size', 'local_rank', 'local_size' } do
         here[name] = ranks[name]
     end
-    here.name, here.world = ranks.name(), mail.world:duplicate()
+    here.name, here.host, here.world = ranks.name(), ranks.host, mail.world:duplicate()
     here.broadcast, here.largest, here.interrupted = ranks.broadcast, ranks.largest,
         ranks.interrupted
     function here.all(value) return ranks.broadcast(ranks.gather(value)) end
+    if ranks.rank > 0 then here.hush = hush end
 end
 
 local world = process.join()

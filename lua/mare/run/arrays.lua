@@ -26,9 +26,11 @@ end
 -- Returns what simulation.fields:native() says of the only part, and the version that
 -- is its buffer.
 local function shown(live, what)
-    local native = live.simulation.fields:native()
-    if #native ~= 1 then
-        errors.argument('%s: the grid is in %d pieces: an array shows one device', what, #native)
+    local fields = live.simulation.fields
+    local native = fields:native()
+    if not fields:is_whole() then
+        errors.argument('%s: the grid is in %d pieces: an array shows one device', what,
+            fields:count_parts())
     end
     local own, old = native[1], rawget(live, 'shown')
     if old and old.buffer == own.buffer then return own, old end
@@ -55,7 +57,7 @@ end
 function arrays.of(live, name)
     local simulation = live.simulation
     variables.find(simulation.scheme, name, 'array: ')
-    local is_one = #simulation.fields:native() == 1
+    local is_one = simulation.fields:is_whole()
     if is_one and is_unknown(simulation, name) then return of_unknown(live, name, 'array') end
     local values = field.of_simulation(simulation, name)
     return creation.new(values.data, { device = simulation.devices[1] })

@@ -120,7 +120,9 @@ function camera.still(desc, sim, path)
     self:take(1)
     self:wait(1)
     local data = self:data(1)
-    film.still(planned.spec, sim.now.t, function(name) return data[name] end)
+    if self.shots[1]:is_whole() then
+        film.still(planned.spec, sim.now.t, function(name) return data[name] end)
+    end
     self:release()
 end
 

@@ -42,12 +42,13 @@ function failure.write_cells(sim, beside, describe, why, i, j)
     local cells = { i0 = i0, j0 = j0, nx = nx, ny = ny, step = 1 }
     local spec = describe_failed(describe, beside, cells, names, why)
     local shot = snapshot.new(sim, { variables = names, cells = cells })
-    local writer = netcdf.writer(spec)
     shot:take(1)
     shot:wait(1)
-    local planes = shot:data(1)
-    writer:write(sim.now.t, function(name) return planes[name] end)
-    writer:close()
+    if shot:is_whole() then
+        local writer, planes = netcdf.writer(spec), shot:data(1)
+        writer:write(sim.now.t, function(name) return planes[name] end)
+        writer:close()
+    end
     shot:release()
     return spec.path
 end

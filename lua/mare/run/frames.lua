@@ -1,9 +1,10 @@
 -- Shows a variable of a simulation as coloured pixels, made on its devices: only these come down,
 -- into slots as those of snapshot.lua, which may be read once their events have passed. Each part
--- adds its share to the sums of the pixels on its device, the first device adds those of all and
--- looks the colours up; see kernels/draw/colour.krn.
+-- adds its share to the sums of the pixels on its device, the first device of rank 0 adds those of
+-- all and looks the colours up; see kernels/draw/colour.krn.
 
 local colours = require 'mare.draw.colours'
+local here = require 'mare.ranks.here'
 local snapshot = require 'mare.array.snapshot'
 local source = require 'mare.base.source'
 
@@ -50,7 +51,7 @@ local function new_colour(self, program, map, missing)
     self.map:upload(list)
     self.pixels = device:buffer { type = 'uint32', count = count, label = 'pixels' }
     return fields:kernel(device, program, 'colour'):bind {
-        sums = self.sums:at(1), layers = #fields.devices, cells = self.sim.grid.cells,
+        sums = self.sums:at(1), layers = self.sums.layers, cells = self.sim.grid.cells,
         map = self.map, missing = missing, pixels = self.pixels, width = self.width,
         height = self.height, global = { self.width, self.height },
     }
@@ -68,7 +69,7 @@ function frames.new(sim, desc)
     }, Frames)
     local program = source.program('draw/colour.krn', { defines = { MARE_REAL = sim.precision } })
     self.shade = new_shade(self, program)
-    self.colour = new_colour(self, program, desc.map, desc.missing)
+    self.colour = here.rank == 0 and new_colour(self, program, desc.map, desc.missing) or nil
     self.stream, self.ready = self.device:stream { label = 'frames' }, self.device:event()
     for slot = 1, desc.slots or 1 do
         self.done[slot] = self.device:event()
@@ -86,6 +87,7 @@ function Frames:take(slot)
     self.sums:fill(0)
     self.shade:run()
     self.sums:collect()
+    if not self.colour then return end
     self.colour:run()
     self.ready:record()
     main:flush()
@@ -94,6 +96,11 @@ function Frames:take(slot)
     self.done[slot]:record(self.stream)
     self.stream:flush()
     self.last = slot
+end
+
+-- Returns whether this rank has the pixels.
+function Frames:is_whole()
+    return self.colour ~= nil
 end
 
 -- Returns the addresses of the events that another thread waits for before it reads a slot.
@@ -108,7 +115,7 @@ end
 
 -- Waits for them and returns them.
 function Frames:wait(slot)
-    self.done[slot]:wait()
+    if self.colour then self.done[slot]:wait() end
     return self.slots[slot].data
 end
 
@@ -119,7 +126,7 @@ function Frames:release()
     end
     for _, name in ipairs { 'values', 'shade', 'sums', 'colour', 'map', 'pixels', 'ready',
         'stream' } do
-        self[name]:release()
+        if self[name] then self[name]:release() end
     end
 end
 

@@ -8,6 +8,7 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local failure = require 'mare.run.failure'
+local here = require 'mare.ranks.here'
 local journal = require 'mare.base.journal'
 local loop = require 'mare.run.loop'
 local options = require 'mare.base.options'
@@ -69,7 +70,7 @@ end
 local function execute(job)
     local desc, files, found, samples = job.desc, job.files, job.found, job.series
     local o, told = desc.options, job.events
-    job.log = journal.open(o.json_log, told.common.run)
+    job.log = journal.open(here.rank == 0 and o.json_log or nil, told.common.run)
     told:tell('start', journal.start(desc, found, files:parameters()))
     local replaced = not (found or job.sim) and restart.replaces(desc)
     if replaced then told:warn('%s', replaced) end
@@ -128,6 +129,16 @@ local function fields_for(scheme)
     return tables.merged(run_fields, { [particles.name] = 'table' })
 end
 
+-- Refuses what is not done over ranks yet.
+local function check_ranks(desc)
+    local kind = desc.scheme.particles
+    local name = kind and desc[kind.name] and kind.name or desc.options.energy and '--energy'
+    if here.size > 1 and name then
+        errors.usage('%s: not on several ranks yet, but in one process, on all its devices with '
+            .. '--device', name)
+    end
+end
+
 local function check(desc)
     errors.fields('run', desc, fields_for(type(desc) == 'table' and desc.scheme))
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
@@ -136,6 +147,7 @@ local function check(desc)
     if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
+    check_ranks(desc)
     desc.boundaries = exchange.boundaries(desc.boundaries, desc.scheme)
     if desc.scheme.domain then
         desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,
@@ -165,6 +177,7 @@ end
 -- with the rates in `rates`, the time series in `series`, where particles were in `tracks`, and
 -- what its files say of what made them in `about`, for output.put_global_attributes of netcdf.lua.
 function run.new(desc, sim)
+    here.hush()
     check(desc)
     local o, started = desc.options, system.now()
     local devices, found = sim and sim.devices, nil

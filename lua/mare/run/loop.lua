@@ -10,7 +10,7 @@ local bandwidth = require 'mare.measure.bandwidth'
 local calls = require 'mare.run.calls'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
-local host = require 'bindings.host'
+local here = require 'mare.ranks.here'
 local progress = require 'mare.measure.progress'
 local system = require 'bindings.system'
 
@@ -21,17 +21,32 @@ local max_batch = 4096          -- steps
 
 local copy_rates = {}           -- by the device's name: a session runs often
 
--- Returns the bytes per second that all devices together copy, nil if one cannot tell.
-local function copy_rate(sim)
-    local total, seen = 0, {}
-    for _, device in ipairs(sim.fields.devices) do
+-- Returns the bytes per second that the devices of this rank copy, without those of ranks before
+-- it.
+local function own_rate(sim)
+    local total, seen, names = 0, {}, {}
+    for k, device in ipairs(sim.fields.devices) do names[k] = here.host .. device.name end
+    for rank, others in ipairs(here.all(names)) do
+        for _, name in ipairs(rank <= here.rank and others or {}) do seen[name] = true end
+    end
+    for k, device in ipairs(sim.fields.devices) do
         local name = device.name
-        if not seen[name] then
+        if not seen[names[k]] then
             local rate = copy_rates[name] or bandwidth.measure(device)
             if not rate then return nil end
             copy_rates[name] = rate
-            total, seen[name] = total + rate, true
+            total, seen[names[k]] = total + rate, true
         end
+    end
+    return total
+end
+
+-- Returns the bytes per second that all devices together copy, nil if one cannot tell.
+local function copy_rate(sim)
+    local total = 0
+    for _, rate in ipairs(here.all(own_rate(sim) or false)) do
+        if not rate then return nil end
+        total = total + rate
     end
     return total
 end
@@ -70,7 +85,7 @@ local function stop_early(state, why)
 end
 
 local function check_stop(state)
-    if host.interrupted() then
+    if here.interrupted() then
         stop_early(state, 'interrupted')
         errors.interrupt()
     elseif state.saver and state.saver:out_of_time(4 * batch_seconds) then
@@ -108,7 +123,8 @@ local function advance(state, target, limit, held)
     state.target = target
     check_state(state)
     while goes_on(sim.now, target, limit, held) do
-        local n = batch_size(sim.now, math.min(target, sim.stop), limit, state.per_step)
+        local n = here.broadcast(
+            batch_size(sim.now, math.min(target, sim.stop), limit, state.per_step))
         local t, taken, started = sim.now.t, sim.now.steps, system.now()
         sim:step(n)
         sim:read()

@@ -2,7 +2,8 @@
 -- checkpoints, and a picture at the end. All but the picture is written by a thread
 -- (output/service.lua) from slots of host memory; when all slots of a file wait for the disk, the
 -- run waits too. Files are opened before the simulation is made, so that a path that cannot be
--- written stops a run before it has cost anything.
+-- written stops a run before it has cost anything. Of several ranks rank 0 writes; the others take
+-- part in bringing together what it writes.
 
 local bit = require 'bit'
 local camera = require 'mare.run.camera'
@@ -12,6 +13,7 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
+local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
 local literal = require 'mare.base.literal'
@@ -23,6 +25,7 @@ local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
 local structure = require 'mare.base.structure'
 local tables = require 'bindings.tables'
+local transports = require 'mare.array.transports'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
@@ -112,10 +115,22 @@ local wanted_fields = {
     quantize = 'number',
 }
 
+-- Returns the names of the devices of all ranks, each once.
+local function all_names(names)
+    local list, seen = {}, {}
+    for _, own in ipairs(here.all(names)) do
+        for _, name in ipairs(own) do
+            if not seen[name] then list[#list + 1], seen[name] = name, true end
+        end
+    end
+    return list
+end
+
 -- Returns everything that a reader needs to run it again, beside the options.
 local function attributes(desc, devices, run_id)
     local names, script = {}, options.script or {}
     for k, d in ipairs(devices) do names[k] = string.format('%s (%s)', d.name, d.info.model) end
+    if here.size > 1 then names = all_names(names) end
     local list = tables.merged({
         device = table.concat(names, ', '), driver = devices[1].info.driver, run_id = run_id,
         scenario = script.name, scenario_text = script.text,
@@ -125,6 +140,9 @@ local function attributes(desc, devices, run_id)
         list['boundary_' .. side] = text
     end
     list.tide = desc.domain and desc.domain:tide_text()
+    if here.size > 1 then
+        list.ranks, list.transport = tostring(here.size), transports.texts.staged
+    end
     return list
 end
 
@@ -254,6 +272,7 @@ local function await(self, kind)
 end
 
 local function open(self, id)
+    if not self.is_writer then return end
     local output = self.list[id]
     request(self, { kind = 'open', id = id, spec = output.spec, position = output.position })
     await(self, 'open')
@@ -323,6 +342,7 @@ end
 -- Asks before its files are there, of which another run's may be the source, and again once others
 -- can see them. A checkpoint is marked as being written by an empty file for all of the run.
 local function start(self)
+    if not self.is_writer then return end
     local path = self.desc.options.checkpoint
     check_writers(self)
     self.claim = path and files.temporary(path)
@@ -343,7 +363,8 @@ function outputs.new(desc, devices, earlier, run_id)
     end
     if o.image then errors.option('image', image.check, o.image) end
     local self = setmetatable({
-        desc = desc, image = o.image, run_id = run_id or new_id(), list = {},
+        desc = desc, image = o.image, run_id = run_id or here.broadcast(new_id()), list = {},
+        is_writer = here.rank == 0,
         events = events.source(), has_checkpoint = run_id ~= nil,
     }, Outputs)
     self.common = attributes(desc, devices, self.run_id)
@@ -394,14 +415,16 @@ end
 
 local function write(self, id, sim)
     local output, addresses = self.list[id], {}
-    local slot = free_slot(self, output)
+    local slot = self.is_writer and free_slot(self, output) or 1
     output.snapshot:take(slot)
+    output.last = sim.now.t
+    if not self.is_writer then return end
     for name, pointer in pairs(output.snapshot:data(slot)) do
         addresses[name] = worker.address(pointer)
     end
     request(self, { kind = 'write', id = id, slot = slot, t = sim.now.t, type = sim.precision,
         events = output.snapshot:events(slot), data = addresses })
-    output.busy[slot], output.last = sim.now.t, sim.now.t
+    output.busy[slot] = sim.now.t
 end
 
 -- Writes every output that is due and not yet written at this time.
@@ -415,15 +438,16 @@ end
 
 -- ---- checkpoints ----
 
--- Hands a checkpoint over: its header is completed with where each file is. The memory at `data`
+-- Hands a checkpoint over: its header is completed with where each file is. The host memory `data`
 -- is in use until saving() is false.
-function Outputs:save(path, keep, header, data, size)
+function Outputs:save(path, keep, header, data)
     header.run_id, header.outputs = self.run_id, {}
     for id, output in ipairs(self.list) do header.outputs[id] = { last = output.last } end
     self.saved = nil
-    self.underway, self.has_checkpoint = true, true
+    self.underway, self.has_checkpoint = self.is_writer, true
+    if not self.is_writer then return end
     request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
-        data = worker.address(data), size = size })
+        data = worker.address(data.data), size = data.size })
 end
 
 -- Whether the last checkpoint is still being written. With `wait` no longer; then also why it
@@ -442,8 +466,10 @@ function Outputs:close(sim)
     local written = {}
     for id, output in ipairs(self.list) do
         if output.schedule:wants_end() and output.last ~= sim.now.t then write(self, id, sim) end
-        request(self, { kind = 'close', id = id })
-        await(self, 'close')
+        if self.is_writer then
+            request(self, { kind = 'close', id = id })
+            await(self, 'close')
+        end
         written[id] = output.spec.path
     end
     self:abort()

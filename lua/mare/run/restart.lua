@@ -5,6 +5,7 @@ local checkpoint = require 'mare.files.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local here = require 'mare.ranks.here'
 local identity = require 'mare.run.identity'
 local options = require 'mare.base.options'
 local schedule = require 'mare.base.schedule'
@@ -36,6 +37,17 @@ function restart.replaces(desc)
         same and '; --restart latest goes on from it' or '')
 end
 
+-- Returns the newest checkpoint that rank 0 finds, which all ranks read.
+local function newest(path)
+    local found = here.rank == 0 and checkpoint.newest(path) or nil
+    local name = here.broadcast(found and { found.path, found.passed_over })
+    if not name or here.rank == 0 then return found end
+    local read, reason = checkpoint.read(name[1])
+    if not read then errors.usage('%s %s', name[1], reason) end
+    read.path, read.passed_over = name[1], name[2]
+    return read
+end
+
 -- Returns the checkpoint that --restart asks for: { header, state, path, ... }, or nil for a new
 -- run.
 function restart.find(desc)
@@ -45,7 +57,7 @@ function restart.find(desc)
     if latest and not o.checkpoint then
         errors.usage '--restart latest needs --checkpoint FILE'
     end
-    local found = checkpoint.newest(latest and o.checkpoint or o.restart)
+    local found = newest(latest and o.checkpoint or o.restart)
     if not found then
         if latest then return nil end       -- the first of a chain of runs with one command line
         errors.usage('option --restart: %s: %s', o.restart, files.unreadable(o.restart))
@@ -127,7 +139,9 @@ end
 -- Returns why the checkpoint being written failed.
 local function settle(self, wait)
     local busy, failure = self.outputs:saving(wait)
-    if not self.asked or busy then return nil end
+    if not self.asked then return nil end
+    busy, failure = unpack(here.broadcast { busy or false, failure })   -- it is rank 0 that writes
+    if busy then return nil end
     self.cost = math.max(self.cost, self.now() - self.asked)
     self.asked, self.failure = nil, failure
     if not failure then
@@ -148,16 +162,16 @@ local function places(desc, sim)
     return list, at
 end
 
--- Copies the fields, and what analyses have gathered, to the host.
+-- Copies the fields, and what analyses have gathered, to the host of rank 0.
 local function fill(self, sim)
     local list, bytes = places(self.desc, sim)
-    self.memory = self.memory or sim.fields:host {
-        count = bytes / element[sim.precision], label = 'checkpoint' }
+    self.memory = self.memory or here.rank == 0 and sim.fields:host {
+        count = bytes / element[sim.precision], label = 'checkpoint' } or nil
     sim:save(self.memory)
-    local data = worker.pointer('char', worker.address(self.memory.data))
+    local data = self.memory and worker.pointer('char', worker.address(self.memory.data))
     self.kept = {}
     for k, analysis in ipairs(self.desc.analyses or {}) do
-        self.kept[k] = analysis:save(data + list[k])
+        self.kept[k] = analysis:save(data and data + list[k])
     end
 end
 
@@ -185,7 +199,7 @@ local function take(self, sim)
     self.asked = self.now()
     self.pending = { path = self.path, t = sim.now.t, step = sim.now.steps }
     fill(self, sim)
-    self.outputs:save(self.path, self.keep, header(self, sim), self.memory.data, self.memory.size)
+    self.outputs:save(self.path, self.keep, header(self, sim), self.memory)
     return failure
 end
 
@@ -209,7 +223,8 @@ end
 -- Whether the wall clock says stop: `reserve` seconds are wanted beside what two checkpoints take,
 -- of which one may be under way.
 function Saver:out_of_time(reserve)
-    return self.limit and self.now() - self.started + reserve + 2 * self.cost >= self.limit
+    if not self.limit then return false end
+    return here.broadcast(self.now() - self.started + reserve + 2 * self.cost >= self.limit)
 end
 
 -- Takes the last of the run, which has yet to come to its end; see loop.lua. Returns as check().

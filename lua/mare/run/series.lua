@@ -5,6 +5,7 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local here = require 'mare.ranks.here'
 local integrals = require 'mare.array.integrals'
 local literal = require 'mare.base.literal'
 local schedule = require 'mare.base.schedule'
@@ -149,7 +150,8 @@ end
 function Series:attach(sim)
     local points, names = {}, tables.column(self.variables, 'name')
     for k, gauge in ipairs(self.gauges) do points[k] = { gauge.i, gauge.j } end
-    self.points = points[1] and snapshot.new(sim, { variables = names, points = points })
+    self.points = points[1] and snapshot.new(sim, { variables = names, points = points,
+        everywhere = true })
     self.sums = self.integrals[1] and integrals.new(sim, self.integrals)
     local known = self.sums and self.sums.accounts
     if known and self.earlier and self.earlier.accounts then
@@ -231,7 +233,7 @@ end
 -- Writes the file of a run that is complete. Returns the arrays.
 function Series:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
-    if self.path then self:put(describe(self.path, nil, {})) end
+    if self.path and here.rank == 0 then self:put(describe(self.path, nil, {})) end
     return self:arrays()
 end
 

@@ -19,6 +19,7 @@ local devices = require 'bindings.device'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
+local here = require 'mare.ranks.here'
 local opened_devices = require 'mare.array.devices'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
@@ -196,6 +197,9 @@ end
 -- shipped shape, which is then measured too, is as good (`kept` and `shipped`
 -- of the second result); other fields as for tune.kernel. Times are per step.
 function tune.scenario(desc)
+    if here.size > 1 then
+        errors.usage 'tune: a scenario is tuned in one process, not on several ranks'
+    end
     local device = checks.scenario(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
     local given = setmetatable({ device = open_device('tune.scenario', device) },

@@ -1,0 +1,183 @@
+-- Runs of scenarios over ranks: the same files as one process writes, written once; checkpoints
+-- that any number of ranks goes on from; what is refused.
+
+local checkpoint = require 'mare.files.checkpoint'
+local fails = require 'tests.fails'
+local files = require 'bindings.files'
+local launch = require 'tests.ranks.launch'
+local lfs = require 'lfs'
+local netcdf = require 'bindings.netcdf'
+local system = require 'bindings.system'
+
+local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+local folder
+
+local function in_folder(text) return (text:gsub('@', folder .. '/')) end
+
+-- Runs a scenario. words: of its command line, @ for the folder; launcher: nil for one process.
+-- Returns what it said, and the status.
+local function run(launcher, count, words)
+    words = in_folder(words) .. ' --device ' .. name
+    local mare = require('bindings.host').launcher
+    local command = launcher and launch.command(launcher, count, ''):gsub("%-e '' $", words)
+        or mare .. ' ' .. words
+    local pipe = io.popen('cd ' .. folder .. ' && ' .. command .. ' 2>&1; echo "status $?"')
+    local text = pipe:read '*a'
+    pipe:close()
+    return text, tonumber(text:match 'status (%d+)\n$')
+end
+
+local function good(...)
+    local text, status = run(...)
+    assert.equal(0, status, text)
+    return text
+end
+
+-- Those that say how a file was made, and by which of two runs.
+local of_run = {}
+for word in ([[history arguments run_id ranks transport option_out option_series option_image
+    option_film option_steps option_t_end option_lost option_restart option_decompose
+    option_checkpoint option_checkpoint_every]]):gmatch '%S+' do of_run[word] = true end
+
+local function what_is_in(path)
+    local file = netcdf.open(in_folder(path))
+    local attributes = file:attributes()
+    file:close()
+    for attribute in pairs(of_run) do attributes[attribute] = nil end
+    local pipe = io.popen('ncdump ' .. in_folder(path))
+    local text = pipe:read '*a'
+    pipe:close()
+    assert.truthy(text:find '\ndata:')
+    text = text:gsub('^[^\n]*\n', ''):gsub('\n// global attributes:.-\n}?\n?data:', '\ndata:')
+    return { attributes, text }
+end
+
+local function same_files(a, b)
+    for _, path in ipairs { a, b } do assert.truthy(files.size(in_folder(path)), path) end
+    assert.equal(files.read(in_folder(a)), files.read(in_folder(b)))
+end
+
+local sea = [[
+    local mare = require 'mare'
+    local o = mare.options { title = 'drift', mare.options.simulation, mare.ocean.options }
+    mare.run { title = 'drift', options = o, boundaries = 'reflective',
+        grid = mare.grid { nx = 16, ny = 16, x = { 0, 1e4 }, y = { 0, 1e4 } },
+        scheme = mare.ocean { scheme = 'linear', depth = 10 },
+        drifters = { places = { { 5e3, 5e3 } } }, initial = function() return 0, 0, 0 end }
+]]
+
+-- A rank that kills itself.
+local loss = [[
+    local mare = require 'mare'
+    local o = mare.options { title = 'loss', mare.options.simulation, mare.euler.options,
+        { name = 'lost', default = -1, range = { -1, 9 }, help = 'rank' } }
+    mare.run { title = 'loss', options = o, boundaries = 'periodic',
+        grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, 1 }, y = { 0, 1 } },
+        scheme = mare.euler { options = o },
+        initial = function(x, y) return 1 + 0.2 * math.sin(6 * x), 0.1, math.cos(6 * y), 1 end,
+        every_steps = { { 1, function(sim)
+            if sim.now.t > 0.11 and mare.ranks.rank == o.lost then os.execute 'kill -9 $PPID' end
+        end } } }
+]]
+
+local function write(path, text)
+    local file = assert(io.open(folder .. '/' .. path, 'w'))
+    file:write(text)
+    file:close()
+end
+
+setup(function()
+    folder = os.tmpname()
+    os.remove(folder)
+    lfs.mkdir(folder)
+end)
+
+teardown(function() os.execute('rm -r ' .. folder) end)
+
+local small = 'kelvin_helmholtz --nx 48 --ny 40 '
+local flow = small .. '--every 0.05 --series-every 0.03 --variables p,vorticity --gauges 0.3,0.4 '
+
+launch.each(function(launcher)
+    describe(launcher, function()
+        it('writes the files of one process', function()
+            local one = flow .. '--t-end 0.15 --out @a.nc --series @as.nc --image @a.png '
+                .. '--film @a.gif --film-every 0.1 --film-width 200'
+            good(nil, 1, one)
+            local text = good(launcher, 3, (one:gsub('@a', '@b')))
+            assert.equal(1, select(2, text:gsub('wrote ', '')), text)
+            assert.same(what_is_in '@a.nc', what_is_in '@b.nc')
+            assert.same(what_is_in '@as.nc', what_is_in '@bs.nc')
+            same_files('@a.png', '@b.png')
+            same_files('@a.gif', '@b.gif')
+            assert.equal(0, os.execute('! ls ' .. folder .. ' | grep -q part'))
+        end)
+
+        it('goes on from a checkpoint on another number of ranks', function()
+            local one = flow .. '--image none --checkpoint @c.ck --restart latest --out @c.nc '
+                .. '--series @cs.nc '
+            good(nil, 1, flow .. '--image none --t-end 0.15 --out @a.nc --series @as.nc')
+            good(launcher, 3, one .. '--steps 9')
+            local found = checkpoint.newest(in_folder '@c.ck')
+            assert.equal(9, found.header.steps)
+            local text = good(launcher, 2, one .. '--t-end 0.15')
+            fails.says(text, 'going on from', 'step 9')
+            assert.equal(1, select(2, text:gsub('going on', '')), text)
+            assert.same(what_is_in '@a.nc', what_is_in '@c.nc')
+            assert.same(what_is_in '@as.nc', what_is_in '@cs.nc')
+            os.execute('rm ' .. in_folder '@c.*')
+        end)
+
+        it('stops at its limit of time on all', function()
+            local text, status = run(launcher, 2, small .. '--image none --t-end 100 '
+                .. '--checkpoint @l.ck --wall-limit 0.1s')
+            assert.not_equal(0, status)
+            fails.says(text, 'out of time', '--restart')
+            assert.equal(1, select(2, text:gsub('out of time', '')), text)
+            assert.truthy(checkpoint.newest(in_folder '@l.ck'))
+        end)
+    end)
+end)
+
+describe('over ranks', function()
+    local launcher
+    launch.each(function(found) launcher = found end)
+    if not launcher then return end
+
+    it('a scenario draws and prints once', function()
+        local text = good(launcher, 2, 'sod --nx 40 --t-end 0.02 --image @sod.png')
+        assert.equal(1, select(2, text:gsub('L1 error', '')), text)
+        local alone = good(nil, 1, 'sod --nx 40 --t-end 0.02 --image @alone.png')
+        assert.equal(alone:match 'L1 error[^\n]*', text:match 'L1 error[^\n]*')
+        same_files('@sod.png', '@alone.png')
+    end)
+
+    it('what cannot be shared is refused by its name', function()
+        write('sea.lua', sea)
+        for word, given in pairs {
+            mandelbrot = 'mandelbrot', drifters = '@sea.lua', ['--energy'] = 'sod --nx 40 --energy',
+            tuning_sweep = 'tuning_sweep',
+        } do
+            local text, status = run(launcher, 2, given)
+            assert.not_equal(0, status, text)
+            fails.says(text, word, 'rank')
+        end
+    end)
+
+    it('the loss of a rank ends all, and the run goes on from its checkpoint', function()
+        write('loss.lua', loss)
+        local one = '@loss.lua --nx 24 --ny 20 --t-end 0.2 --image none --every 0.05 --quiet '
+        good(nil, 1, one .. '--out @whole.nc')
+        local kept = one .. '--out @k.nc --checkpoint @k.ck --checkpoint-every 0.02 '
+            .. '--restart latest '
+        for rank = 0, 2 do
+            local start = system.now()
+            local text, status = run(launcher, 3, kept .. '--lost ' .. rank)
+            assert.not_equal(0, status, text)
+            assert.is_true(system.now() - start < 20)       -- with the start, on a busy machine
+            assert.is_nil(files.size(in_folder '@k.nc'))
+            good(launcher, 2, kept)
+            assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
+            os.execute('rm ' .. in_folder '@k.*')
+        end
+    end)
+end)

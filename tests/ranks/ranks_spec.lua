@@ -179,6 +179,32 @@ launch.each(function(launcher)
             assert.is_true(system.now() - start < 10)
         end)
 
+        it('ends all, and says which, when one is stopped', function()
+            local program = [[
+                local ranks, system = require 'mare'.ranks, require 'bindings.system'
+                ranks.barrier()
+                if ranks.rank == tonumber((...)) then
+                    os.execute('kill -STOP ' .. system.process())
+                end
+                ranks.receive((ranks.rank + 1) % 3)]]
+            for rank = 0, 2, 2 do
+                local start = system.now()
+                local text, status = run(launcher, 3, program, tostring(rank),
+                    'MARE_RANK_TIMEOUT=2')
+                assert.truthy(status ~= 0 and status ~= 137, text)
+                says(text, ('rank %d ('):format((rank + 1) % 3), ('rank %d ('):format(rank),
+                    'silent for 2 s')
+                assert.is_true(system.now() - start < 12)
+            end
+        end)
+
+        it('lets a rank be busy for longer than it may be silent', function()
+            local text, status = run(launcher, 2, "local ranks = require 'mare'.ranks "
+                .. "if ranks.rank == 0 then os.execute 'sleep 2' end ranks.barrier()", '',
+                'MARE_RANK_TIMEOUT=1')
+            assert.equal(0, status, text)
+        end)
+
         it('refuses the library of another MPI', function()
             local other = launcher:find 'openmpi' and 'libmpich.so.12' or 'libmpi.so.40'
             if not launch.has_library(other) then pending(other .. ' is not installed') end

@@ -32,6 +32,8 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
              'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
              (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
              (file of tuned shapes, or 'off')
+             Under mpirun: MARE_MPI (library of MPI), MARE_RANK_TIMEOUT (seconds that a rank may
+             be silent, 10; 0: for ever)
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
              blocks|ascii (what the terminal can show, if it does not say so)
 

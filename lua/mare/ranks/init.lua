@@ -14,6 +14,7 @@
 -- the same order. An error on one rank ends all.
 
 local errors = require 'bindings.errors'
+local heart = require 'mare.ranks.heart'
 local here = require 'mare.ranks.here'
 local host = require 'bindings.host'
 local hush = require 'bindings.hush'
@@ -178,8 +179,9 @@ function ranks.start()
         abi = world.abi.name }
 end
 
+local machine
+
 local function find_places()
-    local machine
     ranks.host, machine = places.here()
     local all = spread('broadcast', ranks.gather(machine), 0) or { machine }
     ranks.local_rank, ranks.local_size = places.of(ranks.rank, all)
@@ -207,6 +209,7 @@ if ranks.size > 1 then
     process.introduce(ranks.name())
     if ranks.local_size > places.cores() then world:give_cores() end
     settle_here()
+    if not world.is_guest then heart.start(ranks, machine) end
 end
 
 return ranks

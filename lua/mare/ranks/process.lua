@@ -2,6 +2,7 @@
 -- by MPI_Finalize if its program is done, by MPI_Abort if it has failed, by the
 -- launcher if it was killed.
 
+local heart = require 'mare.ranks.heart'
 local host = require 'bindings.host'
 local mpi = require 'bindings.mpi'
 local system = require 'bindings.system'
@@ -38,6 +39,7 @@ function process.leave(status)
     local world = process.world
     if not world or world.is_over then return end
     if is_orderly(status) or world.size == 1 then
+        heart.stop()
         world:finish()
     else
         world:abort(status)

@@ -1,0 +1,63 @@
+-- heart.lua - lets the ranks watch each other: each sends beats to the next, round
+-- in a circle, from a thread (watch.lua) that goes on while the others compile,
+-- compute or write. A rank that was stopped, or whose machine is lost, is silent;
+-- after 10 s, or MARE_RANK_TIMEOUT, all end. 0 switches this off, for debuggers.
+
+local beat = require 'bindings.beat'
+local events = require 'mare.base.events'
+local literal = require 'mare.base.literal'
+local system = require 'bindings.system'
+local worker = require 'bindings.worker'
+
+local heart = {}
+
+local usual, patience = 10, 10      -- seconds of silence; in which neighbours connect
+
+local function limit_of()
+    local text = system.setting 'MARE_RANK_TIMEOUT'
+    local limit = tonumber(text or usual)
+    if limit and limit >= 0 then return limit end
+    events.warn('MARE_RANK_TIMEOUT=%s is not used (allowed: seconds from 0)', text)
+    return usual
+end
+
+-- Connects to the next rank and waits for the one before. Returns both, or nil.
+local function meet(ranks, all, listening)
+    local next_one = all[(ranks.rank + 1) % ranks.size + 1]
+    local token = all[1].token
+    local is_near = next_one.machine == all[ranks.rank + 1].machine
+    local to = next_one.port and beat.connect(not is_near and next_one.host or nil, next_one.port,
+        token)
+    local connected = ranks.broadcast(ranks.gather(to ~= nil))
+    local is_awaited = connected[(ranks.rank - 1) % ranks.size + 1]
+    return to, is_awaited and listening and beat.accept(listening, token, patience) or nil
+end
+
+-- All ranks call it. machine: a text that no other machine has
+function heart.start(ranks, machine)
+    local limit = ranks.broadcast(limit_of())
+    if limit == 0 then return end
+    local listening, port = beat.listen(ranks.local_size == ranks.size)
+    local all = ranks.broadcast(ranks.gather { host = ranks.host, machine = machine, port = port,
+        name = ranks.name(), token = ('%08x'):format(system.process() * 7919 % 2 ^ 32) })
+    local to, from = meet(ranks, all, listening)
+    if listening then beat.close(listening) end
+    local before = all[(ranks.rank - 1) % ranks.size + 1].name
+    if not (to and from) then
+        events.tell('log', { level = 'warn', message = before .. ' cannot be watched' })
+        return
+    end
+    heart.thread = worker.start 'mare.ranks.watch'
+    heart.thread:send(literal.encode { to = to, from = from, limit = limit, own = ranks.name(),
+        before = before })
+end
+
+-- Tells the next rank that this one ends in good order.
+function heart.stop()
+    if not heart.thread then return end
+    heart.thread:send 'end'
+    heart.thread:stop()
+    heart.thread = nil
+end
+
+return heart

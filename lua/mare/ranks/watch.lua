@@ -1,0 +1,39 @@
+-- watch.lua - the thread in which a rank beats: it tells the next rank every now
+-- and then that this one lives, and listens to the one before. If that is silent
+-- for too long, it ends this process, whereupon the launcher ends all.
+
+local beat = require 'bindings.beat'
+local literal = require 'mare.base.literal'
+local system = require 'bindings.system'
+
+local grace = 2         -- seconds in which a launcher ends all if a process has gone
+
+-- Ends this process. why: what became of the rank before
+local function lose(known, why)
+    beat.die(('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why))
+end
+
+-- Takes note of what has come from the rank before, or of its silence.
+local function check(known)
+    local text, now = beat.receive(known.from), system.now()
+    if not text then
+        known.gone = known.gone or now
+        if now - known.gone > math.min(grace, known.limit) then lose(known, 'has gone') end
+    elseif text ~= '' then
+        known.heard, known.is_over = now, text:find('e', 1, true) ~= nil
+    elseif now - known.heard > known.limit then
+        lose(known, ('was silent for %g s'):format(known.limit))
+    end
+end
+
+return function(channel)
+    local known = literal.decode(channel:receive())
+    known.heard, known.pause = system.now(), math.min(1, known.limit / 5)
+    while not channel:ready() do
+        beat.send(known.to, 'b')
+        local from = not (known.is_over or known.gone) and known.from or nil
+        beat.wait(known.pause, channel.fd, from)
+        if not known.is_over then check(known) end
+    end
+    beat.send(known.to, 'e')
+end

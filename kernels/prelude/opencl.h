@@ -9,30 +9,8 @@
 #endif
 #pragma OPENCL FP_CONTRACT OFF
 
-#ifndef MARE_REAL
-#define MARE_REAL float
-#endif
-typedef MARE_REAL real;
 typedef long mr_index;
-
-/* R(0.5) is a literal of type real: 0.5f or 0.5. */
-#define MR_JOIN_(a, b) a##b
-#define MR_JOIN(a, b) MR_JOIN_(a, b)
-#define MR_LITERAL_float(x) x##f
-#define MR_LITERAL_double(x) x
-#define R(x) MR_JOIN(MR_LITERAL_, MARE_REAL)(x)
-
-/* Types of buffers, which compute as something else. */
-typedef uchar mr_bool;
 typedef half mr_half;
-typedef struct __attribute__((aligned(8))) mr_complex_float { float re, im; } mr_complex_float;
-typedef struct __attribute__((aligned(16))) mr_complex_double { double re, im; } mr_complex_double;
-typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
-
-#define int32_t int
-#define uint32_t uint
-#define int64_t long
-#define uint64_t ulong
 
 #define MR_KERNEL __kernel
 #define MR_FN static inline __attribute__((always_inline))
@@ -67,53 +45,12 @@ typedef MR_JOIN(mr_complex_, MARE_REAL) mr_complex;
 #define mr_gid_z() ((int)get_global_id(2))
 #define MR_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 
-#ifdef MR_CPU
-#define mr_min(a, b) ((a) < (b) ? (a) : (b))
-#define mr_max(a, b) ((a) > (b) ? (a) : (b))
-#else
-#define mr_min(a, b) MR_JOIN(mr_min_, MARE_REAL)((real)(a), (real)(b))
-#define mr_max(a, b) MR_JOIN(mr_max_, MARE_REAL)((real)(a), (real)(b))
-#define mr_min_float(a, b) fmin(a, b)
-#define mr_max_float(a, b) fmax(a, b)
-/* A third of fmin. */
-MR_FN double mr_min_double(double a, double b) { return a < b ? a : b; }
-MR_FN double mr_max_double(double a, double b) { return a > b ? a : b; }
-#endif
-#define mr_max_nan(a, b) MR_JOIN(mr_max_nan_, MARE_REAL)((real)(a), (real)(b))
-/* See cuda.h. */
-#define mr_least(a, b, c) MR_JOIN(mr_least_, MARE_REAL)((real)(a), (real)(b), (real)(c))
-#define mr_least_float(a, b, c) as_float(min(min(as_int(a), as_int(b)), as_int(c)))
-#define mr_least_double(a, b, c) mr_less_double(mr_less_double(a, b), c)
-MR_FN double mr_less_double(double a, double b) { return fabs(a) < fabs(b) ? a : b; }
-#ifdef MR_CPU
-#define mr_most(a, b) mr_max(mr_max(a, b), R(0.0))
-#else
-#define mr_most(a, b) MR_JOIN(mr_most_, MARE_REAL)((real)(a), (real)(b))
-#define mr_most_float(a, b) as_float(max(max(as_int(a), as_int(b)), 0))
-MR_FN double mr_most_double(double a, double b) {
-    int2 most = as_int2(mr_max_double(a, b));
-    return as_double((int2)(most.x, max(most.y, 0)));
-}
-#endif
-#define mr_agreed(x, a, b) MR_JOIN(mr_agreed_, MARE_REAL)((real)(x), (real)(a), (real)(b))
-/* 0 if they differ in sign, else the word; see cuda.h. */
-#if MR_PTX_ARCH
-MR_FN int mr_if_agreed_(int word, int a, int b) {
-    int r;
-    asm("{ .reg .pred p; setp.ne.s32 p, %1, 0; selp.b32 %0, 0, %2, p; }"
-        : "=r"(r) : "r"((a ^ b) & 0x80000000), "r"(word));
-    return r;
-}
-#else
-MR_FN int mr_if_agreed_(int word, int a, int b) { return word & ~((a ^ b) >> 31); }
-#endif
-MR_FN float mr_agreed_float(float x, float a, float b) {
-    return as_float(mr_if_agreed_(as_int(x), as_int(a), as_int(b)));
-}
-MR_FN double mr_agreed_double(double x, double a, double b) {
-    int p = as_int2(a).y, q = as_int2(b).y;
-    return as_double((int2)(mr_if_agreed_(as_int2(x).x, p, q), mr_if_agreed_(as_int2(x).y, p, q)));
-}
+/* Numbers as the bits that they are, and back; a double by its high and its low word. */
+#define mr_as_int_(a) as_int(a)
+#define mr_as_float_(a) as_float(a)
+#define mr_high_(a) (as_int2(a).y)
+#define mr_low_(a) (as_int2(a).x)
+#define mr_as_double_(high, low) as_double((int2)(low, high))
 #ifdef MR_CPU
 /* Not the library's max: PoCL 6's LLVM 18 ends the process over some with a constant 0. To choose
  * between a and b themselves takes cdklm 7 % longer. */
@@ -125,8 +62,7 @@ MR_FN ulong mr_higher_long_(ulong a, ulong b) { return a > b ? a : b; }
 #define mr_max_nan_float(a, b) as_float(max(as_uint(a), as_uint(b)))
 #define mr_max_nan_double(a, b) as_double(max(as_ulong(a), as_ulong(b)))
 #endif
-#define mr_abs(a) fabs((real)(a))
-#define mr_sqrt(a) MR_JOIN(mr_sqrt_, MARE_REAL)((real)(a))
+
 #ifdef MR_CPU
 #define mr_cbrt(a) MR_JOIN(mr_cbrt_, MARE_REAL)((real)(a))
 /* The library's is a call a lane, which a loop over lanes cannot vectorise. From a third of the
@@ -154,69 +90,10 @@ MR_FN double mr_cbrt_double(double a) {
     y = x > 0.0 ? y : a;
     return m < INFINITY ? y : a;
 }
-#else
-#define mr_cbrt(a) cbrt((real)(a))
 #endif
-#define mr_rcp(a) MR_JOIN(mr_rcp_, MARE_REAL)((real)(a))
-#define mr_rsqrt(a) MR_JOIN(mr_rsqrt_, MARE_REAL)((real)(a))
-#define mr_ratio_root(a, b) MR_JOIN(mr_ratio_root_, MARE_REAL)((real)(a), (real)(b))
-#define mr_fma(a, b, c) fma((real)(a), (real)(b), (real)(c))
-#define mr_copysign(a, b) copysign((real)(a), (real)(b))
-#define mr_select(condition, yes, no) ((condition) ? (yes) : (no))
 
-#if defined(MR_FAST) && MR_PTX_ARCH
-/* See cuda.h. */
-MR_FN float mr_rcp_float(float a) {
-    float r;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-    return r;
-}
-
-MR_FN float mr_sqrt_float(float a) {
-    float r;
-    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-    return r;
-}
-
-MR_FN float mr_rsqrt_float(float a) {
-    float r;
-    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(a));
-    return r;
-}
-
-MR_FN double mr_rcp_double(double a) {
-    double r;
-    asm("{ .reg .f64 s, e; rcp.approx.ftz.f64 s, %1; neg.f64 e, %1;"
-        "fma.rn.f64 e, e, s, 0d3FF0000000000000; fma.rn.f64 e, e, e, e; fma.rn.f64 %0, s, e, s; }"
-        : "=d"(r) : "d"(a));
-    return r;
-}
-
-MR_FN double mr_rsqrt_double(double a) {
-    double r;
-    asm("{ .reg .f64 s, e, f; rsqrt.approx.ftz.f64 s, %1; mul.f64 e, %1, s; neg.f64 e, e;"
-        "fma.rn.f64 e, e, s, 0d3FF0000000000000;"
-        "fma.rn.f64 f, e, 0d3FD8000000000000, 0d3FE0000000000000; mul.f64 e, e, s;"
-        "fma.rn.f64 %0, e, f, s; }" : "=d"(r) : "d"(a));
-    return r;
-}
-
-MR_FN double mr_sqrt_double(double a) { return a * mr_rsqrt_double(a + 1e-300); }   /* 0 of 0 */
-
-#define MR_ROOT ((real)(sizeof(real) == 8 ? 0.375 : 1.0))
-MR_FN double mr_ratio_root_double(double a, double b) {
-    double x = a * b, r;
-    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
-    r = as_double((int2)(as_int2(x).x, as_int2(r).y));
-    double y = a * r, h = fma(b * y, r, -1.6666666666666667);
-    return y * fma(h, h, 2.2222222222222222);
-}
-#else
-#define MR_ROOT R(1.0)
-#define mr_sqrt_double(a) sqrt(a)
-#define mr_rcp_double(a) (1.0 / (a))
+#if !(defined(MR_FAST) && MR_PTX_ARCH)
 #define mr_rcp_float(a) (1.0f / (a))
-#define mr_sqrt_float(a) sqrt(a)
 #ifdef MR_CPU
 #define mr_rsqrt_double(a) (1.0 / sqrt(a))
 #define mr_rsqrt_float(a) (1.0f / sqrt(a))
@@ -224,24 +101,23 @@ MR_FN double mr_ratio_root_double(double a, double b) {
 #define mr_rsqrt_double(a) rsqrt(a)
 #define mr_rsqrt_float(a) rsqrt(a)
 #endif
-MR_FN double mr_ratio_root_double(double a, double b) { return a * mr_rsqrt_double(a * b); }
 #endif
-MR_FN float mr_ratio_root_float(float a, float b) { return a * mr_rsqrt_float(a * b); }
 
-/* Complex numbers, of the type real. */
-MR_FN mr_complex mr_complex_of(real re, real im) {
-    mr_complex z = { re, im };
-    return z;
-}
-MR_FN mr_complex mr_complex_add(mr_complex a, mr_complex b) {
-    return mr_complex_of(a.re + b.re, a.im + b.im);
-}
-MR_FN mr_complex mr_complex_sub(mr_complex a, mr_complex b) {
-    return mr_complex_of(a.re - b.re, a.im - b.im);
-}
-MR_FN mr_complex mr_complex_mul(mr_complex a, mr_complex b) {
-    return mr_complex_of(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
-}
+#ifdef MR_CPU
+/* vectorised after PoCL links its library, not where clang looks */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define MR_LANES(l, n) \
+    _Pragma("clang loop vectorize(enable) vectorize_width(16)") \
+    _Pragma("clang loop interleave(disable) unroll(disable)") \
+    for (int l = 0; l < (n); ++l)
+#define MR_WIDE_ 0
+#else
+#define MR_WIDE_ 1
+#endif
+
+/* NVIDIA's OpenCL takes PTX. */
+#define mr_local_address_(to) ((uint)(size_t)(to))
+#include "prelude/both.h"
 
 /* Element i of halves as a float, and back to the nearest half. */
 #define mr_half_load(from, i) vload_half((size_t)(i), from)
@@ -252,21 +128,6 @@ MR_FN float mr_half_round(float x) {
     vstore_half_rte(x, 0, (half *)&nearest);
     return vload_half(0, (const half *)&nearest);
 }
-
-#define MR_PRAGMA_(text) _Pragma(#text)
-#define MR_UNROLL(n) MR_PRAGMA_(unroll n)
-#ifdef MR_CPU
-/* vectorised after PoCL links its library, not where clang looks */
-#pragma clang diagnostic ignored "-Wpass-failed"
-#define MR_LANES(l, n) \
-    _Pragma("clang loop vectorize(enable) vectorize_width(16)") \
-    _Pragma("clang loop interleave(disable) unroll(disable)") \
-    for (int l = 0; l < (n); ++l)
-#define MR_WIDE_ 0
-#else
-#define MR_LANES(l, n) _Pragma("unroll") for (int l = 0; l < (n); ++l)
-#define MR_WIDE_ 1
-#endif
 
 /* Tells a CPU what will be read soon. */
 #if defined(MR_CPU) && defined(__clang__)
@@ -304,8 +165,6 @@ MR_FN void mr_store_lanes(__global real *to, const real *from, int n) {
     }
 }
 
-/* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and
- * mr_fetch_wait they are on their way, which only the work-item that asked may wait for. */
 MR_FN void mr_read_lanes(real *to, const __local real *from, int n) {
     MR_LANES(l, n) {
         if (MR_WIDE_ && n % 4 == 0) {
@@ -319,7 +178,7 @@ MR_FN void mr_read_lanes(real *to, const __local real *from, int n) {
 }
 
 #if MR_PTX_ARCH
-/* NVIDIA's OpenCL has no sub-groups, but takes PTX. */
+/* NVIDIA's OpenCL has no sub-groups. */
 #define MR_SHUFFLE 1
 MR_FN uint mr_shuffle_bits_up(uint x) {
     uint y;
@@ -365,39 +224,8 @@ MR_FN real mr_warp_most(real x) {
 
 #endif
 
-/* Words that groups share; see cuda.h. A CPU and its host are one system. */
-#if MR_PTX_ARCH >= 700
-#define MR_SCOPES 1
-#define MR_SCOPED_(system, scope) \
-    MR_FN uint mr_load_acquire##system(const __global uint *from) { \
-        uint x; \
-        asm volatile("ld.acquire." scope ".global.u32 %0, [%1];" \
-            : "=r"(x) : "l"(from) : "memory"); \
-        return x; \
-    } \
-    MR_FN void mr_store_release##system(__global uint *to, uint x) { \
-        asm volatile("st.release." scope ".global.u32 [%0], %1;" :: "l"(to), "r"(x) : "memory"); \
-    } \
-    MR_FN void mr_fence##system(void) { asm volatile("fence.acq_rel." scope ";" ::: "memory"); } \
-    MR_ATOMIC_(mr_atomic_add##system, "atom.add.relaxed." scope ".global.u32") \
-    MR_ATOMIC_(mr_atomic_max##system, "atom.max.relaxed." scope ".global.u32") \
-    MR_ATOMIC_(mr_atomic_exchange##system, "atom.exch.relaxed." scope ".global.b32") \
-    MR_FN uint mr_atomic_replace##system(__global uint *at, uint expected, uint x) { \
-        uint before; \
-        asm volatile("atom.cas.relaxed." scope ".global.b32 %0, [%1], %2, %3;" \
-            : "=r"(before) : "l"(at), "r"(expected), "r"(x) : "memory"); \
-        return before; \
-    }
-#define MR_ATOMIC_(name, instruction) \
-    MR_FN uint name(__global uint *at, uint x) { \
-        uint before; \
-        asm volatile(instruction " %0, [%1], %2;" \
-            : "=r"(before) : "l"(at), "r"(x) : "memory"); \
-        return before; \
-    }
-MR_SCOPED_(, "gpu")
-MR_SCOPED_(_system, "sys")
-#elif defined(MR_CPU) && defined(__clang__)
+/* Words that groups share: a CPU and its host are one system. */
+#if defined(MR_CPU) && defined(__clang__)
 #define MR_SCOPES 1
 #define MR_SCOPED_(system) \
     MR_FN uint mr_load_acquire##system(const __global uint *from) { \
@@ -423,34 +251,8 @@ MR_SCOPED_(_system)
 #define mr_start_dependents()
 #define mr_wait_for_previous()
 
-#if MR_PTX_ARCH >= 800
-#define MR_FETCH_(name, cache) \
-    MR_FN void name(__local real *to, const __global real *from, int n) { \
-        const int size = n * (int)sizeof(real); \
-        const int chunk = size % 16 == 0 ? 16 : size % 8 == 0 ? 8 : 4; \
-        uint local_address = (uint)(size_t)to; \
-        MR_LANES(k, size / chunk) { \
-            const __global char *source = (const __global char *)from + k * chunk; \
-            if (chunk == 16) \
-                asm volatile("cp.async." cache ".shared.global [%0], [%1], 16;" \
-                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
-            else if (chunk == 8) \
-                asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" \
-                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
-            else \
-                asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" \
-                    :: "r"(local_address + k * chunk), "l"(source) : "memory"); \
-        } \
-    }
-MR_FETCH_(mr_fetch_lanes, "cg")
-MR_FETCH_(mr_fetch_askew, "ca")
-#define mr_fetch_close() asm volatile("cp.async.commit_group;" ::: "memory")
-#define mr_fetch_wait(n) asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory")
-#else
+#if !(MR_PTX_ARCH >= 800)
 MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
     MR_LANES(l, n) to[l] = from[l];
 }
-#define mr_fetch_askew mr_fetch_lanes
-#define mr_fetch_close()
-#define mr_fetch_wait(n)
 #endif

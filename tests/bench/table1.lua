@@ -87,7 +87,7 @@ end
 
 -- Returns the text that Mare passes to the vendor's compiler, in one piece.
 local function whole_text(backend, program)
-    local text = program.source
+    local text = source.read('prelude/' .. backend .. '.h') .. program.source
     repeat
         local count
         text, count = text:gsub('#include (%S+)', function(name)
@@ -96,7 +96,7 @@ local function whole_text(backend, program)
         end)
     until count == 0
     local defines = ('#define MARE_REAL float\n#define SHORTCUTS 0\n/* %d */\n'):format(serial)
-    return defines .. source.read('prelude/' .. backend .. '.h') .. text
+    return defines .. text
 end
 
 local columns = { 'launch', 'download', 'kernel', 'copy' }

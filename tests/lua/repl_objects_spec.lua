@@ -213,7 +213,7 @@ describe('help', function()
 
     it('has every word of the dialect that a kernel uses', function()
         local all, defined, missing = reference.all(), {}, {}
-        local prelude = source.read 'prelude/cuda.h'
+        local prelude = source.read 'prelude/cuda.h' .. source.read 'prelude/both.h'
         for word in prelude:gmatch '#define ([Mm][Rr]_[%w_]+)' do defined[word] = true end
         for word in prelude:gmatch '[%w_ ]+ (mr_[%w_]+)%(' do defined[word] = true end
         local pipe = assert(io.popen(("cat $(find '%s' -name '*.krn' -o -name '*.h' | "

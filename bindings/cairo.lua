@@ -193,7 +193,7 @@ function Canvas:fill_rectangle(x, y, width, height, colour)
 end
 
 -- The outline, drawn outside the given rectangle
-function Canvas:frame(x, y, width, height, line, colour)
+function Canvas:outline(x, y, width, height, line, colour)
     self:colour(colour)
     C.cairo_set_line_width(self.cr, line)
     C.cairo_rectangle(self.cr, x - line / 2, y - line / 2, width + line, height + line)

@@ -32,8 +32,8 @@ end
 local function arrow(canvas, x, y, dx, dy, em)
     local length = math.sqrt(dx * dx + dy * dy)
     local head = math.min(0.6 * em, 0.5 * length)
-    local part = head / (0.6 * em)
-    local shaft, light = 0.1 * em * math.max(0.8, part), 0.06 * em * part
+    local share = head / (0.6 * em)
+    local shaft, light = 0.1 * em * math.max(0.8, share), 0.06 * em * share
     local ex, ey = dx / length, dy / length
     local nx, ny = x + dx - head * ex, y + dy - head * ey       -- where the head begins
     local function draw(outline, colour)

@@ -100,8 +100,8 @@ function Figure:canvas()
     local spec, plot, box, bar = self.spec, self.plot, self.box, self.bar
     local em, line = self.em, self.line
     draw_bar(self, canvas)
-    canvas:frame(box.x, box.y, box.width, box.height, line, axes.ink)
-    canvas:frame(bar.x, bar.y, bar.width, bar.height, line, axes.ink)
+    canvas:outline(box.x, box.y, box.width, box.height, line, axes.ink)
+    canvas:outline(bar.x, bar.y, bar.width, bar.height, line, axes.ink)
     axes.x_axis(canvas, box, spec.x, plot.x_marks, plot.x_power, spec.xlabel, em, line)
     axes.y_axis(canvas, box, spec.y, plot.y_marks, plot.y_power, spec.ylabel, em, line)
     axes.bar_axis(canvas, bar, spec.range, plot.bar_marks, plot.bar_power,

@@ -29,10 +29,10 @@ local function fill(canvas, x, y, value, low, high, map, format)
         canvas:fill_rectangle(x, y, cell.width, cell.height, axes.grid)
         return
     end
-    local part = high > low and (value - low) / (high - low) or 1
-    canvas:fill_rectangle(x, y, cell.width, cell.height, map[math.floor(part * 255 + 0.5)])
+    local share = high > low and (value - low) / (high - low) or 1
+    canvas:fill_rectangle(x, y, cell.width, cell.height, map[math.floor(share * 255 + 0.5)])
     canvas:text(x + cell.width / 2, y + cell.height / 2 + 0.35 * em, format:format(value), em,
-        part < 0.6 and light or axes.ink, 0.5)
+        share < 0.6 and light or axes.ink, 0.5)
 end
 
 -- Draws a panel with its upper left corner at x, y. panel: { label, values =
@@ -50,7 +50,7 @@ local function draw_panel(canvas, spec, panel, x, y, map)
     for j, row in ipairs(panel.values) do
         for i = 1, #spec.x do
             if best and row[i] == best then
-                canvas:frame(x + (i - 1) * cell.width + 2, y + (j - 1) * cell.height + 2,
+                canvas:outline(x + (i - 1) * cell.width + 2, y + (j - 1) * cell.height + 2,
                     cell.width - 4, cell.height - 4, 2, 0xd01c1c)
             end
         end

@@ -128,7 +128,7 @@ function lines.canvas(spec)
         for _, one in ipairs(spec.series) do draw_series(canvas, box, spec, one, em) end
         draw_notes(canvas, box, spec, em)
     end)
-    canvas:frame(box.x, box.y, box.width, box.height, line, axes.soft)
+    canvas:outline(box.x, box.y, box.width, box.height, line, axes.soft)
     axes.x_axis(canvas, box, spec.xrange, plot.x_marks, plot.x_power, spec.xlabel, em, line)
     axes.y_axis(canvas, box, spec.yrange, plot.y_marks, plot.y_power, spec.ylabel, em, line)
     axes.title(canvas, box.x, width - 0.5 * em, 1.75 * em, spec.title, em)

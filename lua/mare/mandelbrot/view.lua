@@ -116,8 +116,8 @@ function view.frames(o)
     local bits = math.ceil(math.log(math.max(1, o.columns / last)) / math.log(2)) + guard_bits
     local centre, list = centre_of(o.centre, math.max(128, bits)), {}
     for k = 1, o.frames do
-        local part = o.frames > 1 and (k - 1) / (o.frames - 1) or 1
-        local width = o.width / o.zoom ^ part
+        local share = o.frames > 1 and (k - 1) / (o.frames - 1) or 1
+        local width = o.width / o.zoom ^ share
         local step = width / o.columns
         local frame = { number = k, centre = centre, width = width, height = step * o.rows,
             step = step, left = -0.5 * (o.columns - 1) * step, top = 0.5 * (o.rows - 1) * step }

@@ -26,7 +26,7 @@ function Accounts:take() self.entries:take() end
 -- Waits for what was taken last: two numbers a cell, in the order of the list.
 function Accounts:list() return self.entries:list() end
 
--- The same as volume (m3) and energy (m5 s-2, by density).
+-- Returns the same as volume (m3) and energy (m5 s-2, by density).
 function Accounts:sums()
     local g, scheme, volume, energy = self.sim.grid, self.sim.scheme, 0, 0
     local list = self:list()

@@ -1,9 +1,9 @@
--- The bed of an ocean: depth of still water (m, positive down) in every cell of the grid and in the
--- ghost cells around it, on the host. Finite-volume schemes have the bed at corners of cells, which
--- the depth at a centre is the mean of, so that a face has one depth for both its sides; C-grid
--- schemes have it at centres. A depth is a number, a function(x, y), what mare.gridded makes of a
--- file, or { nx =, ny =, data = } with one number for each cell, or each corner, x fastest, south
--- first. NaN is land.
+-- Makes the bed of an ocean: depth of still water (m, positive down) in every cell of the grid and
+-- in the ghost cells around it, on the host. Finite-volume schemes have the bed at corners of
+-- cells, which the depth at a centre is the mean of, so that a face has one depth for both its
+-- sides; C-grid schemes have it at centres. A depth is a number, a function(x, y), what
+-- mare.gridded makes of a file, or { nx =, ny =, data = } with one number for each cell, or each
+-- corner, x fastest, south first. NaN is land.
 
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
@@ -34,7 +34,7 @@ local function count_of(data)
     return select(2, memory.elements(data)) or math.huge
 end
 
--- Numbers of a Lua array, of host memory or of cdata.
+-- Returns the numbers of a Lua array, of host memory or of cdata.
 local function reader(given)
     local data = given.data
     if type(data) == 'table' and data.data then data = data.data end
@@ -111,7 +111,7 @@ local function mirrored_cell(kinds, k, n, staggered)
     return k < 0 and -1 - k or 2 * n - 1 - k
 end
 
--- The same for corners 0 .. n.
+-- Does the same for corners 0 .. n.
 local function mirrored_corner(kinds, k, n)
     if kinds[1] == 'periodic' then return k % n end
     if k >= 0 and k <= n then return k end
@@ -119,7 +119,7 @@ local function mirrored_corner(kinds, k, n)
     return math.max(0, math.min(n, k))
 end
 
--- f(i, j) for all cells with their halo.
+-- Calls f(i, j) for all cells with their halo.
 local function each(self, f)
     local halo = self.grid.halo
     for j = -halo, self.grid.ny + halo - 1 do
@@ -163,8 +163,8 @@ local function corner_depth(self, value, i, j)
     return least and math.max(depth, least) or depth
 end
 
--- Corners of the grid, then those of ghost cells; centres are their means, in this precision and
--- to the same bits where x and y change places.
+-- Computes corners of the grid, then those of ghost cells; centres are their means, in this
+-- precision and to the same bits where x and y change places.
 local function set_corners(self, value)
     local g, depth, corner = self.grid, self.depth, self.corner
     local known = memory.array(self.precision, (g.nx + 1) * (g.ny + 1))
@@ -227,8 +227,8 @@ local function open_cells(self, cells)
     end
 end
 
--- options: { depth =, land = depth from which on it is land, minimum_depth = of the rest };
--- boundaries: of exchange.boundaries. Raises what is wrong with a depth, and where.
+-- Makes a bed. options: { depth =, land = depth from which on it is land, minimum_depth = of the
+-- rest }; boundaries: of exchange.boundaries. Raises what is wrong with a depth, and where.
 function bed.new(grid, boundaries, options, precision, staggered)
     local count = (grid.nx + 2 * grid.halo) * (grid.ny + 2 * grid.halo)
     local self = setmetatable({
@@ -249,7 +249,7 @@ function bed.new(grid, boundaries, options, precision, staggered)
     return self
 end
 
--- Element of cell (i, j), ghost cells too, in `depth` and `corner`; `count` of them.
+-- Returns the element of cell (i, j), ghost cells too, in `depth` and `corner`; `count` of them.
 function Bed:index(i, j)
     local halo = self.grid.halo
     return (j + halo) * (self.grid.nx + 2 * halo) + i + halo

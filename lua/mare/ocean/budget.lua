@@ -7,7 +7,7 @@ local errors = require 'bindings.errors'
 
 local budget = {}
 
--- The integral of a power over time, by the trapezoidal rule.
+-- Returns the integral of a power over time, by the trapezoidal rule.
 local function work_of(time, power)
     local sum = 0
     for k = 2, power and #time or 0 do
@@ -23,9 +23,9 @@ local function balance(of)
     return of
 end
 
--- series: of mare.run, { time =, volume =, inflow =, ... }. Returns { volume = { inflow =, change
--- =, missing = share }, energy = { inflow =, by_tide =, by_wind =, change =, lost = by friction,
--- missing = } }, in m3 and m5 s-2, that is J by the density of water.
+-- Makes the budgets of a run. series: of mare.run, { time =, volume =, inflow =, ... }. Returns {
+-- volume = { inflow =, change =, missing = share }, energy = { inflow =, by_tide =, by_wind =,
+-- change =, lost = by friction, missing = } }, in m3 and m5 s-2, that is J by the density of water.
 function budget.of(series)
     if not (series and series.inflow) then
         errors.argument 'budget: no series with inflow: a linear scheme with a tide has that'

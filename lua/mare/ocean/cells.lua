@@ -11,7 +11,7 @@ local cells = {}
 
 local fields = { cells = 'table', constituents = 'table', ramp = 'number' }
 
--- Cells { { i, j }, ... } from 0, each in the grid and there once.
+-- Checks cells { { i, j }, ... } from 0: each is in the grid and there once.
 local function check_cells(list, grid)
     local seen = {}
     for k, cell in ipairs(list) do
@@ -56,7 +56,7 @@ function cells.text(host)
         names[1] and table.concat(names, ', ') or 'still water', #host.list)
 end
 
--- The water nearest to a side in a row or column; nil where all is land.
+-- Finds the water nearest to a side in a row or column; nil where all is land.
 local function nearest_water(bed, side, line)
     local g, is_x = bed.grid, side == 'west' or side == 'east'
     local last = (is_x and g.nx or g.ny) - 1
@@ -81,8 +81,8 @@ function cells.side_text(host, bed, side, kind)
         open, lines, kind)
 end
 
--- Those that a part sees: their elements, and their number in the list. First those of its own, how
--- many of them, then ghost cells.
+-- Returns those that a part sees: their elements, and their number in the list. First those of its
+-- own, how many of them, then ghost cells.
 local function seen_by(host, state)
     local part, l, elements, numbers, own = state.part, state.layout, {}, {}, nil
     for _, reach in ipairs { 0, l.halo } do

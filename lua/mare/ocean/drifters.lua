@@ -31,7 +31,7 @@ local fields = {
     places = 'table', path = 'string', every = 'number', steps = 'number', times = 'table',
 }
 
--- Places as cells from the south-west corner, x of all, y of all, and all afloat.
+-- Returns places as cells from the south-west corner, x of all, y of all, and all afloat.
 local function place(desc, places)
     local g, bed, list, n = desc.grid, desc.domain.bed, {}, #places
     for k, at in ipairs(places) do

@@ -5,7 +5,8 @@ local earth = {}
 
 local spin = 7.2921e-5      -- of the earth, 1/s
 
--- A function (x, y) -> the value at the nearest cell of a grid; data: one number a cell, x fastest.
+-- Returns a function (x, y) -> the value at the nearest cell of a grid. data: one number a cell, x
+-- fastest.
 local function nearest(grid, data)
     return function(x, y)
         local i, j = grid:cell(x, y)
@@ -13,16 +14,17 @@ local function nearest(grid, data)
     end
 end
 
--- f (1/s) at a place.
+-- Returns f (1/s) at a place.
 function earth.coriolis(grid, latitude)
     local at = nearest(grid, latitude)
     return function(x, y) return 2 * spin * math.sin(math.rad(at(x, y))) end
 end
 
--- Degrees from east to the x axis, anticlockwise, at a place; from angles of every cell.
+-- Returns the degrees from east to the x axis, anticlockwise, at a place, from angles of every
+-- cell.
 earth.angle = nearest
 
--- Such angles from positions: of n x m cells, those towards the next cell along x.
+-- Returns such angles from positions: of n x m cells, those towards the next cell along x.
 function earth.angles(nx, ny, latitude, longitude, angles)
     for j = 0, ny - 1 do
         for i = 0, nx - 1 do

@@ -149,7 +149,7 @@ function Side:cell(d, line)
     return math.max(0, math.min(g.nx - 1, i)), math.max(0, math.min(g.ny - 1, j))
 end
 
--- Where the line meets the side.
+-- Returns where the line meets the side.
 function Side:place(line)
     local g, i, j = self.grid, self:cell(0, line)
     if self.axis == 'x' then return g.x[self.high and 2 or 1], g:y_centre(j) end

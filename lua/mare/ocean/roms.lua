@@ -1,5 +1,5 @@
--- Files of ROMS and of models written alike, such as MET Norway's NorKyst-800: bed, land, initial
--- state, what is known at the sides, and wind, on a window of their grid.
+-- Reads files of ROMS and of models written alike, such as MET Norway's NorKyst-800: bed, land,
+-- initial state, what is known at the sides, and wind, on a window of their grid.
 --
 -- Cell (i, j) of such a grid is its rho point (i, j), from 0. In files of ROMS itself u[j][i] lies
 -- between the rho points i and i + 1, v[j][i] between j and j + 1; others have all at rho points.
@@ -59,8 +59,8 @@ local function number_in(set, v, attributes, name, default)
     return value
 end
 
--- Numbers of a variable in a box of its last two dimensions, unpacked, missing ones NaN; `before`:
--- the indices in front of these, from 0.
+-- Returns the numbers of a variable in a box of its last two dimensions, unpacked, missing ones
+-- NaN; `before`: the indices in front of these, from 0.
 local function read(set, v, attributes, box, before)
     local start, count, n = {}, {}, #v.shape
     if n < 2 or n > 4 then fail(set, v.name, 'has %d dimensions, must have 2 to 4', n) end
@@ -137,7 +137,7 @@ local function cell_size(self)
     return sizes[1], sizes[2]
 end
 
--- Of the window, from an array over the box.
+-- Returns the numbers of the window, from an array over the box.
 local function cut(self, data)
     local w, box = self.window, self.box
     local nx, ny = w[2] - w[1], w[4] - w[3]
@@ -150,7 +150,7 @@ local function cut(self, data)
     return out
 end
 
--- Directions of the x axis, from `angle` or positions; nil where a file has neither.
+-- Returns the directions of the x axis, from `angle` or positions; nil where a file has neither.
 local function angles_of(self, latitude)
     local set, box = self.first, self.box
     local v, attributes = find(set, 'angle')
@@ -179,7 +179,8 @@ local function make_grid(self)
     self.coriolis = earth.coriolis(self.grid, cut(self, latitude))
 end
 
--- Depths of the window; NaN on land, that is where the mask says so or the elevation is missing.
+-- Returns the depths of the window; NaN on land, that is where the mask says so or the elevation is
+-- missing.
 local function make_depth(self)
     local set, box = self.first, self.box
     local h = read(set, self.h, self.of_h, box, {})
@@ -241,7 +242,7 @@ local function bounds(set, name, layers)
     return data
 end
 
--- What stretches the layers of a file.
+-- Returns what stretches the layers of a file.
 local function stretching(set, layers)
     local kind = find(set, 'Vtransform')
     return { s = bounds(set, 's_w', layers), c = bounds(set, 'Cs_w', layers),
@@ -317,7 +318,7 @@ function Roms:raw(name, k)
     return cached(self, name, k).data
 end
 
--- At (a, b) in cells. Missing numbers are 0, or left out of the mean if is_filled.
+-- Interpolates at (a, b) in cells. Missing numbers are 0, or left out of the mean if is_filled.
 local function interpolate(found, a, b, is_filled)
     local box, sum, total = found.box, 0, 0
     local x = math.max(0, math.min(box.nx - 1, a - found.x - box.i0))
@@ -348,7 +349,7 @@ local function value_at(self, name, t, x, y)
     return value, found.of_earth
 end
 
--- Both components of a vector, along the axes of the grid.
+-- Returns both components of a vector, along the axes of the grid.
 local function vector_at(self, names, t, x, y)
     local u, of_earth = value_at(self, names[1], t, x, y)
     local v = value_at(self, names[2], t, x, y)

@@ -35,7 +35,7 @@ local function curvature(grid, y)
     return grid.spherical and math.tan(math.rad(y)) / grid.radius or 0
 end
 
--- An array of all kinds one after the other.
+-- Returns an array of all kinds one after the other.
 function rows.new(grid, boundaries, coriolis)
     local halo, list = grid.halo, {}
     local count = grid.ny + 2 * halo
@@ -56,7 +56,7 @@ function rows.new(grid, boundaries, coriolis)
     return list
 end
 
--- Those of ny rows from j0 on only, and of the ghost rows around them.
+-- Returns those of ny rows from j0 on only, and of the ghost rows around them.
 function rows.part(list, grid, j0, ny)
     local halo, mine = grid.halo, {}
     local count = grid.ny + 2 * halo

@@ -31,14 +31,14 @@ end
 -- is smallest, with A cos g and A sin g bilinear.
 local function least(wave, a, b, c, d)
     local best, at = math.huge, nil
-    local function part(k)
+    local function components(k)
         local g = math.rad(wave.phase[k])
         return wave.amplitude[k] * math.cos(g), wave.amplitude[k] * math.sin(g)
     end
-    local ac, as = part(a)
-    local bc, bs = part(b)
-    local cc, cs = part(c)
-    local dc, ds = part(d)
+    local ac, as = components(a)
+    local bc, bs = components(b)
+    local cc, cs = components(c)
+    local dc, ds = components(d)
     for m = 0, 10 do
         for n = 0, 10 do
             local x, y = n / 10, m / 10
@@ -199,25 +199,25 @@ end
 -- Draws a PNG of the result of compare(): A cos g and A sin g of each gauge,
 -- observed along x and computed along y. A perfect model lies on the diagonal.
 function cotidal.scatter(path, list, name)
-    local parts = {
+    local curves = {
         { label = 'A cos g', style = 'points', x = {}, y = {}, of = math.cos },
         { label = 'A sin g', style = 'points', x = {}, y = {}, of = math.sin },
     }
     local most = 0
     for k, one in ipairs(list) do
         local a, b = one.observed, one.computed
-        for _, part in ipairs(parts) do
-            part.x[k] = a.amplitude * part.of(math.rad(a.phase))
-            part.y[k] = b.amplitude * part.of(math.rad(b.phase))
+        for _, curve in ipairs(curves) do
+            curve.x[k] = a.amplitude * curve.of(math.rad(a.phase))
+            curve.y[k] = b.amplitude * curve.of(math.rad(b.phase))
         end
         most = math.max(most, 1.05 * a.amplitude, 1.05 * b.amplitude)
     end
-    for _, part in ipairs(parts) do part.of = nil end
+    for _, curve in ipairs(curves) do curve.of = nil end
     image.lines {
         path = path, width = 900, height = 900, title = name .. ' at gauges',
         xlabel = 'observed (m)', ylabel = 'computed (m)', xrange = { -most, most },
         yrange = { -most, most }, series = { { label = '', style = 'line', colour = 0x7f7f7f,
-            x = { -most, most }, y = { -most, most } }, parts[1], parts[2] },
+            x = { -most, most }, y = { -most, most } }, curves[1], curves[2] },
     }
 end
 

@@ -85,12 +85,12 @@ local function bytecode(f)
     local dump = string.dump(f)
     local size, at = uleb(dump, 6)
     at = at + size
-    local parts = {}
+    local fragments = {}
     while true do
         size, at = uleb(dump, at)
-        if size == 0 then return table.concat(parts) end
+        if size == 0 then return table.concat(fragments) end
         local from, to = upvalue_words(dump, at)
-        parts[#parts + 1] = dump:sub(at, from - 1) .. dump:sub(to, at + size - 1)
+        fragments[#fragments + 1] = dump:sub(at, from - 1) .. dump:sub(to, at + size - 1)
         at = at + size
     end
 end

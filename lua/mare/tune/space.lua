@@ -143,13 +143,13 @@ local function params_at(self, positions)
 end
 
 local function raise_twins(self, key, one, other)
-    local parts = {}
+    local texts = {}
     for k, name in ipairs(self.names) do
         local a, b = self.values[k][one[k]], self.values[k][other[k]]
-        if a ~= b then parts[#parts + 1] = ('%s = %s or %s'):format(name, told(a), told(b)) end
+        if a ~= b then texts[#texts + 1] = ('%s = %s or %s'):format(name, told(a), told(b)) end
     end
     errors.argument("tune: two candidates would be '%s' in a cache file: %s", key,
-        table.concat(parts, ', '))
+        table.concat(texts, ', '))
 end
 
 -- Adds a candidate. Keys of Kernel Tuner are texts joined by commas, so

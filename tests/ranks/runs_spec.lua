@@ -36,7 +36,7 @@ end
 -- Those that say how a file was made, and by which of two runs.
 local of_run = {}
 for word in ([[history arguments run_id ranks transport option_out option_series option_image
-    option_film option_steps option_t_end option_lost option_restart option_decompose
+    option_film option_steps option_t_end option_lost option_signal option_restart option_decompose
     option_checkpoint option_checkpoint_every]]):gmatch '%S+' do of_run[word] = true end
 
 local function what_is_in(path)
@@ -66,17 +66,20 @@ local sea = [[
         drifters = { places = { { 5e3, 5e3 } } }, initial = function() return 0, 0, 0 end }
 ]]
 
--- A rank that kills itself.
+-- A rank that kills itself, or sends itself another signal.
 local loss = [[
     local mare = require 'mare'
     local o = mare.options { title = 'loss', mare.options.simulation, mare.euler.options,
-        { name = 'lost', default = -1, range = { -1, 9 }, help = 'rank' } }
+        { name = 'lost', default = -1, range = { -1, 9 }, help = 'rank' },
+        { name = 'signal', default = 'KILL', help = 'what it sends itself' } }
     mare.run { title = 'loss', options = o, boundaries = 'periodic',
         grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, 1 }, y = { 0, 1 } },
         scheme = mare.euler { options = o },
         initial = function(x, y) return 1 + 0.2 * math.sin(6 * x), 0.1, math.cos(6 * y), 1 end,
         every_steps = { { 1, function(sim)
-            if sim.now.t > 0.11 and mare.ranks.rank == o.lost then os.execute 'kill -9 $PPID' end
+            if sim.now.t > 0.11 and mare.ranks.rank == o.lost then
+                os.execute('kill -' .. o.signal .. ' $PPID')
+            end
         end } } }
 ]]
 
@@ -163,7 +166,7 @@ describe('over ranks', function()
         end
     end)
 
-    it('the loss of a rank ends all, and the run goes on from its checkpoint', function()
+    it('a lost rank or an interrupt ends all, and the run goes on from its checkpoint', function()
         write('loss.lua', loss)
         local one = '@loss.lua --nx 24 --ny 20 --t-end 0.2 --image none --every 0.05 --quiet '
         good(nil, 1, one .. '--out @whole.nc')
@@ -179,5 +182,11 @@ describe('over ranks', function()
             assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
             os.execute('rm ' .. in_folder '@k.*')
         end
+        local text, status = run(launcher, 3, kept .. '--lost 0 --signal TERM')
+        assert.not_equal(0, status)
+        assert.equal(1, select(2, text:gsub('goes on', '')), text)
+        fails.says(text, 'interrupted at')
+        good(launcher, 2, kept)
+        assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
     end)
 end)

@@ -44,7 +44,7 @@ local text_fields = { 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' }
 local number_fields = { 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory',
                         'max_buffer', 'local_memory', 'max_local_memory', 'view_alignment' }
 local flags = { 'has_double', 'has_int64_atomics', 'has_scopes', 'has_programmatic',
-                'has_sharing' }
+                'has_sharing', 'runs_kernels' }
 
 local function read_info(d)
     check(C.mare_device_query(d, info_c))
@@ -64,7 +64,7 @@ if require('bindings.host').launcher then C.mare_thread_claim(1) end
 local function complete(self)
     self.info = read_info(self.handle)
     self.name = self.info.name
-    self.is_null = self.name:find '^null' ~= nil
+    self.is_null = not self.info.runs_kernels
     self.stream = stream.default(self)
     openings = openings + 1
     opened[self] = openings

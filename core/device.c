@@ -51,6 +51,7 @@ static mare_status open_device(const mr_backend *backend, int index, void *conte
     pthread_mutex_init(&device->pool.lock, NULL);
     mare_status status = backend->device_info(index, &device->info);
     memcpy(device->info.name, name, sizeof name);
+    device->info.runs_kernels = backend->runs_kernels;
     if (status == MARE_OK) status = mr_pool_open(device);
     if (status == MARE_OK) status = open_native(device, index, context);
     if (status == MARE_OK) status = add_default_stream(device);

@@ -166,6 +166,7 @@ typedef struct mare_device_info {
     int32_t has_scopes;             /* acquire, release, fences of the device and the system */
     int32_t has_programmatic;       /* mare_launch_set_programmatic */
     int32_t has_sharing;            /* mare_buffer_share */
+    int32_t runs_kernels;           /* 0 on null: launches are checked and compute nothing */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */

@@ -10,10 +10,6 @@
 
 typedef void device_test(mare_device *device, const mare_device_info *info);
 
-static inline bool is_null_device(const mare_device_info *info) {
-    return !strncmp(info->name, "null", 4);
-}
-
 static inline void run_on(const char *name, device_test *test) {
     mare_device *device = NULL;
     mare_device_info info;

@@ -43,9 +43,10 @@ static void shares(mare_device *device, const mare_device_info *info) {
     uint64_t memory = 0, offset = 0;
     mare_buffer *buffer = NULL, *view = NULL;
     float data[4] = { 0 };
-    if (is_null_device(info)) {
-        CHECK_FAILS(mare_device_native(device, &context), MARE_ERROR_UNAVAILABLE, "null:0");
-        CHECK_FAILS(mare_device_adopt("null", data, &device), MARE_ERROR_UNAVAILABLE, "null:0");
+    if (!info->runs_kernels) {
+        CHECK_FAILS(mare_device_native(device, &context), MARE_ERROR_UNAVAILABLE, info->name);
+        CHECK_FAILS(mare_device_adopt(info->name, data, &device), MARE_ERROR_UNAVAILABLE,
+                    info->name);
         return;
     }
     CHECK_OK(mare_buffer_create(device, &four_floats, &buffer));

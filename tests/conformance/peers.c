@@ -157,14 +157,14 @@ static void work(mare_device *device, mare_device *peer, bool runs) {
     mare_launch_release(launch);
 }
 
-static void refuses(mare_device *device, bool is_null) {
+static void refuses(mare_device *device, const mare_device_info *info) {
     mare_device *other = NULL;
     int32_t can = 1;
     CHECK_FAILS(mare_device_reach(device, NULL), MARE_ERROR_ARGUMENT, "required");
     CHECK_FAILS(mare_device_can_reach(device, device, NULL), MARE_ERROR_ARGUMENT, "can");
     CHECK_OK(mare_device_can_reach(device, device, &can));
     CHECK_NUMBER(can, 1);
-    if (is_null) return;
+    if (!info->runs_kernels) return;
     CHECK_OK(mare_device_open("null", &other));
     CHECK_OK(mare_device_can_reach(device, other, &can));
     CHECK_NUMBER(can, 0);
@@ -242,9 +242,9 @@ static void works_with_next(mare_device *device, const mare_device_info *info) {
 static void test(mare_device *device, const mare_device_info *info) {
     mare_device *second = NULL;
     CHECK_OK(mare_device_open(info->name, &second));
-    work(device, second, !is_null_device(info));
+    work(device, second, info->runs_kernels);
     works_with_next(device, info);
-    refuses(device, is_null_device(info));
+    refuses(device, info);
     shares(device, info);
     mare_device_release(second);
 }

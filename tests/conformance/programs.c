@@ -65,7 +65,7 @@ static void passes_every_type(mare_device *device, const mare_device_info *info)
     CHECK_OK(mare_launch_run(launch, NULL));
     double got[COUNT];
     CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
-    for (int i = 0; i < COUNT && !is_null_device(info); i++)
+    for (int i = 0; i < COUNT && info->runs_kernels; i++)
         CHECK_NUMBER(got[i], i == 6 || i == 7 ? values[i] / 1000 : values[i]);
     mare_buffer_release(out);
     mare_launch_release(launch);
@@ -114,7 +114,7 @@ static void computes_types_of_buffers(mare_device *device, const mare_device_inf
     CHECK_OK(mare_launch_run(launch, NULL));
     for (int i = 0; i < 3; i++)
         CHECK_OK(mare_buffer_download(buffers[i], 0, data[i], sizes[i], NULL));
-    for (int i = 0; i < COUNT && !is_null_device(info); i++) {
+    for (int i = 0; i < COUNT && info->runs_kernels; i++) {
         const float x = i == 0 ? 0x1p-24f : (float)i + 0.125f;
         CHECK_NUMBER(halves[i].bits, mare_half_of(3 * x).bits);
         CHECK_NUMBER(truths[i], i % 3 != 0);
@@ -152,7 +152,7 @@ static void covers(mare_device *device, const mare_device_info *info, const uint
         size_t x = i % n[0], y = i / n[0] % n[1], z = i / n[0] / n[1];
         wrong += got[i] != (int32_t)(1 + x + 100 * y + 10000 * z);
     }
-    if (!is_null_device(info)) CHECK_NUMBER(wrong, 0);
+    if (info->runs_kernels) CHECK_NUMBER(wrong, 0);
     free(got);
     mare_buffer_release(out);
     mare_launch_release(launch);
@@ -185,7 +185,7 @@ static void moves_views(mare_device *device, const mare_device_info *info) {
         CHECK_OK(mare_launch_run(launch, NULL));
     }
     CHECK_OK(mare_buffer_download(out, 0, got, 8 * step, NULL));
-    for (uint64_t i = 0; i < 2 * step && !is_null_device(info); i++)
+    for (uint64_t i = 0; i < 2 * step && info->runs_kernels; i++)
         CHECK_NUMBER(got[i], i % (step / 4) == 0 && i / (step / 4) < VIEWS);
     free(got);
     mare_buffer_release(out);
@@ -213,7 +213,7 @@ static void takes_changes(mare_device *device, const mare_device_info *info) {
     CHECK_OK(mare_launch_set_int(launch, 0, 3));
     CHECK_OK(mare_launch_run(launch, NULL));
     CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
-    if (!is_null_device(info))
+    if (info->runs_kernels)
         CHECK(got[0] == 5 && got[1] == 3 * 2 && got[2] == 2 * 3 && got[3] == 0);
     mare_buffer_release(out);
     mare_launch_release(launch);
@@ -238,7 +238,7 @@ static void binds_views(mare_device *device, const mare_device_info *info) {
     int32_t *got = calloc(alignment, 8);
     CHECK_OK(mare_buffer_download(out, 0, got, 8 * alignment, NULL));
     CHECK_NUMBER(got[alignment - 1], 0);
-    if (!is_null_device(info))
+    if (info->runs_kernels)
         CHECK(got[alignment] == 2 && got[alignment + 1] == 2 && got[alignment + 2] == 0);
     free(got);
     mare_buffer_release(out);
@@ -257,7 +257,7 @@ static void knows_cpus(mare_device *device, const mare_device_info *info) {
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 1, 1, 1 }, NULL));
     CHECK_OK(mare_launch_run(launch, NULL));
     CHECK_OK(mare_buffer_download(out, 0, &got, 4, NULL));
-    if (!is_null_device(info)) CHECK_NUMBER(got, info->kind == MARE_DEVICE_CPU ? 8 : 7);
+    if (info->runs_kernels) CHECK_NUMBER(got, info->kind == MARE_DEVICE_CPU ? 8 : 7);
     mare_buffer_release(out);
     mare_launch_release(launch);
 }
@@ -269,7 +269,7 @@ static void shows_errors(mare_device *device, const mare_device_info *info) {
     mare_program_desc desc = { .name = "mine.krn",
                                .source = "MR_KERNEL void f(MR_GLOBAL int *x)\n{\n#error\n"
                                          "    x[0] = unknown_name;\n}\n" };
-    if (is_null_device(info)) {
+    if (!info->runs_kernels) {
         CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_BUILD, "'mine.krn'",
                     "#error");
         return;
@@ -293,7 +293,7 @@ static void shows_errors_in_includes(mare_device *device, const mare_device_info
     const char *const paths[] = { folder };
     const mare_define define = { "PART", "\"part.h\"" };
     mare_program *program = NULL;
-    if (is_null_device(info)) return;
+    if (!info->runs_kernels) return;
     put("part.h", "\n\nMR_FN int part(void) { return missing; }\n");
     mare_program_desc desc = {
         .name = "whole.krn",
@@ -364,7 +364,7 @@ static void runs_plain_language(mare_device *device, const mare_device_info *inf
     CHECK_OK(mare_launch_set_int(launch, 2, COUNT));
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ COUNT, 1, 1 }, NULL));
     CHECK_OK(mare_launch_run(launch, NULL));
-    if (!is_null_device(info)) {
+    if (info->runs_kernels) {
         CHECK_OK(mare_buffer_download(y, 0, values, sizeof values, NULL));
         CHECK(values[1] == 2 && values[COUNT - 1] == 2 * (COUNT - 1));
     }
@@ -426,7 +426,7 @@ static void keeps_fixed_groups(mare_device *device, const mare_device_info *info
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 9, 9, 1 }, NULL));
     CHECK_OK(mare_launch_run(launch, NULL));
     CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
-    CHECK(is_null_device(info) || (got[0] == 4 && got[1] == 2));
+    CHECK(!info->runs_kernels || (got[0] == 4 && got[1] == 2));
     mare_launch_release(launch);
     mare_buffer_release(out);
 }
@@ -438,7 +438,7 @@ static void counts_parameters(mare_device *device, const mare_device_info *info)
     mare_program *program = NULL;
     mare_kernel *kernel = NULL;
     CHECK_OK(mare_program_create(device, &(mare_program_desc){ .source = source }, &program));
-    if (!is_null_device(info))
+    if (info->runs_kernels)
         CHECK_FAILS(mare_kernel_create(program, "f", &kernel), MARE_ERROR_ARGUMENT, "kernel 'f'",
                     "shows 1 parameters", "found 2");
     mare_program_release(program);
@@ -508,7 +508,7 @@ static void shares_words(mare_device *device, const mare_device_info *info) {
         "    mr_store_release(words + 6, mr_atomic_add_system(words + 6, 3) + 5);\n"
         "}\n";
     uint32_t got[8] = { 0 };
-    if (is_null_device(info) || !info->has_scopes) return;
+    if (!info->runs_kernels || !info->has_scopes) return;
     mare_buffer *words = doubles(device, 4, MARE_TYPE_UINT32);
     mare_buffer *values = doubles(device, GROUPS, MARE_TYPE_UINT32);
     mare_launch *launch =
@@ -556,7 +556,7 @@ static void has_large_arrays(mare_device *device, const mare_device_info *info) 
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ 64, 1, 1 }, (uint32_t[3]){ 64, 1, 1 }));
     CHECK_OK(mare_launch_run(launch, NULL));
     CHECK_OK(mare_buffer_download(out, 0, got, sizeof got, NULL));
-    CHECK(is_null_device(info) || (got[0] == (int)words - 1 && got[63] == (int)words - 64));
+    CHECK(!info->runs_kernels || (got[0] == (int)words - 1 && got[63] == (int)words - 64));
     mare_launch_release(launch);
     mare_buffer_release(out);
     if (info->max_local_memory > 1 << 30) return;
@@ -601,7 +601,7 @@ static void runs_programmatic(mare_device *device, const mare_device_info *info)
     CHECK_OK(mare_buffer_download(x, 0, got, sizeof got, NULL));
     int expected = 0;
     for (int i = 0; i < 3 * ROUNDS; i++) expected = 2 * expected % 1000 + 1;
-    CHECK(is_null_device(info) || (got[0] == expected && got[COUNT - 1] == expected));
+    CHECK(!info->runs_kernels || (got[0] == expected && got[COUNT - 1] == expected));
     mare_plan_release(plan);
     mare_launch_release(launch);
     mare_buffer_release(x);
@@ -634,7 +634,7 @@ static bool gets_interrupts(const char *task) {
 /* PoCL's threads start its linker, which Ctrl-C would end, and PoCL then the process. Those of
  * other drivers, which may be here too, start nothing. */
 static void keeps_interrupts_to_itself(const mare_device_info *info) {
-    if (is_null_device(info) || info->kind != MARE_DEVICE_CPU) return;
+    if (!info->runs_kernels || info->kind != MARE_DEVICE_CPU) return;
     int without = 0;
     DIR *tasks = opendir("/proc/self/task");
     if (!CHECK(tasks != NULL)) return;

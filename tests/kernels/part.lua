@@ -19,7 +19,7 @@ function part.devices()
     if not part.opened then
         part.opened = {}
         for _, info in ipairs(devices()) do
-            if not info.name:find '^null' then
+            if info.runs_kernels then
                 part.opened[#part.opened + 1] = device.open(info.name)
             end
         end

@@ -26,7 +26,7 @@ end
 -- ---- calls ----
 
 local device = mare.device.open(arg[3] or 'auto')
-local runs_kernels = not device.info.name:find '^null'
+local runs_kernels = device.info.runs_kernels
 local text = [=[
     MR_KERNEL void scale(int n, float by, MR_GLOBAL float *x)
     {

@@ -80,7 +80,7 @@ end
 
 -- Refuses a device that runs no kernels. what: names who asks.
 function devices.check_kind(d, what)
-    if d.name:find '^null:' then
+    if d.is_null then
         errors.argument('%s runs no kernels: %s wants another device', d.name, what)
     end
 end

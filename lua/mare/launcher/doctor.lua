@@ -82,7 +82,7 @@ end
 -- Says how kernels/traverse/ steps the state on this device, or returns nil if
 -- the device runs no kernels.
 local function step_on(info)
-    if info.name:find '^null' then return nil end
+    if not info.runs_kernels then return nil end
     if info.kind ~= 'gpu' then return 'two passes, rows as vectors' end
     return 'one pass, marching or where cells are few in tiles, neighbours by '
         .. (source.shuffles(info) and 'shuffles' or 'local memory')

@@ -70,7 +70,7 @@ end
 
 -- Raises where the flux is a user's and not consistent.
 function consistency.check(scheme, device, precision, load)
-    if not choices.is_own(scheme.flux) or device.info.name:find '^null' then return end
+    if not choices.is_own(scheme.flux) or device.is_null then return end
     if not scheme.equation.sample then return end
     local fault = consistency.fault(scheme, device, precision, load)
     if fault then

@@ -4,6 +4,7 @@
 -- device is read in place; of one elsewhere the strip is brought into a buffer of this device
 -- first, in the way that transports.lua finds for the two, and read from there.
 
+local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
@@ -17,16 +18,7 @@ local Exchange = {}
 Exchange.__index = Exchange
 
 local copy, mirror = constants.KIND_COPY, constants.KIND_MIRROR
-local kinds = { fixed = constants.KIND_KEEP, periodic = copy, reflective = mirror,
-    outflow = constants.KIND_REPEAT }
-
--- The same in words, for help. Schemes may have open sides beside them.
-exchange.kinds = {
-    fixed = 'the ghost cells keep the initial state',
-    periodic = 'what leaves here comes in at the opposite side, which must be periodic too',
-    reflective = 'a wall: the velocity across it changes its sign, all else is mirrored',
-    outflow = 'the ghost cells repeat the last cell, so that waves leave, nearly',
-}
+local kinds = boundary.kinds
 
 local axes = {
     { name = 'x', low = 'west', high = 'east' },
@@ -175,7 +167,8 @@ end
 local function side_of(self, axis, to, side, links)
     local from = neighbour(self, to, side)
     if not from then
-        return { kind = kinds[self.boundaries[side]] or self.beyond_open, buffer = to[self.which],
+        local known = kinds[self.boundaries[side]]
+        return { kind = known and known.rule or self.beyond_open, buffer = to[self.which],
             origin = 0, along = 0, across = 0, plane = 0 }
     end
     local strip = transports.between(from, to) == 'place'
@@ -235,7 +228,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
         has_shut_walls = scheme.has_shut_walls,
-        beyond_open = scheme.keeps_open and kinds.fixed or kinds.outflow,
+        beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
     local program = source.program('array/halo.krn', {
         defines = { MARE_REAL = fields.precision, HALO = fields.halo } })

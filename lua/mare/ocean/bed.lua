@@ -5,6 +5,7 @@
 -- mare.gridded makes of a file, or { nx =, ny =, data = } with one number for each cell, or each
 -- corner, x fastest, south first. NaN is land.
 
+local boundary = require 'mare.array.boundary'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 
@@ -106,7 +107,7 @@ local function mirrored_cell(kinds, k, n, staggered)
     if k >= 0 and k < n then return k end
     local kind = k < 0 and kinds[1] or kinds[2]
     if kind == 'periodic' then return k % n end
-    if kind ~= 'reflective' then return math.max(0, math.min(n - 1, k)) end
+    if not boundary.is_wall(kind) then return math.max(0, math.min(n - 1, k)) end
     if staggered then return nil end
     return k < 0 and -1 - k or 2 * n - 1 - k
 end
@@ -115,7 +116,7 @@ end
 local function mirrored_corner(kinds, k, n)
     if kinds[1] == 'periodic' then return k % n end
     if k >= 0 and k <= n then return k end
-    if (k < 0 and kinds[1] or kinds[2]) == 'reflective' then return k < 0 and -k or 2 * n - k end
+    if boundary.is_wall(k < 0 and kinds[1] or kinds[2]) then return k < 0 and -k or 2 * n - k end
     return math.max(0, math.min(n, k))
 end
 

@@ -5,6 +5,7 @@
 -- Every device knows where all of them are. A part moves those in its own cells; what other devices
 -- have moved is copied and adopted after each of the two halves of a step.
 
+local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -118,7 +119,7 @@ local function common(self, sim)
     local g, kinds, held = sim.grid, sim.boundaries, 0
     local dx, dy = g:cell_size(0)
     for side, bit in pairs(walls) do
-        if kinds[side] == 'reflective' then held = held + bit end
+        if boundary.is_wall(kinds[side]) then held = held + bit end
     end
     return { count = self.count, all_nx = g.nx, all_ny = g.ny, walls = held,
         wrap_x = kinds.west == 'periodic' and 1 or 0, wrap_y = kinds.south == 'periodic' and 1 or 0,

@@ -2,6 +2,7 @@
 -- cut into work, and the stages of a step (kernels/physics/ocean/volumes.krn).
 
 local bind = require 'mare.array.bind'
+local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local domain = require 'mare.ocean.domain'
 local choices = require 'mare.schemes.choices'
@@ -76,7 +77,7 @@ end
 local function kernels(scheme, device, precision, host, part, maths)
     local shape, walls = shape_for(scheme, device, precision, part), 0
     for _, kind in pairs(host.boundaries) do
-        if kind == 'reflective' then walls = 1 end
+        if boundary.is_wall(kind) then walls = 1 end
     end
     local function load(file, cut)
         local defines = domain.defines(host)
@@ -107,7 +108,7 @@ local bits = { west = constants.WALL_WEST, east = constants.WALL_EAST,
 local function walls_of(part, boundaries)
     local walls = 0
     for side, bit in pairs(bits) do
-        if part.edge[side] and boundaries[side] == 'reflective' then walls = walls + bit end
+        if part.edge[side] and boundary.is_wall(boundaries[side]) then walls = walls + bit end
     end
     return walls
 end

@@ -12,6 +12,7 @@
 --
 -- The device half is kernels/traverse/side.krn.
 
+local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
@@ -26,8 +27,11 @@ sides.kinds = {
     pieces = 'other kinds follow one another along the side',
 }
 
-local plain = { fixed = constants.KIND_KEEP, reflective = constants.KIND_MIRROR,
-    outflow = constants.KIND_REPEAT }
+-- What a piece may be: any kind that asks nothing of the opposite side.
+local plain = {}
+for name, kind in pairs(boundary.kinds) do
+    if kind.rule ~= constants.KIND_COPY then plain[name] = kind.rule end
+end
 
 local prescribed_fields = { kind = 'string', state = 'function', times = 'table' }
 local piece_fields = { to = 'number', side = 'any' }
@@ -85,8 +89,8 @@ local function check_pieces(side, given)
         if type(piece.side) == 'table' and piece.side.kind == 'prescribed' then
             check_prescribed(side, piece.side)
         elseif not plain[piece.side] then
-            errors.argument("%s: side = '%s', must be fixed, outflow, reflective or { kind = "
-                .. "'prescribed', ... }", what, tostring(piece.side))
+            errors.argument("%s: side = '%s', must be %s or { kind = 'prescribed', ... }", what,
+                tostring(piece.side), tables.names(plain))
         end
     end
     if #given == 0 then errors.argument('%s: no pieces are given', where(side)) end

@@ -5,6 +5,7 @@
 -- }, along both axes at once; see stage.krn. A scheme comes from equation.lua.
 
 local bind = require 'mare.array.bind'
+local boundary = require 'mare.array.boundary'
 local consistency = require 'mare.schemes.consistency'
 local cuts = require 'mare.schemes.cuts'
 local layout = require 'mare.array.layout'
@@ -62,9 +63,12 @@ end
 
 -- Returns how the source acts on the ghost rows of a side: as on what they stand for, mirrored
 -- behind a wall (-1), not at all where they are fixed (0); see kernels/traverse/sources.h.
-local function ghost_sign(part, boundaries, side)
-    local signs, kind = { reflective = -1, fixed = 0, prescribed = 0 }, boundaries[side]
-    return part.edge[side] and signs[type(kind) == 'table' and kind.kind or kind] or 1
+local function ghost_sign(part, kinds, side)
+    local given = kinds[side]
+    if not part.edge[side] then return 1 end
+    if type(given) == 'table' then return given.kind == 'prescribed' and 0 or 1 end
+    local kind = boundary.of(given)
+    return kind and kind.source or 1
 end
 
 -- Returns along which axes a part goes around into itself.

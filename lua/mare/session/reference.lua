@@ -316,14 +316,15 @@ end
 
 -- Adds what the sides of a grid may be.
 local function add_boundaries(list)
-    local exchange = require 'mare.array.exchange'
-    add(list, { name = 'boundaries', kind = 'type', where = short(path_of 'mare.array.exchange'),
+    local boundary = require 'mare.array.boundary'
+    add(list, { name = 'boundaries', kind = 'type', where = short(path_of 'mare.array.boundary'),
         signature = "boundaries = 'periodic' or { west =, east =, south =, north = }",
         text = 'What the sides of a grid are: one kind for all, or one for each side. Some are '
             .. "tables,\nsuch as { kind = 'flather', eta = 0.5 } of an ocean." })
-    for _, name in ipairs(sorted(exchange.kinds)) do
-        add(list, { name = 'boundaries.' .. name, kind = 'choice', text = exchange.kinds[name],
-            where = short(path_of 'mare.array.exchange'), signature = ("'%s'"):format(name) })
+    for _, name in ipairs(sorted(boundary.kinds)) do
+        add(list, { name = 'boundaries.' .. name, kind = 'choice',
+            text = boundary.kinds[name].says, where = short(path_of 'mare.array.boundary'),
+            signature = ("'%s'"):format(name) })
     end
     add_tables(list, path_of 'mare.ocean.open', require 'mare.ocean.open', 'of an ocean')
     add_tables(list, path_of 'mare.schemes.sides', require 'mare.schemes.sides',

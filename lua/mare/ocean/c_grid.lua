@@ -57,8 +57,7 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
     local cut, fast = c_grid.cut(scheme, device, precision, part),
         device.info.kind ~= 'cpu' and precision == 'float'
     local measuring = shapes.find('rate', scheme, device, precision, part)
-    local function load(file, shape)
-        local defines = domain.defines(host)
+    local function load(file, shape, defines)
         defines.MARE_REAL, defines.W, defines.GROUP = precision, shape.W, shape.GROUP
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.AHEAD, defines.OLD_AHEAD = shape.ahead and 1 or 0, shape.old_ahead and 1 or 0
@@ -68,8 +67,10 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
     end
     return {
         cut = cut, measuring = measuring,
-        step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut):kernel(scheme.scheme),
-        rate = load('traverse/max_rate.krn', measuring):kernel 'max_rate',
+        step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut, domain.defines(host))
+            :kernel(scheme.scheme),
+        rate = load('traverse/max_rate.krn', measuring, domain.rate_defines(host))
+            :kernel 'max_rate',
     }
 end
 

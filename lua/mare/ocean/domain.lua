@@ -200,6 +200,15 @@ function domain.defines(self)
     }
 end
 
+-- The same for a kernel that measures signal rates: what they do not depend on is as in the
+-- plainest ocean, so that few programs serve all.
+function domain.rate_defines(self)
+    local defines = domain.defines(self)
+    defines.FORCING, defines.FRICTION, defines.OPEN_SIDES = 0, 0, 0
+    if not self.scheme.staggered then defines.CORIOLIS = 0 end
+    return defines
+end
+
 -- ---- initial state ----
 
 -- Depth, or transport through the west or south face, of a C-grid cell; 0 where it is closed.

@@ -75,24 +75,25 @@ end
 
 -- host: of ocean/domain.lua, part: the first on the device; maths: as of simulation.new
 local function kernels(scheme, device, precision, host, part, maths)
-    local shape, walls = shape_for(scheme, device, precision, part), 0
+    local shape = shape_for(scheme, device, precision, part)
+    local stage, rate = domain.defines(host), domain.rate_defines(host)
+    for name, value in pairs(scheme.defines) do stage[name] = value end
+    rate.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
+    stage.WALLS, stage.LAND_CELLS = 0, rate.LAND_CELLS
     for _, kind in pairs(host.boundaries) do
-        if boundary.is_wall(kind) then walls = 1 end
+        if boundary.is_wall(kind) then stage.WALLS = 1 end
     end
-    local function load(file, cut)
-        local defines = domain.defines(host)
-        for name, value in pairs(scheme.defines) do defines[name] = value end
+    local function load(file, cut, defines)
         for _, name in ipairs { 'W', 'GROUP', 'TEAM', 'DEPTH', 'UNROLL' } do
             defines[name] = cut[name]
         end
-        defines.MARE_REAL, defines.WALLS = precision, walls
-        defines.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
+        defines.MARE_REAL = precision
         return shapes.program(device, cut, domain.program(file, { defines = defines,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
     end
     return {
-        shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage):kernel 'stage',
-        rate = load('traverse/max_rate.krn', shape.rate):kernel 'max_rate',
+        shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage, stage):kernel 'stage',
+        rate = load('traverse/max_rate.krn', shape.rate, rate):kernel 'max_rate',
     }
 end
 

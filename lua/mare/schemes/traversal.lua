@@ -6,6 +6,7 @@
 
 local bind = require 'mare.array.bind'
 local boundary = require 'mare.array.boundary'
+local choices = require 'mare.schemes.choices'
 local consistency = require 'mare.schemes.consistency'
 local cuts = require 'mare.schemes.cuts'
 local layout = require 'mare.array.layout'
@@ -15,6 +16,9 @@ local tables = require 'bindings.tables'
 local traversal = {}
 
 traversal.reach, traversal.maxima = cuts.reach, cuts.maxima
+
+-- No signal rate depends on the limiter, so that one program serves all of them.
+local without_limiter = { LIMITER = choices.defines('none', nil, {}).LIMITER, THETA = false }
 
 local levels = { [0] = { 'now' }, { 'other' } }
 
@@ -34,17 +38,17 @@ end
 -- asked for. part: the first of them; maths: as of simulation.new, `fast` if nil
 function traversal.kernels(scheme, device, precision, _, part, maths)
     local shape = cuts.striped(scheme, device, precision, part)
-    local function load(file, cut)
+    local function load(file, cut, plain)
         local defines = tables.merged({ MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP,
             TEAM = cut.TEAM, DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP,
-            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines)
+            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines, plain)
         return shapes.program(device, cut.choice or cut, scheme.equation:program(file, {
             defines = defines, has_source = scheme.has_source,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
     end
     consistency.check(scheme, device, precision, load)
     local kernels = { shape = shape, scheme = scheme,
-        rate = load('traverse/max_rate.krn', shape.rate):kernel 'max_rate' }
+        rate = load('traverse/max_rate.krn', shape.rate, without_limiter):kernel 'max_rate' }
     function kernels.one_pass(cut)
         local program = load(('traverse/%s.krn'):format(cut.kernel), cut)
         return program:kernel(cut.kernel .. '_x'), program:kernel(cut.kernel .. '_y')

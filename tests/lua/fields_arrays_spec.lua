@@ -3,6 +3,8 @@
 local fails = require 'tests.fails'
 local mare = require 'mare'
 
+require 'tests.share'()
+
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 
 local function new(values)

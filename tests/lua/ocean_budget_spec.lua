@@ -5,6 +5,8 @@ local fails = require 'tests.fails'
 local lfs = require 'lfs'
 local mare = require 'mare'
 
+require 'tests.share'()
+
 require 'tests.lua.drift'       -- schemes whose kernels compile quickly
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'

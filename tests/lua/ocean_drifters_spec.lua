@@ -6,6 +6,8 @@ local host = require 'bindings.host'
 local literal = require 'mare.base.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+
+require 'tests.share'()
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
 
 require 'tests.lua.drift'       -- water that goes on as it began, but for the wind; dt is cfl

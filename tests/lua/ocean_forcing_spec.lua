@@ -1,6 +1,8 @@
 local mare = require 'mare'
 local timeline = require 'mare.forcing.timeline'
 
+require 'tests.share'()
+
 require 'tests.lua.drift'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'

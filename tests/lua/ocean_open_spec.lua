@@ -6,6 +6,8 @@ local mare = require 'mare'
 local sample = require 'tests.sample'
 local netcdf = require 'mare.files.netcdf'
 
+require 'tests.share'()
+
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local g = 9.81
 

@@ -5,6 +5,8 @@ local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local picture = require 'mare.draw.picture'
 
+require 'tests.share'()
+
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local g = 9.81
 

@@ -5,6 +5,8 @@ local fails = require 'tests.fails'
 local host = require 'bindings.host'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+
+require 'tests.share'()
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
 

@@ -6,6 +6,8 @@ local fails = require 'tests.fails'
 local mare = require 'mare'
 local support = require 'tests.validation.support'
 
+require 'tests.share'()
+
 local function wave(t, x, y)
     return 1 + 0.2 * math.sin(2 * math.pi * (x - t) + y), 1, 0, 1
 end

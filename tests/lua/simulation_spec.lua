@@ -3,6 +3,8 @@ local exchange = require 'mare.array.exchange'
 local fails = require 'tests.fails'
 local mare = require 'mare'
 
+require 'tests.share'()
+
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local random = mare.random
 

@@ -1,6 +1,8 @@
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
 
+require 'tests.share'()
+
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 
 local function simulate(first, passes)

@@ -7,6 +7,8 @@ local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+
+require 'tests.share'()
 local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
 local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
 

@@ -3,6 +3,8 @@
 
 local trial = require 'tests.scenarios.trial'
 
+require 'tests.share'()
+
 local folder
 
 before_each(function() folder = trial.new_folder() end)

@@ -25,6 +25,8 @@ local command, data_of, same_data = trial.command, trial.data_of, trial.same_dat
 local slurp, spit, status_of, times_of = trial.slurp, trial.spit, trial.status_of, trial.times_of
 local folder
 
+require 'tests.share'()
+
 local function listing()
     return trial.listing(folder)
 end

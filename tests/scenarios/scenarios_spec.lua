@@ -5,6 +5,8 @@ local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
 
+require 'tests.share'()
+
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local folder
 

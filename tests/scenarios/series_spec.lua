@@ -8,6 +8,8 @@ local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 local trial = require 'tests.scenarios.trial'
 
+require 'tests.share'()
+
 local folder
 
 before_each(function()

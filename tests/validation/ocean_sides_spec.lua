@@ -6,6 +6,8 @@ local mare = require 'mare'
 local random = require 'mare.base.random'
 local sample = require 'tests.sample'
 
+require 'tests.share'()
+
 local g, pi = 9.81, math.pi
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 
@@ -18,7 +20,7 @@ local frictions = { false, { kind = 'linear', coefficient = 2e-5 },
     { kind = 'quadratic', coefficient = 2.5e-3 }, { kind = 'manning', coefficient = 0.03 } }
 
 local steps, seeds = sample(1e5, 1e4), {}
-for k = 1, sample(400, 20) do seeds[k] = 1000 * tonumber(os.getenv 'MARE_TEST_SEED' or 1) + k end
+for k = 1, sample(400, 8) do seeds[k] = 1000 * tonumber(os.getenv 'MARE_TEST_SEED' or 1) + k end
 
 -- Returns draw(n), a number from 0 to n, and pick(list), both drawn by seed.
 local function lot(seed)

@@ -11,6 +11,7 @@
 
 local assert = require 'luassert'
 local ffi = require 'ffi'
+local choices = require 'mare.schemes.choices'
 local device_list = require 'mare.array.devices'
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
@@ -18,11 +19,12 @@ local host = require 'bindings.host'
 local sample = require 'tests.sample'
 local share = require 'tests.share'
 local simulation = require 'mare.run.simulation'
+local tables = require 'bindings.tables'
 
 local support = {}
 
-support.fluxes = sample({ 'hll', 'hllc', 'hllc_straight', 'lax_friedrichs' }, 2)
-support.limiters = sample({ 'none', 'minmod', 'mc', 'van_leer', 'superbee' }, 1)
+support.fluxes = sample(tables.keys(euler.equation.fluxes), 2)
+support.limiters = sample(tables.keys(choices.limiters), 1)
 support.precisions = { 'float', 'double' }
 
 -- ---- simulations ----

@@ -2,8 +2,9 @@
  * source: lua/mare/ocean/domain.lua fills the buffers, and binds them by these argument names:
  *
  *   const MR_GLOBAL real *bed     planes in the state's layout, BED_*
- *   const MR_GLOBAL real *rows, int row_count     ROW_*, each of row_count = ny + 4 entries
- *   real dx, dy, inv_dx, inv_dy   m, 1/m; along x of a uniform grid only
+ *   const MR_GLOBAL real *rows    ROW_*, each of row_count = ny + 4 entries
+ *   const ocean o                 below; beside it the block `part` of array/layout.h, whose inv_dx
+ *                                 is that of a uniform grid only
  *   const MR_GLOBAL real *forcing, const MR_GLOBAL double *forcing_times    FORCE_* at two times
  *
  * Defines: METRIC 0, uniform cells, 1, the width of a cell depends on its row; CORIOLIS 0 or
@@ -12,6 +13,10 @@
 
 #include "array/clock.h"
 #include "array/layout.h"
+
+/* Cells in m, gravity in m/s2, friction by its kind, viscosity in m2/s, and the depth in m below
+ * which a cell is dry, of schemes that dry. */
+typedef struct ocean { int row_count; real dx, dy, g, friction, viscosity, dry; } ocean;
 
 /* What the signal rate of a cell depends on beside its state. */
 typedef struct surroundings {

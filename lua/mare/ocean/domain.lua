@@ -168,7 +168,7 @@ function domain.values(state)
         bed = share.bed, rows = share.rows, row_count = state.layout.rows, g = scheme.g,
         dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,
-        viscosity = scheme.viscosity, rho = scheme.rho,
+        viscosity = scheme.viscosity, rho = scheme.rho, dry = scheme.dry or 0,
         forcing = share.forcing.buffer, forcing_times = share.forcing.moments,
     }
 end

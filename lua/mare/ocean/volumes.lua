@@ -121,7 +121,7 @@ local function bind_part(scheme, made, part)
     values.nx, values.ny = state.layout.nx, state.layout.ny
     values.stride, values.plane = state.layout.stride, state.layout.plane
     values.clock, values.maxima, values.slot = part.clock, part.maxima, part.slot
-    values.walls, values.dry = walls_of(state.part, part.boundaries), scheme.dry
+    values.walls = walls_of(state.part, part.boundaries)
     local field = values.nx * values.ny * state.element
     for k, stage in ipairs(stages) do
         values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]

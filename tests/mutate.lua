@@ -77,15 +77,24 @@ local function small_run(options)
     }
 end
 
+local function copy(value)
+    if type(value) ~= 'table' then return value end
+    local out = {}
+    for key, one in pairs(value) do out[key] = copy(one) end
+    return out
+end
+
 function mutate.kinds.checkpoint(folder)
-    local base, path = folder .. '/base.ck', folder .. '/a.ck'
-    if not trial.slurp(base) then
+    local path = folder .. '/a.ck'
+    if mutate.folder ~= folder then
+        local base = folder .. '/base.ck'
         small_run { checkpoint = base, out = folder .. '/a.nc', series = folder .. '/s.nc' }
+        mutate.folder, mutate.whole = folder, assert(checkpoint.read(base))
     end
-    local found = assert(checkpoint.read(base))
-    local bytes = math.random(4) == 1 and math.random(0, found.bytes) or found.bytes
-    change_one(found.header)
-    checkpoint.write(path, 1, found.header, found.state, bytes)
+    local whole, header = mutate.whole, copy(mutate.whole.header)
+    local bytes = math.random(4) == 1 and math.random(0, whole.bytes) or whole.bytes
+    change_one(header)
+    checkpoint.write(path, 1, header, whole.state, bytes)
     local ok, failure = pcall(info.lines, path)
     local is_told = mutate.is_told(failure)
     if not ok and not is_told then error(failure, 0) end

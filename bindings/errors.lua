@@ -74,6 +74,19 @@ function M.stop()
     error(setmetatable({ status = 'stop', message = 'stopped' }, Error), 0)
 end
 
+-- What LuaJIT calls an exception of a library. The library may hold a lock from then on.
+M.foreign = 'C++ exception'
+
+-- In words, whatever error() was called with.
+function M.text(failure)
+    if failure == M.foreign then
+        return 'a library has failed inside, most likely for lack of memory (C++ exception)'
+    elseif type(failure) == 'string' or M.is(failure) then
+        return tostring(failure)
+    end
+    return ('error() was called with %s, not with a message'):format(tostring(failure))
+end
+
 -- Ends the script because of a signal, once it has put its files in order: exit status 130.
 function M.interrupt()
     error(setmetatable({ status = 'interrupted', message = 'interrupted' }, Error), 0)

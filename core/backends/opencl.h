@@ -50,6 +50,12 @@ mare_status mr_opencl_load(char *loaded, size_t loaded_size);
 void mr_opencl_hold_signals(sigset_t *mask);
 void mr_opencl_release_signals(const sigset_t *mask);
 
+/* The same to the end of the block, which may be an exception: LLVM throws one where memory is
+ * short, PoCL lets it pass, and nothing else would let the signals in again. */
+#define MR_OPENCL_HOLD_SIGNALS(mask)                                                              \
+    __attribute__((cleanup(mr_opencl_release_signals))) sigset_t mask;                            \
+    mr_opencl_hold_signals(&mask)
+
 /* The only place where an error code becomes a mare_status. The format tells the call's important
  * argument: "clCreateBuffer(4096 bytes): CL_... (-4): device memory is exhausted". */
 mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, ...)

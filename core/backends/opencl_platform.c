@@ -201,11 +201,9 @@ static void probe_once(void) {
     static const char advice[] =
         "install pocl-opencl-icd for OpenCL on the CPU, or the GPU vendor's OpenCL; where NVIDIA's "
         "driver came without its ICD file, set OCL_ICD_FILENAMES=libnvidia-opencl.so.1";
-    sigset_t mask;
-    mr_opencl_hold_signals(&mask);
+    MR_OPENCL_HOLD_SIGNALS(mask);
     mare_status status = mr_opencl_load(found.library, sizeof found.library);
     if (status == MARE_OK) status = list_platforms();
-    mr_opencl_release_signals(&mask);
     if (status != MARE_OK) note(found.reason, sizeof found.reason, mare_error_message(), "");
     found.device_count = entry_count;
     found.available = entry_count > 0;

@@ -167,11 +167,8 @@ static void add_readable(mr_text *out, const mr_source *source, const char *log)
 /* ---- building ---- */
 
 static int32_t build(struct mr_cl_program *program, struct mr_cl_device *id, const char *options) {
-    sigset_t mask;
-    mr_opencl_hold_signals(&mask);
-    int32_t code = mr_cl.clBuildProgram(program, 1, &id, options, NULL, NULL);
-    mr_opencl_release_signals(&mask);
-    return code;
+    MR_OPENCL_HOLD_SIGNALS(mask);
+    return mr_cl.clBuildProgram(program, 1, &id, options, NULL, NULL);
 }
 
 /* `what` is the program's name or says that it is a binary. */
@@ -236,14 +233,17 @@ static mare_status wrap(struct mr_cl_program *program, mr_native *out) {
     return MARE_OK;
 }
 
+static mare_status get_linked(struct mr_cl_program *program, const mr_text *options,
+                              mr_blob *binary) {
+    MR_OPENCL_HOLD_SIGNALS(mask); /* PoCL links here */
+    return get_binary(program, options, binary);
+}
+
 /* Gives the binary, or the program in *loaded. */
 static mare_status take(const mr_opencl_device *device, struct mr_cl_program *program,
                         const mr_text *options, mr_blob *binary, mr_native *loaded) {
     if (loaded && !device->entry->is_nvidia) return wrap(program, loaded);
-    sigset_t mask;
-    mr_opencl_hold_signals(&mask); /* PoCL links here */
-    mare_status status = get_binary(program, options, binary);
-    mr_opencl_release_signals(&mask);
+    mare_status status = get_linked(program, options, binary);
     if (status == MARE_OK) mr_cl.clReleaseProgram(program);
     return status;
 }

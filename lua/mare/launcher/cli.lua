@@ -9,6 +9,7 @@ local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local printable = require 'bindings.printable'
 local read = require 'bindings.read'
+local system = require 'bindings.system'
 
 local usage = [[
 Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Mare's scenarios
@@ -95,9 +96,7 @@ end
 
 local function print_failure(report)
     local failure, frames = report.failure, report.frames
-    local is_text = type(failure) == 'string' or errors.is(failure)
-    local text = is_text and tostring(failure)
-        or ('error() was called with %s, not with a message'):format(tostring(failure))
+    local text = errors.text(failure)
     tell(text)
     if report.all then
         io.stderr:write(report.all, '\n')
@@ -105,6 +104,7 @@ local function print_failure(report)
     end
     local is_told = frames[1] and text:sub(1, #frames[1] + 1) == frames[1] .. ':'
     for i = is_told and 2 or 1, #frames do io.stderr:write('    at ', frames[i], '\n') end
+    if failure == errors.foreign then system.leave(1) end
 end
 
 local function bad_usage(message, ...)

@@ -2,9 +2,7 @@
 
 local attempt = require 'bindings.attempt'
 local ffi = require 'ffi'
-local mutate = require 'tests.mutate'
 local system = require 'bindings.system'
-local trial = require 'tests.scenarios.trial'
 
 local function end_by(number)
     return function() ffi.C.kill(system.process(), number) end
@@ -28,12 +26,5 @@ describe('an attempt in a copy of the process', function()
         local list = {}
         attempt.fault(function() list[1] = 'there' end)
         assert.same({}, list)
-    end)
-
-    it('lets a file be refused on which libhdf5 1.10.8 crashes', function()
-        local folder = trial.new_folder()
-        math.randomseed(3013)
-        assert.is_nil(mutate.case('netcdf', folder))
-        trial.remove(folder)
     end)
 end)

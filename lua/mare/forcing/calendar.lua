@@ -36,8 +36,8 @@ end
 -- to that date, or nil and the reason. name: of the calendar, nil for the
 -- standard.
 function calendar.units(text, name)
-    if name and not calendars[name:lower()] then
-        return nil, string.format("calendar '%s', must be standard or gregorian", name)
+    if name and not calendars[tostring(name):lower()] then
+        return nil, string.format("calendar '%s', must be standard or gregorian", tostring(name))
     end
     local unit, date = tostring(text):match '^%s*(%a+)%s+since%s+(.+)$'
     local seconds = date and calendar.seconds(date)

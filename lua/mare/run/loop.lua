@@ -64,14 +64,24 @@ local function raise_invalid(state)
     errors.raise('MARE_ERROR_STATE', '%s', text)
 end
 
+local endless = 1e15        -- steps that no run lives to see
+
+-- Whether steps as short as the largest rate wants, as that of a damaged
+-- checkpoint, never come to the end. A fixed dt does not ask for the rate.
+local function creeps(state)
+    local now = state.sim.now
+    local left, by_rate = state.t_end - now.t, now.cfl / now.rate
+    return now.dt > 0 and now.dt <= 2 * by_rate and left < math.huge and left > endless * by_rate
+end
+
 -- Raises what is wrong with the state. t: the time before the last batch, if there was one
 local function check_state(state, t)
     local now = state.sim.now
     if now.failed then
         raise_invalid(state)
-    elseif now.t == t then
-        errors.raise('MARE_ERROR_STATE', 'time stands still at t = %g after %.0f steps, dt = %g', t,
-            now.steps, now.dt)
+    elseif now.t == t or creeps(state) then
+        errors.raise('MARE_ERROR_STATE', 'time stands still at t = %g after %.0f steps, dt = %g',
+            now.t, now.steps, now.dt)
     end
 end
 

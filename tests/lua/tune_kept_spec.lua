@@ -47,7 +47,7 @@ describe('the file of tuned shapes', function()
             .. (']'):rep(20000) } do
         it('is left as it is where it holds ' .. what, function()
             trial.spit(path, text)
-            for _, words in ipairs { 'clear', 'clear mine', 'clear nope' } do
+            for _, words in ipairs { 'clear mine', 'clear nope' } do
                 local status, said = mare_tune(words)
                 assert.equal(1, status)
                 assert.truthy(said:find(path .. ' is no list of tuned shapes: it is left as it is',
@@ -63,6 +63,14 @@ describe('the file of tuned shapes', function()
             assert.truthy(said:find('warning: ' .. path .. ' is no list of tuned shapes and is not '
                 .. 'used', 1, true), said)
             assert.falsy(said:find('none kept', 1, true))
+            status, said = mare_tune 'clear'
+            assert.equal(0, status)
+            fails.says(said, path, 'is no list', path .. '.damaged')
+            assert.equal(text, trial.slurp(path .. '.damaged'))
+            assert.is_nil(trial.slurp(path))
+            status, said = mare_tune 'ls'
+            assert.equal(0, status)
+            assert.falsy(said:find('warning', 1, true))
         end)
     end
 

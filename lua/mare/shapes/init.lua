@@ -145,8 +145,8 @@ end
 -- since writing a new one would lose its contents.
 local function elements_to_keep(path)
     local found, problem = read_elements(path)
-    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is (remove it, '
-            .. 'or set MARE_TUNED)', problem) end
+    if not found then errors.raise('MARE_ERROR_IO', '%s: it is left as it is (mare tune '
+            .. 'clear moves it aside; or set MARE_TUNED)', problem) end
     return found
 end
 
@@ -211,10 +211,24 @@ local function say_left(list)
     end
 end
 
--- Removes the entries of a kernel, or all of them, and returns how many.
+-- Moves a file that holds no list aside, so that there is none; returns whether
+-- it did.
+local function set_aside(path)
+    local text = files.read(path)
+    if not text or elements(text) then return false end
+    local aside = path .. '.damaged'
+    local ok, reason = os.rename(path, aside)
+    if not ok then errors.raise('MARE_ERROR_IO', '%s cannot be moved aside: %s', path, reason) end
+    events.note('%s is no list of tuned shapes: it is %s now', path, aside)
+    return true
+end
+
+-- Removes the entries of a kernel, or all of them, and returns how many. All of
+-- a file that cannot be read is the file.
 function shapes.clear(kernel)
     local path, count = shapes.path(), 0
     if not (path and lfs.attributes(path)) then return 0 end
+    if not kernel and files.locked(path, set_aside, path) then return 0 end
     update(function(list)
         local rest
         rest, count = without(list, function(entry) return not kernel or entry.kernel == kernel end)

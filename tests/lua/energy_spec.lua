@@ -200,4 +200,16 @@ describe('the energy of a run', function()
         assert.is_true(ok, tostring(recorder))
         assert.equal(4, #recorder.meters)
     end)
+
+    it('refuses odd arguments in words', function()
+        local odd = { 1, 'x', true, {}, { 1 }, { device = 3 }, { info = {} } }
+        for name, f in pairs(energy) do
+            for k = 0, type(f) == 'function' and #odd or -1 do
+                local ok, failure = pcall(f, odd[k])
+                local text = type(failure) == 'table' and failure.message or tostring(failure)
+                assert.truthy(ok or not (text:find '%.lua:%d' or text:find 'bad argument'),
+                    name .. ': ' .. text)
+            end
+        end
+    end)
 end)

@@ -55,10 +55,11 @@ describe('a session', function()
 
     it('survives errors of every kind', function()
         for line, text in pairs{
-            ['1 +* 2'] = 'unexpected symbol',
+            ['1 +* 2'] = "near '*'", ['x +* 2'] = "near '*'", ['local a = = 4'] = "near '='",
+            ['x y'] = "near 'y'", ['error(nil)'] = 'called with nil',
+            ['error({})'] = 'called with table',
             ['end'] = 'expected near',
             ['error "oops"'] = 'oops',
-            ['error(nil)'] = 'nil',
             ['\27LJ\2\0'] = 'wrong mode',
             ['missing.field'] = "global 'missing'",
             ['mare.device.open "metal"'] = "device 'metal'",

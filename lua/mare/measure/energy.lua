@@ -95,7 +95,8 @@ end
 -- Returns a source that sums the packages of all CPUs and follows counters that
 -- wrap around to 0.
 function energy.rapl(folder)
-    local list = packages(folder or '/sys/class/powercap')
+    folder = folder or '/sys/class/powercap'
+    local list = packages(errors.wanted('energy: rapl', 'string', folder))
     local function counter()
         local joules = 0
         for _, package in ipairs(list) do
@@ -128,14 +129,16 @@ end
 -- Returns the meter of an open device, or nil and the reason.
 function energy.open(device)
     local info = type(device) == 'table' and device.info
-        or errors.argument('energy: open: an open device is wanted, not %s', type(device))
+    if type(info) ~= 'table' or type(info.kind) ~= 'string' then
+        errors.argument('energy: open: an open device is wanted, not %s', type(device))
+    end
     local ok, source
     if info.kind == 'cpu' then
         ok, source = pcall(energy.rapl)
-    elseif info.vendor:find 'NVIDIA' and info.uuid ~= '' then
+    elseif tostring(info.vendor):find 'NVIDIA' and info.uuid ~= '' then
         ok, source = pcall(nvml_source, device)
     else
-        return nil, 'no energy counter is known for ' .. info.model
+        return nil, 'no energy counter is known for ' .. tostring(info.model)
     end
     if ok then return energy.new(source) end
     return nil, tostring(source)
@@ -144,6 +147,7 @@ end
 -- Returns the name of the counter for a device, or nil and the reason. info: of
 -- the device.
 function energy.source_of(info)
+    errors.wanted('energy: source_of', 'table', info)
     local meter, reason = energy.open { info = info }
     return meter and meter.source.name, reason
 end
@@ -301,7 +305,7 @@ Recorder.__index = Recorder
 -- device has no counter.
 function energy.recorder(devices)
     local self, seen = setmetatable({ meters = {} }, Recorder), {}
-    for _, device in ipairs(devices) do
+    for _, device in ipairs(errors.wanted('energy: recorder', 'table', devices)) do
         local meter, reason = energy.open(device)
         if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
         local id = meter.source.id or meter
@@ -341,7 +345,11 @@ end
 
 -- Puts the results of finish() into words.
 function energy.text(found, reason)
-    if not found then return 'energy: not measured: ' .. reason end
+    if not found then return 'energy: not measured: ' .. tostring(reason) end
+    for _, name in ipairs { 'joules', 'low', 'high' } do
+        errors.wanted('energy: text: ' .. name, 'number', errors.wanted('energy: text', 'table',
+            found)[name])
+    end
     return string.format('energy: %.4g J above rest (%.4g to %.4g)', found.joules, found.low,
         found.high)
 end

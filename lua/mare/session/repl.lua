@@ -67,13 +67,31 @@ local function without_local(text)
     return names and names .. ' = nil' or text
 end
 
+-- Returns how many bytes of a text Lua reads before it finds a fault.
+local function reach(text)
+    local count = 0
+    load(function()
+        count = count + 1
+        local byte = text:sub(count, count)
+        return byte ~= '' and byte or nil
+    end, '=input', 't')
+    return count
+end
+
+local as_value = 'return '
+
 -- Compiles a text: as an expression whose values are returned, or else as a
--- statement.
+-- statement. Where it is neither, the fault is that of the reading that got
+-- farther.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
-    local chunk, problem = load('return ' .. text, '=input', 't')
+    local chunk, problem = load(as_value .. text, '=input', 't')
     if chunk or problem:find 'not enough memory' then return chunk, problem end
-    return load(without_local(text), '=input', 't')        -- no bytecode: it is not verified
+    local statement, fault = load(without_local(text), '=input', 't')  -- no bytecode: not verified
+    if statement or not fault:find ' near ' or fault:find "near '<eof>'$" then
+        return statement, fault
+    end
+    return nil, reach(as_value .. text) - #as_value > reach(text) and problem or fault
 end
 
 -- ---- failures ----
@@ -83,7 +101,7 @@ local max_frames = 10
 -- Returns the message of an error, and the stack frames in the user's own
 -- files.
 local function message(failure)
-    local ok, text = pcall(tostring, failure)
+    local ok, text = pcall(errors.text, failure)
     local lines = { ok and text or 'an error that cannot be shown' }
     for _, frame in ipairs(errors.frames(1, max_frames)) do
         if not frame:find '^input:' then lines[#lines + 1] = '    at ' .. frame end

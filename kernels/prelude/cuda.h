@@ -98,6 +98,11 @@ MR_FN float mr_half_round(float x) {
     return mr_half_load(&nearest, 0);
 }
 
+/* To the cache that all compute units share. */
+MR_FN void mr_prefetch(const void *address) {
+    asm volatile("prefetch.global.L2 [%0];" :: "l"(address));
+}
+
 /* n neighbours between private memory and an address aligned to 4 elements (2, 1 where n is no
  * multiple of 4, 2). */
 typedef struct __align__(2 * sizeof(real)) mr_pair { real a, b; } mr_pair;

@@ -129,9 +129,11 @@ MR_FN float mr_half_round(float x) {
     return vload_half(0, (const half *)&nearest);
 }
 
-/* Tells a CPU what will be read soon. */
+/* Tells what will be read soon. */
 #if defined(MR_CPU) && defined(__clang__)
 #define mr_prefetch(address) __builtin_prefetch(address)
+#elif MR_PTX_ARCH
+#define mr_prefetch(address) asm volatile("prefetch.global.L2 [%0];" :: "l"(address))
 #else
 #define mr_prefetch(address)
 #endif

@@ -45,8 +45,8 @@ local function simulate(device, case, scheme, more)
     local desc = { grid = mare.grid(grid), boundaries = 'reflective', initial = noise,
         devices = { device }, options = { precision = 'double', cfl = 0.7 } }
     desc.scheme = mare.ocean {
-        scheme = scheme, depth = case.depth, coriolis = case.coriolis, friction = case.friction,
-        wind = case.wind, pressure = case.pressure, rho = 1,
+        scheme = scheme, filter = case.filter, depth = case.depth, coriolis = case.coriolis,
+        friction = case.friction, wind = case.wind, pressure = case.pressure, rho = 1,
         viscosity = scheme == 'nonlinear' and case[1] ~= 'still bed' and 0.5 or 0,
     }
     for key, value in pairs(more or {}) do
@@ -168,24 +168,38 @@ for _, device in ipairs(part.devices()) do
     end
 
     describe('C-grid, nonlinear, on ' .. device.name, function()
-        it('filters the level before, every other step', function()
-            local sim = simulate(device, cases[1], 'nonlinear')
+        local function check_filter(filter, first, weight_of)
+            local sim = simulate(device, { 'still bed', depth = 40, filter = filter }, 'nonlinear')
             sim:aim(math.huge)
-            for step = 0, 5 do
+            sim:step(first)
+            sim:read()
+            for step = first, first + 5 do
                 local q, old = levels_of(sim)
+                local ratio = sim.now.last > 0 and sim.now.dt / (sim.now.dt + sim.now.last) or 0.5
                 sim:step(1)
                 sim:read()
                 local next, kept = levels_of(sim)
-                local weight = step % 2 == 0 and sim.scheme.filter or 0
+                local weight = weight_of(step)
                 local function smoothed(name)
                     return function(i, j)
-                        local mean = (old[name](i, j) + next[name](i, j)) / 2
+                        local mean = next[name](i, j)
+                            + ratio * (old[name](i, j) - next[name](i, j))
                         return q[name](i, j) + weight * (mean - q[name](i, j))
                     end
                 end
                 local wanted = { eta = smoothed 'eta', hu = smoothed 'hu', hv = smoothed 'hv' }
                 assert.is_true(distance(kept, wanted) < (weight > 0 and 1e-14 or 1e-300))
             end
+        end
+
+        it('filters the level before, every other step', function()
+            check_filter(0.3, 0, function(step) return step % 2 == 0 and 0.3 or 0 end)
+        end)
+
+        it('filters six times as much in 16 steps of 192 where the filter is weak', function()
+            check_filter(nil, 0, function() return 0.06 end)
+            check_filter(0.005, 13, function(step) return step < 16 and 0.03 or 0 end)
+            check_filter(0.01, 188, function(step) return step >= 192 and 0.06 or 0 end)
         end)
     end)
 end

@@ -121,7 +121,7 @@ local function c_grid(W, nonlinear)
             list[k] = { tostring(k), { GROUP = 64, W = W or v[1], METRIC = v[2], CORIOLIS = v[3],
                 FRICTION = v[4], FORCING = v[5], VISCOSITY = nonlinear and v[6] or 0,
                 NONLINEAR = nonlinear and 1 or 0, TOTAL = k % 2, AHEAD = k % 2, OLD_AHEAD = k % 2,
-                OPEN_SIDES = k % 2, UNROLL = 1 } }
+                OPEN_SIDES = k % 2, UNROLL = 1, FILTER_PERIOD = 2, FILTER_STEPS = 1 } }
         end
         return list
     end

@@ -61,9 +61,9 @@ return {
     -- What is known beyond an open side beside the elevation, as bits.
     KNOWN_NORMAL = 1, KNOWN_ALONG = 2,
 
-    -- Steps from one that the nonlinear C-grid scheme filters to the next; even, because levels
-    -- change places from step to step.
-    FILTER_PERIOD = 2,
+    -- Steps from one in which the nonlinear C-grid scheme measures its largest signal rate to the
+    -- next; even, because levels change places from step to step.
+    RATE_PERIOD = 8,
 
     -- What has become of a drifter.
     FATE_AFLOAT = 0, FATE_BEACHED = 1, FATE_GONE = 2,

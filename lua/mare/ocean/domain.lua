@@ -197,6 +197,7 @@ function domain.defines(self)
         TOTAL = (not scheme.staggered or scheme.nonlinear) and 1 or 0,
         FRICTION = scheme.friction and frictions[scheme.friction.kind] or 0,
         VISCOSITY = scheme.viscosity > 0 and 1 or 0,
+        FILTER_PERIOD = scheme.filter_period, FILTER_STEPS = scheme.filter_steps,
     }
 end
 

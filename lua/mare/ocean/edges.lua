@@ -169,7 +169,7 @@ local function bind_side(name, edge, state, which, more)
     values.nx, values.ny, values.stride = l.nx, l.ny, l.stride
     values.dst = state[which == 'other' and 'now' or 'other']
     values.third = state.third or values.dst
-    values.filter, values.axis = edge.side.scheme.filter or 0, axis == 'x' and 0 or 1
+    values.filter, values.axis = edge.side.scheme.filter_weight or 0, axis == 'x' and 0 or 1
     values.open_sides = edges.open_bits(state)
     return bind(kernel_of(state, 'physics/ocean/side.krn', name), values,
         { global = { (axis == 'x' and l.ny or l.nx) + 2 * more } })
@@ -197,7 +197,7 @@ local function bind_cells(name, state, which)
     values.state, values.clock, values.plane = state[which], state.clock, l.plane
     values.nx, values.ny, values.stride = l.nx, l.ny, l.stride
     values.dst, values.third = state[which == 'other' and 'now' or 'other'], state.third
-    values.filter, values.count = state.domain.host.scheme.filter, share.around
+    values.filter, values.count = state.domain.host.scheme.filter_weight, share.around
     values.faces, values.found = share.faces, share.found
     return bind(kernel_of(state, 'physics/ocean/side.krn', name), values,
         { global = { share.around } })

@@ -66,7 +66,8 @@ static mare_status read_file(const char *path, mr_text *out, identity *id, bool 
     while ((size = read(fd, block, sizeof block)) > 0) mr_text_append(out, block, (size_t)size);
     int code = errno;
     close(fd);
-    return size < 0 ? mr_fail(MARE_ERROR_IO, "%s: %s", path, strerror(code)) : MARE_OK;
+    if (size < 0) return mr_fail(MARE_ERROR_IO, "%s: %s", path, strerror(code));
+    return out->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
 }
 
 static mare_status try_path(mr_text *path, mr_text *text, identity *id, bool *found) {

@@ -114,6 +114,7 @@ end
 local function fault_of_end(status, said)
     if not status or status >= 124 then return 'ended with status ' .. tostring(status) end
     if status > 0 and not said:find 'mare: ' then return 'said nothing' end
+    if said:find 'error loading module .*: Input/output error' then return nil end  -- Lua's words
     if said:find '/lua/mare/[%w_/]+%.lua:%d' or said:find '/bindings/[%w_]+%.lua:%d'
         or said:find 'attempt to' then
         return 'showed an error of Lua'

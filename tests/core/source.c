@@ -2,6 +2,7 @@
 #include "check.h"
 #include "internal.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -127,6 +128,25 @@ static void quotes_names(void) {
     mr_text_free(&out);
 }
 
+/* A header that memory is too short for must not be taken for a shorter one. */
+static void tells_short_memory(void) {
+#ifndef __SANITIZE_ADDRESS__
+    char path[256];
+    struct rlimit old, few = { 1 << 27, RLIM_INFINITY };
+    mr_text out = { 0 };
+    bool all;
+    put("large.h", "");
+    snprintf(path, sizeof path, "%s/large.h", folder);
+    CHECK(truncate(path, 1 << 28) == 0 && getrlimit(RLIMIT_AS, &old) == 0);
+    few.rlim_max = old.rlim_max;
+    CHECK(setrlimit(RLIMIT_AS, &few) == 0);
+    mare_status status = flatten("#include \"large.h\"\n", NULL, 0, &out, &all);
+    CHECK(setrlimit(RLIMIT_AS, &old) == 0);
+    CHECK(status == MARE_ERROR_MEMORY);
+    mr_text_free(&out);
+#endif
+}
+
 static void make_files(void) {
     static const char *const folders[] = { "sub", "other" };
     CHECK(mkdtemp(folder) != NULL);
@@ -154,6 +174,7 @@ int main(void) {
     guards_once();
     survives_cycles();
     quotes_names();
+    tells_short_memory();
     snprintf(command, sizeof command, "rm -r %s", folder);
     CHECK(system(command) == 0);
     return check_result();

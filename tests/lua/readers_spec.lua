@@ -7,7 +7,7 @@ local sample = { literal = 200, tuned = 200, tuning = 100, gauges = 200, wind = 
     checkpoint = 20, netcdf = 60, cache = 10, boundary = 20 }
 
 -- Seeds of cases that once crashed, hung or showed an error of Lua.
-local known = { netcdf = { 3013 }, checkpoint = { 1874 }, roms = { 6166 } }
+local known = { netcdf = { 3013 }, checkpoint = { 1874 }, roms = { 6166, 4517 } }
 
 local function seeds(kind)
     local list = {}

@@ -9,8 +9,8 @@ local function options_on(name, shape)
 end
 
 describe('a shape', function()
-    it('names its resident groups where all registers are theirs anyway', function()
-        local few, many = { GROUP = 64, resident = 4 }, { GROUP = 64, resident = 6 }
+    it('names its resident groups where each work-item has many registers', function()
+        local few, many = { GROUP = 64, resident = 4 }, { GROUP = 64, resident = 8 }
         assert.equal('--define-macro=MR_GROUPS_PER_UNIT=4', options_on('cuda:0', few))
         assert.equal('none', options_on('cuda:0', many))
         assert.equal('none', options_on('cuda:0', { GROUP = 64, rows = 8 }))

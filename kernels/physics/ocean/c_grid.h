@@ -75,6 +75,16 @@ typedef struct sea {
     real weight;                            /* of the later of its two times */
 } sea;
 
+/* From the arguments of a kernel, as seen from element `origin` of a plane. */
+MR_FN sea sea_from(mr_index origin, real dt, part p, ocean o, const MR_GLOBAL real *bed,
+    const MR_GLOBAL real *rows, const MR_GLOBAL real *forcing,
+    const MR_GLOBAL double *forcing_times, const MR_GLOBAL double *clock) {
+    sea s = { dt, o.g, o.friction, o.viscosity, o.dx, o.dy, p.inv_dx, p.inv_dy, bed + origin,
+        rows, o.row_count, p.stride, p.plane, forcing + (FORCING == FORCING_BY_CELL ? origin : 0),
+        time_weight(clock, forcing_times, 0.0) };
+    return s;
+}
+
 /* One of FORCE_* in lane l of row j. */
 MR_FN real force(const sea *s, int kind, int j, int l) {
     return forcing_at(s->forcing, kind, s->plane, (mr_index)j * s->stride + l, s->weight);

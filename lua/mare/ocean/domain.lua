@@ -165,6 +165,7 @@ function domain.values(state)
     local dx, dy = host.grid:cell_size(0.5 * (host.grid.y[1] + host.grid.y[2]))
     return {
         south = 1, north = 1, wraps = 0,        -- no source, and ghost cells on all sides
+        slot = 0,                               -- of those that find no largest rate
         bed = share.bed, rows = share.rows, row_count = state.layout.rows, g = scheme.g,
         dx = dx, dy = dy, inv_dx = 1 / dx, inv_dy = 1 / dy,
         friction = scheme.friction and scheme.friction.coefficient or 0,

@@ -105,6 +105,22 @@ describe('ticks', function()
         assert.same({ 0, 1 }, image.range(field, 100))
         assert.same({ -1, 1 }, image.range(field, 100, 'diverging'))
     end)
+
+    it('has a range for films that is widened for good, and keeps its sign', function()
+        local function widened(range, low, high, map)
+            return image.widened(range, ffi.new('float[3]', { low, high, 0 / 0 }), 3, map)
+        end
+        assert.is_nil(widened(nil, 0, 0))
+        assert.same({ 2, 4 }, widened(nil, 2, 4))
+        local kept = { 2, 4 }
+        assert.same(kept, widened(kept, 2.5, 3))
+        assert.same(kept, widened(kept, 3, 3))
+        assert.same({ 2, 13 }, widened(kept, 3, 12))
+        assert.same({ 0, 4 }, widened(kept, 0.25, 3))
+        assert.same({ -4.8, 4 }, widened(kept, -4, 3))
+        assert.same({ -7, 7 }, widened({ -4, 4 }, 0, 6, 'diverging'))
+        assert.same(kept, widened(kept, 0 / 0, 0 / 0))
+    end)
 end)
 
 -- Returns the CIELAB (D65) of a colour by the CIE's definition, independent of

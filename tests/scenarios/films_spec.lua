@@ -85,22 +85,26 @@ describe('a film of a run', function()
         assert.is_true(whole == slurp(path))
     end)
 
-    it('takes its colours from the first state where none are given', function()
+    it('widens its range where none is given, to the same bytes when gone on with', function()
         local path = folder .. '/film.png'
-        local function go(t_end, restart)
+        local function go(t_end, restart, parts)
             mare.run {
                 title = 'x', grid = mare.grid { nx = 32, ny = 32, x = { 0, 1 }, y = { 0, 1 } },
-                scheme = mare.euler {}, boundaries = 'periodic',
-                initial = function(x) return 1 + x * (1 - x), 1, 0, 1 end,
+                scheme = mare.euler {}, boundaries = 'periodic', picture = { variable = 'u' },
+                initial = function(x) return 1, 0, 0, 1 + x * (1 - x) end,
                 options = { t_end = t_end, quiet = true, device = device, precision = 'float',
-                    film = path, film_every = 0.05, film_width = 200,
+                    film = path, film_every = 0.05, film_width = 200, decompose = parts,
                     checkpoint = folder .. '/run.ck', restart = restart },
             }:release()
             return slurp(path)
         end
         local whole = go(0.2)
+        assert.is_true(whole == go(0.2, nil, { 2, 2 }))
         os.remove(folder .. '/run.ck')
         go(0.1)
+        assert.is_true(whole == go(0.2, folder .. '/run.ck'))
+        os.remove(folder .. '/run.ck')
+        go(0.01)            -- of one frame, in which u is 0
         assert.is_true(whole == go(0.2, folder .. '/run.ck'))
     end)
 

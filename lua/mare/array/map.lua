@@ -96,6 +96,11 @@ function Map:run()
     for k = 1, #launches do launches[k]:run() end
 end
 
+-- Sets an argument of all launches, or a field of a parameter block by its name.
+function Map:set(name, value)
+    for _, launch in ipairs(self.launches) do launch:set(name, value) end
+end
+
 function Map:release()
     for _, launch in ipairs(self.launches) do launch:release() end
 end

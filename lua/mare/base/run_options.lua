@@ -76,8 +76,8 @@ local simulation = {
     { name = 'image', type = 'path', writes = true, rerun = '.png', keeps_bits = true,
       help = "PNG file to draw at the end, or 'none'" },
     { name = 'range', type = 'string', needs = { 'image', 'film' }, keeps_bits = true,
-      help = "range of the colours, such as 0.9,2.1; default: the scenario's, or else that of the "
-      .. 'first frame' },
+      help = "range of the colours, such as 0.9,2.1; default: the scenario's, or else that of what "
+      .. 'is shown; that of a film grows, and its colour bar with it' },
     { name = 'film', type = 'path', writes = true, rerun = '.*',
       help = 'film to make: FILE.gif, FILE.png (APNG) or, with ffmpeg, FILE.mp4; steps end at its '
       .. 'frames, so the solution differs slightly' },

@@ -8,6 +8,7 @@ local axes = require 'mare.draw.axes'
 local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
 local contours = require 'mare.draw.contours'
+local tables = require 'bindings.tables'
 
 local figure = {}
 
@@ -37,11 +38,13 @@ local function plot_size(spec, width, highest)
 end
 
 local bar_gap, bar_width = 1.1, 1.15     -- em
+local longest_marks = { { label = '−0.0000' } }
 local title_base, title_room, last_base = 1.75, 1.75, 0.86     -- em; last: above the lower edge
 
 -- Finds the box, the size of the picture and all ticks. The widths of texts
 -- depend on the ticks, which depend on the size of the box, so two passes are
 -- made.
+-- A range that is widened during a film leaves room for longer ticks.
 local function find_layout(spec, em, width)
     local measure = cairo.canvas(1, 1, axes.paper)
     local plot = { width = 0.78 * width, height = 0.6 * width, y_power = 0, bar_power = 0 }
@@ -52,11 +55,12 @@ local function find_layout(spec, em, width)
         plot.label_above = measure:measure(spec.label, em) > plot.height
         plot.left = axes.side_room(measure, plot.y_marks, spec.ylabel, em)
         plot.right = (bar_gap + bar_width) * em
-            + axes.side_room(measure, plot.bar_marks, plot.label_above and '' or spec.label, em)
+            + axes.side_room(measure, spec.is_widened and longest_marks or plot.bar_marks,
+                plot.label_above and '' or spec.label, em)
         plot.width, plot.height = plot_size(spec, width - plot.left - plot.right, width)
     end
     local titled = spec.title ~= '' or plot.label_above
-    local powers = plot.y_power ~= 0 or plot.bar_power ~= 0
+    local powers = plot.y_power ~= 0 or plot.bar_power ~= 0 or spec.is_widened
     plot.top = (0.9 + (titled and title_room or 0) + (powers and 1.2 or 0)) * em
     plot.bottom = axes.bottom_room(spec.xlabel, plot.x_power, em)
     measure:release()
@@ -68,8 +72,9 @@ local function even(pixels)
 end
 
 -- spec: { nx, ny = cells, x, y = ranges, range, colours, title, label, xlabel,
--- ylabel, width = about, missing = { colour, label } }; see image.lua. All are
--- required. The picture has even numbers of pixels, as films require.
+-- ylabel, width = about, missing = { colour, label }, is_widened = whether the
+-- range will be another }; see image.lua. All but the last are required. The
+-- picture has even numbers of pixels, as films require.
 function figure.new(spec)
     local em = math.max(9, spec.width / 66)
     local plot = find_layout(spec, em, spec.width)
@@ -82,6 +87,15 @@ function figure.new(spec)
         width = even(plot.left + plot.width + plot.right),
         height = even(plot.top + plot.height + plot.bottom), map = colours.map(spec.colours),
     }, Figure)
+end
+
+-- Returns the same figure with another range of the colour bar.
+function Figure:with_range(range)
+    local other, plot = setmetatable(tables.merged(self), Figure), tables.merged(self.plot)
+    other.spec, other.plot = tables.merged(self.spec), plot
+    other.spec.range = range
+    plot.bar_marks, plot.bar_power = axes.y_ticks(range, plot.height, self.em)
+    return other
 end
 
 local function draw_bar(self, canvas)

@@ -13,7 +13,7 @@
 --   }
 -- or, for frames that are nothing but their pixels, instead of figure and all below it
 --       bare = { width, height, colours, missing = colour }
---   out:write(t, function(name, type) return pointer end)
+--   out:write(t, function(name, type) return pointer end, range)  -- nil: as before
 --       -- 'pixels', type 'uint32_t': 0xRRGGBB, of the figure's box, top row first;
 --       -- 'contours' at figure:contour_cells(), 'u' and 'v' at figure:arrow_cells()
 --   out:close(), out:abort()
@@ -71,6 +71,7 @@ local function new_writer(spec)
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
         width = (bare or fig).width, height = (bare or fig).height, last = -math.huge,
         temporary = files.temporary(spec.path) }, Writer)
+    self.is_settled = fig ~= nil and not fig.spec.is_widened
     guarded(self, function()
         self.encoder = module.encoder({ width = self.width, height = self.height, rate = spec.rate,
             map = colours.map((bare or spec.figure).colours),
@@ -107,8 +108,8 @@ local function draw(fig, canvas, spec, t, get)
     end)
     local lines, vectors = spec.contours, spec.vectors
     if lines then
-        fig:contours(canvas, get 'contours', lines.levels, lines.range, lines.is_ground,
-            lines.period)
+        fig:contours(canvas, get 'contours', lines.levels,
+            lines.is_ground and fig.spec.range or lines.range, lines.is_ground, lines.period)
     end
     if vectors then fig:arrows(canvas, get 'u', get 'v', vectors.unit, vectors.reference) end
     if missing then fig:missing_note(canvas) end
@@ -124,10 +125,22 @@ function film.still(spec, t, get)
     image.write(canvas, spec.path)
 end
 
+-- Draws the next frames with another range.
+local function show(self, range)
+    local now = self.figure.spec.range
+    self.is_settled = true
+    if range[1] == now[1] and range[2] == now[2] then return end
+    self.figure = self.figure:with_range(range)
+    self.canvas:release()
+    self.canvas = self.figure:canvas()
+end
+
 -- Adds the frame of time t; get(name, type) returns a pointer to what is drawn.
-function Writer:write(t, get)
+-- range: that of its colours, nil if it is that of the frame before.
+function Writer:write(t, get, range)
     guarded(self, function()
         local pixels, stride
+        if range then show(self, range) end
         if self.figure then
             draw(self.figure, self.canvas, self.spec, t, get)
             pixels, stride = self.canvas:memory()
@@ -162,7 +175,7 @@ function Writer:seal()
         self.position = { path = self.path, temporary = name, frames = self.frames,
             last = self.last, size = size, shape = shape_of(self),
             digest = size > 0 and digest(self.path, data, size) or 0,
-            range = self.figure and self.spec.figure.range }
+            range = self.figure and self.is_settled and self.figure.spec.range or nil }
     end)
     return self.position
 end
@@ -202,6 +215,7 @@ function film.resume(spec, position)
         restore(self, position)
     end)
     self.frames, self.last = position.frames, position.last
+    self.is_settled = position.range ~= nil
     return self
 end
 

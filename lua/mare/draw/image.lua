@@ -89,6 +89,29 @@ function image.range(data, n, colour_map)
     return { ticks.widen(low, high, rounding) }
 end
 
+-- The share of its width by which a range is widened more than it must be.
+local foresight = 0.1
+
+-- Returns the range of the next frame of a film whose range is not given: `range`, that of the
+-- frames before it, as long as the n values are within it, else a wider one: an end that gives way
+-- goes a tenth of the width beyond the values, so that this is rare, but not from above 0 to below.
+-- nil as long as all values of all frames were equal.
+function image.widened(range, data, n, colour_map)
+    local low, high = raster.range(data, n)
+    if not low then return range end
+    if not range then
+        local is_constant = high - low <= rounding * math.max(math.abs(low), math.abs(high))
+        return not is_constant and image.range(data, n, colour_map) or nil
+    end
+    local new = { math.min(low, range[1]), math.max(high, range[2]) }
+    local more = foresight * (new[2] - new[1])
+    if low < range[1] then new[1] = low >= 0 and math.max(0, low - more) or low - more end
+    if high > range[2] then new[2] = high <= 0 and math.min(0, high + more) or high + more end
+    if colour_map ~= 'diverging' then return new end
+    local size = math.max(-new[1], new[2])
+    return { -size, size }
+end
+
 -- Returns a description with everything that figure.new requires; defaults are
 -- filled in. Raises an error if something is wrong.
 function image.figure_spec(spec)
@@ -105,6 +128,7 @@ function image.figure_spec(spec)
         missing = { colour = missing.colour or colours.nan, label = missing.label or 'NaN' } }
     colours.map(out.colours)
     out.x, out.y = check_range(spec, 'x', spec.x or {}), check_range(spec, 'y', spec.y or {})
+    out.is_widened = spec.is_widened
     out.range = spec.range and check_range(spec, 'range', spec.range)
         or image.range(spec.data or fail(spec, 'no data'), spec.nx * spec.ny, out.colours)
     return out

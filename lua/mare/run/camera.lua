@@ -42,15 +42,24 @@ function camera.film(desc)
     local every = o.film_every or o.t_end / options.value(o, 'frames')
     local planned = plan(desc, o.film, options.value(o, 'film_width'),
         { last = o.t_end, step = every })
+    planned.spec.figure.is_widened = not planned.spec.figure.range
     planned.every = every
     return planned
 end
 
--- Completes a plan with what only a state tells: ranges that were not given are those of `sim` now,
--- or of the film that is gone on with.
+-- Completes a plan with what only a state tells: ranges that were not given. That of a film is
+-- widened by later frames, and is at first that of `sim` now, or that of the film that is gone on
+-- with; nil while there is nothing to tell it from.
 function camera.complete(planned, sim, position)
     local spec, what, cells = planned.spec, planned.what, sim.grid.cells
-    spec.figure.range = position and position.range or spec.figure.range
+    if spec.figure.is_widened then
+        if position then planned.range = position.range
+        else
+            planned.range = image.widened(nil, sim:field(what.variable), cells,
+                spec.figure.colours)
+        end
+        spec.figure.range = planned.range
+    end
     spec.figure.data = not spec.figure.range and sim:field(what.variable) or nil
     spec.figure = image.figure_spec(spec.figure)
     local lines = what.contours
@@ -65,7 +74,9 @@ end
 -- Makes a camera of a complete plan.
 function camera.new(sim, planned, slots)
     local spec, what, fig = planned.spec, planned.what, figure.new(planned.spec.figure)
-    local self = setmetatable({ shots = {}, vectors = what.vectors }, Camera)
+    local self = setmetatable({ shots = {}, vectors = what.vectors, sim = sim,
+        variable = spec.figure.is_widened and what.variable, range = planned.range,
+        colours = spec.figure.colours }, Camera)
     self.shots[1] = frames.new(sim, { variable = what.variable, width = fig.box.width,
         height = fig.box.height, range = spec.figure.range, map = colours.map(spec.figure.colours),
         missing = spec.figure.missing.colour, slots = slots })
@@ -81,7 +92,15 @@ function camera.new(sim, planned, slots)
     return self
 end
 
+-- Widens the range, for which it waits for the devices.
+local function widen(self)
+    self.range = image.widened(self.range, self.sim:field(self.variable), self.sim.grid.cells,
+        self.colours)
+    if self.range then self.shots[1]:show(self.range) end
+end
+
 function Camera:take(slot)
+    if self.variable then widen(self) end
     for _, shot in ipairs(self.shots) do shot:take(slot) end
 end
 

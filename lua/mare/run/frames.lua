@@ -20,6 +20,10 @@ local function touched(first, count, n, pixels)
     return from, math.ceil((first + count) * pixels / n) - from
 end
 
+local function steps_of(range)
+    return 256 * colours.size / (range[2] - range[1])
+end
+
 -- Adds the share of each part to the sums.
 local function new_shade(self, program)
     local grid, w, h = self.sim.grid, self.width, self.height
@@ -39,7 +43,7 @@ local function new_shade(self, program)
             return { values = self.values, sums = self.sums, nx = grid.nx, ny = grid.ny,
                 part_nx = piece.columns, part_ny = piece.rows, width = w, height = h, p0 = p0,
                 q0 = q0, columns = columns, rows = rows, low = self.range[1],
-                steps = 256 * colours.size / (self.range[2] - self.range[1]) }
+                steps = steps_of(self.range) }
         end }
 end
 
@@ -77,6 +81,12 @@ function frames.new(sim, desc)
             label = 'frames' }
     end
     return self
+end
+
+-- Gives the next frames another range.
+function Frames:show(range)
+    self.shade:set('to.low', range[1])
+    self.shade:set('to.steps', steps_of(range))
 end
 
 -- Queues everything; the slot must be free.

@@ -423,7 +423,7 @@ local function write(self, id, sim)
         addresses[name] = worker.address(pointer)
     end
     request(self, { kind = 'write', id = id, slot = slot, t = sim.now.t, type = sim.precision,
-        events = output.snapshot:events(slot), data = addresses })
+        events = output.snapshot:events(slot), data = addresses, range = output.snapshot.range })
     output.busy[slot] = sim.now.t
 end
 

@@ -26,7 +26,7 @@ function handlers.write(m)
     for _, address in ipairs(m.events) do event.wait_at(address) end
     writers[m.id]:write(m.t, function(name, type)
         return worker.pointer(type or m.type, m.data[name])
-    end)
+    end, m.range)
 end
 
 -- Writes a checkpoint. m.header.outputs[k].position is filled in here, where the files are.

@@ -238,10 +238,12 @@ end
 function Saver:finish(sim)
     local failure = settle(self, true)
     local is_taken = self.good and self.good == self.pending and self.good.step == sim.now.steps
-    if not (self.ended or is_taken) then failure = take(self, sim) or failure end
-    settle(self, true)
-    failure = self.failure or failure
-    if failure then errors.raise('MARE_ERROR_IO', '%s', failure) end
+    if not (self.ended or is_taken) then
+        if failure then self.events:warn('no checkpoint: %s', failure) end
+        take(self, sim)
+        settle(self, true)
+    end
+    if self.failure then errors.raise('MARE_ERROR_IO', '%s', self.failure) end
     return self.good
 end
 

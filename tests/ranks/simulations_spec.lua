@@ -102,10 +102,10 @@ describe('one process', function()
     end)
 end)
 
--- By launcher: numbers of ranks, and how many of the cases they compute.
+-- By launcher: numbers of ranks, and how many of the cases they compute, outside of tests/long.
 local counts = {
-    ['mpirun.openmpi'] = { { 2, #cases.names }, { 3, #cases.names }, { 6, 3 } },
-    ['mpirun.mpich'] = { { 1, 2 }, { 4, #cases.names }, { 8, 3 } },
+    ['mpirun.openmpi'] = { { 2, 3 }, { 3, 3 }, { 6, 1 } },
+    ['mpirun.mpich'] = { { 1, 1 }, { 4, 3 }, { 8, 1 } },
 }
 
 launch.each(function(launcher)

@@ -8,10 +8,14 @@
 
 local domain = require 'mare.ocean.domain'
 local euler = require 'mare.schemes.euler'
+local kernels = require 'mare.ordering.kernels'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
 local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
+local scan = require 'mare.ordering.scan'
+local sort = require 'mare.ordering.sort'
+local types = require 'mare.expression.types'
 local water = require 'mare.schemes.shallow_water'
 
 local function fill(defines, more)
@@ -193,6 +197,35 @@ local function perturbation(precision)
     return { { 'shortcuts', renderer.program('perturbation', true).defines } }
 end
 
+-- ---- scans, sorts and places of arrays, by groups as on a GPU ----
+
+local gpu = { info = { has_double = true, kind = 'gpu' } }
+
+local function of_type(name) return types[name == 'float' and 'float' or 'int64'] end
+
+-- Places are those of elements of 2, 8 and 16 bytes.
+local function places(more)
+    return function(precision)
+        local type = precision == 'float' and types.half or types.int64
+        local defines = kernels.defines(gpu, type, kernels.computed(type), more)
+        return { { type.name, fill(defines, { IS_REAL = type.kind == 2 and 1 or 0 }) } }
+    end
+end
+
+local function scans(precision)
+    local type, list = of_type(precision), {}
+    for _, name in ipairs { 'sum', 'least', 'greatest' } do
+        list[#list + 1] = { name, scan.defines(gpu, type, type, name) }
+    end
+    return list
+end
+
+local function sorts(precision)
+    local type = of_type(precision)
+    return { { 'places', sort.defines(gpu, type, { places = true }, 4) },
+        { 'downwards', sort.defines(gpu, type, { keys = true, down = true }, 4) } }
+end
+
 -- ---- the rows ----
 
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
@@ -213,6 +246,9 @@ M.rows = {
     ['ocean/volumes.krn'] = volumes, ['ocean/open.krn'] = surroundings,
     ['ocean/sponge.krn'] = surroundings, ['ocean/prescribe.krn'] = surroundings,
     ['ocean/drift.krn'] = surroundings,
+    ['ordering/scan.krn'] = scans, ['ordering/sort.krn'] = sorts,
+    ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
+    ['ordering/search.krn'] = places {},
     ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

@@ -49,4 +49,10 @@ function memory.release(version)
     end
 end
 
+-- Gives back a version that no leaf has shown.
+function memory.drop(version)
+    version.refs = 1
+    memory.release(version)
+end
+
 return memory

@@ -42,28 +42,25 @@ function assign.keep_in_place(version)
     version.bytes = 0
 end
 
--- Returns the node of a value, held, in the type of the target.
-local function source_of(leaf, value)
+-- Returns the node of a value, held, in the type of the target. what: the beginning of an
+-- error message
+function assign.source_of(leaf, value, what)
     local node
     if type(value) == 'number' or type(value) == 'boolean' then
         if type(value) == 'boolean' then value = value and 1 or 0 end
-        node = array.filled(leaf.device, leaf.type, shapes.scalar, value, 'assign')
+        node = array.filled(leaf.device, leaf.type, shapes.scalar, value, what)
         node.refs = 1
         return node
     end
-    node = array.hold(value, 'assign')
+    node = array.hold(value, what)
     local here, there = leaf.device, node.device
     if here ~= there then
-        errors.argument('assign: %s is on %s, the value on %s', tostring(leaf.shape), here.name,
+        errors.argument('%s: %s is on %s, the value on %s', what, tostring(leaf.shape), here.name,
             there.name)
     end
     if node.type.kind > leaf.type.kind then
-        errors.argument('assign: %s values do not go into %s without saying so: :to %q converts',
-            node.type.name, leaf.type.name, leaf.type.name)
-    end
-    if not shapes.fits(node.shape, leaf.shape) then
-        errors.argument('assign: %s cannot be repeated to %s', tostring(node.shape),
-            tostring(leaf.shape))
+        errors.argument('%s: %s values do not go into %s without saying so: :to %q converts',
+            what, node.type.name, leaf.type.name, leaf.type.name)
     end
     local fresh = array.converted(node, leaf.type)
     fresh.refs = fresh.refs + 1
@@ -75,6 +72,17 @@ end
 local function is_whole(leaf)
     return not leaf.strides and leaf.offset == 0 and leaf.shape.count == leaf.version.count
         and leaf.version.bytes > 0
+end
+
+local function check_target(leaf, source)
+    if leaf.is_copy then
+        errors.argument('assign: a{ ... } of an array is a copy: a:assign(value, { where = mask }) '
+            .. 'and a:put(indices, value) write; :copy() makes it an array of its own')
+    end
+    if not shapes.fits(source.shape, leaf.shape) then
+        errors.argument('assign: %s cannot be repeated to %s', tostring(source.shape),
+            tostring(leaf.shape))
+    end
 end
 
 -- Writes a node into a new version of a leaf's array.
@@ -110,7 +118,8 @@ function Array:assign(value, options)
     options = errors.fields('assign', options or {}, { where = 'any' })
     if options.where then value = array.where(options.where, value, self) end
     local leaf = array.leaf(self, 'assign')
-    local source = source_of(leaf, value)
+    local source = assign.source_of(leaf, value, 'assign')
+    check_target(leaf, source)
     local in_place = leaf.version.readers == 0 and source.version ~= leaf.version
     if in_place or not is_whole(leaf) then
         source = into_old(leaf, source)

@@ -20,6 +20,7 @@ local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
+local indices = require 'mare.ndarray.indices'
 local functions = require 'mare.ndarray.functions'
 local nodes = require 'mare.expression.nodes'
 local printing = require 'mare.ndarray.printing'
@@ -29,6 +30,7 @@ local suggest = require 'bindings.suggest'
 local transfer = require 'mare.ndarray.transfer'
 local views = require 'mare.ndarray.views'
 require 'mare.ndarray.assign'
+require 'mare.ndarray.ordering'
 require 'mare.ndarray.plot'
 require 'mare.ndarray.reduce'
 
@@ -78,7 +80,12 @@ local meta = {
             tostring(key))
     end,
     __len = function(self) return array.node(self).shape[1] or 0 end,
-    __call = views.slice,
+    __call = function(self, places)
+        if type(places) == 'table' and array.is(places[1]) then
+            return indices.chosen(self, places)
+        end
+        return views.slice(self, places)
+    end,
     __tostring = printing.text,
     __names = names,
 }

@@ -1,0 +1,31 @@
+/* elements.h - how work-items share the elements of arrays, and how elements are read.
+ *
+ * Defines: TYPE, of the elements in memory; VALUE, that they are computed in; WORD, the unsigned
+ * type of the size of TYPE; HALVES 1 if TYPE is mr_half; IN_GROUPS 1 where a group of GROUP
+ * work-items works together, as on a GPU, 0 where each works alone (GROUP 1), as on a CPU. */
+
+typedef struct MR_ALIGNED(16) two_words { ulong low, high; } two_words;
+
+/* A loop over this work-item's share of `count` elements: every so-manieth on a GPU, so that
+ * neighbours go together; one piece on a CPU. */
+#if IN_GROUPS
+#define EACH_ELEMENT(i, count) \
+    for (mr_index i = mr_gid_x(); i < (count); i += (mr_index)mr_groups_x() * mr_group_size_x())
+#else
+#define EACH_ELEMENT(i, count) \
+    for (mr_index share_ = share_of(count), i = mr_gid_x() * share_, \
+         stop_ = i + share_ < (count) ? i + share_ : (count); i < stop_; ++i)
+#endif
+
+MR_FN mr_index share_of(mr_index count) {
+    mr_index items = (mr_index)mr_groups_x() * mr_group_size_x();
+    return (count + items - 1) / items;
+}
+
+#if HALVES
+#define LOAD(from, i) mr_half_load(from, i)
+#define STORE(to, i, x) mr_half_store(to, i, x)
+#else
+#define LOAD(from, i) ((VALUE)(from)[i])
+#define STORE(to, i, x) (to)[i] = (TYPE)(x)
+#endif

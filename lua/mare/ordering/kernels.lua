@@ -1,0 +1,116 @@
+-- The kernels of kernels/ordering/ by device and defines, and their launches.
+
+local bound = require 'bindings.array'
+local launches = require 'mare.expression.launches'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local evaluate = require 'mare.expression.evaluate'
+local errors = require 'bindings.errors'
+local source = require 'mare.base.source'
+local straight = require 'mare.expression.straight'
+local tables = require 'bindings.tables'
+local types = require 'mare.expression.types'
+
+local kernels = {}
+
+-- Whether kernels go the ways of a GPU's groups. nil: where the device is none of a
+-- processor; tests say true.
+kernels.in_groups = nil
+
+kernels.group = 256     -- work-items that work together
+
+function kernels.by_groups(device)
+    if kernels.in_groups ~= nil then return kernels.in_groups end
+    return device.info.kind ~= 'cpu'
+end
+
+-- Returns the type that elements of a type are computed in.
+function kernels.computed(type)
+    return type.stored == 'mr_half' and types.float or type
+end
+
+-- The unsigned type of the size of an element.
+local words = { [1] = 'uchar', [2] = 'ushort', [4] = 'uint', [8] = 'ulong', [16] = 'two_words' }
+
+-- Returns the defines of elements.h for elements of a type that are computed in
+-- another one, and more. device: refused if it has no doubles and they are wanted
+function kernels.defines(device, type, computed, more)
+    if not device.info.has_double and (type.computed == 'double' or computed.computed == 'double')
+    then
+        errors.argument('%s computes no doubles: convert to float', device.name)
+    end
+    return tables.merged({ TYPE = type.stored, VALUE = computed.stored,
+        WORD = words[type.size], HALVES = type.stored == 'mr_half' and 1 or 0,
+        IN_GROUPS = kernels.by_groups(device) and 1 or 0,
+        GROUP = kernels.by_groups(device) and kernels.group or 1 }, more)
+end
+
+local programs = setmetatable({}, launches.by_device)
+
+local function program_of(device, file, key, defines)
+    local kept = tables.under(tables.under(programs, device), kernels.by_groups(device))
+    local name = file .. ' ' .. key
+    if not kept[name] then
+        kept[name] = { launches = {}, program = device:program(source.program('ordering/' .. file,
+            { math = 'strict', defines = defines() })) }
+        launches.compiled = launches.compiled + 1
+    end
+    return kept[name]
+end
+
+-- Returns { launch, handle } of a kernel. key: what the defines depend on, besides
+-- the device; defines(): returns them
+function kernels.of(device, file, entry, key, defines)
+    local kept = program_of(device, file, key, defines)
+    local found = kept.launches[entry]
+    if not found then
+        local launch = kept.program:kernel(entry):launch()
+        found = { launch = launch, handle = launch.handle }
+        kept.launches[entry] = found
+    end
+    return found
+end
+
+-- Queues a kernel. memories, numbers: its arguments, which stand in this order;
+-- x: work-items; group: those of a group
+function kernels.run(kernel, device, memories, numbers, x, group)
+    local handle, count = kernel.handle, #memories
+    for k, version in ipairs(memories) do bound.set_memory(handle, k - 1, version.cell) end
+    for k, value in ipairs(numbers) do bound.set_number(handle, count + k - 1, value) end
+    bound.set_shape(handle, x, 1, group, 1)
+    launches.queue(kernel)
+    straight.let_go(kernel, device, count - 1)
+end
+
+local group, least, most = kernels.group, 4096, 2 ^ 20
+
+-- Returns the work-items and the group of a kernel that goes over `count` elements by
+-- EACH_ELEMENT. share: elements that are worth a work-item of a CPU
+function kernels.shape(device, count, share)
+    if kernels.by_groups(device) then
+        return math.min(math.ceil(count / group), most) * group, group
+    end
+    return math.max(1, math.min(math.ceil(count / (share or least)),
+        8 * device.info.compute_units)), 1
+end
+
+-- Returns those of a kernel that takes `count` blocks, a group or a work-item each.
+function kernels.blocks(device, count)
+    if kernels.by_groups(device) then return math.min(count, most) * group, group end
+    return math.min(count, 8 * device.info.compute_units), 1
+end
+
+-- Returns the leaf of a node, held, whose elements lie one after another from the
+-- beginning of its memory. The node is held, and given up here for the leaf.
+function kernels.whole(node)
+    if not node.version then evaluate.node(node) end
+    if not node.strides and node.offset == 0 then return node end
+    local version = memory.new(node.device, node.type, node.shape.count)
+    evaluate.into(node, node.shape, { version = version, offset = 0, strides = false })
+    local copy = nodes.leaf(version, node.type, node.shape, 0, false)
+    copy.refs = 1
+    nodes.release(node)
+    return copy
+end
+
+return kernels

@@ -1,0 +1,146 @@
+-- Running sums, products and extremes along the last axis, in the order of
+-- kernels/ordering/scan.krn, which a null device follows here.
+
+local bound = require 'bindings.array'
+local host = require 'mare.ordering.host'
+local kernels = require 'mare.ordering.kernels'
+local memory = require 'mare.expression.memory'
+
+local scan = {}
+
+local run, block = 16, 4096
+local section = run * run
+
+-- What each combines a and b by, and what changes nothing.
+local combinations = {
+    sum = { 'a + b' },
+    product = { 'a * b' },
+    least = { '(a < b || a != a ? a : b)' },
+    greatest = { '(a > b || a != a ? a : b)' },
+}
+
+local none = {
+    sum = function(type) return type.kind == 2 and '((VALUE)-0.0f)' or '0' end,
+    product = function() return '1' end,
+    least = function(type)
+        if type.kind == 2 then return '((VALUE)mr_as_float_(0x7f800000))' end
+        return ('((VALUE)%s)'):format(type.signed and '(~(VALUE)0 ^ LOWEST)' or '~(VALUE)0')
+    end,
+    greatest = function(type)
+        if type.kind == 2 then return '((VALUE)mr_as_float_(0xff800000))' end
+        return type.signed and '(LOWEST)' or '0'
+    end,
+}
+
+function scan.defines(device, type, computed, name)
+    return kernels.defines(device, type, computed, { COMBINE = combinations[name][1],
+        NONE = none[name](computed),
+        LOWEST = ('((VALUE)1 << %d)'):format(computed.bits - 1) })
+end
+
+local scan_into
+
+-- Returns the running totals of blocks, or a stand-in if a row has one.
+local function totals_of(from, type, computed, name, rows, count, blocks)
+    local device = from.device
+    if blocks == 1 then return memory.new(device, computed, 1) end
+    local version = memory.new(device, computed, rows * blocks)
+    local kernel = kernels.of(device, 'scan.krn', 'scan_totals', type.name .. computed.name .. name,
+        function() return scan.defines(device, type, computed, name) end)
+    kernels.run(kernel, device, { version, from }, { count, blocks, rows * blocks },
+        kernels.blocks(device, rows * blocks))
+    local scanned = memory.new(device, computed, rows * blocks)
+    scan_into(scanned, version, computed, computed, name, rows, blocks)
+    memory.drop(version)
+    return scanned
+end
+
+function scan_into(out, from, type, computed, name, rows, count)
+    local device, blocks = out.device, math.ceil(count / block)
+    local totals = totals_of(from, type, computed, name, rows, count, blocks)
+    local kernel = kernels.of(device, 'scan.krn', 'scan_blocks', type.name .. computed.name .. name,
+        function() return scan.defines(device, type, computed, name) end)
+    kernels.run(kernel, device, { out, from, totals }, { count, blocks, rows * blocks },
+        kernels.blocks(device, rows * blocks))
+    memory.drop(totals)
+end
+
+-- ---- null devices ----
+
+local plain = {
+    sum = function(a, b) return a + b end,
+    product = function(a, b) return a * b end,
+    least = function(a, b) return (a < b or a ~= a) and a or b end,
+    greatest = function(a, b) return (a > b or a ~= a) and a or b end,
+}
+
+-- Returns f(a, b) where nil is what changes nothing.
+local function joined(name, computed)
+    local f, round = plain[name], bound.on_host['to_' .. computed.name]
+    return function(a, b)
+        if a == nil then return b elseif b == nil then return a end
+        return round(f(a, b))
+    end
+end
+
+-- Scans elements low to before high, behind `before`; returns what they come to.
+local function host_block(out, read, low, high, before, join, round)
+    local sections
+    for s = low, high - 1, section do
+        local own
+        for r = s, math.min(s + section, high) - 1, run do
+            local base, all = join(before, join(sections, own)), nil
+            for k = r, math.min(r + run, high) - 1 do
+                all = join(all, round(read(k)))
+                out[k] = join(base, all)
+            end
+            own = join(own, all)
+        end
+        sections = join(sections, own)
+    end
+    return sections
+end
+
+-- The totals of blocks are scanned as the elements are.
+local function on_host(out, read, first, count, join, round)
+    local totals = {}
+    for b = 0, math.ceil(count / block) - 1 do
+        local low = first + b * block
+        totals[b] = host_block(out, read, low, math.min(low + block, first + count), nil, join,
+            round)
+    end
+    if count <= block then return end
+    local sums = {}
+    on_host(sums, function(k) return totals[k] end, 0, #totals + 1, join, round)
+    for b = 1, #totals do
+        local low = first + b * block
+        host_block(out, read, low, math.min(low + block, first + count), sums[b - 1], join, round)
+    end
+end
+
+-- Returns a version with the running combination of each row of elements. leaf: one
+-- of kernels.whole; computed: the type of the result; name: sum, product, least or
+-- greatest; rows, count: the number of rows and of their elements
+function scan.of(leaf, computed, name, rows, count)
+    local out = memory.new(leaf.device, computed, rows * count)
+    if rows * count == 0 then return out end
+    if leaf.device.is_null then
+        local to, read = host.address(out), host.reader(leaf.version)
+        for row = 0, rows - 1 do
+            on_host(to, read, row * count, count, joined(name, computed),
+                bound.on_host['to_' .. computed.name])
+        end
+    else
+        scan_into(out, leaf.version, leaf.type, computed, name, rows, count)
+    end
+    return out
+end
+
+-- Does the same with a version of int32 as one row.
+function scan.places(version, name)
+    local out, int32 = memory.new(version.device, version.type, version.count), version.type
+    scan_into(out, version, int32, int32, name, 1, version.count)
+    return out
+end
+
+return scan

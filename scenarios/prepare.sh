@@ -54,6 +54,7 @@ need_for_testing() {
     need_for_running
     need pocl-opencl-icd has_file '/etc/OpenCL/vendors/pocl*.icd'
     need opencl-headers has_header CL/cl.h
+    need libopenblas0 has_library openblas
     need lua-busted has_module busted
     need lua-check has luacheck
     need shellcheck has shellcheck

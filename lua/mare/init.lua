@@ -6,6 +6,7 @@ local host = require 'bindings.host'
 
 local modules = {
     array = function() return require 'mare.ndarray' end,
+    blas = function() return require('mare.ndarray').blas end,
     basin = function() return require 'mare.tide.basin' end,
     budget = function() return require 'mare.ocean.budget' end,
     chain = function() return require 'mare.tide.chain' end,

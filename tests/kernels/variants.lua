@@ -11,6 +11,7 @@ local euler = require 'mare.schemes.euler'
 local kernels = require 'mare.ordering.kernels'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
+local multiply = require 'mare.products.multiply'
 local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
 local scan = require 'mare.ordering.scan'
@@ -226,6 +227,11 @@ local function sorts(precision)
         { 'downwards', sort.defines(gpu, type, { keys = true, down = true }, 4) } }
 end
 
+local function factors(precision)
+    local type = of_type(precision)
+    return { { type.name, multiply.defines(gpu, type) } }
+end
+
 -- ---- the rows ----
 
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
@@ -248,7 +254,7 @@ M.rows = {
     ['ocean/drift.krn'] = surroundings,
     ['ordering/scan.krn'] = scans, ['ordering/sort.krn'] = sorts,
     ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
-    ['ordering/search.krn'] = places {},
+    ['ordering/search.krn'] = places {}, ['products/multiply.krn'] = factors,
     ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

@@ -90,3 +90,61 @@ describe('arrays are taken', function()
         fails(function() mare.plot(mare.ones(3):complex(1)) end, nil, 'complex_float')
     end)
 end)
+
+-- What a user of NumPy tries first; a line goes on behind a backslash.
+local lines = ([[
+local a, b = mare.arange(12):reshape(3, 4):float(), mare.ones { 4 }
+print((a + 2 * b):sum(), a:mean { axis = 0 }, a { {0, 2}, 1 }, \
+mare.where(a:gt(5), a, -a):max():item())
+a { 0, {} }:assign(7);  local r = mare.rand({ 1000 }, { seed = 1 });  \
+local c = a:matmul(a:transpose())
+local n = c:totable()             -- nested Lua tables;  \
+mare.array { {1, 2}, {3, 4} } is the reverse
+sim:set('rho', sim:array 'rho' * 1.01);  mare.plot(mare.sin(mare.linspace(0, 6.28, 500)))
+]]):gsub('\\\n', '')
+
+local shown = { '90', '[4. 5. 6. 7.]', '[1. 5.]', '11' }
+
+-- Calls f with the standard output going elsewhere, and returns what it printed.
+local function printed(f)
+    local path, out = os.tmpname(), io.output()
+    local sink = assert(io.open(path, 'w'))
+    io.output(sink)
+    local show, text = print, {}
+    _G.print = function(...)        -- luacheck: ignore
+        for k = 1, select('#', ...) do text[#text + 1] = tostring((select(k, ...))) end
+    end
+    local ok, failure = pcall(f)
+    _G.print = show                 -- luacheck: ignore
+    io.output():close()
+    io.output(out)
+    os.remove(path)
+    assert.truthy(ok, tostring(failure))
+    return table.concat(text, '\n')
+end
+
+describe('the first lines of a user', function()
+    it('work in a script', function()
+        local sim = new()
+        local before = cells(sim, 'rho')
+        local script = assert(loadstring('local mare, sim = ...\n' .. lines
+            .. 'assert(n[1][2] == 154 and #r == 1000)'))
+        local text = printed(function() script(mare, sim) end)
+        for _, word in ipairs(shown) do assert.truthy(text:find(word, 1, true), word) end
+        assert.equal(before[1] * 1.01, cells(sim, 'rho')[1])
+    end)
+
+    it('work at the prompt', function()
+        local session = require('mare.session.repl').new()
+        local text = printed(function()
+            session:step(("sim = mare.simulation 'kelvin_helmholtz' { nx = 32, ny = 16, "
+                .. "device = '%s', precision = 'double', quiet = true }"):format(device))
+            for line in lines:gmatch '[^\n]+' do
+                local status, result = session:step(line)
+                assert.equal('ok', status, result)
+            end
+            assert.equal('154', select(2, session:step 'n[1][2]'))
+        end)
+        for _, word in ipairs(shown) do assert.truthy(text:find(word, 1, true), word) end
+    end)
+end)

@@ -51,6 +51,9 @@ describe('a session', function()
         assert.equal('nil', value_of 'a')
         session:step 'local a == 1'
         assert.equal('nil', value_of 'a')
+        session:step 'x = 1; local y, z = 2, 3; local function f() local y = 7; return y + z end'
+        session:step 'if x then local x = 5 end; local v, w -- local'
+        assert.equal('1\t2\t10\tnil', value_of 'x, y, f(), w')
     end)
 
     it('survives errors of every kind', function()

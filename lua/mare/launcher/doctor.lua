@@ -24,6 +24,7 @@ end
 local function load_netcdf() return require 'bindings.netcdf' end
 local function load_cairo() return require 'bindings.cairo' end
 local function load_mpfr() return require 'bindings.mpfr' end
+local function load_openblas() return require 'bindings.openblas' end
 local function load_argparse() return require 'argparse' end
 local function load_dkjson() return require 'dkjson' end
 
@@ -54,6 +55,8 @@ local optional = {
     { name = 'FreeType', use = 'writes in pictures', probe = freetype },
     { name = 'MPFR', use = 'gives deep zooms their reference',
       probe = version_of(load_mpfr) },
+    { name = 'OpenBLAS', use = 'multiplies matrices on processors, solves and finds eigenvalues',
+      probe = version_of(load_openblas), package = 'libopenblas0' },
     { name = 'libedit', use = 'edits the lines of a session', probe = editor },
     { name = 'argparse', use = 'reads the options of scenarios',
       probe = version_of(load_argparse), package = 'lua-argparse' },

@@ -24,12 +24,14 @@ local indices = require 'mare.ndarray.indices'
 local functions = require 'mare.ndarray.functions'
 local nodes = require 'mare.expression.nodes'
 local printing = require 'mare.ndarray.printing'
+local products = require 'mare.ndarray.products'
 local random = require 'mare.ndarray.random'
 local shapes = require 'mare.expression.shapes'
 local suggest = require 'bindings.suggest'
 local transfer = require 'mare.ndarray.transfer'
 local views = require 'mare.ndarray.views'
 require 'mare.ndarray.assign'
+require 'mare.ndarray.linear'
 require 'mare.ndarray.ordering'
 require 'mare.ndarray.plot'
 require 'mare.ndarray.reduce'
@@ -101,6 +103,7 @@ for _, name in ipairs { 'zeros', 'ones', 'full', 'arange', 'linspace', 'eye' } d
 end
 for name, f in pairs(random) do ndarray[name] = f end
 ndarray.fuse = transfer.fuse
+ndarray.blas = products.blas
 for name, f in pairs(functions) do
     if type(f) == 'function' then ndarray[name] = f end
 end

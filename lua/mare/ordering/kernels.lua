@@ -51,7 +51,7 @@ local function program_of(device, file, key, defines)
     local kept = tables.under(tables.under(programs, device), kernels.by_groups(device))
     local name = file .. ' ' .. key
     if not kept[name] then
-        kept[name] = { launches = {}, program = device:program(source.program('ordering/' .. file,
+        kept[name] = { launches = {}, program = device:program(source.program(file,
             { math = 'strict', defines = defines() })) }
         launches.compiled = launches.compiled + 1
     end

@@ -17,7 +17,7 @@ local places = {}
 
 local function take_kernel(leaf, at, entry)
     local device, type = leaf.device, leaf.type
-    return kernels.of(device, 'take.krn', entry, type.name .. at.type.name, function()
+    return kernels.of(device, 'ordering/take.krn', entry, type.name .. at.type.name, function()
         return kernels.defines(device, type, kernels.computed(type),
             { PLACE = at.type == types.int32 and 'int' or 'mr_index' })
     end)
@@ -60,7 +60,8 @@ end
 
 local function number_kernel(device)
     local int32 = types.int32
-    return kernels.of(device, 'take.krn', 'number_true', int32.name .. int32.name, function()
+    local key = int32.name .. int32.name
+    return kernels.of(device, 'ordering/take.krn', 'number_true', key, function()
         return kernels.defines(device, int32, int32, { PLACE = 'int' })
     end)
 end
@@ -91,7 +92,7 @@ end
 -- ---- put and add ----
 
 local function scatter_kernel(device, type, computed, entry)
-    return kernels.of(device, 'scatter.krn', entry, type.name, function()
+    return kernels.of(device, 'ordering/scatter.krn', entry, type.name, function()
         return kernels.defines(device, type, computed)
     end)
 end

@@ -45,7 +45,8 @@ local function totals_of(from, type, computed, name, rows, count, blocks)
     local device = from.device
     if blocks == 1 then return memory.new(device, computed, 1) end
     local version = memory.new(device, computed, rows * blocks)
-    local kernel = kernels.of(device, 'scan.krn', 'scan_totals', type.name .. computed.name .. name,
+    local kernel = kernels.of(device, 'ordering/scan.krn', 'scan_totals',
+        type.name .. computed.name .. name,
         function() return scan.defines(device, type, computed, name) end)
     kernels.run(kernel, device, { version, from }, { count, blocks, rows * blocks },
         kernels.blocks(device, rows * blocks))
@@ -58,7 +59,8 @@ end
 function scan_into(out, from, type, computed, name, rows, count)
     local device, blocks = out.device, math.ceil(count / block)
     local totals = totals_of(from, type, computed, name, rows, count, blocks)
-    local kernel = kernels.of(device, 'scan.krn', 'scan_blocks', type.name .. computed.name .. name,
+    local kernel = kernels.of(device, 'ordering/scan.krn', 'scan_blocks',
+        type.name .. computed.name .. name,
         function() return scan.defines(device, type, computed, name) end)
     kernels.run(kernel, device, { out, from, totals }, { count, blocks, rows * blocks },
         kernels.blocks(device, rows * blocks))

@@ -36,7 +36,7 @@ function search.of(sorted, values, after)
         return out
     end
     local computed = kernels.computed(type)
-    local kernel = kernels.of(device, 'search.krn', 'search', type.name, function()
+    local kernel = kernels.of(device, 'ordering/search.krn', 'search', type.name, function()
         return kernels.defines(device, type, computed, { IS_REAL = type.kind == 2 and 1 or 0 })
     end)
     kernels.run(kernel, device, { out, sorted.version, values.version },

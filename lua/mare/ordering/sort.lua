@@ -41,8 +41,8 @@ end
 local function programs(device, type, how, bits)
     local key = ('%s %s %s %s'):format(type.name, how.down, how.places, how.keys)
     local function defines() return sort.defines(device, type, how, bits) end
-    return kernels.of(device, 'sort.krn', 'count', key, defines),
-        kernels.of(device, 'sort.krn', 'move', key, defines)
+    return kernels.of(device, 'ordering/sort.krn', 'count', key, defines),
+        kernels.of(device, 'ordering/sort.krn', 'move', key, defines)
 end
 
 -- Returns the passes: { shift, row } each.

@@ -200,7 +200,8 @@ end
 -- Objects of scenarios and sessions that are not in the table `mare`.
 local object_files = { 'mare.run.field', 'mare.draw', 'mare.session.watch', 'mare.ndarray.views',
     'mare.ndarray.assign', 'mare.ndarray.transfer', 'mare.ndarray.functions',
-    'mare.ndarray.reduce', 'mare.ndarray.indices', 'mare.ndarray.ordering' }
+    'mare.ndarray.reduce', 'mare.ndarray.indices', 'mare.ndarray.ordering',
+    'mare.ndarray.products', 'mare.ndarray.linear' }
 
 local function add_objects(list)
     for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end

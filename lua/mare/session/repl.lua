@@ -10,6 +10,7 @@ local complete = require 'mare.session.complete'
 local errors = require 'bindings.errors'
 local host = require 'bindings.host'
 local inspect = require 'mare.session.inspect'
+local lexer = require 'mare.translate.lexer'
 local public = require 'mare.base.public'
 local reference = require 'mare.session.reference'
 
@@ -58,13 +59,35 @@ end
 
 -- ---- reading a line ----
 
-local function without_local(text)
-    local rest = text:match '^%s*local%s+(function%s.*)$'
-    if rest then return rest end
-    local names, value = text:match '^%s*local%s+([%a_][%w_%s,]*)=(.*)$'
-    if names and value:sub(1, 1) ~= '=' then return names .. '=' .. value end
-    names = text:match '^%s*local%s+([%a_][%w_%s,]*)$'
-    return names and names .. ' = nil' or text
+local opens = { ['function'] = 1, ['do'] = 1, ['if'] = 1, ['repeat'] = 1, ['end'] = -1,
+    ['until'] = -1 }
+
+-- Returns what stands for the word `local`, token k of a list, and for what is behind the
+-- names that it declares: those without a value become nil.
+local function declared(tokens, k)
+    if tokens[k + 1].text == 'function' then return nil end
+    local last = k + 1
+    while tokens[last + 1].text == ',' do last = last + 2 end
+    return tokens[last + 1].text ~= '=' and tokens[last].at + #tokens[last].text - 1
+end
+
+-- Returns a text that Lua has accepted with its locals, but for those in blocks, as names
+-- of the session.
+local function without_locals(text)
+    local tokens, depth, out, at = lexer.tokens(text), 0, {}, 1
+    for k, token in ipairs(tokens) do
+        if token.kind == 'keyword' then depth = depth + (opens[token.text] or 0) end
+        if token.kind == 'keyword' and token.text == 'local' and depth == 0 then
+            out[#out + 1] = text:sub(at, token.at - 1)
+            at = token.at + #token.text
+            local last = declared(tokens, k)
+            if last then
+                out[#out + 1] = text:sub(at, last) .. ' = nil'
+                at = last + 1
+            end
+        end
+    end
+    return table.concat(out) .. text:sub(at)
 end
 
 -- Returns how many bytes of a text Lua reads before it finds a fault.
@@ -87,7 +110,8 @@ local function compile(text)
     text = text:gsub('^%s*=', '', 1)
     local chunk, problem = load(as_value .. text, '=input', 't')
     if chunk or problem:find 'not enough memory' then return chunk, problem end
-    local statement, fault = load(without_local(text), '=input', 't')  -- no bytecode: not verified
+    local statement, fault = load(text, '=input', 't')      -- no bytecode: not verified
+    if statement then statement, fault = load(without_locals(text), '=input', 't') end
     if statement or not fault:find ' near ' or fault:find "near '<eof>'$" then
         return statement, fault
     end

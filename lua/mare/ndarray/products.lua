@@ -1,0 +1,152 @@
+-- Products of matrices: a:matmul(b), mare.blas.
+
+local array = require 'mare.ndarray.array'
+local errors = require 'bindings.errors'
+local evaluate = require 'mare.expression.evaluate'
+local multiply = require 'mare.products.multiply'
+local nodes = require 'mare.expression.nodes'
+local shapes = require 'mare.expression.shapes'
+local strides = require 'mare.expression.strides'
+local types = require 'mare.expression.types'
+
+local products = {}
+local Array = array.methods
+
+-- ---- factors ----
+
+local function no_fit(what, a, b)
+    errors.argument('%s: %s %s and %s %s do not fit: the last axis of the first must be as long '
+        .. 'as the last but one of the second', what, a.type.name, tostring(a.shape), b.type.name,
+        tostring(b.shape))
+end
+
+-- Returns the common type of two factors.
+local function type_of(what, a, b)
+    local type = types.common(a.type, b.type)
+    if type == types.bool then type = types.int32 end
+    return type or errors.argument('%s: there is no type for %s and %s', what, a.type.name,
+        b.type.name)
+end
+
+-- Returns a factor of at least two axes: one axis becomes a row, or a column of the second.
+local function matrix(handle, is_second)
+    local shape = array.node(handle).shape
+    if shape.rank == 1 then return handle:reshape(is_second and { -1, 1 } or { 1, -1 }) end
+    return handle
+end
+
+-- Returns the shape of the axes before the last two.
+local function batches_of(shape)
+    return shapes.of({ unpack(shape, 1, shape.rank - 2) }, shape.rank - 2)
+end
+
+-- Returns the layout of a leaf for multiply.of, of all its products, or nil if its
+-- batches are not evenly apart: { version, offset, batch, row, column }
+local function layout_of(leaf, batches)
+    local rank = leaf.shape.rank
+    local wide = { unpack(batches) }
+    for k = rank - 1, rank do wide[#wide + 1] = leaf.shape[k] end
+    local list = strides.repeated(leaf, shapes.of(wide, #wide))
+    local outer = {}
+    for k = 1, #wide - 2 do outer[k] = list[k] end
+    local sizes, found = strides.collapsed(batches, { outer })
+    if #sizes > 1 then return nil end
+    return { version = leaf.version, offset = leaf.offset, batch = found[1][1],
+        row = list[#wide - 1], column = list[#wide] }
+end
+
+-- Returns the held leaf of a factor and its layout.
+local function factor(handle, type, batches, what)
+    local leaf = evaluate.node(array.hold(handle:to(type.name), what))
+    local layout = layout_of(leaf, batches)
+    if layout then return leaf, layout end
+    local wide = { unpack(batches) }
+    for k = leaf.shape.rank - 1, leaf.shape.rank do wide[#wide + 1] = leaf.shape[k] end
+    nodes.release(leaf)
+    leaf = array.leaf(handle:to(type.name):expand(wide):copy(), what)
+    return leaf, layout_of(leaf, batches)
+end
+
+-- ---- products ----
+
+-- Returns the product of the matrices in the last two axes; whole ones are complex.
+local function product(what, a, b, library)
+    local p, q = array.node(a), array.node(b)
+    local here, there = p.device, q.device
+    if here ~= there then
+        errors.argument('%s: one array is on %s, the other on %s', what, here.name, there.name)
+    end
+    local rows, depth, columns = p.shape[p.shape.rank - 1], p.shape[p.shape.rank],
+        q.shape[q.shape.rank]
+    local batches = shapes.common(batches_of(p.shape), batches_of(q.shape))
+    if depth ~= q.shape[q.shape.rank - 1] or not batches then no_fit(what, p, q) end
+    local type = type_of(what, p, q)
+    library = library or multiply.library(here, type)
+    if type.complex and library ~= 'openblas' then return nil end
+    local one, x = factor(a, type, batches, what)
+    local other, y = factor(b, type, batches, what)
+    local version = multiply.of(x, y, { count = batches.count, rows = rows, columns = columns,
+        depth = depth }, library)
+    local sizes = { unpack(batches) }
+    sizes[#sizes + 1], sizes[#sizes + 2] = rows, columns
+    nodes.release(one)
+    return array.drop(other, array.of_version(version, shapes.of(sizes, #sizes)))
+end
+
+-- A complex product as four real ones.
+local function complex_product(what, a, b, library)
+    local function real(x) return array.node(x).type.complex and x:real() or x end
+    local function imag(x) return array.node(x).type.complex and x:imag() or x * 0 end
+    local ar, ai, br, bi = real(a):eval(), imag(a):eval(), real(b):eval(), imag(b):eval()
+    local re = product(what, ar, br, library) - product(what, ai, bi, library)
+    return re:complex(product(what, ar, bi, library) + product(what, ai, br, library))
+end
+
+local libraries = { openblas = true, own = true }
+
+-- Returns the product of two matrices, or of those in the last two axes; other axes are
+-- repeated to each other. An array of one axis is a row, or as the second a column, and the
+-- axis is left out of the result. It is multiplied by OpenBLAS on a processor that has it,
+-- else by Mare's kernel (mare.blas.library tells), without copies of transposed arrays and
+-- parts. options: { library = 'own' or 'openblas' }
+function Array:matmul(other, options)
+    options = errors.fields('matmul', options or {}, { library = libraries })
+    nodes.release(array.hold(other, 'matmul'))
+    local p, q = array.node(self).shape, array.node(other).shape
+    if p.rank == 0 or q.rank == 0 then no_fit('matmul', array.node(self), array.node(other)) end
+    local a, b = matrix(self, false), matrix(other, true)
+    local made = product('matmul', a, b, options.library)
+        or complex_product('matmul', a, b, options.library)
+    if q.rank == 1 then made = made:squeeze(-1) end
+    if p.rank == 1 then made = made:squeeze(q.rank == 1 and -1 or -2) end
+    return made
+end
+
+-- ---- mare.blas ----
+
+products.blas = {}
+
+-- Returns what multiplies matrices on a device: 'openblas', 'own' (a kernel of Mare) or
+-- 'host' (null devices). type: of the elements ('float')
+function products.blas.library(device, type)
+    return multiply.library(array.device(device, 'blas.library'),
+        types.named(type or 'float', 'blas.library'))
+end
+
+-- Returns alpha a b + beta c, of two matrices and, if beta is given, a third: what BLAS calls
+-- gemm. The sum is one more kernel. options: { alpha = 1, beta = 0, c = array }
+function products.blas.gemm(a, b, options)
+    options = errors.fields('blas.gemm', options or {},
+        { alpha = 'number', beta = 'number', c = 'any' })
+    local made = a:matmul(b)
+    if options.alpha and options.alpha ~= 1 then made = made * options.alpha end
+    if options.c then made = made + options.c * (options.beta or 1) end
+    return made
+end
+
+-- Returns alpha x + y, as one kernel: what BLAS calls axpy.
+function products.blas.axpy(alpha, x, y)
+    return x * alpha + y
+end
+
+return products

@@ -1,0 +1,116 @@
+-- Products of matrices: by OpenBLAS on a processor that has it, else by the kernel of
+-- multiply.krn, and by Lua on null devices.
+
+local bound = require 'bindings.array'
+local host = require 'mare.ordering.host'
+local kernels = require 'mare.ordering.kernels'
+local memory = require 'mare.expression.memory'
+local openblas = require 'bindings.openblas'
+
+local multiply = {}
+
+-- Returns what multiplies matrices of a type on a device: 'openblas', 'own' or 'host'.
+function multiply.library(device, type)
+    if device.is_null then return 'host' end
+    local has_type = type.kind == 3 or type.name == 'float' or type.name == 'double'
+    if device.info.kind == 'cpu' and has_type and openblas.is_there() then return 'openblas' end
+    return 'own'
+end
+
+-- ---- the kernel ----
+
+function multiply.defines(device, type)
+    return kernels.defines(device, type, kernels.computed(type),
+        { IS_REAL = type.kind == 2 and 1 or 0 })
+end
+
+-- The elements of a tile, and of a work-item of a CPU.
+local function tiles_of(device, type, count, rows, columns)
+    local tall, wide = 4, 64
+    if kernels.by_groups(device) then
+        tall = kernels.computed(type).size >= 8 and 64 or 128
+        wide = tall
+    end
+    return count * math.ceil(rows / tall) * math.ceil(columns / wide)
+end
+
+local function by_kernel(out, a, b, size)
+    local device, type = out.device, out.type
+    local kernel = kernels.of(device, 'products/multiply.krn', 'multiply', type.name,
+        function() return multiply.defines(device, type) end)
+    kernels.run(kernel, device, { out, a.version, b.version },
+        { size.count, size.rows, size.columns, size.depth, a.offset, a.batch, a.row, a.column,
+            b.offset, b.batch, b.row, b.column },
+        kernels.blocks(device, tiles_of(device, type, size.count, size.rows, size.columns)))
+end
+
+-- ---- OpenBLAS ----
+
+-- Returns a factor as a C array, the elements from one row to the next, and whether it is
+-- stored transposed; nil if neither axis has neighbours in memory.
+local function stored(x, rows, columns)
+    local is_t = x.column ~= 1 and columns > 1
+    local step = is_t and x.column or x.row
+    local across, unit = is_t and rows or columns, is_t and x.row or x.column
+    if across > 1 and unit ~= 1 or step < 0 then return nil end
+    local down = is_t and columns or rows
+    if down == 1 then step = across end
+    if step < across then return nil end
+    return { step = math.max(step, 1), is_t = is_t, count = (down - 1) * step + across }
+end
+
+local function by_openblas(out, a, b, size, p, q)
+    local name, all = out.type.name, size.rows * size.columns
+    local made = bound.new_array(name, size.count * all)
+    for z = 0, size.count - 1 do
+        local x = bound.download(a.version.cell, name, a.offset + z * a.batch, p.count)
+        local y = bound.download(b.version.cell, name, b.offset + z * b.batch, q.count)
+        openblas.multiply(name, size.rows, size.columns, size.depth, x, p.step, p.is_t, y, q.step,
+            q.is_t, made + z * all)
+    end
+    bound.upload(out.cell, name, made, size.count * all)
+end
+
+-- ---- null devices ----
+
+local function by_lua(out, a, b, size)
+    local x, y, write = host.reader(a.version), host.reader(b.version), host.writer(out)
+    local round = bound.on_host['to_' .. kernels.computed(out.type).name]
+    local n = 0
+    for z = 0, size.count - 1 do
+        for i = 0, size.rows - 1 do
+            for j = 0, size.columns - 1 do
+                local sum = round(0)
+                for k = 0, size.depth - 1 do
+                    sum = round(sum + x(a.offset + z * a.batch + i * a.row + k * a.column)
+                        * y(b.offset + z * b.batch + k * b.row + j * b.column))
+                end
+                write(n, sum)
+                n = n + 1
+            end
+        end
+    end
+end
+
+-- Returns a version with the products of `size.count` matrices of size.rows x size.depth
+-- and size.depth x size.columns, one after the other. a, b: { version, offset, batch,
+-- row, column }: memory of one type, first element and strides; library: see library()
+function multiply.of(a, b, size, library)
+    local device, type = a.version.device, a.version.type
+    local out = memory.new(device, type, size.count * size.rows * size.columns)
+    if out.count == 0 then return out end
+    if device.is_null then
+        by_lua(out, a, b, size)
+        return out
+    end
+    local p = library == 'openblas' and stored(a, size.rows, size.depth)
+    local q = p and stored(b, size.depth, size.columns)
+    if q and size.depth > 0 then
+        by_openblas(out, a, b, size, p, q)
+    else
+        by_kernel(out, a, b, size)
+    end
+    return out
+end
+
+return multiply

@@ -1,0 +1,71 @@
+-- Products of matrices on devices: by OpenBLAS and by Mare's kernel, as a processor and as a GPU
+-- would run it, beside those that Lua computes on a null device.
+
+local device = require 'bindings.device'
+local kernels = require 'mare.ordering.kernels'
+local mare = require 'mare'
+local openblas = require 'bindings.openblas'
+local part = require 'tests.kernels.part'
+
+local null = device.open 'null'
+
+-- Returns the products of matrices of a type: plain, transposed, parts, and several at once.
+local function products(on, type, library)
+    local function random(sizes, seed)
+        return (mare.randint(-40, 40, sizes, { seed = seed, device = on }) / 8):to(type):eval()
+    end
+    local a, b, c = random({ 21, 150 }, 1), random({ 150, 19 }, 2), random({ 3, 1, 9, 21 }, 3)
+    local option = { library = library }
+    return {
+        a:matmul(b, option), b:transpose():matmul(a:transpose(), option),
+        a { { 1, 20 }, { 3, 60 } }:matmul(b { { 100, 43, -1 }, { 0, 18, 2 } }, option),
+        c:matmul(a, option),
+        c { {}, {}, {}, { nil, nil, -1 } }:matmul(random({ 2, 21, 5 }, 4), option),
+        a { 0 }:matmul(b, option), a:matmul(b { {}, 3 }, option), a { 2 }:matmul(a { 3 }, option),
+    }
+end
+
+local expected = {}
+
+local function compare(made, type, allowed)
+    expected[type] = expected[type] or products(null, type)
+    for k, e in ipairs(expected[type]) do
+        assert.equal(e.type, made[k].type)
+        assert.same(e.shape, made[k].shape)
+        local x, y = made[k]:flatten():totable(), e:flatten():totable()
+        if e.rank == 0 then x, y = { made[k]:item() }, { e:item() } end
+        for i = 1, #y do
+            assert.truthy(math.abs(tonumber(x[i] - y[i])) <= allowed,
+                ('product %d, element %d: %s, not %s'):format(k, i - 1, tostring(x[i]),
+                    tostring(y[i])))
+        end
+    end
+end
+
+-- The elements are multiples of 1/8, so that sums are exact in float, too.
+for _, d in ipairs(part.devices()) do
+    local is_cpu = d.info.kind == 'cpu'
+    for _, in_groups in ipairs(is_cpu and { false, true } or { true }) do
+        if not d.is_null then
+            it(('products by the own kernel on %s by %s'):format(d.name,
+                in_groups and 'groups' or 'work-items'), function()
+                finally(function() kernels.in_groups = nil end)
+                kernels.in_groups = in_groups
+                local type = in_groups and 'float' or 'int32'
+                compare(products(d, type, 'own'), type, 0)
+            end)
+        end
+    end
+    if is_cpu and not d.is_null then
+        it('products by OpenBLAS on ' .. d.name, function()
+            if not openblas.is_there() then return pending 'needs OpenBLAS' end
+            assert.equal('openblas', mare.blas.library(d))
+            compare(products(d, 'float'), 'float', 0)
+            local z = mare.arange(6, { device = d }):float():complex(1):reshape(2, 3)
+            local made = z:matmul(z:transpose())
+            assert.same({ { { 2, 6 }, { 11, 15 } } },
+                { { { made:at(0, 0).re, made:at(0, 0).im },
+                    { made:at(0, 1).re, made:at(0, 1).im } } })
+        end)
+    end
+end

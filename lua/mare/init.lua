@@ -19,6 +19,7 @@ local modules = {
     equations = function() return require 'mare.schemes.equations' end,
     euler = function() return require 'mare.schemes.euler' end,
     euler_tracer = function() return require 'mare.schemes.euler_tracer' end,
+    fft = function() return require 'mare.fft' end,
     film = function() return require 'mare.draw.film' end,
     grid = function() return require 'mare.array.grid' end,
     gauges = function() return require 'mare.tide.gauges' end,

@@ -1,0 +1,66 @@
+-- Padding of local memory. It has 32 banks, of which each gives one number at a time; some
+-- numbers between the points keep the work-items of a warp from asking the same bank. Which
+-- padding is best is found by counting.
+
+local banks = {}
+
+local count, warp = 32, 32
+
+-- Returns the place of point i: behind each `run` points there is one number.
+local function padded(run, i)
+    return run and i + math.floor(i / run) or i
+end
+
+-- Returns how often the fullest bank is asked by a warp. places: where its work-items go
+local function fullest(places)
+    local asked, most = {}, 0
+    for _, place in ipairs(places) do
+        local bank = place % count
+        asked[bank] = (asked[bank] or 0) + 1
+        most = math.max(most, asked[bank])
+    end
+    return most
+end
+
+-- Returns what the exchange behind a stage costs the first warp: to write, and to read.
+local function cost_of(d, stage, following, run, stride)
+    local cost = 0
+    local function add(points, point_of)
+        local places = {}
+        for item = 0, warp - 1 do
+            local b, line = item % d.items, math.floor(item / d.items)
+            if line < d.width and b < points then
+                places[#places + 1] = line * stride + padded(run, point_of(b))
+            end
+        end
+        cost = cost + fullest(places)
+    end
+    add(stage.count, function(b) return b + math.floor(b / stage.s) * stage.s * (stage.r - 1) end)
+    if following then add(following.count, function(b) return b end) end
+    return cost
+end
+
+-- Returns { run, stride }: the padding that costs least, and the numbers of one transform.
+function banks.best(d, stages)
+    local best, least
+    for _, run in ipairs { false, 32, 16, 8, 4 } do
+        local own = padded(run, d.points - 1) + 1
+        for extra = 0, d.items < warp and 4 or 0 do
+            local cost = 0
+            for k = 1, #stages - 1 do
+                cost = cost + cost_of(d, stages[k], stages[k + 1], run, own + extra)
+            end
+            if not least or cost < least then
+                best, least = { run = run, stride = own + extra }, cost
+            end
+        end
+    end
+    return best
+end
+
+-- Returns the text of the place of point `at` (a text).
+function banks.text(pad, at)
+    return pad.run and ('%s + %s / %d'):format(at, at, pad.run) or at
+end
+
+return banks

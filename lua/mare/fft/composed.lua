@@ -1,0 +1,134 @@
+-- Transforms that no kernel does, of operations on arrays and of other transforms: real ones
+-- of more points than a kernel has, and long ones whose factors are not all small.
+
+local array = require 'mare.ndarray.array'
+local axis = require 'mare.fft.axis'
+local creation = require 'mare.ndarray.creation'
+local bound = require 'bindings.array'
+local errors = require 'bindings.errors'
+local evaluate = require 'mare.expression.evaluate'
+local factors = require 'mare.fft.factors'
+local functions = require 'mare.ndarray.functions'
+local memory = require 'mare.expression.memory'
+local nodes = require 'mare.expression.nodes'
+local shapes = require 'mare.expression.shapes'
+local tables = require 'mare.fft.tables'
+local types = require 'mare.expression.types'
+
+local composed = {}
+
+-- ---- arrays and leaves ----
+
+local function complex_of(step) return types['complex_' .. step.real] end
+
+-- Returns a view of the places `first` to `last` along an axis.
+local function slice(x, along, first, last)
+    local places = {}
+    for k = 1, along do places[k] = {} end
+    places[along] = { first, last }
+    return x(places)
+end
+
+-- Returns an array of zeros, in memory of its own.
+local function zeros(device, type, shape)
+    return array.of(array.filled(device, type, shape, 0)):eval()
+end
+
+-- Transforms an array along an axis, in place if that is allowed.
+local function transformed(step, x, is_inverse, scale, load)
+    local from = array.leaf(x, 'fft')
+    local inner = { kind = 'complex', axis = step.axis, n = from.shape[step.axis],
+        is_inverse = is_inverse, real = step.real, scale = scale, load = load }
+    local to = nodes.leaf(memory.new(from.device, complex_of(step), from.shape.count),
+        complex_of(step), from.shape, 0, false)
+    to.refs = 1
+    if axis.is_direct(from.device, inner) then
+        axis.run(inner, from, to)
+    else
+        composed.run(inner, from, to)
+    end
+    nodes.release(from)
+    return array.drop(to, array.of(to))
+end
+
+-- Stores an array in a leaf.
+local function finish(x, to)
+    local node = array.hold(x, 'fft')
+    evaluate.into(node, to.shape, { version = to.version, offset = 0, strides = false })
+    nodes.release(node)
+end
+
+-- ---- lengths with other factors ----
+
+-- Returns an array of the numbers of a section of a table, along an axis.
+local function section_array(step, device, section, rank)
+    local numbers = tables.numbers({ section, size = 2 * section.count }, false)
+    local part, sizes = types[step.real], {}
+    for k = 1, rank do sizes[k] = k == step.axis and section.count or 1 end
+    local data = bound.from_table('fft', numbers, part.name)
+    local pairs_of = creation.uploaded(device, part, data, shapes.line(2 * section.count))
+        :reshape(section.count, 2)
+    return functions.complex(slice(pairs_of, 2, 0, 1), slice(pairs_of, 2, 1, 2))
+        :reshape(sizes)
+end
+
+local function run_bluestein(step, x, to)
+    local n, points, rank = step.n, factors.good(2 * step.n - 1), to.shape.rank
+    if not axis.is_long(to.device, step.real, points) then
+        errors.argument('fft: length %d has a factor above 13 and is too long: at most %d', n,
+            axis.most_points(to.device, step.real) ^ 2 / 4)
+    end
+    local list = tables.of_bluestein(n, points)
+    local chirp = section_array(step, to.device, list.chirp, rank)
+    local convolver = section_array(step, to.device, list.convolver, rank)
+    local padded = zeros(to.device, complex_of(step), axis.shape_with(to.shape, step.axis, points))
+    local count = math.min(n, x.shape[step.axis])
+    local given = slice(x, step.axis, 0, count):to(complex_of(step).name)
+    if step.is_inverse then given = given:conj() end
+    slice(padded, step.axis, 0, count):assign(given * slice(chirp, step.axis, 0, count))
+    local product = transformed(step, padded, false, 1) * convolver
+    local y = slice(transformed(step, product, true, 1), step.axis, 0, n) * chirp * step.scale
+    finish(step.is_inverse and y:conj() or y, to)
+end
+
+-- ---- real numbers ----
+
+-- Returns the numbers past the middle, too, of the transform of n real numbers.
+local function whole(step, x, device)
+    local half, n, along = math.floor(step.n / 2), step.n, step.axis
+    local shape = axis.shape_with(shapes.of(x.shape, #x.shape), along, n)
+    local made = zeros(device, complex_of(step), shape)
+    local count = math.min(half + 1, x.shape[along])
+    slice(made, along, 0, count):assign(slice(x, along, 0, count))
+    local first = n % 2 == 0 and half - 1 or half
+    if first >= 1 then
+        local low = slice(made, along, 1, first + 1):copy()
+        slice(made, along, n - first, n):assign(low:flip(along - 1):conj())
+    end
+    return made
+end
+
+local function run_real(step, x, to)
+    if step.kind == 'rfft' then
+        local shape = axis.shape_with(to.shape, step.axis, step.n)
+        local padded = zeros(to.device, types[step.real], shape)
+        local count = math.min(step.n, x.shape[step.axis])
+        slice(padded, step.axis, 0, count):assign(slice(x, step.axis, 0, count))
+        local y = transformed(step, padded, false, step.scale)
+        return finish(slice(y, step.axis, 0, math.floor(step.n / 2) + 1), to)
+    end
+    finish(transformed(step, whole(step, x, to.device), true, step.scale):real(), to)
+end
+
+-- Runs a step that axis.is_direct denies. from, to: leaves
+function composed.run(step, from, to)
+    if step.load or step.store then
+        errors.argument('fft: functions load and store are for lengths that one or two kernels '
+            .. 'take, not for %d', step.n)
+    end
+    local x = array.of(from)
+    if step.kind == 'complex' then return run_bluestein(step, x, to) end
+    run_real(step, x, to)
+end
+
+return composed

@@ -1,0 +1,263 @@
+-- The text of a transform's kernel for processors. A work-item takes a chunk of tiles; a tile
+-- is d.width transforms side by side, which are the elements of vectors, or one. There are
+-- no barriers: the points of a tile are in private memory, as real and imaginary parts, and
+-- go from one pair of arrays to the other with each stage (Stockham).
+
+local butterflies = require 'mare.fft.butterflies'
+local dialect = require 'mare.dialect.nodes'
+local ends = require 'mare.fft.ends'
+local writer = require 'mare.dialect.writer'
+
+local cpu = {}
+
+local vector = 16       -- elements of a loop over lanes that become a vector
+
+local function input(name, text) return dialect.input(name, 'real', text or name) end
+
+-- Returns a value of an array of private memory. place: { re, im }, the arrays' names
+local function value_at(place, at)
+    return { re = input('v_re', ('%s[%s]'):format(place.re, at)),
+        im = input('v_im', ('%s[%s]'):format(place.im, at)) }
+end
+
+local function set(w, place, at, value)
+    local re, im = w:values { value.re, value.im }
+    w:line('%s[%s] = %s;', place.re, at, re)
+    w:line('%s[%s] = %s;', place.im, at, im)
+end
+
+-- ---- stages ----
+
+local function declared(w, name, value)
+    local re, im = w:values { value.re, value.im }
+    w:line('real %s_re = %s, %s_im = %s;', name, re, name, im)
+    return { re = input(name .. '_re'), im = input(name .. '_im') }
+end
+
+local function butterfly(w, from, to, r, places, roots)
+    local x = {}
+    for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, value_at(from, places.from(k))) end
+    local y, values = butterflies.transform(x, r), {}
+    for k = 0, r - 1 do
+        local v = y[k + 1]
+        if roots[k] then v = butterflies.product(v, roots[k]) end
+        values[2 * k + 1], values[2 * k + 2] = v.re, v.im
+    end
+    local texts = { w:values(values) }
+    for k = 0, r - 1 do
+        w:line('%s[%s] = %s;', to.re, places.to(k), texts[2 * k + 1])
+        w:line('%s[%s] = %s;', to.im, places.to(k), texts[2 * k + 2])
+    end
+end
+
+local function write_roots(w, d, section, r, m)
+    local roots = {}
+    for k = 1, m > 1 and r - 1 or 0 do
+        roots[k] = declared(w, 'w' .. k, ends.root(d, section, ('%d + p'):format((k - 1) * m)))
+    end
+    return roots
+end
+
+-- Writes a stage whose vectors are of neighbours that have the same roots.
+local function write_wide(w, d, section, from, to, r, m, s)
+    w:open(('for (int p = 0; p < %d; ++p)'):format(m))
+    local roots = write_roots(w, d, section, r, m)
+    w:open(('MR_LANES(q, %d)'):format(s))
+    butterfly(w, from, to, r, {
+        from = function(k) return ('(p + %d) * %d + q'):format(m * k, s) end,
+        to = function(k) return ('(p * %d + %d) * %d + q'):format(r, k, s) end,
+    }, roots)
+    w:close()
+    w:close()
+end
+
+-- Writes a stage whose neighbours are too few for a vector.
+local function write_narrow(w, d, section, from, to, r, m, s)
+    w:open(('MR_LANES(t, %d)'):format(m * s))
+    w:line('int p = t / %d;', s)
+    local roots = write_roots(w, d, section, r, m)
+    butterfly(w, from, to, r, {
+        from = function(k) return ('t + %d'):format(m * k * s) end,
+        to = function(k) return ('t + p * %d + %d'):format((r - 1) * s, k * s) end,
+    }, roots)
+    w:close()
+end
+
+local a, b = { re = 'a_re', im = 'a_im' }, { re = 'b_re', im = 'b_im' }
+
+-- Writes a transform of all points and returns where they are then, and the other place.
+local function write_stages(w, d, prefix, radices, from, to)
+    local left, s = d.points, d.width
+    for stage, r in ipairs(radices) do
+        local m = left / r
+        local write = (s >= vector or m == 1) and write_wide or write_narrow
+        write(w, d, prefix .. stage, from, to, r, m, s)
+        from, to, left, s = to, from, m, s * r
+    end
+    return from, to
+end
+
+-- ---- loops over the points of a tile ----
+
+-- Writes a loop over points k, and those of all transforms of the tile, in the order of an
+-- array: body() writes what is done with point k, which stands at `at`.
+local function each(w, d, name, count, unit, body)
+    local level = name == 'from' and 'in' or 'out'
+    local function open_lanes(head)
+        w:open(head)
+        w:line('%s lane = first + l, %s_at = %s_first + lane * %s;', d.index, level, level,
+            unit == 'lane' and '1' or level .. '_lane')
+        w:line('%s batch = %s;', d.index, d.batch or 'lane + rest * lanes')
+    end
+    w:open(('/* points %s the array */'):format(name))
+    if d.width == 1 then
+        w:line('%s lane = first, %s_at = %s_first + lane * %s_lane;', d.index, level, level, level)
+        w:line('%s batch = %s;', d.index, d.batch or 'lane + rest * lanes')
+        w:open(('MR_LANES(k, %s)'):format(count))
+        body 'k'
+        w:close()
+    elseif unit == 'axis' then
+        open_lanes('for (int l = 0; l < count; ++l)')
+        w:open(('MR_LANES(k, %s)'):format(count))
+        body(('k * %d + l'):format(d.width))
+        w:close()
+        w:close()
+    else
+        w:open(('for (int k = 0; k < %s; ++k)'):format(count))
+        open_lanes('MR_LANES(l, count)')
+        body(('k * %d + l'):format(d.width))
+        w:close()
+        w:close()
+    end
+    w:close()
+end
+
+-- Writes a loop over all values of the tile's points from `first` on.
+local function write_all(w, d, first, body)
+    w:open(('MR_LANES(at, %d)'):format((d.points - first) * d.width))
+    body(first > 0 and ('at + %d'):format(first * d.width) or 'at')
+    w:close()
+end
+
+-- ---- convolutions ----
+
+local zero = { re = 0, im = 0 }
+
+local function write_load(w, d)
+    if d.convolution == 'rader' then
+        each(w, d, 'from', d.n - 1, d.load.unit, function(at)
+            w:line('int j = (int)w[%d + k];', d.tables.places.at)
+            set(w, a, at, ends.load(d, 'j'))
+        end)
+    else
+        each(w, d, 'from', d.n, d.load.unit, function(at) set(w, a, at, ends.load(d, 'k')) end)
+        if d.points > d.n then
+            write_all(w, d, d.n, function(at) set(w, a, at, zero) end)
+        end
+    end
+end
+
+-- Multiplies by the transform of the other factor. The parts change places, so that the
+-- transform that follows is the inverse.
+local function write_product(w, d, from, to)
+    local is_one = d.width == 1
+    w:open((is_one and 'MR_LANES(k, %d)' or 'for (int k = 0; k < %d; ++k)'):format(d.points))
+    local root = declared(w, 'c', ends.root(d, 'convolver', 'k'))
+    if not is_one then w:open(('MR_LANES(l, %d)'):format(d.width)) end
+    local at = is_one and 'k' or ('k * %d + l'):format(d.width)
+    set(w, to, at, butterflies.product(value_at(from, at), root))
+    if not is_one then w:close() end
+    w:close()
+end
+
+-- Point 0 of a prime length: the sum of all, and the first value for all others. It stands
+-- in the arrays c_re and c_im.
+local function write_first(w, d, place)
+    w:line('real c_re[%d], c_im[%d];', d.width, d.width)
+    each(w, d, 'from', 1, d.load.unit, function(at)
+        local x = declared(w, 'x', ends.load(d, 'k'))
+        local v = value_at(place, at)
+        set(w, { re = 'c_re', im = 'c_im' }, at, { re = v.re + x.re, im = v.im + x.im })
+    end)
+end
+
+-- The first value is the sum less what stands at place 0; it is added to the product there.
+local function write_offset(w, d, place)
+    each(w, d, 'from', 1, d.load.unit, function(at)
+        local x, v = declared(w, 'x', ends.load(d, 'k')), value_at(place, at)
+        set(w, place, at, { re = v.re + x.re, im = v.im + x.im })
+    end)
+end
+
+local function write_convolution(w, d, from, to)
+    if d.convolution == 'rader' then write_first(w, d, from) end
+    write_product(w, d, from, to)
+    if d.convolution == 'rader' then write_offset(w, d, to) end
+    local there = { re = to.im, im = to.re }
+    local back = { re = from.im, im = from.re }
+    local place = write_stages(w, d, 'back', d.radices_back, there, back)
+    return { re = place.im, im = place.re }
+end
+
+-- ---- storing ----
+
+local function write_split(w, d, place)
+    each(w, d, 'to', math.floor(d.n / 2) + 1, d.store.unit, function(at)
+        local last = d.width == 1 and ('(k == 0 ? 0 : %d - k)'):format(d.n)
+            or ('(k == 0 ? 0 : %d - k) * %d + l'):format(d.n, d.width)
+        local x, y = declared(w, 'x', value_at(place, at)), declared(w, 'y', value_at(place, last))
+        ends.store_split(w, d, 'k', x, y, ('(%d - k)'):format(d.n))
+    end)
+end
+
+local function write_store(w, d, place)
+    if d.store.kind == 'split' then return write_split(w, d, place) end
+    if d.convolution == 'rader' then
+            each(w, d, 'to', 1, d.store.unit, function(at)
+            ends.store(w, d, 'k', value_at({ re = 'c_re', im = 'c_im' }, at))
+        end)
+            each(w, d, 'to', d.n - 1, d.store.unit, function(at)
+            w:line('int j = (int)w[%d + k];', d.tables.places.at + d.tables.places.count)
+            ends.store(w, d, 'j', value_at(place, at))
+        end)
+    else
+        each(w, d, 'to', d.n, d.store.unit, function(at)
+            ends.store(w, d, 'k', value_at(place, at))
+        end)
+    end
+end
+
+-- ---- the kernel ----
+
+-- Returns the text of the kernel that d (see kernels.lua) describes.
+function cpu.text(d)
+    local w = writer.new()
+    w:line 'MR_KERNEL'
+    w:open(('void transform(%s)'):format(ends.arguments(d)))
+    for _, name in ipairs { 'a', 'b' } do
+        local size = d.points * d.width
+        w:line('real %s_re[%d], %s_im[%d];', name, size, name, size)
+    end
+    w:line('%s begin = (%s)mr_gid_x() * chunk;', d.index, d.index)
+    w:line('%s end = mr_min(begin + chunk, tiles);', d.index)
+    w:line('%s across = (lanes + %d) / %d;', d.index, d.width - 1, d.width)
+    w:open(('for (%s tile = begin; tile < end; ++tile)'):format(d.index))
+    w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
+    w:line('%s first = (tile - rest * across) * %d;', d.index, d.width)
+    if d.width > 1 then
+        w:line('int count = (int)mr_min((%s)%d, lanes - first);', d.index, d.width)
+    end
+    for _, end_ in ipairs { 'in', 'out' } do
+        w:line('%s %s_first = %s_0 + mid * %s_mid + outer * %s_outer;', d.index, end_, end_, end_,
+            end_)
+    end
+    write_load(w, d)
+    local from, to = write_stages(w, d, 'stage', d.radices, a, b)
+    if d.convolution then from = write_convolution(w, d, from, to) end
+    write_store(w, d, from)
+    w:close()
+    w:close()
+    return w:text()
+end
+
+return cpu

@@ -1,0 +1,211 @@
+-- The ends of a transform's kernel: what point k is made of when it is loaded, and what is
+-- made of it when it is stored. Both are trees of the dialect, so that functions of scripts
+-- take part in them.
+--
+-- Kinds of loading: 'plain', of numbers real or complex; 'pairs', where numbers 2 k and
+-- 2 k + 1 are the parts of point k; 'hermitian', where numbers past the middle are
+-- conjugates of those before it; 'split', the half of such a transform, of which 'pairs'
+-- come back. Kinds of storing: 'plain', 'half' (up to the middle), 'real', 'pairs' and
+-- 'split', which makes of points k and n - k the numbers k and n - k.
+
+local butterflies = require 'mare.fft.butterflies'
+local dialect = require 'mare.dialect.nodes'
+local m = require 'mare.dialect.maths'
+
+local ends = {}
+
+local function input(name, type, text) return dialect.input(name, type, text) end
+
+-- ---- the kernel's arguments ----
+
+local function layout(list, name, index)
+    for _, level in ipairs { '0', 'n', 'lane', 'mid', 'outer' } do
+        list[#list + 1] = ('%s %s_%s'):format(index, name, level)
+    end
+end
+
+-- Returns the declarations of the arguments, which kernels.lua sets in this order. in and
+-- out may be one array. w: the table
+function ends.arguments(d)
+    local element = d.is_cpu and 'real' or 'mr_complex'
+    local list = { ('const MR_GLOBAL %s *in'):format(d.load.type.stored),
+        ('MR_GLOBAL %s *out'):format(d.store.type.stored),
+        ('const MR_GLOBAL %s *MR_RESTRICT w'):format(element) }
+    for _, name in ipairs { 'lanes', 'mids', 'tiles', 'chunk', 'filled' } do
+        list[#list + 1] = ('%s %s'):format(d.index, name)
+    end
+    layout(list, 'in', d.index)
+    layout(list, 'out', d.index)
+    list[#list + 1] = 'real scale'
+    return table.concat(list, ', ')
+end
+
+-- Returns number `at` (a text) of a section of the table.
+function ends.root(d, name, at)
+    local section = d.tables[name]
+    local function part(re, im) return { re = input('root_re', 'real', re),
+        im = input('root_im', 'real', im) } end
+    if d.is_cpu then
+        return part(('w[%d + %s]'):format(section.at, at),
+            ('w[%d + %s]'):format(section.at + section.count, at))
+    end
+    return part(('w[%d + %s].re'):format(section.at / 2, at),
+        ('w[%d + %s].im'):format(section.at / 2, at))
+end
+
+-- ---- loading ----
+
+local function element_text(type, at, part)
+    if type.name == 'half' then return ('mr_half_load(in, %s)'):format(at) end
+    local text = ('in[%s]%s'):format(at, part)
+    return type.kind < 2 and '(real)' .. text or text
+end
+
+-- Returns element k of the array as it is, after the script's function.
+local function element(d, k)
+    local from = d.load
+    local index = from.index and from.index(k) or k
+    local at = (from.unit == 'axis' and 'in_at + %s' or 'in_at + (%s) * in_n'):format(k)
+    local function part(name, suffix)
+        local text = element_text(from.type, at, suffix)
+        if from.is_padded then text = ('((%s) < filled ? %s : R(0.0))'):format(index, text) end
+        return input(name, 'real', text)
+    end
+    local value = from.type.complex and { re = part('e_re', '.re'), im = part('e_im', '.im') }
+        or part('e', '')
+    if not from.f then return value end
+    return from.f(value, input('i', 'int32', ('(int)(%s)'):format(index)),
+        input('number', 'int32', '(int)batch'))
+end
+
+-- Returns a complex value of one that may be real.
+local function complex(value)
+    if dialect.is(value) or type(value) == 'number' then
+        return { re = dialect.wrap(value, 'load'), im = dialect.wrap(0, 'load') }
+    end
+    return value
+end
+
+-- Returns an imaginary part, or 0 at point 0: of transforms of real numbers the first and the
+-- middle one are real.
+local function none_at_first(value, k)
+    return m.where(m.eq(input('point', 'int32', k), 0), 0, value)
+end
+
+local load = {}
+
+function load.plain(d, k) return complex(element(d, k)) end
+
+function load.pairs(d, k)
+    return { re = complex(element(d, ('2 * (%s)'):format(k))).re,
+        im = complex(element(d, ('2 * (%s) + 1'):format(k))).re }
+end
+
+function load.hermitian(d, k)
+    local half = math.floor(d.load.length / 2)
+    local is_low = ('(%s) <= %d'):format(k, half)
+    local place = ('(%s ? (%s) : %d - (%s))'):format(is_low, k, d.load.length, k)
+    local value = complex(element(d, place))
+    return { re = value.re, im = m.where(input('is_low', 'bool', is_low), value.im, -value.im) }
+end
+
+-- With h the half of the length, (x[k] + conj x[h - k]) + i conj(w^k) (x[k] - conj x[h - k]).
+function load.split(d, k)
+    local a, b = complex(element(d, k)), complex(element(d, ('(%d - (%s))'):format(d.n, k)))
+    local w = ends.root(d, 'halves', k)
+    local a_im, b_im = none_at_first(a.im, k), none_at_first(b.im, k)
+    local re, im = a.re - b.re, a_im + b_im
+    local turned = { re = m.fma(w.re, re, w.im * im), im = m.fma(w.re, im, -(w.im * re)) }
+    return { re = (a.re + b.re) - turned.im, im = (a_im - b_im) + turned.re }
+end
+
+local function swapped(value) return { re = value.im, im = value.re } end
+
+-- Returns point k (a text) of the transform as trees { re, im }. An inverse transform is the
+-- transform of values whose parts have changed places.
+function ends.load(d, k)
+    local value = load[d.load.kind](d, k)
+    if d.is_inverse then value = swapped(value) end
+    if d.convolution == 'bluestein' then
+        value = butterflies.product(value, ends.root(d, 'chirp', k))
+    end
+    return value
+end
+
+-- ---- storing ----
+
+local function write(w, d, k, value)
+    local to = d.store
+    local at = (to.unit == 'axis' and 'out_at + %s' or 'out_at + (%s) * out_n'):format(k)
+    if to.type.complex then
+        local re, im = w:values { value.re, value.im }
+        w:line('out[%s].re = %s;', at, re)
+        w:line('out[%s].im = %s;', at, im)
+    else
+        w:line('out[%s] = %s;', at, (w:values { value }))
+    end
+end
+
+-- Writes number k of the result, of a value after scaling.
+local function finish(w, d, k, value)
+    local to = d.store
+    if to.f then
+        local index = to.index and to.index(k) or k
+        value = to.f(value, input('i', 'int32', ('(int)(%s)'):format(index)),
+            input('number', 'int32', '(int)batch'))
+        value = to.type.complex and complex(value) or value
+    end
+    write(w, d, k, value)
+end
+
+-- Returns a value times the root of one that belongs to point k of a part of a long transform.
+local function with_root(w, d, k, value)
+    w:line('int turn = (int)(%s) * (%s);', d.root_level, k)
+    local fine = ends.root(d, 'fine', ('(turn & %d)'):format(2 ^ d.root_bits - 1))
+    local coarse = ends.root(d, 'coarse', ('(turn >> %d)'):format(d.root_bits))
+    return butterflies.product(value, butterflies.product(fine, coarse))
+end
+
+local scale = input('scale', 'real', 'scale')
+
+local store = {}
+
+function store.plain(w, d, k, value)
+    finish(w, d, k, { re = value.re * scale, im = value.im * scale })
+end
+
+function store.half(w, d, k, value)
+    w:open(('if (%s <= %d)'):format(k, math.floor(d.n / 2)))
+    store.plain(w, d, k, value)
+    w:close()
+end
+
+function store.real(w, d, k, value) finish(w, d, k, value.re * scale) end
+
+function store.pairs(w, d, k, value)
+    finish(w, d, ('2 * (%s)'):format(k), value.re * scale)
+    finish(w, d, ('2 * (%s) + 1'):format(k), value.im * scale)
+end
+
+-- Writes what becomes of point k, whose value is given as trees.
+function ends.store(w, d, k, value)
+    if d.convolution == 'bluestein' then
+        value = butterflies.product(value, ends.root(d, 'chirp', k))
+    end
+    if d.roots then value = with_root(w, d, k, value) end
+    if d.is_inverse then value = swapped(value) end
+    store[d.store.kind](w, d, k, value)
+end
+
+-- Writes numbers k and n - k of the transform of 2 n real numbers, of points k and n - k of
+-- that of n pairs. at_last: the text of n - k
+function ends.store_split(w, d, k, a, b, at_last)
+    local root = ends.root(d, 'halves', k)
+    local even = { re = (a.re + b.re) * 0.5, im = (a.im - b.im) * 0.5 }
+    local odd = { re = (a.im + b.im) * 0.5, im = (b.re - a.re) * 0.5 }
+    odd = butterflies.product(odd, root)
+    store.plain(w, d, k, { re = even.re + odd.re, im = even.im + odd.im })
+    store.plain(w, d, at_last, { re = even.re - odd.re, im = odd.im - even.im })
+end
+
+return ends

@@ -1,0 +1,135 @@
+-- Lengths: which factors they have, and which radices transforms of them take.
+
+local factors = {}
+
+local primes = { 2, 3, 5, 7, 11, 13 }
+
+-- Returns the prime factors of n up to 13, and what is left without them.
+function factors.small(n)
+    local list = {}
+    for _, p in ipairs(primes) do
+        while n % p == 0 do
+            list[#list + 1] = p
+            n = n / p
+        end
+    end
+    return list, n
+end
+
+function factors.is_smooth(n)
+    return select(2, factors.small(n)) == 1
+end
+
+function factors.is_prime(n)
+    for k = 2, math.floor(math.sqrt(n)) do if n % k == 0 then return false end end
+    return n > 1
+end
+
+-- Returns the least length from n on with the factors 2, 3 and 5 that a few powers of 2 divide.
+function factors.good(n)
+    local least
+    for _, odd in ipairs { 1, 3, 5, 9, 15, 25, 27, 45 } do
+        local length = odd
+        while length < n do length = 2 * length end
+        local is_even = length % 16 == 0 or length < 16
+        if is_even and (not least or length < least) then least = length end
+    end
+    return least
+end
+
+-- Returns the factor n1 of n that is nearest to its root and no more than `most`, with n / n1
+-- no more than `most` either; nil if there is none.
+function factors.halves(n, most)
+    for k = math.floor(math.sqrt(n)), 1, -1 do
+        if n % k == 0 then return n / k <= most and k or nil end
+    end
+end
+
+-- ---- powers modulo a prime ----
+
+-- Returns base ^ exponent modulo p, which is below 2^26.
+function factors.power(base, exponent, p)
+    local result = 1
+    while exponent > 0 do
+        if exponent % 2 == 1 then result = result * base % p end
+        base, exponent = base * base % p, math.floor(exponent / 2)
+    end
+    return result
+end
+
+-- Returns the least number whose powers are all numbers from 1 to p - 1, of a prime p.
+function factors.generator(p)
+    local divisors = {}
+    for q = 2, p - 1 do
+        if (p - 1) % q == 0 and factors.is_prime(q) then divisors[#divisors + 1] = q end
+    end
+    local function generates(g)
+        for _, q in ipairs(divisors) do
+            if factors.power(g, (p - 1) / q, p) == 1 then return false end
+        end
+        return true
+    end
+    local g = 2
+    while not generates(g) do g = g + 1 end
+    return g
+end
+
+-- ---- radices ----
+
+-- Takes factors of n from a list of radices as often as they go, in their order.
+local function taken(n, list)
+    local found = {}
+    for _, r in ipairs(list) do
+        while n % r == 0 do
+            found[#found + 1] = r
+            n = n / r
+        end
+    end
+    return found, n
+end
+
+-- Returns the radices of a power of two for a processor: the first makes whole vectors of
+-- the next, those after it have few enough numbers for registers. is_long: of doubles
+local function of_vectors(n, is_long)
+    if n < 128 then return (taken(n, is_long and { 4, 2 } or { 16, 8, 4, 2 })) end
+    local radices, rest = { 16 }, n / 16
+    for _, r in ipairs((taken(rest, is_long and { 4, 2 } or { 8, 4, 2 }))) do
+        radices[#radices + 1] = r
+    end
+    return radices
+end
+
+-- Returns the radices, whose product is n, for a processor.
+function factors.on_cpu(n, is_long)
+    local odd = n
+    while odd % 2 == 0 do odd = odd / 2 end
+    local radices = {}
+    if n > odd then radices = of_vectors(n / odd, is_long) end
+    for _, r in ipairs((taken(odd, { 9, 5, 7, 3, 11, 13 }))) do radices[#radices + 1] = r end
+    if #radices == 0 then radices[1] = 1 end
+    return radices
+end
+
+-- Powers of two on a GPU: what each work-item holds, and the radices.
+local of_powers = {
+    [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
+    [64] = { 4, 4, 4, 4 }, [128] = { 4, 4, 4, 4, 2 }, [256] = { 4, 4, 4, 4, 4 },
+    [512] = { 4, 8, 4, 4, 4 }, [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 },
+    [4096] = { 16, 16, 16, 16 }, [8192] = { 32, 32, 16, 16 }, [16384] = { 32, 32, 32, 16 },
+}
+
+local most_items = 512        -- of a transform
+
+-- Returns the radices for a GPU, whose product is n, and how many work-items take part in a
+-- transform.
+function factors.on_gpu(n)
+    local known = of_powers[n]
+    if known then return { unpack(known, 2) }, n / known[1] end
+    local radices = taken(n, { 13, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2 })
+    if #radices == 0 then radices[1] = 1 end
+    local items = n / radices[1]
+    while items > most_items do items = math.ceil(items / 2) end
+    return radices, items
+end
+
+return factors

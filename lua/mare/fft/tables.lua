@@ -1,0 +1,123 @@
+-- What kernels read beside the points: roots of one, chirps, the transforms that convolutions
+-- multiply by. All is computed in double and rounded once. A table is a list of sections;
+-- one of `count` complex numbers lies on a CPU as its real parts and then its imaginary
+-- ones, on a GPU as pairs.
+
+local butterflies = require 'mare.fft.butterflies'
+local factors = require 'mare.fft.factors'
+local host = require 'mare.fft.host'
+
+local tables = {}
+
+-- Returns exp(-2 pi i k / n).
+local function root(k, n)
+    local c, s = butterflies.root(k, n)
+    return c, -s
+end
+
+-- ---- sections ----
+
+-- Adds a section of `count` numbers value(i), from 0, each real and imaginary part.
+local function add(list, name, count, value)
+    list[#list + 1] = { name = name, count = count, value = value, at = list.size }
+    list[name] = list[#list]
+    list.size = list.size + 2 * count
+end
+
+-- Adds those of the stages of a transform of n points: number (j - 1) m + p of a stage
+-- belongs to value j of butterfly p.
+local function add_stages(list, prefix, n, radices)
+    local left = n
+    for stage, r in ipairs(radices) do
+        local m, whole = left / r, left
+        if m > 1 then
+            add(list, prefix .. stage, (r - 1) * m, function(i)
+                return root((math.floor(i / m) + 1) * (i % m), whole)
+            end)
+        end
+        left = m
+    end
+end
+
+-- exp(-pi i k^2 / n), of which a product has the index 2 j k = j^2 + k^2 - (j - k)^2.
+local function chirp(k, n) return root(k * k % (2 * n), 2 * n) end
+
+-- The transform of what a convolution of `m` points multiplies by, over m.
+local function convolver(m, value)
+    local x = {}
+    for k = 0, m - 1 do
+        local re, im = value(k)
+        x[k] = { re = re, im = im }
+    end
+    local y = host.transform(x, m)
+    return function(i) return y[i].re / m, y[i].im / m end
+end
+
+local function add_bluestein(list, n, m)
+    add(list, 'chirp', n, function(k) return chirp(k, n) end)
+    add(list, 'convolver', m, convolver(m, function(k)
+        local distance = math.min(k, m - k)
+        if distance >= n then return 0, 0 end
+        local re, im = chirp(distance, n)
+        return re, -im
+    end))
+end
+
+-- Returns the sections 'chirp' and 'convolver' of a transform of n points by one of m.
+function tables.of_bluestein(n, m)
+    local list = { size = 0 }
+    add_bluestein(list, n, m)
+    for _, section in ipairs(list) do section.at = 0 end
+    return list
+end
+
+local function add_rader(list, p)
+    local g = factors.generator(p)
+    local there, back = { [0] = 1 }, { [0] = 1 }
+    local inverse = factors.power(g, p - 2, p)
+    for q = 1, p - 2 do
+        there[q], back[q] = there[q - 1] * g % p, back[q - 1] * inverse % p
+    end
+    add(list, 'places', p - 1, function(q) return there[q], back[q] end)
+    add(list, 'convolver', p - 1, convolver(p - 1, function(q) return root(back[q], p) end))
+end
+
+-- Adds two sections whose products are all roots of n: number e is number e % 2^bits of the
+-- first times number e / 2^bits of the second.
+local function add_roots(list, n, bits)
+    local step = 2 ^ bits
+    add(list, 'fine', step, function(i) return root(i, n) end)
+    add(list, 'coarse', math.ceil(n / step), function(i) return root(i * step, n) end)
+end
+
+-- Returns the sections that a kernel needs, by number and by name. d: see kernels.lua
+function tables.of(d)
+    local list = { size = 0 }
+    add_stages(list, 'stage', d.points, d.radices)
+    if d.convolution then add_stages(list, 'back', d.points, d.radices_back) end
+    if d.convolution == 'bluestein' then add_bluestein(list, d.n, d.points) end
+    if d.convolution == 'rader' then add_rader(list, d.n) end
+    if d.real_length then
+        add(list, 'halves', d.n, function(k) return root(k, d.real_length) end)
+    end
+    if d.roots then add_roots(list, d.roots, d.root_bits) end
+    return list
+end
+
+-- Returns the numbers of a table as a Lua array.
+function tables.numbers(list, is_cpu)
+    local numbers = {}
+    for _, section in ipairs(list) do
+        for i = 0, section.count - 1 do
+            local re, im = section.value(i)
+            if is_cpu then
+                numbers[section.at + i + 1], numbers[section.at + section.count + i + 1] = re, im
+            else
+                numbers[section.at + 2 * i + 1], numbers[section.at + 2 * i + 2] = re, im
+            end
+        end
+    end
+    return numbers
+end
+
+return tables

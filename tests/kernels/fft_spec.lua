@@ -1,0 +1,200 @@
+-- Fourier transforms on devices: beside the transform in plain Lua, by the kernels for processors
+-- and by those for GPUs, whose text also compiles for CUDA.
+
+local axis = require 'mare.fft.axis'
+local device = require 'bindings.device'
+local fails = require 'tests.fails'
+local mare = require 'mare'
+local part = require 'tests.kernels.part'
+local sample = require 'tests.sample'
+local source = require 'mare.base.source'
+
+local null = device.open 'null'
+local fft = mare.fft
+
+-- ---- what is compared ----
+
+-- The error of a beside b, relative, in the L2 norm.
+local function error_of(a, b)
+    assert.same(b.shape, a.shape)
+    local x, y = a:flatten():totable(), b:flatten():totable()
+    local difference, size = 0, 0
+    for k = 1, #y do
+        local p, q = x[k], y[k]
+        if type(q) == 'number' then
+            difference, size = difference + (p - q) ^ 2, size + q ^ 2
+        else
+            difference = difference + (p.re - q.re) ^ 2 + (p.im - q.im) ^ 2
+            size = size + q.re ^ 2 + q.im ^ 2
+        end
+    end
+    return math.sqrt(difference / size)
+end
+
+-- Numbers between -0.5 and 0.5, the same on every device.
+local function numbers(on, shape, type, is_complex)
+    local function part_of(seed)
+        return (mare.rand(shape, { seed = seed, device = on, type = 'double' }) - 0.5):to(type)
+    end
+    return (is_complex and part_of(1):complex(part_of(2)) or part_of(1)):eval()
+end
+
+-- Each entry: the function, the shape, whether the numbers are complex, options, the type, the
+-- error allowed in units of the rounding times the root of log2 n.
+local cases = {
+    { 'fft', { 3, 64 }, true },
+    { 'ifft', { 2, 256 }, true, { norm = 'ortho' } },
+    { 'fft', { 60, 5 }, true, { axes = 0 } },
+    { 'fft', { 2, 8, 3 }, true, { axes = 1, n = 13 }, 'double' },
+    { 'fft2', { 4, 12, 10 }, true, { norm = 'forward' } },
+    { 'rfft', { 3, 48 } },
+    { 'rfft', { 3, 15 }, false, { n = 21 } },
+    { 'irfft', { 3, 25 }, true },
+    { 'irfft', { 3, 25 }, true, { n = 35 } },
+    { 'irfft2', { 2, 6, 9 }, true },
+    { 'fft', { 2, 17 }, true, nil, 'float', 1.3 },
+    { 'fft', { 2, 46 }, true, nil, 'float', 1.6 },
+    { 'rfft', { 2, 31 }, false, nil, 'float', 1.3 },
+}
+
+local function log2(n) return math.log(n) / math.log(2) end
+
+local function compare(on, case)
+    local name, shape, is_complex, options, type, allowed = unpack(case, 1, 6)
+    type = type or 'float'
+    local x, y = numbers(on, shape, type, is_complex), numbers(null, shape, type, is_complex)
+    local expected = fft[name](y:to(is_complex and 'complex_double' or 'double'), options)
+    local unit = (type == 'double' and 2 ^ -53 or 2 ^ -24) * math.sqrt(math.max(1, log2(x.count)))
+    assert.is_true(error_of(fft[name](x, options), expected) <= (allowed or 0.75) * unit)
+end
+
+local function with_groups(f, ...)
+    axis.has_groups = true
+    local ok, failure = pcall(f, ...)
+    axis.has_groups = nil
+    assert(ok, tostring(failure))
+end
+
+local function title_of(case)
+    return ('%s of %s, n = %s'):format(case[1], table.concat(case[2], ' x '),
+        tostring(case[4] and case[4].n or 'whole'))
+end
+
+for _, d in ipairs(part.devices()) do
+    if not d.is_null and d.info.has_double then
+        for _, case in ipairs(sample(cases, 4)) do
+            it(title_of(case) .. ' on ' .. d.name, function() compare(d, case) end)
+        end
+        if d.info.kind == 'cpu' then
+            for _, case in ipairs(sample(cases, 3)) do
+                it(title_of(case) .. ' in groups on ' .. d.name, function()
+                    with_groups(compare, d, case)
+                end)
+            end
+        end
+
+        it('long transforms take two kernels on ' .. d.name, function()
+            local n, at, k = 2 ^ 16, 12345, 54321
+            local x = mare.arange(n, { device = d }):eq(at)
+            local y = fft.fft(x)
+            local angle = 2 * math.pi * (at * k % n) / n
+            local value = y:at(k)
+            assert.is_true(math.abs(value.re - math.cos(angle)) < 1e-6)
+            assert.is_true(math.abs(value.im + math.sin(angle)) < 1e-6)
+            assert.is_true((fft.ifft(y):real() - x:float()):abs():max():item() < 1e-6)
+        end)
+
+        it('functions are parts of the kernel on ' .. d.name, function()
+            local m, turn = fft.maths, 2 * math.pi / 40
+            local function window(i) return 0.5 - 0.5 * m.cos(i * turn) end
+            local power = fft.plan { shape = { 3, 40 }, type = 'int16', transform = 'rfft',
+                device = d, load = function(x, i, batch) return x * window(i) + batch end,
+                store = function(y, k)
+                    return (y.re ^ 2 + y.im ^ 2) * m.where(m.gt(k, 0), 2, 1)
+                end }
+            local x = (mare.rand({ 3, 40 }, { seed = 3, device = d }) * 1000):int16():eval()
+            local y = power(x)
+            local i, batch = mare.arange(40, { device = d }), mare.arange(3, { device = d })
+            local whole = fft.rfft(x * (0.5 - 0.5 * mare.cos(i * turn)) + batch:unsqueeze(1))
+            local factor = mare.where(mare.arange(21, { device = d }):gt(0), 2, 1)
+            assert.equal('float', y.type)
+            assert.is_true(error_of(y, (whole:abs() ^ 2 * factor):eval()) < 1e-6)
+        end)
+
+        it('views are transformed as they lie on ' .. d.name, function()
+            local x = numbers(d, { 3, 4, 8, 10 }, 'float', true)
+            local view = x { {}, { 0, 4, 2 }, {}, { 9, nil, -3 } }:transpose(3, 0, 2, 1)
+            local y, z = fft.fft(view, { axes = 2 }), fft.fft(view:copy(), { axes = 2 })
+            assert.equal(0, (y - z):abs():max():item())
+            assert.is_true(error_of(fft.ifft(y, { axes = 2 }), view) < 1e-6)
+        end)
+    end
+end
+
+-- ---- on a null device: the definition ----
+
+it('transforms are what their definition says', function()
+    for _, n in ipairs { 1, 2, 5, 12, 17 } do
+        local x = numbers(null, { n }, 'double', true)
+        local y, given = fft.fft(x):totable(), x:totable()
+        for k = 0, n - 1 do
+            local re, im = 0, 0
+            for j = 0, n - 1 do
+                local c, s = math.cos(2 * math.pi * j * k / n), math.sin(2 * math.pi * j * k / n)
+                re = re + given[j + 1].re * c + given[j + 1].im * s
+                im = im + given[j + 1].im * c - given[j + 1].re * s
+            end
+            assert.is_true(math.abs(re - y[k + 1].re) + math.abs(im - y[k + 1].im) < 1e-13)
+        end
+    end
+end)
+
+-- ---- CUDA ----
+
+it('kernels of transforms compile for CUDA', function()
+    local function check(desc)
+        desc.device = null
+        for _, text in ipairs(fft.plan(desc):source()) do
+            local program = source.text(text, 'fft', { math = 'strict',
+                defines = { MARE_REAL = desc.type:find 'double' and 'double' or 'float' } })
+            local ok, message = pcall(device.check, 'cuda:sm_90', program)
+            if not ok and tostring(message):find 'UNAVAILABLE' then pending(tostring(message)) end
+            assert.truthy(ok, tostring(message))
+        end
+    end
+    local list = {
+        { shape = { 8, 256 }, type = 'complex_float' },
+        { shape = { 1000 }, type = 'complex_double', transform = 'ifft' },
+        { shape = { 8, 100 }, type = 'half', transform = 'rfft' },
+        { shape = { 8, 33 }, type = 'complex_float', transform = 'irfft', axes = 0 },
+        { shape = { 2 ^ 16 }, type = 'complex_float' },
+        { shape = { 1009 }, type = 'complex_float' },
+        { shape = { 1007 }, type = 'float', transform = 'rfft' },
+    }
+    for _, desc in ipairs(sample(list, 2)) do check(desc) end
+end)
+
+-- ---- refusals ----
+
+it('what cannot be transformed is named', function()
+    local function refused(f, ...) fails(f, 'MARE_ERROR_ARGUMENT', ...) end
+    local x = mare.zeros({ 4, 6 }, { device = null })
+    refused(function() fft.fft(mare.zeros({ 4, 0 }, { device = null })) end, 'fft.fft', 'length 0',
+        'axis 1')
+    refused(function() fft.fft(x, { n = 0 }) end, 'length 0')
+    refused(function() fft.fft2(x, { n = 3 }) end, '1 lengths', '2 axes')
+    refused(function() fft.irfft(mare.zeros({ 1 }, { device = null })) end, 'length 0')
+    refused(function() fft.fft2(x, { axes = { 1, -1 } }) end, 'axis 1', 'twice')
+    refused(function() fft.fft(x, { axes = 2 }) end, 'axis 2', '{ 4, 6 }')
+    refused(function() fft.fft2(mare.zeros({ 4 }, { device = null })) end, '{ 4 }', '2 axes')
+    refused(function() fft.rfft(x:complex(1)) end, 'real', 'complex_float')
+    refused(function() fft.fft(x, { norm = 'both' }) end, 'both', 'ortho')
+    refused(function() fft.fft(x, { axis = 1 }) end, 'axis', 'axes')
+    refused(function() fft.fft { 1, 2 } end, 'array', 'table')
+    local plan = fft.plan { shape = { 4, 6 }, type = 'float', device = null }
+    refused(function() plan(x:double()) end, 'double', 'float')
+    refused(function() plan(mare.zeros({ 6, 4 }, { device = null })) end, '{ 4, 6 }', '{ 6, 4 }')
+    refused(function() plan(mare.zeros({ 4, 6 }, { device = device.open 'null' })) end, 'null:0')
+    refused(function() fft.plan { shape = { 4 }, type = 'quad' } end, 'quad')
+    refused(function() fft.plan { shape = { 4 }, transform = 'dct' } end, 'dct', 'rfft')
+end)

@@ -113,6 +113,7 @@ typedef struct mr_backend {
     bool runs_kernels;
     bool runs_together;             /* all groups of a launch at the same time, where asked to */
     bool orders_devices;            /* a stream waits for events of all its devices */
+    bool compiles_in_turn;          /* one program at a time, whatever the threads */
     /* Loads the vendor's library once per process and fills `out`; absence is a reason in `out`,
      * not a failure. */
     mare_status (*probe)(mare_backend_info *out);

@@ -113,6 +113,14 @@ mare_status mr_signature_parse(const mr_source *source, const char *name, mr_sig
 void mr_signature_free(mr_signature *signature);
 uint32_t mr_signature_first_field(const mr_signature *signature, uint32_t index);
 
+/* What the compiler of a program is still to be given. */
+typedef struct mr_build {
+    mr_text text;                   /* complete */
+    mr_text key;                    /* of the cache */
+    char *name, *options;           /* options: not NULL */
+    uint32_t language, math;
+    bool is_keepable;               /* the key tells all that the compiler reads */
+} mr_build;
 struct mare_program {
     mr_object object;
     mare_device *device;
@@ -123,6 +131,12 @@ struct mare_program {
     uint64_t define_count;
     uint32_t language;
     bool cached;
+    mr_build *build;                /* NULL: it came from the cache, or its compiler has ended */
+    /* compile.c's, under its lock */
+    bool is_compiling;              /* or waits for it */
+    mare_status status;             /* that it ended with */
+    mr_text failure;                /* the message of that */
+    mare_program *next;             /* in the queue */
 };
 struct mare_kernel {
     mr_object object;
@@ -280,6 +294,24 @@ mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool 
  * False with *lock < 0: no lock can be had. The lock ends with the process. */
 bool mr_cache_lock(const char *key, size_t key_size, int *lock);
 void mr_cache_unlock(int lock);
+
+/* program.c: waits for the compiler; its failure if it failed */
+mare_status mr_program_finish(mare_program *program);
+void mr_program_destroy(mare_program *program);     /* without references */
+
+/* build.c */
+/* Looks into the cache; a program that is there has no build any more. */
+mare_status mr_build_find(mare_program *program);
+mare_status mr_build_run(mare_program *program);    /* compiles, or waits for who does */
+void mr_build_free(mare_program *program);
+
+/* compile.c */
+void mr_compile_begin(mare_program *program);       /* on a thread, which calls mr_build_run */
+/* At most so long, UINT64_MAX: to the end. Returns whether nothing is left to wait for. */
+bool mr_compile_wait(mare_program *program, uint64_t timeout_ms);
+
+/* guard.c: false if an exception came out of the function */
+bool mr_guard(void (*function)(void *), void *argument);
 
 /* registry.c */
 const mr_backend *mr_registry_backend(int index);           /* NULL past the end */

@@ -51,6 +51,7 @@ mare_status mare_kernel_create(mare_program *program, const char *name, mare_ker
     if (!program || !name || !out)
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "mare_kernel_create: program, name and out are required");
+    MR_TRY(mr_program_finish(program));
     mare_kernel *kernel = mr_object_new(sizeof *kernel, "kernel", name);
     if (!kernel) return MARE_ERROR_MEMORY;
     kernel->program = program;

@@ -56,7 +56,7 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 5 };      /* changes with every incompatible change of this header */
+enum { MARE_API_VERSION = 6 };      /* changes with every incompatible change of this header */
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -167,6 +167,7 @@ typedef struct mare_device_info {
     int32_t has_programmatic;       /* mare_launch_set_programmatic */
     int32_t has_sharing;            /* mare_buffer_share */
     int32_t runs_kernels;           /* 0 on null: launches are checked and compute nothing */
+    int32_t keeps_programs;         /* the vendor has a cache of its own: Mare's has none of them */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */
@@ -356,6 +357,26 @@ typedef struct mare_program_desc {
  * compiler reads further files is not kept, but for headers of the CUDA toolkit. */
 mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
                                 mare_program **out);
+/* The same on a thread of core, so that many programs are compiled side by side, and the caller
+ * goes on meanwhile:
+ *   for (int i = 0; i < n; i++) mare_program_begin(device, &desc[i], &program[i]);
+ *   for (int i = 0; i < n; i++) mare_kernel_create(program[i], name[i], &kernel[i]);
+ * CUDA has as many threads as there are cores, OpenCL one: PoCL compiles one program at a time.
+ * They end when nothing is left to compile. Descriptors, headers and memory fail here, the compiler
+ * in mare_program_wait and in whatever wants the program: a kernel, its log. Those wait. A program
+ * may be released at any time: one that has not been begun will not be, of another one the thread
+ * lets go when it is done. */
+mare_status mare_program_begin(mare_device *device, const mare_program_desc *desc,
+                               mare_program **out);
+/* Waits until the program is compiled, at most so many milliseconds (UINT64_MAX: to the end); it is
+ * the next that a thread takes. *done is 0 when it was not yet. Fails as the compiler did, each
+ * time. Any number of threads may wait for one program. */
+mare_status mare_program_wait(mare_program *program, uint64_t timeout_ms, int32_t *done);
+/* Programs that were begun and are not compiled, of the whole process. */
+uint64_t mare_program_pending(void);
+/* Returns when no thread compiles what has been released: before a library that may be unloaded, or
+ * an allocator, is taken away. A program that ends waits for all threads by itself. */
+void mare_program_settle(void);
 void mare_program_retain(mare_program *program);
 void mare_program_release(mare_program *program);
 /* the compiler's warnings; "" if none or cached */
@@ -520,9 +541,11 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
 /* ---- the on-disk cache of compiled programs ----
  * In $MARE_CACHE, else $XDG_CACHE_HOME/mare, else ~/.cache/mare; MARE_CACHE=off switches it off. A
  * cache that cannot be read or written costs time, never a failure. Of processes that want the same
- * program at once, one compiles and the others wait for it. What was longest unused goes when the
- * folder exceeds $MARE_CACHE_SIZE (such as 512M, the default). Entries that belong to another user
- * than root, or that others may write, are not used: a warning of the log names them. */
+ * program at once, one compiles and the others wait for it. Programs of PoCL are in PoCL's own
+ * cache instead (keeps_programs; POCL_CACHE_DIR), unless that is off (POCL_KERNEL_CACHE=0): for
+ * Mare's all would be compiled once more. What was longest unused goes when the folder exceeds
+ * $MARE_CACHE_SIZE (such as 512M, the default). Entries that belong to another user than root, or
+ * that others may write, are not used: a warning of the log names them. */
 
 typedef struct mare_cache_info {
     char file[72];

@@ -1,5 +1,5 @@
-/* program.c - from the user's text to a loaded binary: include resolution, prelude, defines, cache,
- * compiler.
+/* program.c - programs, from the user's text to what the compiler gets: checks, include resolution,
+ * prelude, defines. build.c goes on from there.
  *
  * The defines are put in front of the text as #define lines, so that no compiler's command line has
  * to quote them: behind the prelude, but for those that it heeds.
@@ -9,13 +9,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* How long a compilation of another process is waited for, and how long between two looks. */
-enum { WAIT_LIMIT_MS = 60000, POLL_MS = 5 };
 
 static const char *const languages[] = { "mare", "cuda", "opencl" };
-static const char *const maths[] = { "strict", "fast", "relaxed" };
 
 /* ---- checks ---- */
 
@@ -128,85 +123,6 @@ static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
                         .math = desc->math };
 }
 
-/* ---- building ---- */
-
-static mare_status make_key(mare_device *device, const mr_source *source, mr_text *key) {
-    char native[4096] = "";
-    MR_TRY(device->backend->program_key(device->native, source->language, native, sizeof native));
-    mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
-                   languages[source->language], maths[source->math], source->options);
-    mr_text_append(key, source->text, strlen(source->text));
-    return key->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
-}
-
-/* False, with nothing loaded, on a miss; a binary that the driver refuses is a miss too. */
-static bool load_cached(mare_program *program, const mr_text *key) {
-    mr_blob binary = { 0 };
-    mare_device *device = program->device;
-    program->cached = mr_cache_load(key->data, key->size, &binary);
-    if (program->cached &&
-        device->backend->program_load(device->native, &binary, &program->native) != MARE_OK) {
-        program->cached = false;
-        mr_clear_error();
-    }
-    free(binary.data);
-    return program->cached;
-}
-
-static mare_status compile(mare_program *program, const mr_source *source, bool is_kept,
-                           mr_blob *binary) {
-    mare_device *device = program->device;
-    mr_blob log = { 0 };
-    mare_status status = device->backend->program_build(
-        device->native, source, binary, is_kept ? NULL : &program->native, &log);
-    if (log.data) mr_text_append(&program->log, log.data, strnlen(log.data, log.size));
-    free(log.data);
-    MR_TRY(status);
-    if (!binary->data) return MARE_OK;
-    return device->backend->program_load(device->native, binary, &program->native);
-}
-
-/* Waits while another process compiles the same. False: the caller compiles, under *lock if there
- * can be one. The limit is for an owner of the lock that was stopped. */
-static bool await_cached(mare_program *program, const mr_text *key, int *lock) {
-    const struct timespec pause = { .tv_nsec = POLL_MS * 1000000 };
-    for (int waited = 0;; waited += POLL_MS) {
-        bool busy = mr_cache_lock(key->data, key->size, lock);
-        if (load_cached(program, key)) return true;
-        if (!busy || waited >= WAIT_LIMIT_MS) return false;
-        nanosleep(&pause, NULL);
-    }
-}
-
-static double now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
-static mare_status build(mare_program *program, const mr_source *source, bool cacheable) {
-    mr_text key = { 0 };
-    mr_blob binary = { 0 };
-    int lock = -1;
-    double start = now_ms();
-    bool is_kept = cacheable && *mare_cache_path();
-    mare_status status = make_key(program->device, source, &key);
-    if (status != MARE_OK) goto done;
-    if (is_kept && (load_cached(program, &key) || await_cached(program, &key, &lock))) goto done;
-    status = compile(program, source, is_kept, &binary);
-    if (status == MARE_OK && is_kept)
-        mr_cache_store(key.data, key.size, source->name, program->device->info.model, &binary);
-done:
-    if (status == MARE_OK)
-        mr_log(MARE_LOG_DEBUG, "program '%s' on %s: %s in %.1f ms", source->name,
-               program->device->info.name, program->cached ? "loaded" : "compiled",
-               now_ms() - start);
-    mr_cache_unlock(lock);
-    mr_text_free(&key);
-    free(binary.data);
-    return status;
-}
-
 static mare_status copy_defines(mare_program *program, const mare_program_desc *desc) {
     if (!desc->define_count) return MARE_OK;
     program->defines = calloc(desc->define_count, sizeof *program->defines);
@@ -231,23 +147,31 @@ static bool reads_files(const char *options) {
     return false;
 }
 
-static mare_status create(mare_program *program, const mare_program_desc *desc) {
-    mr_text text = { 0 };
-    bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
-    mare_status status = mr_device_alive(program->device);
-    if (status == MARE_OK) status = copy_defines(program, desc);
-    if (status == MARE_OK) status = mr_source_flatten(desc, &program->source, &complete);
-    if (status != MARE_OK) goto done;
-    compose(program->device->backend, desc, is_cpu, &program->source, &text);
-    mr_source source = source_of(desc, &text);
-    status = text.failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory")
-                         : build(program, &source, complete && !reads_files(desc->options));
-done:
-    mr_text_free(&text);
-    return status;
+static mare_status new_build(mare_program *program, const mare_program_desc *desc, bool complete) {
+    mr_build *build = calloc(1, sizeof *build);
+    program->build = build;
+    if (!build) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    build->is_keepable = complete && !reads_files(desc->options);
+    build->name = strdup(desc->name ? desc->name : "source");
+    build->options = strdup(desc->options ? desc->options : "");
+    build->language = desc->language;
+    build->math = desc->math;
+    if (!build->name || !build->options) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    return MARE_OK;
 }
 
-static void destroy(mare_program *program) {
+/* Everything up to the compiler: what the descriptor points to is not needed any more. */
+static mare_status read_desc(mare_program *program, const mare_program_desc *desc) {
+    bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
+    MR_TRY(mr_device_alive(program->device));
+    MR_TRY(copy_defines(program, desc));
+    MR_TRY(mr_source_flatten(desc, &program->source, &complete));
+    MR_TRY(new_build(program, desc, complete));
+    compose(program->device->backend, desc, is_cpu, &program->source, &program->build->text);
+    return mr_build_find(program);
+}
+
+void mr_program_destroy(mare_program *program) {
     if (!program) return;
     mare_device *device = program->device;
     if (program->native.u64) device->backend->program_unload(device->native, program->native);
@@ -256,18 +180,19 @@ static void destroy(mare_program *program) {
         free((char *)(uintptr_t)program->defines[i].value);
     }
     free(program->defines);
+    mr_build_free(program);
+    mr_text_free(&program->failure);
     mr_text_free(&program->log);
     mr_text_free(&program->source);
     mare_device_release(device);
     mr_object_delete(&program->object);
 }
 
-mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
-                                mare_program **out) {
-    if (out) *out = NULL;
+/* A program that came from the cache, or is still to be compiled. */
+static mare_status new_program(mare_device *device, const mare_program_desc *desc,
+                               const char *call, mare_program **out) {
     if (!device || !desc || !out)
-        return mr_fail(MARE_ERROR_ARGUMENT,
-                       "mare_program_create: device, desc and out are required");
+        return mr_fail(MARE_ERROR_ARGUMENT, "%s: device, desc and out are required", call);
     const char *name = desc->name ? desc->name : "source";
     MR_TRY(check_desc(desc, name));
     MR_TRY(check_language(device->backend, desc->language, name));
@@ -276,14 +201,46 @@ mare_status mare_program_create(mare_device *device, const mare_program_desc *de
     program->device = device;
     program->language = desc->language;
     mare_device_retain(device);
-    mare_status status = create(program, desc);
+    mare_status status = read_desc(program, desc);
     if (status != MARE_OK) {
         mr_device_note(device, mr_annotate(status, "program '%s'", name));
-        destroy(program);
+        mr_program_destroy(program);
         return status;
     }
     *out = program;
     return MARE_OK;
+}
+
+mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
+                                mare_program **out) {
+    if (out) *out = NULL;
+    mare_program *program = NULL;
+    MR_TRY(new_program(device, desc, "mare_program_create", &program));
+    mare_status status = program->build ? mr_build_run(program) : MARE_OK;
+    if (status == MARE_OK) *out = program;
+    else mr_program_destroy(program);
+    return status;
+}
+
+mare_status mare_program_begin(mare_device *device, const mare_program_desc *desc,
+                               mare_program **out) {
+    if (out) *out = NULL;
+    MR_TRY(new_program(device, desc, "mare_program_begin", out));
+    if ((*out)->build) mr_compile_begin(*out);
+    return MARE_OK;
+}
+
+mare_status mare_program_wait(mare_program *program, uint64_t timeout_ms, int32_t *done) {
+    if (!program || !done)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_program_wait: program and done are required");
+    *done = mr_compile_wait(program, timeout_ms);
+    if (!*done || program->status == MARE_OK) return MARE_OK;
+    return mr_fail(program->status, "%s", mr_text_cstr(&program->failure));
+}
+
+mare_status mr_program_finish(mare_program *program) {
+    int32_t done = 0;
+    return mare_program_wait(program, UINT64_MAX, &done);
 }
 
 void mare_program_retain(mare_program *program) {
@@ -291,14 +248,21 @@ void mare_program_retain(mare_program *program) {
 }
 
 void mare_program_release(mare_program *program) {
-    if (program && mr_object_unref(&program->object)) destroy(program);
+    if (program && mr_object_unref(&program->object)) mr_program_destroy(program);
+}
+
+/* What is read of a program that is being compiled is read when it has ended. */
+static bool has_ended(const mare_program *program) {
+    return program && mr_compile_wait((mare_program *)(uintptr_t)program, UINT64_MAX);
 }
 
 const char *mare_program_log(const mare_program *program) {
-    return program ? mr_text_cstr(&program->log) : "";
+    return has_ended(program) ? mr_text_cstr(&program->log) : "";
 }
 
-int mare_program_cached(const mare_program *program) { return program && program->cached; }
+int mare_program_cached(const mare_program *program) {
+    return has_ended(program) && program->cached;
+}
 
 /* ---- compiling without a device ---- */
 

@@ -8,6 +8,7 @@
 #include "opencl.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
@@ -153,10 +154,18 @@ static mare_status read_device(mr_opencl_entry *entry) {
 
 /* ---- all platforms ---- */
 
+static const char pocl[] = "Portable Computing Language";
+
 static void note(char *text, size_t size, const char *what, const char *words) {
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s%s%s", used ? "; " : "", what,
              *what && *words ? ": " : "", words);
+}
+
+/* PoCL keeps what it compiles for each size of groups, unless told not to. */
+static bool keeps_programs(const char *platform) {
+    const char *wish = getenv("POCL_KERNEL_CACHE");
+    return !strcmp(platform, pocl) && !(wish && !strcmp(wish, "0"));
 }
 
 static void add_devices(struct mr_cl_platform *platform, const char *name) {
@@ -166,7 +175,7 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     if (code != 0) {
         mr_opencl_fail(code, "clGetDeviceIDs", "all types");
         note(found.reason, sizeof found.reason, name, mare_error_message());
-        if (!strcmp(name, "Portable Computing Language"))
+        if (!strcmp(name, pocl))
             note(found.reason, sizeof found.reason, "PoCL",
                  "needs a folder that it can write to: HOME, XDG_CACHE_HOME or POCL_CACHE_DIR");
         return;
@@ -174,6 +183,7 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     for (uint32_t i = 0; i < count && i < MAX_DEVICES && entry_count < MAX_DEVICES; i++) {
         mr_opencl_entry *entry = &entries[entry_count];
         *entry = (mr_opencl_entry){ .id = ids[i] };
+        entry->info.keeps_programs = keeps_programs(name);
         if (read_device(entry) == MARE_OK)
             entry_count++;
         else

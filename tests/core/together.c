@@ -11,14 +11,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PROCESSES = 64, PROGRAMS = 3, KILLS = 100, KEYS = 8, BINARY = 100000 };
+enum { PROCESSES = 64, FEW = 8, PROGRAMS = 3, KILLS = 100, KEYS = 8, BINARY = 100000 };
 enum { BAD = 100, NO_DEVICE = 101 }; /* exit statuses beside counts of compilations */
 
 static const char kernel[] = "MR_KERNEL void k(MR_GLOBAL int *x) { x[mr_gid_x()] = N; }\n";
 
 /* ---- starting at once ---- */
 
-/* Returns 1 for a compilation, 0 for a hit, BAD. */
+/* Of what the vendor keeps itself Mare keeps nothing. */
+static bool is_kept_by_mare(mare_device *device) {
+    mare_device_info info;
+    return CHECK_OK(mare_device_query(device, &info)) && !info.keeps_programs;
+}
+
+/* Returns 1 for a compilation whose result Mare keeps, 0 for a hit, BAD. */
 static int build(mare_device *device, int number) {
     char value[16];
     snprintf(value, sizeof value, "%d", number);
@@ -28,7 +34,7 @@ static int build(mare_device *device, int number) {
         .source = kernel, .name = "k.krn", .defines = &define, .define_count = 1
     };
     if (!CHECK_OK(mare_program_create(device, &desc, &program))) return BAD;
-    int compiled = !mare_program_cached(program);
+    int compiled = !mare_program_cached(program) && is_kept_by_mare(device);
     mare_program_release(program);
     return compiled;
 }
@@ -52,11 +58,12 @@ static int wait_for(pid_t child) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : BAD;
 }
 
-static void compiles_once(const char *name) {
+/* Returns how many programs were compiled by `count` processes for Mare's cache. */
+static int build_at_once(const char *name, int count) {
     pid_t children[PROCESSES];
     int gate[2], compiled = 0;
     CHECK(pipe(gate) == 0);
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < count; i++) {
         children[i] = fork();
         if (children[i] != 0) continue;
         char nothing;
@@ -66,13 +73,50 @@ static void compiles_once(const char *name) {
     }
     close(gate[1]);
     close(gate[0]);
-    for (int i = 0; i < PROCESSES; i++) {
+    for (int i = 0; i < count; i++) {
         int status = wait_for(children[i]);
         CHECK(status <= PROGRAMS);
         compiled += status;
     }
-    CHECK_NUMBER(compiled, PROGRAMS);
+    return compiled;
+}
+
+static void compiles_once(const char *name) {
+    CHECK_NUMBER(build_at_once(name, PROCESSES), PROGRAMS);
     CHECK_OK(mare_cache_clear(NULL));
+}
+
+/* PoCL's own cache has a file for each program that it has translated. */
+static int count_in_pocl(const char *folder) {
+    char command[128];
+    int count = -1;
+    snprintf(command, sizeof command, "find %s -name program.bc | wc -l", folder);
+    FILE *answer = popen(command, "r");
+    if (answer && fscanf(answer, "%d", &count) != 1) count = -1;
+    if (answer) pclose(answer);
+    return count;
+}
+
+/* With PoCL's cache: one for each program, and none in Mare's. Without: Mare's has them. */
+static void compiles_for_pocl(const char *folder) {
+    char own[64];
+    uint64_t kept = 1;
+    snprintf(own, sizeof own, "%s/pocl", folder);
+    setenv("POCL_CACHE_DIR", own, 1);
+    CHECK_NUMBER(build_at_once("opencl", FEW), 0);
+    CHECK_NUMBER(count_in_pocl(own), PROGRAMS);
+    CHECK_OK(mare_cache_count(&kept));
+    CHECK_NUMBER(kept, 0);
+    setenv("POCL_KERNEL_CACHE", "0", 1);        /* which PoCL 3.1 stands in one process only */
+    CHECK_NUMBER(build_at_once("opencl", 1), PROGRAMS);
+}
+
+/* As exit status: 0 for devices whose programs Mare keeps, 1 for PoCL. */
+static int ask_opencl(void) {
+    mare_device *device = NULL;
+    if (!mare_device_count("opencl") || !CHECK_OK(mare_device_open("opencl", &device)))
+        return NO_DEVICE;
+    return !is_kept_by_mare(device);
 }
 
 /* ---- killed at any moment ---- */
@@ -146,8 +190,10 @@ int main(void) {
     survives_kills(base);
     compiles_once("null");
     pid_t child = fork();
-    if (child == 0) _exit(mare_device_count("opencl") ? 0 : NO_DEVICE);
-    if (wait_for(child) == 0) compiles_once("opencl");
+    if (child == 0) _exit(ask_opencl());
+    int answer = wait_for(child);
+    if (answer == 0) compiles_once("opencl");
+    else if (answer == 1) compiles_for_pocl(base);
     else printf("opencl skipped: no device\n");
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", base);

@@ -208,7 +208,7 @@ describe('tuning', function()
     it('compiles ahead in other processes, for what they leave in the cache', function()
         if not require('bindings.host').launcher then return pending 'there is no launcher' end
         local ahead = require 'mare.tune.ahead'
-        local d = device.open(trial.device)
+        local d = device.open 'null'        -- a vendor may keep programs in a cache of its own
         local mark = tostring(os.time()) .. os.tmpname():gsub('%W', '')
         local function program(w)
             return { name = 'scale', source = source .. '/* ' .. mark .. ' */',

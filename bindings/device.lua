@@ -108,6 +108,7 @@ local release = device.release
 -- released too.
 function device:release()
     profile.released(self)
+    program.forget(self)
     opened[self] = nil
     self.stream:release()
     release(self)
@@ -141,7 +142,7 @@ end
 device.buffer = buffer.create
 device.host = memory.host
 device.event = event.create
-device.program = program.create
+device.program, device.prepare = program.create, program.prepare
 device.call = call.create
 device.can_reach, device.reach, device.open_buffer = peer.can_reach, peer.reach, peer.open
 

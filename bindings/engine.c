@@ -339,6 +339,7 @@ static void close_engine(mare_engine *engine) {
         lua_sethook(engine->L, NULL, 0, 0);
         lua_setallocf(engine->L, engine->allocate, engine->allocator);
         lua_close(engine->L);
+        mare_program_settle();  /* threads still compile what its scripts had begun */
     }
     engine_log_close(engine);
     free(engine->message);

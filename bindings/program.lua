@@ -2,6 +2,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local compiler = require 'bindings.compiler'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local kernel = require 'bindings.kernel'
@@ -83,13 +84,71 @@ local function with_desc(options, use)
     return anchor, include_paths
 end
 
+local function make(make_in_c, device, options)
+    local owner = class.own()
+    with_desc(options, function(desc)
+        mare.create(make_in_c, device.handle, desc, owner)
+    end)
+    return owner
+end
+
+local function begin(device, options)
+    compiler.count()
+    return make(C.mare_program_begin, device, options)
+end
+
+local begun = setmetatable({}, { __mode = 'k' })    -- by device: cells of programs, by their key
+
+-- device:prepare(options): begins to compile on a thread of core what device:program will be asked
+-- for with the same table, so that the two go on side by side, and several programs do. What is
+-- wrong with the text device:program tells. One that it is never asked for stays until the device
+-- is released.
+function M.prepare(device, options)
+    local waiting = begun[device] or {}
+    begun[device] = waiting
+    errors.wanted('device:prepare', 'table', options)
+    local key = type(options.source) == 'string' and compiler.key(options)
+    if key and waiting[key] then return end
+    local owner = begin(device, options)
+    waiting[key] = owner
+end
+
+-- To be called when a device is released.
+function M.forget(device)
+    for _, owner in pairs(begun[device] or {}) do
+        ffi.gc(owner, nil)
+        C.mare_program_release(owner[0])
+    end
+    begun[device] = nil
+end
+
+local function take(device, options)
+    local waiting = begun[device]
+    if not waiting or not next(waiting) then return nil end
+    errors.wanted('program', 'table', options)
+    local key = type(options.source) == 'string' and compiler.key(options)
+    local owner = key and waiting[key]
+    if owner then waiting[key] = nil end
+    return owner
+end
+
+-- Raises what the compiler has to say. An exception of a C++ library is raised as LuaJIT raises it
+-- where it flies through Lua. Where memory was short what the collector gives back may be enough.
+local function finish(owner, device, options)
+    local status = compiler.finish(owner[0])
+    mare.poll_log()
+    if status == 0 then return owner end
+    local message = ffi.string(C.mare_error_message())
+    if message:find(errors.foreign, 1, true) then error(errors.foreign, 0) end
+    if status ~= C.MARE_ERROR_MEMORY then mare.check(status) end
+    collectgarbage()
+    return make(C.mare_program_create, device, options)
+end
+
 -- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },
 -- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache.
 function M.create(device, options)
-    local owner = class.own()
-    with_desc(options, function(desc)
-        mare.create(C.mare_program_create, device.handle, desc, owner)
-    end)
+    local owner = finish(take(device, options) or begin(device, options), device, options)
     local self = class.wrap(owner, { label = options.name or 'source', device = device })
     self.log = ffi.string(C.mare_program_log(self.handle))
     self.cached = C.mare_program_cached(self.handle) ~= 0

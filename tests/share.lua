@@ -2,26 +2,17 @@
 -- specs make hundreds of simulations of a few programs. share() does so for all devices that
 -- simulations and runs open by name. A shared program is not to be released.
 
+local compiler = require 'bindings.compiler'
 local device_module = require 'bindings.device'
-
-local function key_of(desc)
-    local list = { desc.name or '', desc.language or '', desc.math or '', desc.options or '',
-        desc.source, table.concat(desc.include_paths or {}, '\n') }
-    local defines = {}
-    for name, value in pairs(desc.defines or {}) do
-        defines[#defines + 1] = name .. '=' .. tostring(value)
-    end
-    table.sort(defines)
-    return table.concat(list, '\0') .. '\0' .. table.concat(defines, '\0')
-end
 
 local function share(device)
     local create, made = device.program, {}
     function device.program(self, desc)
-        local key = key_of(desc)
+        local key = compiler.key(desc)
         made[key] = made[key] or create(self, desc)
         return made[key]
     end
+    function device.prepare() end
     return device
 end
 

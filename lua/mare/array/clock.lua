@@ -21,6 +21,22 @@ local last, fixed = constants.CLOCK_LAST, constants.CLOCK_FIXED
 
 local group = { gpu = 256, cpu = 16, other = 64 }
 
+local function group_of(device)
+    return math.min(group[device.info.kind], device.info.max_group_size)
+end
+
+-- What device:program takes.
+local function program(device, precision, gradual)
+    return source.program('array/clock.krn', {
+        defines = { GROUP = group_of(device), MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
+    })
+end
+
+-- Begins to compile what a clock wants.
+function clock.prepare(device, precision, gradual)
+    device:prepare(program(device, precision, gradual))
+end
+
 -- Makes a clock. maxima: a buffer of `n` signal rates, one for each work-group of
 -- the last sweep of every part; gradual: see clock.krn
 function clock.new(device, precision, maxima, n, gradual)
@@ -29,10 +45,8 @@ function clock.new(device, precision, maxima, n, gradual)
         host = device:host { type = 'double', count = slots },
     }, Clock)
     self.buffer:fill(0)
-    self.group = math.min(group[device.info.kind], device.info.max_group_size)
-    self.program = device:program(source.program('array/clock.krn', {
-        defines = { GROUP = self.group, MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
-    }))
+    self.group = group_of(device)
+    self.program = device:program(program(device, precision, gradual))
     self.tick = self:bind('clock_tick', maxima, n)
     self.rate = here.size > 1 and self:bind('clock_rate', maxima, n) or nil
     return self

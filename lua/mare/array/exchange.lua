@@ -213,6 +213,16 @@ local function add_all(list, more)
     for _, one in ipairs(more) do list[#list + 1] = one end
 end
 
+local function program_of(fields)
+    return source.program('array/halo.krn', {
+        defines = { MARE_REAL = fields.precision, HALO = fields.halo } })
+end
+
+-- Begins to compile what exchanges want.
+function exchange.prepare(fields)
+    for _, device in ipairs(fields.devices) do device:prepare(program_of(fields)) end
+end
+
 -- fields: those whose halos are filled; boundaries: of exchange.boundaries;
 -- scheme: its `normal` = { x = planes of the components of vectors along x, y = } is what a
 -- reflecting wall turns around; where it is `staggered`, those lie on the low faces of cells; where
@@ -230,8 +240,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         has_shut_walls = scheme.has_shut_walls,
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
-    local program = source.program('array/halo.krn', {
-        defines = { MARE_REAL = fields.precision, HALO = fields.halo } })
+    local program = program_of(fields)
     for k, axis in ipairs(axes) do
         local links, launches, needed = {}, {}, {}
         for n, s in ipairs(states) do

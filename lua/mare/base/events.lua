@@ -25,6 +25,7 @@ events.kinds = {
     log = 'level, message: a line of the core library',
     start = 'version, commit, title, parameters, options, grid, restart: a run begins',
     progress = 'message; of a run: percent, t, step, dt, cells_per_second, t_eff_share, eta',
+    compiling = 'message, done, count: programs that are waited for for more than a second',
     interlude = 'other text may follow on the terminal',
     output = 'path, t: a record or a frame is in its file',
     checkpoint = 'path, t, step: it is on the disk',

@@ -1,6 +1,6 @@
 -- terminal.lua - the listener that prints events: answers and names of files to
 -- standard output, everything else to standard error. A terminal shows progress
--- in one line that is rewritten in place.
+-- in one line that is rewritten in place, and there alone what is compiled.
 
 local printable = require 'bindings.printable'
 local system = require 'bindings.system'
@@ -47,7 +47,7 @@ function terminal.new(desc)
     local function hear(event)
         local kind = event.kind
         if event.quiet and not loud[kind] or terminal.rank and kind ~= 'log' then return end
-        if kind == 'progress' then
+        if kind == 'progress' or kind == 'compiling' and is_terminal then
             is_shown = is_terminal
             write('note', is_terminal and '\r' .. event.message .. '\27[K' or event.message .. '\n')
             return

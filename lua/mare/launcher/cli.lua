@@ -121,6 +121,8 @@ local function status_of(report)
     if status == 'stop' then return 0 end
     if host.interrupted() or status == 'interrupted' then
         tell_end('interrupted', ranks and require('mare.ranks.process').has_agreed)
+        -- To release what a compiler has would wait for it.
+        if require('bindings.compiler').was_left and not ranks then system.leave(130) end
         return 130
     elseif status == 'unfinished' then
         tell_end(report.failure.message, true)

@@ -43,7 +43,7 @@ end
 -- Warnings and what a run tells go to the log, line by line.
 local function listen(host)
     local levels = { warning = 'warn', note = 'info', rates = 'info', progress = 'info',
-        files = 'info', answer = 'info' }
+        compiling = 'info', files = 'info', answer = 'info' }
     local function hear(event)
         local level = event.kind == 'log' and event.level or levels[event.kind]
         local is_wanted = not event.quiet or event.kind == 'warning'

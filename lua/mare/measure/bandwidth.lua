@@ -1,6 +1,7 @@
 -- Measures how fast a device copies its own memory. The effective throughput
 -- T_eff of a run is reported as a share of this rate.
 
+local here = require 'mare.ranks.here'
 local profile = require 'bindings.profile'
 local source = require 'mare.base.source'
 
@@ -14,11 +15,16 @@ local shapes = {
 }
 local repeats = 5
 
+local function program(device)
+    local shape = shapes[device.info.kind]
+    return source.program('measure/copy.krn', {
+        defines = { W = shape.W, GROUP = shape.GROUP, MARE_REAL = 'float' },
+    })
+end
+
 local function kernel_copy(device, dst, src)
     local shape = shapes[device.info.kind]
-    return device:program(source.program('measure/copy.krn', {
-        defines = { W = shape.W, GROUP = shape.GROUP, MARE_REAL = 'float' },
-    })):kernel 'copy':bind {
+    return device:program(program(device)):kernel 'copy':bind {
         dst = dst, src = src, count = src.count,
         global = math.ceil(src.count / shape.W), group = shape.GROUP,
     }
@@ -37,10 +43,14 @@ local function fastest(device, work)
     return best
 end
 
+local function has_room(device)
+    local free, total = device:memory()
+    return (total > 0 and free or device.info.memory) >= 4 * bytes[device.info.kind]
+end
+
 local function measure(device)
     local size = bytes[device.info.kind]
-    local free, total = device:memory()
-    if (total > 0 and free or device.info.memory) < 4 * size then return nil end
+    if not has_room(device) then return nil end
     local src = device:buffer { type = 'float', count = size / 4, label = 'copy source' }
     local dst = device:buffer { type = 'float', count = size / 4, label = 'copy target' }
     src:fill(0)
@@ -59,6 +69,48 @@ end
 -- a profile.
 function bandwidth.measure(device)
     return profile.without(measure, device)
+end
+
+local copy_rates = {}           -- by the device's name: a session runs often
+
+-- Begins to compile what is still to be measured of these devices.
+function bandwidth.prepare(devices)
+    for _, device in ipairs(devices) do
+        if not copy_rates[device.name] and has_room(device) then
+            device:prepare(program(device))
+        end
+    end
+end
+
+-- Returns the bytes per second that the devices of this rank copy, without those
+-- of ranks before it.
+local function own_rate(devices)
+    local total, seen, names = 0, {}, {}
+    for k, device in ipairs(devices) do names[k] = here.host .. device.name end
+    for rank, others in ipairs(here.all(names)) do
+        for _, name in ipairs(rank <= here.rank and others or {}) do seen[name] = true end
+    end
+    for k, device in ipairs(devices) do
+        local name = device.name
+        if not seen[names[k]] then
+            local rate = copy_rates[name] or bandwidth.measure(device)
+            if not rate then return nil end
+            copy_rates[name] = rate
+            total, seen[names[k]] = total + rate, true
+        end
+    end
+    return total
+end
+
+-- Returns the bytes per second that the devices of all ranks copy together, nil if
+-- one cannot tell. devices: those of this rank
+function bandwidth.of_all(devices)
+    local total = 0
+    for _, rate in ipairs(here.all(own_rate(devices) or false)) do
+        if not rate then return nil end
+        total = total + rate
+    end
+    return total
 end
 
 return bandwidth

@@ -51,9 +51,9 @@ function c_grid.maxima(scheme, device, part)
     return most
 end
 
--- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there;
--- maths: as of simulation.new, `fast` if nil
-function c_grid.kernels(scheme, device, precision, host, part, maths)
+-- Hands the shapes and the programs of step and rate to `use`, of shapes.lua. Returns what that
+-- does of each, and the shapes.
+local function with_programs(use, scheme, device, precision, host, part, maths)
     local cut, fast = c_grid.cut(scheme, device, precision, part),
         device.info.kind ~= 'cpu' and precision == 'float'
     local measuring = shapes.find('rate', scheme, device, precision, part)
@@ -62,16 +62,25 @@ function c_grid.kernels(scheme, device, precision, host, part, maths)
         defines.NONLINEAR = scheme.nonlinear and 1 or 0
         defines.AHEAD, defines.OLD_AHEAD = shape.ahead and 1 or 0, shape.old_ahead and 1 or 0
         defines.UNROLL = shape.UNROLL or 1
-        return shapes.program(device, shape, domain.program(file, { defines = defines,
+        return use(device, shape, domain.program(file, { defines = defines,
             math = fast and (maths or 'fast') or 'strict' }))
     end
-    return {
-        cut = cut, measuring = measuring,
-        step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut, domain.defines(host))
-            :kernel(scheme.scheme),
-        rate = load('traverse/max_rate.krn', measuring, domain.rate_defines(host))
-            :kernel 'max_rate',
-    }
+    local step = load(('physics/ocean/%s.krn'):format(scheme.scheme), cut, domain.defines(host))
+    local rate = load('traverse/max_rate.krn', measuring, domain.rate_defines(host))
+    return step, rate, cut, measuring
+end
+
+-- Begins to compile what kernels() is asked for, with the same arguments.
+function c_grid.prepare_kernels(...)
+    with_programs(shapes.prepare, ...)
+end
+
+-- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there;
+-- maths: as of simulation.new, `fast` if nil
+function c_grid.kernels(scheme, ...)
+    local step, rate, cut, measuring = with_programs(shapes.program, scheme, ...)
+    return { cut = cut, measuring = measuring, step = step:kernel(scheme.scheme),
+        rate = rate:kernel 'max_rate' }
 end
 
 -- A function that binds the step, given the buffers and numbers that differ between its launches,

@@ -28,6 +28,7 @@ function linear.setup(scheme, desc)
     scheme.keeps_open = true
     scheme.buffers, scheme.updated, scheme.read_only = 2, 3, 1
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
+    scheme.prepare_kernels = c_grid.prepare_kernels
     scheme.step_shape = scheme.scheme
     scheme.levels = function(steps) return levels[steps % 2] end
 end

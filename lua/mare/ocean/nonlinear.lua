@@ -59,6 +59,7 @@ function nonlinear.setup(scheme, desc)
     scheme.keeps_open = true
     scheme.buffers, scheme.updated, scheme.read_only = 3, 3, 4
     scheme.maxima, scheme.kernels, scheme.bind = c_grid.maxima, c_grid.kernels, bind
+    scheme.prepare_kernels = c_grid.prepare_kernels
     scheme.step_shape = scheme.scheme
     scheme.levels, scheme.back = levels_of(pattern), { 'now', 'third' }
 end

@@ -73,8 +73,10 @@ local function maxima(scheme, device, part)
     return most
 end
 
--- host: of ocean/domain.lua, part: the first on the device; maths: as of simulation.new
-local function kernels(scheme, device, precision, host, part, maths)
+-- Hands the shapes and the programs of stage and rate to `use`, of shapes.lua. Returns what that
+-- does of each, and the shapes. host: of ocean/domain.lua, part: the first on the device; maths: as
+-- of simulation.new
+local function with_programs(use, scheme, device, precision, host, part, maths)
     local shape = shape_for(scheme, device, precision, part)
     local stage, rate = domain.defines(host), domain.rate_defines(host)
     for name, value in pairs(scheme.defines) do stage[name] = value end
@@ -88,13 +90,20 @@ local function kernels(scheme, device, precision, host, part, maths)
             defines[name] = cut[name]
         end
         defines.MARE_REAL = precision
-        return shapes.program(device, cut, domain.program(file, { defines = defines,
+        return use(device, cut, domain.program(file, { defines = defines,
             math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
     end
-    return {
-        shape = shape, stage = load('physics/ocean/volumes.krn', shape.stage, stage):kernel 'stage',
-        rate = load('traverse/max_rate.krn', shape.rate, rate):kernel 'max_rate',
-    }
+    return load('physics/ocean/volumes.krn', shape.stage, stage),
+        load('traverse/max_rate.krn', shape.rate, rate), shape
+end
+
+local function prepare_kernels(...)
+    with_programs(shapes.prepare, ...)
+end
+
+local function kernels(...)
+    local stage, rate, shape = with_programs(shapes.program, ...)
+    return { shape = shape, stage = stage:kernel 'stage', rate = rate:kernel 'max_rate' }
 end
 
 local function launch(device, kernel, values, cut)
@@ -147,6 +156,7 @@ function volumes.setup(scheme, desc, balanced)
     scheme.defines = choices.defines(limiter, theta, {})
     scheme.defines.BALANCED = balanced
     scheme.maxima, scheme.kernels, scheme.bind = maxima, kernels, bind_part
+    scheme.prepare_kernels = prepare_kernels
     scheme.step_shape = 'volumes'
 end
 

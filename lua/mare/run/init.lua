@@ -2,6 +2,9 @@
 -- from a checkpoint, steps it to its end (loop.lua) and closes the files. The journal records
 -- failures, which leave the files as outputs.lua says.
 
+local bandwidth = require 'mare.measure.bandwidth'
+local compiler = require 'bindings.compiler'
+local compiling = require 'mare.base.compiling'
 local device_list = require 'mare.array.devices'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
@@ -65,27 +68,20 @@ local function rescue(job, message, i, j)
     return texts[1] and table.concat(texts, '; ')
 end
 
--- The whole run, with its files open. job: { desc, devices, files, series, found, describe, energy
--- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written.
-local function execute(job)
-    local desc, files, found, samples = job.desc, job.files, job.found, job.series
-    local o, told = desc.options, job.events
-    job.log = journal.open(here.rank == 0 and o.json_log or nil, told.common.run)
-    told:tell('start', journal.start(desc, found, files:parameters()))
-    local replaced = not (found or job.sim) and restart.replaces(desc)
-    if replaced then told:warn('%s', replaced) end
-    if found then say_where(found, o, told, job.particles) end
-    local saver = restart.saver(desc, files, system.now, told, found, samples,
-        job.particles)
-    local sim = job.sim or new_simulation(desc, job.devices, found, job.particles)
-    job.sim = sim
-    files:attach(sim, told)
-    if samples then samples:attach(sim) end
+-- Whether somebody hears how fast it is.
+local function is_watched(o)
+    return not o.quiet or o.json_log ~= nil
+end
+
+-- The steps of a run, and the end of its files, which are returned.
+local function compute(job, saver)
+    local desc, files, samples, sim = job.desc, job.files, job.series, job.sim
+    local o = desc.options
     sim.rates = run.loop(sim, {
         t_end = o.t_end, steps = o.steps, quiet = o.quiet, at = desc.at, every = desc.every,
         every_steps = desc.every_steps, outputs = files, series = samples, saver = saver,
         particles = job.particles,
-        events = told, watched = not o.quiet or o.json_log ~= nil, energy = job.energy,
+        events = job.events, watched = is_watched(o), energy = job.energy,
         rescue = function(...) return rescue(job, ...) end,
     })
     local written = files:close(sim)
@@ -96,6 +92,29 @@ local function execute(job)
         written[#written + 1] = job.particles.path
     end
     return written
+end
+
+-- The whole run, with its files open. job: { desc, devices, files, series, found, describe, energy
+-- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written. From
+-- the first step on a signal does not stop what waits for a compiler, but the loop, which takes a
+-- checkpoint.
+local function execute(job)
+    local desc, files, found, samples = job.desc, job.files, job.found, job.series
+    local o, told = desc.options, job.events
+    compiling.of(told)
+    job.log = journal.open(here.rank == 0 and o.json_log or nil, told.common.run)
+    told:tell('start', journal.start(desc, found, files:parameters()))
+    local replaced = not (found or job.sim) and restart.replaces(desc)
+    if replaced then told:warn('%s', replaced) end
+    if found then say_where(found, o, told, job.particles) end
+    local saver = restart.saver(desc, files, system.now, told, found, samples,
+        job.particles)
+    if not job.sim and is_watched(o) then bandwidth.prepare(job.devices) end
+    local sim = job.sim or new_simulation(desc, job.devices, found, job.particles)
+    job.sim = sim
+    files:attach(sim, told)
+    if samples then samples:attach(sim) end
+    return compiler.patiently(compute, job, saver)
 end
 
 -- Tells how the run ended, in the last line of its journal.
@@ -193,6 +212,7 @@ function run.new(desc, sim)
         events = events.source { run = files.run_id, quiet = o.quiet or nil } }
     function job.describe(...) return files:describe(...) end
     local ok, result = pcall(execute, job)
+    compiling.of(nil)
     tell_end(job, started, not ok and result or nil, ok and result or nil)
     if not ok then
         local lost = samples and samples.last and not job.rescued

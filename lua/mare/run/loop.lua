@@ -19,38 +19,6 @@ local loop = {}
 local batch_seconds = 0.1       -- of queued work: as late as Ctrl-C and the progress line may be
 local max_batch = 4096          -- steps
 
-local copy_rates = {}           -- by the device's name: a session runs often
-
--- Returns the bytes per second that the devices of this rank copy, without those of ranks before
--- it.
-local function own_rate(sim)
-    local total, seen, names = 0, {}, {}
-    for k, device in ipairs(sim.fields.devices) do names[k] = here.host .. device.name end
-    for rank, others in ipairs(here.all(names)) do
-        for _, name in ipairs(rank <= here.rank and others or {}) do seen[name] = true end
-    end
-    for k, device in ipairs(sim.fields.devices) do
-        local name = device.name
-        if not seen[names[k]] then
-            local rate = copy_rates[name] or bandwidth.measure(device)
-            if not rate then return nil end
-            copy_rates[name] = rate
-            total, seen[names[k]] = total + rate, true
-        end
-    end
-    return total
-end
-
--- Returns the bytes per second that all devices together copy, nil if one cannot tell.
-local function copy_rate(sim)
-    local total = 0
-    for _, rate in ipairs(here.all(own_rate(sim) or false)) do
-        if not rate then return nil end
-        total = total + rate
-    end
-    return total
-end
-
 -- ---- what can go wrong ----
 
 local function raise_invalid(state)
@@ -223,7 +191,8 @@ local function new_progress(state, desc)
     return progress.new {
         cells = sim.grid.cells, bytes = sim:bytes_per_cell(), t_end = state.t_end,
         steps = state.steps, from = { t = sim.now.t, steps = sim.now.steps },
-        copy_rate = (desc.watched or not desc.quiet) and copy_rate(sim) or nil,
+        copy_rate = (desc.watched or not desc.quiet)
+            and bandwidth.of_all(sim.fields.devices) or nil,
         events = state.events,
     }
 end

@@ -15,6 +15,7 @@ local host_fields = require 'mare.array.host_fields'
 local literal = require 'mare.base.literal'
 local shapes = require 'mare.shapes'
 local options = require 'mare.base.options'
+local prepare = require 'mare.array.prepare'
 local state = require 'mare.array.state'
 local tables = require 'bindings.tables'
 
@@ -264,7 +265,7 @@ function simulation.new(desc)
     local self = setmetatable({
         grid = desc.grid, scheme = desc.scheme, precision = options.value(o, 'precision'),
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
-        dt = options.value(o, 'dt'), now = {}, version = 0,
+        dt = options.value(o, 'dt'), now = {}, version = 0, is_new = true,
         first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
         decompose = division(desc.grid, options.value(o, 'decompose')),
@@ -281,6 +282,7 @@ function simulation.new(desc)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
+    prepare.kernels(self)
     shapes.settle(make_steps, self)
     make_exchanges(self)
     self.particles = desc.particles
@@ -289,6 +291,7 @@ function simulation.new(desc)
     if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
     self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
     self:read()
+    self.is_new = false
     if desc.restart then self:start(desc.restart) end
     return self
 end
@@ -463,6 +466,7 @@ function Simulation:step(n)
 end
 
 local function read_clocks(self)
+    if self.is_new then prepare.await(self) end
     local now = self.clocks:read(self.now)
     self.fields:hold_in(levels(self, now.steps)[1])
     return now

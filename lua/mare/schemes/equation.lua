@@ -351,6 +351,7 @@ function Equation:__call(desc)
 end
 
 Scheme.maxima, Scheme.kernels, Scheme.bind = traversal.maxima, traversal.kernels, traversal.bind
+Scheme.prepare_kernels = traversal.prepare_kernels
 Scheme.levels_on = traversal.levels
 
 -- Turns what a script's `initial` returns into the unknowns: they are the same unless the equation

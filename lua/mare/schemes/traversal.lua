@@ -34,18 +34,39 @@ function traversal.levels(scheme, devices)
     return passes == 1 and function(steps) return levels[steps % 2] end or nil
 end
 
+-- Returns a function that hands the shape and the program of a file to `use`, of shapes.
+local function loader(scheme, device, precision, maths, use)
+    return function(file, cut, plain)
+        local defines = tables.merged({ MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP,
+            TEAM = cut.TEAM, DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP,
+            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines, plain)
+        return use(device, cut.choice or cut, scheme.equation:program(file, {
+            defines = defines, has_source = scheme.has_source,
+            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
+    end
+end
+
+-- Begins to compile what kernels() compiles at once, and the steps. passes: one, if given
+function traversal.prepare_kernels(scheme, device, precision, _, part, maths, passes)
+    local shape = cuts.striped(scheme, device, precision, part)
+    local begin = loader(scheme, device, precision, maths, shapes.prepare)
+    begin('traverse/max_rate.krn', shape.rate, without_limiter)
+    if scheme.stages then
+        begin('traverse/stage.krn', shape.stage)
+    elseif passes then
+        local cut = cuts.one_pass_shape(scheme, device, precision, part)
+        begin(('traverse/%s.krn'):format(cut.kernel), cut)
+    else
+        begin('traverse/sweep_x.krn', shape.x)
+        begin('traverse/sweep_y.krn', shape.y)
+    end
+end
+
 -- Returns the kernels on a device, shared by all its parts; `one_pass` compiles those that it is
 -- asked for. part: the first of them; maths: as of simulation.new, `fast` if nil
 function traversal.kernels(scheme, device, precision, _, part, maths)
     local shape = cuts.striped(scheme, device, precision, part)
-    local function load(file, cut, plain)
-        local defines = tables.merged({ MARE_REAL = precision, W = cut.W, GROUP = cut.GROUP,
-            TEAM = cut.TEAM, DEPTH = cut.DEPTH, ROWS = cut.ROWS, WARP = cut.WARP,
-            RATE_PAIRS = cut.RATE_PAIRS }, scheme.defines, plain)
-        return shapes.program(device, cut.choice or cut, scheme.equation:program(file, {
-            defines = defines, has_source = scheme.has_source,
-            math = device.info.kind == 'gpu' and (maths or 'fast') or 'strict' }))
-    end
+    local load = loader(scheme, device, precision, maths, shapes.program)
     consistency.check(scheme, device, precision, load)
     local kernels = { shape = shape, scheme = scheme,
         rate = load('traverse/max_rate.krn', shape.rate, without_limiter):kernel 'max_rate' }

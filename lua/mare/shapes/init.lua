@@ -395,12 +395,22 @@ local function groups_option(info, shape)
     return ('--define-macro=MR_GROUPS_PER_UNIT=%d'):format(shape.resident)
 end
 
+local function add_options(device, shape, program)
+    program.options = shapes.options(device.info, shape.max_registers)
+        or groups_option(device.info, shape)
+end
+
+-- Begins to compile what program() will be asked for.
+function shapes.prepare(device, shape, program)
+    add_options(device, shape, program)
+    device:prepare(program)
+end
+
 -- Compiles a program with a shape. program: as of source.program. A kept
 -- shape may no longer compile, for example with a newer driver; then it is
 -- passed over with a warning and settle() starts again.
 function shapes.program(device, shape, program)
-    program.options = shapes.options(device.info, shape.max_registers)
-        or groups_option(device.info, shape)
+    add_options(device, shape, program)
     local ok, result = pcall(device.program, device, program)
     if ok then return result end
     if entry_of[shape] and may_be_the_shape[result.status] then

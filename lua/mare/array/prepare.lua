@@ -1,0 +1,28 @@
+-- Begins to compile what the first steps of a simulation want, all side by side
+-- (device:prepare). Who then asks for a program gets the one that was begun.
+
+local clock = require 'mare.array.clock'
+local compiler = require 'bindings.compiler'
+local exchange = require 'mare.array.exchange'
+
+local prepare = {}
+
+-- sim: a simulation with its fields, which has no kernels yet
+function prepare.kernels(sim)
+    local scheme, precision = sim.scheme, sim.precision
+    for _, device in ipairs(sim.fields.devices) do
+        if scheme.prepare_kernels then
+            scheme:prepare_kernels(device, precision, sim.domain,
+                sim.fields:first_part(device), sim.maths, sim.levels)
+        end
+        clock.prepare(device, precision, scheme.gradual)
+    end
+    exchange.prepare(sim.fields)
+end
+
+-- Waits for the devices while the first steps run, for which drivers may compile.
+function prepare.await(sim)
+    for _, device in ipairs(sim.fields.devices) do compiler.await(device) end
+end
+
+return prepare

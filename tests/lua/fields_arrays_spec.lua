@@ -88,6 +88,23 @@ describe('arrays are taken', function()
     it('by plots, where they have one axis or two', function()
         fails(function() mare.plot(mare.zeros { 2, 2, 2 }) end, nil, '{ 2, 2, 2 }')
         fails(function() mare.plot(mare.ones(3):complex(1)) end, nil, 'complex_float')
+        fails(function() mare.plot(mare.ones(3), { kind = 'bars' }) end, nil, 'bars', 'histogram')
+        fails(function() mare.ones(3):plot { kind = 'scatter', x = mare.ones(2) } end, nil, '{ 2 }',
+            '3 elements')
+        local sink, out = assert(io.open('/dev/null', 'w')), io.output()
+        io.output(sink)
+        local a = mare.array { { 1, 5, 2 }, { 2, 3, 9 } }
+        local lines = a:plot { kind = 'line', x = mare.array { 0, 2, 4 } }
+        local bars = a:plot { kind = 'histogram', bins = 2, range = { 1, 9 } }
+        local points = a:plot { kind = 'scatter', x = a * 2, title = 'twice' }
+        io.output(out)
+        sink:close()
+        assert.same({ { 1, 5, 2 }, { 2, 3, 9 }, { 0, 2, 4 } },
+            { lines.spec.series[1].y, lines.spec.series[2].y, lines.spec.series[1].x })
+        assert.same({ 0, 4, 4, 2, 2, 0 }, bars.spec.series[1].y)
+        assert.same({ 1, 1, 5, 5, 9, 9 }, bars.spec.series[1].x)
+        assert.same({ 'points', 18, 'twice' }, { points.spec.series[1].style,
+            points.spec.series[1].x[6], points.spec.title })
     end)
 end)
 

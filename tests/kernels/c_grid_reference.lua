@@ -162,8 +162,8 @@ function reference.linear(sea, q, step, last)
         local h = mean_of_open(depth, depth, i - 1, j, i, j)
         if not h then return 0 end
         local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
-        local push = dt * (sea.driven_x(h, i, j)
-            + h * (turned_hv(sea, depth, middle_hv, nil, i, j) - slope))
+        local turned = sea.rotates and turned_hv(sea, depth, middle_hv, nil, i, j) or 0
+        local push = dt * (sea.driven_x(h, i, j) + h * (turned - slope))
         return resisted(q.hu(i, j), push,
             resistance(sea, dt, h, q.hu(i, j), around_hu(q.hv, i, j)))
     end
@@ -178,20 +178,31 @@ function reference.linear(sea, q, step, last)
     return new
 end
 
--- Returns hu hv / h at a corner.
-local function corner_flux(sea, h, q, i, j)
-    local mean = corner_mean(sea.depth, h, i, j)
-    if not mean then return 0 end
-    return (q.hu(i, j) + q.hu(i, j - 1)) / 2 * (q.hv(i, j) + q.hv(i - 1, j)) / 2 / mean
+-- Returns q / h at a face between two cells, 0 where it is closed.
+local function velocity(sea, h, q, i, j, k, l)
+    local mean = mean_of_open(sea.depth, h, i, j, k, l)
+    return mean and q(i, j) / mean or 0
 end
 
 -- Returns the rates of change of the level q, without viscosity and friction.
 local function rates(sea, q)
     local depth = sea.depth
     local function h(i, j) return depth(i, j) + q.eta(i, j) end
-    local function flux_x(i, j) return ((q.hu(i, j) + q.hu(i + 1, j)) / 2) ^ 2 / h(i, j) end
-    local function flux_y(i, j) return ((q.hv(i, j) + q.hv(i, j + 1)) / 2) ^ 2 / h(i, j) end
-    local function g(i, j) return corner_flux(sea, h, q, i, j) end
+    local function u(i, j) return velocity(sea, h, q.hu, i, j, i - 1, j) end
+    local function v(i, j) return velocity(sea, h, q.hv, i, j, i, j - 1) end
+    -- momentum carried through centres and corners
+    local function flux_x(i, j)
+        return (q.hu(i, j) + q.hu(i + 1, j)) / 2 * (u(i, j) + u(i + 1, j)) / 2
+    end
+    local function flux_y(i, j)
+        return (q.hv(i, j) + q.hv(i, j + 1)) / 2 * (v(i, j) + v(i, j + 1)) / 2
+    end
+    local function corner_u(i, j)
+        return (q.hv(i - 1, j) + q.hv(i, j)) / 2 * (u(i, j - 1) + u(i, j)) / 2
+    end
+    local function corner_v(i, j)
+        return (q.hu(i, j - 1) + q.hu(i, j)) / 2 * (v(i - 1, j) + v(i, j)) / 2
+    end
     local function width(j) return 1 / sea.inv_dx(j) end
     local rate = { h = h }
     function rate.eta(i, j) return -divergence(sea, q.hu, q.hv, i, j) end
@@ -199,14 +210,15 @@ local function rates(sea, q)
         local mean = (h(i, j) + h(i - 1, j)) / 2
         local slope = sea.g * sea.inv_dx(j) * (q.eta(i, j) - q.eta(i - 1, j))
         local out = (flux_x(i, j) - flux_x(i - 1, j)) * sea.inv_dx(j)
-            + (sea.south(j + 1) * g(i, j + 1) - sea.south(j) * g(i, j)) / (width(j) * sea.dy)
+            + (sea.south(j + 1) * corner_u(i, j + 1) - sea.south(j) * corner_u(i, j))
+            / (width(j) * sea.dy)
         return mean * (turned_hv(sea, h, q.hv, q.hu, i, j) - slope) - out
             + sea.driven_x(mean, i, j)
     end
     function rate.hv(i, j)
         local mean = (h(i, j) + h(i, j - 1)) / 2
         local slope = sea.g * (q.eta(i, j) - q.eta(i, j - 1)) / sea.dy
-        local out = (g(i + 1, j) - g(i, j)) / sea.south(j)
+        local out = (corner_v(i + 1, j) - corner_v(i, j)) / sea.south(j)
             + (width(j) * flux_y(i, j) - width(j - 1) * flux_y(i, j - 1)) / (sea.south(j) * sea.dy)
         return -mean * (turned_hu(sea, h, q.hu, q.hu, i, j) + slope) - out
             + sea.driven_y(mean, i, j)

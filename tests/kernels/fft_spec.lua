@@ -93,6 +93,30 @@ for _, d in ipairs(part.devices()) do
             end
         end
 
+        -- Of one length with small factors and a prime.
+        it('transforms have the properties of transforms on ' .. d.name, function()
+            for _, n in ipairs(sample({ 34, 60, 17 }, 1)) do
+                local x, y = numbers(d, { n }, 'float', true), numbers(d, { n }, 'float')
+                local k = mare.arange(n, { device = d })
+                local function root(turns) return mare.cos(turns):complex(-mare.sin(turns)) end
+                local turn, of_x = 2 * math.pi / n, fft.fft(x)
+                local impulse = fft.fft(k:eq(3):float())
+                assert.is_true(error_of(impulse, root(k * 3 % n * turn):eval()) < 1e-6)
+                local shifted = mare.zeros({ n }, { device = d, type = 'complex_float' }):eval()
+                shifted { { 5, n } }:assign(x { { 0, n - 5 } })
+                shifted { { 0, 5 } }:assign(x { { n - 5, n } })
+                assert.is_true(error_of(fft.fft(shifted), (of_x * root(k * 5 % n * turn)):eval())
+                    < 1e-6)
+                local sum = (of_x:abs() ^ 2):sum():item() / (x:abs() ^ 2):sum():item()
+                assert.is_true(math.abs(sum / n - 1) < 1e-6)
+                assert.is_true(error_of(fft.fft(2 * x + y), (2 * of_x + fft.fft(y)):eval()) < 1e-6)
+                local whole, half = fft.fft(y), math.floor(n / 2) + 1
+                local back = whole { { nil, n - half, -1 } }:conj()
+                assert.is_true(error_of(whole { { 1, half } }, back) < 1e-6)
+                assert.is_true(error_of(fft.rfft(y), whole { { 0, half } }) < 1e-6)
+            end
+        end)
+
         it('long transforms take two kernels on ' .. d.name, function()
             local n, at, k = 2 ^ 16, 12345, 54321
             local x = mare.arange(n, { device = d }):eq(at)

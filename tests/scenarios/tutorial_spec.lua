@@ -27,9 +27,9 @@ describe('the tutorial', function()
         os.execute("rm -rf '" .. folder .. "'")
     end)
 
-    it('has twelve steps whose snippets do what they say', function()
+    it('has thirteen steps whose snippets do what they say', function()
         local session, steps, shown = repl.new(), examples.steps(), {}
-        assert.equal(12, #steps)
+        assert.equal(13, #steps)
         for k, step in ipairs(steps) do
             assert.is_true(#step.code > 0, step.title)
             for _, code in ipairs(step.code) do
@@ -41,12 +41,12 @@ describe('the tutorial', function()
         for k, expected in pairs { '^0%.3333.*\n1\n', "device .*range 2 to 2", 't_end = 2.*\n0%.5$',
             'rho %(mass density%): 256 x 128', '0$', 'true$', '0%.00%d+', 'Blast',
             'range 6 to 6.*T_eff', '\n%-?%d%.%d+',
-            '366.*\n0%.02%d+', 'MR_KERNEL' } do
+            '366.*\n0%.02%d+', 'MR_KERNEL', '\n50 int32' } do
             assert.truthy(shown[k]:find(expected), k .. '\n' .. shown[k])
         end
         assert.equal('ok', (session:step 'examples()'))
         assert.equal('ok', (session:step 'examples(1)'))
-        assert.matches('examples: 1 to 12, not 13', (select(2, session:step 'examples(13)')))
+        assert.matches('examples: 1 to 13, not 14', (select(2, session:step 'examples(14)')))
         for _, name in ipairs { 'vorticity.png', 'kh.nc', 'kh.ck' } do
             assert.truthy(lfs.attributes(folder .. '/' .. name), name)
         end
@@ -55,7 +55,7 @@ describe('the tutorial', function()
     it('has steps that each run alone, and keep their files in a folder of their own', function()
         local own = folder .. '/alone'
         assert(lfs.mkdir(own))
-        for _, k in ipairs(sample({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 }, 3)) do
+        for _, k in ipairs(sample({ 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 }, 3)) do
             assert(lfs.chdir(own))
             local status, text = repl.new():step(('examples(%d)'):format(k))
             assert.equal('ok', status, k .. ': ' .. text)

@@ -60,16 +60,32 @@ end
 
 -- ---- lengths with other factors ----
 
--- Returns an array of the numbers of a section of a table, along an axis.
-local function section_array(step, device, section, rank)
-    local numbers = tables.numbers({ section, size = 2 * section.count }, false)
-    local part, sizes = types[step.real], {}
-    for k = 1, rank do sizes[k] = k == step.axis and section.count or 1 end
+-- Returns an array of the complex numbers value(k), in double where the device has that.
+local function complex_array(device, count, value)
+    local part = types[device.info.has_double and 'double' or 'float']
+    local numbers = {}
+    for k = 0, count - 1 do numbers[2 * k + 1], numbers[2 * k + 2] = value(k) end
     local data = bound.from_table('fft', numbers, part.name)
-    local pairs_of = creation.uploaded(device, part, data, shapes.line(2 * section.count))
-        :reshape(section.count, 2)
-    return functions.complex(slice(pairs_of, 2, 0, 1), slice(pairs_of, 2, 1, 2))
-        :reshape(sizes)
+    local both = creation.uploaded(device, part, data, shapes.line(2 * count)):reshape(count, 2)
+    return functions.complex(slice(both, 2, 0, 1), slice(both, 2, 1, 2)):reshape(count):eval()
+end
+
+-- Returns what the numbers of a step are multiplied by, before and after the convolution, and
+-- in between, for a convolution of so many points.
+local function factors_of(step, device, rank, points)
+    local chirp = complex_array(device, step.n, function(k) return tables.chirp(k, step.n) end)
+    local kernel = complex_array(device, points, function(k)
+        return tables.conjugate_chirp(k, step.n, points)
+    end)
+    local inner = { axis = 1, real = device.info.has_double and 'double' or 'float' }
+    local convolver = transformed(inner, kernel, false, 1 / points)
+    local sizes = {}
+    for k = 1, rank do sizes[k] = 1 end
+    local function along(x, count)
+        sizes[step.axis] = count
+        return x:to(complex_of(step).name):reshape(sizes):eval()
+    end
+    return along(chirp, step.n), along(convolver, points)
 end
 
 local function run_bluestein(step, x, to)
@@ -78,9 +94,7 @@ local function run_bluestein(step, x, to)
         errors.argument('fft: length %d has a factor above 13 and is too long: at most %d', n,
             axis.most_points(to.device, step.real) ^ 2 / 4)
     end
-    local list = tables.of_bluestein(n, points)
-    local chirp = section_array(step, to.device, list.chirp, rank)
-    local convolver = section_array(step, to.device, list.convolver, rank)
+    local chirp, convolver = factors_of(step, to.device, rank, points)
     local padded = zeros(to.device, complex_of(step), axis.shape_with(to.shape, step.axis, points))
     local count = math.min(n, x.shape[step.axis])
     local given = slice(x, step.axis, 0, count):to(complex_of(step).name)

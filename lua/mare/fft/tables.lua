@@ -39,8 +39,19 @@ local function add_stages(list, prefix, n, radices)
     end
 end
 
--- exp(-pi i k^2 / n), of which a product has the index 2 j k = j^2 + k^2 - (j - k)^2.
+-- Returns exp(-pi i k^2 / n): 2 j k is j^2 + k^2 - (j - k)^2, so that a transform is a
+-- convolution with such numbers.
 local function chirp(k, n) return root(k * k % (2 * n), 2 * n) end
+
+-- Returns number k, of m, of what Bluestein's convolution convolves n points with.
+local function conjugate_chirp(k, n, m)
+    local distance = math.min(k, m - k)
+    if distance >= n then return 0, 0 end
+    local re, im = chirp(distance, n)
+    return re, -im
+end
+
+tables.chirp, tables.conjugate_chirp = chirp, conjugate_chirp
 
 -- The transform of what a convolution of `m` points multiplies by, over m.
 local function convolver(m, value)
@@ -55,20 +66,7 @@ end
 
 local function add_bluestein(list, n, m)
     add(list, 'chirp', n, function(k) return chirp(k, n) end)
-    add(list, 'convolver', m, convolver(m, function(k)
-        local distance = math.min(k, m - k)
-        if distance >= n then return 0, 0 end
-        local re, im = chirp(distance, n)
-        return re, -im
-    end))
-end
-
--- Returns the sections 'chirp' and 'convolver' of a transform of n points by one of m.
-function tables.of_bluestein(n, m)
-    local list = { size = 0 }
-    add_bluestein(list, n, m)
-    for _, section in ipairs(list) do section.at = 0 end
-    return list
+    add(list, 'convolver', m, convolver(m, function(k) return conjugate_chirp(k, n, m) end))
 end
 
 local function add_rader(list, p)

@@ -118,7 +118,7 @@ for _, d in ipairs(part.devices()) do
         end)
 
         it('long transforms take two kernels on ' .. d.name, function()
-            local n, at, k = 2 ^ 16, 12345, 54321
+            local n, at, k = 2 ^ 18, 12345, 54321
             local x = mare.arange(n, { device = d }):eq(at)
             local y = fft.fft(x)
             local angle = 2 * math.pi * (at * k % n) / n

@@ -17,6 +17,8 @@ local axis = {}
 local width_of_cpu = 16
 local least_row = 128       -- points of a row that a processor transforms by itself
 
+local most_private = 2 ^ 21 -- bytes of a tile, of which a second-level cache has about as many
+
 local function size_of(real) return real == 'double' and 8 or 4 end
 
 -- Whether the kernel is that for processors. axis.has_groups: for tests, no
@@ -27,7 +29,7 @@ end
 -- Returns how many points a tile of `width` transforms can have.
 local function most_points(device, real, width)
     if is_cpu(device) then
-        return (width == 1 and 2 ^ 19 or 2 ^ 21) / (4 * size_of(real) * width)
+        return most_private / (4 * size_of(real) * width)
     end
     return (device.info.local_memory < 40000 and 2 ^ 13 or 2 ^ 15) / size_of(real)
 end

@@ -15,54 +15,40 @@ local function factor_of(n)
     return n
 end
 
-local transform
-
--- Of a prime number of points: one sum for each.
-local function of_prime(x, first, step, p)
-    local y = {}
-    for k = 0, p - 1 do
-        local re, im = 0, 0
-        for j = 0, p - 1 do
-            local c, s = butterflies.root(j * k, p)
-            local a = x[first + j * step]
-            re, im = re + a.re * c + a.im * s, im + a.im * c - a.re * s
-        end
-        y[k] = { re = re, im = im }
-    end
-    return y
-end
-
--- Of a * b points: a transforms of b points, then b of a.
-local function of_product(x, first, step, a, b)
-    local rows, y = {}, {}
-    for j = 0, a - 1 do rows[j] = transform(x, first + j * step, step * a, b) end
-    for k = 0, b - 1 do
-        local column = {}
-        for j = 0, a - 1 do
-            local c, s = butterflies.root(j * k, a * b)
-            local v = rows[j][k]
-            column[j + 1] = { re = v.re * c + v.im * s, im = v.im * c - v.re * s }
-        end
-        if a <= butterflies.largest then
-            column = butterflies.transform(column, a)
-            for j = 0, a - 1 do y[k + j * b] = column[j + 1] end
-        else
-            for j, v in pairs(of_prime(column, 1, 1, a)) do y[k + j * b] = v end
+-- Does butterflies of r points, s next to each other with one root, of `left` points that are
+-- still to be transformed.
+local function stage(n, left, s, r, cosines, sines, from_re, from_im, to_re, to_im)
+    local m, step = left / r, n / r
+    for p = 0, m - 1 do
+        for q = 0, s - 1 do
+            for j = 0, r - 1 do
+                local re, im = 0, 0
+                for k = 0, r - 1 do
+                    local w, at = j * k % r * step, (p + m * k) * s + q
+                    local c, d, a, b = cosines[w], sines[w], from_re[at], from_im[at]
+                    re, im = re + a * c + b * d, im + b * c - a * d
+                end
+                local w, at = p * j * s, (p * r + j) * s + q
+                local c, d = cosines[w], sines[w]
+                to_re[at], to_im[at] = re * c + im * d, im * c - re * d
+            end
         end
     end
-    return y
 end
 
-function transform(x, first, step, n)
-    if n == 1 then return { [0] = x[first] } end
-    local p = factor_of(n)
-    if p == n then return of_prime(x, first, step, n) end
-    return of_product(x, first, step, p, n / p)
-end
-
--- Returns the transform of x[0] to x[n - 1], tables { re, im }, in the same form.
-function host.transform(x, n)
-    return transform(x, 0, 1, n)
+-- Returns the real and the imaginary parts, from 0, of the transform of n such; what is given
+-- is overwritten.
+function host.transform(re, im, n)
+    local cosines, sines, other_re, other_im = {}, {}, {}, {}
+    for k = 0, n - 1 do cosines[k], sines[k] = butterflies.root(k, n) end
+    local left, s = n, 1
+    while left > 1 do
+        local r = factor_of(left)
+        stage(n, left, s, r, cosines, sines, re, im, other_re, other_im)
+        re, im, other_re, other_im = other_re, other_im, re, im
+        left, s = left / r, s * r
+    end
+    return re, im
 end
 
 -- ---- steps of plans on null devices ----
@@ -76,22 +62,24 @@ local function loaded(step, line, k, batch)
     return type(value) == 'number' and { re = value, im = 0 } or value
 end
 
--- Returns the points of a line, from 0.
+-- Returns the real and the imaginary parts of the points of a line, from 0.
 local function points_of(step, line, batch)
-    local x, n = {}, step.n
+    local re, im, n = {}, {}, step.n
     local half = step.kind == 'irfft' and math.floor(n / 2) or n
-    for k = 0, math.min(half, n - 1) do x[k] = loaded(step, line, k, batch) end
-    for k = half + 1, n - 1 do x[k] = { re = x[n - k].re, im = -x[n - k].im } end
-    if step.is_inverse then
-        for k = 0, n - 1 do x[k] = { re = x[k].im, im = x[k].re } end
+    for k = 0, math.min(half, n - 1) do
+        local x = loaded(step, line, k, batch)
+        re[k], im[k] = x.re, x.im
     end
-    return x
+    for k = half + 1, n - 1 do re[k], im[k] = re[n - k], -im[n - k] end
+    if step.is_inverse then return im, re end
+    return re, im
 end
 
 local function run_line(step, from, to, batch)
-    local y = host.transform(points_of(step, from, batch), step.n)
+    local point_re, point_im = points_of(step, from, batch)
+    local y_re, y_im = host.transform(point_re, point_im, step.n)
     for k = 0, to.count - 1 do
-        local re, im = y[k].re * step.scale, y[k].im * step.scale
+        local re, im = y_re[k] * step.scale, y_im[k] * step.scale
         if step.is_inverse then re, im = im, re end
         local value = step.kind == 'irfft' and re or { re = re, im = im }
         if step.store then value = step.store(value, k, batch) end

@@ -55,13 +55,10 @@ tables.chirp, tables.conjugate_chirp = chirp, conjugate_chirp
 
 -- The transform of what a convolution of `m` points multiplies by, over m.
 local function convolver(m, value)
-    local x = {}
-    for k = 0, m - 1 do
-        local re, im = value(k)
-        x[k] = { re = re, im = im }
-    end
-    local y = host.transform(x, m)
-    return function(i) return y[i].re / m, y[i].im / m end
+    local x_re, x_im = {}, {}
+    for k = 0, m - 1 do x_re[k], x_im[k] = value(k) end
+    local re, im = host.transform(x_re, x_im, m)
+    return function(i) return re[i] / m, im[i] / m end
 end
 
 local function add_bluestein(list, n, m)

@@ -192,7 +192,9 @@ static void list_missing(const mare_launch *launch, uint32_t index, mr_text *tex
 static mare_status refuse_incomplete(const mare_launch *launch) {
     const mr_dispatch *d = &launch->dispatch;
     if (!launch->missing)
-        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': its shape is not set", d->name);
+        return mr_fail(MARE_ERROR_ARGUMENT,
+                       "kernel '%s': its shape is not set: 'global', the work-items along x, y, z",
+                       d->name);
     mr_text missing = { 0 };
     for (uint32_t i = 0; i < d->arg_count; i++) list_missing(launch, i, &missing);
     mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': arguments not set: %s", d->name,

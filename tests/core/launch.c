@@ -273,7 +273,8 @@ static void names_what_is_missing(void) {
     mare_kernel *empty = NULL;
     CHECK_OK(mare_kernel_create(program, "none", &empty));
     CHECK_OK(mare_launch_create(empty, &bare));
-    CHECK_FAILS(mare_launch_run(bare, NULL), MARE_ERROR_ARGUMENT, "'none'", "shape is not set");
+    CHECK_FAILS(mare_launch_run(bare, NULL), MARE_ERROR_ARGUMENT, "'none'", "shape is not set",
+                "'global'");
     CHECK_OK(mare_launch_set_shape(bare, (uint32_t[3]){ 1, 1, 1 }, NULL));
     CHECK_OK(mare_launch_run(bare, NULL));
     CHECK_FAILS(mare_launch_set_int(bare, 0, 1), MARE_ERROR_ARGUMENT, "'none'",

@@ -53,9 +53,19 @@ describe('a checkpoint', function()
     end)
 
     it('with a state shorter than the grid is refused', function()
-        rewrite(nil, 64)
+        for _, bytes in ipairs { 1920, 64 } do
+            rewrite(nil, bytes)
+            fails.says(refusal(info.lines, path), 'a.ck', tostring(bytes), '3840')
+        end
         assert.matches('a.ck: its state has 64 bytes, the grid wants 3840',
             refusal(run, { restart = path, t_end = 0.03 }))
+    end)
+
+    it('is told of where its header says nothing of the grid', function()
+        for _, text in ipairs { '3', '{}', '{ 1, {} }' } do
+            rewrite(function(h) h.identity[1][2], h.identity[3][2] = text, text end)
+            assert.truthy(table.concat(info.lines(path), '\n'):find 't = 0.02')
+        end
     end)
 
     it('whose header lacks or mistakes something is refused with its name', function()

@@ -139,7 +139,38 @@ local function place_line(h)
     return text
 end
 
-local function checkpoint_lines(found)
+local number_bytes = { float = 4, double = 8 }
+
+-- Returns the bytes of one level of the state, with its ghost cells, as the header has the grid,
+-- the precision and the unknowns; nil where it does not tell.
+local function level_bytes(header)
+    local known = {}
+    for _, entry in ipairs(header.identity) do known[entry[1]] = entry[2] end
+    local g = literal.decode(known['the grid'] or '')
+    local equations = literal.decode(known['the equations'] or '')
+    local unknowns = type(equations) == 'table' and equations[1]
+    local size = number_bytes[known['the precision']]
+    if not (type(g) == 'table' and type(unknowns) == 'table' and size) then return nil end
+    local nx, ny, halo = g[1], g[2], g[5]
+    if not (type(nx) == 'number' and type(ny) == 'number' and type(halo) == 'number') then
+        return nil
+    end
+    return (nx + 2 * halo) * (ny + 2 * halo) * #unknowns * size
+end
+
+-- Raises where the state is not that of the grid, though the checksum is right. Whole levels are
+-- filled up to 8 bytes; what analyses have gathered follows.
+local function check_state(path, found)
+    local level, bytes = level_bytes(found.header), found.bytes
+    local has_more = #(found.header.analyses or {}) > 0
+    if level and (bytes < level or bytes % level >= 8 and not has_more) then
+        error(('%s: its state has %.0f bytes, each level of the grid has %.0f'):format(path,
+            found.bytes, level), 0)
+    end
+end
+
+local function checkpoint_lines(path, found)
+    check_state(path, found)
     local h = found.header
     local lines = {
         'checkpoint: whole, its checksum is right', 'title: ' .. (h.title or 'none'),
@@ -162,7 +193,7 @@ local function lines_of(path)
     if reason then error(path .. ': ' .. reason, 0) end
     local found
     found, reason = checkpoint.read(path)
-    if found then return checkpoint_lines(found) end
+    if found then return checkpoint_lines(path, found) end
     reason = reason ~= 'is no checkpoint' and reason or classic.cut_off(path)
     if reason then error(path .. ': ' .. reason, 0) end
     return netcdf_lines(path)

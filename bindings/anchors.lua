@@ -16,6 +16,7 @@ local M = {}
 
 local queued = {}       -- by key of the stream: { device = key, memory = { [memory] = number } }
 local recorded = {}     -- by key of the stream: { [memory] = hold }, for the plan being recorded
+local waiting, recordings = 0, 0        -- streams in each of them
 local count = 0         -- transfers are numbered in the order in which they were queued
 
 -- The number by which a stream or device is known as long as it lives.
@@ -32,6 +33,7 @@ function M.keep(stream, memory)
         count = count + 1
         if not queued[stream.key] then
             queued[stream.key] = { device = stream.device_key, memory = {} }
+            waiting = waiting + 1
         end
         queued[stream.key].memory[memory] = count
     end
@@ -39,7 +41,7 @@ end
 
 -- Whether any stream is being recorded. If none is, there is nothing to keep for pinned memory.
 function M.is_recording()
-    return next(recorded) ~= nil
+    return recordings > 0
 end
 
 -- Whether memory is kept for transfers of the stream.
@@ -53,11 +55,17 @@ function M.mark(stream)
     return not recorded[stream.key] and count or nil
 end
 
+local function forget(key)
+    if not queued[key] then return end
+    queued[key] = nil
+    waiting = waiting - 1
+end
+
 -- Lets go of what the stream's transfers needed, up to the number `mark` if given: the stream
 -- was waited for.
 function M.settle(key, mark)
     if not mark then
-        queued[key] = nil
+        forget(key)
     elseif queued[key] then
         local memory = queued[key].memory
         for kept, number in pairs(memory) do
@@ -68,8 +76,9 @@ end
 
 -- Does the same for all streams of a device.
 function M.settle_device(key)
+    if waiting == 0 then return end     -- LuaJIT compiles no loop that comes here
     for stream, entry in pairs(queued) do
-        if entry.device == key then queued[stream] = nil end
+        if entry.device == key then forget(stream) end
     end
 end
 
@@ -87,16 +96,21 @@ end
 -- finish() returns it: a set, nil if empty.
 function M.record(stream)
     recorded[stream.key] = {}
+    recordings = recordings + 1
 end
 
 function M.join(stream, other)
+    if not recorded[other.key] then recordings = recordings + 1 end
     recorded[other.key] = recorded[stream.key]
 end
 
 function M.finish(stream)
     local kept = recorded[stream.key]
     for key, plan in pairs(recorded) do
-        if plan == kept then recorded[key] = nil end
+        if plan == kept then
+            recorded[key] = nil
+            recordings = recordings - 1
+        end
     end
     return next(kept) ~= nil and kept or nil
 end

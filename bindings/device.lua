@@ -135,7 +135,7 @@ end
 function device:wait()
     signal.finish(self.handle, self.stream.handle)
     check(C.mare_device_wait(self.handle))
-    anchors.settle_device(anchors.key(self.handle))
+    anchors.settle_device(self.stream.device_key)
     if signal.came[0] ~= 0 then signal.heed() end
 end
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <luajit.h>
 #include <lualib.h>
 
 enum { RESERVE = 1 << 18 };                 /* bytes at least, to be asked where scripts took all */
@@ -303,6 +304,16 @@ static void fill_host(lua_State *L, const mare_engine *engine) {
 
 typedef struct start { mare_engine *engine; const mare_engine_desc *desc; } start;
 
+/* Whether this is LuaJIT of before 2023, whose compiled code does not stand every error of memory:
+ * it crashed in 65 of 185 loops of d:stream() that came to the limit. */
+static bool is_old(lua_State *L) {
+    lua_getglobal(L, "jit");
+    lua_getfield(L, -1, "version");
+    bool old = strcmp(lua_tostring(L, -1), "LuaJIT 2.1.0-beta3") == 0;
+    lua_pop(L, 2);
+    return old;
+}
+
 /* lua/mare/launcher/embed.lua returns a function(host) -> environment of scripts, functions */
 static int start_state(lua_State *L) {
     start *s = lua_touserdata(L, 1);
@@ -311,6 +322,7 @@ static int start_state(lua_State *L) {
     lua_pushlightuserdata(L, engine);
     lua_rawset(L, LUA_REGISTRYINDEX);
     luaL_openlibs(L);
+    if (s->desc->memory && is_old(L)) luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
     lua_newtable(L);
     engine->borrowed = luaL_ref(L, LUA_REGISTRYINDEX);
     engine_open_arrays(L);

@@ -2,6 +2,7 @@
 -- handshake and the one place where a status becomes a Lua error.
 
 local ffi = require 'ffi'
+require 'bindings.pairs'
 local errors = require 'bindings.errors'
 local host = require 'bindings.host'
 local read = require 'bindings.read'

@@ -85,7 +85,8 @@ typedef struct mare_engine_desc {
     const char *root;               /* folder of Mare's Lua; NULL: the one of this library */
     const char *path;               /* more places for require, as in Lua's package.path */
     /* most bytes that Lua's heap may take; 0: no limit. The call after one that failed for want of
-     * them may take a quarter more, and at least 256 KiB, so that it can let go of something. */
+     * them may take a quarter more, and at least 256 KiB, so that it can let go of something. With
+     * a limit Lua is interpreted, not compiled, where LuaJIT is 2.1.0-beta3 (Debian 12). */
     uint64_t memory;
     uint32_t flags;                 /* MARE_ENGINE_* */
     mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */

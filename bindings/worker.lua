@@ -12,6 +12,7 @@
 local ffi = require 'ffi'
 local host = require 'bindings.host'
 require 'bindings.lock'
+require 'bindings.pairs'
 
 ffi.cdef [[
     typedef struct lua_State lua_State;

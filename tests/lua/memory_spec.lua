@@ -3,6 +3,7 @@
 
 local ffi = require 'ffi'
 local host = require 'bindings.host'
+local interpreted = require('bindings.pairs').is_interpreted
 local mare = require 'mare'
 local devices = require 'tests.devices'
 local util = require 'jit.util'
@@ -186,6 +187,7 @@ describe('memory', function()
     end)
 
     it('is had in compiled loops', function()
+        if interpreted then pending 'LuaJIT compiles next() wrongly here' end
         assert.truthy(compiles_loop(function()
             for _ = 1, 200 do
                 d:buffer { type = 'float', count = 4, label = 'x' }:release()

@@ -4,6 +4,7 @@
 -- message and the stack frames of the user's code; MARE_TRACEBACK=1 prints all
 -- frames.
 
+require 'bindings.pairs'
 local host = require 'bindings.host'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'

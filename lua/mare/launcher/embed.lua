@@ -3,6 +3,8 @@
 -- process; and it holds the functions that the C side calls. Everything else is
 -- loaded on first use, so that an engine opens quickly.
 
+require 'bindings.pairs'
+
 local embed = {}
 
 -- `host` below is the table of bindings/host.lua.

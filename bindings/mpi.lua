@@ -15,6 +15,7 @@ local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local signal = require 'bindings.signal'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
 
 ffi.cdef [[
     int MPI_Get_library_version(char *text, int *length);
@@ -146,8 +147,7 @@ end
 
 -- The same ranks, whose messages are never taken for those of this one. All ranks call it.
 function World:duplicate()
-    local other = {}
-    for name, value in pairs(self) do other[name] = value end
+    local other = tables.merged(self)
     other.comm, other.pending, other.origin = duplicate(self, self.comm), {}, self
     return setmetatable(other, World)
 end

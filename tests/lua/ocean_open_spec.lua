@@ -3,6 +3,7 @@
 
 local fails = require 'tests.fails'
 local mare = require 'mare'
+local open_basin = require 'tests.open_basin'
 local sample = require 'tests.sample'
 local netcdf = require 'mare.files.netcdf'
 
@@ -296,34 +297,11 @@ end)
 
 -- ---- splits and restarts ----
 
-local function basin(scheme, more, restart, sphere)
-    local tide_beyond = { { name = 'M2', amplitude = function(_, y) return 0.1 + y / 1e6 end,
-        phase = 40, current_amplitude = 0.02, current_phase = 10 } }
-    local o = options(more)
-    o.precision = 'float'
-    return mare.simulation {
-        grid = mare.grid(sphere and { nx = 26, ny = 22, x = { 0, 0.5 }, y = { 60, 60.2 },
-            coordinates = 'longitude-latitude' }
-            or { nx = 26, ny = 22, x = { 0, 26e3 }, y = { 0, 22e3 } }),
-        scheme = mare.ocean {
-            scheme = scheme, depth = function(x, y) return 40 + x / 1e3 + y / 2e3 end,
-            coriolis = sphere and 'latitude' or { f = 1e-4, beta = 2e-11 },
-            friction = { kind = 'quadratic', coefficient = 2.5e-3 },
-            wind = { times = { 0, 900, 2500 },
-                value = function(x, _, t) return x / 1e5, t / 1e4 end },
-        },
-        boundaries = {
-            west = { kind = 'sponge', width = 9, hv = 1,
-                eta = { times = { 0, 400, 3000 }, series = { 0, 0.2, -0.1 } } },
-            east = { kind = 'flather', constituents = tide_beyond },
-            north = { kind = 'elevation',
-                eta = { times = { 0, 700, 1400 },
-                    value = function(x, _, t) return x * t / 1e9 end } },
-            south = 'reflective',
-        },
-        initial = function(x, y) return 0.1 * math.sin(x / 3e3) * math.cos(y / 4e3), 0, 0 end,
-        options = o, restart = restart,
-    }
+local function basin(scheme, more, restart, is_sphere)
+    local desc = open_basin(scheme, is_sphere, { 900, 400, 700 })
+    desc.options, desc.restart = options(more), restart
+    desc.options.precision = 'float'
+    return mare.simulation(desc)
 end
 
 local function copy_of(sim)

@@ -5,6 +5,7 @@
 local integrals = require 'mare.array.integrals'
 local mare = require 'mare'
 local memory = require 'bindings.memory'
+local open_basin = require 'tests.open_basin'
 local random = require 'mare.base.random'
 local zlib = require 'bindings.zlib'
 
@@ -46,32 +47,10 @@ function cases.water_stages()
         south = 'reflective', north = 'outflow' })
 end
 
--- With open sides of all kinds, wind, friction and rotation.
-local function ocean(scheme, precision, sphere)
-    local wave = { { name = 'M2', amplitude = function(_, y) return 0.1 + y / 1e6 end, phase = 40,
-        current_amplitude = 0.02, current_phase = 10 } }
-    return {
-        grid = mare.grid(sphere and { nx = 26, ny = 22, x = { 0, 0.5 }, y = { 60, 60.2 },
-            coordinates = 'longitude-latitude' }
-            or { nx = 26, ny = 22, x = { 0, 26e3 }, y = { 0, 22e3 } }),
-        scheme = mare.ocean {
-            scheme = scheme, depth = function(x, y) return 40 + x / 1e3 + y / 2e3 end,
-            coriolis = sphere and 'latitude' or { f = 1e-4, beta = 2e-11 },
-            friction = { kind = 'quadratic', coefficient = 2.5e-3 },
-            wind = { times = { 0, 40, 2500 },
-                value = function(x, _, t) return x / 1e5, t / 1e4 end },
-        },
-        boundaries = {
-            west = { kind = 'sponge', width = 9, hv = 1,
-                eta = { times = { 0, 50, 3000 }, series = { 0, 0.2, -0.1 } } },
-            east = { kind = 'flather', constituents = wave },
-            north = { kind = 'elevation', eta = { times = { 0, 70, 1400 },
-                value = function(x, _, t) return x * t / 1e9 end } },
-            south = 'reflective',
-        },
-        initial = function(x, y) return 0.1 * math.sin(x / 3e3) * math.cos(y / 4e3), 0, 0 end,
-        options = { precision = precision }, derived = 'speed',
-    }
+local function ocean(scheme, precision, is_sphere)
+    local desc = open_basin(scheme, is_sphere, { 40, 50, 70 })
+    desc.options, desc.derived = { precision = precision }, 'speed'
+    return desc
 end
 
 function cases.linear() return ocean('linear', 'double') end

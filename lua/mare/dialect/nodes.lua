@@ -10,6 +10,7 @@
 -- in weak tables of their first operand, so that nothing accumulates.
 
 local errors = require 'bindings.errors'
+local tables = require 'bindings.tables'
 local types = require 'mare.dialect.types'
 local operations = require 'mare.dialect.operations'
 
@@ -23,16 +24,6 @@ end
 
 local weak_keys, weak = { __mode = 'k' }, { __mode = 'kv' }
 local numbers = setmetatable({}, { __mode = 'v' })
-
--- Returns list[key], which becomes a new weak table if there is none.
-local function under(list, key, mode)
-    local found = list[key]
-    if not found then
-        found = setmetatable({}, mode)
-        list[key] = found
-    end
-    return found
-end
 
 local function number(value)
     local key = (value == 0 and 1 / value < 0) and '-0' or value
@@ -75,8 +66,8 @@ function nodes.apply(op, ...)
         operands[k] = nodes.wrap((select(k, ...)), ("operand %d of '%s'"):format(k, op.name))
     end
     local a, b, c = unpack(operands)
-    local place = under(a.users, op, b and c and weak_keys or weak)
-    if c then place = under(place, b, weak) end
+    local place = tables.under(a.users, op, b and c and weak_keys or weak)
+    if c then place = tables.under(place, b, weak) end
     local key = c or b or a
     local node = place[key]
     if not node then

@@ -6,6 +6,7 @@
 local box = require 'bindings.box'
 local here = require 'mare.ranks.here'
 local memory = require 'bindings.memory'
+local tables = require 'bindings.tables'
 
 local collection = {}
 
@@ -50,9 +51,8 @@ end
 function Collection:region(k, shift)
     local region = self.regions[k]
     if not shift or shift == 0 or here.rank > 0 then return region end
-    local moved = {}
-    for name, value in pairs(region) do moved[name] = value end
-    moved.rank, moved.dst_offset = nil, region.dst_offset + shift
+    local moved = tables.merged(region, { dst_offset = region.dst_offset + shift })
+    moved.rank = nil
     return moved
 end
 

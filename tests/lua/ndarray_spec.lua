@@ -95,6 +95,34 @@ describe('an array', function()
     end)
 end)
 
+describe('several reductions', function()
+    local a = (arange(3 * 70):reshape(3, 70) % 31):eval()
+
+    it('are one launch, and give what each gives', function()
+        local kinds = { 'int8', 'half', 'float', 'bool' }
+        for k, type in ipairs(kinds) do
+            local x = a:to(type):eval()
+            local options = { { axis = 0 }, { axis = 1, keep = true }, {}, { axis = { 0, 1 } } }
+            local before = launches.run
+            local mean, least, greatest, sum = x:reduce({ 'mean', 'min', 'max', 'sum' }, options[k])
+            assert.equal(1, launches.run - before)
+            for name, made in pairs { mean = mean, min = least, max = greatest, sum = sum } do
+                local expected = x[name](x, options[k])
+                assert.equal(expected.type, made.type)
+                assert.same(expected.shape, made.shape)
+                is(expected:totable(), made)
+            end
+        end
+    end)
+
+    it('are refused by name and number', function()
+        fails(function() a:reduce { 'median' } end, 'MARE_ERROR_ARGUMENT', 'median', 'mean')
+        fails(function() a:reduce {} end, nil, '0 reductions')
+        fails(function() zeros { 0 }:reduce { 'sum', 'min' } end, nil, '{ 0 }', 'no elements')
+        assert.equal(3000, (3000 * ones(60)):half():mean():item())
+    end)
+end)
+
 describe('expressions', function()
     it('take the types that the rule says', function()
         local int, float = arange(3), ones(3)

@@ -259,13 +259,13 @@ local function axes_of(shape, axes)
     return strides.collapsed(sizes, lists)
 end
 
--- Reduces the values of a node, pending or not, into a version: see reduce.lua. desc:
--- { name, type, scheme }; axes: { kept, reduced, results, count, blocks }
-function evaluate.reduced(node, desc, axes, version)
+-- Reduces the values of a node, pending or not, into a version for each reduction: see
+-- reduce.lua. desc: { reductions, key, scheme }; axes: { kept, reduced, results, count, blocks }
+function evaluate.reduced(node, desc, axes, outputs)
     node.refs = node.refs + 1
     store_used(node, serial + 1)
     begin()
-    local sig, device, outputs = visit(node), node.device, { version }
+    local sig, device = visit(node), node.device
     local kept, by_kept = axes_of(node.shape, axes.kept)
     local reduced, by_reduced = axes_of(node.shape, axes.reduced)
     for k = 1, leaf_count do
@@ -277,13 +277,13 @@ function evaluate.reduced(node, desc, axes, version)
     local layout = { kept = kept, reduced = reduced, leaves = by_kept }
     if host.takes(device) then
         launches.run = launches.run + 1
-        host.reduce(sig, { node }, desc, axes, layout, version, leaves, numbers)
+        host.reduce(sig, { node }, desc, axes, layout, outputs, leaves, numbers)
     else
         local kernel = launches.reduction(sig, { node }, device, desc)
         set_arguments(kernel, outputs)
         launches.set_reduction(kernel, axes, layout)
         launches.queue(kernel)
-        if version.bytes > large or node.shape.count > large then
+        if outputs[1].bytes > large or node.shape.count > large then
             straight.let_go(kernel, device, kernel.numbers_at - 1)
         end
     end

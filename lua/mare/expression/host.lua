@@ -285,34 +285,44 @@ local function reduced(values, low, high, scheme, join)
     return lanes[0]
 end
 
+-- Reduces the values of a result by one reduction, into out[place of a block].
+local function reduce_by(values, reduction, from, axes, scheme, out, place)
+    local type, round = reduction.type, bound.on_host['to_' .. reduction.type.computed]
+    local is_truth, op, own = type == types.bool, combine[reduction.name], {}
+    local length = scheme == 'rows' and order.block or order.run
+    local function join(a, b) return is_truth and op(a, b) or not is_truth and round(op(a, b)) end
+    local read = from == types.half and bound.on_host.half
+    for k = 0, axes.count - 1 do
+        local value = values[k]
+        if read then value = read(value) end
+        if from == types.bool and not is_truth then value = value and 1 or 0 end
+        if not is_truth then value = round(value) end
+        own[k] = value
+    end
+    for block = 0, axes.blocks - 1 do
+        local low = block * length
+        out[place(block)] = reduced(own, low, math.min(low + length, axes.count), scheme, join)
+    end
+end
+
 -- Computes what evaluate.lua has visited, see `reduced` there, in the order of
 -- reduce_text.lua.
-function host.reduce(sig, roots, desc, axes, layout, version, leaves, numbers)
+function host.reduce(sig, roots, desc, axes, layout, outputs, leaves, numbers)
     sig.on_host = sig.on_host or compile(roots)
-    local type, memory, length = desc.type, {}, desc.scheme == 'rows' and order.block or order.run
-    local from, round = roots[1].type, bound.on_host['to_' .. desc.type.computed]
+    local memory = {}
     for k = 1, #layout.leaves do
         local own = leaves[k].version
         memory[k] = own and bound.address(own.cell, own.type.name) or false
     end
-    local out, op = bound.address(version.cell, type.name), combine[desc.name]
-    local is_truth = type == types.bool
-    local function join(a, b) return is_truth and op(a, b) or not is_truth and round(op(a, b)) end
-    local read = from == types.half and bound.on_host.half
     for result = 0, axes.results - 1 do
-        local values = values_of(sig, from, result, axes, layout, memory, numbers)
-        for k = 0, axes.count - 1 do
-            local value = values[k]
-            if read then value = read(value) end
-            if from == types.bool and not is_truth then value = value and 1 or 0 end
-            if not is_truth then value = round(value) end
-            values[k] = value
-        end
-        for block = 0, axes.blocks - 1 do
-            local low = block * length
-            local at = desc.scheme == 'rows' and result * axes.blocks + block
+        local values = values_of(sig, roots[1].type, result, axes, layout, memory, numbers)
+        local function place(block)
+            return desc.scheme == 'rows' and result * axes.blocks + block
                 or block * axes.results + result
-            out[at] = reduced(values, low, math.min(low + length, axes.count), desc.scheme, join)
+        end
+        for k, reduction in ipairs(desc.reductions) do
+            reduce_by(values, reduction, roots[1].type, axes, desc.scheme,
+                bound.address(outputs[k].cell, reduction.type.name), place)
         end
     end
 end

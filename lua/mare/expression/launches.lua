@@ -42,11 +42,12 @@ local function compile(source, plan, name, device, desc)
     local program = device:program(source_of.text(source, 'expression', { math = 'strict' }))
     local launch = program:kernel(name):launch()
     launches.compiled = launches.compiled + 1
-    local memories = #plan.types
+    local outputs = desc.reductions and #desc.reductions or #plan.types
+    local memories = outputs
     for _, leaf in ipairs(plan.leaves) do
         if not leaf.is_number then memories = memories + 1 end
     end
-    return { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu, outputs = #plan.types,
+    return { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu, outputs = outputs,
         numbers_at = memories, sizes_at = memories + #plan.numbers, numbers = #plan.numbers,
         width = text.width(plan), units = device.info.compute_units, n = -1 }
 end
@@ -83,10 +84,10 @@ function launches.strided(sig, roots, device, rank, is_wide)
     return found
 end
 
--- Returns the kernel of a reduction. desc: see reduce_text.of
+-- Returns the kernel of a reduction. desc: see reduce_text.of; its key tells its reductions
 function launches.reduction(sig, roots, device, desc)
-    local kept = under(under(sig, desc.name, launches.by_device), device)
-    kept = under(under(under(under(kept, desc.is_wide), desc.type), desc.scheme), desc.kept)
+    local kept = under(under(sig, desc.key, launches.by_device), device)
+    kept = under(under(under(kept, desc.is_wide), desc.scheme), desc.kept)
     local found = kept[desc.reduced]
     if not found then
         desc.is_cpu = device.info.kind == 'cpu'

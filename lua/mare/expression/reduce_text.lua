@@ -8,8 +8,10 @@
 --     'columns'  runs of 64 elements one after the other, each result by one
 --                work-item: where the last axis stays, or there are no more than 64
 --
--- and then the results of the blocks, or runs, in the same way.
+-- and then the results of the blocks, or runs, in the same way. Several reductions of
+-- the same values are one kernel, which gives the names of each its number.
 
+local tables = require 'bindings.tables'
 local text = require 'mare.expression.text'
 local tree = require 'mare.expression.tree'
 local types = require 'mare.expression.types'
@@ -26,10 +28,10 @@ local combinations = {
     sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<', greatest = '>',
 }
 
--- Writes the function that combines two values. A NaN stays.
-local function write_combine(w, name, type)
+-- Writes the function that combines two values of reduction k. A NaN stays.
+local function write_combine(w, k, name, type)
     local written = tree.written(type)
-    w:open(('MR_FN %s combine(%s a, %s b)'):format(written, written, written), { 'a', 'b' })
+    w:open(('MR_FN %s combine%d(%s a, %s b)'):format(written, k, written, written), { 'a', 'b' })
     if name == 'least' or name == 'greatest' then
         if type.kind == 2 then w:line 'if (a != a) return a;' end
         w:line('return %sb %s a ? b : a;', type.kind == 2 and 'b != b || ' or '',
@@ -38,6 +40,13 @@ local function write_combine(w, name, type)
         w:line('return %s;', combinations[name])
     end
     w:close()
+end
+
+-- Writes a line for each reduction, where @ is its number and T its type.
+local function each(w, desc, line)
+    for k, reduction in ipairs(desc.reductions) do
+        w:line('%s', (line:gsub('@', k):gsub('%f[%w]T%f[%W]', tree.written(reduction.type))))
+    end
 end
 
 -- ---- elements ----
@@ -60,25 +69,27 @@ local function write_places(w, count, index, name, size, from)
     w:line('%s %s%d = %s;', index, name, count, count > 1 and name .. '_rest' or from)
 end
 
--- Writes the lines that declare `value`, element number `number` along the reduced
--- axes, converted to the type of the result.
+-- Writes the lines that declare value1, ...: element number `number` along the reduced
+-- axes, converted to the types of the results.
 local function write_element(w, plan, desc, index, number)
     write_places(w, desc.reduced, index, 'j', 'r', number)
     local places = {}
     for k in ipairs(plan.leaves) do places[k] = place(k, desc.kept, desc.reduced) end
     text.write_operands(w, plan, places)
-    local from, to = plan.types[1], desc.type
-    if from == types.bool and to == types.bool then
-        w:line 'int value = y1;'
-    else
-        w:line('%s value = (%s)y1;', tree.written(to), tree.written(to))
+    for k, reduction in ipairs(desc.reductions) do
+        if plan.types[1] == types.bool and reduction.type == types.bool then
+            w:line('int value%d = y1;', k)
+        else
+            local written = tree.written(reduction.type)
+            w:line('%s value%d = (%s)y1;', written, k, written)
+        end
     end
 end
 
 -- ---- kernels ----
 
 local function arguments_of(plan, desc, index)
-    local list = text.arguments(plan, { desc.type })
+    local list = text.arguments(plan, tables.column(desc.reductions, 'type'))
     list[#list + 1] = index .. ' results'
     list[#list + 1] = index .. ' count'
     list[#list + 1] = index .. ' blocks'
@@ -92,56 +103,60 @@ local function arguments_of(plan, desc, index)
     return list
 end
 
+-- Stores the results of all reductions, which are in `name` and a number.
+local function write_results(w, desc, name, at)
+    for k, reduction in ipairs(desc.reductions) do
+        w:line('%s z%d = %s;', tree.written(reduction.type), k, (name:gsub('@', k)))
+        text.write_store(w, reduction.type, 'out' .. k, at, 'z' .. k)
+    end
+end
+
 local function write_rows_on_gpu(w, plan, desc, index)
-    local written = tree.written(desc.type)
-    w:line('MR_LOCAL %s lanes[%d];', written, reduce_text.lanes)
+    each(w, desc, ('MR_LOCAL T lanes@[%d];'):format(reduce_text.lanes))
     w:line('int me = mr_lid_x(), n = count - first < %d ? (int)(count - first) : %d;',
         reduce_text.block, reduce_text.block)
     w:open(('for (int l = me; l < %d && l < n; l += %d)'):format(reduce_text.lanes, group))
-    w:line('%s all = 0;', written)
+    each(w, desc, 'T all@ = 0;')
     w:open(('for (int k = l; k < n; k += %d)'):format(reduce_text.lanes))
     write_element(w, plan, desc, index, '(first + k)')
-    w:line 'all = k == l ? value : combine(all, value);'
+    each(w, desc, 'all@ = k == l ? value@ : combine@(all@, value@);')
     w:close()
-    w:line 'lanes[l] = all;'
+    each(w, desc, 'lanes@[l] = all@;')
     w:close()
     w:line 'MR_BARRIER();'
     w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
     w:open(('for (int l = me; l < step && l + step < n; l += %d)'):format(group))
-    w:line 'lanes[l] = combine(lanes[l], lanes[l + step]);'
+    each(w, desc, 'lanes@[l] = combine@(lanes@[l], lanes@[l + step]);')
     w:close()
     w:line 'MR_BARRIER();'
     w:close()
     w:open 'if (me == 0)'
-    w:line('%s y1 = lanes[0];', written)
-    text.write_store(w, desc.type, 'out1', 'result * blocks + block', 'y1')
+    write_results(w, desc, 'lanes@[0]', 'result * blocks + block')
     w:close()
 end
 
 local function write_rows_on_cpu(w, plan, desc, index)
-    local written = tree.written(desc.type)
-    w:line('%s lanes[%d];', written, reduce_text.lanes)
+    each(w, desc, ('T lanes@[%d];'):format(reduce_text.lanes))
     w:line('int n = count - first < %d ? (int)(count - first) : %d;', reduce_text.block,
         reduce_text.block)
     w:line('int wide = n < %d ? n : %d;', reduce_text.lanes, reduce_text.lanes)
     w:open 'MR_LANES(l, wide)'
     write_element(w, plan, desc, index, '(first + l)')
-    w:line 'lanes[l] = value;'
+    each(w, desc, 'lanes@[l] = value@;')
     w:close()
     w:open(('for (int k = %d; k < n; k += %d)'):format(reduce_text.lanes, reduce_text.lanes))
     w:line('int rest = n - k < %d ? n - k : %d;', reduce_text.lanes, reduce_text.lanes)
     w:open 'MR_LANES(l, rest)'
     write_element(w, plan, desc, index, '(first + k + l)')
-    w:line 'lanes[l] = combine(lanes[l], value);'
+    each(w, desc, 'lanes@[l] = combine@(lanes@[l], value@);')
     w:close()
     w:close()
     w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
     w:open 'for (int l = 0; l < step && l + step < n; ++l)'
-    w:line 'lanes[l] = combine(lanes[l], lanes[l + step]);'
+    each(w, desc, 'lanes@[l] = combine@(lanes@[l], lanes@[l + step]);')
     w:close()
     w:close()
-    w:line('%s y1 = lanes[0];', written)
-    text.write_store(w, desc.type, 'out1', 'result * blocks + block', 'y1')
+    write_results(w, desc, 'lanes@[0]', 'result * blocks + block')
 end
 
 -- Global size: a group, or on a CPU a work-item, for each block of each result.
@@ -156,51 +171,53 @@ end
 
 -- Global size: the results along x, on a CPU 256 of them for each work-item; the
 -- runs along y.
+local function write_columns_on_cpu(w, plan, desc, index)
+    w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, abreast)
+    w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', abreast, abreast)
+    each(w, desc, ('T all@[%d];'):format(abreast))
+    w:open(('for (%s k = first; k < stop; ++k)'):format(index))
+    w:open 'MR_LANES(l, wide)'
+    write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
+    write_element(w, plan, desc, index, 'k')
+    each(w, desc, 'all@[l] = k == first ? value@ : combine@(all@[l], value@);')
+    w:close()
+    w:close()
+    w:open 'MR_LANES(l, wide)'
+    write_results(w, desc, 'all@[l]', 'block * results + begin + l')
+    w:close()
+end
+
+local function write_columns_on_gpu(w, plan, desc, index)
+    w:line('%s result = mr_gid_x();', index)
+    w:open 'if (result < results)'
+    write_places(w, desc.kept, index, 'i', 'n', 'result')
+    each(w, desc, 'T all@ = 0;')
+    w:open(('for (%s k = first; k < stop; ++k)'):format(index))
+    write_element(w, plan, desc, index, 'k')
+    each(w, desc, 'all@ = k == first ? value@ : combine@(all@, value@);')
+    w:close()
+    write_results(w, desc, 'all@', 'block * results + result')
+    w:close()
+end
+
 local function write_columns(w, plan, desc, index)
-    local written = tree.written(desc.type)
     local limit = ('first + %d < count ? first + %d : count'):format(reduce_text.run,
         reduce_text.run)
     w:open(('for (%s block = mr_gid_y(); block < blocks; '
         .. 'block += mr_groups_y() * mr_group_size_y())'):format(index))
     w:line('%s first = block * %d;', index, reduce_text.run)
     w:line('%s stop = %s;', index, limit)
-    if desc.is_cpu then
-        w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, abreast)
-        w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', abreast, abreast)
-        w:line('%s all[%d];', written, abreast)
-        w:open(('for (%s k = first; k < stop; ++k)'):format(index))
-        w:open 'MR_LANES(l, wide)'
-        write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
-        write_element(w, plan, desc, index, 'k')
-        w:line 'all[l] = k == first ? value : combine(all[l], value);'
-        w:close()
-        w:close()
-        w:open 'MR_LANES(l, wide)'
-        w:line('%s y1 = all[l];', written)
-        text.write_store(w, desc.type, 'out1', 'block * results + begin + l', 'y1')
-        w:close()
-    else
-        w:line('%s result = mr_gid_x();', index)
-        w:open 'if (result < results)'
-        write_places(w, desc.kept, index, 'i', 'n', 'result')
-        w:line('%s all = 0;', written)
-        w:open(('for (%s k = first; k < stop; ++k)'):format(index))
-        write_element(w, plan, desc, index, 'k')
-        w:line 'all = k == first ? value : combine(all, value);'
-        w:close()
-        w:line('%s y1 = all;', written)
-        text.write_store(w, desc.type, 'out1', 'block * results + result', 'y1')
-        w:close()
-    end
+    local write = desc.is_cpu and write_columns_on_cpu or write_columns_on_gpu
+    write(w, plan, desc, index)
     w:close()
 end
 
--- Returns the text of a kernel `reduce`. desc: name, a key of `combinations`; type
--- of the result; scheme; kept, reduced: how many axes; is_cpu; is_wide
+-- Returns the text of a kernel `reduce`. desc: reductions, { name, a key of `combinations`;
+-- type of the result } each; scheme; kept, reduced: how many axes; is_cpu; is_wide
 function reduce_text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
     text.write_function(w, plan)
-    write_combine(w, desc.name, desc.type)
+    for k, one in ipairs(desc.reductions) do write_combine(w, k, one.name, one.type) end
     w:line ''
     w:line 'MR_KERNEL'
     w:open(('void reduce(%s)'):format(table.concat(arguments_of(plan, desc, index), ', ')))

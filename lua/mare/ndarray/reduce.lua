@@ -48,56 +48,87 @@ end
 
 -- ---- passes ----
 
--- Reduces a node once, to `blocks` values for each result. Returns a leaf of the
--- shape { results, blocks } or, of columns, { blocks, results }.
-local function pass(node, name, type, kept, reduced)
+-- What tells kernels of reductions apart.
+local function key_of(reductions)
+    local list = {}
+    for k, one in ipairs(reductions) do list[k] = one.name .. ' ' .. one.type.name end
+    return table.concat(list, ' ')
+end
+
+-- Reduces a node once, to `blocks` values of each result by each. Returns a held leaf
+-- for each reduction, of the shape { results, blocks } or, of columns, { blocks, results }.
+local function pass(node, reductions, kept, reduced)
     local shape = node.shape
     local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
     local is_row = kept[#kept] ~= shape.rank and count > order.run or #kept == 0
     local blocks = math.ceil(count / (is_row and order.block or order.run))
-    local version = memory.new(node.device, type, results * blocks)
-    evaluate.reduced(node, { name = name, type = type, scheme = is_row and 'rows' or 'columns' },
+    local versions, leaves = {}, {}
+    for k, reduction in ipairs(reductions) do
+        versions[k] = memory.new(node.device, reduction.type, results * blocks)
+    end
+    evaluate.reduced(node, { reductions = reductions, key = key_of(reductions),
+        scheme = is_row and 'rows' or 'columns' },
         { kept = kept, reduced = reduced, results = results, count = count, blocks = blocks },
-        version)
+        versions)
     local sizes = is_row and { results, blocks } or { blocks, results }
-    return nodes.leaf(version, type, shapes.of(sizes, 2), 0, false), blocks, is_row
+    for k, version in ipairs(versions) do
+        leaves[k] = nodes.leaf(version, version.type, shapes.of(sizes, 2), 0, false)
+        leaves[k].refs = 1
+    end
+    return leaves, blocks, is_row
 end
 
--- Returns a leaf of the shape { results } that holds the reduced values.
-local function reduced_leaf(node, name, type, kept, reduced)
-    local leaf, blocks, is_row = pass(node, name, type, kept, reduced)
-    leaf.refs = 1
-    while blocks > 1 do
-        local next_one
-        local last = is_row and 2 or 1
-        next_one, blocks, is_row = pass(leaf, name, type, { 3 - last }, { last })
-        next_one.refs = 1
-        nodes.release(leaf)
-        leaf = next_one
+-- Returns held leaves of the shape { results } that hold the reduced values.
+local function reduced_leaves(node, reductions, kept, reduced)
+    local leaves, all_blocks, all_rows = pass(node, reductions, kept, reduced)
+    for k, leaf in ipairs(leaves) do
+        local blocks, is_row = all_blocks, all_rows
+        while blocks > 1 do
+            local last, next_leaves = is_row and 2 or 1
+            next_leaves, blocks, is_row = pass(leaf, { reductions[k] }, { 3 - last }, { last })
+            nodes.release(leaf)
+            leaf = next_leaves[1]
+        end
+        leaves[k] = leaf
     end
-    return leaf
+    return leaves
 end
 
 -- What a reduction of no elements gives.
 local of_none = { sum = 0, product = 1, any = 0, all = 1 }
 
--- Returns the handle of a reduced array. node: held, and given up here; keep:
--- whether the reduced axes stay, with one element
-local function reduced_array(what, node, name, type, options)
+-- Returns the handles of reduced arrays, one for each reduction. node: held, and given up here;
+-- options.keep: whether the reduced axes stay, with one element
+local function reduced_arrays(what, node, reductions, options)
     local kept, reduced = split(node.shape, options.axis, what)
     local shape = options.keep and kept_shape(node.shape, reduced) or shape_of(node.shape, kept)
-    local is_none = shape_of(node.shape, reduced).count == 0
-    if is_none and not of_none[name] then
-        errors.argument('%s: the shape is %s: there is no %s of no elements', what,
-            tostring(node.shape), what)
-    elseif is_none or shape.count == 0 then
-        return array.drop(node,
-            array.of(array.filled(node.device, type, shape, of_none[name] or 0)))
+    local is_none, made = shape_of(node.shape, reduced).count == 0, {}
+    if is_none or shape.count == 0 then
+        for k, reduction in ipairs(reductions) do
+            if is_none and (reduction.is_extreme or not of_none[reduction.name]) then
+                errors.argument('%s: the shape is %s: there is no %s of no elements', what,
+                    tostring(node.shape), reduction.name)
+            end
+            local value = of_none[reduction.name] or 0
+            made[k] = array.of(array.filled(node.device, reduction.type, shape, value))
+        end
+        return array.drop(node, made)
     end
-    local leaf = reduced_leaf(node, name, type, kept, reduced)
-    local made = nodes.leaf(leaf.version, type, shape, 0, false)
-    nodes.release(leaf)
-    return array.drop(node, array.of(made))
+    for k, leaf in ipairs(reduced_leaves(node, reductions, kept, reduced)) do
+        made[k] = array.of(nodes.leaf(leaf.version, leaf.type, shape, 0, false))
+        nodes.release(leaf)
+    end
+    return array.drop(node, made)
+end
+
+local function reduced_array(what, node, name, type, options)
+    return reduced_arrays(what, node, { { name = name, type = type } }, options)[1]
+end
+
+-- Returns the reduction that finds the least or the greatest elements of a type.
+local function extreme_of(name, own)
+    if own == types.bool then name = name == 'least' and 'all' or 'any' end
+    return { name = name, type = own == types.half and types.float or own, is_extreme = true }
 end
 
 -- ---- sums ----
@@ -162,6 +193,10 @@ function Array:mean(options)
         return (Array.sum(self, { axis = options.axis, keep = options.keep, type = wide }) / count)
             :to 'float'
     end
+    if type == types.half and not options.type then
+        return (Array.sum(self, { axis = options.axis, keep = options.keep, type = 'float' })
+            / count):to 'half'
+    end
     return Array.sum(self, options) / count
 end
 
@@ -198,8 +233,8 @@ local function extreme(self, what, name, given)
     local options = options_of(what, given)
     local node = array.hold(self, what)
     check_real(what, node)
-    local type = node.type == types.half and types.float or node.type
-    return reduced_array(what, node, name, type, options):to(node.type.name)
+    local own = node.type
+    return reduced_arrays(what, node, { extreme_of(name, own) }, options)[1]:to(own.name)
 end
 
 -- Returns the least element, or the least along axes; NaN if one is NaN.
@@ -238,6 +273,49 @@ function Array:argmin(options) return place(self, 'argmin', 'least', options) en
 
 -- Returns the number, from 0, of the first of the greatest elements; see argmin.
 function Array:argmax(options) return place(self, 'argmax', 'greatest', options) end
+
+-- ---- several at once ----
+
+local at_once = { sum = 'sum', mean = 'sum', prod = 'product', min = 'least', max = 'greatest' }
+
+-- Returns the reduction of a reduction that a name stands for, and the type of its result.
+local function reduction_of(name, own)
+    local type, result = sum_types(own)
+    if name == 'min' or name == 'max' then return extreme_of(at_once[name], own), own end
+    if name == 'mean' and own.kind < 2 then
+        type, result = types.double, types.float
+    end
+    return { name = at_once[name], type = type }, result
+end
+
+local most_at_once = 4        -- whose lanes fit in the local memory of a group
+
+-- Returns several reductions of the same elements by one kernel, which reads them once: of
+-- sum, mean, prod, min and max, at most four. Options: axis, keep; see sum.
+--     local low, high, mean = a:reduce({ 'min', 'max', 'mean' }, { axis = 0 })
+function Array:reduce(names, options)
+    options = errors.fields('reduce', options or {}, { axis = 'any', keep = 'boolean' })
+    errors.wanted('reduce', 'table', names)
+    if #names < 1 or #names > most_at_once then
+        errors.argument('reduce: %d reductions: one to %d are wanted', #names, most_at_once)
+    end
+    local own, reductions, results = array.node(self).type, {}, {}
+    for k, name in ipairs(names) do
+        if not at_once[name] then
+            errors.argument("reduce: '%s' (allowed: max, mean, min, prod, sum)", tostring(name))
+        end
+        reductions[k], results[k] = reduction_of(name, own)
+    end
+    local node = array.hold(self, 'reduce')
+    check_real('reduce', node)
+    local count = count_of(self, options, 'reduce')
+    local made = reduced_arrays('reduce', node, reductions, options)
+    for k, name in ipairs(names) do
+        if name == 'mean' then made[k] = made[k] / count end
+        made[k] = made[k]:to(results[k].name)
+    end
+    return unpack(made)
+end
 
 -- ---- truth values ----
 

@@ -93,8 +93,13 @@ static uint32_t limit_of(const mare_launch *launch) {
     return kernel && kernel < device ? kernel : device;
 }
 
-/* Rows of 32 suit lockstep hardware and its memory; a CPU runs a group as a loop along x, the
- * longer the better. */
+/* A CPU runs a group as a loop along x, the longer the better. Its compiler makes a kernel anew for
+ * each size of group (PoCL), so that there are three. */
+static uint32_t group_on_cpu(uint32_t global) {
+    return global > 128 ? 256 : global > 4 ? 32 : 4;
+}
+
+/* Rows of 32 suit lockstep hardware and its memory. */
 static void choose_group(const mare_launch *launch, const uint32_t global[3], uint32_t group[3]) {
     static const uint32_t choices[3][3] = { { 256, 1, 1 }, { 32, 8, 1 }, { 32, 4, 2 } };
     const mare_device_info *info = &launch->device->info;
@@ -104,10 +109,12 @@ static void choose_group(const mare_launch *launch, const uint32_t global[3], ui
         return;
     }
     int dimensions = global[2] > 1 ? 3 : global[1] > 1 ? 2 : 1;
-    if (info->kind == MARE_DEVICE_CPU) dimensions = 1;
-    memcpy(group, choices[dimensions - 1], sizeof choices[0]);
+    bool is_cpu = info->kind == MARE_DEVICE_CPU;
+    memcpy(group, choices[is_cpu ? 0 : dimensions - 1], sizeof choices[0]);
+    if (is_cpu) group[0] = group_on_cpu(global[0]);
     for (int d = 0; d < 3; d++)
-        while (group[d] > info->max_group[d] || (group[d] > 1 && group[d] / 2 >= global[d]))
+        while (group[d] > info->max_group[d] ||
+               (!is_cpu && group[d] > 1 && group[d] / 2 >= global[d]))
             group[d] /= 2;
     for (int d = 2; d >= 0; d--)
         while (group[0] * group[1] * group[2] > limit_of(launch) && group[d] > 1) group[d] /= 2;

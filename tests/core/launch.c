@@ -257,8 +257,10 @@ static void chooses_groups(void) {
     chooses(MARE_DEVICE_GPU, 64, line, (uint32_t[3]){ 64, 1, 1 });
     chooses(MARE_DEVICE_GPU, 64, plane, (uint32_t[3]){ 32, 2, 1 });
     chooses(MARE_DEVICE_GPU, 16, box, (uint32_t[3]){ 16, 1, 1 });
-    chooses(MARE_DEVICE_CPU, 4096, plane, (uint32_t[3]){ 128, 1, 1 });
-    chooses(MARE_DEVICE_CPU, 4096, box, (uint32_t[3]){ 64, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, line, (uint32_t[3]){ 256, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, plane, (uint32_t[3]){ 32, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, box, (uint32_t[3]){ 32, 1, 1 });
+    chooses(MARE_DEVICE_CPU, 4096, small, (uint32_t[3]){ 4, 1, 1 });
     chooses(MARE_DEVICE_CPU, 1, line, (uint32_t[3]){ 1, 1, 1 });
 }
 

@@ -89,7 +89,8 @@ describe('a run that goes on from a checkpoint', function()
         { 'kelvin_helmholtz', nx = 48, ny = 32, scheme = 'lax_friedrichs', precision = 'double' },
         { 'rayleigh_taylor', nx = 24, ny = 48, limiter = 'superbee', flux = 'hll' },
         { 'shock_bubble', nx = 64, ny = 32 },
-        { 'double_mach', nx = 64, ny = 16 },
+        -- Its sides are tables to the end of the run.
+        { 'double_mach', nx = 64, ny = 16, t_end = 0.2 },
         { 'sod', nx = 64, ny = 8 },
         { 'bump', nx = 32, scheme = 'waf' },
         { 'bump', nx = 32, scheme = 'kurganov_petrova_rk3' },
@@ -105,11 +106,11 @@ describe('a run that goes on from a checkpoint', function()
         return all
     end
 
-    for k, desc in ipairs(sample(runs, 3)) do
+    for k, desc in ipairs(sample(runs, 2)) do
         it('equals one that was not stopped: ' .. desc[1] .. ' ' .. k, function()
             local function go(values)
                 for key, value in pairs(desc) do
-                    if key ~= 1 then values[key] = value end
+                    if key ~= 1 then values[key] = values[key] or value end
                 end
                 values.every_steps, values.t_end = 5, values.t_end or 100
                 values.variables = desc[1] == 'bump' and 'eta,speed' or 'p,vorticity,schlieren'
@@ -118,7 +119,7 @@ describe('a run that goes on from a checkpoint', function()
             local whole = go { steps = 30, out = folder .. '/whole.nc' }
             local expected, fields = data_of(folder .. '/whole.nc'), state(whole)
             -- Neither is a time of outputs; the second cuts the last steps to hit it.
-            for n, t_end in ipairs { 100, 0.43 * whole.now.t } do
+            for n, t_end in ipairs { desc.t_end or 100, 0.43 * whole.now.t } do
                 local out, ck = folder .. '/' .. n .. '.nc', folder .. '/' .. n .. '.ck'
                 local first = go { steps = n == 1 and 13 or nil, t_end = t_end, out = out,
                     checkpoint = ck }
@@ -139,7 +140,7 @@ describe('a run that goes on from a checkpoint', function()
 
     -- Schemes with their own ways to keep a state between steps, under a wind and beside a sea that
     -- change at times of their own.
-    local schemes = sample({ 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' }, 2)
+    local schemes = sample({ 'linear', 'nonlinear', 'cdklm', 'kurganov_petrova' }, 1)
     for k, scheme in ipairs(schemes) do
         it('equals one that was not stopped: the ocean by ' .. scheme, function()
             local function go(options)
@@ -272,13 +273,13 @@ describe('a run that goes on from a checkpoint', function()
         local status, text = status_of(command('kelvin_helmholtz', { ['wall-limit'] = '1h' }))
         assert.equal(2, status)
         assert.truthy(text:find('--wall-limit wants --checkpoint FILE', 1, true), text)
-        local values = { nx = 64, ny = 32, ['t-end'] = 1e6, ['wall-limit'] = '1.5s',
+        local values = { nx = 64, ny = 32, ['t-end'] = 1e6, ['wall-limit'] = '0.5s',
             checkpoint = folder .. '/run.ck', image = folder .. '/p.png',
             out = folder .. '/run.nc' }
         local started = system.now()
         status, text = status_of(command('kelvin_helmholtz', values))
         assert.equal(3, status, text)
-        assert.is_true(system.now() - started < 5)
+        assert.is_true(system.now() - started < 60)
         fails.says(text, '--restart', 'run.ck', 'time')
         assert.truthy(checkpoint.newest(folder .. '/run.ck'))
         assert.truthy(listing():find 'run%.nc%.%x+%-%x+%.%d+%-%d+%.part')
@@ -291,7 +292,7 @@ describe('outputs', function()
             title = 'two files', grid = mare.grid { nx = 16, ny = 8, x = { 0, 2 }, y = { 0, 1 } },
             scheme = mare.euler { gamma = 1.4 }, boundaries = 'outflow',
             initial = function(x, y) return 1 + 0.1 * x, 0.1 * y, 0, 1 end,
-            options = { t_end = 0.5, quiet = true, device = device, precision = 'double',
+            options = { t_end = 0.5, quiet = true, device = device, precision = 'float',
                 out = folder .. '/all.nc', every = 0.1, decompose = { 2, 1 } },
             outputs = {
                 { path = folder .. '/part.nc', times = { 0.25, 0.05 }, variables = { 'rho', 'u' },
@@ -386,7 +387,7 @@ describe('outputs', function()
 
     it('tell what was computed, not what was asked for', function()
         local function recorded(values)
-            values.nx, values.ny, values.t_end, values.out = 16, 16, 0.01, folder .. '/run.nc'
+            values.nx, values.ny, values.steps, values.out = 16, 16, 0, folder .. '/run.nc'
             run('kelvin_helmholtz', values)
             local file = netcdf.open(values.out)
             local a = file:attributes()
@@ -581,20 +582,30 @@ describe('a run that is killed', function()
 
     for signal, name in pairs { [1] = 'SIGHUP', [2] = 'Ctrl-C', [15] = 'SIGTERM' } do
         it('by ' .. name .. ' takes a checkpoint first', function()
-            local values = { nx = 64, ny = 32, ['t-end'] = 1e6, checkpoint = folder .. '/run.ck',
-                out = folder .. '/run.nc', image = folder .. '/p.png' }
+            spit(folder .. '/self.lua', ([[
+                local ffi, mare = require 'ffi', require 'mare'
+                ffi.cdef 'int kill(int pid, int signal);'
+                mare.run {
+                    title = 'self', scheme = mare.euler {}, boundaries = 'periodic',
+                    grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } },
+                    initial = function() return 1, 0, 0, 1 end,
+                    at = { { 0.1, function()
+                        ffi.C.kill(require('bindings.system').process(), %d)
+                    end } },
+                    options = mare.options { mare.options.simulation },
+                }]]):format(signal))
             -- Whatever the suite itself was told to ignore, as nohup does with SIGHUP.
-            local stop = 'timeout --foreground -s %d %g env --default-signal=HUP %s '
-            local pipe = io.popen((stop .. '2>&1; echo status $?'):format(signal, 3,
-                command('kelvin_helmholtz', values)))
-            local text = pipe:read '*a'
-            pipe:close()
+            local function interrupted(values)
+                values['t-end'] = 1e6
+                return status_of('env --default-signal=HUP,INT '
+                    .. command(folder .. '/self.lua', values))
+            end
+            local values = { checkpoint = folder .. '/run.ck', out = folder .. '/run.nc' }
+            local text = select(2, interrupted(values))
             assert.truthy(text:find('interrupted at t = .*goes on'), text)
-            assert.is_true(checkpoint.newest(values.checkpoint).header.steps > 0)
-            values.checkpoint, values.out = nil, folder .. '/gone/run.nc'
+            assert.is_true(checkpoint.newest(values.checkpoint).header.t >= 0.1)
             lfs.mkdir(folder .. '/gone')
-            os.execute((stop .. '2> %s/log'):format(signal, 2,
-                command('kelvin_helmholtz', values), folder))
+            assert.not_equal(0, (interrupted { out = folder .. '/gone/run.nc' }))
             assert.is_true(lfs.rmdir(folder .. '/gone'))
         end)
     end
@@ -735,7 +746,7 @@ describe('a disk that fails', function()
 
     it('for checkpoints only lets the run go on', function()
         mount '200k'
-        local values = { nx = 64, ny = 64, ['t-end'] = 0.2, every = 0.1, out = folder .. '/run.nc',
+        local values = { nx = 64, ny = 64, ['t-end'] = 0.2, every = 0.05, out = folder .. '/run.nc',
             checkpoint = tiny .. '/run.ck', ['checkpoint-every'] = 0.05, keep = 3,
             image = folder .. '/p.png' }
         local status, text = status_of(command('kelvin_helmholtz', values))

@@ -7,6 +7,7 @@ local files = require 'bindings.files'
 local launch = require 'tests.ranks.launch'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
+local sample = require 'tests.sample'
 local system = require 'bindings.system'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
@@ -100,6 +101,10 @@ teardown(function() os.execute('rm -r ' .. folder) end)
 local small = 'kelvin_helmholtz --nx 48 --ny 40 '
 local flow = small .. '--every 0.05 --series-every 0.03 --variables p,vorticity --gauges 0.3,0.4 '
 
+local launchers, going_on = {}, {}
+launch.each(function(launcher) launchers[#launchers + 1] = launcher end)
+for _, launcher in ipairs(sample(launchers, 1)) do going_on[launcher] = true end
+
 launch.each(function(launcher)
     describe(launcher, function()
         it('writes the files of one process', function()
@@ -115,7 +120,7 @@ launch.each(function(launcher)
             assert.equal(0, os.execute('! ls ' .. folder .. ' | grep -q part'))
         end)
 
-        it('goes on from a checkpoint on another number of ranks', function()
+        if going_on[launcher] then it('goes on from a checkpoint on another number', function()
             local one = flow .. '--image none --checkpoint @c.ck --restart latest --out @c.nc '
                 .. '--series @cs.nc '
             good(nil, 1, flow .. '--image none --t-end 0.15 --out @a.nc --series @as.nc')
@@ -128,7 +133,7 @@ launch.each(function(launcher)
             assert.same(what_is_in '@a.nc', what_is_in '@c.nc')
             assert.same(what_is_in '@as.nc', what_is_in '@cs.nc')
             os.execute('rm ' .. in_folder '@c.*')
-        end)
+        end) end
 
         it('stops at its limit of time on all', function()
             local text, status = run(launcher, 2, small .. '--image none --t-end 100 '
@@ -172,11 +177,11 @@ describe('over ranks', function()
         good(nil, 1, one .. '--out @whole.nc')
         local kept = one .. '--out @k.nc --checkpoint @k.ck --checkpoint-every 0.02 '
             .. '--restart latest '
-        for rank = 0, 2 do
+        for _, rank in ipairs(sample({ 0, 1, 2 }, 1)) do
             local start = system.now()
             local text, status = run(launcher, 3, kept .. '--lost ' .. rank)
             assert.not_equal(0, status, text)
-            assert.is_true(system.now() - start < 20)       -- with the start, on a busy machine
+            assert.is_true(system.now() - start < 50)       -- launch.lua kills after 60
             assert.is_nil(files.size(in_folder '@k.nc'))
             good(launcher, 2, kept)
             assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')

@@ -4,6 +4,8 @@
 local host = require 'bindings.host'
 local lfs = require 'lfs'
 local mare = require 'mare'
+local sample = require 'tests.sample'
+local tables = require 'bindings.tables'
 
 require 'tests.share'()
 
@@ -159,7 +161,8 @@ describe('sod', function()
     -- Runge-Kutta reaches (0.0041, 0.0041, 0.0081, 0.101, 0.303), times 1.2 for toro5 (0.0232)
     local recorded = { sod = 2.2889918e-3, toro1 = 2.348187e-3, toro2 = 2.402129e-3,
         toro3 = 6.0526378e-2, toro4 = 0.18278001, toro5 = 2.4514641e-2 }
-    for test, error in pairs(recorded) do
+    for _, test in ipairs(sample(tables.keys(recorded), 3)) do
+        local error = recorded[test]
         it(test .. ' is near the exact solution, along both axes alike', function()
             local values = { test = test, nx = 200, precision = 'double' }
             local along_x = run('sod', values)

@@ -131,10 +131,10 @@ end
 
 describe('ocean, a vortex:', function()
     for _, name in ipairs(sample({ 'cdklm', 'kurganov_petrova' }, 1)) do
-        for kind, drift in pairs { steady = 0, drifting = 0.5 } do
+        for _, kind in ipairs(sample({ 'steady', 'drifting' }, 1)) do
             it(('order of %s, %s'):format(name, kind), function()
                 local order = orders(('ocean/vortex/%s/%s'):format(name, kind), { 48, 96 },
-                    function(n) return vortex(n, name, drift) end)
+                    function(n) return vortex(n, name, kind == 'drifting' and 0.5 or 0) end)
                 support.show('order', order)
                 support.at_least(1.95, order, 'order')
             end)

@@ -92,7 +92,7 @@ local limits = {
 }
 
 describe('a pulse', function()
-    for n, case in ipairs(sample(cases, 2)) do
+    for n, case in ipairs(sample(cases, 1)) do
         local axis, side = case[1], case[2]
         local function leaves(limit, open, most)
             it(('leaves by a %s in the %s, %s'):format(open.kind, side, limit[1]), function()
@@ -173,7 +173,7 @@ describe('a tide', function()
     local mouth = { { name = 'M2', amplitude = amplitude, phase = 0 } }
 
     -- Measured, of the amplitude at the mouth: 4.9e-6 (cdklm), 4.1e-6 (linear); below, 9.4e-4.
-    for n, case in ipairs(sample(cases, 2)) do
+    for n, case in ipairs(sample(cases, 1)) do
         local axis, side, scheme = case[1], case[2], n % 2 == 0 and 'cdklm' or 'linear'
         it('comes in by its elevation in the ' .. side .. ', ' .. scheme, function()
             local sim, from = tidal_channel(axis, side,

@@ -7,10 +7,11 @@ local host = require 'bindings.host'
 local json = require 'dkjson'
 local mare = require 'mare'
 local results = require 'mare.tune.results'
+local sample = require 'tests.sample'
 local trial = require 'tests.scenarios.trial'
 
 local folder = host.root .. '/tests/lua/tuning/'
-local seeds, share, near = 10, 0.15, 1.02
+local seeds, share, near = sample(10, 4), 0.15, 1.02
 
 local function median(values)
     table.sort(values)

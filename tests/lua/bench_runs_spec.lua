@@ -9,7 +9,7 @@ local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or '
 
 -- The words of each; a list where it measures one of several things.
 local words = {
-    device = '', engine = '', memory = '', start = '', table1 = '4',
+    device = '', engine = '', memory = '', start = '', table1 = '4', arrays = '', transforms = '',
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=', flops = 'euler_hll',

@@ -2,10 +2,13 @@
 -- is refused by name, before it is taken for a state.
 
 local checkpoint = require 'mare.files.checkpoint'
+local exchange = require 'mare.array.exchange'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
+local identity = require 'mare.run.identity'
 local info = require 'mare.launcher.info'
 local mare = require 'mare'
+local restart = require 'mare.run.restart'
 local trial = require 'tests.scenarios.trial'
 
 local folder, path
@@ -31,7 +34,7 @@ end
 -- Writes the checkpoint again with a changed header and so many bytes of its state.
 local function rewrite(change, bytes)
     local found = assert(checkpoint.read(path))
-    local data = ffi.new('char[?]', found.bytes)
+    local data = ffi.new('char[?]', math.max(found.bytes, bytes or 0))
     ffi.copy(data, found.state, found.bytes)
     if change then change(found.header) end
     checkpoint.write(path, 1, found.header, data, bytes or found.bytes)
@@ -59,6 +62,28 @@ describe('a checkpoint', function()
         end
         assert.matches('a.ck: its state has 64 bytes, the grid wants 3840',
             refusal(run, { restart = path, t_end = 0.03 }))
+    end)
+
+    it('with half of a state of two levels is refused before there is a simulation', function()
+        local desc = {
+            grid = mare.grid { nx = 6, ny = 5, x = { 0, 6 }, y = { 0, 5 }, halo = 1 },
+            scheme = mare.ocean { scheme = 'nonlinear', depth = 10 },
+            options = { restart = path, precision = 'double' },
+        }
+        desc.boundaries = exchange.boundaries('periodic', desc.scheme)
+        local level = 8 * (6 + 2) * (5 + 2) * 3
+        local function rewrite_as(bytes)
+            rewrite(function(h) h.identity, h.levels = identity.of(desc), 2 end, bytes)
+        end
+        rewrite_as(2 * level)
+        assert.truthy(info.lines(path))
+        assert.equal(2 * level, restart.find(desc).bytes)
+        for _, bytes in ipairs { level, 2 * level - 8, 2 * level + 8 } do
+            rewrite_as(bytes)
+            for _, reader in ipairs { info.lines, function() restart.find(desc) end } do
+                fails.says(refusal(reader, path), 'a.ck', tostring(bytes), tostring(2 * level))
+            end
+        end
     end)
 
     it('is told of where its header says nothing of the grid', function()

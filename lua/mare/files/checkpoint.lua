@@ -32,6 +32,7 @@ local header_rule = {
     version = words, commit = optional(words), device = words, title = optional(words),
     run_id = words, identity = list(list(words, 2)), t = number, steps = whole, dt = number,
     rate = number, cfl = number, last = optional(number), t_end = optional(number),
+    levels = optional(whole),
     state = optional({}),
     series = optional { shape = words, rows = words, accounts = optional(words) },
     analyses = optional(list({})),
@@ -72,6 +73,26 @@ function checkpoint.write(path, keep, header, data, size)
         temporary:discard()
         error(failure, 0)
     end
+end
+
+local element = { float = 4, double = 8 }
+
+-- Returns the bytes of a state of so many levels with its ghost cells, filled up to 8; nil where
+-- `identity`, of a header, does not tell the grid, the precision and the unknowns.
+function checkpoint.state_bytes(identity, levels)
+    local known = {}
+    for _, entry in ipairs(identity) do known[entry[1]] = entry[2] end
+    local g = literal.decode(known['the grid'] or '')
+    local equations = literal.decode(known['the equations'] or '')
+    local unknowns = type(equations) == 'table' and equations[1]
+    local size = element[known['the precision']]
+    if not (type(g) == 'table' and type(unknowns) == 'table' and size) then return nil end
+    local nx, ny, halo = g[1], g[2], g[5]
+    if not (type(nx) == 'number' and type(ny) == 'number' and type(halo) == 'number') then
+        return nil
+    end
+    local bytes = (nx + 2 * halo) * (ny + 2 * halo) * #unknowns * levels * size
+    return math.ceil(bytes / 8) * 8
 end
 
 local line_bytes = 100          -- the first line has fewer

@@ -139,33 +139,14 @@ local function place_line(h)
     return text
 end
 
-local number_bytes = { float = 4, double = 8 }
-
--- Returns the bytes of one level of the state, with its ghost cells, as the header has the grid,
--- the precision and the unknowns; nil where it does not tell.
-local function level_bytes(header)
-    local known = {}
-    for _, entry in ipairs(header.identity) do known[entry[1]] = entry[2] end
-    local g = literal.decode(known['the grid'] or '')
-    local equations = literal.decode(known['the equations'] or '')
-    local unknowns = type(equations) == 'table' and equations[1]
-    local size = number_bytes[known['the precision']]
-    if not (type(g) == 'table' and type(unknowns) == 'table' and size) then return nil end
-    local nx, ny, halo = g[1], g[2], g[5]
-    if not (type(nx) == 'number' and type(ny) == 'number' and type(halo) == 'number') then
-        return nil
-    end
-    return (nx + 2 * halo) * (ny + 2 * halo) * #unknowns * size
-end
-
--- Raises where the state is not that of the grid, though the checksum is right. Whole levels are
--- filled up to 8 bytes; what analyses have gathered follows.
+-- Raises where the state is not that of the grid, though the checksum is right. What analyses have
+-- gathered follows it.
 local function check_state(path, found)
-    local level, bytes = level_bytes(found.header), found.bytes
-    local has_more = #(found.header.analyses or {}) > 0
-    if level and (bytes < level or bytes % level >= 8 and not has_more) then
-        error(('%s: its state has %.0f bytes, each level of the grid has %.0f'):format(path,
-            found.bytes, level), 0)
+    local h, bytes = found.header, found.bytes
+    local wanted = checkpoint.state_bytes(h.identity, h.levels or 1)
+    local is_any = #(h.analyses or {}) > 0 or not h.levels      -- Mare wrote no levels before
+    if wanted and (bytes < wanted or bytes > wanted and not is_any) then
+        error(('%s: its state has %.0f bytes, the grid wants %.0f'):format(path, bytes, wanted), 0)
     end
 end
 

@@ -40,8 +40,8 @@ local function new_simulation(desc, devices, found, particles)
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
         particles = particles,
-        restart = h and { state = found.state, bytes = found.bytes, path = found.path, t = h.t,
-            steps = h.steps, rate = h.rate, last = h.last },
+        restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
+            last = h.last },
     }
     if found then restart.load_analyses(desc, sim, found) end
     return sim

@@ -16,6 +16,35 @@ local restart = {}
 local Saver = {}
 Saver.__index = Saver
 
+-- How many levels of the state the next step of a scheme depends on.
+local function levels(scheme)
+    return scheme.levels and #scheme.levels(0) or 1
+end
+
+-- Returns where each analysis lies behind the state, in bytes, and the bytes of all.
+local function places(desc)
+    local list, at = {}, checkpoint.state_bytes(identity.of(desc), levels(desc.scheme))
+    for k, analysis in ipairs(desc.analyses or {}) do
+        list[k], at = at, at + analysis:saved_bytes(desc.grid)
+    end
+    return list, at
+end
+
+-- Raises where a checkpoint does not hold what the run wants to go on with.
+local function check_state(found, desc)
+    local list, bytes = places(desc)
+    local kept = found.header.analyses or {}
+    if #kept > #list then
+        errors.usage('%s: the run to be continued had analyses: %d, not %d', found.path, #kept,
+            #list)
+    elseif #kept < #list then
+        errors.usage('%s: has no sums of an analysis', found.path)
+    elseif found.bytes ~= bytes then
+        errors.usage('%s: its state has %.0f bytes, the grid wants %.0f', found.path, found.bytes,
+            bytes)
+    end
+end
+
 -- Returns what is not the same in the run of a checkpoint, its name and in words; nil where all is.
 local function difference_to(found, desc)
     local before = found.header.identity
@@ -64,6 +93,7 @@ function restart.find(desc)
     end
     local what, difference = difference_to(found, desc)
     if what then errors.usage('%s is of another run: %s: %s', found.path, what, difference) end
+    check_state(found, desc)
     for key, value in pairs(found.header.state or {}) do (desc.state or {})[key] = value end
     return found
 end
@@ -127,9 +157,9 @@ local function header(self, sim)
         version = device.version, commit = device.commit,
         device = sim.devices[1].name .. ' ' .. sim.devices[1].info.model,
         title = self.desc.title, identity = identity.of(self.desc), t = clock.t,
-        steps = clock.steps,
-        dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
-        state = self.desc.state, t_end = self.ended and self.desc.options.t_end,
+        steps = clock.steps, dt = clock.dt, rate = clock.rate, cfl = clock.cfl, last = clock.last,
+        state = self.desc.state, levels = levels(self.desc.scheme),
+        t_end = self.ended and self.desc.options.t_end,
         series = self.series and self.series:save(), analyses = self.kept,
     }
     if particles then list[particles.name] = particles:save() end
@@ -151,22 +181,11 @@ local function settle(self, wait)
     return failure
 end
 
-local element = { float = 4, double = 8 }
-
--- Returns where each analysis lies in the state, in bytes, and the bytes of all.
-local function places(desc, sim)
-    local list, at = {}, math.ceil(sim:saved_count() * element[sim.precision] / 8) * 8
-    for k, analysis in ipairs(desc.analyses or {}) do
-        list[k], at = at, at + analysis:saved_bytes(sim.grid)
-    end
-    return list, at
-end
-
 -- Copies the fields, and what analyses have gathered, to the host of rank 0.
 local function fill(self, sim)
-    local list, bytes = places(self.desc, sim)
+    local list, bytes = places(self.desc)
     self.memory = self.memory or here.rank == 0 and sim.fields:host {
-        count = bytes / element[sim.precision], label = 'checkpoint' } or nil
+        count = bytes / sim.fields.element, label = 'checkpoint' } or nil
     sim:save(self.memory)
     local data = self.memory and worker.pointer('char', worker.address(self.memory.data))
     self.kept = {}
@@ -177,19 +196,9 @@ end
 
 -- Gives analyses of a run what they had gathered at the checkpoint that it goes on from.
 function restart.load_analyses(desc, sim, found)
-    local list, bytes = places(desc, sim)
-    local kept = found.header.analyses or {}
-    if #kept > #list then
-        errors.usage('%s: the run to be continued had analyses: %d, not %d', found.path,
-            #kept, #list)
-    end
-    if found.bytes ~= bytes and #kept == #list then
-        errors.usage('%s: its state has %.0f bytes, the grid wants %.0f', found.path, found.bytes,
-            bytes)
-    end
+    local list = places(desc)
     for k, analysis in ipairs(desc.analyses or {}) do
-        if not kept[k] then errors.usage('%s: has no sums of an analysis', found.path) end
-        analysis:load(sim, found.state + list[k], kept[k])
+        analysis:load(sim, found.state + list[k], found.header.analyses[k])
     end
 end
 

@@ -325,13 +325,8 @@ function Simulation:save(host)
     end
 end
 
--- Loads the state and the clock of a checkpoint: { state = what save() gave, t, steps, rate, and of
--- a file also its path and the bytes of the state }
+-- Loads the state and the clock of a checkpoint: { state = what save() gave, t, steps, rate }
 function Simulation:load(at)
-    local wanted = self:saved_count() * state.bytes[self.precision]
-    if at.bytes and at.bytes < wanted then
-        errors.usage('%s: its state has %.0f bytes, the grid wants %.0f', at.path, at.bytes, wanted)
-    end
     for k, which in ipairs(levels(self, at.steps)) do
         self.fields:load(at.state, which, (k - 1) * self.fields:saved_count())
         if k == 1 then self.fields:spread(which) end

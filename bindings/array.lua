@@ -11,7 +11,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local device_of = require 'bindings.device'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local kernel = require 'bindings.kernel'
 local memory = require 'bindings.memory'
 local signal = require 'bindings.signal'
@@ -286,7 +286,7 @@ end
 -- The type and the number of elements of cdata, host memory or a host array.
 function M.elements(data, what)
     if memory.is_host(data) then return data.type, data.count, data.data end
-    if type(data) ~= 'cdata' and not (type(data) == 'userdata' and host.array) then
+    if type(data) ~= 'cdata' and not (type(data) == 'userdata' and home.array) then
         errors.argument('%s: cdata or host memory is wanted, not %s', what, type(data))
     end
     local type_name, count = memory.elements(data)

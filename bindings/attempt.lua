@@ -5,7 +5,7 @@
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local launch = require 'bindings.mpi_launch'
 local lock = require 'bindings.lock'
 local signal = require 'bindings.signal'
@@ -57,7 +57,7 @@ local function wait_for(process)
 end
 
 local function can_copy()
-    return host.launcher and host.hold and not host.embedded and not launch.find()
+    return home.launcher and home.hold and not home.embedded and not launch.find()
 end
 
 local not_its_fault = { [0] = true, [SIGHUP] = true, [SIGINT] = true, [SIGALRM] = true,
@@ -67,12 +67,12 @@ local not_its_fault = { [0] = true, [SIGHUP] = true, [SIGINT] = true, [SIGALRM] 
 -- that is not known.
 function M.fault(f)
     if not can_copy() then return nil end
-    local held = host.hold(true)        -- no hook may raise in the copy
+    local held = home.hold(true)        -- no hook may raise in the copy
     local process = C.fork()
     if process == 0 then run_copy(f) end
     local number = process > 0 and wait_for(process) or 0
-    host.hold(held)
-    if number > 0 and host.interrupted() then errors.interrupt() end
+    home.hold(held)
+    if number > 0 and home.interrupted() then errors.interrupt() end
     if not_its_fault[number] then return nil end
     if number == SIGXCPU then return ('takes more than %d s'):format(M.limit) end
     return ('crashes (signal %d)'):format(number)

@@ -15,7 +15,7 @@ ffi.cdef [[
     int accept4(int fd, void *address, unsigned *length, int flags);
     int connect(int fd, const void *address, unsigned length);
     int getsockname(int fd, void *address, unsigned *length);
-    int getaddrinfo(const char *host, const char *service, const void *hints, void *out);
+    int getaddrinfo(const char *node, const char *service, const void *hints, void *out);
     void freeaddrinfo(void *list);
     int poll(struct mare_poll *list, unsigned long count, int milliseconds);
     long send(int fd, const void *data, size_t size, int flags);
@@ -54,11 +54,11 @@ function M.listen(is_local)
 end
 
 -- Returns the addresses of a machine; of this one without a name.
-local function addresses(host)
-    if not host then return { LOOPBACK } end
+local function addresses(machine)
+    if not machine then return { LOOPBACK } end
     local out, list = ffi.new 'struct mare_found *[1]', {}
     local hints = ffi.new('struct mare_found', 0, AF_INET, SOCK_STREAM)
-    if C.getaddrinfo(host, nil, hints, out) ~= 0 then return {} end
+    if C.getaddrinfo(machine, nil, hints, out) ~= 0 then return {} end
     local found = out[0]
     while found ~= nil do
         list[#list + 1] = bit.bswap(found.address.ip)
@@ -69,8 +69,8 @@ local function addresses(host)
 end
 
 -- Returns a connection to a port of a machine, nil if there is none; it begins with a text.
-function M.connect(host, port, token)
-    for _, ip in ipairs(addresses(host)) do
+function M.connect(machine, port, token)
+    for _, ip in ipairs(addresses(machine)) do
         local fd = C.socket(AF_INET, SOCK_STREAM + CLOEXEC, 0)
         if fd >= 0 and C.connect(fd, address_of(ip, port), 16) == 0 then
             C.send(fd, token, #token, MSG_NOSIGNAL)

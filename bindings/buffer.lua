@@ -10,7 +10,7 @@ local handle = require 'bindings.handle'
 local memory = require 'bindings.memory'
 local signal = require 'bindings.signal'
 local stream = require 'bindings.stream'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local C, check, whole = mare.C, mare.check, handle.whole
 local class = handle.class('buffer', 'mare_buffer', C.mare_buffer_release)
@@ -77,7 +77,7 @@ function buffer:view(offset, count)
     })
 end
 
-local part_fields = { offset = 'number', count = 'number', stream = 'any' }
+local range_fields = { offset = 'number', count = 'number', stream = 'any' }
 local download_fields = { offset = 'number', count = 'number', stream = 'any', into = 'any' }
 local copy_fields = { offset = 'number', src_offset = 'number', count = 'number', stream = 'any' }
 local none = {}
@@ -104,10 +104,10 @@ local function transfer_now(what, s, transfer, ...)
         errors.argument('%s: %s is recording a plan, for which cdata or host memory is wanted',
                         what, tostring(s))
     end
-    local held = host.hold(true)
+    local held = home.hold(true)
     local status = transfer(...)
     if status == 0 then status = C.mare_stream_wait(s.handle) end
-    host.hold(held)
+    home.hold(held)
     check(status)
     anchors.settle(s.key)
 end
@@ -128,7 +128,7 @@ end
 -- count is given.
 function buffer:upload(src, options)
     local what = 'buffer:upload'
-    options = errors.fields(what, options or none, part_fields)
+    options = errors.fields(what, options or none, range_fields)
     local s = stream.handle(options.stream, what)
     local temporary = type(src) == 'table' and not memory.is_host(src)
     if temporary then src = memory.from_table(what, src, self.type) end
@@ -209,13 +209,13 @@ end
 
 -- The elements as a Lua array, which begins at 1; options: { offset =, count = }.
 function buffer:totable(options)
-    return self:download(errors.fields('buffer:totable', options or none, part_fields)):totable()
+    return self:download(errors.fields('buffer:totable', options or none, range_fields)):totable()
 end
 
 -- Sets elements to a number: all, or { offset =, count =, stream = }.
 function buffer:fill(value, options)
     local what = 'buffer:fill'
-    options = errors.fields(what, options or none, part_fields)
+    options = errors.fields(what, options or none, range_fields)
     local offset, size = span(self, what, options)
     if value == nil then errors.argument('%s: a number is wanted', what) end
     local pattern = memory.from_table(what, { value }, self.type)

@@ -86,8 +86,8 @@ end
 
 -- Where the font may be: with Mare itself, or where Debian and others put it.
 function cairo.font_files()
-    local host = package.loaded['bindings.host']
-    local root = type(host) == 'table' and host.root or '.'
+    local home = package.loaded['bindings.home']
+    local root = type(home) == 'table' and home.root or '.'
     local name = 'DejaVuSans.ttf'
     return { root .. '/fonts/' .. name, root .. '/share/fonts/' .. name,
         '/usr/share/fonts/truetype/dejavu/' .. name, '/usr/share/fonts/dejavu-sans-fonts/' .. name,

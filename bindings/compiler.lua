@@ -8,12 +8,12 @@
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mare = require 'bindings.ffi'
 local system = require 'bindings.system'
 
 local C = mare.C
-local hold = host.hold or function() end        -- of a worker: nothing interrupts it
+local hold = home.hold or function() end        -- of a worker: nothing interrupts it
 local M = { hear = function() end, was_left = false }       -- was_left: by an interrupt
 
 local look = 50                     -- milliseconds between two looks
@@ -53,7 +53,7 @@ local function tell()
 end
 
 local function heed()
-    if not host.interrupted() then return end
+    if not home.interrupted() then return end
     M.was_left = true
     errors.interrupt()
 end

@@ -59,7 +59,7 @@ local function read_info(d)
 end
 
 -- In the launcher nobody else uses CUDA on this thread.
-if require('bindings.host').launcher then C.mare_thread_claim(1) end
+if require('bindings.home').launcher then C.mare_thread_claim(1) end
 
 local function complete(self)
     self.info = read_info(self.handle)

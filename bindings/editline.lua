@@ -5,13 +5,13 @@
 --     editor:read '> '        -- a line; or nil and 'interrupted' (Ctrl-C), 'signal' or 'end'
 --     editor:remember(text)   -- for the up arrow
 --
--- libedit calls back into Lua for each key. An error must not fly through its frames, so signals
--- are only noted meanwhile, and Ctrl-C and Ctrl-Z are keys like others. Between two reads the
--- terminal is as the user left it.
+-- libedit calls back into Lua for each key. An error must not fly through its stack frames, so
+-- signals are only noted meanwhile, and Ctrl-C and Ctrl-Z are keys like others. Between two reads
+-- the terminal is as the user left it.
 
 local ffi = require 'ffi'
 local foreign = require 'bindings.foreign'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local terminal = require 'bindings.terminal'
 
 ffi.cdef [[
@@ -72,7 +72,7 @@ local function any_byte(self)
         local n = C.read(0, byte, 1)
         if n == 1 then return byte[0] end
         if n == 0 or ffi.errno() ~= EINTR then return nil end
-        local came, by_key = host.interrupted(true)
+        local came, by_key = home.interrupted(true)
         if by_key then return CTRL_C end
         if came then
             self.ended = true
@@ -135,11 +135,11 @@ function M.columns(words, width)
     local across = math.max(1, math.floor(width / widest))
     local down = math.ceil(math.min(#words, listed_words) / across)
     for row = 1, down do
-        local parts = {}
+        local padded = {}
         for k = row, math.min(#words, listed_words), down do
-            parts[#parts + 1] = words[k] .. (' '):rep(widest - #words[k])
+            padded[#padded + 1] = words[k] .. (' '):rep(widest - #words[k])
         end
-        lines[row] = (table.concat(parts):gsub('%s+$', ''))
+        lines[row] = (table.concat(padded):gsub('%s+$', ''))
     end
     if #words > listed_words then
         lines[#lines + 1] = ('... and %d more'):format(#words - listed_words)
@@ -253,10 +253,10 @@ function Editor:read(prompt)
     self.prompt = ffi.new('char[?]', #prompt + 1, prompt)
     self.cancelled = false
     io.stdout:flush()
-    host.hold(true)
-    host.interrupted(true)      -- of a line that is over
+    home.hold(true)
+    home.interrupted(true)      -- of a line that is over
     local text = E.el_gets(self.el, count)
-    host.hold(false)
+    home.hold(false)
     if self.cancelled or text == nil or count[0] <= 0 then io.stdout:write '\n' end
     if self.cancelled then return nil, 'interrupted' end
     if self.ended then return nil, 'signal' end

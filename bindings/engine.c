@@ -2,9 +2,9 @@
  *
  * An interrupt is a flag that a hook looks at every few thousand VM instructions. LuaJIT tests no
  * hooks in machine code and knows no other way in without a signal, so that scripts are not
- * compiled unless the host wants it; Mare's own modules are, and their loops ask for interrupts. A
- * script that catches the error of an interrupt gets the next one at the next instruction, until it
- * has ended.
+ * compiled unless the embedding program wants it; Mare's own modules are, and their loops ask for
+ * interrupts. A script that catches the error of an interrupt gets the next one at the next
+ * instruction, until it has ended.
  */
 #include "engine.h"
 
@@ -68,8 +68,8 @@ static void count_memory(mare_engine *engine) {
 
 /* ---- interrupts ---- */
 
-static void look_for_interrupt(lua_State *L, lua_Debug *frame) {
-    (void)frame;
+static void look_for_interrupt(lua_State *L, lua_Debug *where) {
+    (void)where;
     mare_engine *engine = engine_of(L);
     if (!atomic_load_explicit(&engine->interrupted, memory_order_relaxed) || engine->held) return;
     if (engine->patience > 0) {
@@ -82,8 +82,8 @@ static void look_for_interrupt(lua_State *L, lua_Debug *frame) {
     lua_error(L);
 }
 
-/* host.interrupted(): whether to stop. Who asks is given time to do it in order. */
-static int host_interrupted(lua_State *L) {
+/* home.interrupted(): whether to stop. Who asks is given time to do it in order. */
+static int home_interrupted(lua_State *L) {
     mare_engine *engine = engine_of(L);
     bool answer = atomic_load(&engine->interrupted);
     if (answer && engine->patience == 0) engine->patience = PATIENCE;
@@ -91,14 +91,14 @@ static int host_interrupted(lua_State *L) {
     return 1;
 }
 
-/* host.is_stopping(): whether an interrupt has begun to raise errors. */
-static int host_is_stopping(lua_State *L) {
+/* home.is_stopping(): whether an interrupt has begun to raise errors. */
+static int home_is_stopping(lua_State *L) {
     lua_pushboolean(L, engine_of(L)->stopping);
     return 1;
 }
 
-/* host.hold(on): until it is off the hook raises nothing. Returns what it was. */
-static int host_hold(lua_State *L) {
+/* home.hold(on): until it is off the hook raises nothing. Returns what it was. */
+static int home_hold(lua_State *L) {
     mare_engine *engine = engine_of(L);
     bool held = engine->held;
     engine->held = lua_toboolean(L, 1);
@@ -284,14 +284,14 @@ static void add_function(lua_State *L, const char *name, lua_CFunction f) {
     lua_setfield(L, -2, name);
 }
 
-static void fill_host(lua_State *L, const mare_engine *engine) {
-    add_function(L, "interrupted", host_interrupted);
-    add_function(L, "is_stopping", host_is_stopping);
-    add_function(L, "hold", host_hold);
-    add_function(L, "write", engine_host_write);
-    add_function(L, "log", engine_host_log);
-    add_function(L, "tell", engine_host_tell);
-    add_function(L, "array", engine_host_array);
+static void fill_home(lua_State *L, const mare_engine *engine) {
+    add_function(L, "interrupted", home_interrupted);
+    add_function(L, "is_stopping", home_is_stopping);
+    add_function(L, "hold", home_hold);
+    add_function(L, "write", engine_home_write);
+    add_function(L, "log", engine_home_log);
+    add_function(L, "tell", engine_home_tell);
+    add_function(L, "array", engine_home_array);
     lua_getglobal(L, "xpcall");
     lua_setfield(L, -2, "call");
     lua_pushboolean(L, 1);
@@ -314,7 +314,7 @@ static bool is_old(lua_State *L) {
     return old;
 }
 
-/* lua/mare/launcher/embed.lua returns a function(host) -> environment of scripts, functions */
+/* lua/mare/launcher/embed.lua returns a function(home) -> environment of scripts, functions */
 static int start_state(lua_State *L) {
     start *s = lua_touserdata(L, 1);
     mare_engine *engine = s->engine;
@@ -334,7 +334,7 @@ static int start_state(lua_State *L) {
         lua_setfield(L, -2, "path");
     }
     mare_home_push(L, s->desc->root);
-    fill_host(L, engine);
+    fill_home(L, engine);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "mare.launcher.embed");
     lua_call(L, 1, 1);

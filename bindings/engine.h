@@ -74,10 +74,10 @@ void engine_push_value(lua_State *L, mare_engine *engine, const mare_value *valu
 /* Reads the value at `index`; memory made for it is anchored in the table at `anchor`. */
 void engine_read_value(lua_State *L, int index, int anchor, mare_value *out);
 void engine_open_arrays(lua_State *L);
-/* host.array(value): address, bytes, type of an array of the host; nothing of anything else */
-int engine_host_array(lua_State *L);
+/* home.array(value): address, bytes, type of an array of C; nothing of anything else */
+int engine_home_array(lua_State *L);
 void engine_end_loans(lua_State *L, mare_engine *engine);
-/* Before anything is done with values of the host. */
+/* Before anything is done with values of C. */
 mare_status engine_check_values(const char *call, const mare_value *values, uint64_t count);
 /* The array on top, if it is one, is on loan until `name` is lent anew; nil ends the loan. */
 void engine_lend(lua_State *L, mare_engine *engine, const char *name);
@@ -85,15 +85,15 @@ void engine_lend(lua_State *L, mare_engine *engine, const char *name);
 /* engine_log.c */
 void engine_log_open(mare_engine *engine);
 void engine_log_close(mare_engine *engine);
-/* host.write(level, text): a piece of text, in lines or not; host.log(name, text): a line */
-int engine_host_write(lua_State *L);
-int engine_host_log(lua_State *L);
+/* home.write(level, text): a piece of text, in lines or not; home.log(name, text): a line */
+int engine_home_write(lua_State *L);
+int engine_home_log(lua_State *L);
 void engine_log_flush(mare_engine *engine);
 
-/* engine_event.c: host.tell(kind, names, values, message), an event for the host's listener */
-int engine_host_tell(lua_State *L);
+/* engine_event.c: home.tell(kind, names, values, message), an event for the listener in C */
+int engine_home_tell(lua_State *L);
 
-/* home.c: pushes the table that Lua knows as bindings.host, with what says where Mare lives, and
+/* home.c: pushes the table that Lua knows as bindings.home, with what says where Mare lives, and
  * sets package.path to that. root NULL: found by where the library lies. */
 void mare_home_push(lua_State *L, const char *root);
 

@@ -1,4 +1,4 @@
-/* engine_event.c - the events of an engine for a function of the host. embed.lua makes each flat,
+/* engine_event.c - the events of an engine for a function of C. embed.lua makes each flat,
  * two lists of names and of plain values, which Lua keeps alive until the function has returned.
  */
 #include "engine.h"
@@ -27,7 +27,7 @@ static void read_field(lua_State *L, int index, mare_event_field *out) {
     lua_pop(L, 2);
 }
 
-int engine_host_tell(lua_State *L) {
+int engine_home_tell(lua_State *L) {
     mare_engine *engine = engine_of(L);
     const char *kind = luaL_checkstring(L, 1), *message = lua_tostring(L, 4);
     const size_t count = lua_objlen(L, 2);

@@ -1,5 +1,5 @@
-/* engine_log.c - the log of an engine: pieces of text become lines, which the host's function takes
- * at once or which wait in a ring until the host asks. The oldest go first when nobody does. */
+/* engine_log.c - the log of an engine: pieces of text become lines, which a function of C takes
+ * at once or which wait in a ring until C asks. The oldest go first when nobody does. */
 #include "engine.h"
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ void engine_log_flush(mare_engine *engine) {
         if (engine->queue.partial[level]) put_end(engine, level);
 }
 
-int engine_host_write(lua_State *L) {
+int engine_home_write(lua_State *L) {
     static const char *const names[] = { "print", "warn", NULL };
     uint32_t level = luaL_checkoption(L, 1, NULL, names) ? MARE_LOG_WARN : MARE_LOG_INFO;
     size_t size;
@@ -81,7 +81,7 @@ int engine_host_write(lua_State *L) {
     return 0;
 }
 
-int engine_host_log(lua_State *L) {
+int engine_home_log(lua_State *L) {
     static const char *const names[] = { "off", "error", "warn", "info", "debug", NULL };
     uint32_t level = (uint32_t)luaL_checkoption(L, 1, "info", names);
     size_t size;

@@ -1,5 +1,5 @@
-/* engine_script.c - running scripts, calling their functions, their globals, and functions of the
- * host. Names may lead through tables: "flow.inlet.speed". */
+/* engine_script.c - running scripts, calling their functions, their globals, and functions of C.
+ * Names may lead through tables: "flow.inlet.speed". */
 #include "engine.h"
 
 #include <stdio.h>
@@ -70,7 +70,7 @@ typedef struct request {
     void *context;
 } request;
 
-/* Runs f(L) as a call of the host's. */
+/* Runs f(L) as a call of the embedding program's. */
 static mare_status serve(lua_CFunction f, request *r, const char *call) {
     mare_status status = engine_enter(r->engine, call);
     if (status != MARE_OK) return status;
@@ -98,7 +98,7 @@ static int do_run(lua_State *L) {
         run_chunk(L, r->engine, luaL_loadfilex(L, r->path, "t"));
         return 0;
     }
-    lua_pushfstring(L, "=%s", r->name ? r->name : "host");
+    lua_pushfstring(L, "=%s", r->name ? r->name : "script");
     const char *name = lua_tostring(L, -1);
     run_chunk(L, r->engine, luaL_loadbufferx(L, r->text, strlen(r->text), name, "t"));
     return 0;
@@ -175,26 +175,26 @@ mare_status mare_engine_get(mare_engine *engine, const char *name, mare_value *o
     return status;
 }
 
-/* ---- functions of the host ---- */
+/* ---- functions of C ---- */
 
 typedef struct callee { mare_function *function; void *context; } callee;
 
 enum { RESULTS = 16, ARGUMENTS = 32 };
 
-static int call_host(lua_State *L) {
+static int call_program(lua_State *L) {
     const callee *c = lua_touserdata(L, lua_upvalueindex(1));
     mare_value arguments[ARGUMENTS], results[RESULTS] = { { 0 } };
     int count = lua_gettop(L);
-    if (count > ARGUMENTS) return luaL_error(L, "%d arguments for the host, it takes at most %d",
-                                             count, ARGUMENTS);
+    if (count > ARGUMENTS)
+        return luaL_error(L, "%d arguments for a C function, at most %d fit", count, ARGUMENTS);
     lua_newtable(L);
     for (int i = 0; i < count; i++) engine_read_value(L, i + 1, count + 1, &arguments[i]);
     uint64_t given = 0;
     mare_status status = c->function(c->context, arguments, (uint64_t)count, results, RESULTS,
                                      &given);
     if (status != MARE_OK) return engine_raise(L, status, "%s", mare_error_message());
-    if (given > RESULTS) return luaL_error(L, "the host gives more results than there is room for");
-    if (engine_check_values("the host's function", results, given) != MARE_OK)
+    if (given > RESULTS) return luaL_error(L, "a C function gives more results than fit");
+    if (engine_check_values("the C function", results, given) != MARE_OK)
         return luaL_error(L, "%s", mare_error_message());
     for (uint64_t i = 0; i < given; i++) engine_push_value(L, engine_of(L), &results[i]);
     return (int)given;
@@ -205,7 +205,7 @@ static int do_register(lua_State *L) {
     const char *field = push_owner(L, r->engine, r->name);
     callee *c = lua_newuserdata(L, sizeof *c);
     *c = (callee){ r->function, r->context };
-    lua_pushcclosure(L, call_host, 1);
+    lua_pushcclosure(L, call_program, 1);
     lua_setfield(L, -2, field);
     return 0;
 }

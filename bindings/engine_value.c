@@ -1,4 +1,4 @@
-/* engine_value.c - values between a host and Lua. Memory of the host is a userdata in Lua that
+/* engine_value.c - values between C and Lua. Memory of C is a userdata in Lua that
  * holds where it is and how much: taking it back empties that, so that a script that has kept it
  * gets an error instead of someone else's memory. */
 #include "engine.h"
@@ -12,11 +12,11 @@ static const char array_name[] = "mare.array";
 
 enum { CDATA = 10 };        /* lua_type of LuaJIT's own type */
 
-/* ---- arrays of the host ---- */
+/* ---- arrays of C ---- */
 
 static array *check_array(lua_State *L) {
     array *a = luaL_checkudata(L, 1, array_name);
-    if (!a->data) luaL_error(L, "the host has taken this array back");
+    if (!a->data) luaL_error(L, "the C program has taken this array back");
     return a;
 }
 
@@ -93,7 +93,7 @@ static int array_length(lua_State *L) {
 
 static int array_text(lua_State *L) {
     const array *a = luaL_checkudata(L, 1, array_name);
-    lua_pushfstring(L, "array of the host: %f of %s", (double)a->count,
+    lua_pushfstring(L, "array of C: %f of %s", (double)a->count,
                     mare_type_name((mare_type)a->type));
     return 1;
 }
@@ -118,7 +118,7 @@ static array *to_array(lua_State *L, int index) {
     return same ? a : NULL;
 }
 
-int engine_host_array(lua_State *L) {
+int engine_home_array(lua_State *L) {
     if (!to_array(L, 1)) return 0;
     const array *a = check_array(L);
     lua_pushlightuserdata(L, a->data);

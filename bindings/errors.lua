@@ -1,8 +1,8 @@
 -- errors.lua - how Mare fails in Lua: error tables { status, message, where } whose tostring()
--- reads "script.lua:12: message". `where` is the innermost frame outside Mare's own Lua, so that
--- the position is the user's whatever the depth of the call.
+-- reads "script.lua:12: message". `where` is the innermost stack frame outside Mare's own Lua, so
+-- that the position is the user's whatever the depth of the call.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local M = {}
 
@@ -11,8 +11,8 @@ function Error.__tostring(self)
     return self.where and self.where .. ': ' .. self.message or self.message
 end
 
-local internal = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/',
-                   '@' .. host.root .. '/vendor/' }
+local internal = { '@' .. home.root .. '/bindings/', '@' .. home.root .. '/lua/',
+                   '@' .. home.root .. '/vendor/' }
 
 local function is_internal(info)
     if info.what == 'C' then return true end
@@ -22,8 +22,8 @@ local function is_internal(info)
     return false
 end
 
--- The user's frames, innermost first, as { "script.lua:12", ... }; at most `limit`.
-function M.frames(level, limit)
+-- The user's stack frames, innermost first, as { "script.lua:12", ... }; at most `limit`.
+function M.stack_frames(level, limit)
     local found = {}
     level = level + 1
     local info = debug.getinfo(level, 'Sl')
@@ -39,7 +39,8 @@ end
 
 function M.raise(status, message, ...)
     if select('#', ...) > 0 then message = message:format(...) end
-    error(setmetatable({ status = status, message = message, where = M.frames(2, 1)[1] }, Error), 0)
+    local where = M.stack_frames(2, 1)[1]
+    error(setmetatable({ status = status, message = message, where = where }, Error), 0)
 end
 
 -- Raises a wrong argument of a Lua call.

@@ -4,7 +4,7 @@
 local ffi = require 'ffi'
 require 'bindings.pairs'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local read = require 'bindings.read'
 
 local function declarations(path)
@@ -14,12 +14,12 @@ local function declarations(path)
                    path .. ': no cdef section'))
 end
 
-ffi.cdef(declarations(host.header))
+ffi.cdef(declarations(home.header))
 
-local C = ffi.load(host.library)
+local C = ffi.load(home.library)
 if C.mare_api_version() ~= tonumber(C.MARE_API_VERSION) then
     error(('%s has API version %d, %s declares %d: they belong to different versions of Mare')
-        :format(host.library, C.mare_api_version(), host.header, tonumber(C.MARE_API_VERSION)), 0)
+        :format(home.library, C.mare_api_version(), home.header, tonumber(C.MARE_API_VERSION)), 0)
 end
 
 local M = { C = C, version = ffi.string(C.mare_version()), commit = ffi.string(C.mare_commit()) }
@@ -27,11 +27,11 @@ local M = { C = C, version = ffi.string(C.mare_version()), commit = ffi.string(C
 local log_level, log_line = ffi.new 'uint32_t[1]', ffi.new 'char[512]'
 local log_names = { 'error', 'warn', 'info', 'debug' }
 
--- Hands what core has to say to the host, if the host wants it: host.log(level, text).
+-- Hands what core has to say to the host, if the host wants it: home.log(level, text).
 function M.poll_log()
-    if not host.log then return end
+    if not home.log then return end
     while C.mare_log_next(log_level, log_line, 512) ~= 0 do
-        host.log(log_names[log_level[0]], ffi.string(log_line))
+        home.log(log_names[log_level[0]], ffi.string(log_line))
     end
 end
 

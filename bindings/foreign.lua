@@ -1,5 +1,5 @@
 -- Finds an optional shared library at run time. In a bundle the copy beside libmare.so wins, so
--- that a bundle never mixes with the host's; elsewhere the dynamic linker's search is used.
+-- that a bundle never mixes with the machine's; elsewhere the dynamic linker's search is used.
 --
 -- A library stays loaded as long as the process. LuaJIT would unload it with the state that loaded
 -- it, such as a worker's, and the next worker would load it anew: HDF5 lost 1 MiB each time.
@@ -13,8 +13,8 @@ local LAZY, NOLOAD, NODELETE = 1, 4, 0x1000
 local foreign = {}
 
 local function folders()
-    local host = package.loaded['bindings.host']
-    local beside = type(host) == 'table' and host.library and host.library:match '^(.*/)'
+    local home = package.loaded['bindings.home']
+    local beside = type(home) == 'table' and home.library and home.library:match '^(.*/)'
     return beside and { beside, '' } or { '' }
 end
 

@@ -52,9 +52,9 @@ end
 
 -- Calls back into Lua, which compiled code may not.
 local function encode(self, indices)
-    local parts, number = {}, ffi.new 'int[1]'
+    local blocks, number = {}, ffi.new 'int[1]'
     local write = ffi.cast('gif_write', function(_, data, size)
-        parts[#parts + 1] = ffi.string(data, size)
+        blocks[#blocks + 1] = ffi.string(data, size)
         return size
     end)
     local width, height, map = self.width, self.height, self.map
@@ -72,7 +72,7 @@ local function encode(self, indices)
         local reason = library.GifErrorString(number[0])
         error('giflib: ' .. (reason ~= nil and ffi.string(reason) or 'a frame failed'), 0)
     end
-    return table.concat(parts)
+    return table.concat(blocks)
 end
 jit.off(encode)
 

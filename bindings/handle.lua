@@ -117,8 +117,8 @@ end
 -- Every handle that can be reached from `value` through tables, as the keys of a table.
 local function reach(value)
     local found, waiting = {}, { value }
-    local function add(part)
-        if type(part) == 'table' and not found[part] then waiting[#waiting + 1] = part end
+    local function add(one)
+        if type(one) == 'table' and not found[one] then waiting[#waiting + 1] = one end
     end
     while waiting[1] do
         local next_one = table.remove(waiting)

@@ -1,5 +1,5 @@
 /* home.c - where Mare lives: its Lua, its header and the library that this program has loaded. The
- * launcher and the engine tell Lua by the table bindings.host. */
+ * launcher and the engine tell Lua by the table bindings.home. */
 #include "engine.h"
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;     /* see bindings/lock.lua */
 
-/* host.locked(f, ...): its first result, under the lock of libraries that stand no two threads. In
+/* home.locked(f, ...): its first result, under the lock of libraries that stand no two threads. In
  * Lua the hook of an interrupt, or a full heap, could come between and leave it locked. A call may
  * come inside another one: of a finaliser, where Lua collects before or after the call of C. */
 static int locked(lua_State *L) {
@@ -102,6 +102,6 @@ void mare_home_push(lua_State *L, const char *root) {
     lua_setfield(L, -2, "root");
     lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
     lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "bindings.host");
+    lua_setfield(L, -2, "bindings.home");
     lua_pop(L, 1);
 }

@@ -9,11 +9,11 @@ local C = require('bindings.ffi').C
 
 local M = {}
 local methods = {}
-local parts = setmetatable({}, { __mode = 'k' })    -- { data, type, label } of each
+local contents = setmetatable({}, { __mode = 'k' })    -- { data, type, label } of each
 
 local function refuse(self, key)
-    errors.argument("array '%s': element %s: it has %d, from 0", parts[self].label, tostring(key),
-        self.count)
+    errors.argument("array '%s': element %s: it has %d, from 0", contents[self].label,
+        tostring(key), self.count)
 end
 
 -- LuaJIT compiles x[i] in a loop to comparisons of whole numbers, hence the 32 bits of the
@@ -25,17 +25,17 @@ local function index(self, key, ...)     -- luacheck: no unused args
         if key >= 0 and key < self.count and key % 1 == 0 then return self.address[key] end
         refuse(self, key)
     end
-    if key == 'type' or key == 'label' then return parts[self][key] end
+    if key == 'type' or key == 'label' then return contents[self][key] end
     return methods[key]
 end
 
 local function freeze(self)
     errors.argument("array '%s' is a frozen copy: x:totable() makes a Lua array to change, "
-        .. 'x:pointer() is the C array', parts[self].label)
+        .. 'x:pointer() is the C array', contents[self].label)
 end
 
 local function describe(self)
-    return ("array '%s': %d of %s"):format(parts[self].label, self.count, parts[self].type)
+    return ("array '%s': %d of %s"):format(contents[self].label, self.count, contents[self].type)
 end
 
 local types = {}        -- by the C type of the elements
@@ -52,18 +52,18 @@ end
 -- element type, c_type: C's; label: what messages call it.
 function M.wrap(data, count, type_name, c_type, label)
     local self = type_of(c_type)(data, count)
-    parts[self] = { data = data, type = type_name, label = label }
+    contents[self] = { data = data, type = type_name, label = label }
     return self
 end
 
 -- Whether this is such an array.
 function M.is(value)
-    return type(value) == 'cdata' and parts[value] ~= nil
+    return type(value) == 'cdata' and contents[value] ~= nil
 end
 
 -- The C array, 0-based. It lives as long as what this returns.
 function methods:pointer()
-    return parts[self].data
+    return contents[self].data
 end
 
 local function as_it_is(value) return value end
@@ -73,7 +73,7 @@ local readers = { bool = as_it_is, complex_float = as_it_is, complex_double = as
 -- The elements as a Lua array, which begins at 1: numbers, truth values, complex numbers of
 -- LuaJIT's.
 function methods:totable()
-    local values, read = {}, readers[parts[self].type] or tonumber
+    local values, read = {}, readers[contents[self].type] or tonumber
     for i = 1, self.count do values[i] = read(self.address[i - 1]) end
     return values
 end

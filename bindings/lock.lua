@@ -1,10 +1,10 @@
 -- One lock for libraries that stand no two threads, shared by all states of the process: the
 -- launcher and the engine have it, for a stock LuaJIT the first state makes it; workers get its
--- address with the rest of `host`. Nothing interrupts a worker or a stock LuaJIT; where something
--- does, `host.locked` is a call under the lock that no error can leave locked.
+-- address with the rest of `home`. Nothing interrupts a worker or a stock LuaJIT; where something
+-- does, `home.locked` is a call under the lock that no error can leave locked.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 ffi.cdef [[
     void *calloc(size_t count, size_t size);
@@ -16,8 +16,8 @@ local C = ffi.C
 local mutex_bytes = 128         -- at least; all zero is an unlocked mutex on Linux
 
 -- Never freed: it lives as long as the process.
-host.lock = host.lock or tonumber(ffi.cast('intptr_t', C.calloc(1, mutex_bytes)))
-local mutex = ffi.cast('void *', ffi.cast('intptr_t', host.lock))
+home.lock = home.lock or tonumber(ffi.cast('intptr_t', C.calloc(1, mutex_bytes)))
+local mutex = ffi.cast('void *', ffi.cast('intptr_t', home.lock))
 
 local M = {}
 
@@ -31,7 +31,7 @@ local function finish(errno, ok, result)
     return result
 end
 
-local call = host.locked or function(f, ...)
+local call = home.locked or function(f, ...)
     if depth == 0 then C.pthread_mutex_lock(mutex) end
     depth = depth + 1
     local ok, result = pcall(f, ...)

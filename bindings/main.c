@@ -1,7 +1,7 @@
 /* main.c - the `mare` launcher: one LuaJIT state, Mare's paths, signals and exit status; the rest
  * is lua/mare/launcher/cli.lua.
  *
- * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for host.interrupted(): a run ends
+ * The first Ctrl-C (SIGINT, SIGTERM, SIGHUP) sets a flag for home.interrupted(): a run ends
  * there, with a checkpoint if it takes any; without, it leaves nothing under the names of its
  * files. A script that runs on for GRACE ms without asking gets an error from a hook, and another
  * one, sooner each time, where it catches that and runs on. A third of that time at least passes
@@ -95,8 +95,8 @@ static void end_recording(lua_State *L) {
 }
 
 /* In interpreted code now: keeps LuaJIT out of compiled code until the script has answered. */
-static void stop_script(lua_State *L, lua_Debug *frame) {
-    (void)frame;
+static void stop_script(lua_State *L, lua_Debug *where) {
+    (void)where;
     int64_t now = milliseconds();
     if (!ends_at) {
         ends_at = counted_at + grace > now + grace / 3 ? counted_at + grace : now + grace / 3;
@@ -233,9 +233,9 @@ static void watch_signals(void) {
     sigaction(SIGALRM, &silence, NULL);
 }
 
-/* host.stop_anywhere([lives]): from now on the first signal stops compiled code too, and only after
+/* home.stop_anywhere([lives]): from now on the first signal stops compiled code too, and only after
  * as many unanswered ones the next kills; 1 if not given. */
-static int host_stop_anywhere(lua_State *L) {
+static int home_stop_anywhere(lua_State *L) {
     lives = (int)luaL_optinteger(L, 1, 1);
     luaJIT_profile_start(L, "li1000000000", ignore_sample, NULL);
     setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL); /* its signals come to any thread */
@@ -261,9 +261,9 @@ static void watch_waking(int on) {
     sigaction(SIGCONT, &action, NULL);
 }
 
-/* host.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
+/* home.hold(on): until it is off a signal is only noted. For calls of C code that calls Lua back:
  * an error of the hook must not fly through that. Returns what it was. */
-static int host_hold(lua_State *L) {
+static int home_hold(lua_State *L) {
     int before = held;
     held = lua_toboolean(L, 1);
     watch_waking(held);
@@ -273,7 +273,7 @@ static int host_hold(lua_State *L) {
     return 1;
 }
 
-/* The message handler of host.call: the hook must not end the script's own. */
+/* The message handler of home.call: the hook must not end the script's own. */
 static int handle(lua_State *L) {
     if (interrupted) leave_alone(L);
     lua_pushvalue(L, lua_upvalueindex(1));
@@ -282,8 +282,8 @@ static int handle(lua_State *L) {
     return 1;
 }
 
-/* host.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */
-static int host_call(lua_State *L) {
+/* home.call(f, handler): xpcall(f, handler), after which the hook is off whatever came. */
+static int home_call(lua_State *L) {
     lua_settop(L, 2);
     lua_pushcclosure(L, handle, 1);
     lua_insert(L, 1);
@@ -294,10 +294,10 @@ static int host_call(lua_State *L) {
     return lua_gettop(L);
 }
 
-/* host.interrupted([again]): whether a signal came, and whether it was Ctrl-C; asking answers it,
+/* home.interrupted([again]): whether a signal came, and whether it was Ctrl-C; asking answers it,
  * so that the hook leaves the script alone. With `again` the signal is over and the next one counts
  * as the first. */
-static int host_interrupted(lua_State *L) {
+static int home_interrupted(lua_State *L) {
     int number = interrupted, answer = number != 0;
     if (answer) leave_alone(L);
     if (lua_toboolean(L, 1)) {
@@ -315,17 +315,17 @@ static void add_function(lua_State *L, const char *name, lua_CFunction f) {
     lua_setfield(L, -2, name);
 }
 
-/* Fills bindings.host, which is on top. */
-static void fill_host(lua_State *L) {
+/* Fills bindings.home, which is on top. */
+static void fill_home(lua_State *L) {
     char exe[PATH_MAX] = "";
     if (readlink("/proc/self/exe", exe, sizeof exe - 1) < 0)
         luaL_error(L, "/proc/self/exe: %s", strerror(errno));
     lua_pushstring(L, exe);
     lua_setfield(L, -2, "launcher");
-    add_function(L, "interrupted", host_interrupted);
-    add_function(L, "hold", host_hold);
-    add_function(L, "call", host_call);
-    add_function(L, "stop_anywhere", host_stop_anywhere);
+    add_function(L, "interrupted", home_interrupted);
+    add_function(L, "hold", home_hold);
+    add_function(L, "call", home_call);
+    add_function(L, "stop_anywhere", home_stop_anywhere);
     lua_pushlightuserdata(L, (void *)&interrupted);
     lua_setfield(L, -2, "signal");
     lua_pushlightuserdata(L, (void *)&armed);
@@ -341,7 +341,7 @@ static int run(lua_State *L) {
     luaL_loadstring(L, "");
     nothing = luaL_ref(L, LUA_REGISTRYINDEX);
     mare_home_push(L, NULL);
-    fill_host(L);
+    fill_home(L);
     lua_pop(L, 1);
     lua_getglobal(L, "require");
     lua_pushliteral(L, "mare.launcher.cli");

@@ -1,8 +1,8 @@
-/* mare_engine.h - a Lua engine with all of Mare in it, hosted by a C or C++ program.
+/* mare_engine.h - a Lua engine with all of Mare in it, embedded in a C or C++ program.
  *
  *   mare_engine *engine;
  *   mare_engine_create(NULL, &engine);
- *   mare_engine_run(engine, "function twice(x) return 2 * x end", "host");
+ *   mare_engine_run(engine, "function twice(x) return 2 * x end", "script");
  *   mare_value x = mare_value_number(21), y;
  *   mare_engine_call(engine, "twice", &x, 1);
  *   mare_engine_result(engine, 0, &y);             // y.number == 42
@@ -14,7 +14,7 @@
  *   Threads   An engine belongs to the thread that created it; a call from another one is
  *             MARE_ERROR_ARGUMENT and does nothing. Only mare_engine_interrupt and
  *             mare_engine_log_next may be called from anywhere. Any number of engines may live in
- *             as many threads, or in one. A host function must not call the engine that calls it.
+ *             as many threads, or in one. A C function must not call the engine that calls it.
  *   Manners   Signals, locale, standard streams and environment of the process stay as they are,
  *             and nothing exits: what a script prints goes to the log, os.exit() ends the script.
  *   Strings   Names and texts that go in are copied; what comes out is said to be valid until the
@@ -46,8 +46,8 @@ typedef enum mare_value_kind {
     MARE_VALUE_OTHER                /* a table, a function, ...; data: its tostring() */
 } mare_value_kind;
 
-/* What passes between a host and Lua. An array is the memory of its owner, not a copy: a script
- * reads and writes the host's as a[0] .. a[#a - 1], bounds are checked, and a device's
+/* What passes between C and Lua. An array is the memory of its owner, not a copy: a script
+ * reads and writes that of C as a[0] .. a[#a - 1], bounds are checked, and a device's
  * buffer:upload and :download take it. One given to mare_engine_call is the script's until that
  * call returns, one given to mare_engine_set until the name is set anew; after that a script that
  * has kept it gets an error. A transfer of it that the script queues is waited for, and no plan
@@ -63,16 +63,16 @@ typedef struct mare_value {
 
 /* ---- engines ---- */
 
-/* One Lua state with Mare's modules, and what a host gave it. */
+/* One Lua state with Mare's modules, and what the embedding program gave it. */
 typedef struct mare_engine mare_engine;
 
 /* Takes a line of the log, without its end; it may not call the engine. Runs on its thread. */
 typedef void mare_engine_log(void *context, uint32_t level, const char *text);
 
 enum {
-    /* Scripts see the language, math, string, table, bit, coroutine and what the host gives them:
+    /* Scripts see the language, math, string, table, bit, coroutine and what C gives them:
      * no files, processes, foreign functions or modules. Kernels are native code, so that there is
-     * no `mare` either; scenarios that the host opens are its own affair. */
+     * no `mare` either; scenarios that C opens are its own affair. */
     MARE_ENGINE_SANDBOX = 1,
     /* Scripts run as machine code, which is several times faster; but a loop of theirs that calls
      * nothing of Mare's can then not be interrupted. Mare's own Lua is compiled in any case. */
@@ -116,7 +116,7 @@ mare_status mare_engine_set(mare_engine *engine, const char *name, const mare_va
 /* Reads one, nil where there is none; valid like a result. */
 mare_status mare_engine_get(mare_engine *engine, const char *name, mare_value *out);
 
-/* A function of the host that scripts call. It gives at most `room` results and their number in
+/* A function of C that scripts call. It gives at most `room` results and their number in
  * *count, 0 before; their memory must last until it is called again. To fail it returns
  * mare_error_set(status, message), which the script gets as an error. No exception, longjmp or
  * thread exit may pass through it. */
@@ -140,13 +140,13 @@ uint64_t mare_engine_memory(const mare_engine *engine);
  * what they write to io.stderr MARE_LOG_WARN. */
 int mare_engine_log_next(mare_engine *engine, uint32_t *level, char *text, uint64_t size);
 /* ---- events: what Mare has to say, piece by piece ----
- * Beside lines of the log a host can have events: a kind and fields with names, so that it need not
- * read numbers out of texts. Kinds are "warning", "note", "answer", "log" (level), "start"
+ * Beside lines of the log a program can have events: a kind and fields with names, so that it need
+ * not read numbers out of texts. Kinds are "warning", "note", "answer", "log" (level), "start"
  * (version, title, options.nx, grid.nx, ...), "progress" (percent, t, step, dt, cells_per_second,
  * eta), "interlude", "output" (path, t), "checkpoint" (path, t, step), "rates" (steps, seconds,
  * cells_per_second), "files" (paths.1, ...), "failure" (reason, status, t, step) and "end" (t,
  * step, wall_seconds); lua/mare/base/events.lua has the list. More kinds and fields may come: a
- * host passes over what it does not know.
+ * program passes over what it does not know.
  *
  * Fields are a flat list, sorted by name, of numbers, booleans and strings, which C reads without a
  * parser; a field within a table has both names, as "grid.nx", and lists count from 1. What people
@@ -166,9 +166,8 @@ typedef struct mare_engine_event {
 } mare_engine_event;
 
 /* Takes an event, which is valid until it returns. It runs on the engine's thread, within the
- * call of the host that made the event; it may not call the engine, but for
- * mare_engine_interrupt and mare_engine_log_next. No exception, longjmp or thread exit may pass
- * through it. */
+ * call of C that made the event; it may not call the engine, but for mare_engine_interrupt and
+ * mare_engine_log_next. No exception, longjmp or thread exit may pass through it. */
 typedef void mare_engine_listener(void *context, const mare_engine_event *event);
 
 /* From now on the function hears of all events of the engine; it takes the place of the one before,
@@ -177,11 +176,11 @@ typedef void mare_engine_listener(void *context, const mare_engine_event *event)
 mare_status mare_engine_listen(mare_engine *engine, mare_engine_listener *listener, void *context,
                                double pause);
 
-/* The lua_State, for hosts that speak to it themselves: on its thread, leaving its stack as it was.
- * NULL on another thread. */
+/* The lua_State, for programs that speak to it themselves: on its thread, leaving its stack as it
+ * was. NULL on another thread. */
 void *mare_engine_lua(mare_engine *engine);
 
-/* ---- scenarios, stepped from the host's own loop ---- */
+/* ---- scenarios, stepped from the embedding program's own loop ---- */
 
 /* A simulation that a scenario file has set up. */
 typedef struct mare_scenario mare_scenario;
@@ -220,7 +219,7 @@ mare_status mare_scenario_open(mare_engine *engine, const char *name, const char
 /* NULL is fine. */
 mare_status mare_scenario_close(mare_scenario *scenario);
 /* Takes so many steps, at least 1, of the length that is stable: past the scenario's end too, which
- * is for the host to heed (t and t_end of mare_scenario_read). */
+ * is for the caller to heed (t and t_end of mare_scenario_read). */
 mare_status mare_scenario_step(mare_scenario *scenario, uint64_t steps);
 /* On to model time t exactly, with the output that the options ask for; infinity: the scenario's
  * own end. */
@@ -230,7 +229,7 @@ mare_status mare_scenario_read(mare_scenario *scenario, mare_scenario_progress *
 mare_status mare_scenario_field(mare_scenario *scenario, const char *variable,
                                 mare_scenario_values *out);
 /* Parts count from 0; MARE_ERROR_ARGUMENT past the last one. Valid until the next step, run or
- * close. What the host queues on it must end before that. */
+ * close. What the caller queues on it must end before that. */
 mare_status mare_scenario_state(mare_scenario *scenario, uint32_t part, mare_scenario_part *out);
 
 /* cdef:end */

@@ -5,7 +5,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local host_array = require 'bindings.host_array'
 
 local C = mare.C
@@ -19,7 +19,7 @@ local M = { is_host = class.is }
 -- With what is in use, garbage may take 7/8 of the memory, and by itself 7/16: both a bit less
 -- than core keeps for the next buffers, of a limit that the user set nearly all.
 local most = 2^33
-local part = (os.getenv 'MARE_MEMORY_LIMIT' or '') ~= '' and 7 / 8 or 7 / 16
+local share = (os.getenv 'MARE_MEMORY_LIMIT' or '') ~= '' and 7 / 8 or 7 / 16
 
 -- A CPU wants the next buffer in its caches: temporaries of 64 KiB to 16 MiB took 1.2 to 1.5
 -- times as long where garbage had 1 GiB as where it has 16 MiB. A collection looks at all of
@@ -28,7 +28,7 @@ local nearby, heaps = 2^24, 32
 
 local function credit(device, in_use)
     local memory = device.info.memory > 0 and device.info.memory or 2^31
-    local bytes = math.max(memory / 16, math.min(part * memory, 7 / 8 * memory - in_use, most))
+    local bytes = math.max(memory / 16, math.min(share * memory, 7 / 8 * memory - in_use, most))
     if device.info.kind ~= 'cpu' then return bytes end
     return math.min(bytes, math.max(nearby, heaps * 1024 * collectgarbage 'count'))
 end
@@ -160,7 +160,7 @@ end
 
 -- Memory of the program that embeds Mare: where it is, and how many bytes.
 local function lent(what, data, type_name)
-    local address, size, element = host.array(data)
+    local address, size, element = home.array(data)
     if type_name ~= 'bytes' and element ~= 'bytes' and element ~= type_name then
         errors.argument('%s: the elements are %s, the data are %s', what, type_name, element)
     end
@@ -185,7 +185,7 @@ function M.pointer(what, data, type_name)
         check_type(what, numbers, type_name)
         return numbers, ffi.sizeof(numbers)
     end
-    if type(data) == 'userdata' and host.array and host.array(data) then
+    if type(data) == 'userdata' and home.array and home.array(data) then
         return lent(what, data, type_name)
     end
     if type(data) ~= 'cdata' then

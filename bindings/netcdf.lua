@@ -8,7 +8,7 @@ local attempt = require 'bindings.attempt'
 local files = require 'bindings.files'
 local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lock = require 'bindings.lock'
 
 ffi.cdef [[
@@ -92,7 +92,7 @@ function netcdf.load(names)
     names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
     -- Files are written under names of their own, and may be read meanwhile. The environment of a
     -- program that embeds Mare is its own affair.
-    if not host.embedded then ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0) end
+    if not home.embedded then ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0) end
     raw = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
     C = lock.guard(raw)
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.

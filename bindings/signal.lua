@@ -3,7 +3,7 @@
 -- signal.heed() end` leaves that code, and the interpreter does what is to be done.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mare = require 'bindings.ffi'
 local system = require 'bindings.system'
 
@@ -14,11 +14,11 @@ local function flag(address)
     return address and ffi.cast('volatile int *', address) or ffi.new 'int[1]'
 end
 
--- Of a host without signals: never.
-M.came = flag(host.signal)
+-- Of a home without signals: never.
+M.came = flag(home.signal)
 
 -- Whether waits go through Lua from the start: a session has to stop in a fraction of a second.
-local is_typed = flag(host.typed)
+local is_typed = flag(home.typed)
 
 function M.heed() end
 

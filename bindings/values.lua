@@ -1,5 +1,5 @@
--- values.lua - what a host and Lua hand each other beside numbers and texts: buffers, which both
--- hold, and arrays in memory of Lua, which the host reads where they are.
+-- values.lua - what C and Lua hand each other beside numbers and texts: buffers, which both
+-- hold, and arrays in memory of Lua, which C reads where they are.
 
 local ffi = require 'ffi'
 local buffer = require 'bindings.buffer'
@@ -47,7 +47,7 @@ function M.import(address)
     return buffer.adopt(ffi.cast('mare_buffer *', address), device.adopt)
 end
 
--- A pointer for a host, as C data that holds it.
+-- A pointer for C, as C data that holds it.
 M.pointer = pointer
 
 return M

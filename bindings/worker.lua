@@ -10,7 +10,7 @@
 -- signals: those are for the state that has the handlers.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 require 'bindings.lock'
 require 'bindings.pairs'
 
@@ -90,7 +90,7 @@ local boot = [[
     local text = ...
     local settings = assert(loadstring(text))()
     package.path, package.cpath = settings.path, settings.cpath
-    package.loaded['bindings.host'] = settings.host
+    package.loaded['bindings.home'] = settings.home
     return require('bindings.worker').entry(settings.module, settings.fd)
 ]]
 
@@ -114,11 +114,11 @@ end
 local function settings(module, fd)
     local known = {}
     for _, key in ipairs { 'root', 'library', 'header', 'version', 'commit', 'launcher' } do
-        if host[key] then known[#known + 1] = string.format('%s = %q', key, host[key]) end
+        if home[key] then known[#known + 1] = string.format('%s = %q', key, home[key]) end
     end
-    return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, host = { %s,
+    return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, home = { %s,
         lock = %.0f, embedded = %s, interrupted = function() return false end } }]], module, fd,
-        package.path, package.cpath, table.concat(known, ', '), host.lock, host.embedded == true)
+        package.path, package.cpath, table.concat(known, ', '), home.lock, home.embedded == true)
 end
 
 local function new_state(module, fd)

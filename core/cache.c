@@ -84,14 +84,14 @@ const char *mare_cache_path(void) {
 
 /* Opening the last one tells whether it worked. */
 static void make_folders(const char *path) {
-    char part[4096];
-    snprintf(part, sizeof part, "%s", path);
-    for (char *slash = strchr(part + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    char prefix[4096];
+    snprintf(prefix, sizeof prefix, "%s", path);
+    for (char *slash = strchr(prefix + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        (void)mkdir(part, 0700);
+        (void)mkdir(prefix, 0700);
         *slash = '/';
     }
-    (void)mkdir(part, 0700);
+    (void)mkdir(prefix, 0700);
 }
 
 static int open_folder(bool create) {

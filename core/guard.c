@@ -2,7 +2,7 @@
  * memory is short: on a thread of core nobody else would catch it, and the process would end.
  *
  * C has no way to catch one. The few instructions in between have a personality of their own: the
- * unwinder asks it in each frame, and it says that the exception ends here. Where these
+ * unwinder asks it in each stack frame, and it says that the exception ends here. Where these
  * instructions are not written for the processor the function is called as it is.
  */
 #include "internal.h"

@@ -2,7 +2,7 @@
 -- on. A build has them beside the launcher, a bundle in lib/.
 
 local lfs = require 'lfs'
-local folder = require('bindings.host').launcher:match '^(.*)/'
+local folder = require('bindings.home').launcher:match '^(.*)/'
 local shipped = folder .. '/../lib/fakes'
 
 return lfs.attributes(shipped) and shipped or folder .. '/tests'

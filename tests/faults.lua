@@ -4,7 +4,7 @@
 -- or a whole new one; a checkpoint leads to the same results.
 
 local checkpoint = require 'mare.files.checkpoint'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local trial = require 'tests.scenarios.trial'
 
 local faults = {}
@@ -30,7 +30,7 @@ local options = '--nx=32 --ny=32 --t-end=0.02 --out=x.nc --every=0.005 --series=
 -- Runs in a folder. Returns the exit status and what was said.
 local function run(folder, environment, more)
     return trial.status_of(("cd '%s' && timeout 60 env %s '%s' kelvin_helmholtz --device=%s "
-        .. '--quiet %s %s'):format(folder, environment, host.launcher, trial.device, options, more))
+        .. '--quiet %s %s'):format(folder, environment, home.launcher, trial.device, options, more))
 end
 
 -- What a file holds, without the time when it was written.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # install.sh BUILD: what `cmake --install` puts into an empty prefix serves by itself: the launcher
-# by a scenario's name, C99 and C++ hosts by pkg-config and by find_package, a stock LuaJIT. The
+# by a scenario's name, C99 and C++ programs by pkg-config and by find_package, a stock LuaJIT. The
 # symbols of the libraries are those of symbols.txt: a name that goes, or comes unlisted, fails.
 set -euo pipefail
 
@@ -26,7 +26,7 @@ done | LC_ALL=C sort >symbols
 diff -u "$here/embed/symbols.txt" symbols || fail "the exported symbols have changed"
 expect soname libmare_engine.so.0 "$(objdump -p "$prefix/lib/libmare_engine.so" | grep SONAME)"
 
-# ---- hosts ----
+# ---- programs ----
 
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib"
 examples="$prefix/share/doc/mare/examples"
@@ -83,7 +83,7 @@ unset LD_LIBRARY_PATH
 mkdir project
 cat >project/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.16)
-project(host C CXX)
+project(embedding C CXX)
 find_package(mare 0.1 REQUIRED)
 add_executable(share ${EXAMPLES}/share.cpp)
 target_link_libraries(share PRIVATE mare::engine)
@@ -99,7 +99,7 @@ expect 'share by find_package' 'depth[31]' "$(project/build/share)"
 
 # ---- Lua, and the launcher: from the prefix, not from where it was built ----
 
-where="io.write(require('bindings.host').root, ' ', require('bindings.host').library)"
+where="io.write(require('bindings.home').root, ' ', require('bindings.home').library)"
 expect mare "$prefix/share/mare $prefix/lib/libmare.so.0" "$("$prefix/bin/mare" -e "$where")"
 expect luajit "$prefix/share/lua/5.1/../../../share/mare" "$(
     LUA_PATH="$prefix/share/lua/5.1/?.lua;;" luajit -e "local mare = require 'mare'

@@ -2,7 +2,7 @@
 -- session, and in runs of both kinds. interrupts.case(seed, folder) returns the kind, the seconds
 -- from the key to the end (or to the prompt), and what is wrong, or nil.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local random = require 'mare.base.random'
 local terminal = require 'tests.pseudo_terminal'
@@ -73,7 +73,7 @@ local function litter(folder, with_checkpoint)
     for name in lfs.dir(folder) do
         local path, is_allowed = folder .. '/' .. name, name == '.' or name == '..'
         if name:find '%.ck' and not name:find 'part' then
-            local status, text = trial.status_of(("'%s' info '%s'"):format(host.launcher, path))
+            local status, text = trial.status_of(("'%s' info '%s'"):format(home.launcher, path))
             if status ~= 0 then found[#found + 1] = name .. ': ' .. text end
             is_allowed = with_checkpoint
         elseif name:find 'part' then

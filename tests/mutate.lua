@@ -285,9 +285,9 @@ end
 function mutate.kinds.boundary(folder)
     local path = folder .. '/tide.csv'
     mutate.boundary = mutate.boundary
-        or trial.slurp(require('bindings.host').root .. '/scenarios/data/north_sea_tide.csv')
+        or trial.slurp(require('bindings.home').root .. '/scenarios/data/north_sea_tide.csv')
     trial.spit(path, mutated(mutate.boundary))
-    mare.basin { file = require('bindings.host').root
+    mare.basin { file = require('bindings.home').root
         .. '/scenarios/data/north_sea_bathymetry_etopo5.nc', boundary = path }
 end
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # package.sh BUILD [FOLDER]: makes the Debian package and tries it on a fresh system, a chroot that
 # debootstrap puts into FOLDER (which is kept) or a temporary one: apt installs it with what it
-# needs, `mare` runs a scenario by its name, and a C host builds with pkg-config alone. By hand, as
-# root, with a network: some minutes.
+# needs, `mare` runs a scenario by its name, and a C program builds with pkg-config alone. By hand,
+# as root, with a network: some minutes.
 set -euo pipefail
 
 build=$(cd "$1" && pwd)

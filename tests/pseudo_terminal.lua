@@ -3,7 +3,7 @@
 -- :send(keys), :kill(signal) and :stop().
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local system = require 'bindings.system'
 require 'bindings.terminal'     -- declares mare_poll and read
 
@@ -28,7 +28,7 @@ child.__index = child
 local function start(words, environment, program)
     local list = { '/usr/bin/env', 'TERM=dumb', 'MARE_HISTORY=off' }
     for _, word in ipairs(environment or {}) do list[#list + 1] = word end
-    list[#list + 1] = program or host.launcher
+    list[#list + 1] = program or home.launcher
     for _, word in ipairs(words) do list[#list + 1] = word end
     local argv, kept = ffi.new('char *[?]', #list + 1), {}
     for k, word in ipairs(list) do

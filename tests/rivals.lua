@@ -2,7 +2,7 @@
 -- them, each of which writes the file `rounds` times. Returns what they said, which is nothing if
 -- none failed. The files are whole where each line is the first one.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local program = [[
 local files = require 'bindings.files'
@@ -24,7 +24,7 @@ return function(path, processes, rounds)
         local text = assert(io.open(code, 'w'))
         text:write(program:format(path, rounds, ('process %d\n'):format(k)))
         text:close()
-        file:write(("'%s' '%s' &\n"):format(host.launcher, code))
+        file:write(("'%s' '%s' &\n"):format(home.launcher, code))
     end
     file:write 'wait\n'
     file:close()

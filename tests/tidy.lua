@@ -44,7 +44,7 @@ local function make_file(path, text)
     return { path = path, text = text, lines = split(text), code = code_of(path, text) }
 end
 
--- ---- the frame of a rule ----
+-- ---- how a rule is applied ----
 
 -- Array of { name, check(file, report), planted = { { path, text, violations }... } }.
 local rules = {}
@@ -54,9 +54,9 @@ local function rule(name, check, planted)
 end
 
 -- A rule for single lines of 'lines' or 'code': find(line, path) returns what is wrong, or nil.
-local function line_rule(name, part, find, planted)
+local function line_rule(name, texts, find, planted)
     rule(name, function(file, report)
-        for number, line in ipairs(file[part]) do
+        for number, line in ipairs(file[texts]) do
             local problem = find(line, file.path)
             if problem then report(number, problem) end
         end
@@ -191,17 +191,17 @@ end, {
     { 'lua/mare/a.lua', "local kernels = device.kernels\n", 0 },
 })
 
--- What each layer may require of Mare's own modules. The launcher is a host of the engine: its
+-- What each layer may require of Mare's own modules. The launcher embeds the engine: its
 -- command line (bindings/cli*.lua) stands above lua/mare.
 local LAYERS = {
-    { part = '^bindings/cli', allowed = { '^bindings%.', '^mare$', '^mare%.' } },
-    { part = '^bindings/', allowed = { '^bindings%.' } },
-    { part = '^lua/mare/', allowed = { '^mare$', '^mare%.', '^bindings%.' } },
-    { part = '^scenarios/', allowed = { '^mare$', '^mare%.' } },
+    { folder = '^bindings/cli', allowed = { '^bindings%.', '^mare$', '^mare%.' } },
+    { folder = '^bindings/', allowed = { '^bindings%.' } },
+    { folder = '^lua/mare/', allowed = { '^mare$', '^mare%.', '^bindings%.' } },
+    { folder = '^scenarios/', allowed = { '^mare$', '^mare%.' } },
 }
 
 local function layer_of(path)
-    for _, layer in ipairs(LAYERS) do if path:find(layer.part) then return layer end end
+    for _, layer in ipairs(LAYERS) do if path:find(layer.folder) then return layer end end
 end
 
 line_rule('requires point down the layers', 'code', function(line, path)
@@ -216,12 +216,12 @@ end, {
     { 'bindings/device.lua', "local grid = require 'mare.grid'\n", 1 },
     { 'scenarios/a.lua', "local device = require 'bindings.device'\n", 1 },
     { 'lua/mare/a.lua', "local s = require('tests.helper')\n", 1 },
-    { 'bindings/device.lua', "local a, b = require 'bindings.host', require 'bindings.ffi'\n", 0 },
+    { 'bindings/device.lua', "local a, b = require 'bindings.home', require 'bindings.ffi'\n", 0 },
     { 'lua/mare/a.lua', "local d = require 'bindings.device'\nlocal lfs = require 'lfs'\n", 0 },
 })
 
--- The rooms of lua/mare, from the top. init.lua, the table of all parts, stands in none but between
--- the launcher and the rest.
+-- The rooms of lua/mare, from the top. init.lua, the table of all modules, stands in none but
+-- between the launcher and the rest.
 local ROOMS = { 'launcher', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'run', 'ocean',
                 'forcing', 'schemes', 'shapes', 'array', 'fft', 'ndarray', 'products', 'ordering',
                 'expression', 'translate', 'dialect', 'draw', 'files', 'measure', 'ranks', 'base' }
@@ -446,40 +446,41 @@ end, {
 
 -- ---- words ----
 
--- Retired words: { word, what to say instead, folders that are free of it }. The lists of folders
--- grow as other folders are cleaned; lua/mare/GLOSSARY.md has the words to use. A word is found in
--- names, comments and messages, also in plural and inside names such as `board_of` or `theBoard`.
-local ALL = { 'core', 'bindings', 'lua', 'kernels', 'scenarios', 'tests' }
-local QUIET = { 'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/forcing',
-                'lua/mare/mandelbrot', 'lua/mare/measure', 'lua/mare/tide', 'scenarios' }
-
+-- Retired words: { word, what to say instead, where = the files in which it has its own meaning,
+-- but = a term that it is a word of }. lua/mare/GLOSSARY.md has the words to use, and may name all.
+-- A word is found in names, comments and messages, also in plural and inside names such as
+-- `board_of` or `theBoard`.
 local RETIRED = {
-    { 'office', 'state of a group', ALL },
-    { 'seat', 'slab of a warp', ALL },
-    { 'errand', 'halo map', ALL },
-    { 'news', 'mailbox', ALL },
-    { 'post', 'rate in a mailbox', ALL },
-    { 'trail', 'column', ALL },
-    { 'rim', 'edge of a tile, outline of a line', ALL },
-    { 'kick', 'source, perturbation', ALL },
-    { 'shape_field', 'parameter of a shape', ALL },
-    { 'board', 'local memory that is shared', ALL },
-    { 'march', 'traversal, time loop; march.krn is a kernel', { 'core', 'bindings',
-        'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/launcher',
-        'lua/mare/mandelbrot', 'lua/mare/measure', 'lua/mare/ocean', 'lua/mare/run',
-        'lua/mare/session', 'lua/mare/tide', 'scenarios', 'kernels/physics' } },
-    { 'lane', 'stream; a lane is one of a warp or a vector', { 'core', 'bindings',
-        'lua/mare/launcher', 'lua/mare/ocean', 'lua/mare/run', 'lua/mare/session',
-        'lua/mare/tune', unpack(QUIET) } },
-    { 'engine', "simulation; an engine is that of mare_engine.h", { 'core', 'kernels',
-        'lua/mare/array', 'lua/mare/ocean', 'lua/mare/run', 'lua/mare/schemes',
-        'lua/mare/shapes', 'lua/mare/tune', unpack(QUIET) } },
-    { 'frame', 'traversal; a frame is a picture of a film', { 'kernels', 'lua/mare/array',
-        'lua/mare/forcing', 'lua/mare/ocean', 'lua/mare/schemes', 'lua/mare/shapes',
-        'lua/mare/tide', 'lua/mare/tune' } },
-    { 'resident', 'persistent kernel', { 'kernels', 'scenarios', 'lua/mare/array',
-        'lua/mare/base', 'lua/mare/draw', 'lua/mare/files', 'lua/mare/forcing',
-        'lua/mare/launcher', 'lua/mare/mandelbrot', 'lua/mare/run', 'lua/mare/tide' } },
+    { 'office', 'state of a group' },
+    { 'seat', 'slab of a warp' },
+    { 'errand', 'halo map' },
+    { 'news', 'mailbox' },
+    { 'post', 'rate in a mailbox' },
+    { 'trail', 'column' },
+    { 'rim', 'edge of a tile, outline of a line' },
+    { 'kick', 'source, perturbation' },
+    { 'shape_field', 'parameter of a shape' },
+    { 'board', 'local memory that is shared' },
+    { 'hosts', 'embedding program, machine; the host is the side of the processor' },
+    { "bindings%.host'", 'bindings.home' },
+    { 'march', 'traversal, time loop; march.krn is a kernel', where = { 'kernels/README.md',
+        'kernels/traverse/', 'lua/mare/array/', 'lua/mare/forcing/', 'lua/mare/schemes/',
+        'lua/mare/shapes/', 'lua/mare/tune/', 'tests/' } },
+    { 'lane', 'stream; a lane is one of a warp or a vector', where = { 'kernels/',
+        'lua/mare/array/', 'lua/mare/expression/', 'lua/mare/fft/cpu.lua',
+        'lua/mare/ndarray/reduce.lua', 'lua/mare/schemes/', 'lua/mare/shapes/', 'tests/bench/',
+        'tests/kernels/', 'tests/lua/fields_spec.lua' } },
+    { 'engine', 'simulation; an engine is that of mare_engine.h', where = { 'bindings/',
+        'lua/mare/launcher/', 'lua/mare/session/', 'tests/' } },
+    { 'frame', 'traversal; a frame is a picture of a film', but = 'stack[ _]frames?', where = {
+        'bindings/gif.lua', 'lua/mare/base/', 'lua/mare/draw/', 'lua/mare/files/',
+        'lua/mare/launcher/info.lua', 'lua/mare/mandelbrot/', 'lua/mare/run/', 'scenarios/',
+        'tests/' } },
+    { 'resident', 'persistent kernel', where = { 'bindings/', 'core/', 'lua/mare/measure/',
+        'lua/mare/ocean/', 'lua/mare/schemes/', 'lua/mare/session/', 'lua/mare/shapes/',
+        'lua/mare/tune/', 'tests/' } },
+    { 'window', 'a window is of a basin; sliding window', but = 'sliding[ _]windows?', where = {
+        'lua/mare/ocean/roms.lua', 'lua/mare/tide/', 'scenarios/', 'tests/' } },
 }
 
 -- The words of a line: 'the theBoards' becomes ' the the boards '.
@@ -487,27 +488,37 @@ local function spaced(line)
     return ' ' .. line:gsub('(%l)(%u)', '%1 %2'):lower() .. ' '
 end
 
+local function has_meaning(entry, path)
+    for _, place in ipairs(entry.where or {}) do
+        if path:sub(1, #place) == place then return true end
+    end
+    return path:find 'GLOSSARY%.md$' ~= nil or not path:find '/'
+end
+
 local function retired_in(line, path)
+    local text = spaced(line)
     for _, entry in ipairs(RETIRED) do
-        local word, instead, folders = unpack(entry)
-        for _, folder in ipairs(folders) do
-            if under(path, folder) and spaced(line):find('%A' .. word .. 's?%A') then
-                return ("'%s' is retired: %s"):format(word, instead)
-            end
+        local rest = entry.but and text:gsub(entry.but, '') or text
+        if rest:find('%A' .. entry[1] .. 's?%A') and not has_meaning(entry, path) then
+            return ("'%s' is retired: %s"):format(entry[1], entry[2])
         end
     end
 end
 
--- Each word is tried in the first and the last of its folders.
+-- Each word is tried where nothing is exempt and where it has its own meaning.
 local function planted_words()
     local planted = { { 'tests/bench/a.lua', '-- boarding the offices of newsagents\n', 1 },
         { 'bindings/a.c', 'int theBoard, board_of, BOARDS;\n/* on board */\n', 2 },
         { 'lua/mare/draw/a.lua', 'local keyboard, posterior = 1, 2\n', 0 },
-        { 'doc/a.lua', '-- the board of an office\n', 0 } }
+        { 'core/a.c', '/* a frame beside a stack frame */\n/* stack frames */\n', 1 },
+        { 'kernels/a.h', 'sliding_window *w;\nwindow *w;\n', 1 },
+        { 'lua/mare/GLOSSARY.md', 'the board of an office\n', 0 } }
     for _, entry in ipairs(RETIRED) do
-        for _, folder in ipairs { entry[3][1], entry[3][#entry[3]] } do
-            local text = ('-- the %ss of it\nlocal %s_of = 1\n'):format(entry[1], entry[1])
-            planted[#planted + 1] = { folder .. '/a.lua', text, 2 }
+        local word = entry[1]:gsub('%%', '')
+        local text = ('-- the %s of it\nlocal %s_of = 1\n'):format(word, word)
+        planted[#planted + 1] = { 'lua/mare/new/a.lua', text, 2 }
+        for _, place in ipairs(entry.where or {}) do
+            planted[#planted + 1] = { place .. (place:find '/$' and 'a.lua' or ''), text, 0 }
         end
     end
     return planted

@@ -33,8 +33,8 @@ static mare_status get_text(struct mr_cl_device *id, uint32_t parameter, char *o
     return MARE_OK;
 }
 
-/* Numbers are 4 or 8 bytes wide; the hosts that Mare runs on are little-endian, so that the low
- * half fits both. */
+/* Numbers are 4 or 8 bytes wide; the processors that Mare runs on are little-endian, so that the
+ * low half fits both. */
 static mare_status get_number(struct mr_cl_device *id, uint32_t parameter, uint64_t *out) {
     uint64_t value = 0;
     MR_CL_TRY(clGetDeviceInfo, (id, parameter, sizeof value, &value, NULL), "0x%04x", parameter);

@@ -3,16 +3,16 @@
  * j - 1 and the flux between rows j - 2 and j - 1. */
 
 /* What the rows up to j - 1 leave for row j. */
-typedef struct window {
+typedef struct sliding_window {
     cells ahead;            /* row j, loaded one row early */
     primitives last;        /* row j - 1 */
     primitives step;        /* row j - 1 less row j - 2 */
     faces high;             /* row j - 2 at its high face */
     fluxes in;              /* into row j - 2 */
-} window;
+} sliding_window;
 
 /* Begins with one row, which for lack of others stands for all below it: no result sees them. */
-MR_FN void open_lane(window *w, int l, cell q, sweep s) {
+MR_FN void open_lane(sliding_window *w, int l, cell q, sweep s) {
     primitive first = primitive_of(q, s.k);
     flux none = { R(0.0) };
     set_primitive(&w->last, l, first);
@@ -22,7 +22,7 @@ MR_FN void open_lane(window *w, int l, cell q, sweep s) {
 }
 
 /* Takes row j (q) into lane l; the fluxes are those into and out of row j - 2. */
-MR_FN void advance_lane(window *w, int l, cell q, sweep s, flux *in, flux *out) {
+MR_FN void advance_lane(sliding_window *w, int l, cell q, sweep s, flux *in, flux *out) {
     primitive next = primitive_of(q, s.k), last = get_primitive(&w->last, l);
     primitive step = difference(last, next);
     face low, high;

@@ -51,9 +51,9 @@ MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int al
     }
 }
 
-/* What a column keeps of its last rows: the window, and the rows that wait for their update. */
+/* What a column keeps of its last rows, and the rows that wait for their update. */
 typedef struct column {
-    window past;
+    sliding_window past;
     cells one, two;         /* rows j - 1 and j - 2 */
 } column;
 
@@ -74,7 +74,7 @@ MR_FN void open_column(column *t) {
 
 /* Takes row j, vectors turned, and gives row j - 2 one step later. */
 MR_FN void step_column(column *t, cells *q, sweep s) {
-    window *w = &t->past;
+    sliding_window *w = &t->past;
     primitives last = w->last;
     faces low, high;
     MR_LANES(l, W) {

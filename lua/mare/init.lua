@@ -2,7 +2,7 @@
 -- first use. A module with new() is called like a function: mare.grid { nx = 8, ... }.
 
 local device = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local modules = {
     array = function() return require 'mare.ndarray' end,
@@ -113,7 +113,7 @@ local function module_of(name)
 end
 
 -- root: the folder that holds Mare's own files, such as scenarios/data.
-local mare = setmetatable({ version = device.version, commit = device.commit, root = host.root }, {
+local mare = setmetatable({ version = device.version, commit = device.commit, root = home.root }, {
     __index = function(self, name)
         local found = find(name)
         if found then

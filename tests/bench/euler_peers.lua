@@ -7,7 +7,7 @@
 local devices = require 'bindings.device'
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local openmp = require 'tests.bench.openmp'
 local simulation = require 'mare.run.simulation'
 local words = require 'tests.bench.words'
@@ -80,7 +80,7 @@ end
 local function python_peers()
     local python, list = os.getenv 'MARE_PYTHON' or 'python3', {}
     for name, steps in pairs { numba = 20, numpy = 2 } do
-        local command = ('%s %s/tests/bench/euler_peers.py %s'):format(python, host.root, name)
+        local command = ('%s %s/tests/bench/euler_peers.py %s'):format(python, home.root, name)
         if os.execute(command .. ' 64 1 > /dev/null 2>&1') == 0 then
             list[#list + 1] = { name = name, command = command, steps = steps }
         else

@@ -82,17 +82,17 @@ def with_numpy():
         order = [0, 1, 2, 3] if di else [0, 2, 1, 3]
         n = q.shape[1] - 2 * HALO
 
-        def part(a, first, more):
+        def shifted(a, first, more):
             """n cells, and so many more, from one on, both counted along the axis."""
             return [f[first * dj:first * dj + n + more * dj, first * di:first * di + n + more * di]
                     for f in a]
 
         lines = q[order, HALO * di:n + 2 * HALO - HALO * di, HALO * dj:n + 2 * HALO - HALO * dj]
         w = primitive(*lines)
-        low, high = faces(part(w, 0, 2), part(w, 1, 2), part(w, 2, 2), k)
-        f = flux(part(high, 0, 1), part(low, 1, 1))
+        low, high = faces(shifted(w, 0, 2), shifted(w, 1, 2), shifted(w, 2, 2), k)
+        f = flux(shifted(high, 0, 1), shifted(low, 1, 1))
         inner = slice(HALO, n + HALO)
-        for a, low, high in zip(order, part(f, 0, 0), part(f, 1, 0)):
+        for a, low, high in zip(order, shifted(f, 0, 0), shifted(f, 1, 0)):
             out[a, inner, inner] = q[a, inner, inner] + k * (low - high)
 
     def largest_rate(q):

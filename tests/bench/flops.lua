@@ -9,7 +9,7 @@
 -- Requires nvcc, cuobjdump and nvdisasm of the CUDA toolkit on the PATH.
 
 local cases = require 'tests.bench.cases'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local layout = require 'mare.array.layout'
 local words = require 'tests.bench.words'
@@ -78,20 +78,20 @@ end
 
 -- Compiles with nvcc what nvrtc.c and program.c would pass to the compiler.
 local function machine_code(desc)
-    local base, parts = os.tmpname(), {}
+    local base, texts = os.tmpname(), {}
     for name, value in pairs(desc.defines) do
         if value ~= false then
-            parts[#parts + 1] = ('#define %s %s'):format(name, tostring(value))
+            texts[#texts + 1] = ('#define %s %s'):format(name, tostring(value))
         end
     end
-    if desc.math == 'fast' then parts[#parts + 1] = '#define MR_FAST 1' end
-    parts[#parts + 1] = read(host.root .. '/kernels/prelude/cuda.h')
-    parts[#parts + 1] = desc.source
-    write(base .. '.cu', table.concat(parts, '\n'))
+    if desc.math == 'fast' then texts[#texts + 1] = '#define MR_FAST 1' end
+    texts[#texts + 1] = read(home.root .. '/kernels/prelude/cuda.h')
+    texts[#texts + 1] = desc.source
+    write(base .. '.cu', table.concat(texts, '\n'))
     local is_exact = desc.math ~= 'fast'
     run('nvcc -arch=sm_90 -std=c++17 -fmad=false -ftz=%s -prec-div=%s -prec-sqrt=%s '
         .. '-diag-suppress 177 -cubin -I %s -o %s.cubin %s.cu', not is_exact, is_exact, is_exact,
-        host.root .. '/kernels', base, base)
+        home.root .. '/kernels', base, base)
     run('cuobjdump -sass %s.cubin > %s.sass', base, base)
     local text = read(base .. '.sass')
     for _, ending in ipairs { '', '.cu', '.cubin', '.sass' } do os.remove(base .. ending) end

@@ -8,7 +8,7 @@
 
 local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mandelbrot = require 'mare.mandelbrot'
 local peak = require 'tests.bench.peak'
 local random = require 'mare.base.random'
@@ -134,7 +134,7 @@ local function exact(mode, points)
     local pipes, sums = {}, { mode = mode, points = points, limit = zooms[mode][4],
         last_width = zooms[mode][2] / zooms[mode][3] }
     for k = 1, views do
-        pipes[k] = io.popen(("'%s' '%s' %s view %s %d %d"):format(host.launcher, arg[0], arg[1],
+        pipes[k] = io.popen(("'%s' '%s' %s view %s %d %d"):format(home.launcher, arg[0], arg[1],
             mode, k, points / views))
     end
     for _, pipe in ipairs(pipes) do

@@ -3,7 +3,7 @@
 -- against further peers of the caller. The programs take turns, so that other
 -- load of the machine affects all alike; results are medians of the rounds.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
 
@@ -15,7 +15,7 @@ local openmp = {}
 function openmp.compile(source, flags)
     local program = os.tmpname()
     local command = ('cc -O3 -march=native -fopenmp %s %s/tests/bench/%s -o %s -lm'):format(flags,
-        host.root, source, program)
+        home.root, source, program)
     if os.execute(command) ~= 0 then error('cannot compile the peer: ' .. command) end
     return program
 end

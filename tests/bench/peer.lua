@@ -2,7 +2,7 @@
 -- medians.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local record = require 'tests.bench.record'
 
 local peer = { rounds = 41 }
@@ -13,14 +13,14 @@ local declared = false
 function peer.library(device)
     local backend = device.name:match '^%a+'
     for _, name in ipairs(declared and {} or { 'peer.h', 'table1.h' }) do
-        local file = assert(io.open(host.root .. '/tests/bench/' .. name))
+        local file = assert(io.open(home.root .. '/tests/bench/' .. name))
         ffi.cdef(file:read '*a':match 'cdef:begin %*/(.-)/%* cdef:end')
         file:close()
     end
     declared = true
     local reason
     for _, folder in ipairs { '', 'mare/' } do      -- an installation has a folder of its own
-        local name = host.library:gsub('libmare%.so[%d.]*$', folder .. 'peer_' .. backend .. '.so')
+        local name = home.library:gsub('libmare%.so[%d.]*$', folder .. 'peer_' .. backend .. '.so')
         local ok, library = pcall(ffi.load, name)
         if ok then return library end
         reason = reason or library

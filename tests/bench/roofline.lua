@@ -5,14 +5,14 @@
 -- step cannot avoid.
 
 local cases = require 'tests.bench.cases'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local image = require 'mare.draw.image'
 local record = require 'tests.bench.record'
 
 local roofline = {}
 
 local list = { x = 6, y = 8.5, step = 0.872 }       -- place of the first line, distance
-local counted = host.root .. '/tests/bench/records/flops.jsonl'
+local counted = home.root .. '/tests/bench/records/flops.jsonl'
 
 -- Returns, of the first device and precision, the latest record of each scheme
 -- on its largest grid.

@@ -7,7 +7,7 @@
 -- is a process of its own.
 
 local devices = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
@@ -104,7 +104,7 @@ end
 -- Returns the milliseconds and the kernels of a process.
 local function start(environment)
     local pipe = io.popen(('%s %s %s/tests/bench/start.lua simulation %s'):format(environment,
-        host.launcher, host.root, device.name))
+        home.launcher, home.root, device.name))
     local milliseconds, kernels = pipe:read('*n', '*n')
     pipe:close()
     return milliseconds, kernels

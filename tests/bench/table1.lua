@@ -13,7 +13,7 @@ local check_kind = require('mare.array.devices').check_kind
 local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local now = require('bindings.system').now
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
@@ -147,7 +147,7 @@ end
 -- Returns the number of lines between the marks that are neither empty nor
 -- comments; nil if the source is missing.
 local function lines_of(path)
-    local file = io.open(host.root .. '/tests/bench/' .. path)
+    local file = io.open(home.root .. '/tests/bench/' .. path)
     local text = file and file:read('*a'):match 'host:begin[^\n]*\n(.-)\n[^\n]*host:end'
     if file then file:close() end
     if not text then return nil end

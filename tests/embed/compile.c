@@ -29,7 +29,7 @@ static void closes_while_it_compiles(void) {
     CHECK_OK(mare_engine_create(NULL, &engine));
     CHECK_OK(mare_engine_run(engine, "local d = require('mare').device.open 'null'\n"
                                      "for k = 1, 5 do d:prepare { source = '// ' .. k } end",
-                             "host"));
+                             "script"));
     CHECK_NUMBER(mare_program_pending(), 5);
     CHECK(pthread_create(&thread, NULL, let_go, NULL) == 0);
     CHECK_OK(mare_engine_destroy(engine));

@@ -1,4 +1,4 @@
-/* events.c - a host that hears of progress and warnings as events with fields, not as lines: what
+/* events.c - a program that hears of progress and warnings as events, not as lines: what
  * they hold, when they come, and that it can interrupt from within, but not call the engine. */
 #include "check.h"
 #include "mare_engine.h"
@@ -7,7 +7,7 @@
 
 static mare_engine *engine;
 
-/* What the host has heard of. */
+/* What the program has heard of. */
 typedef struct heard {
     int total, progress, warnings, unsorted, wrong_threads;
     double percent, step;
@@ -45,7 +45,7 @@ static void tells_warnings(void) {
     heard h = { 0 };
     static const char warn[] = "require('mare.base.events').warn('%s is odd', 'this')";
     CHECK_OK(mare_engine_listen(engine, hear, &h, 10));
-    CHECK_OK(mare_engine_run(engine, warn, "host"));
+    CHECK_OK(mare_engine_run(engine, warn, "script"));
     CHECK(h.total == 1 && h.warnings == 1 && !strcmp(h.warning, "this is odd"));
     CHECK(h.inner == MARE_ERROR_ARGUMENT);
     uint32_t level;
@@ -53,7 +53,7 @@ static void tells_warnings(void) {
     CHECK(mare_engine_log_next(engine, &level, line, sizeof line) && level == MARE_LOG_WARN);
     CHECK_TEXT(line, "mare: warning: this is odd");
     CHECK_OK(mare_engine_listen(engine, NULL, NULL, 0));
-    CHECK_OK(mare_engine_run(engine, warn, "host"));
+    CHECK_OK(mare_engine_run(engine, warn, "script"));
     CHECK_NUMBER(h.total, 1);
 }
 
@@ -77,7 +77,7 @@ static void tells_every_kind_of_value(void) {
         "    deep = { er = { x = 7 } }, text = 'a\\0b', long = 5LL, no = false })";
     char text[512] = "";
     CHECK_OK(mare_engine_listen(engine, list_fields, text, 0));
-    CHECK_OK(mare_engine_run(engine, tell, "host"));
+    CHECK_OK(mare_engine_run(engine, tell, "script"));
     CHECK_OK(mare_engine_listen(engine, NULL, NULL, 0));
     CHECK_TEXT(text, "deep.er.x=7 long='5LL'3 n=2.5 no=false ok=true paths.1='a'1 paths.2='bc'2 "
                      "text='a'3 no message");

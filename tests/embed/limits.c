@@ -1,5 +1,5 @@
-/* limits.c - what a script cannot do to its host: run for ever, take all memory, reach files or
- * processes from the sandbox, print, exit, or change the process. */
+/* limits.c - what a script cannot do to the embedding program: run for ever, take all memory,
+ * reach files or processes from the sandbox, print, exit, or change the process. */
 #include "check.h"
 #include "mare_engine.h"
 
@@ -44,8 +44,8 @@ static void stops_endless_scripts(uint32_t flags) {
     if (!(flags & MARE_ENGINE_SANDBOX)) {
         CHECK_FAILS(run_interrupted(engine, "loadstring 'while true do end' ()"),
                     MARE_ERROR_INTERRUPTED, "interrupted");
-        CHECK_FAILS(run_interrupted(engine, "local host = require 'bindings.host'\n"
-            "while not host.interrupted() do end error 'tidy'"), MARE_ERROR_INTERRUPTED, "tidy");
+        CHECK_FAILS(run_interrupted(engine, "local home = require 'bindings.home'\n"
+            "while not home.interrupted() do end error 'tidy'"), MARE_ERROR_INTERRUPTED, "tidy");
     }
     mare_engine_interrupt(engine);
     CHECK_FAILS(mare_engine_run(engine, "x = 1", "t"), MARE_ERROR_INTERRUPTED, "interrupted");

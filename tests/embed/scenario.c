@@ -1,4 +1,4 @@
-/* scenario.c - a scenario stepped from the host's loop: its progress, its fields on the host and
+/* scenario.c - a scenario stepped from a program's loop: its progress, its fields on the host and
  * its unknowns on the device, interrupts, and what is refused. */
 #include "check.h"
 #include "mare_engine.h"

@@ -218,7 +218,7 @@ static void shares_buffers(void) {
     mare_device_release(device);
 }
 
-/* What is queued with memory of the host is over when the call returns, and nothing repeats it. */
+/* What is queued with memory of C is over when the call returns, and nothing repeats it. */
 static void ends_transfers_with_loans(void) {
     mare_device *device;
     mare_buffer *buffer;

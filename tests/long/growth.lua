@@ -14,7 +14,7 @@ local times = tonumber(arg[1] or 90)
 local limits = { in_use = 60, rss = 150 }       -- kB for each time
 
 local device = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local lfs = require 'lfs'
 local mare = require 'mare'
@@ -272,7 +272,7 @@ table.sort(names)
 print(('%-16s %10s %10s %6s'):format('each time:', 'in use, kB', 'rss, kB', 'files'))
 for _, kind in ipairs(names) do
     local _, said = trial.status_of(("'%s' '%s/tests/long/growth.lua' %d '%s' %s"):format(
-        host.launcher, host.root, times, device_name, kind))
+        home.launcher, home.root, times, device_name, kind))
     local found = json.decode(said:match 'FOUND (%b{})' or 'null')
     local is_good = found and found.in_use <= limits.in_use and found.rss <= limits.rss
         and found.files_open <= 0

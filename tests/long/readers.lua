@@ -4,7 +4,7 @@
 --     build/mare tests/long/readers.lua [CASES [KIND]]
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local mutate = require 'tests.mutate'
 local trial = require 'tests.scenarios.trial'
@@ -42,7 +42,7 @@ if first then read_some() end
 local function read_batch(kind, from, last, name)
     local found = 0
     while from <= last do
-        local status, text = trial.status_of(("'%s' '%s' %d %s %d '%s'"):format(host.launcher,
+        local status, text = trial.status_of(("'%s' '%s' %d %s %d '%s'"):format(home.launcher,
             arg[0], last - from + 1, kind, from, name))
         if status == 0 then break end
         local _, told = text:gsub('%f[^\n%z]' .. kind .. ' %d+: ', '')

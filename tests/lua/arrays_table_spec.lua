@@ -1,7 +1,7 @@
 -- The table of scenarios/ARRAYS.md: what NumPy computes in the first column, Mare does in the
 -- second; and what stands in the table of writes runs.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'mare.base.json'
 local mare = require 'mare'
 local trial = require 'tests.scenarios.trial'
@@ -41,7 +41,7 @@ local function rows(text, head)
     return list
 end
 
-local file = assert(io.open(host.root .. '/scenarios/ARRAYS.md'))
+local file = assert(io.open(home.root .. '/scenarios/ARRAYS.md'))
 local text = file:read '*a'
 file:close()
 

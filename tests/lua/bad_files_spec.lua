@@ -4,12 +4,12 @@
 local classic = require 'mare.files.classic'
 local dataset = require 'mare.files.dataset'
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local info = require 'mare.launcher.info'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
-local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
-local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
+local trial = dofile(home.root .. '/tests/scenarios/trial.lua')
 
 local folder
 

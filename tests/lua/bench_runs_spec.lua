@@ -2,7 +2,7 @@
 -- of them. Five are in the suite, all in tests/long.
 
 local bench = require 'mare.measure.bench'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local sample = require 'tests.sample'
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto').name
@@ -35,7 +35,7 @@ local function run(name, given)
     local folder = os.tmpname()
     os.remove(folder)
     local pipe = io.popen(("mkdir '%s' && cd '%s' && MARE_BENCH=small '%s' bench %s 2>&1; "
-        .. "echo \"status $?\"; rm -r '%s'"):format(folder, folder, host.launcher, command, folder))
+        .. "echo \"status $?\"; rm -r '%s'"):format(folder, folder, home.launcher, command, folder))
     local text = pipe:read '*a'
     pipe:close()
     return tonumber(text:match 'status (%d+)%s*$'), text

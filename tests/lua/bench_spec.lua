@@ -2,13 +2,13 @@
 -- give the same frames.
 
 local bench = require 'mare.measure.bench'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local device = require('bindings.device').open(os.getenv 'MARE_TEST_DEVICE' or 'auto')
 
 -- Returns the output and the exit status of the launcher.
 local function mare(words)
-    local pipe = io.popen(("'%s' %s 2>&1; echo \"status $?\""):format(host.launcher, words))
+    local pipe = io.popen(("'%s' %s 2>&1; echo \"status $?\""):format(home.launcher, words))
     local text = pipe:read '*a'
     pipe:close()
     local output, status = text:match '^(.*)status (%d+)\n$'

@@ -160,12 +160,12 @@ for _, info in ipairs(devices()) do
             local function is_live()
                 collect()
                 for _, object in ipairs(device.objects()) do
-                    if object.label == 'lane' then return true end
+                    if object.label == 'other' then return true end
                 end
                 return false
             end
             local function queue_by(method)
-                local h = other:host{ type = 'float', count = 4, label = 'lane' }
+                local h = other:host{ type = 'float', count = 4, label = 'other' }
                 local result = b[method](b, { into = h, stream = d.stream })
                 if method == 'downloader' then result() end
                 return h

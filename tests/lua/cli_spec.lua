@@ -1,5 +1,5 @@
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local pseudo_terminal = require 'tests.pseudo_terminal'
 local system = require 'bindings.system'
 
@@ -17,7 +17,7 @@ end
 -- Runs the launcher with words in a shell, between `before` and `after`.
 -- Returns its output and its exit status.
 local function mare(words, after, before)
-    local command = { quote(host.launcher) }
+    local command = { quote(home.launcher) }
     for _, word in ipairs(words) do command[#command + 1] = quote(word) end
     local line = table.concat(command, ' ')
     local output = shell(('{ %s %s %s; } 2>&1; echo "status $?"'):format(before or '', line,
@@ -69,7 +69,7 @@ describe('mare', function()
     end)
 
     it('tells its version and its usage', function()
-        check(0, 'mare ' .. host.version .. ', commit ' .. host.commit .. '\n', { '--version' })
+        check(0, 'mare ' .. home.version .. ', commit ' .. home.commit .. '\n', { '--version' })
         check(0, 'Usage: mare FILE.lua', { '--help' })
         for _, name in ipairs { 'info', 'rerun', 'doctor', 'cache', 'bench' } do
             check(0, 'Usage: mare ' .. name, { name, '--help' })
@@ -134,18 +134,18 @@ describe('mare', function()
         check(0, '8\n', { path, '--n', '8' })
     end)
 
-    it("shows an error's message and the user's frames only", function()
+    it("shows an error's message and the stack frames of the user's code only", function()
         local path = script([[
             local function inner() return (require('mare').device.open 'metal') end
             local function outer() inner() end
             outer()]], finally)
         local output = check(1, ":1: device 'metal': no such back end", { path })
         local name = path:gsub('%p', '%%%0')
-        local frames = {}
-        for frame in output:gmatch '    at ([^\n]*)' do
-            frames[#frames + 1] = frame:gsub('^' .. name, '')
+        local places = {}
+        for place in output:gmatch '    at ([^\n]*)' do
+            places[#places + 1] = place:gsub('^' .. name, '')
         end
-        assert.same({ ':2', ':3' }, frames)      -- the first is in front of the message
+        assert.same({ ':2', ':3' }, places)      -- the first is in front of the message
         check(1, 'bindings/device.lua', { path }, '', 'MARE_TRACEBACK=1')
     end)
 
@@ -202,7 +202,7 @@ describe('mare', function()
         assert.equal('1\n', (mare({ '-e', 'for i = 1, 1e5 do print(i) end' }, '| head -n 1')))
         local code = quote 'for i = 1, 1e5 do print(i) end'
         assert.equal('141\n', shell(('{ { %s -e %s; echo $? >&2; } | true; } 2>&1'):format(
-            quote(host.launcher), code)))
+            quote(home.launcher), code)))
     end)
 
     it('examines the machine', function()
@@ -212,7 +212,7 @@ describe('mare', function()
         local text = mare { 'doctor', '--json' }
         assert.falsy(text:find('e+18', 1, true))    -- the size of buffers of the null device
         local found = require('dkjson').decode(text)
-        assert.same({ host.version, host.commit }, { found.mare.version, found.mare.commit })
+        assert.same({ home.version, home.commit }, { found.mare.version, found.mare.commit })
         assert.equal('cuda', found.backends[1].name)
         assert.equal('null:0', found.devices[#found.devices].name)
         assert.is_number(found.cache.bytes)
@@ -231,7 +231,7 @@ describe('mare', function()
             package.preload['bindings.netcdf'] = function()
                 return { version = function() error('gone', 0) end }
             end
-            local root = require('bindings.host').root
+            local root = require('bindings.home').root
             package.loaded.argparse, package.path = nil, root .. '/lua/?.lua;' .. root .. '/?.lua'
             print(require('mare.launcher.doctor').text())]] })
         assert.truthy(output:find "busted    no .*'busted.runner' not found.* lua%-busted", output)
@@ -243,7 +243,7 @@ describe('mare', function()
         os.remove(folder)
         finally(function() os.execute('rm -r ' .. folder) end)
         local function run(arguments)
-            local command = quote(host.launcher) .. ' ' .. arguments
+            local command = quote(home.launcher) .. ' ' .. arguments
             return shell(('MARE_CACHE=%s %s 2>&1'):format(folder, command))
         end
         assert.equal(folder .. '\n', run 'cache path')
@@ -275,7 +275,7 @@ describe('an interrupt', function()
             for signal in %s; do sleep 0.2; kill -$signal $pid; done
             wait $pid
             echo "status $?" >> %s
-            sed 1d %s 2>&1]]):format(quote(host.launcher), words, log, log,
+            sed 1d %s 2>&1]]):format(quote(home.launcher), words, log, log,
                                 table.concat({ ... }, ' '), log, log))
         os.remove(log)
         return output
@@ -307,8 +307,8 @@ describe('an interrupt', function()
         local interpreted = script(ready .. 'jit.off(true) while true do end', finally)
         assert.equal('mare: interrupted\nstatus 130\n', signal_to(interpreted, 'INT'))
         local asking = script(ready .. [[
-            local host, x = require 'bindings.host', 0
-            while not host.interrupted() do for i = 1, 1000 do x = x + i end end
+            local home, x = require 'bindings.home', 0
+            while not home.interrupted() do for i = 1, 1000 do x = x + i end end
             print 'asked']], finally)
         assert.equal('asked\nstatus 130\n', signal_to(asking, 'HUP'))
         for _, loop in ipairs { 'while true do end', 'for i = 1, 1e12 do end',
@@ -343,10 +343,10 @@ describe('an interrupt', function()
 
     it('leaves a loop that waits long for a device the time to ask', function()
         local asking = script(ready .. [[
-            local host, ffi = require 'bindings.host', require 'ffi'
+            local home, ffi = require 'bindings.home', require 'ffi'
             ffi.cdef 'unsigned sleep(unsigned seconds);'
             for _ = 1, 5 do
-                if ffi.C.sleep(2) and host.interrupted() then print 'asked' break end
+                if ffi.C.sleep(2) and home.interrupted() then print 'asked' break end
             end]], finally)
         local output = signal_to(asking, 'INT')
         assert.truthy(output:find 'asked\nstatus 130\n$', output)
@@ -377,19 +377,19 @@ describe('an interrupt', function()
 
     it('is not a hangup under nohup', function()
         local asking = script(ready .. [[
-            local host, system = require 'bindings.host', require 'bindings.system'
+            local home, system = require 'bindings.home', require 'bindings.system'
             local now = system.now()
-            while system.now() < now + 0.5 do assert(not host.interrupted()) end
+            while system.now() < now + 0.5 do assert(not home.interrupted()) end
             print 'done']], finally)
         assert.equal('done\nstatus 0\n', shell(
             ("trap '' HUP; %s %s > %s.log 2>&1 & sleep 0.3; kill -HUP $!; wait $!; "
              .. 'echo "status $?" >> %s.log; sed 1d %s.log; rm %s.log'):format(
-                quote(host.launcher), asking, asking, asking, asking, asking)))
+                quote(home.launcher), asking, asking, asking, asking, asking)))
     end)
 
     it('is for the thread that runs the script, whichever it comes to', function()
         check(0, 'false\ntrue\n', { '-e', [[
-            local ffi, host = require 'ffi', require 'bindings.host'
+            local ffi, home = require 'ffi', require 'bindings.home'
             require 'bindings.worker'
             ffi.cdef 'int pthread_kill(unsigned long id, int signal); int usleep(unsigned us);'
             local C, id, mask = ffi.C, ffi.new 'unsigned long[1]', ffi.new 'uint64_t[16]'
@@ -398,15 +398,15 @@ describe('an interrupt', function()
             C.pthread_sigmask(0, mask, nil)
             C.pthread_kill(id[0], 2)
             C.pthread_join(id[0], nil)
-            print((host.interrupted()))
+            print((home.interrupted()))
             C.pthread_sigmask(1, mask, nil)
-            print((host.interrupted(true)))]] })
+            print((home.interrupted(true)))]] })
     end)
 
     -- The signal comes in C between two traces, the second of which is to be recorded then.
     it('may come anywhere in the compilation of a loop', function()
         check(0, 'all 12\n', { '-e', [==[
-            local host, answers = require 'bindings.host', 0
+            local home, answers = require 'bindings.home', 0
             jit.opt.start 'hotloop=2'
             for at = 1, 12 do
                 local commands = {}
@@ -418,13 +418,13 @@ describe('an interrupt', function()
                         sum = sum + #commands[k] * k
                     end
                 ]=](commands)
-                if host.interrupted(true) then answers = answers + 1 end
+                if home.interrupted(true) then answers = answers + 1 end
             end
             print('all ' .. answers)]==] })
     end)
 
     it('stops what runs in a session, not the session', function()
-        local command = quote(host.launcher)
+        local command = quote(home.launcher)
         local output = shell(([[
             { echo 'while true do end'; sleep 0.6; echo 'print(6 * 7)'; } | %s 2>&1 & pid=$!
             sleep 0.3
@@ -443,7 +443,7 @@ describe('an interrupt', function()
             sleep 0.5
             kill -INT $pid
             wait
-            rm %s]]):format(fifo, fifo, fifo, quote(host.launcher), fifo, fifo))
+            rm %s]]):format(fifo, fifo, fifo, quote(home.launcher), fifo, fifo))
         assert.truthy(output:find 'interrupted', output)
         assert.falsy(output:find 'standard output', output)
     end)
@@ -459,22 +459,22 @@ describe('an interrupt', function()
     end)
 
     it('of a copied tree runs with what lies beside it', function()
-        local is_tree = host.library:sub(1, #host.root + 7) == host.root .. '/build/'
+        local is_tree = home.library:sub(1, #home.root + 7) == home.root .. '/build/'
         if not is_tree then pending 'this is no source tree with its build folder' end
         local output = shell(([[
             tree=$(mktemp -d) && mkdir "$tree/build" "$tree/core" && cd %s &&
                 cp -R lua bindings "$tree" && cp core/mare.h "$tree/core" &&
                 cp %s "$tree/build/mare" && cp %s "$tree/build/libmare.so.0" && cd / &&
-                "$tree/build/mare" -e "local host = require 'bindings.host'
-                    print(host.root == '$tree', (host.library:gsub('^$tree/', '')))"
-            rm -rf "$tree"]]):format(quote(host.root), quote(host.launcher), quote(host.library)))
+                "$tree/build/mare" -e "local home = require 'bindings.home'
+                    print(home.root == '$tree', (home.library:gsub('^$tree/', '')))"
+            rm -rf "$tree"]]):format(quote(home.root), quote(home.launcher), quote(home.library)))
         assert.matches('^true%s+build/libmare%.so%.0\n$', output)
     end)
 
     it('lets a loop that asks put its things in order', function()
         local code = [[
-            local host, errors = require 'bindings.host', require 'bindings.errors'
-            while not host.interrupted() do end
+            local home, errors = require 'bindings.home', require 'bindings.errors'
+            while not home.interrupted() do end
             local n = 0
             for i = 1, 1e7 do n = n + #tostring(i) end
             print 'in order'

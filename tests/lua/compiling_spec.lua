@@ -6,7 +6,7 @@ local compiling = require 'mare.base.compiling'
 local device = require 'bindings.device'
 local events = require 'mare.base.events'
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 
 local function desc(name, source)
@@ -123,7 +123,7 @@ describe('a signal while a compiler is waited for', function()
         file:write(prelude, script)
         file:close()
         local pipe = io.popen(('MARE_CACHE=%s %s %s %s 2>&1; echo "status $?"')
-            :format(folder, host.launcher, path, arguments or ''))
+            :format(folder, home.launcher, path, arguments or ''))
         local output = pipe:read '*a'
         pipe:close()
         return output

@@ -1,7 +1,7 @@
 local device = require 'bindings.device'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 -- Returns the error of f as a table.
 local function failure(f, ...)
@@ -15,7 +15,7 @@ describe('ffi', function()
     it('reads the declarations of the library it loaded', function()
         local mare = require 'bindings.ffi'
         assert.equal(tonumber(mare.C.MARE_API_VERSION), mare.C.mare_api_version())
-        assert.equal(host.version, mare.version)
+        assert.equal(home.version, mare.version)
         assert.equal('float', mare.type_names[mare.types.float])
         for name, ctype in pairs(mare.ctypes) do
             assert.equal(tonumber(mare.C.mare_type_size(mare.types[name])), ffi.sizeof(ctype))
@@ -24,27 +24,27 @@ describe('ffi', function()
 
     it('refuses a library of another API version', function()
         local script = [[
-            local host = require 'bindings.host'
-            local file = io.open(host.header)
+            local home = require 'bindings.home'
+            local file = io.open(home.header)
             local text = file:read '*a':gsub('MARE_API_VERSION = %d+', 'MARE_API_VERSION = 999')
             file:close()
-            host.header = os.tmpname()
-            file = io.open(host.header, 'w')
+            home.header = os.tmpname()
+            file = io.open(home.header, 'w')
             file:write(text)
             file:close()
             local ok, message = pcall(require, 'bindings.ffi')
-            os.remove(host.header)
+            os.remove(home.header)
             io.write(tostring(ok), ' ', message)]]
-        local pipe = io.popen(("'%s' -e '%s'"):format(host.launcher, (script:gsub("'", "'\\''"))))
+        local pipe = io.popen(("'%s' -e '%s'"):format(home.launcher, (script:gsub("'", "'\\''"))))
         local text = pipe:read '*a'
         pipe:close()
         assert.truthy(text:find('^false .*API version %d+, .* declares 999'), text)
     end)
 
     it('is found without a launcher too', function()
-        local found = dofile(host.root .. '/bindings/host.lua')
-        assert.equal(host.root, found.root)
-        assert.equal(host.header, found.header)
+        local found = dofile(home.root .. '/bindings/home.lua')
+        assert.equal(home.root, found.root)
+        assert.equal(home.header, found.header)
         assert.is_false(found.interrupted())
     end)
 end)

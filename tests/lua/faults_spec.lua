@@ -3,7 +3,7 @@
 -- status and a message that names the object, the value and the line. Nothing
 -- may leak; the fakes check this when the process ends.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local devices = require 'tests.devices'
 
 local libraries = require 'tests.fakes' .. '/'
@@ -53,7 +53,7 @@ local function run(case)
     local fail = case.fail and 'MARE_FAKE_FAIL=' .. case.fail or ''
     local pipe = io.popen(("LD_LIBRARY_PATH='%s' CUDA_HOME= CUDA_PATH= MARE_CACHE=%s %s %s '%s' %s "
         .. "2>&1; echo exit status $?"):format(folder, case.cache or 'off', fail,
-        case.environment or '', host.launcher, path))
+        case.environment or '', home.launcher, path))
     local text = pipe:read '*a'
     pipe:close()
     os.remove(path)
@@ -194,7 +194,7 @@ describe('the statuses of mare.h', function()
     it('are all provoked', function()
         local elsewhere = { SCRIPT = true, INTERRUPTED = true,      -- by engines: tests/embed
                             STATE = not able }
-        local file = assert(io.open(host.header))
+        local file = assert(io.open(home.header))
         for status in file:read '*a':match 'MARE_OK = 0,(.-)}':gmatch 'MARE_ERROR_(%u+)' do
             assert.truthy(provoked[status] or elsewhere[status], status)
         end

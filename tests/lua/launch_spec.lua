@@ -3,7 +3,7 @@ local devices = require 'tests.devices'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local garbage = require 'tests.lua.garbage'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local util = require 'jit.util'
 
 local saxpy = [[
@@ -21,7 +21,7 @@ end
 
 -- Leaving a loop, an inner loop, too short a loop to unroll: how the compiler finds where to begin.
 local harmless = { [8] = true, [9] = true, [10] = true }
-local folders = { '@' .. host.root .. '/bindings/', '@' .. host.root .. '/lua/' }
+local folders = { '@' .. home.root .. '/bindings/', '@' .. home.root .. '/lua/' }
 
 -- Returns whether a function belongs to this spec or to Mare. LuaJIT counts hot
 -- code by a hash of its address, so a function of busted may be compiled while

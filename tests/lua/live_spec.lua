@@ -42,7 +42,7 @@ describe('a simulation by hand', function()
         local options, source = mare.options, mare.options.source
         options.source = { nx = 32, ny = 16, device = device, t_end = 0.1, quiet = true,
             image = folder .. '/kh.png' }
-        local result = dofile(require('bindings.host').root .. '/scenarios/kelvin_helmholtz.lua')
+        local result = dofile(require('bindings.home').root .. '/scenarios/kelvin_helmholtz.lua')
         options.source = source
         local sim = kelvin_helmholtz():run()
         assert.same(numbers(result.sim), numbers(sim))

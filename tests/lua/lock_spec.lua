@@ -2,12 +2,12 @@
 -- after every error.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lock = require 'bindings.lock'
 
 ffi.cdef 'int pthread_mutex_trylock(void *mutex);'
 
-local mutex = ffi.cast('void *', ffi.cast('intptr_t', host.lock))
+local mutex = ffi.cast('void *', ffi.cast('intptr_t', home.lock))
 
 local function is_free()
     if ffi.C.pthread_mutex_trylock(mutex) ~= 0 then return false end

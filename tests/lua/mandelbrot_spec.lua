@@ -6,7 +6,7 @@ local ffi = require 'ffi'
 local exact = require 'mare.mandelbrot.exact'
 local film = require 'mare.draw.film'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mpfr = require 'bindings.mpfr'
 local options = require 'mare.base.options'
@@ -100,7 +100,7 @@ describe('a zoom', function()
         values.device = values.device or os.getenv 'MARE_TEST_DEVICE' or 'auto'
         values.quiet = true
         options.source, options.program = values, 'mandelbrot'
-        local ok, result = pcall(dofile, host.root .. '/scenarios/mandelbrot.lua')
+        local ok, result = pcall(dofile, home.root .. '/scenarios/mandelbrot.lua')
         options.source = source
         if not ok then error(result, 0) end
         return result

@@ -52,7 +52,7 @@ describe('the manual', function()
         local file = assert(io.open 'bindings/package/mare.1')
         local page = file:read '*a':gsub('\\', '')
         file:close()
-        local pipe = io.popen(("'%s' --help"):format(require('bindings.host').launcher))
+        local pipe = io.popen(("'%s' --help"):format(require('bindings.home').launcher))
         local usage, missing = pipe:read '*a', {}
         pipe:close()
         for _, pattern in ipairs { '\n +mare (%-?%-?%l+)', 'MARE_[%u_]+' } do

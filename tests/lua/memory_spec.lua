@@ -2,7 +2,7 @@
 -- keeps up.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local interpreted = require('bindings.pairs').is_interpreted
 local mare = require 'mare'
 local devices = require 'tests.devices'
@@ -105,7 +105,7 @@ describe('memory', function()
     -- Handles of a copy of the module: make(i, use), how often each was given back (given[i]), what
     -- is kept (by use 0), and the module.
     local function things()
-        local handles = assert(loadfile(host.root .. '/bindings/handle.lua'))()
+        local handles = assert(loadfile(home.root .. '/bindings/handle.lua'))()
         local given, kept = {}, {}
         local class = handles.class('thing', 'void', function(pointer)
             local number = tonumber(ffi.cast('intptr_t', pointer))
@@ -310,7 +310,7 @@ end)
 
 describe('temporaries', function()
     local function run(code, limit, device_name)
-        local launcher = require('bindings.host').launcher
+        local launcher = require('bindings.home').launcher
         local path = os.tmpname()
         local file = assert(io.open(path, 'w'))
         file:write(code)

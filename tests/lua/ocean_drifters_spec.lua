@@ -2,13 +2,13 @@
 -- neither parts nor a restart change a bit of their tracks.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local literal = require 'mare.base.literal'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 
 require 'tests.share'()
-local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+local trial = dofile(home.root .. '/tests/scenarios/trial.lua')
 
 require 'tests.lua.drift'       -- water that goes on as it began, but for the wind; dt is cfl
 
@@ -225,7 +225,7 @@ describe('drifters', function()
         local path, lines = folder .. '/two.lua', {}
         trial.spit(path, text)
         local status, output = trial.status_of(('POCL_DEVICES="pthread pthread" \'%s\' %s'):format(
-            host.launcher, path))
+            home.launcher, path))
         if output:find 'one device' then
             pending 'needs PoCL'
             return

@@ -2,13 +2,13 @@
 -- directions of u and v, the land, and a run with all of it.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 
 require 'tests.share'()
-local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
-local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
+local trial = dofile(home.root .. '/tests/scenarios/trial.lua')
 
 local folder
 

@@ -1,7 +1,7 @@
 -- LuaJIT's wrong code for next(), which bindings/pairs.lua keeps from running.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local trial = require 'tests.scenarios.trial'
 
 -- Dies in two of three starts where next() is compiled by the LuaJIT of Debian 12, which places
@@ -35,7 +35,7 @@ describe('pairs and next', function()
         local script = folder .. '/pairs.lua'
         trial.spit(script, program)
         for _ = 1, 8 do
-            local status, text = trial.status_of(("'%s' %s"):format(host.launcher, script))
+            local status, text = trial.status_of(("'%s' %s"):format(home.launcher, script))
             assert.equal(0, status, text)
             fails.says(text, 'lived')
         end

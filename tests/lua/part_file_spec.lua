@@ -2,7 +2,7 @@
 
 local checkpoint = require 'mare.files.checkpoint'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local posix = require 'bindings.posix'
 local rivals = require 'tests.rivals'
 local trial = require 'tests.scenarios.trial'
@@ -50,7 +50,7 @@ describe('a part file', function()
             kept:append 'half'
             os.execute 'kill -9 $PPID'
         ]]):format(path))
-        os.execute(("'%s' '%s' 2>/dev/null"):format(host.launcher, code))
+        os.execute(("'%s' '%s' 2>/dev/null"):format(home.launcher, code))
         os.remove(code)
         assert.truthy(trial.listing(folder):find '^run%.nc%.%d+%-%d+%.part$')
         files.check(path)

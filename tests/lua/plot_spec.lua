@@ -2,7 +2,7 @@
 -- the same numbers, and a refusal lists what can be plotted.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local image = require 'mare.draw.image'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
@@ -29,7 +29,7 @@ end
 
 local function plot(words)
     local pipe = io.popen(string.format("cd '%s' && '%s' plot %s 2>&1; echo \"status $?\"", folder,
-        host.launcher, words))
+        home.launcher, words))
     local text = pipe:read '*a'
     pipe:close()
     return tonumber(text:match 'status (%d+)%s*$'), text

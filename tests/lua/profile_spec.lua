@@ -1,7 +1,7 @@
 local bandwidth = require 'mare.measure.bandwidth'
 local device = require 'bindings.device'
 local devices = require 'tests.devices'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local mare = require 'mare'
 local trial = require 'tests.scenarios.trial'
@@ -142,7 +142,7 @@ describe('profile', function()
     it('is a word of the command line', function()
         local path = os.tmpname()
         local script = "require('bindings.device').open('null:0'):buffer{ size = 64 }:fill(0)"
-        local pipe = io.popen(('%q --profile=%s -e %q 2>&1'):format(host.launcher, path, script))
+        local pipe = io.popen(('%q --profile=%s -e %q 2>&1'):format(home.launcher, path, script))
         local text = pipe:read '*a'
         pipe:close()
         assert.truthy(text:find('\nfill +null:0 +1 '), text)
@@ -156,7 +156,7 @@ describe('profile', function()
             [''] = 'a file name is needed', ['/tmp'] = '/tmp: is a folder, a file name is needed',
         } do
             local status, text = trial.status_of(("'%s' --profile=%s -e 'print(1)'"):format(
-                host.launcher, path))
+                home.launcher, path))
             assert.equal(2, status)
             assert.truthy(text:find('mare: --profile=FILE: ' .. words, 1, true), text)
             assert.falsy(text:find '^1')
@@ -168,7 +168,7 @@ describe('profile', function()
         local script = 'local b = require("bindings.device").open("null:0"):buffer{ size = 64 }; '
             .. 'for k = 1, 100 do b:fill(0) end'
         local status, text = trial.status_of(("(trap '' XFSZ; ulimit -f 1; '%s' --profile=%s "
-            .. "-e '%s')"):format(host.launcher, path, script))
+            .. "-e '%s')"):format(home.launcher, path, script))
         os.remove(path)
         assert.equal(1, status)
         assert.truthy(text:find(path .. ': cannot be written: File too large', 1, true), text)

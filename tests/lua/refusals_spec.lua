@@ -4,7 +4,7 @@ local fails = require 'tests.fails'
 local mare = require 'mare'
 local trial = require 'tests.scenarios.trial'
 
-local launcher = require('bindings.host').launcher
+local launcher = require('bindings.home').launcher
 
 local function refused(words, ...)
     local status, text = trial.status_of(("'%s' %s"):format(launcher, words))

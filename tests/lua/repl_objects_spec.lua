@@ -6,7 +6,7 @@ local complete = require 'mare.session.complete'
 local handle = require 'bindings.handle'
 local help = require 'mare.session.help'
 local history = require 'mare.session.history'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local inspect = require 'mare.session.inspect'
 local mare = require 'mare'
 local reference = require 'mare.session.reference'
@@ -172,8 +172,8 @@ describe('completion', function()
             ["mare.simulation('sod') { nx = 3, fl"] = 'flux = ',
             ["mare.simulation 'sod' { flux = 'hl"] = 'hllc', ["mare.device.open 'nul"] = 'null:0',
             ["mare.simulation 'kel"] = 'kelvin_helmholtz', ["help 'mr_gid"] = 'mr_gid_x',
-            ["x = mare.gr"] = 'grid', ["dofile '" .. host.root .. '/lua/mare/se'] =
-                host.root .. '/lua/mare/session/', ['whi'] = 'while', ['hel'] = 'help',
+            ["x = mare.gr"] = 'grid', ["dofile '" .. home.root .. '/lua/mare/se'] =
+                home.root .. '/lua/mare/session/', ['whi'] = 'while', ['hel'] = 'help',
             ['string.for'] = 'format', ["w = mare.watch('k.krn', { device = 'aut"] = 'auto',
         } do
             local found = {}
@@ -199,7 +199,7 @@ describe('help', function()
 
     it('has every function and type of the C interface', function()
         local all, missing = reference.all(), {}
-        local file = assert(io.open(host.header))
+        local file = assert(io.open(home.header))
         local text = file:read '*a':match 'cdef:begin(.*)cdef:end':gsub('/%*.-%*/', '')
         file:close()
         for name in text:gmatch '\n[%w_ *]-(mare_[%w_]+)%(' do

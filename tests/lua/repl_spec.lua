@@ -82,7 +82,7 @@ describe('a session', function()
         assert.equal('1', value_of '1')
     end)
 
-    it('names the frames of files, not those of lines or of Mare', function()
+    it('names the stack frames of files, not those of lines or of Mare', function()
         local path = os.tmpname()
         local file = assert(io.open(path, 'w'))
         file:write 'function outer()\n    require("mare").grid { nx = 0 }\nend\n'

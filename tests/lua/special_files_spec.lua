@@ -2,7 +2,7 @@
 -- refused at once, by name, where reading it would wait for ever. Scripts may come through pipes.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local trial = require 'tests.scenarios.trial'
 
 ffi.cdef [[
@@ -14,7 +14,7 @@ ffi.cdef [[
 local folder, launcher
 
 before_each(function()
-    folder, launcher = trial.new_folder(), "'" .. host.launcher .. "'"
+    folder, launcher = trial.new_folder(), "'" .. home.launcher .. "'"
     os.execute(('mkdir %s/folder && ln -s /dev/full %s/endless'):format(folder, folder))
     assert.equal(0, ffi.C.mkfifo(folder .. '/pipe', 384))
     local path = folder .. '/socket'

@@ -6,13 +6,13 @@
 
 local cases = require 'tests.bench.cases'
 local device = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local rate = require 'tests.bench.rate'
 local record = require 'tests.bench.record'
 
 local name = os.getenv 'MARE_DEVICE' or 'auto'
 local least, most_cells = 0.9, 8192     -- of a record; along a side: larger grids take long to fill
-local records = host.root .. '/tests/bench/records/h200.jsonl'
+local records = home.root .. '/tests/bench/records/h200.jsonl'
 
 -- Returns the latest record of each scheme in float on its largest grid, on a
 -- device of the same model and back end.

@@ -42,7 +42,7 @@ describe('a suggestion', function()
     end)
 
     it('is on the command line', function()
-        local launcher = require('bindings.host').launcher
+        local launcher = require('bindings.home').launcher
         local status, text = trial.status_of(("'%s' kelvinhelmholtz"):format(launcher))
         assert.equal(2, status)
         has(text, "mean 'kelvin_helmholtz'")

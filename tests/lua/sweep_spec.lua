@@ -48,7 +48,7 @@ describe('a sweep of blocks', function()
     it('refuses what it cannot do with a word on how to', function()
         local function answer(words)
             local status, text = trial.status_of(("cd '%s' && '%s' tuning_sweep --n 64 --device "
-                .. '%s %s 2>&1'):format(folder, require('bindings.host').launcher, trial.device,
+                .. '%s %s 2>&1'):format(folder, require('bindings.home').launcher, trial.device,
                 words))
             return text:gsub('\nstatus.*', ''), status
         end
@@ -80,7 +80,7 @@ describe('a sweep of blocks', function()
 
     it('looks where the fastest would be kept before it measures', function()
         local status, text = trial.status_of(("cd '%s' && MARE_TUNED=off '%s' tuning_sweep --keep "
-            .. '--device %s'):format(folder, require('bindings.host').launcher, trial.device))
+            .. '--device %s'):format(folder, require('bindings.home').launcher, trial.device))
         assert.equal(2, status)
         fails.says(text:match '[^\n]*', 'mare', '--keep', 'place', 'MARE_TUNED', 'option')
     end)

@@ -10,7 +10,7 @@ local tuned = require 'tests.lua.tuned'
 
 local arguments, n, refusal, scale = tuned.arguments, tuned.n, tuned.refusal, tuned.scale
 local source = tuned.source
-local launcher = require('bindings.host').launcher
+local launcher = require('bindings.home').launcher
 local folder
 
 -- Runs a script with a cache file in this environment; returns exit status and
@@ -77,7 +77,7 @@ describe('the cache of a tuning', function()
             }
             for _, r in ipairs(records) do print(r.WRONG, r.invalidity, r.error) end
         ]]):format(source, cache))
-        local command = ("'%s' '%s'"):format(require('bindings.host').launcher, script)
+        local command = ("'%s' '%s'"):format(require('bindings.home').launcher, script)
         assert.equal(137, (trial.status_of(command)))
         assert.truthy(trial.slurp(cache .. '.started'):find('"1,2"', 1, true))
         local status, text = trial.status_of(command)

@@ -2,7 +2,7 @@
 
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local shapes = require 'mare.shapes'
 local trial = require 'tests.scenarios.trial'
 
@@ -33,7 +33,7 @@ describe('the file of tuned shapes', function()
     end)
 
     local function mare_tune(words)
-        return trial.status_of(("'%s' tune %s 2>&1"):format(host.launcher, words))
+        return trial.status_of(("'%s' tune %s 2>&1"):format(home.launcher, words))
     end
 
     local function put()

@@ -10,7 +10,7 @@ local trial = require 'tests.scenarios.trial'
 local tuned = require 'tests.lua.tuned'
 
 local n = tuned.n
-local replayed = require('bindings.host').root .. '/tests/lua/tuning/nonlinear.json'
+local replayed = require('bindings.home').root .. '/tests/lua/tuning/nonlinear.json'
 
 -- Returns the error of mare.tune.kernel with these fields; it must not have
 -- tried anything.

@@ -3,14 +3,14 @@
 -- nonlinear C-grid and of finite volumes, each with 4096^2 cells. The files are
 -- cache files as mare.tune.scenario wrote them, with fewer digits.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local mare = require 'mare'
 local results = require 'mare.tune.results'
 local sample = require 'tests.sample'
 local trial = require 'tests.scenarios.trial'
 
-local folder = host.root .. '/tests/lua/tuning/'
+local folder = home.root .. '/tests/lua/tuning/'
 local seeds, share, near = sample(10, 4), 0.15, 1.02
 
 local function median(values)

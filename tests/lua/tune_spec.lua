@@ -206,7 +206,7 @@ describe('tuning', function()
     end)
 
     it('compiles ahead in other processes, for what they leave in the cache', function()
-        if not require('bindings.host').launcher then return pending 'there is no launcher' end
+        if not require('bindings.home').launcher then return pending 'there is no launcher' end
         local ahead = require 'mare.tune.ahead'
         local d = device.open 'null'        -- a vendor may keep programs in a cache of its own
         local mark = tostring(os.time()) .. os.tmpname():gsub('%W', '')
@@ -334,7 +334,7 @@ describe('tuning a scenario', function()
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))
         local other = { info = { model = 'another', kind = d.info.kind } }
         assert.equal(default, found(scheme, other, 'float', part))
-        local mare_command = ("'%s' tune "):format(require('bindings.host').launcher)
+        local mare_command = ("'%s' tune "):format(require('bindings.home').launcher)
         local status, text = trial.status_of(mare_command .. 'ls')
         assert.equal(0, status)
         assert.truthy(text:find '^linear +ocean linear +float +64%^2 ')
@@ -347,7 +347,7 @@ describe('tuning a scenario', function()
     end)
 
     local function mare_tune(words, redirect)
-        return trial.status_of(("'%s' tune %s %s"):format(require('bindings.host').launcher, words,
+        return trial.status_of(("'%s' tune %s %s"):format(require('bindings.home').launcher, words,
             redirect or '2>&1'))
     end
 
@@ -482,7 +482,7 @@ describe('tuning a scenario', function()
                 shapes.put { kernel = 'k' .. arg[1] .. k, device = 'd', size = 5, shape = {} }
             end
         ]]):format(count))
-        local one = ("'%s' '%s' "):format(require('bindings.host').launcher, script)
+        local one = ("'%s' '%s' "):format(require('bindings.home').launcher, script)
         assert.equal(0, (trial.status_of(('%s a & %s b & %s c; wait'):format(one, one, one))))
         shapes.forget()
         assert.equal(3 * count, #shapes.kept())

@@ -1,6 +1,6 @@
 -- Threads with Lua states of their own: what they say, how they fail, what they leave.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local trial = require 'tests.scenarios.trial'
 local worker = require 'bindings.worker'
 
@@ -51,7 +51,7 @@ describe('a worker', function()
                 if line:find 'libhdf5' then print 'still there' break end
             end
         ]]):format(folder))
-        local status, text = status_of(("'%s' '%s/main.lua'"):format(host.launcher, folder))
+        local status, text = status_of(("'%s' '%s/main.lua'"):format(home.launcher, folder))
         assert.equal(0, status, text)
         assert.truthy(text:find '^loaded\nstill there', text)
     end)

@@ -10,7 +10,7 @@ local settings_of_all = 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
     .. 'PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe '
     .. 'OMPI_MCA_mpi_yield_when_idle=1 POCL_MAX_PTHREAD_COUNT=1 '
 
-local mare = require('bindings.host').launcher
+local mare = require('bindings.home').launcher
 
 local function has(program)
     return os.execute('command -v ' .. program .. ' >/dev/null') == 0

@@ -22,18 +22,18 @@ local calls = [[
     same('number', got[1][1], 1 / 3)
 
     local d = mare.device.open 'null'
-    local host = d:host { type = 'float', count = 5 }
-    for i = 0, 4 do host.data[i] = rank + i / 8 end
-    local row = ranks.exchange(next_rank, host, before)
+    local pinned = d:host { type = 'float', count = 5 }
+    for i = 0, 4 do pinned.data[i] = rank + i / 8 end
+    local row = ranks.exchange(next_rank, pinned, before)
     same('type', row.type, 'float')
     same('length', #row, 5)
     same('element', row[4], before + 0.5)
     local place = ffi.new 'float[5]'
-    same('into', ranks.exchange(next_rank, host, before, { into = place }), place)
+    same('into', ranks.exchange(next_rank, pinned, before, { into = place }), place)
     same('placed', place[3], before + 0.375)
     local staged = d:buffer { type = 'float', count = 5 }
     local other = d:buffer { type = 'float', count = 5 }
-    staged:upload(host)
+    staged:upload(pinned)
     ranks.exchange(next_rank, staged, before, { into = other, tag = 7 })
     same('staged', other:download()[1], before + 0.125)
     local large = ffi.new('double[?]', 300000)
@@ -52,7 +52,7 @@ local calls = [[
     same('sum', ranks.reduce(rank + 1, 'sum'), size * (size + 1) / 2)
     same('max', ranks.reduce({ rank, -rank }, 'max')[1], size - 1)
     same('min', ranks.reduce({ rank, -rank }, 'min')[2], 1 - size)
-    local sums = ranks.reduce(host, 'sum')
+    local sums = ranks.reduce(pinned, 'sum')
     same('sum of floats', sums[1], size * (size - 1) / 2 + size / 8)
     local total = 0
     for k = 0, size - 1 do total = total + 0.1 * k end
@@ -220,7 +220,7 @@ launch.each(function(launcher)
         end)
 
         it('is not what a program that a rank starts belongs to', function()
-            local mare = require('bindings.host').launcher
+            local mare = require('bindings.home').launcher
             local text, status = run(launcher, 2, ("local ranks = require 'mare'.ranks "
                 .. "if ranks.rank == 1 then os.execute(%q) end"):format(mare
                 .. " -e 'print(\"size \" .. require(\"mare\").ranks.size)'"))
@@ -231,7 +231,7 @@ launch.each(function(launcher)
 end)
 
 describe('srun', function()
-    local mare = require('bindings.host').launcher
+    local mare = require('bindings.home').launcher
 
     it('without PMI is refused: its tasks know nothing of each other', function()
         local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. mare

@@ -19,7 +19,7 @@ local function in_folder(text) return (text:gsub('@', folder .. '/')) end
 -- Returns what it said, and the status.
 local function run(launcher, count, words)
     words = in_folder(words) .. ' --device ' .. name
-    local mare = require('bindings.host').launcher
+    local mare = require('bindings.home').launcher
     local command = launcher and launch.command(launcher, count, ''):gsub("%-e '' $", words)
         or mare .. ' ' .. words
     local pipe = io.popen('cd ' .. folder .. ' && ' .. command .. ' 2>&1; echo "status $?"')

@@ -7,7 +7,7 @@ local launch = require 'tests.ranks.launch'
 local sample = require 'tests.sample'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
-local mare = require('bindings.host').launcher
+local mare = require('bindings.home').launcher
 
 -- Returns the shell's text for a program, and its status. launcher: nil for a process alone
 local function run(launcher, count, program, words)

@@ -2,7 +2,7 @@
 -- writes, and decides nothing.
 
 local device = require 'bindings.device'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -23,7 +23,7 @@ end
 -- Returns the commit that a build of the folder `tree` would hold.
 local function looked_up(tree, more)
     shell('cmake -DTREE=%s/%s -DOUTPUT=commit.c %s -P "%s/core/commit.cmake"', folder, tree,
-        more or '', host.root)
+        more or '', home.root)
     return trial.slurp(folder .. '/commit.c'):match 'return "(.-)"'
 end
 
@@ -86,13 +86,13 @@ describe('a version', function()
     end
 
     it('holds it, in files and checkpoints too', function()
-        assert.equal(host.commit, mare.commit)
+        assert.equal(home.commit, mare.commit)
         assert.matches('^[0-9.]+, commit ' .. commit:gsub('%p', '%%%0') .. '$', full_version)
         run { steps = 2, out = folder .. '/a.nc', checkpoint = folder .. '/a.ck' }
         local file = netcdf.open(folder .. '/a.nc')
         assert.equal('Mare ' .. full_version, file:attributes().source)
         file:close()
-        local status, text = trial.status_of(('"%s" info %s/a.ck'):format(host.launcher, folder))
+        local status, text = trial.status_of(('"%s" info %s/a.ck'):format(home.launcher, folder))
         assert.equal(0, status)
         assert.truthy(text:find('source: Mare ' .. full_version .. '\n', 1, true), text)
     end)

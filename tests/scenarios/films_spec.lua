@@ -4,7 +4,7 @@
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local system = require 'bindings.system'
@@ -126,7 +126,7 @@ describe('a film of a run', function()
         spit(path, 'old')
         local line = "'%s' bump --device=%s --quiet --image='%s/p.png' --nx=128 --t-end=1e6 "
             .. "--film='%s' --film-every=0.05 >/dev/null 2>&1 & echo $!"
-        local pipe = io.popen(line:format(host.launcher, device, folder, path))
+        local pipe = io.popen(line:format(home.launcher, device, folder, path))
         local pid = tonumber(pipe:read '*l')
         pipe:close()
         local started = system.now()

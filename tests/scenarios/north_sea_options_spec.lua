@@ -1,13 +1,13 @@
 -- Tests the options of the North Sea: windows, finer cells, winds and others.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 
 require 'tests.share'()
-local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
-local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
+local trial = dofile(home.root .. '/tests/scenarios/trial.lua')
 
 local folder
 
@@ -167,7 +167,7 @@ end)
 describe('wind', function()
     it('may be the mean of a month', function()
         local grid = new_basin().grid
-        local file = host.root .. '/scenarios/data/north_sea_wind_climatology.nc'
+        local file = home.root .. '/scenarios/data/north_sea_wind_climatology.nc'
         local stress = mare.weather.climatology { grid = grid, file = file, month = 1 }
         local u, v, speed = {}, {}, {}
         for name, list in pairs { eastward_wind = u, northward_wind = v, wind_speed = speed } do

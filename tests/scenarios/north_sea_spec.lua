@@ -3,16 +3,16 @@
 -- be shipped lies beside the checkout.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
 
 require 'tests.share'()
-local sea = dofile(host.root .. '/tests/scenarios/sea.lua')
-local trial = dofile(host.root .. '/tests/scenarios/trial.lua')
+local sea = dofile(home.root .. '/tests/scenarios/sea.lua')
+local trial = dofile(home.root .. '/tests/scenarios/trial.lua')
 
-local shared = host.root .. '/../shared/data/'
+local shared = home.root .. '/../shared/data/'
 local folder
 
 before_each(function()
@@ -183,7 +183,7 @@ end)
 
 -- Writes the shipped depths, every sixth along x and every fourth along y.
 local function write_coarse(path)
-    local whole = mare.basin { file = host.root
+    local whole = mare.basin { file = home.root
         .. '/scenarios/data/north_sea_bathymetry_etopo5.nc' }
     local dx, dy = 6 * whole.grid.dx, 4 * whole.grid.dy
     return sea.write(path, { nx = 34, ny = 36, west = whole.x[1], south = whole.y[1], dx = dx,
@@ -247,7 +247,7 @@ describe('the North Sea', function()
     end)
 
     local function command(words)
-        return trial.status_of(("cd '%s' && '%s' %s"):format(folder, host.launcher, words))
+        return trial.status_of(("cd '%s' && '%s' %s"):format(folder, home.launcher, words))
     end
 
     it('refuses before it runs what cannot be, and writes nothing', function()

@@ -5,7 +5,7 @@ local checkpoint = require 'mare.files.checkpoint'
 local fails = require 'tests.fails'
 local ffi = require 'ffi'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'dkjson'
 local lfs = require 'lfs'
 local mare = require 'mare'
@@ -407,7 +407,7 @@ describe('outputs', function()
         local out = folder .. '/run.nc'
         run('kelvin_helmholtz', { nx = 48, ny = 32, t_end = 0.1, every = 0.03, out = out,
             variables = 'p', decompose = { 2, 1 } })
-        local status, text = status_of(("'%s' info '%s'"):format(host.launcher, out))
+        local status, text = status_of(("'%s' info '%s'"):format(home.launcher, out))
         assert.equal(0, status, text)
         for _, line in ipairs { 'title: Kelvin', 'scenario: kelvin_helmholtz.lua',
             'time 5, x 48, y 32', '  time         double 0 to 0.1', '  p            float  ' } do
@@ -416,20 +416,20 @@ describe('outputs', function()
         run('kelvin_helmholtz', { nx = 48, ny = 32, steps = 3, checkpoint = folder .. '/k.ck',
             film = folder .. '/k.gif', film_every = 1, film_width = 200,
             out = folder .. '/k.nc' })
-        status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/k.ck'))
+        status, text = status_of(("'%s' info '%s'"):format(home.launcher, folder .. '/k.ck'))
         assert.equal(0, status, text)
         assert.truthy(text:find(', step 3, next dt = 0.0', 1, true), text)
         assert.truthy(text:find 'k%.gif, [1-9] frames? to t = 0' and text:find 'k%.nc, 1 record to',
             text)
-        status, text = status_of(("'%s' info '%s'"):format(host.launcher, folder .. '/none'))
+        status, text = status_of(("'%s' info '%s'"):format(home.launcher, folder .. '/none'))
         assert.equal(1, status)
         fails.says(text, 'no such file', 'none')
-        status, text = status_of(("'%s' rerun '%s' --quiet"):format(host.launcher, out))
+        status, text = status_of(("'%s' rerun '%s' --quiet"):format(home.launcher, out))
         assert.equal(0, status, text)
         same_data(data_of(out), folder .. '/run.rerun.nc')
         local other = folder .. '/other.nc'
         status, text = status_of(("'%s' rerun '%s' --t-end 0.05 --out %s --quiet"):format(
-            host.launcher, out, other))
+            home.launcher, out, other))
         assert.equal(0, status, text)
         assert.same({ 0, 0.03, 0.05 }, times_of(other))
     end)
@@ -437,7 +437,7 @@ describe('outputs', function()
     it('have a history that can be pasted into a shell, and runs again', function()
         local status, text = status_of(("cd '%s' && '%s' kelvin_helmholtz --nx 16 --ny 16 --quiet "
             .. "--steps 2 --out run.nc --image \"k's 1.png\" '--series=s 1.nc'"):format(folder,
-            host.launcher))
+            home.launcher))
         assert.equal(0, status, text)
         local file = netcdf.open(folder .. '/run.nc')
         local history = file:attributes().history
@@ -445,7 +445,7 @@ describe('outputs', function()
         assert.equal("mare kelvin_helmholtz --nx 16 --ny 16 --quiet --steps 2 --out run.nc --image "
             .. "'k'\\''s 1.png' --series='s 1.nc'", history:match 'Z (.*)')
         status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet"):format(folder,
-            host.launcher))
+            home.launcher))
         assert.equal(0, status, text)
         same_data(data_of(folder .. '/run.nc'), folder .. '/run.rerun.nc')
     end)
@@ -458,7 +458,7 @@ describe('outputs', function()
         for _, words in ipairs { '--out run.nc', '--out=./run.nc', '--out soft.nc',
             '--series run.nc', '--image hard.png', '--json-log hard.png', '--checkpoint run.nc' } do
             local status, text = status_of(("cd '%s' && '%s' rerun run.nc --quiet %s"):format(
-                folder, host.launcher, words))
+                folder, home.launcher, words))
             assert.equal(2, status, text)
             fails.says(text, 'option', 'again')
         end
@@ -473,7 +473,7 @@ describe('outputs', function()
             for key, value in pairs(changes) do values[key] = value end
             assert.equal(0, status_of(command('kelvin_helmholtz', values)))
             local status, text = status_of(("'%s' rerun '%s' --quiet --out '%s'"):format(
-                host.launcher, values.out, folder .. '/again.nc'))
+                home.launcher, values.out, folder .. '/again.nc'))
             assert.equal(0, status, text)
             return text:match 'warning: ([^\n]*)'
         end

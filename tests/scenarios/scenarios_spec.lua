@@ -1,7 +1,7 @@
 -- Compares every scenario, shortened, with published or recorded numbers.
 -- Recorded ones are from PoCL.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local sample = require 'tests.sample'
@@ -21,7 +21,7 @@ local function run(name, values)
         values.quiet, values.image = true, values.image or folder .. '/picture.png'
     end
     options.source, options.program = values, name
-    local ok, result = pcall(dofile, host.root .. '/scenarios/' .. name .. '.lua')
+    local ok, result = pcall(dofile, home.root .. '/scenarios/' .. name .. '.lua')
     options.source = source
     if not ok then error(result, 0) end
     return result

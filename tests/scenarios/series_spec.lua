@@ -2,7 +2,7 @@
 -- are the right sums, to the bit in every decomposition and after a restart.
 
 local fails = require 'tests.fails'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -183,7 +183,7 @@ describe('a time series', function()
         local path = folder .. '/s.nc'
         trial.run('kelvin_helmholtz', { nx = 32, ny = 16, steps = 9, series = path,
             series_steps = 3, gauges = 'a:0.5,0.5', image = folder .. '/p.png' })
-        local status, text = trial.status_of(("'%s' rerun '%s' --quiet"):format(host.launcher,
+        local status, text = trial.status_of(("'%s' rerun '%s' --quiet"):format(home.launcher,
             path))
         assert.equal(0, status, text)
         assert.same(trial.data_of(path), trial.data_of(folder .. '/s.rerun.series.nc'))

@@ -3,7 +3,7 @@
 -- fails and shows the screen.
 
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local system = require 'bindings.system'
 require 'bindings.terminal'     -- declares mare_poll
@@ -58,7 +58,7 @@ end
 
 local function start(environment, script)
     local words = ('cd %s && MARE_HISTORY=%s/history LC_ALL=C.UTF-8 %s %s %s; echo "left $?"; '
-        .. 'exec sleep 600'):format(folder, folder, environment or '', quote(host.launcher),
+        .. 'exec sleep 600'):format(folder, folder, environment or '', quote(home.launcher),
         script or '')
     tmux 'kill-server'
     sessions = sessions + 1
@@ -370,7 +370,7 @@ describe('a terminal', function()
         C.fcntl(fd, F_SETFL, ffi.cast('int', O_NONBLOCK))
         local name = ffi.string(C.ptsname(fd))
         os.execute(('{ TERM=xterm LC_ALL=C.UTF-8 MARE_HISTORY=off %s < %s > %s 2>&1; '
-            .. 'echo "left $?" > %s/left; } &'):format(quote(host.launcher), name, name, folder))
+            .. 'echo "left $?" > %s/left; } &'):format(quote(home.launcher), name, name, folder))
         return fd
     end
 
@@ -408,7 +408,7 @@ describe('a session in a pipe', function()
         local best = math.huge
         for _ = 1, 5 do
             local started = system.now()
-            shell(quote(host.launcher) .. ' < /dev/null')
+            shell(quote(home.launcher) .. ' < /dev/null')
             best = math.min(best, system.now() - started)
         end
         assert.is_true(best < 0.2, best)        -- 0.015 s where nothing else runs
@@ -416,7 +416,7 @@ describe('a session in a pipe', function()
             printf 'maps = io.open("/proc/self/maps"):read "*a"
             maps:find "libmare" and "mare"
             (maps:find "libOpenCL" or maps:find "libcuda" or maps:find "pocl") and "a driver"
-            ' | %s]]):format(quote(host.launcher)))
+            ' | %s]]):format(quote(home.launcher)))
         assert.truthy(shown:find '> "mare"\n> nil\n', shown)
     end)
 
@@ -437,7 +437,7 @@ describe('a session in a pipe', function()
             if k == 2000 or k == 10000 then file:write('1)\n', pages, '\n') end
         end
         file:close()
-        local shown = shell(('%s < %s/lines 2>&1'):format(quote(host.launcher), folder))
+        local shown = shell(('%s < %s/lines 2>&1'):format(quote(home.launcher), folder))
         local sizes = {}
         for size in shown:gmatch '"%d+ (%d+) [^\n]*"' do sizes[#sizes + 1] = tonumber(size) end
         assert.is_true(#sizes >= 2, shown:sub(-2000))
@@ -448,7 +448,7 @@ describe('a session in a pipe', function()
         local shown = shell(([[ulimit -v 700000
             printf 'for k = 1, 1e9 do t = { t, ("x"):rep(1e6) .. k } end
             t = nil
-            6 * 7' | %s 2>&1]]):format(quote(host.launcher)))
+            6 * 7' | %s 2>&1]]):format(quote(home.launcher)))
         assert.truthy(shown:find 'not enough memory' and shown:find '> 42', shown)
     end)
 
@@ -473,7 +473,7 @@ describe('a session in a pipe', function()
         file:close()
         local shown = shell(('LD_LIBRARY_PATH=%s CUDA_HOME= CUDA_PATH= MARE_CACHE=off '
             .. 'MARE_FAKE_FAIL=cuLaunchKernel:1:700 %s < %s/lines 2>&1'):format(fake,
-            quote(host.launcher), folder))
+            quote(home.launcher), folder))
         assert.truthy(shown:find "kernel 'f' .*%(700%)", shown)
         assert.truthy(shown:find "buffer 'x': .*lost", shown)
         assert.truthy(shown:find "buffer 'y': 8 of float on cuda:0.*range 7 to 7", shown)
@@ -481,7 +481,7 @@ describe('a session in a pipe', function()
 
     it('tells a pipe by its status what failed', function()
         local function status_of(text)
-            return shell(("printf '%s' | %s 2>&1; echo $?"):format(text, quote(host.launcher)))
+            return shell(("printf '%s' | %s 2>&1; echo $?"):format(text, quote(home.launcher)))
         end
         assert.matches('boo.*\n> 3\n.*\n1\n$', status_of 'error"boo"\\n1+2\\n')
         assert.matches("near '<eof>'.*\n1\n$", status_of 'for i = 1, 2 do\\n')
@@ -504,7 +504,7 @@ describe('a session in a pipe', function()
         local shown = shell(([[
             { echo 'print "ready"'; sleep 5; } | %s > %s/log 2>&1 & pid=$!
             until grep -q ready %s/log; do sleep 0.02; done
-            kill -TERM $pid; wait $pid; echo "status $?"]]):format(quote(host.launcher), folder,
+            kill -TERM $pid; wait $pid; echo "status $?"]]):format(quote(home.launcher), folder,
             folder))
         assert.equal('status 130\n', shown)
     end)

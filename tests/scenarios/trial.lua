@@ -2,7 +2,7 @@
 -- process of their own, and the files that they leave.
 
 local ffi = require 'ffi'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
@@ -59,7 +59,7 @@ end
 
 -- Returns the shell command that runs a scenario.
 function trial.command(name, values)
-    local words = { host.launcher, name, '--device=' .. trial.device, '--quiet' }
+    local words = { home.launcher, name, '--device=' .. trial.device, '--quiet' }
     for key, value in pairs(values) do words[#words + 1] = '--' .. key .. '=' .. value end
     for k, word in ipairs(words) do words[k] = "'" .. word .. "'" end
     return table.concat(words, ' ')
@@ -69,7 +69,7 @@ end
 function trial.run(name, values)
     local options, all = mare.options, { device = trial.device, quiet = true }
     for key, value in pairs(values) do all[key] = value end
-    local source, path = options.source, host.root .. '/scenarios/' .. name .. '.lua'
+    local source, path = options.source, home.root .. '/scenarios/' .. name .. '.lua'
     options.source, options.program = all, name
     options.script = { name = name .. '.lua', text = trial.slurp(path) }
     local ok, result = pcall(dofile, path)

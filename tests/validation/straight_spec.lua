@@ -22,7 +22,7 @@ local function jump(M)
     return { 1, u, 1 }, { rho, u / rho, (2 * gamma * M * M - gamma + 1) / (gamma + 1) }
 end
 
--- A shock along the grid in n x 20 cells of size 1, at column `at`, in a frame that moves at
+-- A shock along the grid in n x 20 cells of size 1, at column `at`, seen by who moves at
 -- `speed`, until t. Returns the largest velocity along it.
 local function shock(desc)
     local ahead, behind = jump(desc.M)

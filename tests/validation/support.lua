@@ -15,7 +15,7 @@ local choices = require 'mare.schemes.choices'
 local device_list = require 'mare.array.devices'
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local sample = require 'tests.sample'
 local share = require 'tests.share'
 local simulation = require 'mare.run.simulation'
@@ -193,7 +193,7 @@ end
 
 -- ---- gates ----
 
-local path = host.root .. '/tests/validation/recorded.lua'
+local path = home.root .. '/tests/validation/recorded.lua'
 local mode = os.getenv 'MARE_VALIDATION'
 local record
 

@@ -21,10 +21,10 @@ MR_FN primitive slope_of(primitive w, primitive a, primitive b) {
 MR_FN void faces_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
     primitive *high) {
     primitive rest = w;
-    real part = HALF * lambda, squeeze = part * h.un;
+    real scale = HALF * lambda, squeeze = scale * h.un;
     rest.rho = mr_fma(-w.rho, squeeze, w.rho);
-    rest.un = mr_fma(-(part * mr_rcp(w.rho)), h.p, w.un);
+    rest.un = mr_fma(-(scale * mr_rcp(w.rho)), h.p, w.un);
     rest.p = mr_fma(-(k.gamma * w.p), squeeze, w.p);
-    *low = shifted(rest, -mr_fma(part, w.un, HALF), h);
-    *high = shifted(rest, mr_fma(-part, w.un, HALF), h);
+    *low = shifted(rest, -mr_fma(scale, w.un, HALF), h);
+    *high = shifted(rest, mr_fma(-scale, w.un, HALF), h);
 }

@@ -7,13 +7,13 @@
  * (a (energy + p) / rho + (pressure - p) s) / (s - contact) behind it. */
 MR_FN flux star_flux(face l, face r, primitive w, real s, real a, real contact, real gamma) {
     flux f;
-    real part = contact * mr_rcp(s - contact), change = contact - w.un, twice = s + s;
+    real ratio = contact * mr_rcp(s - contact), change = contact - w.un, twice = s + s;
     real square = mr_fma(w.un, w.un, w.ut * w.ut);
     real heat = R(2.0) * gamma * mr_rcp(gamma - R(1.0)) * w.p;
-    f.rho = a * part;
+    f.rho = a * ratio;
     f.mn = mr_fma(f.rho, contact, mr_fma(a, change, w.p));
     f.mt = f.rho * w.ut;
-    f.energy = part * mr_fma(a, mr_fma(twice, change, square), heat * (s - w.un));
+    f.energy = ratio * mr_fma(a, mr_fma(twice, change, square), heat * (s - w.un));
     return f;
 }
 

@@ -17,17 +17,17 @@
 /* As in hllc.h, with the diffusion of shear and the work that it does. */
 MR_FN flux star_flux(face l, face r, primitive w, real s, real a, real contact, real gamma) {
     flux f;
-    real inverse = mr_rcp(s - contact), part = contact * inverse;
+    real inverse = mr_rcp(s - contact), ratio = contact * inverse;
     real change = contact - w.un, twice = s + s;
     real heat = R(2.0) * gamma * mr_rcp(gamma - R(1.0)) * w.p;
     real inner = mr_fma(a, mr_fma(twice, change, w.un * w.un), heat * (s - w.un));
     real least = mr_min(mr_abs(contact), mr_abs(change));
     real most = mr_abs(w.ut * inverse) * least, across = mr_abs(a);
     real jump = mr_max(mr_min(l.ut - r.ut, most), -most);
-    f.rho = a * part;
+    f.rho = a * ratio;
     f.mn = mr_fma(f.rho, contact, mr_fma(a, change, w.p));
     f.mt = mr_fma(across, jump, f.rho * w.ut);
-    f.energy = mr_fma(part, inner, mr_fma(across, jump, f.mt) * w.ut);
+    f.energy = mr_fma(ratio, inner, mr_fma(across, jump, f.mt) * w.ut);
     return f;
 }
 

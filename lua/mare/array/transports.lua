@@ -17,7 +17,7 @@ local transports = {}
 transports.texts = {
     place = 'read where it lies, on one device',
     copy = 'copied between devices of one process',
-    staged = 'through pinned memory of the hosts and MPI',
+    staged = 'through pinned memory and MPI',
 }
 
 -- Returns the name of the way from one part to another.

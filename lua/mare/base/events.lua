@@ -11,7 +11,7 @@
 -- messages. `run` tells which run an event belongs to; `quiet` that its user
 -- wants no messages but warnings.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local tables = require 'bindings.tables'
 local terminal = require 'mare.base.terminal'
 
@@ -37,7 +37,7 @@ events.kinds = {
 
 -- Who listens: { hear = function(event), pause = seconds between two events of
 -- progress }. An embedding program has its own instead of the terminal.
-local listeners = host.listeners or { terminal.new() }
+local listeners = home.listeners or { terminal.new() }
 
 -- Adds a listener; calling the result removes it again.
 function events.listen(listener)

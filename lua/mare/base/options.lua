@@ -42,7 +42,7 @@ local paths = require 'mare.base.paths'
 local suggest = require 'bindings.suggest'
 local tables = require 'bindings.tables'
 
-local M = require('bindings.host').options or {}
+local M = require('bindings.home').options or {}
 
 -- ---- values ----
 

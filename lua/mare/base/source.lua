@@ -5,12 +5,12 @@
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local tables = require 'bindings.tables'
 
 local source = {}
 
-local root = host.root .. '/kernels/'
+local root = home.root .. '/kernels/'
 
 source.folder = root:sub(1, -2)      -- the include path of all kernels
 

@@ -112,15 +112,15 @@ local kinds = {
 }
 
 local function unit_of(place)
-    return place[2] == 1 and 'axis' or place[3] == 1 and 'lane' or nil
+    return place[2] == 1 and 'axis' or place[3] == 1 and 'inner' or nil
 end
 
 local group_of_rows, group_of_columns = 128, 512    -- work-items of a group
 local most_local = 40000                            -- bytes of local memory
 
 -- Sets how many transforms a group has: of columns as many as make whole lines of the cache.
-local function set_group(d, device, lanes)
-    d.is_column = d.load.unit ~= 'axis' and lanes > 1
+local function set_group(d, device, inners)
+    d.is_column = d.load.unit ~= 'axis' and inners > 1
     local most = math.min(device.info.local_memory, most_local) / (d.points * size_of(d.real))
     if not d.is_column then
         local fitting = math.min(group_of_rows / d.items, most / 1.25)     -- padding included
@@ -134,12 +134,12 @@ local function set_group(d, device, lanes)
 end
 
 -- Sets how many transforms a tile has.
-local function set_width(d, device, lanes)
-    if not d.is_cpu then return set_group(d, device, lanes) end
+local function set_width(d, device, inners)
+    if not d.is_cpu then return set_group(d, device, inners) end
     if d.load.unit == 'axis' then
         d.width = d.points >= least_row and 1 or width_of_cpu
     else
-        d.width = lanes >= 4 and width_of_cpu or 1
+        d.width = inners >= 4 and width_of_cpu or 1
     end
     if d.points > most_points(device, d.real, d.width) then d.width = 1 end
 end
@@ -210,10 +210,10 @@ local function with_level(levels, size, own, other)
         lists[k] = is_alone and {} or { unpack(levels[k]) }
         table.insert(lists[k], is_first and 1 or 2, value)
     end
-    return lists[1], lists[2], lists[3], is_first and 'lane' or 'mid'
+    return lists[1], lists[2], lists[3], is_first and 'inner' or 'mid'
 end
 
-local batch_of = { lane = 'rest', mid = 'lane + outer * lanes' }
+local batch_of = { inner = 'rest', mid = 'inner + outer * inners' }
 
 -- Returns what tells the function of a script which number point k is, of parts of `count`
 -- points, and the part of a kernel's key that says so.

@@ -103,28 +103,29 @@ end
 -- array: body() writes what is done with point k, which stands at `at`.
 local function each(w, d, name, count, unit, body)
     local level = name == 'from' and 'in' or 'out'
-    local function open_lanes(head)
+    local function open_inners(head)
         w:open(head)
-        w:line('%s lane = first + l, %s_at = %s_first + lane * %s;', d.index, level, level,
-            unit == 'lane' and '1' or level .. '_lane')
-        w:line('%s batch = %s;', d.index, d.batch or 'lane + rest * lanes')
+        w:line('%s inner = first + l, %s_at = %s_first + inner * %s;', d.index, level, level,
+            unit == 'inner' and '1' or level .. '_inner')
+        w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
     end
     w:open(('/* points %s the array */'):format(name))
     if d.width == 1 then
-        w:line('%s lane = first, %s_at = %s_first + lane * %s_lane;', d.index, level, level, level)
-        w:line('%s batch = %s;', d.index, d.batch or 'lane + rest * lanes')
+        w:line('%s inner = first, %s_at = %s_first + inner * %s_inner;', d.index, level, level,
+            level)
+        w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
         w:open(('MR_LANES(k, %s)'):format(count))
         body 'k'
         w:close()
     elseif unit == 'axis' then
-        open_lanes('for (int l = 0; l < count; ++l)')
+        open_inners('for (int l = 0; l < count; ++l)')
         w:open(('MR_LANES(k, %s)'):format(count))
         body(('k * %d + l'):format(d.width))
         w:close()
         w:close()
     else
         w:open(('for (int k = 0; k < %s; ++k)'):format(count))
-        open_lanes('MR_LANES(l, count)')
+        open_inners('MR_LANES(l, count)')
         body(('k * %d + l'):format(d.width))
         w:close()
         w:close()
@@ -240,12 +241,12 @@ function cpu.text(d)
     end
     w:line('%s begin = (%s)mr_gid_x() * chunk;', d.index, d.index)
     w:line('%s end = mr_min(begin + chunk, tiles);', d.index)
-    w:line('%s across = (lanes + %d) / %d;', d.index, d.width - 1, d.width)
+    w:line('%s across = (inners + %d) / %d;', d.index, d.width - 1, d.width)
     w:open(('for (%s tile = begin; tile < end; ++tile)'):format(d.index))
     w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
     w:line('%s first = (tile - rest * across) * %d;', d.index, d.width)
     if d.width > 1 then
-        w:line('int count = (int)mr_min((%s)%d, lanes - first);', d.index, d.width)
+        w:line('int count = (int)mr_min((%s)%d, inners - first);', d.index, d.width)
     end
     for _, end_ in ipairs { 'in', 'out' } do
         w:line('%s %s_first = %s_0 + mid * %s_mid + outer * %s_outer;', d.index, end_, end_, end_,

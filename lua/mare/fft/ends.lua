@@ -19,7 +19,7 @@ local function input(name, type, text) return dialect.input(name, type, text) en
 -- ---- the kernel's arguments ----
 
 local function layout(list, name, index)
-    for _, level in ipairs { '0', 'n', 'lane', 'mid', 'outer' } do
+    for _, level in ipairs { '0', 'n', 'inner', 'mid', 'outer' } do
         list[#list + 1] = ('%s %s_%s'):format(index, name, level)
     end
 end
@@ -31,7 +31,7 @@ function ends.arguments(d)
     local list = { ('const MR_GLOBAL %s *in'):format(d.load.type.stored),
         ('MR_GLOBAL %s *out'):format(d.store.type.stored),
         ('const MR_GLOBAL %s *MR_RESTRICT w'):format(element) }
-    for _, name in ipairs { 'lanes', 'mids', 'tiles', 'chunk', 'filled' } do
+    for _, name in ipairs { 'inners', 'mids', 'tiles', 'chunk', 'filled' } do
         list[#list + 1] = ('%s %s'):format(d.index, name)
     end
     layout(list, 'in', d.index)

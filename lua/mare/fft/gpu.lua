@@ -245,17 +245,17 @@ local function write_places(w, d)
         d.is_column and 'mr_lid_x() / %d' or 'mr_lid_x() %% %d'
     local count = d.is_column and d.width or d.items
     w:line('int line = ' .. across .. ', place = ' .. along .. ';', count, count)
-    w:line('%s across = (lanes + %d) / %d, tile = mr_group_x();', d.index, d.width - 1, d.width)
+    w:line('%s across = (inners + %d) / %d, tile = mr_group_x();', d.index, d.width - 1, d.width)
     w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
-    w:line('%s lane = (tile - rest * across) * %d + line;', d.index, d.width)
-    w:line 'int is_inside = lane < lanes;'
-    w:line 'lane = is_inside ? lane : lanes - 1;'
+    w:line('%s inner = (tile - rest * across) * %d + line;', d.index, d.width)
+    w:line 'int is_inside = inner < inners;'
+    w:line 'inner = is_inside ? inner : inners - 1;'
     for _, name in ipairs { 'in', 'out' } do
         local unit = (name == 'in' and d.load or d.store).unit
-        w:line('%s %s_at = %s_0 + lane * %s + mid * %s_mid + outer * %s_outer;', d.index, name,
-            name, unit == 'lane' and '1' or name .. '_lane', name, name)
+        w:line('%s %s_at = %s_0 + inner * %s + mid * %s_mid + outer * %s_outer;', d.index, name,
+            name, unit == 'inner' and '1' or name .. '_inner', name, name)
     end
-    w:line('%s batch = %s;', d.index, d.batch or 'lane + rest * lanes')
+    w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
 end
 
 -- Returns the text of the kernel that d (see kernels.lua) describes.

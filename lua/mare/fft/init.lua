@@ -76,7 +76,7 @@ local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = '
 
 -- Returns a plan, a function of arrays of one shape and type, with all that was given checked:
 --     local power = mare.fft.plan { shape = { 64, 1024 }, type = 'float', transform = 'rfft',
---         load = function(x, i) return x * window(i) end,
+--         load = function(x, i) return x * hann(i) end,
 --         store = function(y, k) return y.re ^ 2 + y.im ^ 2 end }
 --     local spectra = power(x)
 -- transform: 'fft' (default), 'ifft', 'rfft', 'irfft'; axes: the last one. load is called with

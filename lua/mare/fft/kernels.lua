@@ -6,7 +6,7 @@
 --     radices      of the stages; radices_back: of those of a convolution's second half
 --     convolution  'bluestein', 'rader' or nil
 --     real_length  with 'split': 2 n
---     load, store  { kind, type, unit: 'axis' or 'lane' if the stride of that is 1, f: the
+--     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
 --                  script's function, index(k): its index where that is not k }; of load
 --                  also length, the whole length of 'hermitian', and is_padded
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua

@@ -150,18 +150,18 @@ end
 
 -- The part files that checkpoints of this name refer to, a set of names without folders; nil where
 -- one cannot be read.
-local function parts_of(path)
-    local parts, name = {}, checkpoint.name
+local function part_files_of(path)
+    local part_files, name = {}, checkpoint.name
     local k = files.size(path) and 0 or 1
     while k <= most_kept and files.size(name(path, k)) do
         local header = header_of(name(path, k))
         if not header then return nil end
         for _, output in ipairs(header.outputs) do
-            parts[output.position.temporary:match '[^/]*$'] = true
+            part_files[output.position.temporary:match '[^/]*$'] = true
         end
         k = k + 1
     end
-    return parts
+    return part_files
 end
 
 local everything = setmetatable({}, { __index = function() return true end })
@@ -170,10 +170,10 @@ local everything = setmetatable({}, { __index = function() return true end })
 -- when a run was killed: those that no process writes and none of the present ones refers to.
 function checkpoint.sweep(path, beside)
     path = files.follow(path)
-    local parts
+    local part_files
     files.sweep(beside, checkpoint.mark(path), function(name)
-        parts = parts or parts_of(path) or everything
-        return parts[name]
+        part_files = part_files or part_files_of(path) or everything
+        return part_files[name]
     end)
 end
 

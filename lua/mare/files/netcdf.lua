@@ -61,7 +61,7 @@ local output = {}
 local Writer = {}
 Writer.__index = Writer
 
-local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough to read parts of a field
+local max_chunk = 2 ^ 20    -- cells: 4 MiB in float, small enough to read pieces of a field
 local bytes_of = { float = 4, double = 8 }
 
 local function fail(spec, ...)
@@ -453,7 +453,7 @@ local function paths(variables)
     return names
 end
 
--- Returns the parts of the first `size` bytes outside of `extents`, as an
+-- Returns the ranges within the first `size` bytes outside of `extents`, as an
 -- ordered array of { offset, bytes }.
 local function others(extents, size)
     table.sort(extents, function(a, b) return a[1] < b[1] end)

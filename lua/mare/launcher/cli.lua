@@ -2,10 +2,10 @@
 -- program's name and returns the exit status: 0 success, 1 failure, 2 wrong
 -- usage, 3 stopped by --wall-limit, 130 interrupted. A failure prints its
 -- message and the stack frames of the user's code; MARE_TRACEBACK=1 prints all
--- frames.
+-- stack frames.
 
 require 'bindings.pairs'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local printable = require 'bindings.printable'
@@ -32,7 +32,7 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
 
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
              'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
-             (errors with every frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
+             (errors with every stack frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
              (file of tuned shapes, or 'off')
              Under mpirun: MARE_MPI (library of MPI), MARE_RANK_TIMEOUT (seconds that a rank may
              be silent, 10; 0: for ever)
@@ -72,7 +72,7 @@ end
 
 -- ---- failures ----
 
-local max_frames = 12
+local max_stack_frames = 12
 
 -- The module mare.ranks if mpirun or srun has started this process, or nil.
 local ranks
@@ -87,7 +87,7 @@ end
 -- exists.
 local function describe(failure)
     local all = os.getenv 'MARE_TRACEBACK' == '1' and debug.traceback('', 2)
-    return { failure = failure, frames = errors.frames(1, max_frames), all = all }
+    return { failure = failure, stack = errors.stack_frames(1, max_stack_frames), all = all }
 end
 
 -- Tells, if all ranks end in good order, once.
@@ -96,15 +96,15 @@ local function tell_end(message, is_agreed)
 end
 
 local function print_failure(report)
-    local failure, frames = report.failure, report.frames
+    local failure, stack = report.failure, report.stack
     local text = errors.text(failure)
     tell(text)
     if report.all then
         io.stderr:write(report.all, '\n')
         return
     end
-    local is_told = frames[1] and text:sub(1, #frames[1] + 1) == frames[1] .. ':'
-    for i = is_told and 2 or 1, #frames do io.stderr:write('    at ', frames[i], '\n') end
+    local is_told = stack[1] and text:sub(1, #stack[1] + 1) == stack[1] .. ':'
+    for i = is_told and 2 or 1, #stack do io.stderr:write('    at ', stack[i], '\n') end
     if failure == errors.foreign then system.leave(1) end
 end
 
@@ -116,11 +116,11 @@ end
 -- Returns the exit status of a call that failed, and prints the error.
 local function status_of(report)
     if type(report) ~= 'table' then     -- describe itself failed, for example on a full stack
-        report = { failure = report, frames = {} }
+        report = { failure = report, stack = {} }
     end
     local status = errors.is(report.failure) and report.failure.status
     if status == 'stop' then return 0 end
-    if host.interrupted() or status == 'interrupted' then
+    if home.interrupted() or status == 'interrupted' then
         tell_end('interrupted', ranks and require('mare.ranks.process').has_agreed)
         -- To release what a compiler has would wait for it.
         if require('bindings.compiler').was_left and not ranks then system.leave(130) end
@@ -143,21 +143,21 @@ end
 
 -- mare.options stores its values here if it is loaded. Scripts with only a few
 -- kernels do not load it: fewer Lua objects mean shorter garbage collections.
-host.options = {}
+home.options = {}
 
 -- Runs a loaded chunk as the script `name` with the words of its command line.
 local function run(chunk, name, words)
-    host.options.source = words
-    host.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
+    home.options.source = words
+    home.options.program = 'mare ' .. name:gsub('^.*/', ''):gsub('%.lua$', '')
     _G.arg = { [0] = name, unpack(words) }
-    local ok, report = host.call(function() chunk(unpack(words)) end, describe)
+    local ok, report = home.call(function() chunk(unpack(words)) end, describe)
     if not ok then return status_of(report) end
-    return host.interrupted() and 130 or 0
+    return home.interrupted() and 130 or 0
 end
 
 local function run_text(text, chunk_name, name, words)
     local chunk, message = loadstring(text, chunk_name)
-    host.options.script = { name = name, text = text }
+    home.options.script = { name = name, text = text }
     if chunk then return run(chunk, name, words) end
     tell(message)
     return 1
@@ -170,7 +170,7 @@ local commands = {}         -- by name
 local function find_script(name)
     local candidates = { name }
     if not name:find '[/.]' then
-        table.insert(candidates, 1, host.root .. '/scenarios/' .. name .. '.lua')
+        table.insert(candidates, 1, home.root .. '/scenarios/' .. name .. '.lua')
     end
     for _, path in ipairs(candidates) do
         local text = read(path)
@@ -209,12 +209,12 @@ end
 
 commands['-e'] = function(code, ...)
     if not code then return bad_usage '-e: CODE is missing' end
-    host.stop_anywhere()
+    home.stop_anywhere()
     return run_text(code, '=(command line)', '-e', { ... })
 end
 
 commands['-'] = function(...)
-    host.stop_anywhere()
+    home.stop_anywhere()
     local text = (not ranks or ranks.rank == 0) and io.read '*a'
     if ranks then text = ranks.broadcast(text) end      -- a launcher gives it to rank 0 only
     return run_text(text, '=stdin', '-', { ... })
@@ -314,7 +314,7 @@ local function session()
         return bad_usage('a session has one process, not the %d ranks that %s started: give a file',
             ranks.size, ranks.start().launcher)
     end
-    host.stop_anywhere(10)      -- only the tenth unanswered Ctrl-C ends a session
+    home.stop_anywhere(10)      -- only the tenth unanswered Ctrl-C ends a session
     require 'mare'
     return require 'mare.session.talk'()
 end
@@ -359,7 +359,7 @@ function M.main(first, ...)
 end
 
 -- Core's log goes to standard error, while the program runs and when it ends.
-function host.log(level, text)
+function home.log(level, text)
     require('mare.base.events').tell('log', { level = level, message = text })
 end
 

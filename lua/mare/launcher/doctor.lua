@@ -4,7 +4,7 @@
 local energy = require 'mare.measure.energy'
 local files = require 'bindings.files'
 local gif = require 'bindings.gif'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local device = require 'bindings.device'
 local launch = require 'bindings.mpi_launch'
 local lfs = require 'lfs'
@@ -118,8 +118,8 @@ function M.examine()
     local libraries = {}
     for i, entry in ipairs(optional) do libraries[i] = examine_optional(entry) end
     return {
-        mare = { version = device.version, commit = device.commit, root = host.root,
-                 library = host.library, lua = jit.version,
+        mare = { version = device.version, commit = device.commit, root = home.root,
+                 library = home.library, lua = jit.version,
                  system = jit.os .. ' ' .. jit.arch },
         backends = attempt(device.backends),
         devices = attempt(examine_devices),

@@ -7,15 +7,15 @@ require 'bindings.pairs'
 
 local embed = {}
 
--- `host` below is the table of bindings/host.lua.
+-- `home` below is the table of bindings/home.lua.
 
 -- ---- what a guest must not do ----
 
--- Returns an output stream that writes to the log. name: as for host.write.
-local function log_stream(host, name)
+-- Returns an output stream that writes to the log. name: as for home.write.
+local function log_stream(home, name)
     local stream = {}
     function stream:write(...)
-        for k = 1, select('#', ...) do host.write(name, tostring((select(k, ...)))) end
+        for k = 1, select('#', ...) do home.write(name, tostring((select(k, ...)))) end
         return self
     end
     function stream:flush() return self end
@@ -25,10 +25,10 @@ local function log_stream(host, name)
     return stream
 end
 
-local function redirect_output(host)
-    local out = log_stream(host, 'print')
+local function redirect_output(home)
+    local out = log_stream(home, 'print')
     local current, open = out, io.open
-    io.stdout, io.stderr = out, log_stream(host, 'warn')
+    io.stdout, io.stderr = out, log_stream(home, 'warn')
     function io.output(target)
         if type(target) == 'string' then target = assert(open(target, 'w')) end
         current = target or current
@@ -38,12 +38,12 @@ local function redirect_output(host)
     function print(...)
         local texts = {}
         for k = 1, select('#', ...) do texts[k] = tostring((select(k, ...))) end
-        host.write('print', table.concat(texts, '\t') .. '\n')
+        home.write('print', table.concat(texts, '\t') .. '\n')
     end
 end
 
 -- Warnings and what a run tells go to the log, line by line.
-local function listen(host)
+local function listen(home)
     local levels = { warning = 'warn', note = 'info', rates = 'info', progress = 'info',
         compiling = 'info', files = 'info', answer = 'info' }
     local function hear(event)
@@ -51,9 +51,9 @@ local function listen(host)
         local is_wanted = not event.quiet or event.kind == 'warning'
         if not (level and event.message and is_wanted) then return end
         local prefix = event.kind == 'warning' and 'mare: warning: ' or ''
-        for line in event.message:gmatch '[^\n]+' do host.log(level, prefix .. line) end
+        for line in event.message:gmatch '[^\n]+' do home.log(level, prefix .. line) end
     end
-    host.listeners = { { hear = hear, pause = 10 } }
+    home.listeners = { { hear = hear, pause = 10 } }
 end
 
 -- Adds what is in a field to a flat table: plain values by their names, those in
@@ -70,7 +70,7 @@ local function flatten(flat, name, value)
 end
 
 -- Hands an event to the program, its fields in the order of their names.
-local function tell(host, event)
+local function tell(home, event)
     local flat, names, values = {}, {}, {}
     for name, value in pairs(event) do
         if name ~= 'kind' and name ~= 'message' then flatten(flat, tostring(name), value) end
@@ -78,15 +78,15 @@ local function tell(host, event)
     for name in pairs(flat) do names[#names + 1] = name end
     table.sort(names)
     for k, name in ipairs(names) do values[k] = flat[name] end
-    host.tell(event.kind, names, values, event.message)
+    home.tell(event.kind, names, values, event.message)
 end
 
 -- Lets the program hear of all events, with so many seconds at least between two of
 -- progress; nil: no more.
 function embed.listen(pause)
-    local list = embed.host.listeners
+    local list = embed.home.listeners
     list[2] = pause and { pause = pause,
-        hear = function(event) tell(embed.host, event) end } or nil
+        hear = function(event) tell(embed.home, event) end } or nil
 end
 
 local function keep_process(raise)
@@ -99,8 +99,8 @@ end
 
 -- Code that is loaded from outside of Mare is interpreted, not compiled, so
 -- that interrupts can stop it.
-local function interpret_scripts(host)
-    local own, loaders = '@' .. host.root .. '/', package.loaders
+local function interpret_scripts(home)
+    local own, loaders = '@' .. home.root .. '/', package.loaders
     local function interpreted(f, ...)
         local is_own = f and debug.getinfo(f, 'S').source:sub(1, #own) == own
         if f and not is_own then jit.off(f, true) end
@@ -121,11 +121,11 @@ end
 -- When a hook raises an error, LuaJIT runs the error handlers within that hook,
 -- where no further hook is called. A handler could therefore run for ever; so
 -- while the script is being stopped, handlers are skipped.
-local function guard_handlers(host)
+local function guard_handlers(home)
     local original = xpcall
     function xpcall(f, handler, ...)
         return original(f, function(failure)
-            if host.is_stopping() then return failure end
+            if home.is_stopping() then return failure end
             return handler(failure)
         end, ...)
     end
@@ -253,12 +253,12 @@ end
 -- ---- start ----
 
 -- Returns the globals of scripts, and the functions that C calls.
-return function(host)
-    embed.host = host
-    redirect_output(host)
-    listen(host)
+return function(home)
+    embed.home = home
+    redirect_output(home)
+    listen(home)
     keep_process(embed.raise)
-    guard_handlers(host)
-    if not host.compiled then interpret_scripts(host) end
-    return host.sandbox and sandbox() or _G, embed
+    guard_handlers(home)
+    if not home.compiled then interpret_scripts(home) end
+    return home.sandbox and sandbox() or _G, embed
 end

@@ -2,7 +2,7 @@
 -- pages. The texts are those of the session's help: the comments of the headers
 -- and of the Lua modules (session/reference.lua).
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local reference = require 'mare.session.reference'
 require 'mare'                      -- so that its modules can be described
 require 'mare.session.repl'         -- likewise the words of a session
@@ -82,7 +82,7 @@ end
 local function html(lists)
     local out = { '<!DOCTYPE html>', '<html lang="en"><head><meta charset="utf-8">',
         '<title>Mare</title><style>' .. style .. '</style></head><body>', '<h1>Mare '
-        .. host.version .. '</h1>', '<nav>' }
+        .. home.version .. '</h1>', '<nav>' }
     for k, chapter in ipairs(chapters) do
         out[#out + 1] = ('<a href="#chapter%d">%s</a>'):format(k, escape(chapter.title))
     end
@@ -109,10 +109,10 @@ local function add_entries(out, title, entries)
 end
 
 local function page(name, lists)
-    local out = { ('.TH %s 3 "" "Mare %s" "Mare"'):format(name:upper(), host.version), '.SH NAME',
+    local out = { ('.TH %s 3 "" "Mare %s" "Mare"'):format(name:upper(), home.version), '.SH NAME',
         name .. ' \\- ' .. about[name] }
-    local header = name == 'mare' and host.header or name == 'mare_engine'
-        and host.root .. '/bindings/mare_engine.h'
+    local header = name == 'mare' and home.header or name == 'mare_engine'
+        and home.root .. '/bindings/mare_engine.h'
     if header then
         out[#out + 1] = '.SH SYNOPSIS\n#include <' .. name .. '.h>\n.SH DESCRIPTION\n.nf\n'
             .. plain(introduction(header)) .. '\n.fi'

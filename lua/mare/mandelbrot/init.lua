@@ -8,7 +8,7 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local film = require 'mare.draw.film'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local image = require 'mare.draw.image'
 local literal = require 'mare.base.literal'
 local options = require 'mare.base.options'
@@ -80,7 +80,7 @@ local function compute(self, list)
     local memos = { begin = begin }
     for k, frame in ipairs(list) do
         local slot = k % slots + 1
-        if host.interrupted() then errors.interrupt() end
+        if home.interrupted() then errors.interrupt() end
         free(self, slot)
         self.events:progress(memos, system.now(), function()
             return { frame = k, frames = #list, width = frame.width, mode = frame.mode,

@@ -86,7 +86,7 @@ end
 -- of ranks before it.
 local function own_rate(devices)
     local total, seen, names = 0, {}, {}
-    for k, device in ipairs(devices) do names[k] = here.host .. device.name end
+    for k, device in ipairs(devices) do names[k] = here.machine .. device.name end
     for rank, others in ipairs(here.all(names)) do
         for _, name in ipairs(rank <= here.rank and others or {}) do seen[name] = true end
     end

@@ -4,13 +4,13 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local tables = require 'bindings.tables'
 
 local bench = {}
 
-local folder = host.root .. '/tests/bench/'
+local folder = home.root .. '/tests/bench/'
 
 local function head_of(name)
     local text = files.read(folder .. name .. '.lua')

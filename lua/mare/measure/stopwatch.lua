@@ -2,7 +2,7 @@
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local system = require 'bindings.system'
 
 local stopwatch = {}
@@ -44,7 +44,7 @@ function stopwatch.time(f)
         f()
         wait()
         seconds[#seconds + 1] = system.now() - start
-        if host.interrupted() then errors.interrupt() end
+        if home.interrupted() then errors.interrupt() end
     until #seconds >= least_calls and system.now() - begun >= least_seconds
     table.sort(seconds)
     local n = #seconds

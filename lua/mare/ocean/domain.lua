@@ -47,7 +47,7 @@ local function coriolis_plane(self, f)
     return plane
 end
 
--- The host half. scheme: of schemes/ocean.lua; raises whatever of it does not fit the grid.
+-- The host half. scheme: of init.lua; raises whatever of it does not fit the grid.
 function domain.new(scheme, grid, boundaries, precision)
     local self = { scheme = scheme, grid = grid, boundaries = boundaries, precision = precision }
     self.cells = cells.new(scheme.tide, grid, scheme)

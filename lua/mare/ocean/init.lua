@@ -127,7 +127,7 @@ end
 -- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
 -- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
 -- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
--- ocean/series.lua, tide = cells whose elevation is given, see ocean/cells.lua, options = of
+-- forcing/timeline.lua, tide = cells whose elevation is given, see ocean/cells.lua, options = of
 -- mare.options, which hold what is not given, and what the scheme takes beside }
 function ocean.new(desc)
     desc = options.pick('ocean', errors.wanted('ocean', 'table', desc), ocean.options)

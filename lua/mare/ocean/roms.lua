@@ -375,7 +375,7 @@ function Roms:check_times(t_end)
     end
 end
 
-local function series_of(self, at)
+local function timeline_of(self, at)
     return { times = #self.times > 1 and self.times or {},
         records = #self.times > 1 and { self } or {}, at = at }
 end
@@ -386,11 +386,11 @@ function Roms:boundaries(side)
     local desc = {}
     for _, name in ipairs(grid.sides) do
         desc[name] = { kind = side.kind, width = side.width,
-            eta = series_of(self, function(t, x, y) return value_at(self, 'zeta', t, x, y) end),
-            u = series_of(self, function(t, x, y)
+            eta = timeline_of(self, function(t, x, y) return value_at(self, 'zeta', t, x, y) end),
+            u = timeline_of(self, function(t, x, y)
                 return (vector_at(self, current, t, x, y))
             end),
-            v = series_of(self, function(t, x, y)
+            v = timeline_of(self, function(t, x, y)
                 return (select(2, vector_at(self, current, t, x, y)))
             end) }
     end
@@ -400,7 +400,7 @@ end
 -- The stress of the wind, as mare.ocean takes it, or nil where the files have none.
 local function make_wind(self)
     if not find(self.first, unpack(variables.east_wind[1])) then return end
-    self.wind = series_of(self, function(t, x, y)
+    self.wind = timeline_of(self, function(t, x, y)
         return weather.stress(vector_at(self, wind, t, x, y))
     end)
 end

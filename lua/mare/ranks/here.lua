@@ -2,10 +2,10 @@
 -- alone or many share. Unless init.lua has joined others, there is one; then the
 -- calls that all ranks make return what they are given.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 
 local here = { rank = 0, size = 1, local_rank = 0, local_size = 1, name = 'this process',
-    host = 'this machine',     world = nil }       -- world: of bindings.mpi, for messages of memory
+    machine = 'this machine',  world = nil }       -- world: of bindings.mpi, for messages of memory
 
 -- Returns the value that rank 0 has.
 function here.broadcast(value) return value end
@@ -20,6 +20,6 @@ function here.largest(value) return value end
 function here.hush() end
 
 -- Returns whether all are to stop: a signal at rank 0 decides.
-function here.interrupted() return host.interrupted() end
+function here.interrupted() return home.interrupted() end
 
 return here

@@ -16,7 +16,7 @@
 local errors = require 'bindings.errors'
 local heart = require 'mare.ranks.heart'
 local here = require 'mare.ranks.here'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local hush = require 'bindings.hush'
 local mail = require 'mare.ranks.mail'
 local message = require 'bindings.message'
@@ -158,7 +158,7 @@ end
 -- Returns on every rank whether Ctrl-C or another signal has come to rank 0:
 -- then all stop at the same place.
 function ranks.interrupted()
-    local is_here = host.interrupted()
+    local is_here = home.interrupted()
     local is_over = spread('interrupted', is_here, 0)
     process.has_agreed = process.has_agreed or is_over
     return is_over
@@ -192,7 +192,7 @@ local function settle_here()
     for _, name in ipairs { 'rank', 'size', 'local_rank', 'local_size' } do
         here[name] = ranks[name]
     end
-    here.name, here.host, here.world = ranks.name(), ranks.host, mail.world:duplicate()
+    here.name, here.machine, here.world = ranks.name(), ranks.host, mail.world:duplicate()
     here.broadcast, here.largest, here.interrupted = ranks.broadcast, ranks.largest,
         ranks.interrupted
     function here.all(value) return ranks.broadcast(ranks.gather(value)) end

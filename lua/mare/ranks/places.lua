@@ -1,5 +1,5 @@
--- places.lua - where each rank is: its host, and its number among those of its
--- host, which chooses the device.
+-- places.lua - where each rank is: its machine, and its number among those of the same
+-- machine, which chooses the device.
 
 local system = require 'bindings.system'
 

@@ -3,7 +3,7 @@
 -- launcher if it was killed.
 
 local heart = require 'mare.ranks.heart'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local mpi = require 'bindings.mpi'
 local system = require 'bindings.system'
 local terminal = require 'mare.base.terminal'
@@ -28,7 +28,7 @@ function process.give_way()
     if not world or world.rank == 0 then return end
     local start = system.now()
     repeat
-        local limit = host.interrupted() and launcher_pause or moment
+        local limit = home.interrupted() and launcher_pause or moment
         system.sleep(0.01)
     until system.now() - start >= limit
 end

@@ -9,7 +9,7 @@
 
 local errors = require 'bindings.errors'
 local field = require 'mare.run.field'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local run = require 'mare.run'
@@ -294,9 +294,9 @@ end
 local function guard_steps(simulation)
     local step = simulation.step
     function simulation:step(n)
-        host.hold(true)
+        home.hold(true)
         local ok, failure = pcall(step, self, n)
-        host.hold(false)
+        home.hold(false)
         if not ok then error(failure, 0) end
     end
 end

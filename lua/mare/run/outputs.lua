@@ -1,6 +1,6 @@
 -- What a run leaves: NetCDF files, each with its own variables, cells and times, a film,
 -- checkpoints, and a picture at the end. All but the picture is written by a thread
--- (output/service.lua) from slots of host memory; when all slots of a file wait for the disk, the
+-- (service.lua) from slots of host memory; when all slots of a file wait for the disk, the
 -- run waits too. Files are opened before the simulation is made, so that a path that cannot be
 -- written stops a run before it has cost anything. Of several ranks rank 0 writes; the others take
 -- part in bringing together what it writes.

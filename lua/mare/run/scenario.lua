@@ -9,14 +9,14 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local public = require 'mare.base.public'
 local suggest = require 'bindings.suggest'
 
 local scenario = {}
 
-local folder = host.root .. '/scenarios/'
+local folder = home.root .. '/scenarios/'
 
 -- Returns the names of those that come with Mare, sorted.
 function scenario.names()

@@ -2,13 +2,13 @@
 -- scenarios/TUTORIAL.md in a session. The tests run them too. A step whose
 -- comment says that it goes on from others has these run first, silently.
 
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local lfs = require 'lfs'
 local screen = require 'mare.draw.screen'
 
 local examples = { folder = 'mare-examples' }
 
-local path = host.root .. '/scenarios/TUTORIAL.md'
+local path = home.root .. '/scenarios/TUTORIAL.md'
 
 -- Returns the numbers in the comment that says from which steps one goes on.
 local function numbers_in(line)

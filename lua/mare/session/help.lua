@@ -108,7 +108,7 @@ end
 local function overview()
     local all = reference.all()
     -- The many functions of arrays are told of under mare.array.
-    local function is_part(entry)
+    local function is_module(entry)
         local name = entry.name:match '^mare%.([%w_]+)$'
         return entry.kind == 'module' or name ~= nil and not all['mare.array.' .. name]
     end
@@ -127,7 +127,7 @@ local function overview()
         '  _1 ... _9 are the last nine.',
         '',
         bold 'mare.',
-        '  ' .. names_of(is_part, 'mare.'),
+        '  ' .. names_of(is_module, 'mare.'),
         bold 'Scenarios',
         '  ' .. names_of(is_scenario, ''),
         bold 'Also' .. "  help 'buffer', help 'mr_gid_x' (a word of kernels),",

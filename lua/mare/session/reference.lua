@@ -5,7 +5,7 @@
 --       where = 'lua/mare/array/grid.lua:67', value = the function or table }
 
 local handle = require 'bindings.handle'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local public = require 'mare.base.public'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
@@ -53,7 +53,7 @@ local function head_of(path)
 end
 
 local function short(path)
-    return path:sub(1, #host.root + 1) == host.root .. '/' and path:sub(#host.root + 2) or path
+    return path:sub(1, #home.root + 1) == home.root .. '/' and path:sub(#home.root + 2) or path
 end
 
 -- Returns the parameters in the line that defines a function, without a
@@ -134,7 +134,7 @@ end
 
 local function path_of(module)
     return package.searchpath and package.searchpath(module, package.path)
-        or host.root .. '/lua/' .. module:gsub('%.', '/') .. '.lua'
+        or home.root .. '/lua/' .. module:gsub('%.', '/') .. '.lua'
 end
 
 -- Adds a table inside a module: functions, or choices with their descriptions.
@@ -266,8 +266,8 @@ local function add_header(list, path)
 end
 
 local function add_c(list)
-    add_header(list, host.header)
-    add_header(list, host.root .. '/bindings/mare_engine.h')
+    add_header(list, home.header)
+    add_header(list, home.root .. '/bindings/mare_engine.h')
 end
 
 -- ---- kernels, scenarios, the session ----
@@ -298,7 +298,7 @@ end
 local function add_scenarios(list)
     local scenario = require 'mare.run.scenario'
     for _, name in ipairs(scenario.names()) do
-        local path = host.root .. '/scenarios/' .. name .. '.lua'
+        local path = home.root .. '/scenarios/' .. name .. '.lua'
         local how = scenario.simulates(name) and "mare.simulation '%s' { ... }"
             or 'mare %s, from a shell'
         add(list, { name = name, kind = 'scenario', text = head_of(path), where = short(path),

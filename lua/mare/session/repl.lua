@@ -8,7 +8,7 @@
 
 local complete = require 'mare.session.complete'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local inspect = require 'mare.session.inspect'
 local lexer = require 'mare.translate.lexer'
 local public = require 'mare.base.public'
@@ -120,15 +120,15 @@ end
 
 -- ---- failures ----
 
-local max_frames = 10
+local max_stack_frames = 10
 
 -- Returns the message of an error, and the stack frames in the user's own
 -- files.
 local function message(failure)
     local ok, text = pcall(errors.text, failure)
     local lines = { ok and text or 'an error that cannot be shown' }
-    for _, frame in ipairs(errors.frames(1, max_frames)) do
-        if not frame:find '^input:' then lines[#lines + 1] = '    at ' .. frame end
+    for _, place in ipairs(errors.stack_frames(1, max_stack_frames)) do
+        if not place:find '^input:' then lines[#lines + 1] = '    at ' .. place end
     end
     return table.concat(lines, '\n')
 end
@@ -177,7 +177,7 @@ function Session:step(line)
         return 'more', ''
     end
     if not chunk then return 'error', problem end
-    return finish(self, host.call(setfenv(chunk, self.environment), message))
+    return finish(self, home.call(setfenv(chunk, self.environment), message))
 end
 
 -- Takes lines up to the end of the text or the first error. `tell`, if given,

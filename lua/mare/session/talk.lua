@@ -8,7 +8,7 @@
 local editline = require 'bindings.editline'
 local handle = require 'bindings.handle'
 local history = require 'mare.session.history'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local printable = require 'bindings.printable'
 local repl = require 'mare.session.repl'
 local screen = require 'mare.draw.screen'
@@ -24,7 +24,7 @@ function Plain.read(_, prompt)
     io.stdout:flush()
     local line = io.stdin:read()
     if line then return line end
-    local came, by_key = host.interrupted(true)
+    local came, by_key = home.interrupted(true)
     io.stdout:write '\n'
     return nil, by_key and 'interrupted' or came and 'signal' or 'end'
 end
@@ -74,12 +74,12 @@ end
 local function take(self, line)
     local session = self.session
     local text = session.pending and session.pending .. '\n' .. line or line
-    local ok, status, shown = host.call(function() return session:step(line) end, tostring)
+    local ok, status, shown = home.call(function() return session:step(line) end, tostring)
     if not ok then
         collectgarbage()        -- memory was too short even for the message
         status, shown = 'error', tostring(status)
     end
-    local came, by_key = host.interrupted(true)
+    local came, by_key = home.interrupted(true)
     if came then status, shown = 'error', 'interrupted' end
     handle.recover()
     if status ~= 'more' and text:find '%S' then

@@ -10,7 +10,7 @@
 
 local device = require 'bindings.device'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local json = require 'mare.base.json'
 local system = require 'bindings.system'
 
@@ -53,14 +53,14 @@ end
 -- launcher.
 function ahead.new(d, workers)
     local count = math.min(workers or math.huge, system.cores())
-    return setmetatable({ device = d, count = host.launcher and count or 0, pipes = {}, jobs = 0,
+    return setmetatable({ device = d, count = home.launcher and count or 0, pipes = {}, jobs = 0,
         path = nil }, Ahead)
 end
 
 local function start(self, k)
     local code = string.format("require('mare.tune.ahead').work(%q, %q, %d, %d)", self.path,
         self.device.name, k, self.count)
-    return io.popen(string.format('exec %s -e %s >/dev/null 2>&1', quoted(host.launcher),
+    return io.popen(string.format('exec %s -e %s >/dev/null 2>&1', quoted(home.launcher),
         quoted(code)), 'w')
 end
 

@@ -9,7 +9,7 @@
 local buffer = require 'bindings.buffer'
 local device = require 'bindings.device'
 local files = require 'bindings.files'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local host_array = require 'bindings.host_array'
 local lfs = require 'lfs'
 local source = require 'mare.base.source'
@@ -40,7 +40,7 @@ local function is_module(value)
     end
 end
 
-local own = '@' .. host.root .. '/lua/'
+local own = '@' .. home.root .. '/lua/'
 
 -- Of Mare's own functions only the code is added: of_mare() covers the modules they close over.
 function Digest:add_function(f)

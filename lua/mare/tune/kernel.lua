@@ -252,7 +252,7 @@ end
 -- Waits for what is queued, and releases what was built.
 function Run:release()
     local ok, failure = pcall(self.target.device.wait, self.target.device)
-    for _, part in ipairs { self.launch, self.kernel, self.program } do part:release() end
+    for _, owned in ipairs { self.launch, self.kernel, self.program } do owned:release() end
     if not ok then error(failure, 0) end
 end
 

@@ -15,7 +15,7 @@
 local ahead = require 'mare.tune.ahead'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
-local host = require 'bindings.host'
+local home = require 'bindings.home'
 local results = require 'mare.tune.results'
 local strategies = require 'mare.tune.strategies'
 local system = require 'bindings.system'
@@ -150,7 +150,7 @@ end
 
 -- Raises errors that are not the fault of a candidate.
 local function check_blame(failure)
-    if host.interrupted() then errors.interrupt() end
+    if home.interrupted() then errors.interrupt() end
     if has_status(failure, 'MARE_ERROR_SCRIPT')
         or has_status(failure, 'MARE_ERROR_UNAVAILABLE') then
         error(failure, 0)
@@ -284,7 +284,7 @@ end
 -- ---- the search ----
 
 local function is_spent(self)
-    if host.interrupted() then errors.interrupt() end
+    if home.interrupted() then errors.interrupt() end
     return #self.records >= self.max_fevals or system.now() - self.began >= self.time_limit
 end
 

@@ -1,8 +1,8 @@
--- host.lua - where Mare lives, when no launcher has said so: `luajit script.lua` with this tree
--- in package.path. The launcher puts a table of the same shape into package.loaded['bindings.host']
+-- home.lua - where Mare lives, when no launcher has said so: `luajit script.lua` with this tree
+-- in package.path. The launcher puts a table of the same shape into package.loaded['bindings.home']
 -- before any Lua runs.
 
-local root = debug.getinfo(1, 'S').source:match '^@(.*)/bindings/host%.lua$' or '.'
+local root = debug.getinfo(1, 'S').source:match '^@(.*)/bindings/home%.lua$' or '.'
 
 local function first(paths)
     for _, path in ipairs(paths) do

@@ -1,9 +1,14 @@
 -- Ghost cells of every kind, on both ends of both axes; saxpy and copy.
 
+local boundary = require 'mare.array.boundary'
+local constants = require 'mare.base.constants'
 local part = require 'tests.kernels.part'
+local tables = require 'bindings.tables'
 
 local nx, ny = 7, 5
-local keep, copy, mirror, repeat_edge = 0, 1, 2, 3
+local keep, copy = constants.KIND_KEEP, constants.KIND_COPY
+local mirror, repeat_edge = constants.KIND_MIRROR, constants.KIND_REPEAT
+local names = tables.keys(boundary.kinds)
 
 local function cells(i, j)
     return 1 + i + 10 * j, 0.5 * i - j, 2 * j + 0.25 * i, 500 + i * j
@@ -15,6 +20,7 @@ local function source_of(kind, cell, n, on_face)
     if kind == mirror and on_face then return cell < 0 and -cell or 2 * n - cell, -1 end
     if kind == mirror then return cell < 0 and -1 - cell or 2 * n - 1 - cell, -1 end
     if kind == repeat_edge then return math.max(0, math.min(n - 1, cell)), 1 end
+    assert.equal(keep, kind, 'this rule is not known here')
     return cell, 1
 end
 
@@ -60,10 +66,11 @@ for _, device in ipairs(part.devices()) do
     end
 
     describe('halo on ' .. device.name, function()
-        local kinds = { keep = keep, copy = copy, mirror = mirror, ['repeat'] = repeat_edge }
-        for low_name, low_kind in pairs(kinds) do
-            local high_kind = (low_kind + 1) % 4
-            it('fills ends of kinds ' .. low_name .. ' and its successor, corners too', function()
+        for k, low_name in ipairs(names) do
+            local high_name = names[k % #names + 1]
+            it(('fills ends of kinds %s and %s, corners too'):format(low_name, high_name), function()
+                local low_kind = boundary.kinds[low_name].rule
+                local high_kind = boundary.kinds[high_name].rule
                 local p = new_part()
                 fill(p, 'x', low_kind, high_kind)
                 fill(p, 'y', low_kind, high_kind)

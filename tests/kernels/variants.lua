@@ -8,6 +8,7 @@
 
 local domain = require 'mare.ocean.domain'
 local euler = require 'mare.schemes.euler'
+local every = require 'tests.every_scheme'
 local kernels = require 'mare.ordering.kernels'
 local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
@@ -16,6 +17,7 @@ local part = require 'tests.kernels.part'
 local renderer = require 'mare.mandelbrot.renderer'
 local scan = require 'mare.ordering.scan'
 local sort = require 'mare.ordering.sort'
+local tables = require 'bindings.tables'
 local types = require 'mare.expression.types'
 local water = require 'mare.schemes.shallow_water'
 
@@ -24,39 +26,33 @@ local function fill(defines, more)
     return defines
 end
 
--- ---- the steps: each limiter, each flux, each width; each scheme of flat water ----
+-- ---- the steps: each limiter, each flux, each width; each scheme of each equation ----
 
-local fluxes = {
-    { W = 4, 'mc', 'hllc' }, { W = 2, 'minmod', 'hll' }, { W = 1, 'van_leer', 'lax_friedrichs' },
-    { W = 8, 'superbee', 'hllc' }, { W = 4, 'none', 'hll' }, { W = 2, 'mc', 'hllc_straight' },
-}
-local schemes = {
-    float = { 'lax_friedrichs', 'hll', 'waf', 'kurganov_petrova' },
-    double = { 'force', 'muscl_hancock', 'kurganov_petrova_split', 'kurganov_petrova_rk3' },
-}
+local widths = { 4, 2, 1, 8 }
 
--- Appends the schemes of flat water that step in stages, or those that do not.
-local function flat_water(list, precision, in_stages)
-    for _, name in ipairs(schemes[precision]) do
-        local scheme = water.new { scheme = name }
-        if (scheme.stages and true or false) == in_stages then
-            list[#list + 1] = { name, fill({ W = 4, GROUP = 64 }, scheme.defines),
-                equation = water.equation }
+-- Euler's of each limiter and each flux, and those of the other equations that step in stages, or
+-- those that do not.
+local function of_schemes(in_stages)
+    local list = {}
+    for k, scheme in ipairs(every.schemes()) do
+        if (scheme.stages ~= nil) == in_stages then
+            list[#list + 1] = { ('%s %s %s'):format(scheme.name, scheme.scheme, scheme.flux),
+                fill({ W = widths[k % #widths + 1], GROUP = 64 }, scheme.defines),
+                equation = scheme.equation }
         end
     end
     return list
 end
 
 local function sweeps(precision)
-    local list = {}
-    for _, v in ipairs(fluxes) do
-        list[#list + 1] = { ('W %d %s %s'):format(v.W, v[1], v[2]),
-            part.defines(precision, { W = v.W, GROUP = 64 }, v[2], v[1]),
-            equation = euler.equation, source = v.W == 4 }
+    local list = of_schemes(false)
+    for k, limiter in ipairs(tables.keys(limits.limiters)) do
+        local W = widths[k % #widths + 1]
+        list[#list + 1] = { ('W %d %s'):format(W, limiter),
+            part.defines(precision, { W = W, GROUP = 64 }, 'hllc', limiter),
+            equation = euler.equation, source = W == 4 }
     end
-    list[#list + 1] = { 'mhd', fill({ W = 2, GROUP = 64 }, mhd.new({}).defines),
-        equation = mhd.equation }
-    return flat_water(list, precision, false)
+    return list
 end
 
 -- What a user's flux is checked with, of a header of Mare's and of an equation's own code.
@@ -66,7 +62,7 @@ local function consistency(precision)
         { 'mhd', fill({ W = 1, GROUP = 64 }, mhd.new({}).defines), equation = mhd.equation } }
 end
 
-local function stages(precision) return flat_water({}, precision, true) end
+local function stages() return of_schemes(true) end
 
 -- ---- in one pass, of the widest accesses and the narrowest ----
 
@@ -215,7 +211,7 @@ end
 
 local function scans(precision)
     local type, list = of_type(precision), {}
-    for _, name in ipairs { 'sum', 'least', 'greatest' } do
+    for _, name in ipairs(scan.names()) do
         list[#list + 1] = { name, scan.defines(gpu, type, type, name) }
     end
     return list
@@ -243,7 +239,9 @@ M.rows = {
     ['clock.krn'] = in_groups, ['copy.krn'] = in_columns, ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)
-        return ocean_rates(flat_water(sweeps(precision), precision, true), precision)
+        local list = sweeps(precision)
+        for _, one in ipairs(stages()) do list[#list + 1] = one end
+        return ocean_rates(list, precision)
     end,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,

@@ -18,6 +18,16 @@ local function median(values)
     return 0.5 * (values[#values / 2] + values[#values / 2 + 1])
 end
 
+-- The strategies that learn from what they have seen.
+local function guided()
+    local list = {}
+    for _, name in ipairs(mare.tune.strategies()) do
+        local is_blind = name == 'brute_force' or name == 'random_sample'
+        if not is_blind then list[#list + 1] = name end
+    end
+    return list
+end
+
 local function best_time(name, strategy, options)
     local _, env = mare.tune.replay { cache = folder .. name .. '.json', strategy = strategy,
         strategy_options = options }
@@ -33,8 +43,7 @@ for _, name in ipairs { 'march', 'nonlinear', 'volumes' } do
             assert.equal(env.space, env.evaluations)
         end)
 
-        for _, strategy in ipairs { 'greedy_ils', 'simulated_annealing', 'genetic_algorithm',
-            'bayes_opt' } do
+        for _, strategy in ipairs(guided()) do
             it('are searched by ' .. strategy, function()
                 local budget, times = math.floor(share * env.space), {}
                 for seed = 1, seeds do

@@ -1,6 +1,7 @@
 -- Tests that every decomposition gives the bits of a single part, including dt,
 -- at every kind of boundary.
 
+local boundary = require 'mare.array.boundary'
 local random = require 'mare.base.random'
 local support = require 'tests.validation.support'
 
@@ -8,11 +9,11 @@ local nx, ny = 45, 38
 local splits = { { 1, 2 }, { 2, 1 }, { 2, 2 }, { 3, 2 }, { 1, 5 }, { 7, 4 }, { 11, 9 } }
 
 local boundaries = {
-    periodic = 'periodic', reflective = 'reflective', outflow = 'outflow', fixed = 'fixed',
     mixed = { west = 'fixed', east = 'outflow', south = 'reflective', north = 'fixed' },
     half_periodic = { west = 'periodic', east = 'periodic', south = 'reflective',
         north = 'outflow' },
 }
+for name in pairs(boundary.kinds) do boundaries[name] = name end
 
 -- Ghost cells, from -2 on, have values of their own too, which fixed sides
 -- keep.

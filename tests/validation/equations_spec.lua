@@ -6,13 +6,13 @@ local choices = require 'mare.schemes.choices'
 local consistency = require 'mare.schemes.consistency'
 local equation = require 'mare.schemes.equation'
 local euler = require 'mare.schemes.euler'
+local every = require 'tests.every_scheme'
 local grid = require 'mare.array.grid'
 local mhd = require 'mare.schemes.mhd'
 local sample = require 'tests.sample'
 local simulation = require 'mare.run.simulation'
 local support = require 'tests.validation.support'
 local tracer = require 'mare.schemes.euler_tracer'
-local water = require 'mare.schemes.shallow_water'
 
 -- ---- the table ----
 
@@ -73,17 +73,6 @@ local function loader(scheme, device, precision)
     end
 end
 
-local function all_schemes()
-    local list = {}
-    for name in pairs(euler.fluxes) do list[#list + 1] = euler.new { flux = name } end
-    for name in pairs(water.schemes) do list[#list + 1] = water.new { scheme = name } end
-    for _, name in ipairs { 'hll', 'rusanov' } do
-        list[#list + 1] = tracer.new { flux = name }
-        list[#list + 1] = mhd.new { flux = name }
-    end
-    return list
-end
-
 local textbook = [[
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
     real sl = mr_abs(l.un) + sound_speed(l, k), sr = mr_abs(r.un) + sound_speed(r, k);
@@ -124,7 +113,7 @@ end
 describe('a flux', function()
     it('of Mare is the physical one of equal states', function()
         local device = support.devices()[1]
-        for _, scheme in ipairs(sample(all_schemes(), 2)) do
+        for _, scheme in ipairs(sample(every.schemes(), 2)) do
             local fault = consistency.fault(scheme, device, 'double',
                 loader(scheme, device, 'double'))
             assert.is_nil(fault, ('%s %s: %s'):format(scheme.name, scheme.flux, tostring(fault)))

@@ -5,6 +5,7 @@ local bound = require 'bindings.array'
 local host = require 'mare.ordering.host'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
+local tables = require 'bindings.tables'
 
 local scan = {}
 
@@ -31,6 +32,9 @@ local none = {
         return type.signed and '(LOWEST)' or '0'
     end,
 }
+
+-- Returns the names of what elements can be combined by.
+function scan.names() return tables.keys(combinations) end
 
 function scan.defines(device, type, computed, name)
     return kernels.defines(device, type, computed, { COMBINE = combinations[name][1],

@@ -215,10 +215,11 @@ void derive_d(const MR_GLOBAL real *src, mr_index origin, int step, int stride, 
                 if option.name == 'variables' then return option.help end
             end
         end
-        for _, scheme in ipairs { mare.euler {}, mare.shallow_water {}, mare.ocean { depth = 1 } } do
-            local names, module = {}, mare[scheme.name]
-            local is_unknown = tables.set(scheme.fields)
-            for _, variable in ipairs(scheme.variables) do
+        local all = { mare.euler {}, mare.shallow_water {}, mare.ocean { depth = 1 } }
+        for _, one in ipairs(all) do
+            local names, module = {}, mare[one.name]
+            local is_unknown = tables.set(one.fields)
+            for _, variable in ipairs(one.variables) do
                 if variable.value and not is_unknown[variable.name] then
                     names[#names + 1] = variable.name
                 end

@@ -68,7 +68,8 @@ for _, device in ipairs(part.devices()) do
     describe('halo on ' .. device.name, function()
         for k, low_name in ipairs(names) do
             local high_name = names[k % #names + 1]
-            it(('fills ends of kinds %s and %s, corners too'):format(low_name, high_name), function()
+            local title = ('fills ends of kinds %s and %s, corners too'):format(low_name, high_name)
+            it(title, function()
                 local low_kind = boundary.kinds[low_name].rule
                 local high_kind = boundary.kinds[high_name].rule
                 local p = new_part()

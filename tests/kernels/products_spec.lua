@@ -22,6 +22,9 @@ local function products(on, type, library)
         c:matmul(a, option),
         c { {}, {}, {}, { nil, nil, -1 } }:matmul(random({ 2, 21, 5 }, 4), option),
         a { 0 }:matmul(b, option), a:matmul(b { {}, 3 }, option), a { 2 }:matmul(a { 3 }, option),
+        a:transpose():matmul(a { {}, 3 }, option), random({ 2, 300, 41 }, 5):transpose(0, 2, 1)
+            :matmul(random({ 300 }, 6), option), random({ 140, 36 }, 7):matmul(
+            random({ 36, 132 }, 8), option),
     }
 end
 
@@ -51,8 +54,9 @@ for _, d in ipairs(part.devices()) do
                 in_groups and 'groups' or 'work-items'), function()
                 finally(function() kernels.in_groups = nil end)
                 kernels.in_groups = in_groups
-                local type = in_groups and 'float' or 'int32'
-                compare(products(d, type, 'own'), type, 0)
+                for _, type in ipairs(in_groups and { 'float', 'double' } or { 'int32' }) do
+                    compare(products(d, type, 'own'), type, 0)
+                end
             end)
         end
     end

@@ -253,6 +253,7 @@ M.rows = {
     ['ordering/scan.krn'] = scans, ['ordering/sort.krn'] = sorts,
     ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
     ['ordering/search.krn'] = places {}, ['products/multiply.krn'] = factors,
+    ['products/vector.krn'] = factors,
     ['mandelbrot/escape.krn'] = escape, ['mandelbrot/perturbation.krn'] = perturbation,
 }
 

@@ -1,5 +1,6 @@
 -- Products of matrices: by OpenBLAS on a processor that has it, else by the kernel of
--- multiply.krn, and by Lua on null devices.
+-- multiply.krn, that of a matrix and a vector on a GPU by vector.krn, and by Lua on null
+-- devices.
 
 local bound = require 'bindings.array'
 local host = require 'mare.ordering.host'
@@ -24,24 +25,72 @@ function multiply.defines(device, type)
         { IS_REAL = type.kind == 2 and 1 or 0 })
 end
 
--- The elements of a tile, and of a work-item of a CPU.
-local function tiles_of(device, type, count, rows, columns)
-    local tall, wide = 4, 64
-    if kernels.by_groups(device) then
-        tall = kernels.computed(type).size >= 8 and 64 or 128
-        wide = tall
-    end
-    return count * math.ceil(rows / tall) * math.ceil(columns / wide)
+-- Returns how many tiles there are: those of a group, or of a work-item of a CPU.
+local function tiles_of(device, count, rows, columns)
+    local is_group = kernels.by_groups(device)
+    return count * math.ceil(rows / (is_group and 128 or 4))
+        * math.ceil(columns / (is_group and 128 or 64))
 end
 
 local function by_kernel(out, a, b, size)
     local device, type = out.device, out.type
     local kernel = kernels.of(device, 'products/multiply.krn', 'multiply', type.name,
-        function() return multiply.defines(device, type) end)
+        function()
+            local defines = multiply.defines(device, type)
+            defines.MR_GROUPS_PER_UNIT = type.size < 8 and 2 or 1
+            return defines
+        end)
     kernels.run(kernel, device, { out, a.version, b.version },
         { size.count, size.rows, size.columns, size.depth, a.offset, a.batch, a.row, a.column,
             b.offset, b.batch, b.row, b.column },
-        kernels.blocks(device, tiles_of(device, type, size.count, size.rows, size.columns)))
+        kernels.blocks(device, tiles_of(device, size.count, size.rows, size.columns)))
+end
+
+-- ---- a matrix and a vector, by groups ----
+
+local abreast, teams, slice = 32, 8, 256      -- of vector.krn
+
+-- a: { version, offset, batch, row, k }, of size.rows x size.depth; x: without rows
+local function by_vector_kernel(out, a, x, size)
+    local device, type = out.device, out.type
+    local function kernel(entry)
+        return kernels.of(device, 'products/vector.krn', entry, type.name,
+            function() return multiply.defines(device, type) end)
+    end
+    local memories = { out, a.version, x.version }
+    local numbers = { size.count, size.rows, size.depth, a.offset, a.batch, a.row, a.k, x.offset,
+        x.batch, x.k }
+    if math.abs(a.k) <= math.abs(a.row) then
+        return kernels.run(kernel 'by_rows', device, memories, numbers,
+            kernels.blocks(device, size.count * math.ceil(size.rows / teams)))
+    end
+    local computed, slices = kernels.computed(type), math.max(1, math.ceil(size.depth / slice))
+    local part = memory.new(device, computed, size.count * slices * size.rows)
+    local height = abreast * (computed.size >= 8 and 2 or 4)
+    memories[1] = part
+    table.insert(numbers, 4, slices)
+    kernels.run(kernel 'by_columns', device, memories, numbers,
+        kernels.blocks(device, size.count * slices * math.ceil(size.rows / height)))
+    kernels.run(kernel 'add_slices', device, { out, part }, { size.count, size.rows, slices },
+        kernels.shape(device, out.count))
+end
+
+-- Does that where one of the factors is a vector; else returns false.
+local function by_vector(out, a, b, size)
+    if not kernels.by_groups(out.device) or size.columns ~= 1 and size.rows ~= 1 then
+        return false
+    end
+    local function matrix(x, row, k)
+        return { version = x.version, offset = x.offset, batch = x.batch, row = row, k = k }
+    end
+    local one, other = matrix(a, a.row, a.column), matrix(b, b.column, b.row)
+    if size.columns == 1 then
+        by_vector_kernel(out, one, other, size)
+    else
+        by_vector_kernel(out, other, one, { count = size.count, rows = size.columns,
+            depth = size.depth })
+    end
+    return true
 end
 
 -- ---- OpenBLAS ----
@@ -107,7 +156,7 @@ function multiply.of(a, b, size, library)
     local q = p and stored(b, size.depth, size.columns)
     if q and size.depth > 0 then
         by_openblas(out, a, b, size, p, q)
-    else
+    elseif not by_vector(out, a, b, size) then
         by_kernel(out, a, b, size)
     end
     return out

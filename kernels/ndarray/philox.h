@@ -7,15 +7,16 @@
     c[0] = c0_; c[1] = (uint)b_; c[2] = c2_; c[3] = (uint)a_; \
 } while (0)
 
-/* Word number % 4 of the block of the counter number / 4. Neighbours in one work-item share what is
- * computed, which the compiler sees once their loop is unrolled. */
-MR_FN uint mr_philox(int64_t number, uint k0, uint k1) {
-    uint64_t counter = (uint64_t)number >> 2;
+/* The word of an element, whose kernel has its block, number / 4, and its place there, number % 4,
+ * beside the number: compilers do not see from the numbers that neighbours share a block. */
+#define mr_philox(number, k0, k1) mr_philox_word(number##_block, number##_word, k0, k1)
+
+MR_FN uint mr_philox_word(int64_t block, int word, uint k0, uint k1) {
+    uint64_t counter = (uint64_t)block;
     uint c[4] = { (uint)counter, (uint)(counter >> 32), 0u, 0u };
     MR_UNROLL(10)
     for (int round = 0; round < 10; ++round) {
         MR_PHILOX_ROUND(c, k0 + (uint)round * 0x9E3779B9u, k1 + (uint)round * 0xBB67AE85u);
     }
-    int word = (int)(number & 3);
     return word < 2 ? (word == 0 ? c[0] : c[1]) : (word == 2 ? c[2] : c[3]);
 }

@@ -48,11 +48,32 @@ local function write_includes(w, values)
     for _, value in ipairs(values) do visit(value) end
 end
 
+-- Whether an element needs random words, of which four neighbours share a block.
+local function has_random(plan)
+    if plan.random == nil then
+        plan.random = false
+        local function visit(node)
+            if node.op and node.op.include == 'ndarray/philox.h' then plan.random = true end
+            for _, child in ipairs(node) do visit(child) end
+        end
+        for _, value in ipairs(plan.values) do
+            for _, part in ipairs(parts_of(value)) do visit(part) end
+        end
+    end
+    return plan.random
+end
+
 -- Writes the function `element`, which sets *y1, ... from the operands.
 function text.write_function(w, plan)
     local arguments, taken, values = {}, {}, {}
     for k, given in ipairs(plan.inputs) do
         arguments[k], taken[k] = given.written .. ' ' .. given.name, given.name
+    end
+    for _, leaf in ipairs(has_random(plan) and plan.leaves or {}) do
+        if leaf.is_number then
+            local name = leaf.name
+            arguments[#arguments + 1] = ('int64_t %s_block, int %s_word'):format(name, name)
+        end
     end
     local outputs = outputs_of(plan)
     for _, out in ipairs(outputs) do
@@ -89,8 +110,9 @@ local function store(w, type, to, at, name)
 end
 
 -- Writes the call of `element` for the elements at `places[k]` of leaf k, which
--- gives y1, ... A leaf whose elements are their numbers is its place.
-local function write_values(w, plan, sources, places)
+-- gives y1, ... A leaf whose elements are their numbers is its place. block: the text of the
+-- block of random words and the place there, where that is not found from the place
+local function write_values(w, plan, sources, places, block)
     local given = {}
     for k, leaf in ipairs(plan.leaves) do
         local type = leaf.type
@@ -105,6 +127,12 @@ local function write_values(w, plan, sources, places)
     end
     local arguments = {}
     for k, input in ipairs(plan.inputs) do arguments[k] = given[input.name] or input.name end
+    for k, leaf in ipairs(has_random(plan) and plan.leaves or {}) do
+        if leaf.is_number then
+            arguments[#arguments + 1] = block
+                or ('(int64_t)(%s) >> 2, (int)((%s) & 3)'):format(places[k], places[k])
+        end
+    end
     for _, output in ipairs(outputs_of(plan)) do
         w:line('%s %s;', output.written, output.name)
         arguments[#arguments + 1] = '&' .. output.name
@@ -113,8 +141,8 @@ local function write_values(w, plan, sources, places)
 end
 
 -- Does that, and stores the values at `to[k]` of output k.
-local function write_call(w, plan, sources, places, out, to)
-    write_values(w, plan, sources, places)
+local function write_call(w, plan, sources, places, out, to, block)
+    write_values(w, plan, sources, places, block)
     for k, type in ipairs(plan.types) do store(w, type, out[k], to[k], 'y' .. k) end
 end
 
@@ -171,7 +199,7 @@ function text.width(plan)
     for _, leaf in ipairs(plan.leaves) do
         if not leaf.is_number then widest = math.max(widest, leaf.type.size) end
     end
-    return math.max(16 / widest, 2)
+    return math.max(16 / widest, has_random(plan) and 4 or 2)
 end
 
 -- Whether elements of a type are loaded and stored several at a time.
@@ -224,7 +252,8 @@ local function write_neighbours(w, plan, ones, width)
         end
     end
     w:open(('MR_LANES(l, %d)'):format(width))
-    write_call(w, plan, sources, places, out, to)
+    write_call(w, plan, sources, places, out, to,
+        ('(int64_t)mr_gid_x() * %d + l / 4, l %% 4'):format(width / 4))
     w:close()
     for k, type in ipairs(plan.types) do
         if is_packed(type) then

@@ -10,6 +10,8 @@ local record = {}
 
 local small = os.getenv 'MARE_BENCH' == 'small'
 
+record.is_small = small
+
 -- A size or a count: the usual one, or the least that shows that the benchmark runs.
 function record.few(usual, least) return small and least or usual end
 

@@ -9,6 +9,7 @@ local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
 local system = require 'bindings.system'
+local trial = require 'tests.scenarios.trial'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local folder
@@ -42,15 +43,15 @@ for word in ([[history arguments run_id ranks transport option_out option_series
 
 local function what_is_in(path)
     local file = netcdf.open(in_folder(path))
-    local attributes = file:attributes()
+    local variables, own = file:variables(), {}
+    for _, v in ipairs(variables) do own[v.name] = file:attributes(v.name) end
+    local all = { dimensions = file:dimensions(), variables = variables, own = own,
+        attributes = file:attributes() }
     file:close()
-    for attribute in pairs(of_run) do attributes[attribute] = nil end
-    local pipe = io.popen('ncdump ' .. in_folder(path))
-    local text = pipe:read '*a'
-    pipe:close()
-    assert.truthy(text:find '\ndata:')
-    text = text:gsub('^[^\n]*\n', ''):gsub('\n// global attributes:.-\n}?\n?data:', '\ndata:')
-    return { attributes, text }
+    for attribute in pairs(of_run) do all.attributes[attribute] = nil end
+    assert.is_true(#variables > 1)
+    all.data = trial.data_of(in_folder(path))
+    return all
 end
 
 local function same_files(a, b)

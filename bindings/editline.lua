@@ -10,6 +10,7 @@
 -- the terminal is as the user left it.
 
 local ffi = require 'ffi'
+local callback = require 'bindings.callback'
 local foreign = require 'bindings.foreign'
 local home = require 'bindings.home'
 local terminal = require 'bindings.terminal'
@@ -186,8 +187,8 @@ end
 -- ---- the editor ----
 
 -- A function for libedit; it never raises. `otherwise`: its result when f fails.
-local function callback(self, type_name, f, otherwise)
-    local safe = ffi.cast(type_name, function(_, value)
+local function kept_callback(self, type_name, f, otherwise)
+    local safe = callback(type_name, function(_, value)
         local ok, result = pcall(f, self, value)
         return ok and result or otherwise
     end)
@@ -197,7 +198,7 @@ end
 
 local function bind(self, key, name, f)
     local key_function = 'unsigned char (*)(void *, int)'
-    E.el_set(self.el, ADDFN, name, name, callback(self, key_function, f, REFRESH_BEEP))
+    E.el_set(self.el, ADDFN, name, name, kept_callback(self, key_function, f, REFRESH_BEEP))
     E.el_set(self.el, BIND, key, name, nil)
 end
 
@@ -207,10 +208,10 @@ local function set_up(self)
     E.el_set(el, EDITOR, 'emacs')
     E.el_source(el, nil)                        -- the user's ~/.editrc
     E.el_set(el, SETTY, '-d', '-isig', nil)
-    E.el_set(el, PROMPT_ESC, callback(self, 'const char *(*)(void *, int)', function()
+    E.el_set(el, PROMPT_ESC, kept_callback(self, 'const char *(*)(void *, int)', function()
         return self.prompt
     end), int(1))
-    E.el_wset(el, GETCFN, callback(self, 'int (*)(void *, int32_t *)', get_character, 0))
+    E.el_wset(el, GETCFN, kept_callback(self, 'int (*)(void *, int32_t *)', get_character, 0))
     E.el_set(el, HIST, E.history, self.history)
     bind(self, '^I', 'mare-complete', tab)
     bind(self, '^C', 'mare-cancel', cancel)

@@ -3,6 +3,7 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
+local callback = require 'bindings.callback'
 local foreign = require 'bindings.foreign'
 
 ffi.cdef [[
@@ -53,7 +54,7 @@ end
 -- Calls back into Lua, which compiled code may not.
 local function encode(self, indices)
     local blocks, number = {}, ffi.new 'int[1]'
-    local write = ffi.cast('gif_write', function(_, data, size)
+    local write = callback('gif_write', function(_, data, size)
         blocks[#blocks + 1] = ffi.string(data, size)
         return size
     end)

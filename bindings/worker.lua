@@ -10,6 +10,7 @@
 -- signals: those are for the state that has the handlers.
 
 local ffi = require 'ffi'
+local callback = require 'bindings.callback'
 local home = require 'bindings.home'
 require 'bindings.lock'
 require 'bindings.pairs'
@@ -107,7 +108,7 @@ function M.entry(module, fd)
         C.shutdown(fd, SHUT_RDWR)
         return nil
     end
-    entries[1] = ffi.cast('void *(*)(void *)', serve)
+    entries[1] = callback('void *(*)(void *)', serve)
     return M.address(entries[1])
 end
 

@@ -1,5 +1,6 @@
 -- Threads with Lua states of their own: what they say, how they fail, what they leave.
 
+local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local trial = require 'tests.scenarios.trial'
 local worker = require 'bindings.worker'
@@ -35,6 +36,19 @@ describe('a worker', function()
         w:stop()
         assert.error_matches(function() worker.start 'no_such_module' end, 'no_such_module')
         package.path = package.path:gsub('^[^;]*;', '')
+    end)
+
+    it('says that memory is short where C can get no function to call', function()
+        local callback, made = require 'bindings.callback', {}
+        local ok, failure
+        repeat
+            ok, failure = pcall(callback, 'void (*)(void)', function() end)
+            if ok then made[#made + 1] = failure end
+        until not ok or #made > 1e5
+        for _, one in ipairs(made) do one:free() end
+        fails.says(failure, 'out of memory', 'function', 'C calls')
+        callback('void (*)(void)', function() end):free()
+        assert.error_matches(function() callback('no_such_type', print) end, 'no_such_type')
     end)
 
     it('leaves a library loaded, which would lose what it keeps for its process', function()

@@ -1,6 +1,7 @@
 -- interrupts.lua - Ctrl-C at random moments: in loops of one's own, as scripts and typed into a
 -- session, and in runs of both kinds. interrupts.case(seed, folder) returns the kind, the seconds
--- from the key to the end (or to the prompt), and what is wrong, or nil.
+-- from the key to the end (or to the prompt), what was computed, what is wrong, or nil, and the
+-- processor time between, which says how long it goes on where the machine is busy.
 
 local home = require 'bindings.home'
 local lfs = require 'lfs'
@@ -98,9 +99,9 @@ end
 function kinds.session(folder, loop)
     trial.spit(folder .. '/loop.lua', preparation:format(trial.device))
     local child = terminal.start {}
-    assert(child:see('> ', 60), 'no prompt: ' .. child.text)
+    assert(child:see '> ', 'no prompt: ' .. child.text)
     child:send(("dofile '%s/loop.lua'\n"):format(folder))
-    assert(child:see('\n> ', 60), 'no prompt: ' .. child.text)
+    assert(child:see '\n> ', 'no prompt: ' .. child.text)
     child:send("print('under' .. ' way') " .. loop .. '\n')
     return child, 'interrupted', loop
 end
@@ -119,9 +120,9 @@ function kinds.typed_run(folder, _, with_checkpoint)
         list[#list + 1] = ('%s = %s'):format(name,
             type(value) == 'string' and ('%q'):format(value) or value)
     end
-    assert(child:see('> ', 60), 'no prompt: ' .. child.text)
+    assert(child:see '> ', 'no prompt: ' .. child.text)
     child:send "sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 }\n"
-    assert(child:see('\n> ', 60), 'no prompt: ' .. child.text)
+    assert(child:see '\n> ', 'no prompt: ' .. child.text)
     child:send(("print('under' .. ' way') sim:run { %s }\n"):format(table.concat(list, ', ')))
     return child, 'interrupted', 'typed run'
 end
@@ -135,22 +136,26 @@ function interrupts.case(seed, folder)
     local child, sign, what = kinds[kind](folder, loops[1 + math.floor(draw(2) * #loops)],
         with_checkpoint)
     if kind ~= 'run' then
-        assert(child:see('under way', 60), what .. ' does not start: ' .. child.text)
+        assert(child:see 'under way', what .. ' does not start: ' .. child.text)
     end
     child:see('\0', (kind == 'run' and 3 or 1) * draw(3))
-    local before = child.text
+    local before, used = child.text, child:processor_seconds()
     child.text = ''
     child:send '\3'
-    local seconds = child:see(sign, 20)
+    local seconds = child:see(sign)
+    used = child:processor_seconds() - used
     local said = child.text
-    if sign then child:see('\n> ', 1) end
-    if sign then child:send '\4' end
+    if sign then
+        child:see '\n> '
+        child:send '\4'
+        child:see()
+    end
     local status = child:stop()
     local is_right = sign and status == 0 or not sign and (status == 130 or status == -2)
     local problem = not seconds and 'does not stop: ' .. before .. said
         or not is_right and ('status %d: %s%s'):format(status, before, said)
         or kind:find 'run' and litter(folder, with_checkpoint)
-    return kind, seconds, what, problem or nil
+    return kind, seconds, what, problem or nil, used
 end
 
 -- Counts for about 0.1 s when the key comes, and tells its processor time before and after.
@@ -173,10 +178,10 @@ end
 -- from the key to its end: what a busy machine does to anybody.
 function interrupts.lateness()
     local child = terminal.start({ '-c', control }, {}, 'sh')
-    assert(child:see('under way', 60), 'no loop: ' .. child.text)
+    assert(child:see 'under way', 'no loop: ' .. child.text)
     child:see('\0', 0.1)
     child:send '\3'
-    local seconds, used = child:see(nil, 60), processor_seconds(child.text)
+    local seconds, used = child:see(), processor_seconds(child.text)
     child:stop()
     return assert(seconds, 'the loop does not end') - (used[3] - used[1])
 end

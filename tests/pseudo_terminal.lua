@@ -1,6 +1,8 @@
 -- pseudo_terminal.lua - a launcher on a terminal of its own, for tests that press keys and send
 -- signals: start(words, environment, program), and on what it returns :see(pattern, seconds),
--- :send(keys), :kill(signal) and :stop().
+-- :send(keys), :kill(signal), :processor_seconds() and :stop(). A wait for what has to come is
+-- `patience` long, which only a hang is; how long something took is told by its processor time,
+-- since the machine may be busy.
 
 local ffi = require 'ffi'
 local home = require 'bindings.home'
@@ -19,6 +21,8 @@ ffi.cdef [[
 
 local C = ffi.C
 local POLLIN, NOHANG = 1, 1
+local patience = 120        -- seconds
+local ticks = 100           -- of /proc in a second
 local numbers = { HUP = 1, INT = 2, KILL = 9, TERM = 15 }
 
 local child = {}
@@ -26,7 +30,7 @@ child.__index = child
 
 -- environment: words as `env` takes them. program: another one than the launcher.
 local function start(words, environment, program)
-    local list = { '/usr/bin/env', 'TERM=dumb', 'MARE_HISTORY=off' }
+    local list = { '/usr/bin/env', '--default-signal=HUP,INT', 'TERM=dumb', 'MARE_HISTORY=off' }
     for _, word in ipairs(environment or {}) do list[#list + 1] = word end
     list[#list + 1] = program or home.launcher
     for _, word in ipairs(words) do list[#list + 1] = word end
@@ -51,24 +55,27 @@ function child:read(seconds)
     poll.fd, poll.wanted = self.fd, POLLIN
     if C.poll(poll, 1, math.max(0, math.ceil(1000 * seconds))) ~= 1 then return true end
     local count = tonumber(C.read(self.fd, data, 4096))
-    if count <= 0 then return false end
+    if count <= 0 then
+        self.is_closed = true
+        return false
+    end
     self.text = self.text .. ffi.string(data, count)
     return true
 end
 
 -- Returns the seconds until the pattern is in what came, or nil if it is not in
 -- time. Drops all up to its end. Without a pattern: until the end.
-function child:see(pattern, patience)
-    local started = system.now()
+function child:see(pattern, seconds)
+    local started, limit = system.now(), seconds or patience
     repeat
         local _, last = self.text:find(pattern or '^\0')
         if pattern and last then
             self.text = self.text:sub(last + 1)
             return system.now() - started
         end
-        local goes_on = self:read(started + patience - system.now())
+        local goes_on = self:read(started + limit - system.now())
         if not goes_on then return not pattern and system.now() - started or nil end
-    until system.now() - started >= patience
+    until system.now() - started >= limit
     return nil
 end
 
@@ -76,17 +83,27 @@ function child:send(keys) C.write(self.fd, keys, #keys) end
 
 function child:kill(name) C.kill(self.process, numbers[name]) end
 
--- Ends it where it has not ended. Returns its exit status, or minus the number
--- of the signal that ended it.
+-- The processor time of all its threads so far, until stop().
+function child:processor_seconds()
+    local file = assert(io.open(('/proc/%d/stat'):format(self.process)))
+    local fields = file:read('*l'):match '%) %S (.*)'
+    file:close()
+    local user, kernel = fields:match(('%S+ '):rep(10) .. '(%d+) (%d+)')
+    return (user + kernel) / ticks
+end
+
+-- Ends it where it has not ended, at once or, where its terminal is closed already, if it hangs.
+-- Returns its exit status, or minus the number of the signal that ended it.
 function child:stop()
-    local status = ffi.new 'int[1]'
-    for _ = 1, 100 do
-        if C.waitpid(self.process, status, NOHANG) ~= 0 then break end
-        system.sleep(0.01)
-        if _ == 100 then
+    local status, started = ffi.new 'int[1]', system.now()
+    local limit = self.is_closed and patience or 1
+    while C.waitpid(self.process, status, NOHANG) == 0 do
+        if system.now() - started > limit then
             self:kill 'KILL'
             C.waitpid(self.process, status, 0)
+            break
         end
+        system.sleep(0.01)
     end
     C.close(self.fd)
     local signal = status[0] % 128

@@ -26,18 +26,18 @@ local function open_file(how, preparation)
         .. "require('bindings.netcdf').open '%s/a.nc'"):format(preparation, folder))
     child = terminal.start({ folder .. '/open.lua' },
         { 'LD_PRELOAD=' .. library, 'MARE_ENDLESS=' .. how })
-    assert(child:see('inside', 60), 'H5Fopen is not called: ' .. child.text)
+    assert(child:see 'inside', 'H5Fopen is not called: ' .. child.text)
 end
 
 -- Sends a signal, sees that Mare says what it waits for and that it goes on for so many seconds.
 local function goes_on_after(name, seconds)
     child:kill(name)
-    assert(child:see('waiting for what runs', 20), 'nothing is said: ' .. child.text)
+    assert(child:see 'waiting for what runs', 'nothing is said: ' .. child.text)
     assert.is_nil(child:see(nil, seconds), child.text)
 end
 
-local function ends_by(name, patience)
-    assert.is_truthy(child:see(nil, patience), 'goes on: ' .. child.text)
+local function ends_by(name)
+    assert.is_truthy(child:see(), 'goes on: ' .. child.text)
     assert.equal(-numbers[name], child:stop())
 end
 
@@ -50,7 +50,7 @@ describe('C that does not return', function()
             open_file('busy', alone)
             goes_on_after(name, case[2])
             child:kill(name)
-            ends_by(name, 5)
+            ends_by(name)
         end)
     end
 
@@ -58,7 +58,7 @@ describe('C that does not return', function()
         it('is ended by one SIG' .. name .. ' after some seconds of computing', function()
             open_file('busy', alone)
             goes_on_after(name, 2)
-            ends_by(name, 60)
+            ends_by(name)
             assert.matches('what runs in C does not end', child.text)
         end)
     end
@@ -66,13 +66,13 @@ describe('C that does not return', function()
     it('has more time where it waits', function()
         open_file('idle', alone)
         goes_on_after('TERM', 7)
-        if os.getenv 'MARE_TESTS' == 'long' then ends_by('TERM', 70) else child:kill 'KILL' end
+        if os.getenv 'MARE_TESTS' == 'long' then ends_by 'TERM' else child:kill 'KILL' end
     end)
 
     it('on the header of a file is what a copy of the process is for', function()
         open_file('busy', 'limit = 1')
-        assert.is_truthy(child:see('a.nc: is damaged: NetCDF%-C takes more than 1 s', 60))
-        assert.is_truthy(child:see(nil, 60))
+        assert.is_truthy(child:see 'a.nc: is damaged: NetCDF%-C takes more than 1 s')
+        assert.is_truthy(child:see())
         assert.equal(1, child:stop())
     end)
 
@@ -80,7 +80,7 @@ describe('C that does not return', function()
         it('in that copy ends it with a SIG' .. name, function()
             open_file('busy', 'limit = 100')
             child:kill(name)
-            assert.is_truthy(child:see(nil, 60), 'goes on: ' .. child.text)
+            assert.is_truthy(child:see(), 'goes on: ' .. child.text)
             assert.matches('interrupted', child.text)
             child:stop()
             assert.equal('a.nc open.lua', trial.listing(folder))

@@ -9,11 +9,11 @@ describe('Ctrl-C at a random moment', function()
         local first = 10 * tonumber(os.getenv 'MARE_TEST_SEED' or 1)
         for seed = first, first + sample(200, 8) - 1 do
             local folder = trial.new_folder()
-            local kind, seconds, what, problem = interrupts.case(seed, folder)
+            local kind, _, what, problem, used = interrupts.case(seed, folder)
             trial.remove(folder)
             assert.is_nil(problem, ('%d %s: %s'):format(seed, kind, what))
-            -- The machine may be busy: hangs of seconds are found here.
-            assert.is_true(seconds < 4 * interrupts.limits[kind] + 2, what)
+            -- Of several threads, in which PoCL ends what it has begun.
+            assert.is_true(used < 3 * interrupts.limits[kind] + 1, ('%s: %g s'):format(what, used))
         end
     end)
 end)

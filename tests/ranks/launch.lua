@@ -1,6 +1,7 @@
 -- launch.lua - programs under the launchers of MPI that are here: launch.each(f) calls f with the
 -- name of each, launch.run(launcher, count, program, words, settings) returns what the ranks wrote
--- and the exit status. Everything is killed after a minute.
+-- and the exit status. Raises where they have not ended after two minutes: on a busy
+-- machine only a hang takes so long.
 
 local launch = {}
 
@@ -34,15 +35,22 @@ end
 
 -- The shell command. program: Lua; words: of its command line
 function launch.command(launcher, count, program, words, settings)
-    return ('%s %s timeout -s KILL 60 %s -n %d %s -e %s %s'):format(settings_of_all,
+    return ('%s %s timeout -k 10 120 %s -n %d %s -e %s %s'):format(settings_of_all,
         settings or '', launcher, count, mare, launch.quote(program), words or '')
+end
+
+-- The exit status that `echo "status $?"` has put at the end of a text.
+function launch.status(text)
+    local status = tonumber(text:match 'status (%d+)\n$')
+    assert(status ~= 124, 'does not end: ' .. text)
+    return status
 end
 
 function launch.run(...)
     local pipe = io.popen(launch.command(...) .. ' 2>&1; echo "status $?"')
     local text = pipe:read '*a'
     pipe:close()
-    return text, tonumber(text:match 'status (%d+)\n$')
+    return text, launch.status(text)
 end
 
 return launch

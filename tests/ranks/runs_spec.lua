@@ -8,7 +8,6 @@ local launch = require 'tests.ranks.launch'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
 local sample = require 'tests.sample'
-local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
 
 local name = os.getenv 'MARE_TEST_DEVICE' or 'auto'
@@ -26,7 +25,7 @@ local function run(launcher, count, words)
     local pipe = io.popen('cd ' .. folder .. ' && ' .. command .. ' 2>&1; echo "status $?"')
     local text = pipe:read '*a'
     pipe:close()
-    return text, tonumber(text:match 'status (%d+)\n$')
+    return text, launch.status(text)
 end
 
 local function good(...)
@@ -179,10 +178,8 @@ describe('over ranks', function()
         local kept = one .. '--out @k.nc --checkpoint @k.ck --checkpoint-every 0.02 '
             .. '--restart latest '
         for _, rank in ipairs(sample({ 0, 1, 2 }, 1)) do
-            local start = system.now()
             local text, status = run(launcher, 3, kept .. '--lost ' .. rank)
             assert.not_equal(0, status, text)
-            assert.is_true(system.now() - start < 50)       -- launch.lua kills after 60
             assert.is_nil(files.size(in_folder '@k.nc'))
             good(launcher, 2, kept)
             assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')

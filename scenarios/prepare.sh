@@ -67,9 +67,8 @@ need_for_testing() {
     need python3-netcdf4 has_python netCDF4
     need python3-venv has_python ensurepip
     need tmux has tmux
-    # MPI of two families, each with its launcher.
+    # MPI of two families, each with its launcher, which brings its library.
     need openmpi-bin has mpirun.openmpi
-    need libopenmpi3 has_library mpi
     need mpich has mpirun.mpich
     # Tests start more ranks than there are cores, and run as root in containers.
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -318,8 +318,7 @@ mare_status mr_opencl_program_load(mr_native native, const mr_blob *binary, mr_n
     return status;
 }
 
-mare_status mr_opencl_program_key(mr_native native, uint32_t language, char *out,
-                                  size_t size) {
+mare_status mr_opencl_program_key(mr_native native, uint32_t language, char *out, size_t size) {
     (void)language;
     const mr_opencl_device *device = native.ptr;
     snprintf(out, size, "%s", device->entry->key);
@@ -363,31 +362,41 @@ static uint32_t find_registers(const mr_opencl_kernel *kernel) {
     return at && sscanf(at, "Used %u registers", &registers) == 1 ? registers : 0;
 }
 
+static mare_status get_group_info(const mr_opencl_device *device, const mr_opencl_kernel *kernel,
+                                  uint32_t name, size_t size, void *out) {
+    MR_CL_TRY(clGetKernelWorkGroupInfo, (kernel->kernel, device->entry->id, name, size, out, NULL),
+              "%s", kernel->name);
+    return MARE_OK;
+}
+
+/* A group that the source fixes runs, however large: NVIDIA's OpenCL (driver 580, H200) tells 256
+ * of a kernel of 32 registers with reqd_work_group_size(512, 1, 1). */
+static mare_status get_max_group_size(const mr_opencl_device *device,
+                                      const mr_opencl_kernel *kernel, uint32_t *out) {
+    size_t most = 0, fixed[3] = { 0 };
+    MR_TRY(get_group_info(device, kernel, MR_CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most));
+    MR_TRY(
+        get_group_info(device, kernel, MR_CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof fixed, fixed));
+    size_t items = fixed[0] * fixed[1] * fixed[2];
+    *out = (uint32_t)(items > most ? items : most);
+    return MARE_OK;
+}
+
 mare_status mr_opencl_kernel_info(mr_native native, mr_native kernel_native,
                                   mare_kernel_info *out) {
     const mr_opencl_device *device = native.ptr;
     const mr_opencl_kernel *kernel = kernel_native.ptr;
-    struct mr_cl_device *id = device->entry->id;
-    size_t group = 0, multiple = 1;
+    size_t multiple = 1;
     uint64_t local = 0, private = 0;
     uint32_t count = 0;
     MR_CL_TRY(clGetKernelInfo, (kernel->kernel, MR_CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL),
               "%s", kernel->name);
-    MR_CL_TRY(clGetKernelWorkGroupInfo,
-              (kernel->kernel, id, MR_CL_KERNEL_WORK_GROUP_SIZE, sizeof group, &group, NULL), "%s",
-              kernel->name);
-    MR_CL_TRY(clGetKernelWorkGroupInfo,
-              (kernel->kernel, id, MR_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local, NULL), "%s",
-              kernel->name);
-    MR_CL_TRY(clGetKernelWorkGroupInfo,
-              (kernel->kernel, id, MR_CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private, NULL),
-              "%s", kernel->name);
-    MR_CL_TRY(clGetKernelWorkGroupInfo,
-              (kernel->kernel, id, MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE, sizeof multiple,
-               &multiple, NULL),
-              "%s", kernel->name);
+    MR_TRY(get_max_group_size(device, kernel, &out->max_group_size));
+    MR_TRY(get_group_info(device, kernel, MR_CL_KERNEL_LOCAL_MEM_SIZE, sizeof local, &local));
+    MR_TRY(get_group_info(device, kernel, MR_CL_KERNEL_PRIVATE_MEM_SIZE, sizeof private, &private));
+    MR_TRY(get_group_info(device, kernel, MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE,
+                          sizeof multiple, &multiple));
     out->arg_count = count;
-    out->max_group_size = (uint32_t)group;
     const uint64_t extra = device->entry->ptx_arch ? MR_PTX_LOCAL_BYTES : 0;
     out->local_memory = local > extra ? local - extra : 0;
     out->private_memory = private;

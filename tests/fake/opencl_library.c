@@ -3,11 +3,12 @@
  *
  * Two platforms: an empty one, and one with a GPU that looks like NVIDIA's. Commands run when they
  * are queued; every command takes a microsecond of a made-up clock. The only kernel that runs is
- * saxpy(n, a, x, y). With MARE_FAKE_SLOW set a command seems to run when it is first asked for.
- * MARE_FAKE_FAIL makes one call fail (fake.h); with MARE_FAKE_LATE
- * set it need not be seen, since clean-up has nobody to tell. MARE_FAKE_PLATFORMS=0 leaves no
- * platform. Objects are counted, and the process exits with FAKE_LEAK if some are left, except for
- * one context, or if MARE_FAKE_CONTEXTS is not the number of contexts made.
+ * saxpy(n, a, x, y). With MARE_FAKE_SLOW set a command seems to run when it is first asked for;
+ * with MARE_FAKE_GROUP kernels tell that their source fixes a group of 512. MARE_FAKE_FAIL makes
+ * one call fail (fake.h); with MARE_FAKE_LATE set it need not be seen, since clean-up has nobody to
+ * tell. MARE_FAKE_PLATFORMS=0 leaves no platform. Objects are counted, and the process exits with
+ * FAKE_LEAK if some are left, except for one context, or if MARE_FAKE_CONTEXTS is not the number of
+ * contexts made.
  */
 #include "fake.h"
 
@@ -99,7 +100,9 @@ static void at_exit(int status, void *unused) {
     if (has_fired_late) _exit(0);
 }
 
-__attribute__((constructor)) static void set_up(void) { on_exit(at_exit, NULL); }
+__attribute__((constructor)) static void set_up(void) {
+    on_exit(at_exit, NULL);
+}
 
 #define RETURN_IF_INJECTED(name)                                                                   \
     do {                                                                                           \
@@ -667,10 +670,13 @@ int32_t clGetKernelWorkGroupInfo(struct mr_cl_kernel *kernel, struct mr_cl_devic
                                  uint32_t name, size_t size, void *out, size_t *needed) {
     (void)kernel, (void)device;
     RETURN_IF_INJECTED(clGetKernelWorkGroupInfo);
+    const size_t fixed[3] = { getenv("MARE_FAKE_GROUP") ? 512 : 0, 1, 1 };
+    if (name == MR_CL_KERNEL_COMPILE_WORK_GROUP_SIZE)
+        return answer(fixed, sizeof fixed, size, out, needed);
     uint64_t value = name == MR_CL_KERNEL_WORK_GROUP_SIZE                      ? 128
                      : name == MR_CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE ? 32
                      : name == MR_CL_KERNEL_LOCAL_MEM_SIZE ? 64 + 16 /* as NVIDIA's compiler */
-                                                                               : 16;
+                                                           : 16;
     return answer(&value, sizeof value, size, out, needed);
 }
 

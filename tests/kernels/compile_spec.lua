@@ -9,8 +9,8 @@ local euler = require 'mare.schemes.euler'
 local fails = require 'tests.fails'
 local ocean = require 'mare.ocean'
 local part = require 'tests.kernels.part'
-local registers = require 'mare.dialect.registers'
 local sample = require 'tests.sample'
+local shapes = require 'mare.shapes'
 local source = require 'mare.base.source'
 local system = require 'bindings.system'
 local variants = require 'tests.kernels.variants'
@@ -130,7 +130,7 @@ local function for_target()
         local function size(count)
             return device.check(sm, source.program('physics/ocean/volumes.krn', {
                 defines = variants.volume('float', 32, 3)[2], math = 'fast',
-                options = registers.option({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
+                options = shapes.options({ name = 'cuda:0', vendor = 'NVIDIA' }, count) }))
         end
         assert.not_equal(size(64), size(48))
         assert.not_equal(size(0), size(96))

@@ -21,7 +21,6 @@ local cpu = require 'mare.fft.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.fft.gpu'
-local registers = require 'mare.dialect.registers'
 local source_of = require 'mare.base.source'
 local straight = require 'mare.expression.straight'
 local tables = require 'mare.fft.tables'
@@ -58,18 +57,12 @@ function kernels.source(d)
     return (d.is_cpu and cpu or gpu).text(d)
 end
 
--- Returns the work-items of a group.
-function kernels.group(d)
-    return d.is_cpu and 1 or d.width * d.items
-end
-
 local function compile(d, device)
     if d.real == 'double' and not device.info.has_double then
         errors.argument('fft: %s computes no doubles: convert to float', device.name)
     end
-    local program = device:program(source_of.text(kernels.source(d), 'fft', { math = 'strict',
-        defines = { MARE_REAL = d.real }, options = registers.for_group(device.info,
-            kernels.group(d)) }))
+    local program = device:program(source_of.text(kernels.source(d), 'fft',
+        { math = 'strict', defines = { MARE_REAL = d.real } }))
     kernels.compiled = kernels.compiled + 1
     local launch = program:kernel('transform'):launch()
     local numbers = tables.numbers(d.tables, d.is_cpu)
@@ -79,7 +72,7 @@ local function compile(d, device)
         bound.upload(cell, d.real, bound.from_table('fft', numbers, d.real), #numbers)
     end
     return { launch = launch, handle = launch.handle, table = cell, width = d.width,
-        group = kernels.group(d), is_cpu = d.is_cpu,
+        group = d.is_cpu and 1 or d.width * d.items, is_cpu = d.is_cpu,
         units = device.info.compute_units }
 end
 

@@ -16,7 +16,6 @@ local files = require 'bindings.files'
 local json = require 'mare.base.json'
 local lfs = require 'lfs'
 local parameters = require 'mare.shapes.parameters'
-local registers = require 'mare.dialect.registers'
 local shipped = require 'mare.shapes.shipped'
 local tables = require 'bindings.tables'
 local version = require('bindings.device').version
@@ -397,7 +396,7 @@ local function groups_option(info, shape)
 end
 
 local function add_options(device, shape, program)
-    program.options = registers.option(device.info, shape.max_registers)
+    program.options = shapes.options(device.info, shape.max_registers)
         or groups_option(device.info, shape)
 end
 
@@ -445,6 +444,19 @@ function shapes.with(fields, f, ...)
     trying = before
     if not ok then error(result, 0) end
     return result
+end
+
+-- Returns the compiler option that limits registers per work-item to `count`
+-- (nil: no limit), as fields of device:program.
+function shapes.options(info, count)
+    if not count or count == 0 then return nil end
+    if info.name:find '^cuda' then
+        return ('--maxrregcount=%d --define-macro=MR_REGISTERS=%d'):format(count, count)
+    end
+    if info.vendor:find 'NVIDIA' then
+        return ('-cl-nv-maxrregcount=%d -D MR_REGISTERS=%d'):format(count, count)
+    end
+    errors.argument('max_registers = %s: %s has no such limit', tostring(count), info.model)
 end
 
 return shapes

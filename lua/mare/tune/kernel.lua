@@ -7,7 +7,7 @@ local device_buffer = require 'bindings.buffer'
 local digest = require 'mare.tune.digest'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
-local registers = require 'mare.dialect.registers'
+local shapes = require 'mare.shapes'
 local space = require 'mare.tune.space'
 local tables = require 'bindings.tables'
 
@@ -27,7 +27,7 @@ local function program_of(self, params)
     local math = self.math
     for name, value in pairs(params) do
         if name == 'max_registers' then
-            options[#options + 1] = registers.option(self.device.info, value)
+            options[#options + 1] = shapes.options(self.device.info, value)
         elseif name == 'math' then
             if not maths[value] then
                 errors.argument("tune: math = '%s' (allowed: strict, fast, relaxed)", value)

@@ -1,42 +1,35 @@
--- The text of a transform's kernel for processors. A work-item takes a chunk of tiles; a tile
--- is d.width transforms side by side, which are the elements of vectors, or one. There are
--- no barriers: the points of a tile are in private memory, as real and imaginary parts, and
--- go from one pair of arrays to the other with each stage (Stockham).
+-- The text of a transform's kernel for processors. A work-item takes a chunk of tiles; a tile is
+-- d.width transforms side by side, which become the elements of vectors, or a single one. There are
+-- no barriers: the points of a tile are in private memory, and each stage reads them from one pair
+-- of arrays and writes them into the other (Stockham).
+--
+-- In a stage of radix r, m is the number of points of the transforms that are left for the stages
+-- after it, and s the number of butterflies with the same roots. Butterfly q < s of those with the
+-- roots p < m reads points (p + m k) s + q and writes points (p r + k) s + q, for k < r.
 
 local butterflies = require 'mare.fft.butterflies'
-local dialect = require 'mare.dialect.nodes'
 local ends = require 'mare.fft.ends'
+local points = require 'mare.fft.points'
 local writer = require 'mare.dialect.writer'
 
 local cpu = {}
 
-local vector = 16       -- elements of a loop over lanes that become a vector
-
-local function input(name, text) return dialect.input(name, 'real', text or name) end
-
--- Returns a value of an array of private memory. place: { re, im }, the arrays' names
-local function value_at(place, at)
-    return { re = input('v_re', ('%s[%s]'):format(place.re, at)),
-        im = input('v_im', ('%s[%s]'):format(place.im, at)) }
-end
-
-local function set(w, place, at, value)
-    local re, im = w:values { value.re, value.im }
-    w:line('%s[%s] = %s;', place.re, at, re)
-    w:line('%s[%s] = %s;', place.im, at, im)
-end
+local vector = 16       -- least number of lanes that a loop makes vectors of
 
 -- ---- stages ----
 
+-- Declares a variable of the kernel with a complex value. Returns it as a value.
 local function declared(w, name, value)
     local re, im = w:values { value.re, value.im }
     w:line('real %s_re = %s, %s_im = %s;', name, re, name, im)
-    return { re = input(name .. '_re'), im = input(name .. '_im') }
+    return { re = points.real(name .. '_re'), im = points.real(name .. '_im') }
 end
 
+-- Writes a butterfly of r points. places: from(k) and to(k), the texts of where point k stands before
+-- and after; roots: by k, what point k is multiplied by, where that is not 1
 local function butterfly(w, from, to, r, places, roots)
     local x = {}
-    for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, value_at(from, places.from(k))) end
+    for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, points.get(from, places.from(k))) end
     local y, values = butterflies.transform(x, r), {}
     for k = 0, r - 1 do
         local v = y[k + 1]
@@ -50,6 +43,7 @@ local function butterfly(w, from, to, r, places, roots)
     end
 end
 
+-- Declares the roots of butterfly p, and returns them by the number of the point.
 local function write_roots(w, d, section, r, m)
     local roots = {}
     for k = 1, m > 1 and r - 1 or 0 do
@@ -58,7 +52,7 @@ local function write_roots(w, d, section, r, m)
     return roots
 end
 
--- Writes a stage whose vectors are of neighbours that have the same roots.
+-- Writes a stage in which neighbours with the same roots fill vectors.
 local function write_wide(w, d, section, from, to, r, m, s)
     w:open(('for (int p = 0; p < %d; ++p)'):format(m))
     local roots = write_roots(w, d, section, r, m)
@@ -71,7 +65,7 @@ local function write_wide(w, d, section, from, to, r, m, s)
     w:close()
 end
 
--- Writes a stage whose neighbours are too few for a vector.
+-- Writes a stage with too few such neighbours: vectors are of all butterflies, t = p s + q.
 local function write_narrow(w, d, section, from, to, r, m, s)
     w:open(('MR_LANES(t, %d)'):format(m * s))
     w:line('int p = t / %d;', s)
@@ -85,7 +79,7 @@ end
 
 local a, b = { re = 'a_re', im = 'a_im' }, { re = 'b_re', im = 'b_im' }
 
--- Writes a transform of all points and returns where they are then, and the other place.
+-- Writes a transform of all points. Returns the arrays that they are in then, and the others.
 local function write_stages(w, d, prefix, radices, from, to)
     local left, s = d.points, d.width
     for stage, r in ipairs(radices) do
@@ -99,8 +93,9 @@ end
 
 -- ---- loops over the points of a tile ----
 
--- Writes a loop over points k, and those of all transforms of the tile, in the order of an
--- array: body() writes what is done with point k, which stands at `at`.
+-- Writes a loop over the first `count` points of all transforms of the tile, in the order in which
+-- they lie in the array that they come from (name: 'from') or go to ('to'). body(at) writes what is
+-- done with point k, which stands at `at` in private memory.
 local function each(w, d, name, count, unit, body)
     local level = name == 'from' and 'in' or 'out'
     local function open_inners(head)
@@ -133,7 +128,7 @@ local function each(w, d, name, count, unit, body)
     w:close()
 end
 
--- Writes a loop over all values of the tile's points from `first` on.
+-- Writes a loop over the points from `first` on of all transforms of the tile.
 local function write_all(w, d, first, body)
     w:open(('MR_LANES(at, %d)'):format((d.points - first) * d.width))
     body(first > 0 and ('at + %d'):format(first * d.width) or 'at')
@@ -148,45 +143,46 @@ local function write_load(w, d)
     if d.convolution == 'rader' then
         each(w, d, 'from', d.n - 1, d.load.unit, function(at)
             w:line('int j = (int)w[%d + k];', d.tables.places.at)
-            set(w, a, at, ends.load(d, 'j'))
+            points.set(w, a, at, ends.load(d, 'j'))
         end)
     else
-        each(w, d, 'from', d.n, d.load.unit, function(at) set(w, a, at, ends.load(d, 'k')) end)
+        each(w, d, 'from', d.n, d.load.unit, function(at) points.set(w, a, at, ends.load(d, 'k')) end)
         if d.points > d.n then
-            write_all(w, d, d.n, function(at) set(w, a, at, zero) end)
+            write_all(w, d, d.n, function(at) points.set(w, a, at, zero) end)
         end
     end
 end
 
--- Multiplies by the transform of the other factor. The parts change places, so that the
--- transform that follows is the inverse.
+-- Multiplies by the transform of what is convolved with.
 local function write_product(w, d, from, to)
     local is_one = d.width == 1
     w:open((is_one and 'MR_LANES(k, %d)' or 'for (int k = 0; k < %d; ++k)'):format(d.points))
     local root = declared(w, 'c', ends.root(d, 'convolver', 'k'))
     if not is_one then w:open(('MR_LANES(l, %d)'):format(d.width)) end
     local at = is_one and 'k' or ('k * %d + l'):format(d.width)
-    set(w, to, at, butterflies.product(value_at(from, at), root))
+    points.set(w, to, at, butterflies.product(points.get(from, at), root))
     if not is_one then w:close() end
     w:close()
 end
 
--- Point 0 of a prime length: the sum of all, and the first value for all others. It stands
--- in the arrays c_re and c_im.
-local function write_first(w, d, place)
+local sums = { re = 'c_re', im = 'c_im' }
+
+-- Point 0 of a transform of prime length is the sum of all values: of the first one and of the
+-- others, which is point 0 of their transform.
+local function write_first(w, d, arrays)
     w:line('real c_re[%d], c_im[%d];', d.width, d.width)
     each(w, d, 'from', 1, d.load.unit, function(at)
         local x = declared(w, 'x', ends.load(d, 'k'))
-        local v = value_at(place, at)
-        set(w, { re = 'c_re', im = 'c_im' }, at, { re = v.re + x.re, im = v.im + x.im })
+        local v = points.get(arrays, at)
+        points.set(w, sums, at, { re = v.re + x.re, im = v.im + x.im })
     end)
 end
 
--- The first value is the sum less what stands at place 0; it is added to the product there.
-local function write_offset(w, d, place)
+-- Adds the first value to point 0 of the product, and so to all points of the convolution.
+local function write_offset(w, d, arrays)
     each(w, d, 'from', 1, d.load.unit, function(at)
-        local x, v = declared(w, 'x', ends.load(d, 'k')), value_at(place, at)
-        set(w, place, at, { re = v.re + x.re, im = v.im + x.im })
+        local x, v = declared(w, 'x', ends.load(d, 'k')), points.get(arrays, at)
+        points.set(w, arrays, at, { re = v.re + x.re, im = v.im + x.im })
     end)
 end
 
@@ -194,36 +190,36 @@ local function write_convolution(w, d, from, to)
     if d.convolution == 'rader' then write_first(w, d, from) end
     write_product(w, d, from, to)
     if d.convolution == 'rader' then write_offset(w, d, to) end
-    local there = { re = to.im, im = to.re }
-    local back = { re = from.im, im = from.re }
-    local place = write_stages(w, d, 'back', d.radices_back, there, back)
-    return { re = place.im, im = place.re }
+    -- With real and imaginary parts exchanged a transform is an inverse one.
+    local arrays = write_stages(w, d, 'back', d.radices_back, { re = to.im, im = to.re },
+        { re = from.im, im = from.re })
+    return { re = arrays.im, im = arrays.re }
 end
 
 -- ---- storing ----
 
-local function write_split(w, d, place)
+local function write_split(w, d, arrays)
     each(w, d, 'to', math.floor(d.n / 2) + 1, d.store.unit, function(at)
         local last = d.width == 1 and ('(k == 0 ? 0 : %d - k)'):format(d.n)
             or ('(k == 0 ? 0 : %d - k) * %d + l'):format(d.n, d.width)
-        local x, y = declared(w, 'x', value_at(place, at)), declared(w, 'y', value_at(place, last))
+        local x, y = declared(w, 'x', points.get(arrays, at)), declared(w, 'y', points.get(arrays, last))
         ends.store_split(w, d, 'k', x, y, ('(%d - k)'):format(d.n))
     end)
 end
 
-local function write_store(w, d, place)
-    if d.store.kind == 'split' then return write_split(w, d, place) end
+local function write_store(w, d, arrays)
+    if d.store.kind == 'split' then return write_split(w, d, arrays) end
     if d.convolution == 'rader' then
-            each(w, d, 'to', 1, d.store.unit, function(at)
-            ends.store(w, d, 'k', value_at({ re = 'c_re', im = 'c_im' }, at))
+        each(w, d, 'to', 1, d.store.unit, function(at)
+            ends.store(w, d, 'k', points.get(sums, at))
         end)
-            each(w, d, 'to', d.n - 1, d.store.unit, function(at)
+        each(w, d, 'to', d.n - 1, d.store.unit, function(at)
             w:line('int j = (int)w[%d + k];', d.tables.places.at + d.tables.places.count)
-            ends.store(w, d, 'j', value_at(place, at))
+            ends.store(w, d, 'j', points.get(arrays, at))
         end)
     else
         each(w, d, 'to', d.n, d.store.unit, function(at)
-            ends.store(w, d, 'k', value_at(place, at))
+            ends.store(w, d, 'k', points.get(arrays, at))
         end)
     end
 end

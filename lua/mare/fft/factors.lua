@@ -2,22 +2,24 @@
 
 local factors = {}
 
-local primes = { 2, 3, 5, 7, 11, 13 }
+local small_primes = { 2, 3, 5, 7, 11, 13 }
 
--- Returns the prime factors of n up to 13, and what is left without them.
-function factors.small(n)
-    local list = {}
-    for _, p in ipairs(primes) do
-        while n % p == 0 do
-            list[#list + 1] = p
-            n = n / p
+-- Takes factors of n from a list as often as they go, in the order of the list. Returns them, and
+-- what is left of n.
+local function taken(n, list)
+    local found = {}
+    for _, factor in ipairs(list) do
+        while n % factor == 0 do
+            found[#found + 1] = factor
+            n = n / factor
         end
     end
-    return list, n
+    return found, n
 end
 
+-- Whether n has no prime factors but the small ones.
 function factors.is_smooth(n)
-    return select(2, factors.small(n)) == 1
+    return select(2, taken(n, small_primes)) == 1
 end
 
 function factors.is_prime(n)
@@ -76,35 +78,23 @@ end
 
 -- ---- radices ----
 
--- Takes factors of n from a list of radices as often as they go, in their order.
-local function taken(n, list)
-    local found = {}
-    for _, r in ipairs(list) do
-        while n % r == 0 do
-            found[#found + 1] = r
-            n = n / r
-        end
-    end
-    return found, n
-end
-
--- Returns the radices of a power of two for a processor: the first makes whole vectors of
--- the next, those after it have few enough numbers for registers. is_long: of doubles
-local function of_vectors(n, is_long)
-    if n < 128 then return (taken(n, is_long and { 4, 2 } or { 16, 8, 4, 2 })) end
-    local radices, rest = { 16 }, n / 16
-    for _, r in ipairs((taken(rest, is_long and { 4, 2 } or { 8, 4, 2 }))) do
-        radices[#radices + 1] = r
-    end
+-- Returns the radices of a power of two for a processor. The 16 first makes the following stages
+-- have whole vectors; a register holds half as many doubles, so that their radices are smaller.
+-- Measured with PoCL on AVX-512, rows of 1024 and 4096 points, processor time: of floats 0.9 of that
+-- of radices 4 alone and 0.94 of that of 16 4 4 ...; of doubles all three are within 8 %.
+local function of_power_of_two(n, is_double)
+    if n < 128 then return (taken(n, is_double and { 4, 2 } or { 16, 8, 4, 2 })) end
+    local radices = taken(n / 16, is_double and { 4, 2 } or { 8, 4, 2 })
+    table.insert(radices, 1, 16)
     return radices
 end
 
 -- Returns the radices, whose product is n, for a processor.
-function factors.on_cpu(n, is_long)
+function factors.on_cpu(n, is_double)
     local odd = n
     while odd % 2 == 0 do odd = odd / 2 end
     local radices = {}
-    if n > odd then radices = of_vectors(n / odd, is_long) end
+    if n > odd then radices = of_power_of_two(n / odd, is_double) end
     for _, r in ipairs((taken(odd, { 9, 5, 7, 3, 11, 13 }))) do radices[#radices + 1] = r end
     if #radices == 0 then radices[1] = 1 end
     return radices

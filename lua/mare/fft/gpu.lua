@@ -1,33 +1,20 @@
--- The text of a transform's kernel for GPUs. A group takes d.width transforms, d.items
--- work-items each, which hold their points in registers. Between stages the points change
--- hands through local memory, real parts first and then imaginary ones, so that it holds
--- only half of them. All loops are unrolled as text.
+-- The text of a transform's kernel for GPUs. A group does d.width transforms, each by d.items
+-- work-items, which hold its points in registers. Between stages work-items exchange points through
+-- local memory: first the real parts and then the imaginary ones, so that it needs room for one of
+-- the two. All loops are written out.
 
 local banks = require 'mare.fft.banks'
 local butterflies = require 'mare.fft.butterflies'
-local dialect = require 'mare.dialect.nodes'
 local ends = require 'mare.fft.ends'
+local points = require 'mare.fft.points'
 local writer = require 'mare.dialect.writer'
 
 local gpu = {}
 
-local function input(name, text) return dialect.input(name, 'real', text or name) end
-
-local function register(place, number)
-    return { re = input('v_re', ('%s[%d]'):format(place.re, number)),
-        im = input('v_im', ('%s[%d]'):format(place.im, number)) }
-end
-
-local function set(w, place, number, value)
-    local re, im = w:values { value.re, value.im }
-    w:line('%s[%d] = %s;', place.re, number, re)
-    w:line('%s[%d] = %s;', place.im, number, im)
-end
-
 -- ---- stages ----
 
--- Returns what is known of each stage: r, m, s as in cpu.lua, how many butterflies there are
--- and how many a work-item has.
+-- Returns a list of the stages: { r, m, s as in cpu.lua, count: of the butterflies of a transform,
+-- rounds: butterflies of a work-item, at most }.
 local function stages_of(d, radices)
     local list, left, s = {}, d.points, 1
     for k, r in ipairs(radices) do
@@ -38,22 +25,23 @@ local function stages_of(d, radices)
     return list
 end
 
--- Writes body(u) for each butterfly of a work-item, whose number is b.
+-- Writes for each butterfly of a work-item what body(u) writes: u is its number, from 0, among those
+-- of the work-item, and b in the text its number in the transform.
 local function each(w, d, stage, body)
     for u = 0, stage.rounds - 1 do
         local is_whole = (u + 1) * d.items <= stage.count
-        w:open(is_whole and '/* a butterfly */' or ('if (place + %d < %d)'):format(u * d.items,
+        w:open(is_whole and '/* a butterfly */' or ('if (item + %d < %d)'):format(u * d.items,
             stage.count))
-        w:line('int b = place + %d;', u * d.items)
+        w:line('int b = item + %d;', u * d.items)
         body(u)
         w:close()
     end
 end
 
-local function write_butterflies(w, d, stage, section, place)
+local function write_butterflies(w, d, stage, section, arrays)
     each(w, d, stage, function(u)
         local x, r = {}, stage.r
-        for k = 0, r - 1 do x[k + 1] = register(place, u * r + k) end
+        for k = 0, r - 1 do x[k + 1] = points.get(arrays, u * r + k) end
         local y, values = butterflies.transform(x, r), {}
         if stage.m > 1 then w:line('int p = b / %d;', stage.s) end
         for k = 0, r - 1 do
@@ -67,7 +55,7 @@ local function write_butterflies(w, d, stage, section, place)
         local texts = { w:values(values) }
         for k = 1, 2 * r do w:line('real y%d = %s;', k, texts[k]) end
         for k = 0, r - 1 do
-            w:line('%s[%d] = y%d, %s[%d] = y%d;', place.re, u * r + k, 2 * k + 1, place.im,
+            w:line('%s[%d] = y%d, %s[%d] = y%d;', arrays.re, u * r + k, 2 * k + 1, arrays.im,
                 u * r + k, 2 * k + 2)
         end
     end)
@@ -75,13 +63,14 @@ end
 
 -- ---- exchanges ----
 
--- Returns the text of the place in local memory of point `at` of the work-item's transform.
+-- Returns the text of the element of local memory for point `at`, a text, of the transform.
 local function shared(d, at)
     if d.is_column then return ('shared[(%s) * %d + line]'):format(at, d.width) end
     return ('shared[line * %d + %s]'):format(d.pad.stride, banks.text(d.pad, at))
 end
 
--- Writes the exchange of both parts: put(part) and take(part) write the accesses.
+-- Writes the exchange of both parts. put(part) writes the stores into local memory, take(part) the
+-- loads from it.
 local function exchange(w, put, take)
     for _, part in ipairs { 're', 'im' } do
         put(part)
@@ -91,23 +80,23 @@ local function exchange(w, put, take)
     end
 end
 
-local function put_stage(w, d, stage, place)
+local function put_stage(w, d, stage, arrays)
     return function(part)
         each(w, d, stage, function(u)
             w:line('int to = b + b / %d * %d;', stage.s, stage.s * (stage.r - 1))
             for k = 0, stage.r - 1 do
-                w:line('%s = %s[%d];', shared(d, ('(to + %d)'):format(k * stage.s)), place[part],
+                w:line('%s = %s[%d];', shared(d, ('(to + %d)'):format(k * stage.s)), arrays[part],
                     u * stage.r + k)
             end
         end)
     end
 end
 
-local function take_stage(w, d, stage, place)
+local function take_stage(w, d, stage, arrays)
     return function(part)
         each(w, d, stage, function(u)
             for k = 0, stage.r - 1 do
-                w:line('%s[%d] = %s;', place[part], u * stage.r + k,
+                w:line('%s[%d] = %s;', arrays[part], u * stage.r + k,
                     shared(d, ('(b + %d)'):format(k * stage.count)))
             end
         end)
@@ -115,44 +104,44 @@ local function take_stage(w, d, stage, place)
 end
 
 -- Writes all stages, whose points are in registers before and after.
-local function write_stages(w, d, prefix, stages, place)
+local function write_stages(w, d, prefix, stages, arrays)
     for k, stage in ipairs(stages) do
-        write_butterflies(w, d, stage, prefix .. k, place)
+        write_butterflies(w, d, stage, prefix .. k, arrays)
         local following = stages[k + 1]
         if following then
-            exchange(w, put_stage(w, d, stage, place), take_stage(w, d, following, place))
+            exchange(w, put_stage(w, d, stage, arrays), take_stage(w, d, following, arrays))
         end
     end
 end
 
 -- ---- ends ----
 
-local function write_load(w, d, stage, place)
+local function write_load(w, d, stage, arrays)
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
             local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.count)
             if d.convolution == 'rader' then
-                w:open '/* a place */'
+                w:open '/* a number */'
                 w:line('int j = (int)w[%d + %s].re;', d.tables.places.at / 2, at)
-                set(w, place, number, ends.load(d, 'j'))
+                points.set(w, arrays, number, ends.load(d, 'j'))
                 w:close()
             elseif k * stage.count >= d.n then
-                set(w, place, number, { re = 0, im = 0 })
+                points.set(w, arrays, number, { re = 0, im = 0 })
             elseif (k + 1) * stage.count > d.n then
                 w:open(('if (%s < %d)'):format(at, d.n))
-                set(w, place, number, ends.load(d, at))
+                points.set(w, arrays, number, ends.load(d, at))
                 w:close()
                 w:open 'else'
-                set(w, place, number, { re = 0, im = 0 })
+                points.set(w, arrays, number, { re = 0, im = 0 })
                 w:close()
             else
-                set(w, place, number, ends.load(d, at))
+                points.set(w, arrays, number, ends.load(d, at))
             end
         end
     end)
 end
 
-local function write_store(w, d, stage, place)
+local function write_store(w, d, stage, arrays)
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
             local at = ('(b + %d)'):format(k * stage.s)
@@ -162,26 +151,27 @@ local function write_store(w, d, stage, place)
                 w:line('int j = (int)w[%d + %s].im;', d.tables.places.at / 2, at)
                 at = 'j'
             end
-            ends.store(w, d, at, register(place, u * stage.r + k))
+            ends.store(w, d, at, points.get(arrays, u * stage.r + k))
             w:close()
         end
     end)
 end
 
--- Writes the numbers of a transform of pairs, each from two points.
-local function write_split(w, d, stage, place)
+-- Writes the numbers k and n - k of a transform of 2 n real numbers from points k and n - k, which
+-- one work-item gets for that.
+local function write_split(w, d, stage, arrays)
     local half = math.floor(d.n / 2) + 1
     local rounds = math.ceil(half / d.items)
     w:line('real x_re[%d], x_im[%d];', 2 * rounds, 2 * rounds)
     local function each_pair(body)
         for u = 0, rounds - 1 do
-            w:open(('if (place + %d < %d)'):format(u * d.items, half))
-            w:line('int k = place + %d, l = k == 0 ? 0 : %d - k;', u * d.items, d.n)
+            w:open(('if (item + %d < %d)'):format(u * d.items, half))
+            w:line('int k = item + %d, l = k == 0 ? 0 : %d - k;', u * d.items, d.n)
             body(u)
             w:close()
         end
     end
-    exchange(w, put_stage(w, d, stage, place), function(part)
+    exchange(w, put_stage(w, d, stage, arrays), function(part)
         each_pair(function(u)
             w:line('x_%s[%d] = %s;', part, 2 * u, shared(d, 'k'))
             w:line('x_%s[%d] = %s;', part, 2 * u + 1, shared(d, 'l'))
@@ -190,7 +180,7 @@ local function write_split(w, d, stage, place)
     w:open 'if (is_inside)'
     each_pair(function(u)
         local x = { re = 'x_re', im = 'x_im' }
-        ends.store_split(w, d, 'k', register(x, 2 * u), register(x, 2 * u + 1),
+        ends.store_split(w, d, 'k', points.get(x, 2 * u), points.get(x, 2 * u + 1),
             ('(%d - k)'):format(d.n))
     end)
     w:close()
@@ -198,9 +188,10 @@ end
 
 -- ---- convolutions ----
 
--- Multiplies point b + k s by its number of the other factor. The first value of a prime
--- length is added to all by way of point 0, and point 0 of the result is their sum.
-local function write_product(w, d, stage, place)
+-- Multiplies each point by that of the transform of what is convolved with. In a transform of prime
+-- length the sum of all values is the result 0; and the first value is added to point 0 of the
+-- product, and so to all points of the convolution.
+local function write_product(w, d, stage, arrays)
     if d.convolution == 'rader' then w:line 'real sum_re = 0, sum_im = 0;' end
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
@@ -208,31 +199,31 @@ local function write_product(w, d, stage, place)
             local is_first = d.convolution == 'rader' and number == 0
             if is_first then
                 w:open 'if (b == 0)'
-                local x, v = ends.load(d, '0'), register(place, 0)
+                local x, v = ends.load(d, '0'), points.get(arrays, 0)
                 local re, im = w:values { v.re + x.re, v.im + x.im }
                 w:line('sum_re = %s;', re)
                 w:line('sum_im = %s;', im)
                 w:close()
             end
-            set(w, place, number, butterflies.product(register(place, number),
+            points.set(w, arrays, number, butterflies.product(points.get(arrays, number),
                 ends.root(d, 'convolver', ('(b + %d)'):format(k * stage.s))))
             if is_first then
                 w:open 'if (b == 0)'
-                local x, v = ends.load(d, '0'), register(place, 0)
-                set(w, place, 0, { re = v.re + x.re, im = v.im + x.im })
+                local x, v = ends.load(d, '0'), points.get(arrays, 0)
+                points.set(w, arrays, 0, { re = v.re + x.re, im = v.im + x.im })
                 w:close()
             end
         end
     end)
 end
 
-local function write_convolution(w, d, stages, place)
-    write_product(w, d, stages[#stages], place)
+local function write_convolution(w, d, stages, arrays)
+    write_product(w, d, stages[#stages], arrays)
     local back = stages_of(d, d.radices_back)
-    write_stages(w, d, 'back', back, { re = place.im, im = place.re })
+    write_stages(w, d, 'back', back, { re = arrays.im, im = arrays.re })
     if d.convolution == 'rader' then
-        w:open 'if (is_inside && place == 0)'
-        ends.store(w, d, '0', { re = input 'sum_re', im = input 'sum_im' })
+        w:open 'if (is_inside && item == 0)'
+        ends.store(w, d, '0', { re = points.real 'sum_re', im = points.real 'sum_im' })
         w:close()
     end
     return back
@@ -240,11 +231,15 @@ end
 
 -- ---- the kernel ----
 
+-- Writes which transform of the group, `line`, the work-item takes part in, as its number `item`,
+-- and where that transform is in the arrays. Where inners are no multiple of the width, lines past
+-- the last transform do the last one again, and store nothing.
 local function write_places(w, d)
-    local across, along = d.is_column and 'mr_lid_x() %% %d' or 'mr_lid_x() / %d',
-        d.is_column and 'mr_lid_x() / %d' or 'mr_lid_x() %% %d'
-    local count = d.is_column and d.width or d.items
-    w:line('int line = ' .. across .. ', place = ' .. along .. ';', count, count)
+    if d.is_column then
+        w:line('int line = mr_lid_x() %% %d, item = mr_lid_x() / %d;', d.width, d.width)
+    else
+        w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
+    end
     w:line('%s across = (inners + %d) / %d, tile = mr_group_x();', d.index, d.width - 1, d.width)
     w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
     w:line('%s inner = (tile - rest * across) * %d + line;', d.index, d.width)
@@ -268,12 +263,12 @@ function gpu.text(d)
     w:line('MR_LOCAL real shared[%d];', d.width * (d.is_column and d.points or d.pad.stride))
     w:line('real a_re[%d], a_im[%d];', most, most)
     write_places(w, d)
-    local place = { re = 'a_re', im = 'a_im' }
-    write_load(w, d, stages[1], place)
-    write_stages(w, d, 'stage', stages, place)
-    if d.convolution then stages = write_convolution(w, d, stages, place) end
+    local arrays = { re = 'a_re', im = 'a_im' }
+    write_load(w, d, stages[1], arrays)
+    write_stages(w, d, 'stage', stages, arrays)
+    if d.convolution then stages = write_convolution(w, d, stages, arrays) end
     local write = d.store.kind == 'split' and write_split or write_store
-    write(w, d, stages[#stages], place)
+    write(w, d, stages[#stages], arrays)
     w:close()
     return w:text()
 end

@@ -245,6 +245,13 @@ function evaluate.into(node, shape, target)
     nodes.release(node)
 end
 
+-- Returns a leaf with the values of a node in memory of its own, one after another. It is held.
+function evaluate.copied(node)
+    local copy = nodes.new_leaf(node.device, node.type, node.shape)
+    evaluate.into(node, node.shape, { version = copy.version, offset = 0, strides = false })
+    return copy
+end
+
 -- Returns the strides along some axes of a shape, one list for each leaf, and the
 -- sizes, both merged.
 local function axes_of(shape, axes)

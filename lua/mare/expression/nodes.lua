@@ -30,6 +30,13 @@ function nodes.leaf(version, type, shape, offset, strides)
         index = 0, used = 0, used_by = false, structure = type.structure }
 end
 
+-- Returns a leaf that shows new memory, and is held.
+function nodes.new_leaf(device, type, shape)
+    local leaf = nodes.leaf(memory.new(device, type, shape.count), type, shape, 0, false)
+    leaf.refs = 1
+    return leaf
+end
+
 -- Returns a leaf whose elements are their numbers; it takes no memory.
 function nodes.numbers(device, type, shape)
     return { op = false, shape = shape, type = type, device = device, size = 1, leaves = 0,

@@ -5,7 +5,6 @@
 local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.fft.factors'
 local kernels = require 'mare.fft.kernels'
-local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
@@ -166,22 +165,13 @@ local function queue(d, run)
         run.to.version.cell, run.levels, run.places, run.filled, run.scale)
 end
 
--- Returns a leaf, held, with the same values, whose elements lie one after another.
-local function dense(leaf)
-    local version = memory.new(leaf.device, leaf.type, leaf.shape.count)
-    evaluate.into(leaf, leaf.shape, { version = version, offset = 0, strides = false })
-    local made = nodes.leaf(version, leaf.type, leaf.shape, 0, false)
-    made.refs = 1
-    return made
-end
-
 -- Transforms a leaf into another one by one kernel. step: { kind: 'complex', 'rfft' or
 -- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store: the script's functions, texts }
 local function run_short(step, from, to)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
     local levels, in_levels, out_levels = levels_of(from.shape, along, own, other)
     if #levels > 3 then
-        local copy = dense(from)
+        local copy = evaluate.copied(from)
         run_short(step, copy, to)
         return nodes.release(copy)
     end
@@ -256,7 +246,7 @@ local function run_long(step, from, to, between)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
     local sizes, of_in, of_out = levels_of(from.shape, along, own, other)
     if #sizes > 2 then
-        local copy = dense(from)
+        local copy = evaluate.copied(from)
         run_long(step, copy, to, between)
         return nodes.release(copy)
     end

@@ -9,7 +9,6 @@ local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.fft.factors'
 local functions = require 'mare.ndarray.functions'
-local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local tables = require 'mare.fft.tables'
@@ -39,9 +38,7 @@ local function transformed(step, x, is_inverse, scale, load)
     local from = array.leaf(x, 'fft')
     local inner = { kind = 'complex', axis = step.axis, n = from.shape[step.axis],
         is_inverse = is_inverse, real = step.real, scale = scale, load = load }
-    local to = nodes.leaf(memory.new(from.device, complex_of(step), from.shape.count),
-        complex_of(step), from.shape, 0, false)
-    to.refs = 1
+    local to = nodes.new_leaf(from.device, complex_of(step), from.shape)
     if axis.is_direct(from.device, inner) then
         axis.run(inner, from, to)
     else

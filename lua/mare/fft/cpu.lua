@@ -25,8 +25,8 @@ local function declared(w, name, value)
     return { re = points.real(name .. '_re'), im = points.real(name .. '_im') }
 end
 
--- Writes a butterfly of r points. places: from(k) and to(k), the texts of where point k stands before
--- and after; roots: by k, what point k is multiplied by, where that is not 1
+-- Writes a butterfly of r points. places: from(k) and to(k), the texts of where point k stands
+-- before and after; roots: by k, what point k is multiplied by, where that is not 1
 local function butterfly(w, from, to, r, places, roots)
     local x = {}
     for k = 0, r - 1 do x[k + 1] = declared(w, 'x' .. k, points.get(from, places.from(k))) end

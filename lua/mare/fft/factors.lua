@@ -80,8 +80,8 @@ end
 
 -- Returns the radices of a power of two for a processor. The 16 first makes the following stages
 -- have whole vectors; a register holds half as many doubles, so that their radices are smaller.
--- Measured with PoCL on AVX-512, rows of 1024 and 4096 points, processor time: of floats 0.9 of that
--- of radices 4 alone and 0.94 of that of 16 4 4 ...; of doubles all three are within 8 %.
+-- Measured with PoCL on AVX-512, rows of 1024 and 4096 points, processor time: of floats 0.9 of
+-- that of radices 4 alone and 0.94 of that of 16 4 4 ...; of doubles all three are within 8 %.
 local function of_power_of_two(n, is_double)
     if n < 128 then return (taken(n, is_double and { 4, 2 } or { 16, 8, 4, 2 })) end
     local radices = taken(n / 16, is_double and { 4, 2 } or { 8, 4, 2 })

@@ -25,8 +25,8 @@ local function stages_of(d, radices)
     return list
 end
 
--- Writes for each butterfly of a work-item what body(u) writes: u is its number, from 0, among those
--- of the work-item, and b in the text its number in the transform.
+-- Writes for each butterfly of a work-item what body(u) writes: u is its number, from 0, among
+-- those of the work-item, and b in the text its number in the transform.
 local function each(w, d, stage, body)
     for u = 0, stage.rounds - 1 do
         local is_whole = (u + 1) * d.items <= stage.count

@@ -8,7 +8,6 @@ local dialect = require 'mare.dialect.nodes'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local host = require 'mare.fft.host'
-local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
@@ -142,22 +141,16 @@ end
 
 -- ---- running ----
 
-local function new_leaf(device, type, shape)
-    local leaf = nodes.leaf(memory.new(device, type, shape.count), type, shape, 0, false)
-    leaf.refs = 1
-    return leaf
-end
-
 -- Runs a step and returns the leaf with the result. is_own: whether `from` may be written
 local function run_step(self, step, from, is_own, type)
     local to = is_own and step.from == step.to and type == from.type and from
-        or new_leaf(self.device, type, step.to)
+        or nodes.new_leaf(self.device, type, step.to)
     if step.to.count == 0 then return to end
     if self.device.is_null then
         host.run(step, from, to)
     elseif axis.is_direct(self.device, step) then
         axis.run(step, from, to, type ~= self.complex and function()
-            return new_leaf(self.device, self.complex, step.to)
+            return nodes.new_leaf(self.device, self.complex, step.to)
         end)
     else
         composed.run(step, from, to)

@@ -69,6 +69,14 @@ function array.leaf(handle, what)
     return evaluate.node(array.hold(handle, what))
 end
 
+-- Raises an error if the elements of a node are complex numbers.
+function array.check_real(node, what)
+    if node.type.complex then
+        errors.argument('%s of %s: it is for reals: see a:real(), a:imag() and a:abs()', what,
+            node.type.name)
+    end
+end
+
 -- Gives up a node and returns the rest.
 function array.drop(node, ...)
     nodes.release(node)

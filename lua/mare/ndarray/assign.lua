@@ -97,8 +97,7 @@ local function into_old(leaf, source)
         if source.op then
             evaluate.node(source)
         elseif source.version == leaf.version then
-            local copy = array.copied(source)
-            copy.refs = 1
+            local copy = evaluate.copied(source)
             nodes.release(source)
             source = copy
         end
@@ -129,13 +128,6 @@ function Array:assign(value, options)
     nodes.release(source)
     nodes.release(leaf)
     return self
-end
-
--- Returns a node with the values of a leaf in memory of its own.
-function array.copied(leaf)
-    local version = memory.new(leaf.device, leaf.type, leaf.shape.count)
-    evaluate.into(leaf, leaf.shape, { version = version, offset = 0, strides = false })
-    return nodes.leaf(version, leaf.type, leaf.shape, 0, false)
 end
 
 -- Returns an array of the same values in memory of its own.

@@ -4,6 +4,7 @@ local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
+local evaluate = require 'mare.expression.evaluate'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
@@ -82,7 +83,7 @@ end
 local function taken(node, at, axis)
     local shape = node.shape
     local made = replaced(shape, axis, at.shape)
-    node, at = kernels.whole(node), kernels.whole(at)
+    node, at = kernels.contiguous(node), kernels.contiguous(at)
     local version = places.take(node, at, product(shape, 1, axis), shape[axis + 1],
         product(shape, axis + 2, shape.rank))
     nodes.release(at)
@@ -121,7 +122,7 @@ end
 
 -- Returns an array with the numbers of the true elements, and how many there are.
 local function numbers_of_true(mask, what)
-    local leaf = kernels.whole(mask_of(mask, what))
+    local leaf = kernels.contiguous(mask_of(mask, what))
     local version, count = places.of_true(leaf)
     return array.drop(leaf, array.of_version(version, shapes.line(count)), count)
 end
@@ -165,6 +166,14 @@ end
 
 -- ---- putting ----
 
+-- Returns a held, contiguous leaf with the values of a node, which is given up, in memory that is
+-- not the target's.
+local function apart_from(target, node)
+    local leaf = kernels.contiguous(node)
+    if leaf.version ~= target.version then return leaf end
+    return array.drop(leaf, evaluate.copied(leaf))
+end
+
 -- Returns the held leaf of values for these indices, in the type of the target.
 local function values_of(target, given, shape, what)
     local node = assign.source_of(target, given, what)
@@ -179,11 +188,7 @@ local function values_of(target, given, shape, what)
             node = array.hold(wide, what)
         end
     end
-    node = kernels.whole(node)
-    if node.version ~= target.version then return node end
-    local copy = array.copied(node)
-    copy.refs = 1
-    return array.drop(node, copy)
+    return apart_from(target, node)
 end
 
 -- Returns the held leaf of indices as int32 from 0.
@@ -194,11 +199,7 @@ local function places_of(target, given, mode, what)
     end
     local at = inside(given_as_array(given, target.device, what), count, mode, what)
     at = array.where(at:lt(0), at + count, at):to 'int32'
-    local node = kernels.whole(array.hold(at, what))
-    if node.version ~= target.version then return node end
-    local copy = array.copied(node)
-    copy.refs = 1
-    return array.drop(node, copy)
+    return apart_from(target, array.hold(at, what))
 end
 
 -- Returns the version to write into; a leaf's own memory, or a newer version of it.
@@ -209,8 +210,7 @@ local function writable(leaf)
         assign.settle(version)
         return version
     end
-    local copy = array.copied(leaf)
-    copy.refs = 1
+    local copy = evaluate.copied(leaf)
     memory.move(version, copy.version)
     return array.drop(copy, copy.version)
 end
@@ -225,10 +225,9 @@ local function scattered(self, given, values, options, what)
     if is_whole then
         places[what](writable(leaf), at, from)
     else
-        local copy = array.copied(leaf)
-        local handle = array.of(copy)
+        local copy = evaluate.copied(leaf)
         places[what](copy.version, at, from)
-        self:assign(handle)
+        self:assign(array.drop(copy, array.of(copy)))
     end
     nodes.release(at)
     nodes.release(from)

@@ -30,24 +30,17 @@ local function with_last(self, axis)
     return self:transpose(there), function(made) return made:transpose(back) end
 end
 
-local function check_real(node, what)
-    if node.type.complex then
-        errors.argument('%s of %s: it is for reals: see a:real(), a:imag() and a:abs()', what,
-            node.type.name)
-    end
-end
-
--- Returns the held leaf of kernels.whole whose last axis is the wanted one, the number of
--- rows and of their elements, and the function that moves the axis back.
+-- Returns a held, contiguous leaf whose last axis is the wanted one, the number of rows and of the
+-- elements of a row, and a function that moves the axis back.
 local function rows_of(self, axis, what)
     local shape = array.node(self).shape
     if shape.rank == 0 then errors.argument('%s: an array without axes has no rows', what) end
     axis = shapes.axis(shape, axis, what)
     local turned, back = with_last(self, axis)
     local node = array.hold(turned, what)
-    check_real(node, what)
+    array.check_real(node, what)
     local row = node.shape[node.shape.rank]
-    return kernels.whole(node), row > 0 and node.shape.count / row or 0, row, back
+    return kernels.contiguous(node), row > 0 and node.shape.count / row or 0, row, back
 end
 
 -- ---- running sums ----
@@ -57,7 +50,7 @@ local function scanned(self, what, name, options, computed_of)
     options = errors.fields(what, options or {}, { axis = 'number', type = 'string' })
     if not options.axis then self = self:flatten() end
     local node = array.node(self)
-    check_real(node, what)
+    array.check_real(node, what)
     local computed, result = computed_of(node.type, options.type)
     local leaf, rows, row, back = rows_of(self, options.axis or 0, what)
     local made = array.of_version(scan.of(leaf, computed, name, rows, row), leaf.shape)
@@ -150,8 +143,8 @@ function Array:searchsorted(values, options)
     end
     values = values_on(values, own.device, 'searchsorted')
     local there = array.node(values)
-    check_real(own, 'searchsorted')
-    check_real(there, 'searchsorted')
+    array.check_real(own, 'searchsorted')
+    array.check_real(there, 'searchsorted')
     local on, elsewhere = own.device, there.device
     if on ~= elsewhere then
         errors.argument('searchsorted: the sorted array is on %s, the values on %s', on.name,
@@ -161,8 +154,8 @@ function Array:searchsorted(values, options)
         or errors.argument('searchsorted: there is no type for %s and %s', own.type.name,
             there.type.name)
     local shape = there.shape
-    local from = kernels.whole(array.hold(self:to(type.name), 'searchsorted'))
-    local wanted = kernels.whole(array.hold(values:to(type.name), 'searchsorted'))
+    local from = kernels.contiguous(array.hold(self:to(type.name), 'searchsorted'))
+    local wanted = kernels.contiguous(array.hold(values:to(type.name), 'searchsorted'))
     local made = array.of_version(search.of(from, wanted, options.right), shape)
     nodes.release(from)
     return array.drop(wanted, made)
@@ -258,7 +251,7 @@ end
 function Array:histogram(bins, options)
     options = errors.fields('histogram', options or {}, { range = 'table', weights = 'any' })
     self = self:flatten()
-    check_real(array.node(self), 'histogram')
+    array.check_real(array.node(self), 'histogram')
     local own = array.node(self).type
     local edges = edges_of(self, bins or 10, options.range, types.real(own).name):eval()
     if options.weights then

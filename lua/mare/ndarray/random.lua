@@ -1,10 +1,10 @@
--- Random numbers: Philox4x32-10 (Salmon and others, SC 2011) of a seed and the number
--- of the element, so that an element has the same bits on every device, in every
--- split and whatever was drawn before. The block of element n is that of the counter
--- { n / 4, 0 } and the key of the seed, of which it has word n % 4.
+-- Random numbers: Philox4x32-10 (Salmon and others, SC 2011) of a seed and the number of the
+-- element, so that an element has the same bits on every device, whatever was drawn before.
+-- Philox makes four words of a counter and a key: element n takes word n % 4 of those of the
+-- counter { n / 4, 0 } and the key that is the seed.
 --
--- They are expressions: what is drawn is computed where it is used, and takes no
--- memory until it is stored.
+-- They are expressions: random numbers are computed where they are used, and take no memory until
+-- they are stored.
 
 local array = require 'mare.ndarray.array'
 local creation = require 'mare.ndarray.creation'
@@ -36,24 +36,25 @@ local function settings(what, given, default)
     return type, on, seed
 end
 
--- Returns the words of the elements' blocks, of the stream `stream` of a seed.
-local function words(on, shape, seed, stream)
+-- Returns a word for each element. Words of one seed that have another `sequence`, a number below
+-- 128, are independent.
+local function words(on, shape, seed, sequence)
     local numbers = nodes.numbers(on, types.int64, shape)
-    local low, high = seed % 2 ^ 32, math.floor(seed / 2 ^ 32) + stream * 2 ^ 24
+    local low, high = seed % 2 ^ 32, math.floor(seed / 2 ^ 32) + sequence * 2 ^ 24
     local op = operations.random_word
     local key = nodes.operation(op, types.uint32, types.int64, shape, on, numbers, low, high)
     return array.of(key)
 end
 
--- Returns the words as reals in (0, 1]; of floats that is (word / 256 + 1) / 2^24, of
--- doubles (word + 1) / 2^32 with 20 bits of another word below.
-local function open_uniform(on, shape, seed, type, stream)
+-- Returns uniform reals in (0, 1]: a float is (word / 256 + 1) / 2^24, a double has the 32 bits
+-- of a word and 20 of another one: (word + (other / 2^12 + 1) / 2^20) / 2^32.
+local function open_uniform(on, shape, seed, type, sequence)
     if type == types.double then
-        local low = array.binary(operations.shift_right, words(on, shape, seed, stream + 64), 12)
-        local high = words(on, shape, seed, stream):double()
+        local low = array.binary(operations.shift_right, words(on, shape, seed, sequence + 64), 12)
+        local high = words(on, shape, seed, sequence):double()
         return (high + (low:double() + 1) * 2 ^ -20) * 2 ^ -32
     end
-    local word = array.binary(operations.shift_right, words(on, shape, seed, stream), 8)
+    local word = array.binary(operations.shift_right, words(on, shape, seed, sequence), 8)
     return (word:float() + 1) * 2 ^ -24
 end
 
@@ -88,7 +89,7 @@ end
 
 -- Returns random whole numbers from `first` to below `stop`, as int32 if nothing else
 -- is said: mare.randint(0, 6, { 10 }, { seed = 1 }). The range has at most 2^32
--- numbers; each is drawn as often as another to within 2^-32.
+-- numbers; their probabilities are the same to within 2^-32.
 function random.randint(first, stop, sizes, options)
     errors.wanted('randint: first', 'number', first)
     errors.wanted('randint: stop', 'number', stop)

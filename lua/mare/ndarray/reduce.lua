@@ -147,13 +147,6 @@ local function sum_types(own, given)
     return own, own
 end
 
-local function check_real(what, node)
-    if node.type.complex then
-        errors.argument('%s of %s: it is for reals: reduce a:real() and a:imag()', what,
-            node.type.name)
-    end
-end
-
 local function options_of(what, given)
     if type(given) == 'number' then given = { axis = given } end
     return errors.fields(what, given or {}, allowed)
@@ -162,7 +155,7 @@ end
 local function added(self, what, name, given)
     local options = options_of(what, given)
     local node = array.hold(self, what)
-    check_real(what, node)
+    array.check_real(node, what)
     local type, result = sum_types(node.type, options.type)
     return reduced_array(what, node, name, type, options):to(result.name)
 end
@@ -232,7 +225,7 @@ end
 local function extreme(self, what, name, given)
     local options = options_of(what, given)
     local node = array.hold(self, what)
-    check_real(what, node)
+    array.check_real(node, what)
     local own = node.type
     return reduced_arrays(what, node, { extreme_of(name, own) }, options)[1]:to(own.name)
 end
@@ -307,7 +300,7 @@ function Array:reduce(names, options)
         reductions[k], results[k] = reduction_of(name, own)
     end
     local node = array.hold(self, 'reduce')
-    check_real('reduce', node)
+    array.check_real(node, 'reduce')
     local count = count_of(self, options, 'reduce')
     local made = reduced_arrays('reduce', node, reductions, options)
     for k, name in ipairs(names) do

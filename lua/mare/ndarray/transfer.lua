@@ -17,9 +17,7 @@ local Array = array.methods
 local function dense(handle, what)
     local leaf = array.leaf(handle, what)
     if not leaf.strides then return leaf end
-    local copy = array.copied(leaf)
-    copy.refs = 1
-    return array.drop(leaf, copy)
+    return array.drop(leaf, evaluate.copied(leaf))
 end
 
 -- Returns the elements of an array in their order as a C array, their number, their

@@ -2,7 +2,6 @@
 
 local bound = require 'bindings.array'
 local launches = require 'mare.expression.launches'
-local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local evaluate = require 'mare.expression.evaluate'
 local errors = require 'bindings.errors'
@@ -100,15 +99,12 @@ function kernels.blocks(device, count)
     return math.min(count, 8 * device.info.compute_units), 1
 end
 
--- Returns the leaf of a node, held, whose elements lie one after another from the
--- beginning of its memory. The node is held, and given up here for the leaf.
-function kernels.whole(node)
+-- Returns a contiguous leaf with the values of a node: its elements lie one after another from the
+-- beginning of its memory. It is held; the reference to the node is given up for it.
+function kernels.contiguous(node)
     if not node.version then evaluate.node(node) end
     if not node.strides and node.offset == 0 then return node end
-    local version = memory.new(node.device, node.type, node.shape.count)
-    evaluate.into(node, node.shape, { version = version, offset = 0, strides = false })
-    local copy = nodes.leaf(version, node.type, node.shape, 0, false)
-    copy.refs = 1
+    local copy = evaluate.copied(node)
     nodes.release(node)
     return copy
 end

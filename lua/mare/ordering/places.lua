@@ -5,9 +5,7 @@ local bound = require 'bindings.array'
 local host = require 'mare.ordering.host'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
-local nodes = require 'mare.expression.nodes'
 local scan = require 'mare.ordering.scan'
-local shapes = require 'mare.expression.shapes'
 local sort = require 'mare.ordering.sort'
 local types = require 'mare.expression.types'
 
@@ -37,7 +35,7 @@ local function take_on_host(leaf, at, outer, size, inner, out)
 end
 
 -- Returns a version of the shape { outer, number of places, inner }: elements of a
--- leaf { outer, size, inner }. at: a leaf of int32 or int64. Both of kernels.whole.
+-- leaf { outer, size, inner }. at: a leaf of int32 or int64; both are contiguous
 function places.take(leaf, at, outer, size, inner)
     local device, count = leaf.device, at.shape.count
     local all = outer * count * inner
@@ -200,13 +198,6 @@ function places.add(out, at, values)
     end
     launch('add_to', { out, sums, keys, starts })
     for _, version in ipairs { keys, from, starts, sums } do memory.drop(version) end
-end
-
--- Returns a held leaf of a version that nobody else holds, as one line.
-function places.leaf(version, shape)
-    local leaf = nodes.leaf(version, version.type, shape or shapes.line(version.count), 0, false)
-    leaf.refs = 1
-    return leaf
 end
 
 return places

@@ -124,8 +124,8 @@ local function on_host(out, read, first, count, join, round)
     end
 end
 
--- Returns a version with the running combination of each row of elements. leaf: one
--- of kernels.whole; computed: the type of the result; name: sum, product, least or
+-- Returns a version with the running combination of each row of elements. leaf: a
+-- contiguous one; computed: the type of the result; name: sum, product, least or
 -- greatest; rows, count: the number of rows and of their elements
 function scan.of(leaf, computed, name, rows, count)
     local out = memory.new(leaf.device, computed, rows * count)

@@ -24,9 +24,8 @@ local function on_host(sorted, values, after, out)
     end
 end
 
--- Returns a version of int32: for each value how many of the sorted elements are
--- before it, and those that are equal to it if `after`. Both are leaves of one type
--- and of kernels.whole.
+-- Returns a version of int32: for each value how many of the sorted elements are before it, or
+-- with `after` how many are before it or equal to it. sorted, values: contiguous leaves of one type
 function search.of(sorted, values, after)
     local device, type, count = values.device, values.type, values.shape.count
     local out = memory.new(device, types.int32, count)

@@ -122,7 +122,7 @@ local function on_host(leaf, how, rows, row)
     return sorted, places
 end
 
--- Sorts each row of `row` elements of a leaf of kernels.whole. how: { down: the
+-- Sorts each row of `row` elements of a contiguous leaf. how: { down: the
 -- greatest first; places: whether the elements' numbers are wanted; keys: whether the
 -- elements are; bits: of keys from 0 that are not all 0 }. Returns a version of the
 -- sorted elements and, if wanted, one of the numbers in the whole array, as int32.

@@ -146,7 +146,9 @@ local function write_load(w, d)
             points.set(w, a, at, ends.load(d, 'j'))
         end)
     else
-        each(w, d, 'from', d.n, d.load.unit, function(at) points.set(w, a, at, ends.load(d, 'k')) end)
+        each(w, d, 'from', d.n, d.load.unit, function(at)
+            points.set(w, a, at, ends.load(d, 'k'))
+        end)
         if d.points > d.n then
             write_all(w, d, d.n, function(at) points.set(w, a, at, zero) end)
         end
@@ -202,7 +204,8 @@ local function write_split(w, d, arrays)
     each(w, d, 'to', math.floor(d.n / 2) + 1, d.store.unit, function(at)
         local last = d.width == 1 and ('(k == 0 ? 0 : %d - k)'):format(d.n)
             or ('(k == 0 ? 0 : %d - k) * %d + l'):format(d.n, d.width)
-        local x, y = declared(w, 'x', points.get(arrays, at)), declared(w, 'y', points.get(arrays, last))
+        local x = declared(w, 'x', points.get(arrays, at))
+        local y = declared(w, 'y', points.get(arrays, last))
         ends.store_split(w, d, 'k', x, y, ('(%d - k)'):format(d.n))
     end)
 end

@@ -1,12 +1,13 @@
 -- collection.lua - brings boxes of host memory that ranks hold into one memory on
--- rank 0, or on all. On rank 0 a box lies in its place from the start, elsewhere
--- the boxes of a rank lie packed, one after the other: region() says where. A box
--- has the fields of mare_region in mare.h, in bytes.
+-- rank 0, or on all. Rank 0 puts its own boxes into their places at once; another
+-- rank packs its boxes one after the other. region() says where each box goes. A
+-- box has the fields of mare_region in mare.h, in bytes.
 
 local box = require 'bindings.box'
 local here = require 'mare.ranks.here'
 local memory = require 'bindings.memory'
 local tables = require 'bindings.tables'
+local tree = require 'mare.ranks.tree'
 
 local collection = {}
 
@@ -19,7 +20,7 @@ local function size_of(region)
     return region.width * region.height * region.depth
 end
 
--- Returns where the own boxes are to lie packed, and how many bytes they are.
+-- Returns where this rank packs each of its boxes, and how many bytes they take.
 local function pack(boxes)
     local regions, bytes = {}, 0
     for k, one in ipairs(boxes) do
@@ -33,7 +34,8 @@ local function pack(boxes)
 end
 
 -- boxes: an array of { rank (nil: this one), width, height, depth, dst_offset, dst_pitch,
--- dst_slice }; bytes: of the whole memory; everywhere: whether all ranks want it
+-- dst_slice }; bytes: the size of the whole memory; everywhere: whether all ranks
+-- want it
 function collection.new(boxes, bytes, everywhere)
     for _, one in ipairs(boxes) do one.rank = one.rank or here.rank end
     local self = setmetatable({ boxes = boxes, whole_bytes = bytes, everywhere = everywhere,
@@ -46,8 +48,8 @@ function collection.new(boxes, bytes, everywhere)
     return self
 end
 
--- Returns where box k goes in the memory of this rank. shift: bytes by which the
--- whole lies further back.
+-- Returns where box k goes in the memory of this rank. shift: how many bytes of
+-- other things stand before the whole there
 function Collection:region(k, shift)
     local region = self.regions[k]
     if not shift or shift == 0 or here.rank > 0 then return region end
@@ -62,12 +64,12 @@ local function receive(self, data)
     for _, one in ipairs(self.boxes) do
         if one.rank > 0 then
             local bytes = size_of(one)
-            if not self.room or self.room_bytes < bytes then
-                self.room, self.room_bytes = memory.array('uint8', bytes), bytes
+            if not self.received or self.received_bytes < bytes then
+                self.received, self.received_bytes = memory.array('uint8', bytes), bytes
             end
-            world:wait(world:receive(self.room, bytes, one.rank, box_tag),
+            world:wait(world:receive(self.received, bytes, one.rank, box_tag),
                 'the cells of rank ' .. one.rank)
-            box.place(data, self.room, one)
+            box.place(data, self.received, one)
         end
     end
 end
@@ -83,25 +85,19 @@ local function send(self, data)
     for _, one in ipairs(sent) do world:wait(one, 'the cells of this rank') end
 end
 
--- Gives all ranks what rank 0 has, by way of a binomial tree.
+-- Gives all ranks what rank 0 has.
 local function spread(data, bytes)
-    local world, mask, sent = here.world, 1, {}
-    while mask < here.size and here.rank % (2 * mask) == 0 do mask = 2 * mask end
-    if here.rank > 0 then
-        world:wait(world:receive(data, bytes, here.rank - mask, spread_tag), 'the cells of all')
+    local world, sent = here.world, {}
+    local parent, children = tree.of(here.rank, here.size, 0)
+    if parent then
+        world:wait(world:receive(data, bytes, parent, spread_tag), 'the cells of all')
     end
-    mask = mask / 2
-    while mask >= 1 do
-        if here.rank + mask < here.size then
-            sent[#sent + 1] = world:send(data, bytes, here.rank + mask, spread_tag)
-        end
-        mask = mask / 2
-    end
+    for k, child in ipairs(children) do sent[k] = world:send(data, bytes, child, spread_tag) end
     for _, one in ipairs(sent) do world:wait(one, 'the cells of all') end
 end
 
--- All ranks call it, when their own boxes are there. data: a pointer to the memory
--- of this rank; shift: as for region()
+-- Brings the boxes together. All ranks call it, once each has filled its own boxes.
+-- data: a pointer to the memory of this rank; shift: as for region()
 function Collection:run(data, shift)
     if here.size == 1 then return end
     if here.rank > 0 then

@@ -1,7 +1,9 @@
--- heart.lua - lets the ranks watch each other: each sends beats to the next, round
--- in a circle, from a thread (watch.lua) that goes on while the others compile,
--- compute or write. A rank that was stopped, or whose machine is lost, is silent;
--- after 10 s, or MARE_RANK_TIMEOUT, all end. 0 switches this off, for debuggers.
+-- heart.lua - lets the ranks look after each other: each sends heartbeats to the
+-- next, and the last to the first, from a thread (heart_thread.lua) that goes on
+-- while the others compile, compute or write. A rank that was stopped, or whose
+-- machine is lost, falls silent; after 10 s of silence, or the seconds that
+-- MARE_RANK_TIMEOUT sets, all ranks end. MARE_RANK_TIMEOUT=0, meant for debuggers,
+-- starts no heartbeats.
 
 local beat = require 'bindings.beat'
 local events = require 'mare.base.events'
@@ -11,7 +13,8 @@ local worker = require 'bindings.worker'
 
 local heart = {}
 
-local usual, patience = 10, 10      -- seconds of silence; in which neighbours connect
+local usual = 10            -- seconds of silence that end a run, if not set
+local patience = 10         -- seconds in which a neighbour has to connect
 
 local function limit_of()
     local text = system.setting 'MARE_RANK_TIMEOUT'
@@ -47,7 +50,7 @@ function heart.start(ranks, machine)
         events.tell('log', { level = 'warn', message = before .. ' cannot be watched' })
         return
     end
-    heart.thread = worker.start 'mare.ranks.watch'
+    heart.thread = worker.start 'mare.ranks.heart_thread'
     heart.thread:send(literal.encode { to = to, from = from, limit = limit, own = ranks.name(),
         before = before })
 end

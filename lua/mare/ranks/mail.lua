@@ -4,6 +4,7 @@
 local errors = require 'bindings.errors'
 local literal = require 'mare.base.literal'
 local message = require 'bindings.message'
+local tree = require 'mare.ranks.tree'
 
 local mail = { world = nil, rank = 0, size = 1 }    -- world: of bindings.mpi, nil if alone
 
@@ -11,9 +12,9 @@ local calls = { 'send', 'barrier', 'broadcast', 'gather', 'reduce', 'interrupted
 local number_of = {}
 for k, name in ipairs(calls) do number_of[name] = k end
 
-local shared_tag = 32000    -- of calls that all ranks make
+local shared_tag = 32000    -- calls that all ranks make use this tag
 mail.largest_tag = 31999
-local kept = {}             -- by tag: what this rank has sent to itself, in order
+local kept = {}             -- holds by tag what this rank has sent to itself, in order
 
 -- ---- values ----
 
@@ -101,19 +102,12 @@ end
 
 -- ---- calls that all ranks make ----
 
--- Returns on every rank the parcel that `root` has, by way of a binomial tree.
+-- Returns on every rank the parcel that `root` has.
 function mail.spread(call, root, parcel)
-    local relative, mask = (mail.rank - root) % mail.size, 1
-    while mask < mail.size and relative % (2 * mask) == 0 do mask = 2 * mask end
-    if relative > 0 then parcel = mail.take(call, (mail.rank - mask) % mail.size) end
+    local parent, children = tree.of(mail.rank, mail.size, root)
+    if parent then parcel = mail.take(call, parent) end
     local sent = {}
-    mask = mask / 2
-    while mask >= 1 do
-        if relative + mask < mail.size then
-            sent[#sent + 1] = mail.begin(call, (mail.rank + mask) % mail.size, parcel)
-        end
-        mask = mask / 2
-    end
+    for k, child in ipairs(children) do sent[k] = mail.begin(call, child, parcel) end
     for _, one in ipairs(sent) do mail.finish(one) end
     return parcel
 end

@@ -11,7 +11,7 @@ local terminal = require 'mare.base.terminal'
 local process = { world = nil, name = nil, has_agreed = false }
 
 local moment = 1      -- seconds in which rank 0 says what has failed on all ranks alike
-local launcher_pause = 3        -- in which a launcher that has sent a signal kills
+local launcher_pause = 3        -- seconds after its signal in which a launcher kills
 
 local interrupted, unfinished = 130, 3
 
@@ -33,8 +33,8 @@ function process.give_way()
     until system.now() - start >= limit
 end
 
--- Ends the part of this rank with the exit status of its program; does not
--- return if that is a failure.
+-- Leaves the run with the exit status of this rank's program; does not return if
+-- that is a failure.
 function process.leave(status)
     local world = process.world
     if not world or world.is_over then return end

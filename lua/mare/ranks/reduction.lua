@@ -7,7 +7,7 @@ local message = require 'bindings.message'
 
 local reduction = {}
 
--- By name: what becomes of the result so far, and the next number.
+-- Each takes the result so far and the next number, and returns the new result.
 local operations = {
     sum = function(before, x) return before + x end,
     min = function(before, x) return (x < before or x ~= x) and x or before end,

@@ -1,6 +1,6 @@
--- watch.lua - the thread in which a rank beats: it tells the next rank every now
--- and then that this one lives, and listens to the one before. If that is silent
--- for too long, it ends this process, whereupon the launcher ends all.
+-- heart_thread.lua - a thread that tells the next rank every second, or more often,
+-- that this rank lives, and listens to the rank before. If that is silent for too
+-- long, the thread ends this process, whereupon the launcher ends all.
 
 local beat = require 'bindings.beat'
 local literal = require 'mare.base.literal'
@@ -8,7 +8,8 @@ local system = require 'bindings.system'
 
 local grace = 2         -- seconds in which a launcher ends all if a process has gone
 
--- Ends this process. why: what became of the rank before
+-- Ends this process. known: the state of the thread; why: what became of the rank
+-- before
 local function lose(known, why)
     beat.die(('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why))
 end

@@ -6,8 +6,8 @@
 
 typedef struct MR_ALIGNED(16) two_words { ulong low, high; } two_words;
 
-/* A loop over this work-item's share of `count` elements: every so-manieth on a GPU, so that
- * neighbours go together; one piece on a CPU. */
+/* Begins a loop over this work-item's share of `count` elements. On a GPU neighbouring work-items
+ * take neighbouring elements; on a CPU a work-item takes a range of them. */
 #if IN_GROUPS
 #define EACH_ELEMENT(i, count) \
     for (mr_index i = mr_gid_x(); i < (count); i += (mr_index)mr_groups_x() * mr_group_size_x())
@@ -17,6 +17,7 @@ typedef struct MR_ALIGNED(16) two_words { ulong low, high; } two_words;
          stop_ = i + share_ < (count) ? i + share_ : (count); i < stop_; ++i)
 #endif
 
+/* Returns how many elements a work-item takes at most. */
 MR_FN mr_index share_of(mr_index count) {
     mr_index items = (mr_index)mr_groups_x() * mr_group_size_x();
     return (count + items - 1) / items;

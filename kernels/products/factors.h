@@ -1,6 +1,6 @@
-/* factors.h - the elements of products of matrices.
+/* factors.h - how products of matrices read and combine elements.
  *
- * Defines: those of ordering/elements.h; IS_REAL 1 of reals. */
+ * Defines: those of ordering/elements.h; IS_REAL 1 if VALUE is float or double. */
 #include "ordering/elements.h"
 
 #if IS_REAL
@@ -9,12 +9,13 @@
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-/* Neighbours that are read at once. */
+/* How many neighbours in memory are read at once. */
 enum { WIDE = sizeof(VALUE) >= 8 ? 2 : 4 };
 typedef struct MR_ALIGNED(WIDE * sizeof(VALUE)) neighbours { VALUE of[WIDE]; } neighbours;
 
-/* Whether neighbours at this step lie one after another, those of each row whole and aligned: by
- * the place of the first element and the step from row to row. */
+/* Returns whether WIDE elements can be read at once: neighbours have to lie one after another, at
+ * a step of 1, and each row has to begin at a multiple of WIDE. first: the place of the first
+ * element; by_row: the step from row to row */
 MR_FN int are_wide(mr_index first, mr_index step, mr_index by_row) {
     return !HALVES && step == 1 && first % WIDE == 0 && by_row % WIDE == 0;
 }

@@ -1,6 +1,5 @@
--- Products of matrices: by OpenBLAS on a processor that has it, else by the kernel of
--- multiply.krn, that of a matrix and a vector on a GPU by vector.krn, and by Lua on null
--- devices.
+-- Multiplies matrices: on a CPU by OpenBLAS if it is there, on null devices by Lua, else
+-- by the kernel in multiply.krn; on a GPU a matrix and a vector by those in vector.krn.
 
 local bound = require 'bindings.array'
 local host = require 'mare.ordering.host'
@@ -25,7 +24,7 @@ function multiply.defines(device, type)
         { IS_REAL = type.kind == 2 and 1 or 0 })
 end
 
--- Returns how many tiles there are: those of a group, or of a work-item of a CPU.
+-- Returns how many tiles of out there are: a group computes one, or a work-item on a CPU.
 local function tiles_of(device, count, rows, columns)
     local is_group = kernels.by_groups(device)
     return count * math.ceil(rows / (is_group and 128 or 4))
@@ -48,9 +47,10 @@ end
 
 -- ---- a matrix and a vector, by groups ----
 
-local abreast, teams, slice = 32, 8, 256      -- of vector.krn
+local per_row, teams, slice = 32, 8, 256    -- the same numbers as in vector.krn
 
--- a: { version, offset, batch, row, k }, of size.rows x size.depth; x: without rows
+-- a: { version, offset, batch, row, k }: memory, first element and strides of a matrix of
+-- size.rows x size.depth; x: the same for a vector of size.depth, without row
 local function by_vector_kernel(out, a, x, size)
     local device, type = out.device, out.type
     local function kernel(entry)
@@ -65,17 +65,17 @@ local function by_vector_kernel(out, a, x, size)
             kernels.blocks(device, size.count * math.ceil(size.rows / teams)))
     end
     local computed, slices = kernels.computed(type), math.max(1, math.ceil(size.depth / slice))
-    local part = memory.new(device, computed, size.count * slices * size.rows)
-    local height = abreast * (computed.size >= 8 and 2 or 4)
-    memories[1] = part
+    local partial = memory.new(device, computed, size.count * slices * size.rows)
+    local height = per_row * (computed.size >= 8 and 2 or 4)
+    memories[1] = partial
     table.insert(numbers, 4, slices)
     kernels.run(kernel 'by_columns', device, memories, numbers,
         kernels.blocks(device, size.count * slices * math.ceil(size.rows / height)))
-    kernels.run(kernel 'add_slices', device, { out, part }, { size.count, size.rows, slices },
+    kernels.run(kernel 'add_slices', device, { out, partial }, { size.count, size.rows, slices },
         kernels.shape(device, out.count))
 end
 
--- Does that where one of the factors is a vector; else returns false.
+-- Multiplies by these kernels if one of the factors is a vector; else returns false.
 local function by_vector(out, a, b, size)
     if not kernels.by_groups(out.device) or size.columns ~= 1 and size.rows ~= 1 then
         return false

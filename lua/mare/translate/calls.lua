@@ -1,5 +1,6 @@
--- Calls in a function that is translated: of the library, and of other functions
--- of the script, which become functions of the dialect.
+-- Finds the types of calls in a function that is translated. What is called stands
+-- in the library (library.lua), or is another function of the script, which becomes
+-- a function of the dialect.
 
 local operations = require 'mare.dialect.operations'
 local resolve = require 'mare.translate.resolve'
@@ -96,7 +97,8 @@ function special.add(self, node)
     return 'int32'
 end
 
--- An array of the group. Its type is made once.
+-- Returns the type of an array in local memory, which is made once for each call
+-- in the text.
 function special.shared(self, node)
     count(self, node, 2)
     local stored, size = node.arguments[1].value, node.arguments[2]

@@ -8,8 +8,8 @@ local work = require 'mare.translate.work'
 
 local check = {}
 
--- An array as the function sees it in Lua: x[i] from 0, x.count; what is outside
--- raises an error that says so.
+-- An Array stands for a buffer where the function runs as plain Lua: it has x[i], counted
+-- from 0, and x.count, and raises an error for an index that is outside.
 local Array, own = {}, {}
 
 local function outside(self, k, verb)
@@ -111,10 +111,10 @@ local function compare(result, name, ours, plain)
     end
 end
 
--- Runs both on copies of the arrays, Lua first, which refuses what is outside an array and which
--- a kernel does not notice. Returns { different = elements that are not the
--- same, largest = relative difference, argument, element, kernel, lua = its place and
--- both its values, compared }.
+-- Runs both on copies of the arrays: plain Lua first, since it refuses an index outside an
+-- array, which a kernel does not notice. Returns { compared = number of elements, different =
+-- how many of them are not the same, largest = the largest relative difference, argument and
+-- element = where that is, kernel and lua = the two values there }.
 function check.run(kernel, shape, parameters, arguments)
     local copies, plain = { count = arguments.count }, { count = arguments.count }
     for k = 1, arguments.count do

@@ -37,7 +37,8 @@ local function real_argument(w, node)
     return (cast('real', operand(w, node, unary, 'real')))
 end
 
--- Returns the type in which a number without one is written.
+-- Returns the type of an expression, and for a number that has none yet the type in which
+-- it is written.
 local function settled(w, node, type)
     local own = w.of[node]
     if own == 'whole' or own == 'fraction' then return types.settled(type or own) end
@@ -53,7 +54,7 @@ function write.name(w, node)
     return entry and entry.text or w.names_of[node.symbol], atom
 end
 
--- What has been written already.
+-- Returns a text that the writer has made already, instead of an expression of Lua.
 function write.written(_, node) return node.text, atom end
 
 function write.paren(w, node, type) return text_of(w, node.inner, type) end
@@ -297,8 +298,8 @@ function write.call(w, node, type)
     return #callee.results > 1 and text .. '.r1' or text, atom
 end
 
--- Returns the text of an expression and its level. type: that of numbers that have
--- none themselves
+-- Returns the text of an expression and its level. type: the type that numbers get which
+-- have none themselves
 function text_of(w, node, type)
     local value = w.constants[node]
     if value ~= nil then return literal(value, type or w.of[node]) end

@@ -206,8 +206,8 @@ local function settle(self)
     end
 end
 
--- Returns the instance of f for these types of arguments. unit: what one text of the
--- dialect has
+-- Returns the instance of f for these types of arguments. unit: the text of the
+-- dialect that it belongs to (unit.lua)
 function infer.instance(unit, f, parameters, is_kernel)
     local resolved = resolve.of(f)
     local self = setmetatable({ unit = unit, f = f, is_kernel = is_kernel, resolved = resolved,
@@ -225,7 +225,7 @@ function infer.instance(unit, f, parameters, is_kernel)
         self.results[k] = is_real and 'real' or types.settled(type)
     end
     if #self.results > 0 and not returns(resolved.tree.body) then
-        self:refuse(resolved.tree, 'the function returns a value on some ways and none on others')
+        self:refuse(resolved.tree, 'the function returns a value on some paths and none on others')
     end
     return self
 end

@@ -7,8 +7,8 @@
 --
 -- The first parameters are the work-item's place, counted from 0: one, or two or three
 -- if the first argument is { nx, ny } or { nx, ny, nz }. Buffers are arrays, x[0] to
--- x[x.count - 1]. It is compiled at the first call, and again only where arguments of
--- other types come. Numbers outside the function are arguments that are read at each
+-- x[x.count - 1]. The kernel is compiled at the first call, and again only for arguments
+-- of other types. Numbers outside the function are arguments that are read at each
 -- call. README.md says what a function may contain; what it may not is an error that
 -- names the line.
 
@@ -28,10 +28,11 @@ local allowed = { name = 'string', device = 'table', group = 'any',
     math = { strict = true, fast = true, relaxed = true },
     precision = { float = true, double = true } }
 
--- f: a function of Lua. options: { name = for profiles and messages (by its line), math =
--- 'strict' (if not given), 'fast' or 'relaxed', precision = 'float' or 'double' of numbers
--- that are in no array (as the arrays), device = that of the kernel (that of the first
--- buffer), group = work-items of a group, a number or { x, y, z } (as Mare thinks fit) }
+-- f: a function of Lua. options, with what holds if one is not given: { name = what
+-- profiles and messages call the kernel (a name made of its line), math = 'strict', 'fast'
+-- or 'relaxed' ('strict'), precision = 'float' or 'double' for numbers that are in no array
+-- ('double' if an array holds doubles), device = where the kernel runs (the device of the
+-- first buffer), group = the work-items of a group, a number or { x, y, z } (core chooses) }
 function kernel.new(f, options)
     if type(f) ~= 'function' then
         errors.argument('mare.kernel: a function is wanted, not %s', type(f))
@@ -146,8 +147,8 @@ local function bind(self, made, shape, arguments)
     return made.kernel:bind(values)
 end
 
--- Returns a launch for these arguments, as kernel:bind of a hand-written kernel does:
--- to run it costs nothing on top.
+-- Returns a launch for these arguments, as kernel:bind of a kernel in the dialect does.
+-- Running it costs no more than running one of those.
 function Kernel:bind(size, ...)
     local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
     return bind(self, compiled_for(self, #shape, arguments), shape, arguments)
@@ -171,7 +172,7 @@ local function update(self, made, shape, arguments)
     return launch
 end
 
--- kernel(size, ...): queues it on the device's default stream.
+-- kernel(size, ...) queues the kernel on the device's default stream.
 function Kernel:__call(size, ...)
     local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
     local made = compiled_for(self, #shape, arguments)
@@ -181,8 +182,8 @@ function Kernel:__call(size, ...)
     made.launch:run()
 end
 
--- kernel:source(size, ...): the text in the dialect, behind each line that of Lua. Without
--- arguments that of the kernel compiled last.
+-- kernel:source(size, ...) returns the text in the dialect, with the number of the line of
+-- Lua behind each line. Without arguments it returns that of the kernel compiled last.
 function Kernel:source(size, ...)
     if size == nil then
         local last = self.compiled[#self.compiled]
@@ -194,7 +195,7 @@ function Kernel:source(size, ...)
     return translate(self, #shape, { count = select('#', ...), ... }).source
 end
 
--- kernel:check(size, ...): runs the function as plain Lua too, on copies of the arrays, and
+-- kernel:check(size, ...) runs the function as plain Lua too, on copies of the arrays, and
 -- tells how far the two are apart: see check.lua.
 function Kernel:check(size, ...)
     local shape, parameters = shape_of(self, size), {}

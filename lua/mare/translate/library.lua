@@ -1,5 +1,5 @@
--- The functions of Lua's and Mare's libraries that kernels know, by their values,
--- so that a name of the script's own for one of them serves as well.
+-- Lists the functions of Lua's and Mare's libraries that kernels know. A function is
+-- found by its value, so that a script may call it by a name of its own.
 
 local maths = require 'mare.dialect.maths'
 local operations = require 'mare.dialect.operations'
@@ -9,8 +9,8 @@ local library = {}
 
 local known, constants = {}, {}
 
--- Those of `math` that the dialect has under the same name. floor and ceil are
--- operators of the writer.
+-- The dialect has some functions of `math` under the same name. floor and ceil are
+-- written in a way of their own below.
 for name, f in pairs(math) do
     if type(f) == 'function' and operations[name] then known[f] = operations[name] end
 end
@@ -19,7 +19,7 @@ for name, f in pairs(maths) do known[f] = operations[name] end
 
 constants[math] = true
 
--- Functions that are written in a way of their own: see calls.lua.
+-- These are typed by calls.lua and written by expressions.lua, each in its own way.
 for _, name in ipairs { 'floor', 'ceil', 'abs', 'min', 'max', 'pow', 'fmod' } do
     known[math[name]] = { special = name }
 end
@@ -31,8 +31,8 @@ for _, name in ipairs { 'item', 'group', 'size', 'barrier', 'shared', 'add' } do
     known[work[name]] = { special = name }
 end
 
--- Returns the entry of operations.lua of a function or { special = its name }, or
--- nil for other functions.
+-- Returns the entry that operations.lua has for a function, or { special = its name },
+-- or nil for functions that kernels do not know.
 function library.entry(f)
     return known[f]
 end

@@ -1,5 +1,6 @@
--- Names in the text of the dialect: those of Lua where they are free, otherwise with
--- a number behind them. Each function has its own, so that nothing is shadowed.
+-- Chooses names for the text of the dialect: a name of Lua stays if it is free, and gets
+-- a number behind it if not. Each function has a set of taken names, so that no name
+-- hides another.
 
 local operations = require 'mare.dialect.operations'
 local reserved = require 'mare.dialect.reserved'
@@ -7,14 +8,15 @@ local tables = require 'bindings.tables'
 
 local names = {}
 
--- Types and functions of both languages, which only members of structs may be called.
+-- CUDA C and OpenCL C have types and functions of these names; only members of structs may
+-- have them too.
 local known = tables.merged(reserved, operations)
 for name in ([[image1d_t image2d_t int2 int3 int4 long2 uint2 uint4 abs max min clamp mix step sign
     dot cross length distance normalize select any all main]]):gmatch '[%w_]+' do
     known[name] = true
 end
 
--- Makes a set of names; those of the outer one are taken too.
+-- Returns a set of taken names; those of the outer set are taken in it too.
 function names.new(outer)
     return setmetatable({}, { __index = outer or known })
 end

@@ -1,5 +1,5 @@
--- What a function names outside itself: numbers, which become arguments of the
--- kernel, constants, and functions.
+-- Finds what a function uses from outside itself: numbers, which become arguments of
+-- the kernel, constants, and functions.
 
 local library = require 'mare.translate.library'
 
@@ -26,8 +26,8 @@ local function is_whole(value)
     return value % 1 == 0 and math.abs(value) < 2 ^ 31
 end
 
--- A number outside the function becomes an argument of the kernel, so that another
--- value compiles nothing.
+-- Makes a number outside the function an argument of the kernel, so that nothing is
+-- compiled again when its value changes. Returns its type.
 local function capture(self, node, value, name)
     local list = self.captures
     local key = node.tag == 'name' and node.symbol or name

@@ -52,7 +52,7 @@ end
 
 -- ---- expressions ----
 
--- How tightly operators bind to the left and to the right.
+-- The two numbers say how tightly an operator binds to its left and to its right.
 local priority = {
     ['or'] = { 1, 1 }, ['and'] = { 2, 2 },
     ['<'] = { 3, 3 }, ['>'] = { 3, 3 }, ['<='] = { 3, 3 }, ['>='] = { 3, 3 }, ['~='] = { 3, 3 },
@@ -94,7 +94,7 @@ function Parser:table()
     return node('table', line, { items = items })
 end
 
--- A literal string; escapes stay as they are written.
+-- Reads a literal string; escapes stay as they are written.
 function Parser:string()
     local t = self:advance()
     return node('string', t.line, { value = t.text:sub(2, -2) })
@@ -202,7 +202,7 @@ function Parser:block()
     return list
 end
 
--- Parameters and body of a function, after its first word. `first` is where its
+-- Reads the parameters and the body of a function, after the word `function`. `first` is where its
 -- parameters begin in the text.
 function Parser:body(line)
     local parameters, is_vararg, first = {}, false, self.token.at
@@ -222,7 +222,7 @@ function Parser:body(line)
         first = first, last_line = last.line, last = last.at + 2 })
 end
 
--- An assignment or a call.
+-- Reads an assignment or a call.
 function Parser:plain(line)
     local first = self:suffixed()
     if first.tag == 'call' or first.tag == 'method' then

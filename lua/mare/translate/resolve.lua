@@ -4,7 +4,8 @@
 --     { name, kind = 'parameter' | 'local' | 'loop' | 'outer', is_used, is_assigned, is_index }
 --
 -- `is_index` says that a number is used to count or to index. An outer symbol is an
--- upvalue or a global of the function: `value(f)` is what it is now in the function f.
+-- upvalue or a global of the function: `value(f)` returns the value that it has now in
+-- the function f.
 
 local errors = require 'bindings.errors'
 local text = require 'mare.translate.text'

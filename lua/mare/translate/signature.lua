@@ -1,13 +1,14 @@
--- The types that values give the parameters of a function: what a kernel is compiled
--- for. Kernels compute in double if one of their arrays holds doubles, otherwise in
--- float.
+-- Finds the types of a function's parameters from the arguments of a call; a kernel is
+-- compiled for these types. Kernels compute in double if one of their arrays holds
+-- doubles, otherwise in float.
 
 local buffer = require 'bindings.buffer'
 local errors = require 'bindings.errors'
 
 local signature = {}
 
--- Types of memory: the type that is read, and the name in the dialect.
+-- For each type of a buffer: the type that a kernel reads it as, and its name in the
+-- dialect.
 local memory = {
     int8 = { 'int32', 'signed char' }, uint8 = { 'int32', 'unsigned char' },
     int16 = { 'int32', 'short' }, uint16 = { 'int32', 'unsigned short' },

@@ -1,8 +1,8 @@
--- Finds the text of a function of Lua: the one that was loaded, never another. The
--- text of the file as it is now, or of a line typed in a session, is compiled once
--- more, and serves only if that gives the bytecode of the function, lines and names
--- of variables included. The same comparison tells functions that begin on one
--- line from each other.
+-- Finds the text of a function of Lua: the one that was loaded, never another. It
+-- compiles the present text of the file, or the line typed in a session, once more,
+-- and takes it only if that gives the bytecode of the function, lines and names of
+-- variables included. The same comparison tells functions that begin on one line
+-- from each other.
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
@@ -36,7 +36,7 @@ local function candidates(info)
     return kept[info.source] or { info.source }
 end
 
--- The tokens of the texts read last.
+-- Splitting a long file takes time, so the tokens of the texts read last are kept.
 local tokens_of, read, most_read = {}, {}, 16
 
 local function tokens(whole)
@@ -50,6 +50,8 @@ end
 
 -- ---- bytecode ----
 
+-- Returns the number at a place of a dump, which is written in LEB128, and the place
+-- behind it.
 local function uleb(dump, at)
     local value, factor = 0, 1
     while true do
@@ -66,12 +68,13 @@ local function skip(dump, at, count)
     return at, value
 end
 
--- Returns where the words about upvalues begin and end in a function of a dump that
--- begins at `at`. They tell whether somebody else assigns the upvalue, which the
--- text of the function alone does not say. Before them stand four bytes, the numbers
--- of two kinds of constants, of instructions and of bytes for debugging and, if
--- there are any of these, the first line and the number of lines.
-local function upvalue_words(dump, at)
+-- Returns where the two bytes about each upvalue begin and end in a function of a dump
+-- that begins at `at`. They tell whether code outside the function assigns to the
+-- upvalue, which the text of the function alone does not say. Before them stand four
+-- bytes and some numbers: how many constants of two kinds there are, how many
+-- instructions, and how many bytes for debugging; if there are any of these, the first
+-- line and the number of lines follow.
+local function upvalue_bytes(dump, at)
     local upvalues = dump:byte(at + 3)
     local behind, instructions = skip(dump, at + 4, 3)
     local first, debugging = skip(dump, behind, 1)
@@ -80,7 +83,7 @@ local function upvalue_words(dump, at)
     return first, first + 2 * upvalues
 end
 
--- Returns the bytecode of a function without these words and the name of its chunk.
+-- Returns the bytecode of a function without these bytes and the name of its chunk.
 local function bytecode(f)
     local dump = string.dump(f)
     local size, at = uleb(dump, 6)
@@ -89,7 +92,7 @@ local function bytecode(f)
     while true do
         size, at = uleb(dump, at)
         if size == 0 then return table.concat(fragments) end
-        local from, to = upvalue_words(dump, at)
+        local from, to = upvalue_bytes(dump, at)
         fragments[#fragments + 1] = dump:sub(at, from - 1) .. dump:sub(to, at + size - 1)
         at = at + size
     end
@@ -160,8 +163,8 @@ local function find(f)
         .. 'or it was loaded without names', describe(info))
 end
 
--- Returns { tree, chunk = the name that messages call the file, source = its text
--- from the parameters on } of a function. Raises where the text is not to be had.
+-- Returns for a function { tree, chunk = what messages call the file, source = the text
+-- of the function from its parameters on }. Raises an error if the text cannot be found.
 function text.of(f)
     found[f] = found[f] or find(f)
     return found[f]

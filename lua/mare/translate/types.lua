@@ -1,9 +1,9 @@
--- The types of values while a function is translated. Numbers have the types of
+-- Defines the types of values while a function is translated. Numbers have the types of
 -- dialect/types.lua; arrays, records and tuples are tables:
 --
 --     { kind = 'array', element = type of what is read, stored = type in memory,
 --       written = its name in the dialect, count = type of x.count,
---       is_local = whether the group shares it, size = elements of one that is }
+--       is_local = whether it is in local memory, size = its elements if so }
 --     { kind = 'record', written = its name in the dialect, fields = { name = type },
 --       texts = { name = what follows the record's text, such as '.rho' } }
 --     { kind = 'tuple', element, size }
@@ -55,7 +55,7 @@ function types.settled(type)
     return type == 'whole' and 'int32' or type == 'fraction' and 'real' or type
 end
 
--- Returns the type in the dialect.
+-- Returns the name of a type in the dialect.
 function types.written(type)
     if dialect.all[type] then return dialect.all[types.settled(type)].written end
     return type.written

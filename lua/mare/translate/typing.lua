@@ -1,4 +1,4 @@
--- The types of expressions in an instance of a function (infer.lua). The type is
+-- Finds the types of expressions in an instance of a function (infer.lua). The type is
 -- 'none' where it is not known yet: a later pass will know it.
 
 local calls = require 'mare.translate.calls'
@@ -61,7 +61,7 @@ local function comparison(self, node)
     return 'bool'
 end
 
--- a and b or c, where the value is b or c.
+-- Returns the type of `a and b or c`, whose value is b or c.
 local function choice(self, node)
     local test, yes, no = node.left.left, node.left.right, node.right
     condition(self, test)

@@ -1,5 +1,5 @@
--- A text of the dialect that is made of functions of Lua: each function once for each
--- list of types that it is called with, those that are called before those that call.
+-- Makes one text of the dialect of functions of Lua: each function is written once for each
+-- list of types that it is called with, and before the functions that call it.
 
 local infer = require 'mare.translate.infer'
 local names = require 'mare.translate.names'
@@ -70,7 +70,8 @@ local function compiled(head, bodies)
     return table.concat(list, '\n') .. '\n'
 end
 
--- Returns the text as people read it: the line of Lua stands behind each line.
+-- Returns the text as people read it: behind a line stands the number of the line of Lua
+-- that it comes from.
 local function readable(head, bodies)
     local list = { head }
     for _, body in ipairs(bodies) do
@@ -87,9 +88,10 @@ end
 
 local head = '#include "translate/lua.h"'
 
--- Returns { text, source = for people, name, arguments, captures, written } of a kernel.
--- types_given: of all parameters; indices: how many of them are the work-item's place;
--- memory: function that gives the type of an array of the group by the name of what it holds
+-- Returns for a kernel { text, source = the text as people read it, name, arguments,
+-- instance, has_barrier }. types_given: the types of all parameters; indices: how many of
+-- these are the work-item's place; memory: a function that returns the type of an array in
+-- local memory for the name of its elements' type
 function unit.kernel(f, types_given, indices, name, memory)
     local self = unit.new()
     self.memory = memory
@@ -107,8 +109,7 @@ end
 
 -- Returns the text of functions that other text of the dialect calls: list = array of
 -- { f, name = 'lua_' and what messages call it, parameters = types, results = how many it
--- must give }. Numbers outside
--- them are constants of the text, and results are real.
+-- must give }. Numbers outside the functions are constants of the text, and results are real.
 function unit.functions(what, list)
     local self = unit.new()
     self.has_constants = true

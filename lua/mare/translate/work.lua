@@ -15,8 +15,8 @@
 -- add(x, i, v) adds to an element of an array of int32 that others may add to at the
 -- same time, and returns what was there.
 --
--- Here they are as plain Lua runs them for kernel:check: a group's work-items are
--- coroutines that take turns at each barrier.
+-- This file holds what plain Lua runs in their stead for kernel:check: a group's
+-- work-items are coroutines that take turns at each barrier.
 
 local errors = require 'bindings.errors'
 
@@ -31,13 +31,13 @@ local function place(list, axis)
     return list(now)[(axis or 0) + 1] or 0
 end
 
--- The work-item's place in its group along an axis, 0 (if not given), 1 or 2.
+-- Returns the work-item's place in its group along an axis, 0 (if not given), 1 or 2.
 function work.item(axis) return place(function(w) return w.item end, axis) end
 
--- The place of its group among the groups along an axis.
+-- Returns the place of its group among the groups along an axis.
 function work.group(axis) return place(function(w) return w.group end, axis) end
 
--- The number of work-items of a group along an axis.
+-- Returns the number of work-items of a group along an axis.
 function work.size(axis) return place(function(w) return w.size end, axis) end
 
 -- Waits for all work-items of the group; their shared arrays are then as written.
@@ -52,8 +52,9 @@ function array.__index(self, k)
     return k == 'count' and self[array] or 0
 end
 
--- shared('float', n): an array of n elements that the group has together. Groups' arrays
--- are told apart by the order in which each work-item asks.
+-- shared('float', n) returns an array of n elements that the work-items of a group share.
+-- Which array is meant follows from the order of a work-item's calls: its k-th call returns
+-- the group's k-th array.
 function work.shared(_, count)
     place(function(w) return w.item end)
     now.taken = now.taken + 1
@@ -62,14 +63,15 @@ function work.shared(_, count)
     return list[now.taken]
 end
 
--- add(x, i, v): adds v to element i of an array of int32; returns what was there.
+-- add(x, i, v) adds v to element i of an array of int32 and returns what was there.
 function work.add(x, i, v)
     local old = x[i]
     x[i] = old + v
     return old
 end
 
--- Runs the work-items of one group: each is { item, f } with its call.
+-- Runs the work-items of one group. items: an array of { item = the place of a work-item,
+-- call = the function that runs it }
 function work.run_group(group, size, items)
     local shared, alive = {}, {}
     for k, item in ipairs(items) do

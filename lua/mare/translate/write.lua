@@ -146,8 +146,8 @@ local function type_of_target(self, target)
     return self.of[target.object].element
 end
 
--- Returns a target whose index is computed now: another target of the assignment may change what
--- it follows from.
+-- Returns a target whose index is computed now, since another target of the same assignment
+-- may change the variables in it.
 local function fixed_target(self, node, target)
     if target.tag == 'name' or self.constants[target.key] then return target end
     local type, name = types.settled(self.of[target.key]), self:take 'at'
@@ -337,7 +337,8 @@ function write.callee(instance, unit)
     return self.lines
 end
 
--- Returns the lines of a kernel and its arguments as { name, symbol or capture or axis }.
+-- Returns the lines of a kernel and its arguments, each as { name, with one of parameter,
+-- count_of, capture or axis, which say where its value comes from }.
 -- indices: how many of the function's first parameters are the work-item's place
 function write.kernel(instance, unit, indices)
     local self = new(instance, unit)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How long a compilation of another process is waited for, and how long between two looks. */
+/* How long this process waits for another one that compiles the same, and how often it looks. */
 enum { WAIT_LIMIT_MS = 60000, POLL_MS = 5 };
 
 static const char *const languages[] = { "mare", "cuda", "opencl" };
@@ -31,7 +31,7 @@ static mare_status make_key(mare_device *device, mr_build *build) {
     return key->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
 }
 
-/* Whether there is a cache for it, whose lock then lets one process compile for all. */
+/* Returns whether processes share this program by a cache; its lock lets one compile for all. */
 static bool is_shared(const mr_build *build) {
     return build->is_keepable && *mare_cache_path();
 }
@@ -73,7 +73,7 @@ static bool await_cached(mare_program *program, int *lock) {
             nanosleep(&pause, NULL);
             continue;
         }
-        /* The vendor has it now, and gives it to all who wait at the same time. */
+        /* The vendor keeps the program now, and those who wait can load it at the same time. */
         if (waited && !is_kept(program)) {
             mr_cache_unlock(*lock);
             *lock = -1;

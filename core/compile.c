@@ -18,19 +18,19 @@ enum { MAX_THREADS = 64 };
 typedef struct compiler {
     pthread_t thread;
     const mr_backend *backend;      /* NULL: there is no such thread */
-    mare_program *program;          /* that it compiles; NULL: none */
+    mare_program *program;          /* the one that it compiles; NULL: none */
     bool has_ended;                 /* it waits to be joined */
 } compiler;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed;      /* a program or a thread has ended; on the monotonic clock */
+static pthread_cond_t changed;      /* a program or a thread has ended; its clock is monotonic */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static compiler compilers[MAX_THREADS];
-static mare_program *first;         /* of the queue */
-static uint64_t count;              /* of programs that wait or are compiled */
+static mare_program *first;         /* the first program of the queue */
+static uint64_t count;              /* how many programs wait or are compiled */
 static pid_t process;               /* whose threads these are: a fork has none */
 
-/* Compilers end before what they use does: the destructors of their libraries. */
+/* Waits for all compile threads at exit, since the libraries of compilers are torn down then. */
 static void wait_for_all(void) {
     if (getpid() != process) return;
     pthread_mutex_lock(&lock);
@@ -67,7 +67,7 @@ static bool remove_from_queue(mare_program *program) {
     return true;
 }
 
-/* What somebody waits for is next. */
+/* Puts a program that somebody waits for at the head of the queue. */
 static void hurry(mare_program *program) {
     if (!remove_from_queue(program)) return;
     program->next = first;
@@ -203,7 +203,7 @@ static struct timespec after(uint64_t milliseconds) {
     return end;
 }
 
-/* Where no thread can be had, who waits compiles. */
+/* Compiles a program in the thread that waits for it, if no compile thread can be started. */
 static void help(mare_program *program) {
     start_one(program->device->backend);
     if (count_threads(program->device->backend) || !remove_from_queue(program)) return;
@@ -243,7 +243,8 @@ static mare_program *find_abandoned(void) {
     return program;
 }
 
-/* A thread that is about to end counts, so that it can be joined. */
+/* Returns whether a thread compiles a program that nobody else holds. One that is about to end
+ * counts too, so that it can be joined. */
 static bool is_at_abandoned(void) {
     for (int i = 0; i < MAX_THREADS; i++) {
         const compiler *one = &compilers[i];

@@ -1,9 +1,9 @@
 -- Computes expressions: finds the structure of one, its kernel, and launches it.
 --
--- The structure is a walk down a tree: from an operation by the structures of its
--- operands, and from there by the types of leaves and numbers. A leaf that occurs
--- twice is the same number of a leaf twice. So to know an expression again takes
--- no text and no memory.
+-- Structures form a tree: from an operation it branches by the structures of the
+-- operands, and these by the types of leaves and numbers. Leaves are numbered in the
+-- order in which they occur, and one that occurs twice has one number. So an expression
+-- is recognised without making a text or taking memory.
 
 local bound = require 'bindings.array'
 local host = require 'mare.expression.host'
@@ -18,7 +18,7 @@ local evaluate = {}
 
 -- ---- the structure of an expression ----
 
-local serial = 0                                -- of evaluations
+local serial = 0                                -- the number of the last evaluation
 local leaves, numbers = {}, {}                  -- what the present one reads
 local leaf_count, number_count, operation_count = 0, 0, 0
 local of_leaf, of_index, of_number, of_repeat = {}, {}, {}, {}
@@ -169,9 +169,9 @@ local function run_flat(sig, roots, shape, device, mask, outputs)
 end
 
 local whole = { offset = 0, strides = false }
-local last_kernel           -- of the last expression, if it was flat
+local last_kernel           -- that of the last expression, if it was flat
 
-local large = 2 ^ 16        -- bytes or elements of results whose launches keep no memory
+local large = 2 ^ 16        -- a launch keeps no memory if results are larger
 
 -- Computes what was visited into the memory of outputs.
 local function run(sig, roots, shape, device, target, outputs)
@@ -317,7 +317,7 @@ function evaluate.together(list)
     for _, node in ipairs(list) do nodes.release(node) end
 end
 
--- The text of the kernel that computes a node.
+-- Returns the text of the kernel that computes a node.
 function evaluate.source(node)
     begin()
     visit(node)

@@ -1,6 +1,6 @@
--- Kernels of expressions on devices: which one an expression needs, and its
--- launch. Those of one structure are kept with the structure, by device, and are
--- used for all sizes; their binaries are in core's cache on disk.
+-- Finds the kernel that an expression needs on a device, and launches it. The kernels
+-- of a structure are kept with it, by device, and are used for all sizes; their
+-- binaries are in core's cache on disk.
 
 local bound = require 'bindings.array'
 local errors = require 'bindings.errors'
@@ -101,7 +101,7 @@ end
 
 -- ---- shapes of launches ----
 
--- Work of at least this many elements goes to another work-item on a CPU.
+-- On a CPU a work-item takes at least this many elements.
 local least_chunk = 4096
 
 -- Returns how many of n elements a work-item of a CPU takes: a few work-items for

@@ -1,9 +1,9 @@
--- Versions: the memory of arrays. A version is written while nothing that is still
+-- Keeps the memory of arrays, as versions. A version is written while nothing that is still
 -- to be computed reads it. Otherwise what is written becomes the next version of
 -- the array, and the older one stays as it is until its readers are done:
 --
 --     { cell, type, device, count
---       bytes      of the memory; 0 of another's, which must stay where it is
+--       bytes      size of the memory; 0 if it is a buffer's, which must stay there
 --       refs       leaves that show it
 --       readers    pending operations that read it
 --       moved      the next version, once there is one }

@@ -1,4 +1,4 @@
--- What elements are computed by. Each operation says:
+-- Lists the operations that compute elements. Each operation has:
 --
 --     rule(a, b, c)  the types of the operands, nil where one is a number. Returns the
 --                    type of the result and the type that operands are converted to,

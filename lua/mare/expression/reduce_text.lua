@@ -19,11 +19,12 @@ local writer = require 'mare.dialect.writer'
 
 local reduce_text = { block = 16384, lanes = 1024, run = 64 }
 
-local group, abreast = 256, 256     -- work-items of a GPU's group; results of a CPU's work-item
+local group = 256           -- work-items of a group on a GPU
+local columns = 256         -- results that a work-item on a CPU computes together
 
 -- ---- combinations of two values ----
 
--- What each returns of a and b; of an extreme how the one wanted compares.
+-- What each returns for a and b, or for an extreme how the wanted one compares with the other.
 local combinations = {
     sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<', greatest = '>',
 }
@@ -172,9 +173,9 @@ end
 -- Global size: the results along x, on a CPU 256 of them for each work-item; the
 -- runs along y.
 local function write_columns_on_cpu(w, plan, desc, index)
-    w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, abreast)
-    w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', abreast, abreast)
-    each(w, desc, ('T all@[%d];'):format(abreast))
+    w:line('%s begin = (%s)mr_gid_x() * %d;', index, index, columns)
+    w:line('int wide = results - begin < %d ? (int)(results - begin) : %d;', columns, columns)
+    each(w, desc, ('T all@[%d];'):format(columns))
     w:open(('for (%s k = first; k < stop; ++k)'):format(index))
     w:open 'MR_LANES(l, wide)'
     write_places(w, desc.kept, index, 'i', 'n', '(begin + l)')
@@ -233,7 +234,7 @@ function reduce_text.shape(desc, results, blocks)
         if desc.is_cpu then return results * blocks, 1, 1, 1 end
         return results * blocks * group, 1, group, 1
     end
-    if desc.is_cpu then return math.ceil(results / abreast), blocks, 1, 1 end
+    if desc.is_cpu then return math.ceil(results / columns), blocks, 1, 1 end
     return results, math.min(blocks, 65535), group, 1
 end
 

@@ -1,11 +1,11 @@
--- The way of an expression that was computed before, on arrays that lie one element
--- after another: a function without loops, which LuaJIT compiles into the caller's
--- loop. It is written for a structure when that is computed for the second time, and
--- gives up, before anything is done, wherever something is not as it was then; then
--- evaluate.lua goes its general way.
+-- Makes a fast function for an expression that was computed before, on arrays whose
+-- elements lie one after another. It has no loops, so that LuaJIT compiles it into the
+-- caller's loop. It is made when a structure is computed for the second time. Where
+-- anything is not as it was then, the function gives up before it has done anything,
+-- and evaluate.lua computes the expression in the general way.
 --
--- A node's structure is a place in a tree that its maker has walked down: from the
--- operation by the structures of the operands. That of a leaf is its type's.
+-- Each structure is a node of a tree of structures, which begins with the operation and
+-- branches by the structures of its operands. The structure of a leaf is that of its type.
 
 local bound = require 'bindings.array'
 local launches = require 'mare.expression.launches'
@@ -16,7 +16,7 @@ local straight = {}
 
 local most_leaves, most_operations = 8, 12
 local most_count = 2 ^ 31 - 64
-local large = 2 ^ 16        -- bytes of a result whose launch keeps no memory
+local large = 2 ^ 16        -- a launch keeps no memory if its result has more bytes
 
 -- ---- what there is in an expression ----
 
@@ -51,7 +51,7 @@ local function add(lines, format, ...)
     lines[#lines + 1] = format:format(...)
 end
 
--- Gives up if an operation below is to be stored, or occurs twice.
+-- Writes lines that give up if an operation below is to be stored, or occurs twice.
 local function write_checks(lines, found)
     for k, operation in ipairs(found.operations) do
         local name = operation.name
@@ -129,8 +129,8 @@ end
 
 local substitutes = setmetatable({}, { __mode = 'k' })
 
--- Lets a launch go of the memory of its arguments 0 to `last`, which it would keep
--- until it is used again: one element, of no type, takes their place.
+-- Makes a launch drop the memory of its arguments 0 to `last`, which it would keep
+-- until it is used again: 16 bytes without a type take their place.
 function straight.let_go(kernel, device, last)
     local cell = substitutes[device]
     if not cell then
@@ -142,9 +142,10 @@ end
 
 -- ---- use ----
 
--- Makes the function of a node's structure, which is pending: function(root) returns
--- the version with the result; or nothing; or nil and the key by which
--- straight.remember tells the kernel. It is false if there can be none.
+-- Makes structure.straight for the structure of a pending node. It is false if there
+-- can be no such function, else function(root): this returns the version with the
+-- result, or nothing if it gives up, or nil and the key of a kernel that is still
+-- missing, for straight.remember.
 function straight.learn(node)
     local structure = node.structure
     if not nodes.is_fresh(node) then return end
@@ -159,7 +160,7 @@ function straight.learn(node)
         straight.let_go)
 end
 
--- Keeps the kernel for a key, of a flat expression on a device.
+-- Keeps the flat kernel that belongs to a key on a device.
 function straight.remember(structure, device, key, kernel)
     local kept = structure.kernels[device] or {}
     kept[key] = kernel

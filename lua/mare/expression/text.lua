@@ -140,7 +140,7 @@ local function write_values(w, plan, sources, places, block)
     w:line('element(%s);', table.concat(arguments, ', '))
 end
 
--- Does that, and stores the values at `to[k]` of output k.
+-- Writes the call of `element` too, and stores the values at `to[k]` of output k.
 local function write_call(w, plan, sources, places, out, to, block)
     write_values(w, plan, sources, places, block)
     for k, type in ipairs(plan.types) do store(w, type, out[k], to[k], 'y' .. k) end

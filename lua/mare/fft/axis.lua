@@ -1,6 +1,6 @@
--- Transforms along one axis of an array: which kernels they take, and where these find the
--- points. The transforms of the other axes are numbered along up to three levels, of which
--- the first gives the neighbours of a tile.
+-- Transforms along one axis of an array: which kernels do them, and where these find the points.
+-- There is a transform for each element of the other axes, which are merged into up to three
+-- levels; a tile has neighbours along the first of them.
 
 local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.fft.factors'
@@ -13,14 +13,15 @@ local axis = {}
 
 -- ---- limits ----
 
-local width_of_cpu = 16
-local least_row = 128       -- points of a row that a processor transforms by itself
+local width_of_cpu = 16     -- transforms of a tile on a processor
+local least_row = 128       -- points of a row that is a tile of its own there
 
-local most_private = 2 ^ 21 -- bytes of a tile, of which a second-level cache has about as many
+local most_private = 2 ^ 21 -- bytes of a tile: about those of a second-level cache
 
 local function size_of(real) return real == 'double' and 8 or 4 end
 
--- Whether the kernel is that for processors. axis.has_groups: for tests, no
+-- Whether the device takes the kernel for processors; tests set axis.has_groups, so that it does
+-- not.
 local function is_cpu(device)
     return device.info.kind == 'cpu' and not axis.has_groups
 end
@@ -53,8 +54,9 @@ local function levels_of(shape, along, from, to)
     return found, lists[1], lists[2]
 end
 
-local most_narrow = 2 ^ 31 - 2 ^ 16
+local most_narrow = 2 ^ 31 - 2 ^ 16      -- elements whose numbers, and those of tiles, fit an int
 
+-- Returns the type of the numbers of elements, for arrays of these many.
 local function index_type(...)
     for k = 1, select('#', ...) do
         if select(k, ...) > most_narrow then return 'mr_index' end
@@ -79,7 +81,8 @@ local function set_points(d, device)
     else
         d.radices, d.items = factors.on_gpu(d.points)
     end
-    -- Backwards, so that what a work-item has at the end of the first half begins the second.
+    -- In reverse order: a work-item ends the first half with the points that it begins the second
+    -- with.
     d.radices_back = {}
     for k, r in ipairs(d.radices) do d.radices_back[#d.radices + 1 - k] = r end
 end
@@ -99,7 +102,7 @@ local function points_of(kind, n)
     return factors.good(2 * length - 1)
 end
 
--- Whether one kernel can do all of it.
+-- Whether one kernel can do a transform.
 function axis.is_short(device, real, kind, n)
     return points_of(kind, n) <= axis.most_points(device, real)
 end
@@ -110,6 +113,7 @@ local kinds = {
     irfft = { whole = { 'hermitian', 'real' }, half = { 'split', 'pairs' } },
 }
 
+-- Returns along which axis or level an array has neighbours in memory.
 local function unit_of(place)
     return place[2] == 1 and 'axis' or place[3] == 1 and 'inner' or nil
 end
@@ -117,7 +121,7 @@ end
 local group_of_rows, group_of_columns = 128, 512    -- work-items of a group
 local most_local = 40000                            -- bytes of local memory
 
--- Sets how many transforms a group has: of columns as many as make whole lines of the cache.
+-- Sets how many transforms a group does: of columns enough to read 128 bytes, a line of the cache.
 local function set_group(d, device, inners)
     d.is_column = d.load.unit ~= 'axis' and inners > 1
     local most = math.min(device.info.local_memory, most_local) / (d.points * size_of(d.real))
@@ -132,7 +136,7 @@ local function set_group(d, device, inners)
     end
 end
 
--- Sets how many transforms a tile has.
+-- Sets the number of transforms of a tile.
 local function set_width(d, device, inners)
     if not d.is_cpu then return set_group(d, device, inners) end
     if d.load.unit == 'axis' then
@@ -145,9 +149,8 @@ end
 
 -- ---- one kernel ----
 
--- Runs the kernel that d begins to describe. run: { device, from, to: leaves, levels:
--- sizes, places, filled, scale; texts: a list that takes
--- the text of the kernel instead }
+-- Completes a description d and runs its kernel. run: { device, from, to: leaves, levels: sizes,
+-- places, filled, scale: see kernels.run; texts: a list to add the text of the kernel to instead }
 local function queue(d, run)
     for k = #run.levels + 1, 3 do run.levels[k] = 1 end
     for _, place in ipairs(run.places) do
@@ -205,14 +208,14 @@ end
 
 local batch_of = { inner = 'rest', mid = 'inner + outer * inners' }
 
--- Returns what tells the function of a script which number point k is, of parts of `count`
--- points, and the part of a kernel's key that says so.
+-- Returns a function that gives the text of the index of point k in the whole transform, of which
+-- this kernel has every count-th point, and a text for the kernel's key.
 local function index_of(count, level)
     return function(k) return ('(%s) * %d + %s'):format(k, count, level) end,
         ('%d %s'):format(count, level)
 end
 
--- Transforms columns of n1 points, n2 apart, turns them, and stores them as rows.
+-- Transforms columns of n1 points, n2 apart, multiplies them by roots, and stores them as rows.
 local function run_columns(step, from, to, n1, n2, levels, own, other)
     local sizes, of_in, of_out, level = with_level(levels, n2, own, n1 * other)
     local index, key = index_of(n2, level)
@@ -227,7 +230,7 @@ local function run_columns(step, from, to, n1, n2, levels, own, other)
         filled = from.shape[step.axis], scale = 1 })
 end
 
--- Transforms what is left, in columns of n2 points.
+-- Does the other stages of a long transform, of n2 points each.
 local function run_rest(step, from, to, n1, n2, levels, other)
     local sizes, of_in, of_out, level = with_level(levels, n1, other, other)
     local index, key = index_of(n1, level)
@@ -240,8 +243,8 @@ local function run_rest(step, from, to, n1, n2, levels, other)
         filled = 0, scale = step.scale })
 end
 
--- Transforms a leaf by two kernels. between: a leaf like `to`, which may be `to` itself, for
--- the complex numbers between them
+-- Transforms a leaf by two kernels. between: a leaf like `to` for the complex numbers that the
+-- first one stores; it may be `to` itself
 local function run_long(step, from, to, between)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
     local sizes, of_in, of_out = levels_of(from.shape, along, own, other)
@@ -256,18 +259,19 @@ local function run_long(step, from, to, between)
     run_rest(step, between, to, n1, n2, { sizes, of_out, of_out }, other[along])
 end
 
--- Whether two kernels can do what one cannot.
+-- Whether two kernels can do a transform that is too long for one.
 function axis.is_long(device, real, n)
     return factors.is_smooth(n) and factors.halves(n, axis.most_points(device, real)) ~= nil
 end
 
--- Whether one or two kernels do a step; else see composed.lua.
+-- Whether one or two kernels do a step; otherwise composed.lua does it.
 function axis.is_direct(device, step)
     return axis.is_short(device, step.real, step.kind, step.n)
         or step.kind == 'complex' and axis.is_long(device, step.real, step.n)
 end
 
--- Runs a step. new_between(): returns a leaf of complex numbers like `to`, which has others
+-- Runs a step. new_between: nil if `to` is complex, otherwise a function that returns a complex
+-- leaf of the same shape
 function axis.run(step, from, to, new_between)
     if axis.is_short(from.device, step.real, step.kind, step.n) then
         return run_short(step, from, to)

@@ -1,18 +1,19 @@
--- Padding of local memory. It has 32 banks, of which each gives one number at a time; some
--- numbers between the points keep the work-items of a warp from asking the same bank. Which
--- padding is best is found by counting.
+-- Padding of local memory. It has 32 banks, each of which gives one number at a time. Unused
+-- numbers between the points keep the work-items of a warp from reading one bank together. The
+-- best padding is found by counting such conflicts.
 
 local banks = {}
 
 local count, warp = 32, 32
 
--- Returns the place of point i: behind each `run` points there is one number.
+-- Returns where point i stands if one unused number follows each `run` points.
 local function padded(run, i)
     return run and i + math.floor(i / run) or i
 end
 
--- Returns how often the fullest bank is asked by a warp. places: where its work-items go
-local function fullest(places)
+-- Returns how many work-items of a warp read the bank that most of them read. places: what they
+-- read
+local function conflicts(places)
     local asked, most = {}, 0
     for _, place in ipairs(places) do
         local bank = place % count
@@ -22,7 +23,7 @@ local function fullest(places)
     return most
 end
 
--- Returns what the exchange behind a stage costs the first warp: to write, and to read.
+-- Returns the conflicts of the first warp where it writes and reads the points behind a stage.
 local function cost_of(d, stage, following, run, stride)
     local cost = 0
     local function add(points, point_of)
@@ -33,14 +34,14 @@ local function cost_of(d, stage, following, run, stride)
                 places[#places + 1] = line * stride + padded(run, point_of(b))
             end
         end
-        cost = cost + fullest(places)
+        cost = cost + conflicts(places)
     end
     add(stage.count, function(b) return b + math.floor(b / stage.s) * stage.s * (stage.r - 1) end)
     if following then add(following.count, function(b) return b end) end
     return cost
 end
 
--- Returns { run, stride }: the padding that costs least, and the numbers of one transform.
+-- Returns { run, stride }: the padding with the fewest conflicts, and the numbers of a transform.
 function banks.best(d, stages)
     local best, least
     for _, run in ipairs { false, 32, 16, 8, 4 } do
@@ -58,7 +59,7 @@ function banks.best(d, stages)
     return best
 end
 
--- Returns the text of the place of point `at` (a text).
+-- Returns the text of where point `at`, a text, stands.
 function banks.text(pad, at)
     return pad.run and ('%s + %s / %d'):format(at, at, pad.run) or at
 end

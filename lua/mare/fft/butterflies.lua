@@ -1,13 +1,10 @@
--- Butterflies: Fourier transforms of 2 to 16 points as plain functions of Lua on
--- complex values { re, im }. Of nodes they make the trees that kernels are written
--- from, of numbers they compute. Products and sums that belong together are fma's,
--- which round once on every device.
+-- Butterflies: Fourier transforms of few points as functions of Lua on complex values { re, im }.
+-- Given nodes they make the trees that kernels are written from; given numbers they compute. A
+-- product and the sum that takes it are one fma, which rounds once on every device.
 
 local m = require 'mare.dialect.maths'
 
 local butterflies = {}
-
-butterflies.largest = 16
 
 -- ---- complex values ----
 
@@ -22,8 +19,8 @@ function butterflies.product(a, w)
     return { re = m.fma(a.re, w.re, -(a.im * w.im)), im = m.fma(a.re, w.im, a.im * w.re) }
 end
 
--- Returns the angle's cosine and sine, of the k-th of n parts of a turn: of the octant
--- that it is in, so that both are right to the last bit or the one before.
+-- Returns the cosine and sine of k / n of a turn. They are found from an angle of at most an
+-- eighth of a turn, so that both are right to the last bit or the one before.
 function butterflies.root(k, n)
     k = k % n
     local eighth = math.floor(8 * k / n)
@@ -38,7 +35,7 @@ function butterflies.root(k, n)
     return c, eighth >= 4 and -s or s
 end
 
--- Returns a times exp(-2 pi i k / n), whose numbers stand in the text.
+-- Returns a times exp(-2 pi i k / n), with constants for numbers.
 local function rotated(a, k, n)
     k = k % n
     if k == 0 then return a end
@@ -63,8 +60,8 @@ local function of_four(x)
     return { add(a, c), add(b, d), subtract(a, c), subtract(b, d) }
 end
 
--- Of an odd prime p: the sums and differences of x[k] and x[p - k], which the cosines and
--- sines multiply.
+-- Transforms an odd prime number p of points. Cosines multiply the sums of x[k] and x[p - k], sines
+-- their differences.
 local function of_prime(x, p)
     local half, sums, differences, all = (p - 1) / 2, {}, {}, x[1]
     for k = 1, half do
@@ -94,7 +91,7 @@ end
 
 local transform
 
--- Of a b points: b transforms of a points, then a of b.
+-- Transforms a b points by b transforms of a points and then a of b.
 local function of_product(x, a, b)
     local rows, y = {}, {}
     for j = 0, b - 1 do

@@ -1,5 +1,5 @@
--- Transforms that no kernel does, of operations on arrays and of other transforms: real ones
--- of more points than a kernel has, and long ones whose factors are not all small.
+-- Transforms that no kernel does. They are made of operations on arrays and of other transforms:
+-- real ones of more points than a kernel has, and long ones whose factors are not all small.
 
 local array = require 'mare.ndarray.array'
 local axis = require 'mare.fft.axis'
@@ -67,8 +67,8 @@ local function complex_array(device, count, value)
     return functions.complex(slice(both, 2, 0, 1), slice(both, 2, 1, 2)):reshape(count):eval()
 end
 
--- Returns what the numbers of a step are multiplied by, before and after the convolution, and
--- in between, for a convolution of so many points.
+-- Returns the factors of Bluestein's convolution of so many points: those before and after it (the
+-- chirp), and those in between (the transform of what is convolved with).
 local function factors_of(step, device, rank, points)
     local chirp = complex_array(device, step.n, function(k) return tables.chirp(k, step.n) end)
     local kernel = complex_array(device, points, function(k)
@@ -104,7 +104,7 @@ end
 
 -- ---- real numbers ----
 
--- Returns the numbers past the middle, too, of the transform of n real numbers.
+-- Returns all n numbers of the transform of n real numbers, of which x has those to the middle.
 local function whole(step, x, device)
     local half, n, along = math.floor(step.n / 2), step.n, step.axis
     local shape = axis.shape_with(shapes.of(x.shape, #x.shape), along, n)

@@ -1,6 +1,6 @@
--- The ends of a transform's kernel: what point k is made of when it is loaded, and what is
--- made of it when it is stored. Both are trees of the dialect, so that functions of scripts
--- take part in them.
+-- The ends of a transform's kernel: how points are made of an array's elements when they are
+-- loaded, and elements of points when they are stored. Both are trees of the dialect, so that
+-- functions of scripts can be parts of them.
 --
 -- Kinds of loading: 'plain', of numbers real or complex; 'pairs', where numbers 2 k and
 -- 2 k + 1 are the parts of point k; 'hermitian', where numbers past the middle are
@@ -24,8 +24,8 @@ local function layout(list, name, index)
     end
 end
 
--- Returns the declarations of the arguments, which kernels.lua sets in this order. in and
--- out may be one array. w: the table
+-- Returns the declarations of the arguments, which kernels.lua sets in this order: the arrays,
+-- which may be one, the table w, sizes, and the layout of each array.
 function ends.arguments(d)
     local element = d.is_cpu and 'real' or 'mr_complex'
     local list = { ('const MR_GLOBAL %s *in'):format(d.load.type.stored),
@@ -40,7 +40,7 @@ function ends.arguments(d)
     return table.concat(list, ', ')
 end
 
--- Returns number `at` (a text) of a section of the table.
+-- Returns complex number `at`, a text, of a section of the table.
 function ends.root(d, name, at)
     local section = d.tables[name]
     local function part(re, im) return { re = input('root_re', 'real', re),
@@ -61,7 +61,7 @@ local function element_text(type, at, part)
     return type.kind < 2 and '(real)' .. text or text
 end
 
--- Returns element k of the array as it is, after the script's function.
+-- Returns element k of the array, or what the script's function makes of it.
 local function element(d, k)
     local from = d.load
     local index = from.index and from.index(k) or k
@@ -86,8 +86,8 @@ local function complex(value)
     return value
 end
 
--- Returns an imaginary part, or 0 at point 0: of transforms of real numbers the first and the
--- middle one are real.
+-- Returns an imaginary part, but 0 at point 0, where both numbers that make it are real: the
+-- first and the middle one of a transform of real numbers.
 local function none_at_first(value, k)
     return m.where(m.eq(input('point', 'int32', k), 0), 0, value)
 end
@@ -109,7 +109,8 @@ function load.hermitian(d, k)
     return { re = value.re, im = m.where(input('is_low', 'bool', is_low), value.im, -value.im) }
 end
 
--- With h the half of the length, (x[k] + conj x[h - k]) + i conj(w^k) (x[k] - conj x[h - k]).
+-- Makes of x, the transform of 2 h real numbers, with the root w of 1 the points (x[k] + conj x[h
+-- - k]) + i conj(w^k) (x[k] - conj x[h - k]).
 function load.split(d, k)
     local a, b = complex(element(d, k)), complex(element(d, ('(%d - (%s))'):format(d.n, k)))
     local w = ends.root(d, 'halves', k)
@@ -147,6 +148,7 @@ local function write(w, d, k, value)
 end
 
 -- Writes number k of the result, of a value after scaling.
+-- Stores what the script's function makes of number k.
 local function finish(w, d, k, value)
     local to = d.store
     if to.f then
@@ -158,7 +160,7 @@ local function finish(w, d, k, value)
     write(w, d, k, value)
 end
 
--- Returns a value times the root of one that belongs to point k of a part of a long transform.
+-- Returns a value of the first kernel of a long transform times the root of one for point k.
 local function with_root(w, d, k, value)
     w:line('int turn = (int)(%s) * (%s);', d.root_level, k)
     local fine = ends.root(d, 'fine', ('(turn & %d)'):format(2 ^ d.root_bits - 1))

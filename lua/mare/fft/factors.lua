@@ -27,7 +27,8 @@ function factors.is_prime(n)
     return n > 1
 end
 
--- Returns the least length from n on with the factors 2, 3 and 5 that a few powers of 2 divide.
+-- Returns a length of at least n that is fast: the least power of 2 times 1, 3, 5, 9, 15, 25, 27 or
+-- 45, and a multiple of 16 from there on.
 function factors.good(n)
     local least
     for _, odd in ipairs { 1, 3, 5, 9, 15, 25, 27, 45 } do

@@ -15,8 +15,7 @@ local function factor_of(n)
     return n
 end
 
--- Does butterflies of r points, s next to each other with one root, of `left` points that are
--- still to be transformed.
+-- Does a stage of radix r for transforms of `left` points, of which there are s: see cpu.lua.
 local function stage(n, left, s, r, cosines, sines, from_re, from_im, to_re, to_im)
     local m, step = left / r, n / r
     for p = 0, m - 1 do
@@ -36,8 +35,8 @@ local function stage(n, left, s, r, cosines, sines, from_re, from_im, to_re, to_
     end
 end
 
--- Returns the real and the imaginary parts, from 0, of the transform of n such; what is given
--- is overwritten.
+-- Returns the transform of n complex numbers as arrays of the real and the imaginary parts, from
+-- 0. The arrays that are given are overwritten.
 function host.transform(re, im, n)
     local cosines, sines, other_re, other_im = {}, {}, {}, {}
     for k = 0, n - 1 do cosines[k], sines[k] = butterflies.root(k, n) end
@@ -110,8 +109,8 @@ local function line_of(leaf, along)
         read = bound.reader(leaf.type.name) }
 end
 
--- Runs a step of a plan on a null device, whose memory is the host's. from, to: leaves, which
--- may be one
+-- Runs a step of a plan on a null device, whose memory is the host's. from, to: leaves, or twice
+-- the same leaf
 function host.run(step, from, to)
     local there, here = places_of(from, step.axis), places_of(to, step.axis)
     local line, result = line_of(from, step.axis), line_of(to, step.axis)

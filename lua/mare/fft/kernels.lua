@@ -4,7 +4,7 @@
 --     n            points of the transform; of 'split' and 'pairs' pairs of numbers
 --     points       points of the stages: n, or those of a convolution
 --     radices      of the stages; radices_back: of those of a convolution's second half
---     convolution  'bluestein', 'rader' or nil
+--     convolution  'bluestein' or 'rader': the algorithm; nil if stages do it all
 --     real_length  with 'split': 2 n
 --     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
 --                  script's function, index(k): its index where that is not k }; of load
@@ -37,7 +37,7 @@ local function end_key(list, part)
     list[#list + 1] = part.type.name
 end
 
--- Returns the text that tells a description from others but for the script's functions.
+-- Returns a text that differs if two descriptions differ in more than the script's functions.
 local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',

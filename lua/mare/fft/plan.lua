@@ -65,7 +65,7 @@ local function scale_of(what, norm, lengths, is_inverse)
     return scales[norm or 'backward'](n, is_inverse)
 end
 
--- Returns 'float' or 'double', in which a type is transformed.
+-- Returns whether a type is transformed in 'float' or in 'double'.
 local function precision(what, transform, type)
     if transform == 'rfft' and type.complex then
         errors.argument('%s: real numbers are wanted, not %s: fft takes those', what, type.name)
@@ -79,7 +79,7 @@ local function is_complex(value)
     return type(value) == 'table' and not dialect.is(value) and value.re ~= nil
 end
 
--- Returns the type of what a storing function returns.
+-- Returns the type of what the script's function `store` returns; own: that of its argument.
 local function stored_type(what, store, own, real)
     if not store then return own end
     local part = dialect.input('x', 'real', 'x')
@@ -102,8 +102,7 @@ local function add_step(steps, transform, along, n, shape)
     return to
 end
 
--- Returns the steps: of real numbers the last axis that is named comes first, back to real
--- numbers it comes last.
+-- Returns the steps. The last axis that is named comes first, but last where the result is real.
 local function steps_of(transform, shape, axes, lengths)
     local steps, count = {}, #axes
     local kind = (transform == 'rfft' or transform == 'irfft') and transform or 'complex'

@@ -1,7 +1,7 @@
--- What kernels read beside the points: roots of one, chirps, the transforms that convolutions
--- multiply by. All is computed in double and rounded once. A table is a list of sections;
--- one of `count` complex numbers lies on a CPU as its real parts and then its imaginary
--- ones, on a GPU as pairs.
+-- The constants that a kernel reads: roots of one, chirps, the transforms that convolutions
+-- multiply by. They are computed in double and rounded once. A table is a list of sections; in
+-- the memory of a CPU a section has first its real parts and then its imaginary ones, in that of
+-- a GPU pairs.
 
 local butterflies = require 'mare.fft.butterflies'
 local factors = require 'mare.fft.factors'
@@ -24,8 +24,8 @@ local function add(list, name, count, value)
     list.size = list.size + 2 * count
 end
 
--- Adds those of the stages of a transform of n points: number (j - 1) m + p of a stage
--- belongs to value j of butterfly p.
+-- Adds a section for each stage of a transform of n points: number (j - 1) m + p is the root that
+-- multiplies value j of the butterflies p.
 local function add_stages(list, prefix, n, radices)
     local left = n
     for stage, r in ipairs(radices) do
@@ -39,11 +39,11 @@ local function add_stages(list, prefix, n, radices)
     end
 end
 
--- Returns exp(-pi i k^2 / n): 2 j k is j^2 + k^2 - (j - k)^2, so that a transform is a
--- convolution with such numbers.
+-- Returns exp(-pi i k^2 / n). Since 2 j k is j^2 + k^2 - (j - k)^2, a transform is a convolution
+-- with such numbers.
 local function chirp(k, n) return root(k * k % (2 * n), 2 * n) end
 
--- Returns number k, of m, of what Bluestein's convolution convolves n points with.
+-- Returns number k of the m numbers that Bluestein's algorithm convolves n points with.
 local function conjugate_chirp(k, n, m)
     local distance = math.min(k, m - k)
     if distance >= n then return 0, 0 end
@@ -53,7 +53,7 @@ end
 
 tables.chirp, tables.conjugate_chirp = chirp, conjugate_chirp
 
--- The transform of what a convolution of `m` points multiplies by, over m.
+-- Returns a function that gives the transform of the m numbers value(k), over m.
 local function convolver(m, value)
     local x_re, x_im = {}, {}
     for k = 0, m - 1 do x_re[k], x_im[k] = value(k) end

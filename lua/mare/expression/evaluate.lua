@@ -53,7 +53,7 @@ local function visit(x, computed_in)
     return sig
 end
 
--- Forgets what the last evaluation has read, so that its memory can go.
+-- Forgets the leaves that the last evaluation has read, so that their memory can be freed.
 local function forget()
     for k = 1, leaf_count do leaves[k] = false end
 end
@@ -91,8 +91,8 @@ end
 
 local most_narrow = 2 ^ 31 - 64         -- elements whose numbers are 32-bit integers
 
--- Returns the bits of the leaves that are a single element if all others lie one
--- after another in the shape; else nil.
+-- Returns a mask with the bits of the leaves that are a single element, if all others have this
+-- shape and lie one element after another; else nil.
 local function flat_mask(shape)
     local mask, bit = 0, 1
     for k = 1, leaf_count do

@@ -204,7 +204,7 @@ local function each_row(sizes, layouts, f)
     end
 end
 
--- Computes what evaluate.lua has visited, see `run` there.
+-- Computes the expression that evaluate.lua has visited: see `run` there.
 function host.run(sig, roots, shape, layouts_of, target, outputs, leaves, numbers)
     sig.on_host = sig.on_host or compile(roots)
     local sizes, found = layouts_of(shape, target)
@@ -305,7 +305,7 @@ local function reduce_by(values, reduction, from, axes, scheme, out, place)
     end
 end
 
--- Computes what evaluate.lua has visited, see `reduced` there, in the order of
+-- Reduces the expression that evaluate.lua has visited (see `reduced` there) in the order of
 -- reduce_text.lua.
 function host.reduce(sig, roots, desc, axes, layout, outputs, leaves, numbers)
     sig.on_host = sig.on_host or compile(roots)

@@ -57,7 +57,8 @@ local function elementwise(roots, device, desc)
     return compile(source, plan, 'elementwise', device, desc)
 end
 
-launches.by_device = { __mode = 'k' }       -- a list by device keeps no device that nobody else has
+-- The metatable of lists by device: they do not keep a device alive.
+launches.by_device = { __mode = 'k' }
 
 -- Returns the kernel of flat arrays. mask: bits of the leaves that are a single
 -- element

@@ -77,8 +77,8 @@ local function on_reals(rule)
     end
 end
 
--- C ends the program over a remainder of division by 0, and over that of the
--- least number by -1.
+-- In C a remainder of division by 0, or of the least number by -1, is undefined and ends the
+-- program on processors.
 local function whole_remainder(a, b, type)
     local is_zero = m.eq(b, 0)
     if not type.signed then return m.remainder(a, m.where(is_zero, 1, b)) end
@@ -137,7 +137,7 @@ for _, name in ipairs { 'logical_and', 'logical_or', 'logical_not' } do
     define(name, 'truth values', truths, m[name])
 end
 
--- The condition stays what it is, so that only the others are converted.
+-- The condition is not converted, only the other two operands.
 define('where', 'truth values and two of any type', function(a, b, c)
     local type = common(b, c)
     if a == types.bool and type then return type, type end
@@ -217,12 +217,12 @@ define('complex', 'reals', function(a, b)
         type == types.half and types.float or type
 end, complex)
 
--- The word of an element's block, of the element's number and two words of the key.
+-- Gives an element's word of random bits, from its number and the two words of the key.
 define('random_word', 'whole numbers', function() return types.uint32, types.int64 end, m.philox)
 
 -- ---- conversions and constants ----
 
--- The operand is converted to the type, and that is all.
+-- Operations that only convert their operand to a type.
 operations.to, operations.fill = {}, {}
 for _, name in ipairs(types.names) do
     local type = types[name]

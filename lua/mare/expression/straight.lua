@@ -65,8 +65,8 @@ local function write_checks(lines, found)
     end
 end
 
--- Writes the key of the kernel: which leaf is which of those before it, and which
--- are a single element. i1, i2, ... are the numbers of the arguments.
+-- Writes the lines that find the key of the kernel, which tells which leaves are the same and
+-- which are a single element. i1, i2, ... are the numbers of the arguments.
 local function write_key(lines, count)
     add(lines, 'local last, key = 0, 0')
     for k = 1, count do

@@ -1,6 +1,6 @@
--- Layouts: where the elements of arrays are while an expression is computed. Axes
--- of one element are left out, and neighbouring axes along which all arrays go on
--- evenly become one.
+-- Layouts: where the elements of arrays stand in memory. For a kernel axes of one element are
+-- left out, and neighbouring axes are merged if in all arrays one step along the outer is as far
+-- as all steps along the inner.
 
 local strides = {}
 
@@ -40,7 +40,7 @@ function strides.repeated(leaf, shape)
     return list
 end
 
--- Whether all lists go from axis k to the axis after it in even steps.
+-- Whether in all lists a step along axis k is as far as `size` steps along the axis `inner`.
 local function is_even(lists, k, inner, size)
     for _, list in ipairs(lists) do
         if list[k] ~= list[inner] * size then return false end

@@ -1,6 +1,6 @@
--- Writes the kernel of an expression: a function of one element's operands, and a
--- kernel that calls it for all elements. What is a size, a stride, an offset or a
--- number of Lua is an argument, so that the text depends on the structure alone.
+-- Writes the kernel of an expression: a function of one element's operands, and a kernel that
+-- calls it for all elements. Sizes, strides, offsets and numbers of Lua are arguments, so that
+-- the text depends on the structure alone.
 --
 -- Where all arrays lie one element after the other in one shape, the kernel is
 -- 'flat': on a GPU a work-item takes neighbours that are 16 bytes of the widest
@@ -211,7 +211,7 @@ local function packed(type, width)
     return ('%s_x%d'):format(type.stored:gsub('_t$', ''), width)
 end
 
--- Declares the types of several neighbours.
+-- Declares the structs in which several neighbours are loaded and stored.
 local function write_packed(w, plan, width)
     local declared = {}
     local function declare(type)

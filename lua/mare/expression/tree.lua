@@ -42,7 +42,7 @@ local function input(list, name, type)
     return add(name)
 end
 
--- Returns how a value of a type is declared outside of memory.
+-- Returns the type that a kernel's variable has for a value of a type.
 function tree.written(type)
     return require('mare.dialect.types').all[types.part(type).computed].written
 end

@@ -1,8 +1,8 @@
--- The types of elements, and what two of them make together. One rule: the kind
--- decides first (truth values, whole numbers, reals, complex numbers), then the
--- width. The whole numbers of an int and a uint need a type that holds both. A
--- number of Lua takes the type of the array, but that a fraction makes floats of
--- whole numbers, and any number makes int32 of truth values.
+-- The types of elements, and the common type of two. One rule decides it: the higher kind (truth
+-- values, whole numbers, reals, complex numbers), and of one kind the wider type. An int and a
+-- uint need a type that holds both. A number of Lua takes the type of the array that it is
+-- combined with, but a fraction makes floats of whole numbers, and any number makes int32 of
+-- truth values.
 --
 -- Each entry has
 --     name: Mare's name of it, which is also that of buffers
@@ -77,7 +77,7 @@ for _, a in ipairs(types.names) do
     for _, b in ipairs(types.names) do types[a].with[types[b]] = promoted(types[a], types[b]) end
 end
 
--- Returns the type of both, or nil if there is none: then who asks says so.
+-- Returns the common type of two, or nil if there is none.
 function types.common(a, b)
     if a == b then return a end
     return a.with[b]

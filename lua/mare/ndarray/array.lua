@@ -1,6 +1,5 @@
--- Arrays: the methods of their handles are in the table `methods`, which the files
--- of this room fill. This one has what all of them begin with: the node behind a
--- handle, and operations on nodes, numbers and handles.
+-- Arrays. The files of this room add the methods of handles to the table `methods`. This one has
+-- what they all use: the node behind a handle, and operations on handles and numbers.
 
 local bound = require 'bindings.array'
 local device = require 'bindings.device'
@@ -27,8 +26,7 @@ function array.of_version(version, shape)
     return array.of(nodes.leaf(version, version.type, shape, 0, false))
 end
 
--- Returns a leaf like this one that shows the newest version, and makes it the
--- handle's.
+-- Gives a handle a leaf that is like its own but shows the newest version. Returns it.
 local function renewed(handle, leaf)
     local fresh = nodes.leaf(memory.newest(leaf.version), leaf.type, leaf.shape, leaf.offset,
         leaf.strides)
@@ -64,7 +62,7 @@ function array.hold(handle, what)
     return hold(handle)
 end
 
--- Does the same and computes it.
+-- Returns the same node, computed.
 function array.leaf(handle, what)
     return evaluate.node(array.hold(handle, what))
 end
@@ -106,7 +104,7 @@ local function describe(x)
     return ('%s %s'):format(x.type.name, tostring(x.shape))
 end
 
--- "a:float() + b" is too much to tell; "'+' of int32 { 3, 4 } and float { 5 }" is not.
+-- Returns an operation as messages name it, such as "'+' of int32 { 3, 4 } and float { 5 }".
 local function described(op, x, y, z)
     local list = { describe(x) }
     if y then list[2] = describe(y) end
@@ -129,7 +127,7 @@ local function two_devices(op, a, b)
         a.device.name, b.device.name)
 end
 
--- Returns a node, which is held, or a number.
+-- Returns the node of an operand, held, or a number.
 local function operand(x, op)
     if bound.is(x) then return hold(x) end
     if type(x) == 'number' then return x end

@@ -1,5 +1,5 @@
--- Writing into arrays. What was computed from an array before, or is still to be
--- computed, has its old values: see memory.lua.
+-- Writing into arrays. Arrays that were made from an array before it is written, computed or
+-- pending, keep its old values: see memory.lua.
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
@@ -34,7 +34,7 @@ end
 
 assign.settle = settle
 
--- Computes what is pending on a version, which others will write, and which stays
+-- Prepares a version for others who write it: computes what is pending on it, and lets it stay
 -- where it is from now on.
 function assign.keep_in_place(version)
     settle(version)
@@ -68,7 +68,7 @@ function assign.source_of(leaf, value, what)
     return fresh
 end
 
--- Whether a leaf shows all of its version, which may lie elsewhere.
+-- Whether a leaf shows all of its version, whose values may move to other memory.
 local function is_whole(leaf)
     return not leaf.strides and leaf.offset == 0 and leaf.shape.count == leaf.version.count
         and leaf.version.bytes > 0
@@ -92,6 +92,7 @@ local function into_new(leaf, source)
     memory.move(leaf.version, version)
 end
 
+-- Writes a node into the memory that a leaf shows. Returns the node, or the copy that replaced it.
 local function into_old(leaf, source)
     if leaf.version.readers > 0 or source.version == leaf.version then
         if source.op then
@@ -108,10 +109,10 @@ local function into_old(leaf, source)
     return source
 end
 
--- Writes the values of an expression, repeated to this array's shape, or a number
--- into this array and all that show its memory; into some elements only with
--- { where = mask }. What was made from the array before keeps the old values, be it
--- computed or not. Returns the array:
+-- Writes the values of an expression, repeated to this array's shape, or a number into this array
+-- and all that show its memory; into some elements only with { where = mask }. Arrays that were
+-- made from this one before keep the old values, whether they are computed or not. Returns the
+-- array:
 --     a { 0, {} }:assign(7)      a:assign(2 * a + b)      a:assign(0, { where = a:lt(0) })
 function Array:assign(value, options)
     options = errors.fields('assign', options or {}, { where = 'any' })

@@ -1,6 +1,5 @@
--- Arrays that are made of nothing, of Lua's tables and of memory. Options of all:
--- type ('float' if nothing else is said) and device (that of MARE_DEVICE, else
--- 'auto').
+-- Makes arrays of nothing, of Lua's tables and of memory. All functions have the options type
+-- ('float' if not given) and device (that of MARE_DEVICE, else 'auto').
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
@@ -157,8 +156,8 @@ end
 -- Returns an array of a nested table of numbers or truth values, of C data, host
 -- memory or a host array, or of a buffer:
 --     mare.array { { 1, 2 }, { 3, 4 } }         mare.array(buffer):reshape(3, 4)
--- A table's numbers become floats if nothing else is said, all other data keep
--- their type. Memory of a buffer is shared, all else is copied.
+-- Numbers of a table become floats, unless a type is given; all other data keep their type. The
+-- memory of a buffer is shared, all else is copied.
 function creation.new(data, options)
     local kind = type(data)
     if array.is(data) then return options and data:to(options.type) or data:copy() end

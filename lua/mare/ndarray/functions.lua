@@ -1,4 +1,4 @@
--- The functions of elements, as mare.sin(a) and a:sin(), and the operators.
+-- Functions of elements, which scripts call as mare.sin(a) or a:sin(), and the operators.
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
@@ -8,7 +8,7 @@ local operations = require 'mare.expression.operations'
 local functions = {}
 local Array = array.methods
 
--- One array, or a number, whose function Lua computes itself.
+-- Functions of one array, or of a number, which Lua computes itself.
 for _, name in ipairs { 'sqrt', 'cbrt', 'sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'sinh', 'cosh',
     'tanh', 'asinh', 'acosh', 'atanh', 'exp', 'exp2', 'expm1', 'log', 'log2', 'log10', 'log1p',
     'erf', 'erfc', 'lgamma', 'tgamma', 'floor', 'ceil', 'trunc', 'rint', 'abs' } do

@@ -1,4 +1,4 @@
--- Elements by their numbers, and by masks: arrays as indices.
+-- Takes, puts and adds elements by their numbers and by masks: arrays as indices.
 
 local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
@@ -38,7 +38,7 @@ local function given_as_array(given, on, what)
     return given:to(type.bits < 32 and 'int32' or 'int64')
 end
 
--- What becomes of an index outside of the axis.
+-- By mode: what becomes of an index that is outside the axis.
 local modes = {
     wrap = function(given, size) return given % size end,
     clip = function(given, size) return given:clip(0, size - 1) end,
@@ -53,7 +53,7 @@ local modes = {
     end,
 }
 
--- Returns indices that are inside.
+-- Returns indices that are inside the axis, or raises an error, as the mode says.
 local function inside(given, size, mode, what)
     local f = modes[mode or 'raise']
         or errors.argument("%s: mode '%s' (allowed: clip, raise, wrap)", what, tostring(mode))
@@ -64,7 +64,7 @@ end
 
 -- ---- taking ----
 
--- Returns the shape of an array whose axis gives way to other axes.
+-- Returns a shape with other axes instead of one.
 local function replaced(shape, axis, by)
     local sizes = {}
     for k = 1, axis do sizes[k] = shape[k] end
@@ -79,7 +79,7 @@ local function product(shape, first, last)
     return all
 end
 
--- Takes along an axis by indices that are inside. Gives the nodes up.
+-- Takes along an axis by indices that are inside. Both nodes are given up.
 local function taken(node, at, axis)
     local shape = node.shape
     local made = replaced(shape, axis, at.shape)
@@ -92,8 +92,8 @@ end
 
 -- Returns the elements of these numbers, in the shape of the indices: an array, a table
 -- or a number; they begin at 0 and count back from -1. Of all elements in their order, or
--- along an axis. mode: what an index outside does: 'raise', which waits for the indices
--- (as said nothing else), 'wrap' or 'clip':
+-- along an axis. mode: what is done about an index that is outside: 'raise', which waits for the
+-- indices (if not given), 'wrap' or 'clip':
 --     a:take { 3, 0, -1 }      a:take(b:argsort(), { axis = 0, mode = 'clip' })
 function Array:take(given, options)
     options = errors.fields('take', options or {}, { axis = 'number', mode = 'string' })

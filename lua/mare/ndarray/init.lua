@@ -3,9 +3,9 @@
 --     local a, b = mare.arange(12):reshape(3, 4):float(), mare.ones { 4 }
 --     print((a + 2 * b):totable()[1][1], a { {0, 2}, 1 }, mare.where(a:gt(5), a, -a))
 --
--- An expression is computed when it is read, or written somewhere, by one kernel: it
--- is pending until then. Shapes are repeated to each other as NumPy does it, indices
--- begin at 0, ends are not included and may be counted back from -1.
+-- An expression is pending until it is read or written somewhere; then one kernel computes it.
+-- Shapes are repeated to each other as NumPy does it. Indices begin at 0, ends are not included,
+-- and both may be counted back from -1.
 --
 -- Types: bool, int8 to int64, uint8 to uint64, half, float, double, complex_float,
 -- complex_double. Of two types the kind decides (truth values, whole numbers, reals,

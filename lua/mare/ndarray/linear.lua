@@ -1,5 +1,5 @@
--- Systems of equations, least squares, eigenvalues, singular values: by the LAPACK of
--- OpenBLAS, on the host; the results are on the array's device.
+-- Systems of equations, least squares, eigenvalues and singular values. The LAPACK of OpenBLAS
+-- computes them on the host; the results are on the array's device.
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
@@ -53,8 +53,8 @@ local function line(on, type, data, count)
     return creation.uploaded(on, type, data, shapes.line(count))
 end
 
--- Returns the right-hand sides for a matrix of `rows` rows as a matrix, and whether they
--- are one.
+-- Returns the right-hand sides for a matrix of `rows` rows as a matrix, and whether there is only
+-- one.
 local function right_sides(b, rows, type, on, what)
     if not array.is(b) then b = creation.new(b, { type = type.name, device = on }) end
     local shape, elsewhere = array.node(b).shape, array.node(b).device
@@ -124,8 +124,8 @@ end
 
 -- Returns the x for which the sum of squares of a x - b is least, of all these the shortest;
 -- the rank of a; and its singular values, the largest first. Singular values below cutoff
--- times the largest count as 0 (as said nothing else, the precision of the type times the
--- larger size).
+-- times the largest count as 0 (cutoff, if not given: the precision of the type times the larger
+-- size).
 function Array:lstsq(b, options)
     options = errors.fields('lstsq', options or {}, { cutoff = 'number' })
     local m, n, type, on = matrix(self, 'lstsq')

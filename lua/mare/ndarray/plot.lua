@@ -40,7 +40,7 @@ local function places(spec, count)
     return list
 end
 
--- Returns a spec without what is said to this file alone.
+-- Returns a spec without the entries that only this file reads.
 local function rest_of(spec, ...)
     local rest = tables.merged(spec)
     for _, name in ipairs { 'kind', ... } do rest[name] = nil end
@@ -90,7 +90,7 @@ end
 -- Draws the array and returns the picture. kind: 'line', over the numbers of the elements or
 -- over spec.x, an array, a curve for each row; 'colours', of two axes, the first row at the
 -- bottom; 'scatter', points over spec.x; 'histogram', of spec.bins bins (50) in spec.range.
--- As said nothing else, one axis is a line and two are colours. The rest of spec: as for
+-- If kind is not given, one axis is a line and two are colours. The rest of spec: as for
 -- mare.plot. a:plot { kind = 'histogram', bins = 20 }
 function Array:plot(spec)
     local shape, kind = array.node(self).shape, spec and spec.kind

@@ -1,11 +1,11 @@
--- Arrays as text, as NumPy prints them: rows in brackets, of large arrays the corners.
+-- Prints arrays as NumPy does: rows in brackets, and only the corners of large arrays.
 
 local array = require 'mare.ndarray.array'
 
 local printing = {}
 
-local most, edge = 1000, 3      -- elements that are all shown; elements at an edge
-local widest = 78
+local most, edge = 1000, 3      -- elements of an array that is shown whole; elements at an edge
+local widest = 78               -- characters of a line
 
 -- ---- numbers ----
 
@@ -16,8 +16,8 @@ local function significant(value)
     end
 end
 
--- Returns the digits behind the point that these numbers need, at most 8, or nil if
--- they are better told with exponents.
+-- Returns how many digits these numbers need behind the point, at most 8, or nil if they are
+-- printed with exponents.
 local function decimals(values)
     local least, greatest, digits = math.huge, 0, 0
     for _, value in ipairs(values) do
@@ -71,8 +71,8 @@ end
 
 -- ---- what is shown ----
 
--- Adds the elements that are shown to `values`, and returns the same in nested
--- tables, of their numbers; '...' stands for what is left out.
+-- Adds the elements that are shown to `values`. Returns nested tables of where they stand there, in
+-- which '...' stands for what is left out.
 local function gather(handle, shape, axis, is_cut, values)
     if axis > shape.rank then
         values[#values + 1] = handle:item()
@@ -136,7 +136,7 @@ local function padded(texts)
     return list
 end
 
--- The elements, the corners of more than 1000; then type, shape and device.
+-- Returns the elements, or the corners if there are more than 1000; then type, shape and device.
 function printing.text(handle)
     local leaf = array.leaf(handle, 'tostring')
     local shape, type, values = leaf.shape, leaf.type, {}

@@ -28,7 +28,8 @@ local function type_of(what, a, b)
         b.type.name)
 end
 
--- Returns a factor of at least two axes: one axis becomes a row, or a column of the second.
+-- Returns a factor with at least two axes. An array of one axis becomes a row, or a column if it
+-- is the second factor.
 local function matrix(handle, is_second)
     local shape = array.node(handle).shape
     if shape.rank == 1 then return handle:reshape(is_second and { -1, 1 } or { 1, -1 }) end
@@ -40,8 +41,8 @@ local function batches_of(shape)
     return shapes.of({ unpack(shape, 1, shape.rank - 2) }, shape.rank - 2)
 end
 
--- Returns the layout of a leaf for multiply.of, of all its products, or nil if its
--- batches are not evenly apart: { version, offset, batch, row, column }
+-- Returns the layout of a leaf for multiply.of, { version, offset, batch, row, column }, or nil
+-- if the matrices of its batches are not evenly spaced in memory.
 local function layout_of(leaf, batches)
     local rank = leaf.shape.rank
     local wide = { unpack(batches) }
@@ -69,7 +70,8 @@ end
 
 -- ---- products ----
 
--- Returns the product of the matrices in the last two axes; whole ones are complex.
+-- Returns the product of the matrices in the last two axes, or nil if it is of complex numbers and
+-- OpenBLAS does not compute it.
 local function product(what, a, b, library)
     local p, q = array.node(a), array.node(b)
     local here, there = p.device, q.device
@@ -93,7 +95,7 @@ local function product(what, a, b, library)
     return array.drop(other, array.of_version(version, shapes.of(sizes, #sizes)))
 end
 
--- A complex product as four real ones.
+-- Returns a complex product, from four real ones.
 local function complex_product(what, a, b, library)
     local function real(x) return array.node(x).type.complex and x:real() or x end
     local function imag(x) return array.node(x).type.complex and x:imag() or x * 0 end

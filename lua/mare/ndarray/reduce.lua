@@ -1,7 +1,7 @@
--- Reductions: sums, products, extremes and what is made of them, along all axes or
--- some. They compute what they reduce, store no more than one value for each block,
--- and stay on the device. The order is that of reduce_text.lua, so the bits are the
--- same on all devices and for all shapes of groups.
+-- Reductions: sums, products, extremes and what is made of them, along all axes or some. The
+-- kernel of a reduction also computes the expression that is reduced; it stores one value for
+-- each block, and the values stay on the device. The order is that of reduce_text.lua, so the
+-- bits are the same on all devices and for all shapes of groups.
 
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
@@ -20,8 +20,7 @@ local Array = array.methods
 
 local allowed = { axis = 'any', keep = 'boolean', type = 'string' }
 
--- Returns the set of reduced axes, counted from 1, and the shapes that stay and that
--- are reduced, as lists of axes.
+-- Returns the axes that stay and those that are reduced, as lists, counted from 1.
 local function split(shape, given, what)
     local axes, kept, reduced = {}, {}, {}
     if type(given) == 'number' then given = { given } end
@@ -48,15 +47,16 @@ end
 
 -- ---- passes ----
 
--- What tells kernels of reductions apart.
+-- Returns a text that differs if two lists of reductions differ.
 local function key_of(reductions)
     local list = {}
     for k, one in ipairs(reductions) do list[k] = one.name .. ' ' .. one.type.name end
     return table.concat(list, ' ')
 end
 
--- Reduces a node once, to `blocks` values of each result by each. Returns a held leaf
--- for each reduction, of the shape { results, blocks } or, of columns, { blocks, results }.
+-- Reduces a node once: each reduction gives one value for each block of each result. Returns held
+-- leaves, one for each reduction, of the shape { results, blocks } or, of columns, { blocks,
+-- results }; the number of blocks; and whether they are rows.
 local function pass(node, reductions, kept, reduced)
     local shape = node.shape
     local results, count = shape_of(shape, kept).count, shape_of(shape, reduced).count
@@ -94,7 +94,7 @@ local function reduced_leaves(node, reductions, kept, reduced)
     return leaves
 end
 
--- What a reduction of no elements gives.
+-- The results of reductions of no elements.
 local of_none = { sum = 0, product = 1, any = 0, all = 1 }
 
 -- Returns the handles of reduced arrays, one for each reduction. node: held, and given up here;

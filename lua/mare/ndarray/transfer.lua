@@ -1,4 +1,4 @@
--- Arrays and the host: reading elements, other types, other devices.
+-- Reads elements of arrays, and converts arrays to other types and devices.
 
 local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
@@ -85,9 +85,9 @@ function Array:data()
     return frozen
 end
 
--- Returns the buffer with the elements in their order, for kernels of one's own. It
--- is the array's memory where they lie there so, else a copy: the array has it from
--- now on, whatever is assigned.
+-- Returns the buffer with the elements in their order, for kernels of one's own. It is the
+-- array's memory if they lie there in that order, else a copy. From now on the array keeps this
+-- memory, whatever is assigned.
 function Array:buffer()
     local leaf = dense(self, 'buffer')
     assign.keep_in_place(leaf.version)

@@ -42,8 +42,9 @@ local function clipped(value, low, high)
     return math.max(low, math.min(high, value))
 end
 
--- Returns first element, number of elements and step of { first, end, step }, as
--- Python counts them: half open, negative places from the end, cut to the array.
+-- Returns the first element, the number of elements and the step of { first, end, step }, as Python
+-- counts them: the end is not included, negative numbers count from the end, and what is outside is
+-- left out.
 local function range(size, slice, axis)
     check_slice(slice, axis)
     local step = slice[3] or 1
@@ -84,7 +85,7 @@ local function sliced(leaf, places)
     return view_of(leaf, shapes.of(sizes, #sizes), offset, list)
 end
 
--- a { {0, 2}, 1 }: elements 0 and 1 along the first axis, of column 1.
+-- Returns a view, such as a { {0, 2}, 1 }: elements 0 and 1 along the first axis, in column 1.
 function views.slice(self, places)
     if type(places) ~= 'table' then
         errors.argument('a{ ... }: a table of indices is wanted, not %s', type(places))
@@ -95,7 +96,7 @@ end
 
 -- ---- other shapes ----
 
--- Fills in a size of -1, which is what the others leave.
+-- Returns sizes in which a size of -1 is replaced by the elements that the others leave.
 local function filled_in(given, count)
     local list, open, known = {}, nil, 1
     for k, size in ipairs(given) do

@@ -12,8 +12,7 @@ local types = require 'mare.expression.types'
 
 local kernels = {}
 
--- Whether kernels go the ways of a GPU's groups. nil: where the device is none of a
--- processor; tests say true.
+-- Whether kernels work in groups, as on a GPU. nil: unless the device is a processor; tests set it
 kernels.in_groups = nil
 
 kernels.group = 256     -- work-items that work together
@@ -31,8 +30,8 @@ end
 -- The unsigned type of the size of an element.
 local words = { [1] = 'uchar', [2] = 'ushort', [4] = 'uint', [8] = 'ulong', [16] = 'two_words' }
 
--- Returns the defines of elements.h for elements of a type that are computed in
--- another one, and more. device: refused if it has no doubles and they are wanted
+-- Returns the defines of elements.h for elements of a type that are computed in another one, and
+-- more of them. Raises an error if the device has no doubles and they are wanted.
 function kernels.defines(device, type, computed, more)
     if not device.info.has_double and (type.computed == 'double' or computed.computed == 'double')
     then
@@ -84,7 +83,7 @@ end
 local group, least, most = kernels.group, 4096, 2 ^ 20
 
 -- Returns the work-items and the group of a kernel that goes over `count` elements by
--- EACH_ELEMENT. share: elements that are worth a work-item of a CPU
+-- EACH_ELEMENT. share: least elements of a work-item of a CPU (4096)
 function kernels.shape(device, count, share)
     if kernels.by_groups(device) then
         return math.min(math.ceil(count / group), most) * group, group
@@ -93,7 +92,8 @@ function kernels.shape(device, count, share)
         8 * device.info.compute_units)), 1
 end
 
--- Returns those of a kernel that takes `count` blocks, a group or a work-item each.
+-- Returns the same for a kernel in which a group, or a work-item of a CPU, takes each of `count`
+-- blocks.
 function kernels.blocks(device, count)
     if kernels.by_groups(device) then return math.min(count, most) * group, group end
     return math.min(count, 8 * device.info.compute_units), 1

@@ -95,16 +95,16 @@ local function scatter_kernel(device, type, computed, entry)
     end)
 end
 
--- Puts the values in their order, the last one last. is_one: whether there is one
--- value for all
+-- Puts the values in their order, so that of equal numbers the last one's stays. is_one: whether
+-- there is one value for all
 local function put_on_host(out, at, values, is_one)
     local from, to, place = host.address(values.version), host.address(out),
         host.address(at.version)
     for k = 0, at.shape.count - 1 do to[place[k]] = from[is_one and 0 or k] end
 end
 
--- Returns versions of the sorted places and of where they stood. at: of numbers from
--- 0 to below `size`
+-- Returns versions of the sorted numbers and of where each stood before. at: a leaf of numbers
+-- from 0 to below `size`
 local function in_order(at, size)
     local bits = 1
     while 2 ^ bits < size do bits = bits + 1 end
@@ -112,8 +112,8 @@ local function in_order(at, size)
         at.shape.count)
 end
 
--- Puts values into a version by the numbers of its elements, from 0: a leaf of
--- int32. values: a leaf with one value, or as many as numbers
+-- Puts values into elements of a version. at: a leaf of int32, the numbers of the elements from 0;
+-- values: a leaf with one value, or as many as numbers
 function places.put(out, at, values)
     local device, type, count = out.device, out.type, at.shape.count
     local is_one = values.shape.count == 1
@@ -132,9 +132,9 @@ function places.put(out, at, values)
     memory.drop(from)
 end
 
-local run = 64
+local run = 64      -- values that are added one after the other
 
--- Returns a version that tells where the first of equal keys is.
+-- Returns a version that has for each of the sorted keys where the first equal one stands.
 local function starts_of(keys)
     local device, count, int32 = keys.device, keys.count, types.int32
     local heads = memory.new(device, int32, count)
@@ -145,7 +145,7 @@ local function starts_of(keys)
     return starts
 end
 
--- The sums of `run` values of one key each, then those of `run` sums.
+-- Adds runs of the values of each key, then runs of those sums, and the last sum to the element.
 local function add_on_host(out, at, values, is_one, computed)
     local read, write, element = host.reader(values.version), host.writer(out), host.reader(out)
     local place, round = host.address(at.version), bound.on_host['to_' .. computed.name]
@@ -176,8 +176,8 @@ local function add_on_host(out, at, values, is_one, computed)
 end
 
 -- Adds values to the elements of a version, see places.put. The values of one element
--- are added among themselves first, in runs of 64 in their order, then the sums of the
--- runs so, and then to the element.
+-- are added among themselves first, in runs of 64 in their order, then the sums of the runs in the
+-- same way, and the last sum to the element.
 function places.add(out, at, values)
     local device, type, count = out.device, out.type, at.shape.count
     local is_one = values.shape.count == 1

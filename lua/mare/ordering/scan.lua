@@ -9,10 +9,9 @@ local tables = require 'bindings.tables'
 
 local scan = {}
 
-local run, block = 16, 4096
-local section = run * run
+local run, section, block = 16, 256, 4096        -- elements, as in scan.krn
 
--- What each combines a and b by, and what changes nothing.
+-- The text that combines a and b.
 local combinations = {
     sum = { 'a + b' },
     product = { 'a * b' },
@@ -20,6 +19,7 @@ local combinations = {
     greatest = { '(a > b || a != a ? a : b)' },
 }
 
+-- Functions of a type: the text of the value that changes nothing when it is combined with another.
 local none = {
     sum = function(type) return type.kind == 2 and '((VALUE)-0.0f)' or '0' end,
     product = function() return '1' end,
@@ -44,7 +44,7 @@ end
 
 local scan_into
 
--- Returns the running totals of blocks, or a stand-in if a row has one.
+-- Returns a version with the running totals of blocks; if a row is one block, one that is not read.
 local function totals_of(from, type, computed, name, rows, count, blocks)
     local device = from.device
     if blocks == 1 then return memory.new(device, computed, 1) end
@@ -80,7 +80,7 @@ local plain = {
     greatest = function(a, b) return (a > b or a ~= a) and a or b end,
 }
 
--- Returns f(a, b) where nil is what changes nothing.
+-- Returns the function that combines a and b, either of which may be nil: that changes nothing.
 local function joined(name, computed)
     local f, round = plain[name], bound.on_host['to_' .. computed.name]
     return function(a, b)
@@ -89,7 +89,8 @@ local function joined(name, computed)
     end
 end
 
--- Scans elements low to before high, behind `before`; returns what they come to.
+-- Scans the elements from low to before high, to which `before` is added first. Returns their
+-- total.
 local function host_block(out, read, low, high, before, join, round)
     local sections
     for s = low, high - 1, section do
@@ -107,7 +108,7 @@ local function host_block(out, read, low, high, before, join, round)
     return sections
 end
 
--- The totals of blocks are scanned as the elements are.
+-- Scans a row: the blocks, then their totals in the same way, then the blocks behind those.
 local function on_host(out, read, first, count, join, round)
     local totals = {}
     for b = 0, math.ceil(count / block) - 1 do
@@ -142,7 +143,7 @@ function scan.of(leaf, computed, name, rows, count)
     return out
 end
 
--- Does the same with a version of int32 as one row.
+-- Returns the same of a version of int32 as one row.
 function scan.places(version, name)
     local out, int32 = memory.new(version.device, version.type, version.count), version.type
     scan_into(out, version, int32, int32, name, 1, version.count)

@@ -1,5 +1,5 @@
--- Sorts the rows of an array by kernels/ordering/sort.krn: passes over the digits of
--- keys, and where there are several rows, over those of the rows' numbers.
+-- Sorts the rows of an array by kernels/ordering/sort.krn: by passes for the digits of keys and,
+-- where there are several rows, for those of the rows' numbers.
 
 local host = require 'mare.ordering.host'
 local kernels = require 'mare.ordering.kernels'
@@ -9,17 +9,16 @@ local types = require 'mare.expression.types'
 
 local sort = {}
 
-local most = 2 ^ 31 - 1
+sort.most = 2 ^ 31 - 1      -- elements
 
-sort.most = most        -- elements
-
+-- Returns ORDER of sort.krn.
 local function order_of(type)
     if type.kind == 2 then return 2 end
     return type.kind == 1 and type.signed and 1 or 0
 end
 
--- Returns how elements are cut into blocks: bits of a digit, elements of a block,
--- blocks, work-items, and those of a group.
+-- Returns how elements are cut into blocks: { bits of a digit, size of a block, blocks, items: all
+-- work-items, group: those of one }.
 local function division(device, type, count)
     if kernels.by_groups(device) then
         local size = type.size == 8 and 2048 or 4096
@@ -45,7 +44,8 @@ local function programs(device, type, how, bits)
         kernels.of(device, 'ordering/sort.krn', 'move', key, defines)
 end
 
--- Returns the passes: { shift, row } each.
+-- Returns the passes: { shift: bits below the digit; row: elements of a row, in a pass that goes
+-- by the rows' numbers, else 0 }.
 local function passes_of(bits, key_bits, rows, row)
     local list = {}
     for shift = 0, key_bits - 1, bits do list[#list + 1] = { shift = shift, row = 0 } end

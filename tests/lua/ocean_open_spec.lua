@@ -322,7 +322,7 @@ describe('open sides have the same bits', function()
         split:release()
     end)
 
-    for _, scheme in ipairs { 'cdklm', 'linear', 'nonlinear' } do
+    for _, scheme in ipairs(sample({ 'cdklm', 'linear', 'nonlinear' }, 1)) do
         it('on any split and after a restart, ' .. scheme, function()
             local whole = advance(basin(scheme), 2000)
             local expected, steps = copy_of(whole), whole.now.steps
@@ -393,7 +393,8 @@ local window_limits = {
 }
 
 describe('a window of a bigger run', function()
-    for scheme, most in pairs(window_limits) do
+    for _, scheme in ipairs(sample({ 'cdklm', 'linear' }, 1)) do
+        local most = window_limits[scheme]
         it('sees the same through its sides, ' .. scheme, function()
             local path = os.tmpname()
             local eta_at = write_basin(scheme, path, 1600)

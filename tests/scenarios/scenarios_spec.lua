@@ -75,10 +75,13 @@ describe('kelvin_helmholtz', function()
     end
 
     it('grows as published when smooth', function()
-        local coarse, fine = amplitude_error(128, 'mc'), amplitude_error(256, 'mc')
-        assert.is_true(fine <= 0.01)
+        -- Measured in 128 cells: 0.0287, and 0.1400 with minmod.
+        local n, most, of_minmod = unpack(sample(true, false) and { 256, 0.01, 0.06 }
+            or { 128, 0.03, 0.15 })
+        local coarse, fine = amplitude_error(n / 2, 'mc'), amplitude_error(n, 'mc')
+        assert.is_true(fine <= most)
         assert.is_true(coarse >= 2 * fine)
-        assert.is_true(amplitude_error(256, 'minmod', 1) <= 0.06)
+        assert.is_true(amplitude_error(n, 'minmod', 1) <= of_minmod)
     end)
 
     it('keeps mass, momentum and energy over 1000 float steps', function()
@@ -161,7 +164,7 @@ describe('sod', function()
     -- Runge-Kutta reaches (0.0041, 0.0041, 0.0081, 0.101, 0.303), times 1.2 for toro5 (0.0232)
     local recorded = { sod = 2.2889918e-3, toro1 = 2.348187e-3, toro2 = 2.402129e-3,
         toro3 = 6.0526378e-2, toro4 = 0.18278001, toro5 = 2.4514641e-2 }
-    for _, test in ipairs(sample(tables.keys(recorded), 3)) do
+    for _, test in ipairs(sample(tables.keys(recorded), 1)) do
         local error = recorded[test]
         it(test .. ' is near the exact solution, along both axes alike', function()
             local values = { test = test, nx = 200, precision = 'double' }
@@ -199,7 +202,7 @@ end)
 
 describe('shock_bubble', function()
     it('has the recorded moments and is symmetric about its axis', function()
-        for _, flux in ipairs { 'hllc', 'hllc_straight' } do
+        for _, flux in ipairs(sample({ 'hllc', 'hllc_straight' }, 1)) do
             local sim = run('shock_bubble', { nx = 160, ny = 40, t_end = 0.2, flux = flux }).sim
             local mean, square = moments(sim, 'rho')
             near(1.5173378, mean, 1e-4)
@@ -229,7 +232,9 @@ end)
 
 describe('rayleigh_taylor', function()
     it('grows to the recorded mean square of v and keeps its mass', function()
-        for perturbation, expected in pairs { interface = 1.33360e-4, velocity = 1.02714e-4 } do
+        local recorded = { interface = 1.33360e-4, velocity = 1.02714e-4 }
+        for _, perturbation in ipairs(sample({ 'interface', 'velocity' }, 1)) do
+            local expected = recorded[perturbation]
             local sim = run('rayleigh_taylor',
                 { nx = 40, ny = 120, t_end = 5, perturbation = perturbation }).sim
             near(1.5, (moments(sim, 'rho')), 1e-6)
@@ -266,10 +271,13 @@ end)
 
 describe('bump', function()
     it('has the order of its scheme', function()
-        local result = run('bump', { nx = 64, reference = 256, precision = 'double' })
-        assert.is_true(result.order >= 1.95, tostring(result.order))
-        result = run('bump', { nx = 64, reference = 256, scheme = 'hll', limiter = 'mc' })
-        assert.is_true(result.order >= 0.95 and result.order < 1.4, tostring(result.order))
+        for _, case in ipairs(sample({ { 1.95, 2.4, { precision = 'double' } },
+            { 0.95, 1.4, { scheme = 'hll', limiter = 'mc' } } }, 1)) do
+            local least, most, values = unpack(case)
+            values.nx, values.reference = 64, 256
+            local order = run('bump', values).order
+            assert.is_true(order >= least and order < most, tostring(order))
+        end
     end)
 
     it('refuses a reference that does not fit', function()

@@ -23,7 +23,7 @@ local tables = require 'bindings.tables'
 
 local support = {}
 
-support.fluxes = sample(tables.keys(euler.equation.fluxes), 2)
+support.fluxes = sample(tables.keys(euler.equation.fluxes), 1)
 support.limiters = sample(tables.keys(choices.limiters), 1)
 support.precisions = { 'float', 'double' }
 

@@ -131,7 +131,7 @@ local function bits_after(sim, steps)
 end
 
 for _, device in ipairs(part.devices()) do
-    for _, scheme in ipairs { 'linear', 'nonlinear' } do
+    for _, scheme in ipairs(sample({ 'linear', 'nonlinear' }, 1)) do
         describe('C-grid, ' .. scheme .. ', on ' .. device.name, function()
             for _, case in ipairs(sample(cases, 1)) do
                 it('agrees with the reference: ' .. case[1], function()

@@ -137,8 +137,8 @@ for _, device in ipairs(part.devices()) do
         end
 
         it('needs no ghost cells where the domain goes around', function()
-            for _, shape in ipairs { cases[1][1], cases[4][1] } do
-                for _, order in ipairs { 'xy', 'yx' } do
+            for _, shape in ipairs(sample({ cases[1][1], cases[4][1] }, 1)) do
+                for _, order in ipairs(sample({ 'xy', 'yx' }, 1)) do
                     local two = new_part(device, 'float')
                     local one = new_part(device, 'float', inner_cells)
                     two:advance(order, 0.02, part.shapes[1], 'hllc', 'mc')

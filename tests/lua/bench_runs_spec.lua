@@ -1,5 +1,5 @@
 -- Benchmarks run, with the least sizes (MARE_BENCH=small): that they do is checked, and no figure
--- of them. Five are in the suite, all in tests/long.
+-- of them. Two are in the suite, all in tests/long.
 
 local bench = require 'mare.measure.bench'
 local home = require 'bindings.home'
@@ -36,7 +36,7 @@ local function run(name, given)
 end
 
 describe('mare bench', function()
-    for _, one in ipairs(sample(bench.list(), 5)) do
+    for _, one in ipairs(sample(bench.list(), 2)) do
         local list = words[one.name]
         if type(list) ~= 'table' then list = { list or '' } end
         for _, given in ipairs(list) do

@@ -268,7 +268,7 @@ describe('tuning a scenario', function()
         end
         local desc = { scenario = 'kelvin_helmholtz', options = { nx = 64, ny = 64 },
             device = trial.device, iterations = 3, workers = 0,
-            tune_params = { rows = { 16, 32 } } }
+            tune_params = { rows = { 32 } } }
         local ok, records = pcall(mare.tune.scenario, desc)
         desc.keep = true
         local refused, words = pcall(mare.tune.scenario, desc)

@@ -51,7 +51,7 @@ describe('passes over the state', function()
     for _, name in ipairs(sample({ 'euler', 'shallow water' }, 1)) do
         local scheme = schemes[name]
         it('may be one or two: ' .. name, function()
-            for _, first in ipairs { 'x', 'y' } do
+            for _, first in ipairs(sample({ 'x', 'y' }, 1)) do
                 local two = support.run_steps(new(scheme(2), first), 5)
                 local one = support.run_steps(new(scheme(1), first), 5)
                 assert_same(two, one, derived[name])

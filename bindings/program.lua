@@ -10,12 +10,12 @@ local kernel = require 'bindings.kernel'
 local C = mare.C
 local class = handle.class('program', 'mare_program', C.mare_program_release)
 local program = class.methods
-local M = {}
 
 local size, log_size = ffi.new 'uint64_t[1]', 65536
 local languages = {
     mare = C.MARE_LANGUAGE_MARE, cuda = C.MARE_LANGUAGE_CUDA, opencl = C.MARE_LANGUAGE_OPENCL,
 }
+local M = { languages = languages }
 local maths = {
     strict = C.MARE_MATH_STRICT, fast = C.MARE_MATH_FAST, relaxed = C.MARE_MATH_RELAXED,
 }

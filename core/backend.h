@@ -8,8 +8,7 @@
  * ownership have been checked before an entry is called. An entry that fails reports through
  * mr_fail with the vendor's call, number and text, and leaves its outputs untouched.
  *
- * To add a back end: copy backends/null.c, fill the struct, add it to the array in registry.c,
- * whose order is that in which "auto" looks for a device.
+ * README.md says how to add a back end.
  */
 #ifndef MARE_BACKEND_H
 #define MARE_BACKEND_H

@@ -12,7 +12,6 @@
 /* How long this process waits for another one that compiles the same, and how often it looks. */
 enum { WAIT_LIMIT_MS = 60000, POLL_MS = 5 };
 
-static const char *const languages[] = { "mare", "cuda", "opencl" };
 static const char *const maths[] = { "strict", "fast", "relaxed" };
 
 static double now_ms(void) {
@@ -26,7 +25,7 @@ static mare_status make_key(mare_device *device, mr_build *build) {
     mr_text *key = &build->key;
     MR_TRY(device->backend->program_key(device->native, build->language, native, sizeof native));
     mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
-                   languages[build->language], maths[build->math], build->options);
+                   mr_language_names[build->language], maths[build->math], build->options);
     mr_text_append(key, mr_text_cstr(&build->text), build->text.size);
     return key->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
 }

@@ -295,7 +295,9 @@ mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool 
 bool mr_cache_lock(const char *key, size_t key_size, int *lock);
 void mr_cache_unlock(int lock);
 
-/* program.c: waits for the compiler; its failure if it failed */
+/* program.c */
+extern const char *const mr_language_names[];      /* by mare_language */
+/* Waits for the compiler; its failure if it failed. */
 mare_status mr_program_finish(mare_program *program);
 void mr_program_destroy(mare_program *program);     /* without references */
 

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const languages[] = { "mare", "cuda", "opencl" };
+const char *const mr_language_names[] = { "mare", "cuda", "opencl" };
+enum { LANGUAGE_COUNT = sizeof mr_language_names / sizeof *mr_language_names };
 
 /* ---- checks ---- */
 
@@ -60,7 +61,7 @@ static mare_status check_options(const char *options, const char *name) {
 
 static mare_status check_desc(const mare_program_desc *desc, const char *name) {
     if (!desc->source) return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': source is NULL", name);
-    if (desc->language > MARE_LANGUAGE_OPENCL)
+    if (desc->language >= LANGUAGE_COUNT)
         return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language %u is no mare_language", name,
                        desc->language);
     if (desc->math > MARE_MATH_RELAXED)
@@ -84,7 +85,8 @@ static mare_status check_language(const mr_backend *backend, uint32_t language, 
     if (!backend->runs_kernels) return MARE_OK;
     return mr_fail(MARE_ERROR_ARGUMENT,
                    "program '%s': language '%s' does not run on %s devices (allowed: mare, %s)",
-                   name, languages[language], backend->name, languages[backend->language]);
+                   name, mr_language_names[language], backend->name,
+                   mr_language_names[backend->language]);
 }
 
 /* ---- text ---- */

@@ -15,7 +15,7 @@ typedef struct filler {
     const char *words;
 } filler;
 
-static char backend;                /* the first letter of its name */
+static uint32_t language;           /* of the back end: it tells whose fill is meant */
 static bool has_queue;
 
 static mare_status fill_natively(void *data, void *queue) {
@@ -27,10 +27,10 @@ static mare_status fill_natively(void *data, void *queue) {
     CHECK_OK(mare_buffer_native(f->buffer, &memory, &offset));
     offset += BYTES / 2;
     CHECK((queue != NULL) == has_queue);
-    if (backend == 'c')
+    if (language == MARE_LANGUAGE_CUDA)
         code = (int32_t)mr_cu.cuMemsetD32Async(memory + offset, (unsigned)f->value, COUNT / 2,
                                                queue);
-    else if (backend == 'o')
+    else if (language == MARE_LANGUAGE_OPENCL)
         code = mr_cl.clEnqueueFillBuffer(queue, (struct mr_cl_mem *)(uintptr_t)memory, &f->value, 4,
                                          offset, BYTES / 2, 0, NULL, NULL);
     else
@@ -187,8 +187,8 @@ static void refuses(mare_device *device, mare_call *call) {
 
 static void test(mare_device *device, const mare_device_info *info) {
     filler f = { .buffer = make(device, "x") };
-    backend = info->name[0];
-    has_queue = info->runs_kernels;
+    language = backend_of(info)->language;
+    has_queue = backend_of(info)->stream_native != NULL;
     mare_call *call = prepare(device, &f);
     mare_buffer_release(f.buffer);  /* the call holds it */
     keeps_order(device, &f, call);

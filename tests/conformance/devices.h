@@ -7,8 +7,15 @@
 #define DEVICES_H
 
 #include "check.h"
+#include "internal.h"
 
 typedef void device_test(mare_device *device, const mare_device_info *info);
+
+/* The table of a device's back end. Tests ask it for properties, never for a name, so that they
+ * hold on a back end that they do not know. */
+static inline const mr_backend *backend_of(const mare_device_info *info) {
+    return mr_registry_find(info->name, strcspn(info->name, ":"));
+}
 
 static inline void run_on(const char *name, device_test *test) {
     mare_device *device = NULL;

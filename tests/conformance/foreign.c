@@ -43,7 +43,7 @@ static void shares(mare_device *device, const mare_device_info *info) {
     uint64_t memory = 0, offset = 0;
     mare_buffer *buffer = NULL, *view = NULL;
     float data[4] = { 0 };
-    if (!info->runs_kernels) {
+    if (!backend_of(info)->device_adopt) {
         CHECK_FAILS(mare_device_native(device, &context), MARE_ERROR_UNAVAILABLE, info->name);
         CHECK_FAILS(mare_device_adopt(info->name, data, &device), MARE_ERROR_UNAVAILABLE,
                     info->name);

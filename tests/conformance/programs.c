@@ -374,22 +374,17 @@ static void runs_plain_language(mare_device *device, const mare_device_info *inf
 }
 
 static void runs_plain(mare_device *device, const mare_device_info *info) {
-    bool is_cuda = !strncmp(info->name, "cuda", 4), is_opencl = !strncmp(info->name, "opencl", 6);
+    static const char *const quoted[] = { "'mare'", "'cuda'", "'opencl'" };
+    const mr_backend *own = backend_of(info);
     mare_program *program = NULL;
-    if (!is_opencl) runs_plain_language(device, info, MARE_LANGUAGE_CUDA);
-    if (!is_cuda) runs_plain_language(device, info, MARE_LANGUAGE_OPENCL);
-    if (is_opencl)
-        CHECK_FAILS(mare_program_create(device,
-                                        &(mare_program_desc){ .source = "",
-                                                              .language = MARE_LANGUAGE_CUDA },
-                                        &program),
-                    MARE_ERROR_ARGUMENT, "'cuda'", "opencl");
-    if (is_cuda)
-        CHECK_FAILS(mare_program_create(device,
-                                        &(mare_program_desc){ .source = "",
-                                                              .language = MARE_LANGUAGE_OPENCL },
-                                        &program),
-                    MARE_ERROR_ARGUMENT, "'opencl'", "cuda");
+    for (uint32_t language = MARE_LANGUAGE_CUDA; language <= MARE_LANGUAGE_OPENCL; language++) {
+        const mare_program_desc desc = { .source = "", .language = language };
+        if (!own->runs_kernels || language == own->language)
+            runs_plain_language(device, info, language);
+        else
+            CHECK_FAILS(mare_program_create(device, &desc, &program), MARE_ERROR_ARGUMENT,
+                        quoted[language], own->name);
+    }
 }
 
 static void describes_kernels(mare_device *device, const mare_device_info *info) {
@@ -449,7 +444,7 @@ static void counts_parameters(mare_device *device, const mare_device_info *info)
 static void meets(mare_device *device, mare_launch *launch, uint32_t units) {
     int32_t met = 0;
     mare_plan *plan = NULL;
-    mare_buffer *arrived = doubles(device, 1, MARE_TYPE_INT32);
+    mare_buffer *arrived = doubles(device, 1, MARE_TYPE_UINT32);
     CHECK_OK(mare_launch_set_buffer(launch, 0, arrived));
     CHECK_OK(mare_launch_set_shape(launch, (uint32_t[3]){ units, 1, 1 }, (uint32_t[3]){ 1, 1, 1 }));
     CHECK_OK(mare_buffer_fill(arrived, 0, sizeof met, "\0", 1, NULL));
@@ -465,17 +460,16 @@ static void meets(mare_device *device, mare_launch *launch, uint32_t units) {
 }
 
 static void runs_together(mare_device *device, const mare_device_info *info) {
-    static const char cuda[] =
-        "extern \"C\" __global__ void meet(int *arrived) {\n"
-        "    int seen = atomicAdd(arrived, 1), all = seen - seen % gridDim.x + gridDim.x;\n"
-        "    while (seen < all) seen = atomicAdd(arrived, 0);\n"
+    static const char source[] =
+        "MR_KERNEL void meet(MR_GLOBAL uint *arrived) {\n"
+        "#ifdef MR_SCOPES\n"
+        "    uint n = (uint)mr_groups_x(), seen = mr_atomic_add(arrived, 1);\n"
+        "    uint all = seen - seen % n + n;\n"
+        "    while (seen < all) seen = mr_load_acquire(arrived);\n"
+        "#endif\n"
         "}\n";
-    static const char other[] = "MR_KERNEL void meet(MR_GLOBAL int *arrived) { arrived[0] = 1; }\n";
-    const bool is_cuda = !strncmp(info->name, "cuda", 4);
-    const mare_program_desc desc = { .source = is_cuda ? cuda : other,
-        .language = is_cuda ? MARE_LANGUAGE_CUDA : MARE_LANGUAGE_MARE };
-    mare_launch *launch = launch_of(device, &desc, "meet");
-    if (is_cuda) {
+    mare_launch *launch = launch_of(device, &(mare_program_desc){ .source = source }, "meet");
+    if (backend_of(info)->runs_together) {
         CHECK_OK(mare_launch_set_together(launch, 1));
         meets(device, launch, info->compute_units);
     } else {

@@ -39,7 +39,7 @@ for _, info in ipairs(devices()) do
 
         local function expect(...)
             launch:run()
-            if info.name ~= 'null:0' then assert.same({ ... }, out:totable()) end
+            if info.runs_kernels then assert.same({ ... }, out:totable()) end
         end
 
         it('arrives as it was bound and set', function()
@@ -58,7 +58,7 @@ for _, info in ipairs(devices()) do
             dt[0], w[2] = 4, 0
             expect(5, 4, 21, 4, 255)
             launch:runner { 'p.n', 'p.dt' }(3, 0.125)
-            if info.name ~= 'null:0' then
+            if info.runs_kernels then
                 assert.same({ 3, 0.125, 21, 4, 255 }, out:totable())
             end
         end)

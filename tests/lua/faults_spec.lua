@@ -94,7 +94,7 @@ end
 
 cases('a fault of the user', { setup = null }, {
     { line = "mare.device.open 'metal'", status = 'UNAVAILABLE', "'metal'",
-      'have: cuda, opencl, null' },
+      'have: cuda, opencl' },
     { line = "d:buffer { size = 0, label = 'E' }", status = 'ARGUMENT', "'E': size is 0" },
     { line = "rho:upload({ 1, 2, 3 }, { offset = 98 })", status = 'ARGUMENT',
       "'rho': upload of 12 bytes at offset 392, but it has 400 bytes" },

@@ -2,6 +2,7 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local program = require 'bindings.program'
 local range = require 'mare.tune.range'
 local results = require 'mare.tune.results'
 local runner = require 'mare.tune.runner'
@@ -133,7 +134,6 @@ local function check_defines(defines)
     end
 end
 
-local languages = { mare = true, cuda = true, opencl = true }
 local sources = { ['string'] = true, ['function'] = true }
 
 -- Checks what device:program will receive.
@@ -141,8 +141,9 @@ local function check_program(desc)
     local source, answer = type(desc.kernel_source), type(desc.answer)
     if not sources[source] then
         errors.argument('tune.kernel: kernel_source is a %s (allowed: a text, a function)', source)
-    elseif not languages[(desc.lang or 'mare'):lower()] then
-        errors.argument("tune.kernel: lang = '%s' (allowed: cuda, mare, opencl)", desc.lang)
+    elseif not program.languages[(desc.lang or 'mare'):lower()] then
+        errors.argument("tune.kernel: lang = '%s' (allowed: %s)", desc.lang,
+            tables.names(program.languages))
     elseif answer ~= 'table' and desc.answer then
         errors.argument('tune.kernel: answer is a %s (allowed: a table of arrays, false)', answer)
     end

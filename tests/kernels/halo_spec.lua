@@ -6,23 +6,22 @@ local part = require 'tests.kernels.part'
 local tables = require 'bindings.tables'
 
 local nx, ny = 7, 5
-local keep, copy = constants.KIND_KEEP, constants.KIND_COPY
-local mirror, repeat_edge = constants.KIND_MIRROR, constants.KIND_REPEAT
 local names = tables.keys(boundary.kinds)
 
 local function cells(i, j)
     return 1 + i + 10 * j, 0.5 * i - j, 2 * j + 0.25 * i, 500 + i * j
 end
 
--- What a cell beyond the end of a line of n stands for: a cell, and a sign of normal momentum.
-local function source_of(kind, cell, n, on_face)
-    if kind == copy then return cell % n, 1 end
-    if kind == mirror and on_face then return cell < 0 and -cell or 2 * n - cell, -1 end
-    if kind == mirror then return cell < 0 and -1 - cell or 2 * n - 1 - cell, -1 end
-    if kind == repeat_edge then return math.max(0, math.min(n - 1, cell)), 1 end
-    assert.equal(keep, kind, 'this rule is not known here')
-    return cell, 1
-end
+-- What each rule puts beyond the ends of a line of n cells: at(cell) tells those of the line, and
+-- `sign` is -1 for the field that is normal to the end.
+local beyond = {
+    [constants.KIND_KEEP] = function(at, cell) return at(cell) end,
+    [constants.KIND_COPY] = function(at, cell, n) return at(cell % n) end,
+    [constants.KIND_MIRROR] = function(at, cell, n, sign)
+        return sign * at(cell < 0 and -1 - cell or 2 * n - 1 - cell)
+    end,
+    [constants.KIND_REPEAT] = function(at, cell, n) return at(cell < 0 and 0 or n - 1) end,
+}
 
 local function fill(p, axis, low_kind, high_kind, staggered)
     local x = axis == 'x'
@@ -41,20 +40,29 @@ local function fill(p, axis, low_kind, high_kind, staggered)
     }:run()
 end
 
-local function check_all_cells(values, low_kind, high_kind)
-    local function kind(cell, n)
-        if cell < 0 then return low_kind end
-        return cell >= n and high_kind or keep
+-- The value of a cell of a line, ghost cells too. sign: as of `beyond`
+local function on_line(at, cell, n, low_kind, high_kind, sign)
+    if cell >= 0 and cell < n then return at(cell) end
+    local kind = cell < 0 and low_kind or high_kind
+    return assert(beyond[kind], 'this rule is not in `beyond`')(at, cell, n, sign)
+end
+
+-- x comes first, over interior rows; then y, over the full width.
+local function expected(q, i, j, low_kind, high_kind)
+    local function first(row)
+        local function at(column) return (select(q, cells(column, row))) end
+        if row < 0 or row >= ny then return at(i) end
+        return on_line(at, i, nx, low_kind, high_kind, q == 2 and -1 or 1)
     end
+    return on_line(first, j, ny, low_kind, high_kind, q == 3 and -1 or 1)
+end
+
+local function check_all_cells(values, low_kind, high_kind)
     for j = -2, ny + 1 do
         for i = -2, nx + 1 do
-            local row, sign_y = source_of(kind(j, ny), j, ny)
-            local kept_row = row < 0 or row >= ny       -- its corners were not filled along x
-            local column, sign_x = source_of(kept_row and keep or kind(i, nx), i, nx)
-            local signs, expected = { 1, sign_x, sign_y, 1 }, { cells(column, row) }
             for q = 1, 4 do
                 local place = ('field %d, cell %d %d'):format(q, i, j)
-                assert.equal(signs[q] * expected[q], values(q, i, j), place)
+                assert.equal(expected(q, i, j, low_kind, high_kind), values(q, i, j), place)
             end
         end
     end
@@ -81,13 +89,13 @@ for _, device in ipairs(part.devices()) do
 
         it('mirrors what lies on faces about the face of the wall', function()
             local p = new_part()
-            fill(p, 'x', mirror, mirror, true)
+            fill(p, 'x', constants.KIND_MIRROR, constants.KIND_MIRROR, true)
             local values = p:values()
             for j = 0, ny - 1 do
                 for _, i in ipairs { -2, -1, nx + 1 } do
-                    local from = source_of(mirror, i, nx, true)
+                    local from = i < 0 and -i or 2 * nx - i
                     assert.equal(-select(2, cells(from, j)), values(2, i, j))
-                    from = source_of(mirror, i, nx)
+                    from = i < 0 and -1 - i or 2 * nx - 1 - i
                     assert.equal(select(3, cells(from, j)), values(3, i, j))
                 end
                 assert.equal(0, values(2, nx, j))

@@ -19,7 +19,7 @@ return {
     CLOCK_FIXED = 9,    -- the dt that is wanted; 0: the one that follows from the rate
     CLOCK_SLOTS = 10,
 
-    -- What ghost cells at the end of a line hold (array/halo.krn).
+    -- What ghost cells at the end of a line hold (array/line_end.h).
     KIND_KEEP = 0, KIND_COPY = 1, KIND_MIRROR = 2, KIND_REPEAT = 3,
     KIND_TABLE = 4,     -- in traverse/side.krn only
 

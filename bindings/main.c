@@ -351,7 +351,19 @@ static int run(lua_State *L) {
     return 1;
 }
 
+/* Whether the message says that memory is lacking, which Lua also says of a module to load. */
+static bool lacks_memory(lua_State *L) {
+    static const char lack[] = "not enough memory";
+    size_t size, end = sizeof lack - 1;
+    const char *text = lua_tolstring(L, 1, &size);
+    return text && size >= end && strcmp(text + size - end, lack) == 0;
+}
+
 static int traceback(lua_State *L) {
+    if (lacks_memory(L)) {
+        lua_pushliteral(L, "out of memory");
+        return 1;
+    }
     if (!lua_isstring(L, 1) && !luaL_callmeta(L, 1, "__tostring"))
         lua_pushliteral(L, "error without a message");
     luaL_traceback(L, L, lua_tostring(L, -1), 1);

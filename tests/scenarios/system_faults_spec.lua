@@ -2,6 +2,7 @@
 -- ends without a word.
 
 local faults = require 'tests.faults'
+local home = require 'bindings.home'
 local random = require 'mare.base.random'
 local sample = require 'tests.sample'
 local tables = require 'bindings.tables'
@@ -33,6 +34,15 @@ describe('a run in which a call of the system fails', function()
             end
         end)
     end
+
+    it('says in one line that memory lacks where modules are loaded', function()
+        for n = 1, 3 do
+            local status, said = trial.status_of(("LD_PRELOAD='%s' MARE_FAULT=mmap:%d:%d '%s' sod")
+                :format(faults.library, n, faults.kinds.mmap, home.launcher))
+            assert.equal(1, status, said)
+            assert.matches('^mare: out of memory[^\n]*\nstatus', said)
+        end
+    end)
 
     it('leaves files open that no write can complete', function()
         assert.is_nil(runs:try('write', 1, true))

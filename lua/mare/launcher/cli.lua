@@ -98,6 +98,8 @@ end
 local function print_failure(report)
     local failure, stack = report.failure, report.stack
     local text = errors.text(failure)
+    local module = text:match "^error loading module '([^\n]*)' from .*\n\tnot enough memory$"
+    if module then return tell('out of memory while ' .. module .. ' is loaded') end
     tell(text)
     if report.all then
         io.stderr:write(report.all, '\n')

@@ -473,7 +473,8 @@ local RETIRED = {
     { 'engine', 'simulation; an engine is that of mare_engine.h', where = { 'bindings/',
         'lua/mare/launcher/', 'lua/mare/session/', 'tests/' } },
     { 'frame', 'traversal; a frame is a picture of a film', but = 'stack[ _]frames?', where = {
-        'bindings/gif.lua', 'lua/mare/base/', 'lua/mare/draw/', 'lua/mare/files/',
+        'bindings/gif.lua', 'lua/mare/array/frames.lua', 'lua/mare/array/prepare.lua',
+        'lua/mare/array/README.md', 'lua/mare/base/', 'lua/mare/draw/', 'lua/mare/files/',
         'lua/mare/launcher/info.lua', 'lua/mare/mandelbrot/', 'lua/mare/run/', 'scenarios/',
         'tests/' } },
     { 'resident', 'persistent kernel', where = { 'bindings/', 'core/', 'lua/mare/measure/',

@@ -1,18 +1,20 @@
 -- Compares frames that devices colour with the same rule in Lua.
 
+local camera = require 'mare.run.camera'
 local colours = require 'mare.draw.colours'
+local device_list = require 'bindings.device'
 local ffi = require 'ffi'
-local frames = require 'mare.run.frames'
+local frames = require 'mare.array.frames'
 local mare = require 'mare'
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
-local open = require('bindings.device').open
+local open, live_objects = device_list.open, device_list.live_objects
 local nx, ny, range, missing = 45, 30, { 0.8, 2.2 }, 0x123456
 local map = colours.map 'viridis'
 
-local function simulation(decompose, devices)
+local function simulation(decompose, devices, shown)
     return mare.simulation {
-        devices = devices,
+        devices = devices, shown = shown,
         grid = mare.grid { nx = nx, ny = ny, x = { 0, 3 }, y = { 0, 2 } }, boundaries = 'periodic',
         scheme = mare.euler {}, options = { device = device, decompose = decompose },
         initial = function(x, y)
@@ -136,5 +138,36 @@ describe('frames coloured on a device', function()
         assert.not_same(fields[1], fields[2])
         shot:release()
         sim:release()
+    end)
+
+    it('want only programs that were begun with the simulation that shows them', function()
+        -- Returns how many objects frames of a variable make, programs among them.
+        local function made(variable, shown)
+            local sim = simulation({ 1, 1 }, nil, shown)
+            local before = live_objects()
+            local shot = frames.new(sim, { variable = variable, width = 4, height = 4,
+                range = range, map = map, missing = missing })
+            local count = live_objects() - before
+            shot:release()
+            sim:release()
+            return count
+        end
+        for _, variable in ipairs { 'rho', 'vorticity' } do
+            assert.equal(made(variable) - 2, made(variable, { variable }))
+        end
+    end)
+end)
+
+describe('a run', function()
+    local function shown(options, picture)
+        return camera.shown { scheme = mare.euler {}, options = options, picture = picture }
+    end
+
+    it('begins the programs of what its pictures show, if it has pictures', function()
+        assert.same({ 'rho' }, shown { image = 'a.png' })
+        assert.same({ 'p', 'vorticity', 'u', 'v' }, shown({ film = 'a.gif' }, { variable = 'p',
+            contours = { variable = 'vorticity' }, vectors = { 'u', 'v' } }))
+        assert.is_nil(shown {})
+        assert.is_nil(shown({ image = 'a.png' }, function() end))
     end)
 end)

@@ -1,14 +1,16 @@
--- Begins to compile what the first steps of a simulation want, all side by side
--- (device:prepare). Who then asks for a program gets the one that was begun.
+-- Begins to compile what the first steps of a simulation want, and then what its pictures want,
+-- all side by side (device:prepare). Who then asks for a program gets the one that was begun.
 
 local clock = require 'mare.array.clock'
 local compiler = require 'bindings.compiler'
 local exchange = require 'mare.array.exchange'
+local frames = require 'mare.array.frames'
 
 local prepare = {}
 
--- sim: a simulation with its fields, which has no kernels yet
-function prepare.kernels(sim)
+-- sim: a simulation with its fields, which has no kernels yet; shown: names of the variables that
+-- pictures will show, or nil
+function prepare.kernels(sim, shown)
     local scheme, precision = sim.scheme, sim.precision
     for _, device in ipairs(sim.fields.devices) do
         if scheme.prepare_kernels then
@@ -18,6 +20,9 @@ function prepare.kernels(sim)
         clock.prepare(device, precision, scheme.gradual)
     end
     exchange.prepare(sim.fields)
+    for _, device in ipairs(shown and sim.fields.devices or {}) do
+        frames.prepare(sim, device, shown)
+    end
 end
 
 -- Waits for the devices while the first steps run, for which drivers may compile.

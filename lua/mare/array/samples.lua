@@ -18,6 +18,11 @@ local samples = {}
 local Samples = {}
 Samples.__index = Samples
 
+-- Returns what device:program takes to show a field as it is.
+function samples.program(precision)
+    return source.program('array/sample.krn', { defines = { MARE_REAL = precision } })
+end
+
 -- Binds the launches of plane n.
 local function new_map(self, n, plane)
     local values = { first = function(piece) return (n - 1) * piece.columns * piece.rows end,
@@ -40,7 +45,7 @@ function samples.new(fields, desc)
             label = desc.label or 'samples', count = piece.columns * piece.rows * #desc.planes }
         self.of_part[piece.state.part.index] = piece
     end
-    self.copy = source.program('array/sample.krn', { defines = { MARE_REAL = fields.precision } })
+    self.copy = samples.program(fields.precision)
     for n, plane in ipairs(desc.planes) do
         self.maps[n] = new_map(self, n, plane)
         self.looks_around = self.looks_around or plane.stencil

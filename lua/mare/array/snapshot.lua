@@ -30,6 +30,13 @@ local function planes_of(sim, names)
     return list
 end
 
+-- Begins to compile what shows variables of these names on a device.
+function snapshot.prepare(sim, device, names)
+    for _, plane in ipairs(planes_of(sim, names)) do
+        device:prepare(plane.program or samples.program(sim.precision))
+    end
+end
+
 -- Returns what brings variables to the host. desc: { variables = { names }, and
 -- cells, points, slots and everywhere as for gather.lua }
 function snapshot.new(sim, desc)

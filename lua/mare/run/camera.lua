@@ -6,7 +6,7 @@ local colours = require 'mare.draw.colours'
 local errors = require 'bindings.errors'
 local figure = require 'mare.draw.figure'
 local film = require 'mare.draw.film'
-local frames = require 'mare.run.frames'
+local frames = require 'mare.array.frames'
 local image = require 'mare.draw.image'
 local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
@@ -28,6 +28,18 @@ local function plan(desc, path, width, time)
     time.unit = picture.time_unit(desc.scheme)
     return { what = what, spec = { path = path, rate = film.rate, figure = fig,
         title = desc.title, vectors = what.vectors, time = time } }
+end
+
+-- Returns the names of the variables that pictures of a run show; nil if there are none. desc: as
+-- for run.new
+function camera.shown(desc)
+    local o = desc.options
+    if not (o.film or o.image) or type(desc.picture) == 'function' then return nil end
+    local what = picture.describe(desc.picture, desc.scheme)
+    local names, lines, arrows = { what.variable }, what.contours, what.vectors
+    if lines then names[#names + 1] = lines.variable end
+    if arrows then names[#names + 1], names[#names + 2] = arrows.u, arrows.v end
+    return names
 end
 
 -- Returns the plan of the film that the command line asks for, with the time between frames in

@@ -3,6 +3,7 @@
 -- failures, which leave the files as outputs.lua says.
 
 local bandwidth = require 'mare.measure.bandwidth'
+local camera = require 'mare.run.camera'
 local compiler = require 'bindings.compiler'
 local compiling = require 'mare.base.compiling'
 local device_list = require 'mare.array.devices'
@@ -34,12 +35,13 @@ local function say_where(found, o, told, particles)
         found.header.steps, left)
 end
 
-local function new_simulation(desc, devices, found, particles)
+-- shown: as for simulation.new
+local function new_simulation(desc, devices, found, particles, shown)
     local h = found and found.header
     local sim = simulation.new {
         grid = desc.grid, scheme = desc.scheme, boundaries = desc.boundaries,
         initial = desc.initial, options = desc.options, devices = devices, domain = desc.domain,
-        particles = particles,
+        particles = particles, shown = shown,
         restart = h and { state = found.state, t = h.t, steps = h.steps, rate = h.rate,
             last = h.last },
     }
@@ -110,7 +112,8 @@ local function execute(job)
     local saver = restart.saver(desc, files, system.now, told, found, samples,
         job.particles)
     if not job.sim and is_watched(o) then bandwidth.prepare(job.devices) end
-    local sim = job.sim or new_simulation(desc, job.devices, found, job.particles)
+    local sim = job.sim or new_simulation(desc, job.devices, found, job.particles,
+        camera.shown(desc))
     job.sim = sim
     files:attach(sim, told)
     if samples then samples:attach(sim) end

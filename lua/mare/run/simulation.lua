@@ -228,7 +228,7 @@ end
 
 local allowed = {
     grid = 'table', scheme = 'table', boundaries = 'any', initial = 'function', devices = 'table',
-    restart = 'table', options = 'table', domain = 'table', particles = 'table',
+    restart = 'table', options = 'table', domain = 'table', particles = 'table', shown = 'table',
 }
 
 -- Whether it is what `maker` makes, told by a method.
@@ -249,7 +249,7 @@ end
 --   initial = function(x, y) -> what scheme:conserved takes, at cell centres and around the domain,
 --   devices = open ones or their names, or options.device,
 --   domain = scheme:domain(...), if it was made already, particles = of
---   scheme.particles.new,
+--   scheme.particles.new, shown = names of the variables that pictures will show, if any,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = those of every run, by default as run_options.lua has them: device, decompose,
 --     precision, maths, cfl, dt; and first = 'x' or 'y', the axis of the first sweep }
@@ -282,7 +282,7 @@ function simulation.new(desc)
     devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
-    prepare.kernels(self)
+    prepare.kernels(self, desc.shown)
     shapes.settle(make_steps, self)
     make_exchanges(self)
     self.particles = desc.particles

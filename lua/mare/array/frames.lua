@@ -61,6 +61,16 @@ local function new_colour(self, program, map, missing)
     }
 end
 
+local function program_of(sim)
+    return source.program('draw/colour.krn', { defines = { MARE_REAL = sim.precision } })
+end
+
+-- Begins to compile what frames of variables of these names want on a device.
+function frames.prepare(sim, device, names)
+    snapshot.prepare(sim, device, names)
+    device:prepare(program_of(sim))
+end
+
 -- Makes what colours a variable. desc: { variable, width, height, range, map = of colours.map,
 -- missing = colour, slots = 1 }
 function frames.new(sim, desc)
@@ -71,7 +81,7 @@ function frames.new(sim, desc)
         sums = sim.fields:replicate { type = 'int64', label = 'sums of pixels',
             count = desc.width * desc.height, collected = true },
     }, Frames)
-    local program = source.program('draw/colour.krn', { defines = { MARE_REAL = sim.precision } })
+    local program = program_of(sim)
     self.shade = new_shade(self, program)
     self.colour = here.rank == 0 and new_colour(self, program, desc.map, desc.missing) or nil
     self.stream, self.ready = self.device:stream { label = 'frames' }, self.device:event()

@@ -54,7 +54,7 @@ local names = {
     any = { 'libmpi.so.40', 'libmpi.so.12', 'libmpich.so.12', 'libmpi_cray.so.12',
             'libmpi_abi.so.1' },
 }
-local packages = { ['Open MPI'] = 'libopenmpi3', MPICH = 'mpich', any = 'libopenmpi3 and mpich' }
+local packages = { ['Open MPI'] = 'openmpi-bin', MPICH = 'mpich', any = 'openmpi-bin and mpich' }
 
 local function unavailable(message, ...)
     errors.raise('MARE_ERROR_UNAVAILABLE', message, ...)

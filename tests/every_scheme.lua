@@ -2,6 +2,7 @@
 --
 --     every.equations -> { { name =, new =, equation =, fluxes = names, schemes = names or nil } }
 --     every.schemes() -> a scheme of each flux, and of each way to step
+--     every.deriving() -> a scheme of each equation that has derived variables
 
 local home = require 'bindings.home'
 local tables = require 'bindings.tables'
@@ -31,6 +32,19 @@ function every.schemes()
     for _, one in ipairs(every.equations) do
         for _, flux in ipairs(one.fluxes) do list[#list + 1] = one.new { flux = flux } end
         for _, name in ipairs(one.schemes or {}) do list[#list + 1] = one.new { scheme = name } end
+    end
+    return list
+end
+
+local function derives(scheme)
+    for _, variable in ipairs(scheme.variables) do if variable.value then return true end end
+end
+
+function every.deriving()
+    local list = {}
+    for _, one in ipairs(every.equations) do
+        local scheme = one.new {}
+        if derives(scheme) then list[#list + 1] = scheme end
     end
     return list
 end

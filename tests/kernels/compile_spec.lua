@@ -5,7 +5,7 @@
 local derive = require 'mare.array.derive'
 local device = require 'bindings.device'
 local choices = require 'mare.schemes.choices'
-local euler = require 'mare.schemes.euler'
+local every = require 'tests.every_scheme'
 local fails = require 'tests.fails'
 local ocean = require 'mare.ocean'
 local part = require 'tests.kernels.part'
@@ -14,7 +14,6 @@ local shapes = require 'mare.shapes'
 local source = require 'mare.base.source'
 local system = require 'bindings.system'
 local variants = require 'tests.kernels.variants'
-local water = require 'mare.schemes.shallow_water'
 
 local sm = 'cuda:sm_90'
 
@@ -78,7 +77,7 @@ end
 -- Calls use(title, program table) for the derived variables of each scheme, and of each way to take
 -- friction, in one precision or both.
 local function each_derived(precisions, use)
-    local list = { euler.new {}, water.new {} }
+    local list = every.deriving()
     local frictions = { linear = 'manning', nonlinear = 'quadratic', cdklm = 'linear',
         kurganov_petrova = false }
     for name, kind in pairs(frictions) do

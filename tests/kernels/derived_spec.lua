@@ -4,6 +4,7 @@
 local bind = require 'mare.array.bind'
 local cells = require 'mare.dialect.cells'
 local derive = require 'mare.array.derive'
+local every = require 'tests.every_scheme'
 local fails = require 'tests.fails'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
@@ -25,6 +26,18 @@ local function planes(count, value)
     for k = 0, count * plane + 4 * stride + 255 do
         list[k + 1] = value(math.floor(k / plane))
     end
+    return list
+end
+
+-- The same of random states of a scheme.
+local function states(scheme)
+    local list, sample = {}, scheme.equation.sample
+    assert.is_truthy(sample, scheme.name .. ' has derived variables, but no sample()')
+    for n = 1, plane do
+        local cell = { sample(scheme, between) }
+        for k = 1, #scheme.fields do list[(k - 1) * plane + n] = cell[k] end
+    end
+    for k = #list + 1, #list + 4 * stride + 256 do list[k] = 0 end
     return list
 end
 
@@ -105,12 +118,13 @@ end
 
 for _, device in ipairs(part.devices()) do
     describe('derived variables on ' .. device.name, function()
-        it('of gas are what their expressions give in Lua', function()
-            check(device, mare.euler {}, { gamma = 1.4, gx = 3, gy = 5,
-                src = planes(4, function(k)
-                    return k == 0 and between(0.5, 2) or k == 3 and between(9, 20) or between(-1, 1)
-                end) })
-        end)
+        for _, scheme in ipairs(every.deriving()) do
+            it('of ' .. scheme.name .. ' are what their expressions give in Lua', function()
+                local numbers = scheme:derive_values { dx = 1 / 6, dy = 0.1 }
+                numbers.src = states(scheme)
+                check(device, scheme, numbers)
+            end)
+        end
 
         it('of flat water, dry cells too', function()
             check(device, mare.shallow_water {}, { depth = 1, g = 9.81,

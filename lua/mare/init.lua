@@ -33,7 +33,10 @@ local modules = {
     mhd = function() return require 'mare.schemes.mhd' end,
     netcdf = function() return require 'mare.files.netcdf' end,
     ocean = function() return require 'mare.ocean' end,
-    options = function() return require 'mare.base.options' end,
+    options = function()
+        require 'mare.files.formats'        -- adds to the help of --out
+        return require 'mare.base.options'
+    end,
     profile = function() return require 'mare.measure.profile' end,
     progress = function() return require 'mare.measure.progress' end,
     random = function() return require 'mare.base.random' end,

@@ -2,6 +2,7 @@
 -- the pieces.
 
 local fails = require 'tests.fails'
+local formats = require 'mare.files.formats'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local scenario = require 'mare.run.scenario'
@@ -94,7 +95,7 @@ describe('a simulation by hand', function()
         local later = kelvin_helmholtz { restart = folder .. '/kh.ck' }
         assert.equal(10, later.steps)
         assert.same(numbers(sim:run()), numbers(later:run()))
-        refused('must end in .nc, .ck or .png', sim.save, sim, 'x.txt')
+        refused('must end in .nc, ', sim.save, sim, 'x.txt')
         refused("unknown field 'colour'", sim.run, sim, { colour = 'red' })
         refused('a whole number of at least 1', sim.step, sim, 0)
         local t = sim.t
@@ -104,6 +105,15 @@ describe('a simulation by hand', function()
         refused("nx is settled when the simulation is made", sim.run, sim, { nx = 8 })
         refused("sim.cfl = ... sets it", sim.run, sim, { cfl = 0.2 })
         assert.equal(t, sim:run({ show = 'rho' }).t)            -- is at its end
+    end)
+
+    it('saves the state at the start in every format of --out', function()
+        local sim = kelvin_helmholtz()
+        for _, ending in ipairs(formats.endings()) do
+            local path = folder .. '/start.' .. ending
+            assert.equal(0, sim:save(path).t)
+            assert.equal('file', lfs.attributes(path, 'mode'))
+        end
     end)
 
     it('writes while it runs what it is asked for', function()

@@ -30,6 +30,7 @@ local image = require 'mare.draw.image'
 local labels = require 'mare.draw.labels'
 local literal = require 'mare.base.literal'
 local mp4 = require 'mare.draw.mp4'
+local structure = require 'mare.base.structure'
 local zlib = require 'bindings.zlib'
 
 local film = { rate = 20 }       -- frames per second of a run's films
@@ -202,6 +203,11 @@ local function restore(self, position)
         error(string.format('%s: the frames until now are not in %s any more; give another --film '
             .. 'for what comes', position.path, position.temporary), 0)
     end
+end
+
+-- Returns in words what is wrong with a position of a checkpoint, or nil; see netcdf.lua.
+function film.fault(position)
+    return structure.fault(position, { frames = structure.whole })
 end
 
 -- Returns a writer that continues where seal() returned that position.

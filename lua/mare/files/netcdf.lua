@@ -54,6 +54,7 @@ local files = require 'bindings.files'
 local hdf5 = require 'bindings.hdf5'
 local literal = require 'mare.base.literal'
 local netcdf = require 'bindings.netcdf'
+local structure = require 'mare.base.structure'
 local tables = require 'bindings.tables'
 
 local output = {}
@@ -554,6 +555,15 @@ local function restore(position, temporary)
         at = at + piece[2]
     end
     files.patch(temporary.name, patches)
+end
+
+local wanted = { steps = structure.whole, index = structure.text,
+    pieces = structure.list(structure.list(structure.whole, 2)) }
+
+-- Returns in words what is wrong with a position of a checkpoint, beside what every position has;
+-- nil if resume() can take it.
+function output.fault(position)
+    return structure.fault(position, wanted)
 end
 
 -- Returns a writer that continues where seal() returned that position.

@@ -9,6 +9,7 @@
 
 local errors = require 'bindings.errors'
 local field = require 'mare.run.field'
+local formats = require 'mare.files.formats'
 local home = require 'bindings.home'
 local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
@@ -189,20 +190,18 @@ function methods.plot(self, name, spec)
         :plot(tables.merged(shown, spec))
 end
 
--- sim:save 'x.nc': the state as it is, with the metadata of a run; { variables = 'u,p' } adds to
--- it. 'x.ck' is a checkpoint, 'x.png' the picture of the scenario.
+-- sim:save 'x.nc': the state as it is, in one of the formats of --out, with the metadata of a run;
+-- { variables = 'u,p' } adds to it. 'x.ck' is a checkpoint, 'x.png' the picture of the scenario.
 function methods.save(self, path, given)
-    local kind = type(path) == 'string' and path:match '%.(%w+)$'
-    local now = self.simulation.now
-    local o = tables.merged({ t_end = now.t, steps = now.steps, quiet = true }, given)
-    local names = { nc = 'out', ck = 'checkpoint', png = 'image' }
+    local kind, now = type(path) == 'string' and path:match '%.(%w+)$', self.simulation.now
+    local endings, names = formats.endings(), { ck = 'checkpoint', png = 'image' }
+    for _, ending in ipairs(endings) do names[ending] = 'out' end
     if not names[kind] then
-        errors.argument("simulation: save '%s': the name must end in .nc, .ck or .png",
-            tostring(path))
+        errors.argument("simulation: save '%s': the name must end in .%s, .ck or .png",
+            tostring(path), table.concat(endings, ', .'))
     end
-    o[names[kind]] = path
-    check(self, 'simulation: save', o)
-    advance(self, o, true)
+    given = check(self, 'simulation: save', tables.merged(given, { [names[kind]] = path }))
+    advance(self, tables.merged({ t_end = now.t, steps = now.steps, quiet = true }, given), true)
     return self
 end
 

@@ -1,4 +1,4 @@
--- What a run leaves: NetCDF files, each with its own variables, cells and times, a film,
+-- What a run leaves: files of data, each with its own variables, cells and times, a film,
 -- checkpoints, and a picture at the end. All but the picture is written by a thread
 -- (service.lua) from slots of host memory; when all slots of a file wait for the disk, the
 -- run waits too. Files are opened before the simulation is made, so that a path that cannot be
@@ -13,6 +13,8 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
+local film = require 'mare.draw.film'
+local formats = require 'mare.files.formats'
 local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
@@ -23,7 +25,6 @@ local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
-local structure = require 'mare.base.structure'
 local tables = require 'bindings.tables'
 local transports = require 'mare.array.transports'
 local worker = require 'bindings.worker'
@@ -285,15 +286,9 @@ local function open_files(self)
     end
 end
 
--- What a file must know to be gone on with, beside what every position has.
-local wanted_of = {
-    film = { frames = structure.whole },
-    data = { steps = structure.whole, index = structure.text,
-        pieces = structure.list(structure.list(structure.whole, 2)) },
-}
-
 local function check_position(output, position)
-    local fault = structure.fault(position, wanted_of[output.film and 'film' or 'data'])
+    local module = output.film and film or formats.of(output.spec.path)
+    local fault = module.fault(position)
     if fault then errors.usage('%s: the checkpoint is damaged: %s', output.spec.path, fault) end
 end
 

@@ -1,20 +1,20 @@
 -- The thread that writes: it owns the output files of a run, does what it is told in order, and
 -- answers each request. Data come as addresses of host memory that a device fills; the events to
 -- wait for come with them. What fails is answered, never raised, and the other files go on.
--- A file is NetCDF, or a film where its description has a rate.
+-- A file is a film where its description has a rate, else its name says the format.
 
 local checkpoint = require 'mare.files.checkpoint'
 local event = require 'bindings.event'
 local film = require 'mare.draw.film'
+local formats = require 'mare.files.formats'
 local literal = require 'mare.base.literal'
-local netcdf = require 'mare.files.netcdf'
 local worker = require 'bindings.worker'
 
 local writers, paths = {}, {}
 local handlers = {}
 
 function handlers.open(m)
-    local module = m.spec.rate and film or netcdf
+    local module = m.spec.rate and film or formats.of(m.spec.path)
     local open = m.position and module.resume or module.writer
     for _, v in ipairs(m.spec.statics or {}) do v.data = worker.pointer(v.type, v.address) end
     writers[m.id] = open(m.spec, m.position)

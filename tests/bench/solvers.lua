@@ -44,10 +44,11 @@ local function listed(name, text, allowed)
     return list
 end
 
+-- The names of schemes, or of devices but those that run no kernels.
 local function names_of(list)
     local names = {}
     for _, one in ipairs(list) do
-        if not one.name:find '^null' then names[#names + 1] = one.name end
+        if one.runs_kernels ~= false then names[#names + 1] = one.name end
     end
     return table.concat(names, ',')
 end

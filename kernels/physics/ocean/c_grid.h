@@ -46,6 +46,16 @@ MR_FN void view_columns(view *to, const MR_GLOBAL real *from, int low, int high)
 #endif
 }
 
+/* Makes the row that `next` points to that of `row`; that of `next` is overwritten then. On a CPU
+ * pointers change places, which saves copying. On a GPU they must not, for registers have no
+ * addresses, and copies cost nothing. What is written through one pointer and read through others
+ * has MR_RESTRICT, or loops over lanes check at run time whether they overlap. */
+#ifdef MR_CPU
+#define TAKE_OVER(type, row, next) { type *free = row; row = next; next = free; }
+#else
+#define TAKE_OVER(type, row, next) *row = *next
+#endif
+
 /* 1 or 0, of a type that adds up fast. */
 MR_FN float is_water(real depth) { return mr_select(depth > R(0.0), 1.0f, 0.0f); }
 

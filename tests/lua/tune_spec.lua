@@ -328,7 +328,8 @@ describe('tuning a scenario', function()
         local function found(...) return shapes.find('linear', ...) end
         shapes.put { kernel = 'linear', scheme = 'ocean linear', device = d.info.model,
             precision = 'float', size = shapes.size(64 * 32), shape = { W = 2, rows = 16 } }
-        assert.same({ W = 2, GROUP = default.GROUP, rows = 16 }, found(scheme, d, 'float', part))
+        assert.same({ W = 2, GROUP = default.GROUP, rows = 16, columns = default.columns },
+            found(scheme, d, 'float', part))
         assert.equal(shipped 'double', found(scheme, d, 'double', part))
         assert.equal(default, found(scheme, d, 'float', { nx = 64, cells = 64 * 32 * 16 }))
         assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))

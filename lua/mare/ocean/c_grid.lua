@@ -40,13 +40,13 @@ local function work(cut, device, columns, rows)
 end
 
 -- How many maxima the kernels of a part write at most: one a group. Steps write some only where the
--- rates change with the flow.
-function c_grid.maxima(scheme, device, part)
+-- rates change with the flow. first: the part whose shape they have
+function c_grid.maxima(scheme, device, part, first)
     local function groups(cut) return select(2, work(cut, device, part.nx, part.ny)) end
-    local most = groups(shapes.find('rate', scheme, device, 'float', part))
+    local most = groups(shapes.find('rate', scheme, device, 'float', first))
     if not scheme.nonlinear then return most end
     for _, precision in ipairs { 'float', 'double' } do
-        most = math.max(most, groups(c_grid.cut(scheme, device, precision, part)))
+        most = math.max(most, groups(c_grid.cut(scheme, device, precision, first)))
     end
     return most
 end

@@ -61,11 +61,12 @@ local function work(device, cut, columns, rows)
     return { items, strips }, groups * strips
 end
 
--- How many maxima the kernels of a part write at most: one a group.
-local function maxima(scheme, device, part)
+-- How many maxima the kernels of a part write at most: one a group. first: the part whose shape
+-- they have
+local function maxima(scheme, device, part, first)
     local most = 0
     for _, precision in ipairs { 'float', 'double' } do
-        for _, cut in pairs(shape_for(scheme, device, precision, part)) do
+        for _, cut in pairs(shape_for(scheme, device, precision, first)) do
             local _, groups = work(device, cut, part.nx, part.ny)
             most = math.max(most, groups)
         end

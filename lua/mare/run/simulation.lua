@@ -28,7 +28,8 @@ Simulation.__index = Simulation
 local function make_maxima(self)
     local total = 0
     for _, s in ipairs(self.states) do
-        s.slot, s.slots = total, self.scheme:maxima(s.device, s.part)
+        local first = self.fields:first_part(s.device)
+        s.slot, s.slots = total, self.scheme:maxima(s.device, s.part, first)
         total = total + s.slots
     end
     self.maxima = self.fields:replicate { type = self.precision, count = total, label = 'maxima' }

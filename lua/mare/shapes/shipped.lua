@@ -63,14 +63,22 @@ return {
             float = { W = 4, GROUP = 128, resident = 4 },
             double = { W = 4, GROUP = 64, resident = 4 },
         },
-        cpu = { W = 256, GROUP = 1, rows = 64 },
+        cpu = {
+            { columns = 129, W = 256, GROUP = 1, rows = 64 },
+            { columns = 65, W = 128, GROUP = 1, rows = 64 },
+            { columns = 0, W = 64, GROUP = 1, rows = 64 },
+        },
     },
     nonlinear = {
         gpu = {
             float = { W = 4, GROUP = 64, resident = 6, ahead = true, old_ahead = true },
             double = { W = 4, GROUP = 64, resident = 4, ahead = true },
         },
-        cpu = { W = 256, GROUP = 1, rows = 64 },
+        cpu = {
+            { columns = 129, W = 256, GROUP = 1, rows = 64 },
+            { columns = 65, W = 128, GROUP = 1, rows = 64 },
+            { columns = 0, W = 64, GROUP = 1, rows = 64 },
+        },
     },
     volumes = {
         gpu = {

@@ -266,7 +266,8 @@ describe('tuning a scenario', function()
             desc.passes = 1
             return new(desc)
         end
-        local desc = { scenario = 'kelvin_helmholtz', options = { nx = 64, ny = 64 },
+        local desc = { scenario = 'kelvin_helmholtz', options = { nx = 64, ny = 64,
+                limiter = 'none', flux = 'lax_friedrichs' },
             device = trial.device, iterations = 3, workers = 0,
             tune_params = { rows = { 32 } } }
         local ok, records = pcall(mare.tune.scenario, desc)

@@ -49,10 +49,11 @@ end
 -- Returns the number of the signal that ended it, 0 if none did.
 local function wait_for(process)
     local status = ffi.new 'int[1]'
-    while ffi.C.waitpid(process, status, 0) ~= process do
-        if ffi.errno() ~= EINTR then return 0 end
-        if signal.came[0] ~= 0 then ffi.C.kill(process, SIGKILL) end
-    end
+    repeat
+        if signal.came[0] ~= 0 then ffi.C.kill(process, SIGKILL) end    -- or before the wait
+        local ended = ffi.C.waitpid(process, status, 0)
+        if ended ~= process and ffi.errno() ~= EINTR then return 0 end
+    until ended == process
     return status[0] % 128
 end
 

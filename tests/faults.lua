@@ -29,8 +29,9 @@ local options = '--nx=32 --ny=32 --t-end=0.02 --out=x.nc --every=0.005 --series=
 
 -- Runs in a folder. Returns the exit status and what was said.
 local function run(folder, environment, more)
-    return trial.status_of(("cd '%s' && timeout 60 env %s '%s' kelvin_helmholtz --device=%s "
-        .. '--quiet %s %s'):format(folder, environment, home.launcher, trial.device, options, more))
+    return trial.status_of(("cd '%s' && timeout %d env %s '%s' kelvin_helmholtz --device=%s "
+        .. '--quiet %s %s'):format(folder, trial.patience, environment, home.launcher, trial.device,
+        options, more))
 end
 
 -- What a file holds, without the time when it was written.

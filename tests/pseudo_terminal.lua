@@ -25,6 +25,14 @@ local patience = 120        -- seconds
 local ticks = 100           -- of /proc in a second
 local numbers = { HUP = 1, INT = 2, KILL = 9, TERM = 15 }
 
+local function processor_seconds(process)
+    local file = assert(io.open(('/proc/%d/stat'):format(process)))
+    local fields = file:read('*l'):match '%) %S (.*)'
+    file:close()
+    local user, kernel = fields:match(('%S+ '):rep(10) .. '(%d+) (%d+)')
+    return (user + kernel) / ticks
+end
+
 local child = {}
 child.__index = child
 
@@ -83,13 +91,9 @@ function child:send(keys) C.write(self.fd, keys, #keys) end
 
 function child:kill(name) C.kill(self.process, numbers[name]) end
 
--- The processor time of all its threads so far, until stop().
+-- The processor time of all its threads so far, or until its end; not after stop().
 function child:processor_seconds()
-    local file = assert(io.open(('/proc/%d/stat'):format(self.process)))
-    local fields = file:read('*l'):match '%) %S (.*)'
-    file:close()
-    local user, kernel = fields:match(('%S+ '):rep(10) .. '(%d+) (%d+)')
-    return (user + kernel) / ticks
+    return processor_seconds(self.process)
 end
 
 -- Ends it where it has not ended, at once or, where its terminal is closed already, if it hangs.
@@ -106,8 +110,9 @@ function child:stop()
         system.sleep(0.01)
     end
     C.close(self.fd)
+    self.fd = -1
     local signal = status[0] % 128
     return signal == 0 and math.floor(status[0] / 256) or -signal
 end
 
-return { start = start }
+return { start = start, processor_seconds = processor_seconds }

@@ -67,8 +67,9 @@ describe('on a command line', function()
 
     it('a compiler that memory is too short for ends the run, in words', function()
         -- PoCL's compiler throws, passes PoCL and leaves locks and signals held, or aborts.
-        local status, text = trial.status_of(("ulimit -v 300000; MARE_CACHE=off timeout 100 '%s' "
-            .. "sod --device=auto --quiet --image=none --nx=16 --steps=1"):format(launcher))
+        local status, text = trial.status_of(("ulimit -v 300000; MARE_CACHE=off timeout %d '%s' "
+            .. 'sod --device=auto --quiet --image=none --nx=16 --steps=1')
+            :format(trial.patience, launcher))
         assert.truthy(status ~= 124 and status ~= 137, text)
         assert.truthy(status ~= 1 or text:find 'memory', text)
     end)

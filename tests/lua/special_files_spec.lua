@@ -12,6 +12,7 @@ ffi.cdef [[
 ]]
 
 local folder, launcher
+local timeout = 'timeout ' .. trial.patience .. ' '
 
 before_each(function()
     folder, launcher = trial.new_folder(), "'" .. home.launcher .. "'"
@@ -43,8 +44,8 @@ local commands = { 'info PATH', 'rerun PATH', 'plot PATH',
 local function refused(line)
     for _, name in ipairs { 'pipe', 'socket', 'endless', 'folder' } do
         local path = folder .. '/' .. name
-        local status, text = trial.status_of('cd ' .. folder .. ' && timeout 10 ' .. launcher .. ' '
-            .. line:gsub('PATH', path) .. ' </dev/null')
+        local status, text = trial.status_of('cd ' .. folder .. ' && ' .. timeout .. launcher
+            .. ' ' .. line:gsub('PATH', path) .. ' </dev/null')
         assert.is_true(status == 1 or status == 2, line .. ': ' .. text)
         local why = name == 'folder' and 'is a folder' or 'is not an ordinary file'
         assert.truthy(text:find(why, 1, true), line .. ': ' .. text)
@@ -64,8 +65,8 @@ describe('what is no ordinary file', function()
             end
             error(PATH .. ' is not an ordinary file or is a folder', 0)]])
         for _, name in ipairs { 'pipe', 'socket', 'endless', 'folder' } do
-            local status, text = trial.status_of(('timeout 20 %s %s %s/%s'):format(launcher, path,
-                folder, name))
+            local status, text = trial.status_of((timeout .. '%s %s %s/%s'):format(launcher,
+                path, folder, name))
             assert.equal(1, status, text)
             for _, reader in ipairs(readers) do
                 local line = text:match('[^\n]*' .. reader:gsub('%p', '%%%0') .. '[^\n]*')
@@ -82,8 +83,8 @@ describe('what is no ordinary file', function()
     it('is passed over where a file of the user may be missing', function()
         for _, name in ipairs { 'MARE_TUNED', 'MARE_HISTORY' } do
             for _, kind in ipairs { 'pipe', 'endless', 'folder' } do
-                local status, text = trial.status_of(('cd %s && %s=%s timeout 20 %s sod '
-                    .. '--nx=16 --steps=1 --quiet'):format(folder, name, kind, launcher))
+                local status, text = trial.status_of(('cd %s && %s=%s %s %s sod '
+                    .. '--nx=16 --steps=1 --quiet'):format(folder, name, kind, timeout, launcher))
                 assert.equal(0, status, text)
             end
         end
@@ -93,7 +94,7 @@ describe('what is no ordinary file', function()
         trial.spit(folder .. '/a.lua', 'print(6 * 7)')
         for _, line in ipairs { 'cat a.lua | %s -', 'cat a.lua | %s /dev/stdin', '%s - < a.lua',
             'cat a.lua > pipe & %s ./pipe', 'bash -c "%s <(cat a.lua)"' } do
-            local status, text = trial.status_of(('cd %s && timeout 10 sh -c %q'):format(folder,
+            local status, text = trial.status_of(('cd %s && %s sh -c %q'):format(folder, timeout,
                 line:format(launcher)))
             assert.equal('42\nstatus 0\n', text:gsub('mare: 0 removed\n', ''), line)
             assert.equal(0, status)
@@ -101,7 +102,7 @@ describe('what is no ordinary file', function()
         local status, text = trial.status_of(('cd %s && %s sod --nx=16 --steps=1 --quiet '
             .. '--json-log=/dev/null'):format(folder, launcher))
         assert.equal(0, status, text)
-        status, text = trial.status_of('timeout 20 ' .. launcher .. ' /dev/zero')
+        status, text = trial.status_of(timeout .. launcher .. ' /dev/zero')
         assert.equal(2, status, text)
         assert.truthy(text:find('too long', 1, true), text)
     end)

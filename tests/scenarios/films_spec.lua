@@ -2,18 +2,11 @@
 -- any stops, and a failed run loses no film.
 
 local fails = require 'tests.fails'
-local ffi = require 'ffi'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
-local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
-
-ffi.cdef [[
-    int kill(int pid, int signal);
-    int usleep(unsigned microseconds);
-]]
 
 local device, slurp, spit = trial.device, trial.slurp, trial.spit
 local open = require('bindings.device').open
@@ -129,16 +122,13 @@ describe('a film of a run', function()
         local pipe = io.popen(line:format(home.launcher, device, folder, path))
         local pid = tonumber(pipe:read '*l')
         pipe:close()
-        local started = system.now()
-        local function is_filming()
+        trial.await('a film', function()
             local part = listing():match 'film%.gif%.%S+%.part'
             return part and files.size(folder .. '/' .. part) > 20000
-        end
-        while not is_filming() and system.now() - started < 60 do ffi.C.usleep(20000) end
-        ffi.C.kill(pid, 9)
+        end)
+        trial.kill(pid)
         assert.truthy(listing():find 'film%.gif%.%S+%.part')
         assert.equal('old', slurp(path))
-        ffi.C.usleep(300000)
         run(path):release()         -- which also clears away what was left
         assert.equal('film.gif', listing())
         assert.equal('GIF89a', slurp(path):sub(1, 6))

@@ -14,10 +14,7 @@ local sample = require 'tests.sample'
 local system = require 'bindings.system'
 local trial = require 'tests.scenarios.trial'
 
-ffi.cdef [[
-    int kill(int pid, int signal);
-    int usleep(unsigned microseconds);
-]]
+ffi.cdef 'int usleep(unsigned microseconds);'
 
 local device = trial.device
 local open = require('bindings.device').open
@@ -276,10 +273,8 @@ describe('a run that goes on from a checkpoint', function()
         local values = { nx = 64, ny = 32, ['t-end'] = 1e6, ['wall-limit'] = '0.5s',
             checkpoint = folder .. '/run.ck', image = folder .. '/p.png',
             out = folder .. '/run.nc' }
-        local started = system.now()
         status, text = status_of(command('kelvin_helmholtz', values))
         assert.equal(3, status, text)
-        assert.is_true(system.now() - started < 60)
         fails.says(text, '--restart', 'run.ck', 'time')
         assert.truthy(checkpoint.newest(folder .. '/run.ck'))
         assert.truthy(listing():find 'run%.nc%.%x+%-%x+%.%d+%-%d+%.part')
@@ -496,44 +491,41 @@ describe('a run that is killed', function()
         return pid
     end
 
-    -- Its files are open for as long as one of its threads writes, dead though the first one is.
-    local function alive(pid)
-        local stat = slurp('/proc/' .. pid .. '/stat')
-        local ok, tasks = pcall(trial.listing, '/proc/' .. pid .. '/task')
-        return stat and (not stat:find '%) Z' or ok and tasks:find ' ' ~= nil)
-    end
-
     -- Kills a run at some moment: `anywhere`, also while it starts or copies its file, or once it
     -- computes, which a new checkpoint shows. False where it had come to its end.
     local function killed(name, values, anywhere)
-        local pid, old = start(name, values), slurp(values.checkpoint)
-        local deadline = system.now() + 20
-        while alive(pid) and slurp(values.checkpoint) == old and system.now() < deadline
-            and not anywhere do
-            ffi.C.usleep(2000)
-        end
+        local old = slurp(values.checkpoint)
+        local pid = start(name, values)
+        trial.await('a checkpoint', function()
+            return anywhere or slurp(values.checkpoint) ~= old or not trial.is_alive(pid)
+        end)
         ffi.C.usleep(math.random(0, anywhere and 300000 or 60000))
-        if not alive(pid) then return false end
-        ffi.C.kill(pid, 9)
-        while alive(pid) do ffi.C.usleep(1000) end
-        return true
+        local is_alive = trial.is_alive(pid)
+        trial.kill(pid)
+        local is_done = lfs.attributes(values.out) ~= nil
+        assert.is_true(is_alive or is_done, slurp(folder .. '/log'))
+        return not is_done
     end
 
     it('is not by a signal that comes twice, as from timeout: it takes its checkpoint', function()
         local values = { nx = 64, ny = 32, ['t-end'] = 1e6, checkpoint = folder .. '/run.ck',
             ['checkpoint-every'] = 0.01, image = folder .. '/p.png' }
-        for _ = 1, 3 do     -- two signals that meet become one
+        local pairs_of_signals = 0
+        while pairs_of_signals < 3 do       -- two signals that meet become one
             os.remove(values.checkpoint)
-            local pid, deadline = start('kelvin_helmholtz', values), system.now() + 20
-            while not slurp(values.checkpoint) and system.now() < deadline do
-                ffi.C.usleep(2000)
-            end
+            local pid = start('kelvin_helmholtz', values)
+            trial.await('a checkpoint', function() return slurp(values.checkpoint) end)
+            local started = system.now()
             for _ = 1, 2 do
                 ffi.C.kill(pid, 15)
                 ffi.C.usleep(200)
             end
-            while alive(pid) do ffi.C.usleep(1000) end
-            assert.matches('interrupted at t = .*goes on', slurp(folder .. '/log'))
+            local is_pair = system.now() - started < 0.5     -- later it is a second signal
+            trial.await('its end', function() return not trial.is_alive(pid) end)
+            if is_pair then
+                pairs_of_signals = pairs_of_signals + 1
+                assert.matches('interrupted at t = .*goes on', slurp(folder .. '/log'))
+            end
         end
     end)
 
@@ -560,14 +552,19 @@ describe('a run that is killed', function()
                 values.restart, values['checkpoint-every'] = 'latest', victim.gap
                 math.randomseed(1)
                 local kills, progress = 0, 0
-                while kills < most and killed(name, values, kills % 3 == 2) do
-                    kills = kills + 1
-                    local found = checkpoint.newest(values.checkpoint)
-                    assert.same({}, found.passed_over)
-                    assert.is_true(found.header.t >= progress)
-                    progress = found.header.t
+                while kills < most do
+                    local goes_on = slurp(values.checkpoint) ~= nil
+                    if killed(name, values, goes_on and kills % 3 == 2) then
+                        kills = kills + 1
+                        local found = checkpoint.newest(values.checkpoint)
+                        assert.same({}, found.passed_over)
+                        assert.is_true(found.header.t >= progress)
+                        progress = found.header.t
+                    else                -- the machine left this process no time to kill it
+                        os.execute('rm ' .. folder .. '/run.*')
+                        progress = 0
+                    end
                 end
-                assert.equal(most, kills, slurp(folder .. '/log'))
                 assert.is_nil(lfs.attributes(values.out))
                 local status, text = status_of(command(name, values))
                 assert.equal(0, status, text)

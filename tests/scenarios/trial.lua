@@ -6,6 +6,9 @@ local home = require 'bindings.home'
 local lfs = require 'lfs'
 local mare = require 'mare'
 local netcdf = require 'bindings.netcdf'
+local system = require 'bindings.system'
+
+ffi.cdef 'int kill(int process, int number);'
 
 local trial = { device = os.getenv 'MARE_TEST_DEVICE' or 'auto' }
 
@@ -40,6 +43,32 @@ function trial.listing(folder)
     end
     table.sort(list)
     return table.concat(list, ' ')
+end
+
+-- Seconds that only a hang takes, however busy the machine is.
+trial.patience = 600
+
+-- Waits until condition() is true. what: that it stands for, in words.
+function trial.await(what, condition)
+    local started = system.now()
+    while not condition() do
+        assert(system.now() - started < trial.patience, 'not in time: ' .. what)
+        system.sleep(0.002)
+    end
+end
+
+-- Whether a process still is there: its files are open for as long as one of its threads writes,
+-- dead though the first one is.
+function trial.is_alive(process)
+    local stat = trial.slurp('/proc/' .. process .. '/stat')
+    local ok, tasks = pcall(trial.listing, '/proc/' .. process .. '/task')
+    return stat and (not stat:find '%) Z' or ok and tasks:find ' ' ~= nil)
+end
+
+-- Kills a process, and waits until it is gone.
+function trial.kill(process)
+    ffi.C.kill(process, 9)
+    trial.await('its death', function() return not trial.is_alive(process) end)
 end
 
 -- Returns the exit status and the output of a shell command.

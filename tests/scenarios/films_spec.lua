@@ -124,7 +124,7 @@ describe('a film of a run', function()
         pipe:close()
         trial.await('a film', function()
             local part = listing():match 'film%.gif%.%S+%.part'
-            return part and files.size(folder .. '/' .. part) > 20000
+            return part and (files.size(folder .. '/' .. part) or 0) > 20000
         end)
         trial.kill(pid)
         assert.truthy(listing():find 'film%.gif%.%S+%.part')

@@ -317,6 +317,17 @@ local function copy_of(sim)
     return copy
 end
 
+-- What friction takes after three steps, which filter where the scheme does: it looks at ghost
+-- cells beyond open sides and around corners.
+local function early_loss(sim)
+    sim:aim(2000)
+    sim:step(3)
+    sim:read()
+    local data, list = sim:field 'dissipation', {}
+    for k = 0, sim.grid.cells - 1 do list[#list + 1] = data[k] end
+    return list
+end
+
 describe('open sides have the same bits', function()
     it('on any split of a sphere', function()
         local whole = advance(basin('cdklm', nil, nil, true), 2000)
@@ -328,13 +339,16 @@ describe('open sides have the same bits', function()
 
     for _, scheme in ipairs(sample({ 'cdklm', 'linear', 'nonlinear' }, 1)) do
         it('on any split and after a restart, ' .. scheme, function()
-            local whole = advance(basin(scheme), 2000)
+            local whole = basin(scheme)
+            local lost = early_loss(whole)
+            advance(whole, 2000)
             local expected, steps = copy_of(whole), whole.now.steps
             local through = whole:stored 'hv'       -- the wall, in the sponge too
             for i = 0, scheme == 'cdklm' and -1 or 25 do assert.equal(0, through[i]) end
             for _, split in ipairs { { 2, 2 }, { 4, 1 }, { 1, 5 } } do
-                local sim = advance(basin(scheme, { decompose = split }), 2000)
-                assert.same(expected, copy_of(sim))
+                local sim = basin(scheme, { decompose = split })
+                assert.same(lost, early_loss(sim))
+                assert.same(expected, copy_of(advance(sim, 2000)))
                 sim:release()
             end
             local first = basin(scheme)

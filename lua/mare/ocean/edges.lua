@@ -163,21 +163,25 @@ local function bind_ghosts(edge, state, which, fraction)
 end
 
 -- One of the kernels of side.krn, from buffer `which` to the other, over the lines of the side and
--- so many more on either end.
-local function bind_side(name, edge, state, which, more)
+-- so many more on either end; instead: arguments that differ.
+local function bind_side(name, edge, state, which, more, instead)
     local values, l, axis = common(state, edge, which, state.clock), state.layout, edge.side.axis
     values.nx, values.ny, values.stride = l.nx, l.ny, l.stride
     values.dst = state[which == 'other' and 'now' or 'other']
     values.third = state.third or values.dst
     values.filter, values.axis = edge.side.scheme.filter_weight or 0, axis == 'x' and 0 or 1
     values.open_sides = edges.open_bits(state)
+    for key, value in pairs(instead or {}) do values[key] = value end
     return bind(kernel_of(state, 'physics/ocean/side.krn', name), values,
         { global = { (axis == 'x' and l.ny or l.nx) + 2 * more } })
 end
 
-local function fill_ghosts(edge, state, which, fraction)
+-- For output there is only the present level: of the one before, which a step wants, the ghost
+-- cells that copy other parts may not be filled.
+local function fill_ghosts(edge, state, which, fraction, is_shown)
     if edge.side.scheme.staggered then
-        return bind_side('side_ghosts', edge, state, which, state.layout.halo)
+        return bind_side('side_ghosts', edge, state, which, state.layout.halo,
+            is_shown and { dst = state[which], third = state[which] })
     end
     return bind_ghosts(edge, state, which, fraction)
 end
@@ -219,7 +223,7 @@ function edges.ghosts(state, which, fraction, is_shown)
         end
     end
     for _, edge in ipairs(open) do
-        launches[#launches + 1] = fill_ghosts(edge, state, which, fraction)
+        launches[#launches + 1] = fill_ghosts(edge, state, which, fraction, is_shown)
     end
     for _, edge in ipairs(open) do
         if edge.side.scheme.staggered and not is_shown and which ~= 'third' then

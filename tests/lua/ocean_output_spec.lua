@@ -168,6 +168,7 @@ describe('a file of an ocean', function()
         assert.equal('sea_floor_depth_below_geoid', attribute('depth', 'standard_name'))
         assert.equal('sea_surface_height_above_geoid', attribute('eta', 'standard_name'))
         assert.equal('barotropic_sea_water_x_velocity', attribute('u', 'standard_name'))
+        assert.is_nil(attribute('u', 'comment'))
         assert.equal('m2 s-1', attribute('hu', 'units'))
         local fill = attribute('eta', '_FillValue')
         assert.is_true(fill ~= fill)
@@ -194,6 +195,10 @@ describe('a file of an ocean', function()
         assert.equal('barotropic_northward_sea_water_velocity',
             file:attributes('v').standard_name)
         assert.is_nil(file:attributes('v')._FillValue)
+        for _, variable in ipairs { 'hu', 'hv', 'v' } do
+            assert.matches('half a time step before', file:attributes(variable).comment)
+        end
+        assert.is_nil(file:attributes('eta').comment)
         file:close()
     end)
 

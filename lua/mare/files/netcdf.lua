@@ -13,7 +13,8 @@
 --                                     -- every second one, 32 x 16 in total; nil: the whole grid
 --       variables = {                         -- type 'float' or 'double'; units default to '1'
 --           { name = 'rho', type = 'float', long_name = 'mass density', units = 'kg m-3',
---             standard_name = 'air_density', missing = nil },      -- standard_name: only CF's;
+--             standard_name = 'air_density', missing = nil,        -- standard_name: only CF's;
+--             comment = nil },
 --       },                                    -- missing: the _FillValue, if there is one
 --       statics = { { name = 'depth', data = cdata, ... } },       -- variables without time
 --       title = 'Kelvin-Helmholtz instability',
@@ -213,7 +214,7 @@ local function define_variable(file, spec, v, order, chunks)
         shuffle = spec.shuffle, quantize = spec.quantize })
     if v.missing then file:define_missing(v.name, v.missing) end
     put_attributes(file, v.name, { units = v.units or '1', long_name = v.long_name or v.name,
-        standard_name = v.standard_name })
+        standard_name = v.standard_name, comment = v.comment })
 end
 
 local function is_plain(spec)

@@ -38,6 +38,7 @@ local function define_gauges(file, spec, what, time)
     for _, v in ipairs(what.variables) do
         define(file, v.name, 'double', { time, station }, { units = v.units or '1',
             long_name = v.long_name or v.name, standard_name = v.standard_name,
+            comment = v.comment,
             coordinates = coordinates })
     end
     file:put_attribute(nil, 'featureType', 'timeSeries')

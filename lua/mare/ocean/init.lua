@@ -26,7 +26,8 @@ local Ocean = {}
 Ocean.__index = Ocean
 
 ocean.schemes = {
-    linear = 'C-grid, forward-backward in time: small waves on deep water',
+    linear = 'C-grid, forward-backward in time: small waves on deep water; transports are half a '
+        .. 'step older than the elevation',
     nonlinear = 'C-grid, leapfrog in time: advection too, no drying',
     cdklm = 'finite volumes that keep lakes at rest and geostrophic flow, wet and dry',
     kurganov_petrova = 'finite volumes that keep lakes at rest, wet and dry',
@@ -76,7 +77,7 @@ end
 ocean.options = {
     title = 'Ocean',
     { name = 'scheme', default = 'cdklm', choices = tables.keys(ocean.schemes),
-        help = 'of the time step' },
+        help = 'of the time step; with linear u and v are half a step older than eta' },
     { name = 'theta', type = 'number', range = { 1, 2 },
         help = 'of the minmod limiter of finite volumes; 1.3 if not given' },
     { name = 'rk', type = 'integer', range = { 2, 3 },

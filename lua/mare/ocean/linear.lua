@@ -3,6 +3,7 @@
 
 local c_grid = require 'mare.ocean.c_grid'
 local errors = require 'bindings.errors'
+local variables = require 'mare.ocean.variables'
 
 local linear = { fields = c_grid.fields }
 
@@ -23,6 +24,7 @@ function linear.setup(scheme, desc)
     if scheme.viscosity > 0 then
         errors.argument('ocean: viscosity = %g, the linear scheme has none', scheme.viscosity)
     end
+    scheme.variables = variables.with_old_transports()
     scheme.staggered, scheme.gradual, scheme.unwatched = true, true, true
     scheme.accounts, scheme.has_shut_walls = true, true
     scheme.keeps_open = true

@@ -10,6 +10,7 @@
 
 local bed = require 'mare.ocean.bed'
 local m = require 'mare.dialect.maths'
+local tables = require 'bindings.tables'
 
 local variables = {}
 
@@ -170,6 +171,19 @@ variables.list = {
     { name = 'wind_power', units = 'm3 s-3', value = wind_power,
         long_name = 'energy that wind gives a column of water, by density' },
 }
+
+local moving_names = tables.set { 'hu', 'hv', 'u', 'v', 'speed', 'vorticity' }
+
+-- Returns the table of a scheme whose transports are half a step older than its elevation, which
+-- files say of each.
+function variables.with_old_transports()
+    local list = {}
+    for k, v in ipairs(variables.list) do
+        list[k] = moving_names[v.name] and tables.merged(v, {
+            comment = 'half a time step before the elevation, but for the initial state' }) or v
+    end
+    return list
+end
 
 -- Returns the table `derive` of a scheme, as array/derive.lua describes it.
 function variables.inputs(scheme)

@@ -56,7 +56,7 @@ local function describe_variables(desc, wanted, precision)
         if listed[name] then return end
         listed[name] = true
         list[#list + 1] = { name = name, type = precision, long_name = v.long_name,
-            units = v.units, missing = land and v.value and 0 / 0 or nil,
+            units = v.units, missing = land and v.value and 0 / 0 or nil, comment = v.comment,
             standard_name = desc.grid.spherical and v.on_sphere or v.standard_name }
     end
     local is_list = type(wanted) == 'table'

@@ -1,4 +1,5 @@
--- posix.lua - calls of the system on files, for files.lua, part_file.lua and uncached.lua.
+-- posix.lua - calls of the system on files, for files.lua, part_file.lua, tally.lua and
+-- uncached.lua.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
@@ -11,6 +12,7 @@ ffi.cdef [[
     int fchmod(int fd, unsigned mode);
     int fcntl(int fd, int command, ...);
     long write(int fd, const void *data, size_t size);
+    int64_t lseek(int fd, int64_t offset, int whence);
     long pwrite(int fd, const void *data, size_t size, int64_t offset);
     int memfd_create(const char *name, unsigned flags);
     int link(const char *old, const char *new_name);

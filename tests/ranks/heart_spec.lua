@@ -4,28 +4,57 @@ local beat = require 'bindings.beat'
 local literal = require 'mare.base.literal'
 local system = require 'bindings.system'
 
--- Runs the thread until the clock says `seconds`; the rank before sends every 0.01 s, as long as
--- it does. Returns how many beats were sent, and the last text.
-local function beats_in(seconds)
-    local now, sent, last = 0, 0, nil
+-- Runs the thread until the clock says `seconds`. step: by how much the clock goes on where the
+-- thread would wait; heard(): what the rank before has sent. Returns how many beats were sent, the
+-- last text, and what was said of the rank before.
+local function beats_in(seconds, step, heard)
+    local now, sent, last, said = 0, 0, nil, nil
     local channel = { fd = 1 }
-    function channel.receive() return literal.encode { to = 2, from = 3, limit = 10 } end
-    function channel.ready() return now >= seconds end
-    local kept = { beat.send, beat.wait, beat.receive, system.now }
+    function channel.receive()
+        return literal.encode { to = 2, from = 3, limit = 10, own = 'rank 1', before = 'rank 0' }
+    end
+    function channel.ready() return said or now >= seconds end
+    local kept = { beat.send, beat.wait, beat.receive, beat.die, system.now }
     function beat.send(_, text) sent, last = sent + 1, text end
-    function beat.wait(most) now = now + math.min(0.01, most) end
-    function beat.receive() return 'b' end
+    function beat.wait(most) now = now + (step or most) end
+    function beat.receive() return heard(now) end
+    function beat.die(text) said = text:match 'rank 0 (.-):' end
     function system.now() return now end
     local ok, failure = pcall(require 'mare.ranks.heart_thread', channel)
-    beat.send, beat.wait, beat.receive, system.now = unpack(kept)
+    beat.send, beat.wait, beat.receive, beat.die, system.now = unpack(kept)
     assert(ok, failure)
-    return sent, last
+    return sent, last, said, now
 end
 
 describe('a rank that hears others', function()
     it('sends a beat every second, whatever comes, and one at the end', function()
-        local sent, last = beats_in(5.5)
+        local sent, last = beats_in(5.5, 0.01, function() return 'b' end)
         assert.equal('e', last)
         assert.equal(6 + 1, sent)
+    end)
+
+    it('names the one before after 10 s of silence, or 2 s after it has gone', function()
+        local function after(last)
+            local _, _, said, now = beats_in(60, nil, function(now)
+                return now < 20 and 'b' or last
+            end)
+            return said, now - 20
+        end
+        local said, seconds = after ''
+        assert.equal('was silent for 10 s', said)
+        assert.is_true(seconds > 9 and seconds < 12)
+        said, seconds = after(nil)
+        assert.equal('has gone', said)
+        assert.is_true(seconds > 1 and seconds < 4)
+    end)
+
+    it('does not take for silence that it was not let run itself', function()
+        local looks = 0
+        local _, _, said = beats_in(300, 20, function()
+            looks = looks + 1
+            return looks % 4 == 0 and 'b' or ''
+        end)
+        assert.is_nil(said)
+        assert.is_true(looks > 10)
     end)
 end)

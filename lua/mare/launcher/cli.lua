@@ -77,10 +77,15 @@ local max_stack_frames = 12
 -- The module mare.ranks if mpirun or srun has started this process, or nil.
 local ranks
 
-local function tell(message)
-    if ranks then require('mare.ranks.process').give_way() end
+local function write(message)
     local from = ranks and ranks.size > 1 and ranks.name() .. ': ' or ''
-    io.stderr:write('mare: ', from, printable(message), '\n')
+    io.stderr:write(('mare: %s%s\n'):format(from, printable(message)))    -- in one piece
+end
+
+-- Says why this process ends; of several ranks one says it.
+local function tell(message)
+    if ranks then require('mare.ranks.process').take_word() end
+    write(message)
 end
 
 -- The message handler of errors. It collects what is known only while the stack
@@ -90,9 +95,10 @@ local function describe(failure)
     return { failure = failure, stack = errors.stack_frames(1, max_stack_frames), all = all }
 end
 
--- Tells, if all ranks end in good order, once.
+-- The same of an end in good order, of which rank 0 tells.
 local function tell_end(message, is_agreed)
-    if not (ranks and ranks.rank > 0 and is_agreed) then tell(message) end
+    if not is_agreed then return tell(message) end
+    if not ranks or ranks.rank == 0 then write(message) end
 end
 
 local function print_failure(report)

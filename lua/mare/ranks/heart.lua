@@ -8,6 +8,7 @@
 local beat = require 'bindings.beat'
 local events = require 'mare.base.events'
 local literal = require 'mare.base.literal'
+local speaker = require 'mare.ranks.speaker'
 local system = require 'bindings.system'
 local worker = require 'bindings.worker'
 
@@ -52,7 +53,7 @@ function heart.start(ranks, machine)
     end
     heart.thread = worker.start 'mare.ranks.heart_thread'
     heart.thread:send(literal.encode { to = to, from = from, limit = limit, own = ranks.name(),
-        before = before })
+        before = before, word = speaker.tally })
 end
 
 -- Tells the next rank that this one ends in good order.

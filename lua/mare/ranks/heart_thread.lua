@@ -1,37 +1,44 @@
 -- heart_thread.lua - a thread that tells the next rank every second, or more often,
 -- that this rank lives, and listens to the rank before. If that is silent for too
--- long, the thread ends this process, whereupon the launcher ends all.
+-- long, the thread ends this process, whereupon the launcher ends all. Only time in
+-- which this thread was let run counts: on a busy machine both may wait for a core.
 
 local beat = require 'bindings.beat'
 local literal = require 'mare.base.literal'
 local system = require 'bindings.system'
+local tally = require 'bindings.tally'
 
 local grace = 2         -- seconds in which a launcher ends all if a process has gone
 
 -- Ends this process. known: the state of the thread; why: what became of the rank
--- before
+-- before, which is said unless a rank has said why all end
 local function lose(known, why)
-    beat.die(('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why))
+    local is_first = not known.word or tally.add(known.word) <= 1
+    local text = ('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why)
+    beat.die(is_first and text or '')
 end
 
--- Takes note of what has come from the rank before, or of its silence.
-local function check(known)
-    local text, now = beat.receive(known.from), system.now()
+-- Takes note of what has come from the rank before, or of its silence. seconds: since
+-- the last time
+local function check(known, seconds)
+    local text = beat.receive(known.from)
+    known.silence = text and text ~= '' and 0 or known.silence + math.min(seconds, known.pause)
     if not text then
-        known.gone = known.gone or now
-        if now - known.gone > math.min(grace, known.limit) then lose(known, 'has gone') end
+        known.silence = known.gone and known.silence or 0
+        known.gone = true
+        if known.silence > math.min(grace, known.limit) then lose(known, 'has gone') end
     elseif text ~= '' then
-        known.heard, known.is_over = now, text:find('e', 1, true) ~= nil
-    elseif now - known.heard > known.limit then
+        known.is_over = text:find('e', 1, true) ~= nil
+    elseif known.silence > known.limit then
         lose(known, ('was silent for %g s'):format(known.limit))
     end
 end
 
 return function(channel)
     local known = literal.decode(channel:receive())
-    known.heard, known.pause = system.now(), math.min(1, known.limit / 5)
+    known.silence, known.pause = 0, math.min(1, known.limit / 5)
     -- What comes from the rank before is no reason to send: beats would run around the ring.
-    local due = known.heard
+    local due, looked = system.now(), system.now()
     while not channel:ready() do
         local now = system.now()
         if now >= due then
@@ -40,7 +47,9 @@ return function(channel)
         end
         local from = not (known.is_over or known.gone) and known.from or nil
         beat.wait(due - now, channel.fd, from)
-        if not known.is_over then check(known) end
+        now = system.now()
+        if not known.is_over then check(known, now - looked) end
+        looked = now
     end
     beat.send(known.to, 'e')
 end

@@ -23,6 +23,7 @@ local message = require 'bindings.message'
 local places = require 'mare.ranks.places'
 local process = require 'mare.ranks.process'
 local reduction = require 'mare.ranks.reduction'
+local speaker = require 'mare.ranks.speaker'
 
 local ranks = { rank = 0, size = 1, local_rank = 0, local_size = 1, host = nil }
 
@@ -183,8 +184,11 @@ local machine
 
 local function find_places()
     ranks.host, machine = places.here()
-    local all = spread('broadcast', ranks.gather(machine), 0) or { machine }
-    ranks.local_rank, ranks.local_size = places.of(ranks.rank, all)
+    local own = { machine = machine, tally = process.world and speaker.offer() }
+    local all, machines = spread('broadcast', ranks.gather(own), 0), {}
+    for k, other in ipairs(all) do machines[k] = other.machine end
+    ranks.local_rank, ranks.local_size = places.of(ranks.rank, machines)
+    speaker.choose(ranks.rank, all)
 end
 
 -- Lets the rooms above know of the others.

@@ -5,13 +5,15 @@
 local heart = require 'mare.ranks.heart'
 local home = require 'bindings.home'
 local mpi = require 'bindings.mpi'
+local speaker = require 'mare.ranks.speaker'
 local system = require 'bindings.system'
 local terminal = require 'mare.base.terminal'
 
-local process = { world = nil, name = nil, has_agreed = false }
+local process = { world = nil, name = nil, has_agreed = false, has_word = false }
 
-local moment = 1      -- seconds in which rank 0 says what has failed on all ranks alike
+local moment = 1                -- seconds in which rank 0 says what has failed on all alike
 local launcher_pause = 3        -- seconds after its signal in which a launcher kills
+local last_pause = 10           -- seconds in which a launcher has to end all
 
 local interrupted, unfinished = 130, 3
 
@@ -21,16 +23,27 @@ local function is_orderly(status)
     return status == 0 or status == unfinished or status == interrupted and process.has_agreed
 end
 
--- Waits until rank 0 has said what has failed on all ranks alike. A launcher
--- that ends the others sends them a signal first: those have nothing to say.
-function process.give_way()
-    local world = process.world
-    if not world or world.rank == 0 then return end
+-- Waits for the launcher, or another rank, to end this process. seconds: how long, if no
+-- signal of the launcher's comes, which a process is to answer
+local function wait_for_end(seconds)
     local start = system.now()
     repeat
-        local limit = home.interrupted() and launcher_pause or moment
+        local limit = home.interrupted() and math.max(seconds, launcher_pause) or seconds
         system.sleep(0.01)
     until system.now() - start >= limit
+end
+
+-- Returns when this rank may say why all end: rank 0 at once, others when they have
+-- left it a moment. Where another rank of this machine has said so this one is silent
+-- until the launcher ends it, or it ends itself.
+function process.take_word()
+    local world = process.world
+    if not world or world.size == 1 or process.has_word then return end
+    if world.rank > 0 then wait_for_end(moment) end
+    process.has_word = speaker.take()
+    if process.has_word then return end
+    wait_for_end(last_pause)
+    world:abort(1)
 end
 
 -- Leaves the run with the exit status of this rank's program; does not return if

@@ -1,6 +1,6 @@
 # quick.cmake - the tests labelled "quick", which `ctest -L quick` runs after each small change.
-# They take less than 20 s on two cores and need neither a device nor a compiler of kernels. Specs
-# see no device here, so that one which comes to need it fails.
+# They take 17 s of processor time and need neither a device nor a compiler of kernels. Specs see no
+# device here, so that one which comes to need it fails.
 
 get_property(tests DIRECTORY PROPERTY TESTS)
 list(FILTER tests INCLUDE REGEX ^\(core|fake|headers\)/)

@@ -112,6 +112,30 @@ function Faults:fault_of_checkpoints(is_done)
     return nil, can_go_on
 end
 
+-- Libraries in which a fault is ours: Mare, LuaJIT and what writes files, whoever called them, and
+-- PoCL, whose calls never fail here; "?" is compiled Lua.
+local ours = { '^mare$', '^libmare', '^libluajit', '^luajit', '^%?$', '^libpocl', '^libLLVM',
+    '^libnetcdf', '^libhdf5', '^libcairo', '^libpng', '^libgif', '^libz%.' }
+
+local function is_any(name, patterns)
+    for _, pattern in ipairs(patterns) do
+        if name:find(pattern) then return true end
+    end
+    return false
+end
+
+-- The library of a driver in which a process has faulted, by what system.c said of it; nil if that
+-- was in one of ours. A function of libc faults for its caller.
+function faults.vendor(said)
+    local names
+    for found in said:gmatch 'fault in ([^\n]*)' do names = found end
+    for name in (names or ''):gmatch '%S+' do
+        if not is_any(name, { '^libc%.', '^libpthread%.', '^ld%-', '^libfaults' }) then
+            return not is_any(name, ours) and name or nil
+        end
+    end
+end
+
 local function fault_of_end(status, said)
     if not status or status >= 124 then return 'ended with status ' .. tostring(status) end
     if status > 0 and not said:find 'mare: ' then return 'said nothing' end
@@ -122,12 +146,16 @@ local function fault_of_end(status, said)
     end
 end
 
--- Returns nil, or what is wrong. from_there: all calls from the n-th on fail.
+-- Returns nil, or what is wrong, and the library of a driver that has ended the run by a fault, of
+-- which no more is asked than that files are old or new. from_there: all calls from the n-th on
+-- fail.
 function Faults:try(kind, n, from_there)
     self:prepare()
     local status, said = run(self.folder .. '/case', ("LD_PRELOAD='%s' MARE_FAULT=%s:%d:%d%s")
         :format(faults.library, kind, n, faults.kinds[kind], from_there and ':on' or ''), '')
     local is_done = status == 0
+    local vendor = status and status > 128 and faults.vendor(said)
+    if vendor then return self:fault_of_files(false), vendor end
     local fault = fault_of_end(status, said) or self:fault_of_files(is_done)
     local can_go_on
     if not fault then fault, can_go_on = self:fault_of_checkpoints(is_done) end

@@ -12,10 +12,15 @@
  * first 48 bytes and its close(): where they fail, NetCDF-C 4.9.0 lists what is open in a file
  * that is gone, and crashes in reportobject. Messages are let through: what goes to descriptors
  * up to 2 does not count.
+ *
+ * A process that faults or aborts first says in which libraries it was, the innermost first:
+ * "fault in libc.so.6 libmare.so.1 mare"; what belongs to no file is "?".
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -24,6 +29,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum kind { OPEN, WRITE, SHORT, FSYNC, CLOSE, RENAME, RESIZE, READ, MMAP, MALLOC, KINDS };
@@ -41,6 +47,54 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 
+/* ---- faults ---- */
+
+static const char *file_name(const void *address) {
+    Dl_info info;
+    if (!dladdr(address, &info) || !info.dli_fname) return "?";
+    const char *slash = strrchr(info.dli_fname, '/');
+    return slash ? slash + 1 : info.dli_fname;
+}
+
+/* Where a call of a null pointer came from, which no unwinder finds; else NULL. */
+static const void *caller_of_nothing(const ucontext_t *at) {
+#if defined __x86_64__
+    if (at->uc_mcontext.gregs[REG_RIP]) return NULL;
+    return *(void *const *)at->uc_mcontext.gregs[REG_RSP];
+#else
+    return at->uc_mcontext.pc ? NULL : (const void *)at->uc_mcontext.regs[30];
+#endif
+}
+
+/* This library's own frames and the signal's come first, and are left out. */
+static void say_where(int signal_number, siginfo_t *info, void *at) {
+    (void)info;
+    void *frames[64];
+    const char *own = file_name((void *)(uintptr_t)say_where), *before = own;
+    int count = backtrace(frames, 64), at_fault = 0;
+    const void *caller = caller_of_nothing(at);
+    dprintf(STDERR_FILENO, "fault in%s%s", caller ? " " : "", caller ? file_name(caller) : "");
+    while (at_fault < count && !strcmp(file_name(frames[at_fault]), own)) at_fault++;
+    for (int k = at_fault + 1; k < count; k++) {
+        const char *name = file_name(frames[k]);
+        if (strcmp(name, before)) dprintf(STDERR_FILENO, " %s", name);
+        before = name;
+    }
+    dprintf(STDERR_FILENO, "\n");
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void watch_faults(void) {
+    static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
+    void *frame;
+    backtrace(&frame, 1);       /* loads what it needs, for which a fault is no time */
+    struct sigaction action = { .sa_sigaction = say_where, .sa_flags = SA_SIGINFO };
+    sigemptyset(&action.sa_mask);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        sigaction(signals[k], &action, NULL);
+}
+
 __attribute__((constructor)) static void read_wishes(void) {
     const char *text = getenv("MARE_FAULT");
     char kind[16], on[4] = "";
@@ -48,6 +102,7 @@ __attribute__((constructor)) static void read_wishes(void) {
     last = on[0] ? INT64_MAX : first;
     for (int k = 0; k < KINDS; k++)
         if (!strcmp(names[k], kind)) failing = (enum kind)k;
+    watch_faults();
 }
 
 __attribute__((destructor)) static void write_counts(void) {

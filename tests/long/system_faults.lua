@@ -15,11 +15,11 @@ for kind in pairs(faults.kinds) do kinds[#kinds + 1] = kind end
 table.sort(kinds)
 
 local function try_all(kind)
-    local found, tried, begun = 0, 0, os.time()
+    local found, tried, faulty, begun = 0, 0, 0, os.time()
     for n = first, runs.counts[kind], every do
         for _, from_there in ipairs(faults.ways(kind)) do
-            local fault = runs:try(kind, n, from_there)
-            tried = tried + 1
+            local fault, vendor = runs:try(kind, n, from_there)
+            tried, faulty = tried + 1, faulty + (vendor and 1 or 0)
             if fault then
                 found = found + 1
                 print(('%s %d%s: %s'):format(kind, n, from_there and ' on' or '', fault))
@@ -27,7 +27,8 @@ local function try_all(kind)
         end
     end
     local record = { benchmark = 'system_faults', kind = kind, cases = tried, every = every,
-        findings = found, seconds = os.time() - begun, date = os.date '!%Y-%m-%dT%H:%M:%SZ' }
+        findings = found, faults_of_drivers = faulty, seconds = os.time() - begun,
+        date = os.date '!%Y-%m-%dT%H:%M:%SZ' }
     print(json.encode(record))
     local path = os.getenv 'MARE_RECORDS'
     local file = path and assert(io.open(path, 'a'))

@@ -33,9 +33,32 @@ local function nearest(name, names)
     return best
 end
 
+-- Whether the name has these letters in this order, and begins with the first: 'vr' of 'version'.
+local function is_short_for(letters, name)
+    local at = 0
+    for k = 1, #letters do
+        at = name:find(letters:sub(k, k), at + 1, true)
+        if not at or k == 1 and at > 1 then return false end
+    end
+    return true
+end
+
+-- Returns the only one of the names that the letters, two or more, may be short for, or nil.
+local function unabbreviated(name, names)
+    if type(name) ~= 'string' or #name > longest then return nil end
+    local letters, found = name:lower():gsub('[%-_]', ''), nil
+    for _, known in ipairs(#letters > 1 and names or {}) do
+        if is_short_for(letters, (known:lower():gsub('[%-_]', ''))) then
+            if found then return nil end
+            found = known
+        end
+    end
+    return found
+end
+
 -- suggest(name, names, prefix): returns " (did you mean 'gamma'?)" or ''. prefix:
 -- what stands before each of the names, as '--'.
 return function(name, names, prefix)
-    local meant = nearest(name, names)
+    local meant = nearest(name, names) or unabbreviated(name, names)
     return meant and (" (did you mean '%s'?)"):format((prefix or '') .. meant) or ''
 end

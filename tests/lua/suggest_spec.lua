@@ -31,7 +31,7 @@ describe('a suggestion', function()
     it('is in what is refused', function()
         has(message(function() return mare.eular end), "no 'eular'", "'euler'")
         has(message(mare.grid, { nxx = 3 }), "'nxx'", "mean 'nx'")
-        has(message(mare.simulation 'kelvinwave', {}), "'kelvinwave'", "'kelvin_wave'")
+        has(message(mare.simulation, 'kelvinwave'), "'kelvinwave'", "'kelvin_wave'")
         has(message(mare.simulation 'sod', { fluxx = 'hll' }), "'fluxx'", "mean 'flux'")
         has(message(errors.fields, 'x', { colour = 1 }, { nx = 'any' }), "'colour' (allowed: nx)")
         local kept = options.source
@@ -41,13 +41,45 @@ describe('a suggestion', function()
         has(text, "unknown option '--nxx'", "mean '--nx'")
     end)
 
+    it('is the one that is abbreviated', function()
+        local names = { 'kelvin_helmholtz', 'kelvin_wave', 'sod', '--version', '--help' }
+        for typed, meant in pairs { kh = 'kelvin_helmholtz', ['--vr'] = '--version',
+            ['--ver'] = '--version' } do
+            assert.equal((" (did you mean '%s'?)"):format(meant), suggest(typed, names))
+        end
+        for _, typed in ipairs { 'kel', 's', '--', 'eh', ('s'):rep(1e5) } do
+            assert.equal('', suggest(typed, names))
+        end
+    end)
+
+    it('is for what a simulation and a field do not have', function()
+        local sim = mare.simulation 'sod' { nx = 16, device = trial.device, quiet = true }
+        has(message(function() return sim:plt() end), "'plt'", "mean 'plot'")
+        has(message(function() return sim.filed end), "'filed'", "mean 'field'")
+        has(message(function() return sim:field 'rho':rnage() end), "'rnage'", "mean 'range'")
+        assert.is_nil(sim.__of_a_protocol)
+        sim:release()
+    end)
+
     it('is on the command line', function()
         local launcher = require('bindings.home').launcher
         local status, text = trial.status_of(("'%s' kelvinhelmholtz"):format(launcher))
         assert.equal(2, status)
         has(text, "mean 'kelvin_helmholtz'")
         has(select(2, trial.status_of(("'%s' --versoin"):format(launcher))), "mean '--version'")
+        has(select(2, trial.status_of(("'%s' --vr"):format(launcher))), "mean '--version'")
         has(select(2, trial.status_of(("'%s' docter"):format(launcher))), "mean 'doctor'")
+    end)
+end)
+
+describe('help of a name that is unknown', function()
+    it('is a failure, said on standard error', function()
+        local command = ("'%s' help 'nosuch thing'"):format(require('bindings.home').launcher)
+        local status, text = trial.status_of(command)
+        assert.equal(1, status)
+        has(text, "'nosuch thing'")
+        has(select(2, trial.status_of(('(%s 2>/dev/null)'):format(command))), 'status 1')
+        assert.is_nil(select(2, trial.status_of(('(%s 2>/dev/null)'):format(command))):find 'such')
     end)
 end)
 

@@ -239,7 +239,12 @@ function commands.help(name, extra)
     if extra then return bad_usage("help: one name is wanted, '%s' is another", extra) end
     require 'mare'
     require 'mare.session.repl'     -- whose words it knows
-    require('mare.session.help').help(name)
+    local text, is_found = require('mare.session.help').text(name)
+    if not is_found then
+        tell(text)
+        return 1
+    end
+    print(text)
     return 0
 end
 
@@ -355,8 +360,10 @@ function M.main(first, ...)
     if first:find '^%-%-profile=' then return run_profiled(first:match '=(.*)', ...) end
     local command = commands[first]
     if not command and first:sub(1, 1) == '-' then
-        local names = {}
-        for name in pairs(commands) do names[#names + 1] = name end
+        local names = { '--profile' }
+        for name in pairs(commands) do
+            if name:sub(1, 1) == '-' then names[#names + 1] = name end
+        end
         return bad_usage("unknown option '%s'%s", first, require 'bindings.suggest'(first, names))
     end
     if not command then return run_file(first, { ... }) end

@@ -71,7 +71,7 @@ end
 
 -- Lets arrays show the state where it lies now.
 function arrays.renew(live)
-    if not live.is_released then shown(live, 'array') end
+    if not rawget(live, 'is_released') then shown(live, 'array') end
 end
 
 -- ---- setting ----

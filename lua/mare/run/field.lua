@@ -8,6 +8,7 @@ local memory = require 'bindings.memory'
 local picture = require 'mare.draw.picture'
 local draw = require 'mare.draw'
 local raster = require 'mare.draw.raster'
+local suggest = require 'bindings.suggest'
 local tables = require 'bindings.tables'
 local variables = require 'mare.base.variables'
 
@@ -21,8 +22,9 @@ field.names = { 'name', 'data', 'nx', 'ny', 'count', 'type', 'device', 't', 'axe
 
 -- f[j * nx + i] is the number of cell (i, j), as f.data[j * nx + i] is.
 function meta.__index(self, key)
-    if type(key) ~= 'number' then return Field[key] end
-    return self.data[key]
+    if type(key) == 'number' then return self.data[key] end
+    if Field[key] or type(key) ~= 'string' or key:find '^_' then return Field[key] end
+    errors.argument("a field has no '%s'%s", key, suggest(key, field.names))
 end
 
 function meta.__newindex(self, key)

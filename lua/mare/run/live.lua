@@ -16,6 +16,7 @@ local picture = require 'mare.draw.picture'
 local run = require 'mare.run'
 local scenario = require 'mare.run.scenario'
 local screen = require 'mare.draw.screen'
+local suggest = require 'bindings.suggest'
 local tables = require 'bindings.tables'
 
 local methods = {}
@@ -143,7 +144,9 @@ end
 -- sim:finish(): runs to the end of the scenario and goes on with what its file does then; returns
 -- what that returns, as the errors against an exact solution. It can be called once.
 function methods.finish(self)
-    if not self.scenario then errors.argument 'simulation: no scenario file to finish' end
+    if not rawget(self, 'scenario') then
+        errors.argument 'simulation: no scenario file to finish'
+    end
     advance(self, {})
     return self.scenario:resume(self.simulation)
 end
@@ -213,7 +216,7 @@ end
 
 -- sim:release(): gives the memory on the devices back.
 function methods.release(self)
-    if self.is_released then return end
+    if rawget(self, 'is_released') then return end
     rawset(self, 'is_released', true)
     self.simulation:release()
 end
@@ -245,6 +248,17 @@ end
 
 local Live = { __methods = methods }
 
+function Live.__names()
+    return tables.keys(tables.merged(methods, readable))
+end
+
+-- Inner names, as of a protocol that an object may lack, are nil.
+local function no_member(name)
+    if type(name) ~= 'string' or name:find '^_' then return nil end
+    errors.argument("a simulation has no '%s'%s: help 'sim' lists all", name,
+        suggest(name, Live.__names()))
+end
+
 -- An interrupt can come after steps were queued and before their clock was read:
 -- whatever is asked of the simulation then comes after that.
 function Live.__index(self, name)
@@ -254,7 +268,7 @@ function Live.__index(self, name)
             errors.argument('simulation: %s: it has been released', name)
         end
     elseif not readable[name] then
-        return nil
+        return no_member(name)
     end
     local simulation = rawget(self, 'simulation')
     if not is_released then simulation:catch_up() end
@@ -269,10 +283,6 @@ function Live.__newindex(self, name, value)
     set(self.simulation, value)
 end
 
-function Live.__names()
-    return tables.keys(tables.merged(methods, readable))
-end
-
 function Live.__words(self, method)
     local takes = method == 'plot' or method == 'field' or method == 'array' or method == 'set'
     return takes and variables_of(self) or nil
@@ -283,7 +293,7 @@ function Live.__options(_, method)
 end
 
 function Live:__tostring()
-    if self.is_released then return self.title .. ': released' end
+    if rawget(self, 'is_released') then return self.title .. ': released' end
     self.simulation:catch_up()
     return ('%s: %s\nvariables %s'):format(self.title, tostring(self.simulation),
         table.concat(variables_of(self), ' '))
@@ -349,6 +359,7 @@ end
 
 -- Returns a scenario by its name or file, to be called with a table of options.
 function live.named(name)
+    scenario.check(name)
     return setmetatable({ name = name }, Named)
 end
 

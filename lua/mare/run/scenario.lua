@@ -38,6 +38,11 @@ local function find(name)
     return path, text
 end
 
+-- Refuses a name that is none of these nor of a file.
+function scenario.check(name)
+    find(name)
+end
+
 -- Returns the text of one of these, or of a file.
 function scenario.text(name)
     return (select(2, find(name)))

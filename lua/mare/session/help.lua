@@ -151,15 +151,16 @@ function help.search(text)
     return by_name
 end
 
+-- Returns the help of a name, or what a search of it finds, and whether there is anything.
 local function of_text(text)
     local all = reference.all()
     local entry = all[text] or all['mare.' .. text]
-    if entry then return show_with_members(entry) end
+    if entry then return show_with_members(entry), true end
     local found = help.search(text)
-    if #found == 0 then return printable(("Nothing about '%s'."):format(text)) end
+    if #found == 0 then return printable(("Nothing about '%s'."):format(text)), false end
     local rest = #found - max_found
     for k = #found, max_found + 1, -1 do found[k] = nil end
-    return list(found) .. (rest > 0 and ('\n  ... %d more'):format(rest) or '')
+    return list(found) .. (rest > 0 and ('\n  ... %d more'):format(rest) or ''), true
 end
 
 local function of_value(x)
@@ -190,7 +191,7 @@ function help.names()
     return names
 end
 
--- Returns what help(...) prints.
+-- Returns what help(...) prints; of a text, also whether there is anything about it.
 function help.text(...)
     if select('#', ...) == 0 then return overview() end
     local x = ...
@@ -202,7 +203,7 @@ end
 -- 'name' does so by name, also for the C interface, scenarios and the words of
 -- kernels; help 'text' searches everything.
 function help.help(...)
-    io.write(help.text(...), '\n')
+    io.write((help.text(...)), '\n')
 end
 
 return help

@@ -2,6 +2,7 @@
 -- that what comes in by them is second order. MARE_TESTS=long draws 400 boxes, and 200
 -- for finite volumes, and takes 10^5 steps in each.
 
+local fails = require 'tests.fails'
 local mare = require 'mare'
 local random = require 'mare.base.random'
 local sample = require 'tests.sample'
@@ -110,6 +111,53 @@ describe('no energy comes from open sides', function()
     local around = { west = known, east = known, south = known, north = known }
     check(volumes.schemes, 1003, 3000, around)
     check(volumes.schemes, 1004, 3000, around)
+end)
+
+-- ---- the guard ----
+
+local function closed_box(cfl)
+    local function wave(s) return math.cos(pi * (s / 1e3 - 0.5)) end
+    return mare.simulation {
+        grid = mare.grid { nx = 12, ny = 12, x = { 0, 12e3 }, y = { 0, 12e3 } },
+        scheme = mare.ocean { scheme = 'nonlinear', depth = 50 }, boundaries = 'reflective',
+        options = { device = name, cfl = cfl },
+        initial = function(x, y) return 1e-3 * wave(x) * wave(y), 0, 0 end,
+    }
+end
+
+describe('energy that grows out of nothing', function()
+    -- 1.2e8 times what it was after 1500 steps, before anything overflows. 0.95 is stable.
+    it('ends a run within some thousand steps, and names what may help', function()
+        local sim = closed_box(1)
+        local ok, err = pcall(mare.run.loop, sim, { steps = 1500, quiet = true })
+        assert.is_false(ok)
+        fails.says(err.message, 'energy', 'grew', 'unstable', '--cfl = 1')
+        assert.equal('MARE_ERROR_STATE', err.status)
+        sim:release()
+        sim = closed_box(0.95)
+        mare.run.loop(sim, { steps = 1500, quiet = true })
+        sim:release()
+    end)
+
+    it('is looked for only where none comes in', function()
+        local function kept(sides, more)
+            local grid = mare.grid { nx = 8, ny = 8, x = { 0, 1 }, y = { 0, 1 } }
+            local scheme = mare.ocean { scheme = 'linear', depth = 50, wind = more }
+            local all = { west = sides, east = sides, south = sides, north = sides }
+            return scheme:kept_energy(scheme:domain(grid, all, 'float'), 0.5)
+        end
+        local wave = { { name = 'M2', amplitude = 1, phase = 0 } }
+        for _, side in ipairs { 'reflective', 'periodic', { kind = 'flather' },
+            { kind = 'elevation', eta = 0 }, { kind = 'sponge', width = 2 } } do
+            assert.near(6, kept(side).factor, 1e-12)
+        end
+        assert.is_nil(kept 'outflow')
+        assert.is_nil(kept 'fixed')
+        assert.is_nil(kept { kind = 'elevation', eta = 0.1 })
+        assert.is_nil(kept { kind = 'elevation', constituents = wave })
+        assert.is_nil(kept { kind = 'flather', u = 0.1 })
+        assert.is_nil(kept('reflective', function() return 0.1, 0 end))
+    end)
 end)
 
 -- ---- orders ----

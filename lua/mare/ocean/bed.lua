@@ -189,18 +189,20 @@ end
 -- ---- the whole ----
 
 local function set_centres(self, value)
-    local g, water = self.grid, 0
+    local g, water, most = self.grid, 0, 0
     for j = 0, g.ny - 1 do
         for i = 0, g.nx - 1 do
             local depth = depth_of(self, value(i, j), i, j)
-            if not is_land(depth) then water = water + 1 end
+            if not is_land(depth) then
+                water, most = water + 1, math.max(most, math.abs(depth))
+            end
             self.depth[self:index(i, j)] = depth
         end
     end
     if water == 0 then
         errors.argument('ocean: depth: all %d x %d cells are land, some must be water', g.nx, g.ny)
     end
-    self.water = water
+    self.water, self.deepest = water, most
 end
 
 -- Gives cells of a tide that are land the mean depth of the water beside them.

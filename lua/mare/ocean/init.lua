@@ -156,6 +156,28 @@ end
 Ocean.domain, Ocean.prepare = domain.new, function(_, host, state) domain.prepare(host, state) end
 Ocean.room = domain.room
 
+local own = { reflective = true, periodic = true }      -- sides where nothing is known from outside
+
+-- Of a domain into which no energy comes: { variable = whose integral may become `factor` times
+-- what it is, and more by `noise`, units, why }. Else nil. On C-grids the energy that steps keep
+-- has transports half a step before the elevation: what they show is between 1 - cfl and 1 + cfl
+-- times that. The noise is that of elevations which may be off by 16 roundings of the depth.
+function Ocean:kept_energy(host, cfl)
+    if self.wind or self.pressure or self.tide then return nil end
+    for _, given in pairs(host.boundaries) do
+        if type(given) ~= 'table' and not own[given] then return nil end
+    end
+    for _, side in ipairs(host.open) do
+        if not side.is_still then return nil end
+    end
+    local grid, rounding = host.grid, 16 * 2 ^ (host.precision == 'double' and -53 or -24)
+    local area = 0
+    for j = 0, grid.ny - 1 do area = area + grid.nx * grid:cell_area(j) end
+    return { variable = 'energy', units = 'm5 s-2', why = 'sides are closed or still',
+        factor = 2 * (self.staggered and (1 + cfl) / (1 - math.min(cfl, 0.99)) or 1),
+        noise = 0.5 * self.g * area * (rounding * host.bed.deepest) ^ 2 }
+end
+
 -- What only the ocean has beside a state and its steps: see schemes/README.md.
 Ocean.open_sides = open.kinds
 Ocean.particles = { name = 'drifters', new = drifters.new }

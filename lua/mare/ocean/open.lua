@@ -103,6 +103,8 @@ local function new_side(side, given, scheme, bed)
         axis = (side == 'west' or side == 'east') and 'x' or 'y', what = side .. ' boundary',
         high = side == 'east' or side == 'north', width = 0, ramp = given.ramp or 0,
     }, Side)
+    self.is_still = (given.eta or 0) == 0 and not (given.hu or given.hv or given.u or given.v
+        or given.constituents)
     if given.kind == 'sponge' then self.width = check_width(self, given) end
     self.total = not scheme.staggered or scheme.nonlinear or false
     self.cells = self.axis == 'x' and grid.ny or grid.nx

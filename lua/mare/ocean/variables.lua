@@ -1,6 +1,6 @@
 -- The variables of an ocean, at the centres of cells. On land they are missing.
 -- Where finite volumes are dry there is no surface, so that the elevation and
--- what depends on the velocity are missing too. Energies and their rates are 0
+-- what depends on the velocity are missing too. Kinetic energies and rates are 0
 -- there instead, so that they can be summed.
 --
 -- q has the fields, `depth` (of still water, or land), `curvature` and `inv_dx` of
@@ -108,8 +108,18 @@ local function where_deep(c, value) return m.where(m.gt(c.h, 0), value, 0) end
 
 local function moving(c) return where_deep(c, c.flow * c.flow / c.h) end
 
+-- What it takes to bring the surface there from still water, or from a bed above that: also where a
+-- bed below it has fallen dry.
+local function potential(q, p)
+    if p.staggered then return p.g * q.eta * q.eta end
+    local level = m.where(m.lt(q.depth, 0), q.depth, 0)
+    return p.g * ((q.eta - level) * (q.eta + level))
+end
+
 local function energy(q, p)
-    return of_water(q, p, 0.5 * (p.g * q.eta * q.eta + along_both(q, p, moving)))
+    local moved = along_both(q, p, moving)
+    if p.staggered then return of_water(q, p, 0.5 * (potential(q, p) + moved)) end
+    return m.where(is_land(q), 0, 0.5 * (potential(q, p) + of_water(q, p, moved)))
 end
 
 local function velocity(c) return where_deep(c, c.flow / c.h) end

@@ -10,6 +10,7 @@ local bandwidth = require 'mare.measure.bandwidth'
 local calls = require 'mare.run.calls'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
+local growth = require 'mare.run.growth'
 local here = require 'mare.ranks.here'
 local progress = require 'mare.measure.progress'
 local system = require 'bindings.system'
@@ -30,6 +31,16 @@ local function raise_invalid(state)
     local rescued = state.rescue and i and state.rescue(text, i, j)
     if rescued then text = text .. '; ' .. rescued end
     errors.raise('MARE_ERROR_STATE', '%s', text)
+end
+
+-- Ends a run whose energy grows out of nothing. is_end: there are no more steps
+local function look(state, is_end)
+    local ok, reason = pcall(state.growth.look, state.growth, is_end)
+    if ok then return end
+    if errors.is(reason) and reason.status == 'MARE_ERROR_STATE' and state.saver then
+        errors.raise(reason.status, '%s; %s', reason.message, state.saver:last_good())
+    end
+    error(reason, 0)
 end
 
 local endless = 1e15        -- steps that no run lives to see
@@ -108,6 +119,7 @@ local function advance(state, target, limit, held)
         sim:read()
         local seconds = system.now() - started
         check_state(state, t)
+        if state.growth then look(state) end
         state.per_step = math.max(seconds / n, 1e-7)
         state.progress:computed(sim.now, sim.now.steps - taken, seconds)
         if state.energy then state.energy:look() end
@@ -123,7 +135,9 @@ end
 
 local function make_calls(state)
     state.events:tell 'interlude'
+    local version = state.sim.version
     state.calls:make(state.sim)
+    if state.growth and state.sim.version ~= version then state.growth:restart() end
 end
 
 -- Returns the next time and step at which something is due.
@@ -176,6 +190,7 @@ local function take_steps(state)
         advance(state, target, limit, held)
         if sim.now.steps > taken then make_calls(state) end
     end
+    if state.growth then look(state, true) end
     if state.saver then state.saver:finish(sim) end
 end
 
@@ -220,9 +235,11 @@ function loop.run(sim, desc)
     state.sources[#state.sources + 1] = state.series
     state.sources[#state.sources + 1] = state.particles
     state.progress = new_progress(state, desc)
+    state.growth = growth.new(state)
     begin(state, desc)
     if state.energy then state.energy:begin() end
     take_steps(state)
+    if state.growth then state.growth:release() end
     return state.progress:finish(sim.now, state.energy)
 end
 

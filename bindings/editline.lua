@@ -28,6 +28,7 @@ ffi.cdef [[
     int el_insertstr(void *el, const char *text);
     void el_resize(void *el);
     void *history_init(void);
+    void history_end(void *h);
     int history(void *h, mare_edit_event *event, int op, ...);
     long read(int fd, void *data, size_t size);
     int kill(int pid, int signal);
@@ -273,6 +274,7 @@ end
 
 function Editor:close()
     E.el_end(self.el)
+    E.history_end(self.history)
     for _, f in ipairs(self.callbacks) do f:free() end
 end
 

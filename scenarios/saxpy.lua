@@ -1,12 +1,12 @@
--- y = a x + y: the smallest complete program on a device. The kernel is written
+-- y = a x + y: a kernel of your own, compiled, run and checked. It is written
 -- three times: in Mare's dialect, which all devices take, and in CUDA and
--- OpenCL, for those who bring their own kernels.
+-- OpenCL, for those who bring kernels. TUTORIAL.md has one of a few lines.
 
 local mare = require 'mare'
 
 local o = mare.options {
     title = 'y = a x + y',
-    help = 'The smallest complete example: compile a kernel, run it and check the result.',
+    help = 'A kernel of your own: compile it, run it, check the result, measure its energy.',
     mare.options.device,
     { name = 'n', default = 1000000, range = { 1, 2 ^ 28 }, help = 'number of elements' },
     { name = 'a', default = 2.0, type = 'number', help = 'the factor a' },

@@ -1,6 +1,13 @@
--- mare.run, which a scenario calls: opens the files of a run, makes its simulation or restores it
--- from a checkpoint, steps it to its end (loop.lua) and closes the files. The journal records
--- failures, which leave the files as outputs.lua says.
+-- mare.run { ... } runs a simulation from its description to its end, with the files that its
+-- options ask for, and returns it; scenarios end with it:
+--
+--     local o = mare.options { mare.options.simulation }
+--     mare.run { options = o, scheme = mare.euler {}, boundaries = 'periodic',
+--         grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, 1 }, y = { 0, 1 } },
+--         initial = function(x, y) return 1 + x * y, 0, 0, 1 end }
+--
+-- It opens the files, makes the simulation or restores it from a checkpoint, steps it (loop.lua)
+-- and closes the files. The journal records failures, which leave the files as outputs.lua says.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local camera = require 'mare.run.camera'

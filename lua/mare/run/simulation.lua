@@ -1,4 +1,10 @@
--- Makes a scheme on a grid step: everything between a set-up and its next step is here. Steps
+-- mare.simulation 'NAME' { options } sets a scenario up, by its name or file, to be stepped by
+-- hand; it takes the options of its command line and gives what help 'sim' describes:
+--
+--     sim = mare.simulation 'kelvin_helmholtz' { nx = 512, ny = 256 }
+--     sim:run { t_end = 1, show = 'rho' }   sim:plot 'rho'   sim:save 'x.nc'
+--
+-- mare.simulation.new { ... } makes the bare simulation below that, from a grid and a scheme. Steps
 -- are queued, never waited for, and however many with a handful of calls; read() waits. The axis
 -- that a step sweeps first alternates with the number of steps taken, and dt follows from the state
 -- on the device, so the bits of a run depend neither on how its steps were queued nor on how the

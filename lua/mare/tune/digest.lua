@@ -1,7 +1,9 @@
--- digest.lua - makes a short text by which the results of a tuning are found again; it differs
--- if two tunings differ. It is a CRC-32 of sources, defines, options and arguments: each value
--- adds its kind and then its contents. A function adds its code and the values that it closes
--- over; a buffer adds its type and size, but not its contents.
+-- digest.lua - makes a short text by which the results of a tuning are recognised. It is the CRC-32
+-- and the size of sources, defines, options and arguments. One change of up to 32 bits in a row
+-- always changes it; of other changes that keep the size one in 2^32 does not, and then old times
+-- are taken for those of the new source. Shapes are chosen by times, but change no result of a run.
+-- Each value adds its kind and then its contents. A function adds its code and the values that it
+-- closes over; a buffer adds its type and size, but not its contents.
 --
 -- Objects and modules that a function closes over (tables with a metatable, and those in
 -- package.loaded) are left out, since their state changes from run to run.

@@ -27,7 +27,8 @@ local function new(desc)
         boundaries = desc.boundaries or 'periodic', initial = desc.initial or rough(nx, ny),
         devices = desc.devices,
         options = { device = name, decompose = desc.decompose, precision = desc.precision,
-            first = desc.first, cfl = desc.cfl, maths = desc.maths },
+            first = desc.first, cfl = desc.cfl, maths = desc.maths,
+            quadrature = desc.quadrature },
     }
 end
 
@@ -321,6 +322,13 @@ describe('a simulation', function()
             .. 'mare: warning: at = -1 is not reached: the run is from 0 to 0.01\n',
             table.concat(said))
         assert.equal(1, calls)
+    end)
+
+    it('begins with means over cells of the conserved variables', function()
+        local sim = new { nx = 6, ny = 5, x = { 0, 6 }, precision = 'double', quadrature = 3,
+            initial = function(x, y) return x ^ 3 + y, x, 0, 1 end }
+        assert.near((3 ^ 5 - 2 ^ 5) / 5 + 0.7 * 2.5, sim:field('rho_u')[3 * 6 + 2], 1e-12)
+        sim:release()
     end)
 
     it('refuses what it cannot be', function()

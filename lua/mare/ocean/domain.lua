@@ -11,6 +11,7 @@ local forcing = require 'mare.ocean.forcing'
 local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local part_state = require 'mare.array.state'
+local quadrature = require 'mare.schemes.quadrature'
 local rows = require 'mare.ocean.rows'
 local source = require 'mare.base.source'
 local timeline = require 'mare.forcing.timeline'
@@ -213,43 +214,59 @@ end
 
 -- ---- initial state ----
 
--- Depth, or transport through the west or south face, of a C-grid cell; 0 where it is closed.
-local function face_transport(self, i, j, di, dj, velocity, eta)
+-- Depth of still water at the west or south face of a C-grid cell; nil where it is closed.
+local function face_depth(self, i, j, di, dj)
     local b = self.bed
     local least = -self.grid.halo
     local k, l = math.max(least, i - di), math.max(least, j - dj)
-    if b:is_land(i, j) or b:is_land(k, l) then return 0 end
-    return (0.5 * (b:depth_at(i, j) + b:depth_at(k, l)) + eta) * velocity
+    if b:is_land(i, j) or b:is_land(k, l) then return nil end
+    return 0.5 * (b:depth_at(i, j) + b:depth_at(k, l))
 end
 
-local function staggered_cell(self, initial)
+-- mean(f, count, dx, dy): of quadrature.lua
+local function staggered_cell(self, initial, mean)
     local g, nonlinear = self.grid, self.scheme.nonlinear
+    local elevation = mean(initial, 1, g.dx, g.dy)
+    local transport_x = mean(function(x, y, depth)
+        local eta, u = initial(x, y)
+        return (depth + (nonlinear and eta or 0)) * u
+    end, 1, 0, g.dy)
+    local transport_y = mean(function(x, y, depth)
+        local eta, _, v = initial(x, y)
+        return (depth + (nonlinear and eta or 0)) * v
+    end, 1, g.dx, 0)
     return function(i, j)
         local x, y = g:x_centre(i), g:y_centre(j)
-        local eta = initial(x, y)
-        local eta_u, u = initial(x - 0.5 * g.dx, y)
-        local eta_v, _, v = initial(x, y - 0.5 * g.dy)
+        local eta = elevation(x, y)
+        local west, south = face_depth(self, i, j, 1, 0), face_depth(self, i, j, 0, 1)
         return self.bed:is_land(i, j) and 0 or eta,
-            face_transport(self, i, j, 1, 0, u, nonlinear and eta_u or 0),
-            face_transport(self, i, j, 0, 1, v, nonlinear and eta_v or 0)
+            west and transport_x(x - 0.5 * g.dx, y, west) or 0,
+            south and transport_y(x, y - 0.5 * g.dy, south) or 0
     end
 end
 
-local function centred_cell(self, initial)
+local function centred_cell(self, initial, mean)
     local g, b = self.grid, self.bed
-    return function(i, j)
-        if b:is_land(i, j) then return 0, 0, 0 end
-        local depth = b:depth_at(i, j)
-        local eta, u, v = initial(g:x_centre(i), g:y_centre(j))
+    local water = mean(function(x, y, depth)
+        local eta, u, v = initial(x, y)
         eta = math.max(eta, -depth)
         return eta, (depth + eta) * u, (depth + eta) * v
+    end, 3, g.dx, g.dy)
+    return function(i, j)
+        if b:is_land(i, j) then return 0, 0, 0 end
+        return water(g:x_centre(i), g:y_centre(j), b:depth_at(i, j))
     end
 end
 
 -- initial(x, y) -> eta (m, raised to a bed that lies above it), u, v (m/s) becomes a function
--- (i, j) -> eta, hu, hv.
-function domain.sampler(self, initial)
-    return (self.scheme.staggered and staggered_cell or centred_cell)(self, initial)
+-- (i, j) -> eta, hu, hv: what is there at the centres of cells, on C-grids of faces, or with more
+-- than one of `points` an axis the means over cells and along faces, of water as deep as theirs.
+function domain.sampler(self, initial, points)
+    local weight = self.grid.spherical and function(y) return math.cos(math.rad(y)) end or nil
+    local function mean(f, count, dx, dy)
+        return quadrature.mean(points or 1, f, count, dx, dy, weight)
+    end
+    return (self.scheme.staggered and staggered_cell or centred_cell)(self, initial, mean)
 end
 
 function Domain.values(_, state)

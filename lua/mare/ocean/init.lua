@@ -198,9 +198,9 @@ function Ocean.invalid(_, eta, hu, hv)
     return string.format('elevation %g, transport %g, %g', eta, hu, hv)
 end
 
--- From initial(x, y) -> eta, u, v to a function (i, j) -> eta, hu, hv.
-function Ocean.conserved(_, host, initial)
-    return domain.sampler(host, initial)
+-- From initial(x, y) -> eta, u, v to a function (i, j) -> eta, hu, hv; points: as domain.sampler.
+function Ocean.conserved(_, host, initial, points)
+    return domain.sampler(host, initial, points)
 end
 
 -- Whether an unknown is stored as it is shown: at centres, and not missing anywhere.

@@ -22,6 +22,7 @@ local literal = require 'mare.base.literal'
 local shapes = require 'mare.shapes'
 local options = require 'mare.base.options'
 local prepare = require 'mare.array.prepare'
+local quadrature = require 'mare.schemes.quadrature'
 local state = require 'mare.array.state'
 local tables = require 'bindings.tables'
 
@@ -205,11 +206,14 @@ local function make_plans(self)
     self.plans = plans
 end
 
-local function check_first(value)
-    if value ~= 'x' and value ~= 'y' then
-        errors.argument("simulation: first = '%s', must be x or y", tostring(value))
+-- The axis of the first sweep.
+local function first_of(scheme, o)
+    local first = options.value(o, 'first')
+    if scheme.levels and first ~= 'x' then
+        errors.usage("option --first: '%s', but steps of %s %s go over both axes at once", first,
+            scheme.scheme or '', scheme.name)
     end
-    return value
+    return first
 end
 
 -- The parts along x and y: as the option says or, on several ranks, one for each.
@@ -259,7 +263,7 @@ end
 --   scheme.particles.new, shown = names of the variables that pictures will show, if any,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = those of every run, by default as run_options.lua has them: device, decompose,
---     precision, maths, cfl, dt; and first = 'x' or 'y', the axis of the first sweep }
+--     precision, maths, cfl, dt, first, quadrature }
 function simulation.new(desc)
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
@@ -273,7 +277,7 @@ function simulation.new(desc)
         grid = desc.grid, scheme = desc.scheme, precision = options.value(o, 'precision'),
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
         dt = options.value(o, 'dt'), now = {}, version = 0, is_new = true,
-        first = desc.scheme.levels and 'x' or check_first(o.first or 'x'),
+        first = first_of(desc.scheme, o), quadrature = options.value(o, 'quadrature'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
         decompose = division(desc.grid, options.value(o, 'decompose')),
     }, Simulation)
@@ -364,10 +368,11 @@ local function sampler(self, initial)
                 x, y, type(values[k]), k, scheme.name, #scheme.fields)
         end
     end
-    if self.domain then return scheme:conserved(self.domain, initial) end
-    return function(i, j)
-        return scheme:conserved(initial(g:x_centre(i), g:y_centre(j)))
-    end
+    if self.domain then return scheme:conserved(self.domain, initial, self.quadrature) end
+    local value = quadrature.mean(self.quadrature, function(a, b)
+        return scheme:conserved(initial(a, b))
+    end, #scheme.fields, g.dx, g.dy)
+    return function(i, j) return value(g:x_centre(i), g:y_centre(j)) end
 end
 
 -- Computes the level before the initial state, for a scheme that wants one, by steps back in time.

@@ -1,0 +1,55 @@
+-- Means of functions over cells and along faces by Gauss-Legendre points.
+
+local quadrature = {}
+
+-- The Legendre polynomial of degree n at x, and its derivative.
+local function legendre(n, x)
+    local before, here = 1, x
+    for k = 2, n do before, here = here, ((2 * k - 1) * x * here - (k - 1) * before) / k end
+    return here, n * (x * here - before) / (x * x - 1)
+end
+
+-- Points between -0.5 and 0.5 and weights whose sum is 1: exact for polynomials of degree 2 n - 1.
+function quadrature.points(n)
+    local list = {}
+    if n == 1 then return { { at = 0, weight = 1 } } end
+    for k = 1, n do
+        local x = -math.cos(math.pi * (k - 0.25) / (n + 0.5))
+        for _ = 1, 20 do
+            local value, slope = legendre(n, x)
+            x = x - value / slope
+        end
+        local _, slope = legendre(n, x)
+        list[k] = { at = 0.5 * x, weight = 1 / ((1 - x * x) * slope * slope) }
+    end
+    return list
+end
+
+-- From f(x, y, ...), which gives up to so many numbers, to a function that gives their means over a
+-- cell around (x, y), dx wide and dy high; either may be 0: along a face. n: points along an axis,
+-- of which 1 gives f itself; weight: of what lies at y, 1 if nil
+function quadrature.mean(n, f, count, dx, dy, weight)
+    if n == 1 then return f end
+    local points = quadrature.points(n)
+    local one = { { at = 0, weight = 1 } }
+    local across, up = dx > 0 and points or one, dy > 0 and points or one
+    return function(x, y, ...)
+        local sums, whole = {}, 0
+        for k = 1, count do sums[k] = 0 end
+        for _, q in ipairs(up) do
+            local py = y + dy * q.at
+            local share = q.weight * (weight and weight(py) or 1)
+            whole = whole + share
+            for _, p in ipairs(across) do
+                local values = { f(x + dx * p.at, py, ...) }
+                for k = 1, count do
+                    sums[k] = sums[k] + share * p.weight * (values[k] or 0)
+                end
+            end
+        end
+        for k = 1, count do sums[k] = sums[k] / whole end
+        return unpack(sums, 1, count)
+    end
+end
+
+return quadrature

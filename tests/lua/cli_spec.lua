@@ -470,7 +470,7 @@ describe('an interrupt', function()
 
     it('tells in a shell what help tells in a session', function()
         check(0, 'dam break over a flat bottom', { 'help', 'mare.dam_break' })
-        check(0, "Nothing about 'sanfte Welle'.", { 'help', 'sanfte Welle' })
+        check(1, "Nothing about 'sanfte Welle'.", { 'help', 'sanfte Welle' })
         check(0, 'boundaries.reflective', { 'help', 'boundaries' })
         check(0, 'boundaries.flather', { 'help', 'boundaries' })
         check(0, 'a wall', { 'help', 'reflective' })

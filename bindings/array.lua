@@ -285,7 +285,7 @@ end
 
 -- The type and the number of elements of cdata, host memory or a host array.
 function M.elements(data, what)
-    if memory.is_host(data) then return data.type, data.count, data.data end
+    if memory.is_host(data) then return data.type, data.count, data:pointer() end
     if type(data) ~= 'cdata' and not (type(data) == 'userdata' and home.array) then
         errors.argument('%s: cdata or host memory is wanted, not %s', what, type(data))
     end

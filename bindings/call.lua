@@ -49,7 +49,7 @@ end
 
 -- The address of data, NULL if there is none.
 local function address_of(what, data)
-    if memory.is_host(data) then return data.data end
+    if memory.is_host(data) then return data:pointer() end
     local name = type(data) == 'cdata' and described(data) or ''
     local is_memory = name:find '[%*%]]>$' or name:find '^ctype<struct' or name:find '^ctype<union'
     if data ~= nil and not is_memory then

@@ -96,6 +96,19 @@ function M.class(kind, c_type, release)
         live.__newindex = f
     end
 
+    -- Elements are read and written by other means than a number in brackets, which would be a key
+    -- of the table that nobody reads.
+    setmetatable(methods, { __index = function(_, key)
+        if type(key) == 'number' then errors.argument('%s: there is no [%s]', kind, key) end
+    end })
+
+    function live.__newindex(object, key, value)
+        if type(key) == 'number' then
+            errors.argument('%s: [%s] cannot be assigned', describe(kind, object), key)
+        end
+        rawset(object, key, value)
+    end
+
     -- Gives the handle back now rather than with its last reference. Using it afterwards is an
     -- error.
     function methods:release()

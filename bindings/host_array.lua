@@ -1,7 +1,7 @@
 -- host_array.lua - numbers on the host that nobody reads past their ends: what a download
--- returns and a field holds. x[i] counts from 0, an index that is none is an error, and the
--- numbers are frozen. x:pointer() is the C array, without checks and for C functions;
--- x:totable() is a Lua array.
+-- returns, and what a field and pinned memory hold in `data`. x[i] counts from 0, and an index that
+-- is none is an error. The numbers are frozen, except those of pinned memory. x:pointer() is the C
+-- array, without checks and for C functions; x:totable() is a Lua array.
 
 local ffi = require 'ffi'
 local errors = require 'bindings.errors'
@@ -9,7 +9,7 @@ local C = require('bindings.ffi').C
 
 local M = {}
 local methods = {}
-local contents = setmetatable({}, { __mode = 'k' })    -- { data, type, label } of each
+local contents = setmetatable({}, { __mode = 'k' })    -- { data, type, label, ... } of each
 
 local function refuse(self, key)
     errors.argument("array '%s': element %s: it has %d, from 0", contents[self].label,
@@ -34,26 +34,48 @@ local function freeze(self)
         .. 'x:pointer() is the C array', contents[self].label)
 end
 
+local function assign(self, key, value, ...)     -- luacheck: no unused args
+    if type(key) == 'number' and key >= 0 and key < self.count and key % 1 == 0 then
+        self.address[key] = value
+    else
+        refuse(self, key)
+    end
+end
+
 local function describe(self)
     return ("array '%s': %d of %s"):format(contents[self].label, self.count, contents[self].type)
 end
 
-local types = {}        -- by the C type of the elements
+local types = {}        -- by their fields
 
-local function type_of(c_type)
-    types[c_type] = types[c_type] or ffi.metatype(
-        ('struct { const %s *const address; const int32_t count; }'):format(c_type),
-        { __index = index, __newindex = freeze, __tostring = describe,
-          __len = function(self) return self.count end })
-    return types[c_type]
+local function type_of(element, count, newindex)
+    local fields = ('struct { %s *const address; const %s count; }'):format(element, count)
+    types[fields] = types[fields] or ffi.metatype(fields, { __index = index,
+        __newindex = newindex, __tostring = describe,
+        __len = function(self) return tonumber(self.count) end })
+    return types[fields]
 end
 
 -- Makes one of a C array of `count` numbers, which it keeps. type_name: Mare's name of the
 -- element type, c_type: C's; label: what messages call it.
 function M.wrap(data, count, type_name, c_type, label)
-    local self = type_of(c_type)(data, count)
-    contents[self] = { data = data, type = type_name, label = label }
+    local self = type_of('const ' .. c_type, 'int32_t', freeze)(data, count)
+    contents[self] = { data = data, type = type_name, label = label, is_frozen = true }
     return self
+end
+
+-- Makes one whose numbers can be assigned, of a pointer into memory that `owner` keeps, until
+-- M.close(), after which it has none.
+function M.over(data, count, type_name, c_type, label, owner)
+    local self = type_of(c_type, count < 2 ^ 31 and 'int32_t' or 'double', assign)(data, count)
+    contents[self] = { data = data, type = type_name, label = label, owner = owner }
+    return self
+end
+
+function M.close(self)
+    local place = ffi.cast('char *', self) + ffi.offsetof(self, 'count')
+    ffi.fill(place, ffi.sizeof(self) - ffi.offsetof(self, 'count'))
+    contents[self].data, contents[self].owner = nil, nil
 end
 
 -- Whether this is such an array.
@@ -61,9 +83,18 @@ function M.is(value)
     return type(value) == 'cdata' and contents[value] ~= nil
 end
 
--- The C array, 0-based. It lives as long as what this returns.
+-- Whether its numbers cannot be assigned.
+function M.is_frozen(value)
+    return M.is(value) and contents[value].is_frozen
+end
+
+-- The C array, 0-based. It lives as long as what this returns, or as the pinned memory.
 function methods:pointer()
-    return contents[self].data
+    local data = contents[self].data
+    if data == nil then
+        errors.argument("array '%s': its memory has been released", contents[self].label)
+    end
+    return data
 end
 
 local function as_it_is(value) return value end

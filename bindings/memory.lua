@@ -63,11 +63,17 @@ local release = class.methods.release
 -- in place of this, which it could not if this file required it.
 function M.settle() end
 
--- Gives the memory back: with it `data` goes, which would lead to what is another's by then.
+-- Gives the memory back: with it `data` goes, and has no elements any more.
 function class.methods:release()
     M.settle(self)
-    self.data = nil
+    host_array.close(self.data)
+    self.data, self.address = nil, nil
     release(self)
+end
+
+-- A pointer to the first element, for C functions: without checks, and valid until the release.
+function class.methods:pointer()
+    return self.address
 end
 
 -- Element type, its bytes and the size wanted, from { type = 'float', count = n } or { size =
@@ -90,7 +96,8 @@ function M.create(device, size, create, ...)
     mare.create(create, device.handle, ...)
 end
 
--- d:host{ type = 'float', count = n }: h.data is a pointer to the type.
+-- d:host { type = 'float', count = n }: memory that the device reads and writes directly.
+-- h.data[0] to h.data[n - 1] are its elements, h:pointer() is a pointer without checks.
 function M.host(device, options)
     local what = handle.title('host memory', options)
     errors.fields(what, options,
@@ -102,7 +109,9 @@ function M.host(device, options)
     local self = class.wrap(owner, {
         label = label, type = type_name, size = size, count = size / element, device = device,
     })
-    self.data = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
+    self.address = ffi.cast(mare.ctypes[type_name] .. ' *', C.mare_host_data(self.handle))
+    self.data = host_array.over(self.address, self.count, type_name, mare.ctypes[type_name],
+        label, owner)
     return self
 end
 
@@ -177,13 +186,14 @@ end
 function M.pointer(what, data, type_name)
     if class.is(data) then
         class.handle(data, what)        -- not after its release
-        if data.type ~= type_name then check_type(what, data.data, type_name) end
-        return data.data, data.size
+        local pointer = data:pointer()
+        if data.type ~= type_name then check_type(what, pointer, type_name) end
+        return pointer, data.size
     end
     if host_array.is(data) then
         local numbers = data:pointer()
         check_type(what, numbers, type_name)
-        return numbers, ffi.sizeof(numbers)
+        return numbers, data.count * tonumber(C.mare_type_size(mare.types[data.type]))
     end
     if type(data) == 'userdata' and home.array and home.array(data) then
         return lent(what, data, type_name)
@@ -219,7 +229,9 @@ end
 
 -- Refuses to write into a host array.
 function M.check_writable(what, data)
-    if host_array.is(data) then errors.argument('%s: %s is frozen', what, tostring(data)) end
+    if host_array.is_frozen(data) then
+        errors.argument('%s: %s is frozen', what, tostring(data))
+    end
 end
 
 local is_rounded = { float = true, double = true, half = true, complex_float = true,

@@ -143,7 +143,7 @@ local function disk_rate()
     local count = math.ceil(math.max(2 * bytes, record.few(2 ^ 28, 0)) / memory.size)
     local temporary, started, used = files.temporary(path), system.now(), system.core_seconds()
     temporary:reserve(count * memory.size)
-    for _ = 1, count do temporary:append(memory.data, memory.size) end
+    for _ = 1, count do temporary:append(memory:pointer(), memory.size) end
     files.sync(temporary.name)
     local size, seconds = count * memory.size, system.now() - started
     used = system.core_seconds() - used

@@ -79,7 +79,7 @@ local function zoom(self, z, out)
         if k <= last then queue(self, z, k, slot, out) end
     end
     out.wall = now() - begin
-    out.last = self.slots[last % 2 + 1].pinned.data
+    out.last = self.slots[last % 2 + 1].pinned:pointer()
 end
 -- host:end
 

@@ -190,7 +190,7 @@ for _, info in ipairs(devices()) do
             local data
             local function make()
                 local h = d:host{ type = 'float', count = 4 }
-                data = h.data
+                data = h:pointer()
                 return b:downloader { into = h, stream = d.stream }
             end
             local bring = device.scope(make)

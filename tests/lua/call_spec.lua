@@ -62,9 +62,9 @@ for _, info in ipairs(devices()) do
 
         it('takes host memory and no data', function()
             local host, value = d:host { type = 'uint8', count = 32 }, ffi.new 'int[1]'
-            ffi.C.sem_init(ffi.cast('call_spec_semaphore *', host.data), 0, most)
+            ffi.C.sem_init(ffi.cast('call_spec_semaphore *', host:pointer()), 0, most)
             d:call { label = 'host', run = ffi.C.sem_wait, data = host }:run()
-            ffi.C.sem_getvalue(ffi.cast('call_spec_semaphore *', host.data), value)
+            ffi.C.sem_getvalue(ffi.cast('call_spec_semaphore *', host:pointer()), value)
             assert.equal(most - 1, value[0])
         end)
 

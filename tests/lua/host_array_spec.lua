@@ -114,6 +114,59 @@ describe('a downloaded array', function()
     end)
 end)
 
+describe('pinned memory', function()
+    local d, h
+
+    before_each(function()
+        d = devices.open 'null'
+        h = d:host { type = 'int16', count = 4, label = 'staging' }
+    end)
+
+    after_each(function()
+        h:release()
+        d:release()
+    end)
+
+    it('has bounds, too, and elements that can be assigned', function()
+        for k = 0, 3 do h.data[k] = 5 - k end
+        assert.same({ 5, 2, 4, 4, 'int16' }, { h.data[0], h.data[3], #h.data, h.data.count,
+            h.data.type })
+        for _, index in ipairs { 4, -1, 0.5, 1e7, 2 ^ 40, -2 ^ 40, 0 / 0, math.huge } do
+            local text = "array 'staging': element " .. tostring(index) .. ': it has 4, from 0'
+            refuses(text, function() return h.data[index] end)
+            refuses(text, function() h.data[index] = 1 end)
+        end
+        assert.equal(2, h:pointer()[3])
+        local b = d:buffer { type = 'int16', count = 4 }
+        b:upload(h.data)
+        assert.same({ 5, 4, 3, 2 }, b:totable())
+        b:fill(7)
+        assert.equal(h.data, b:download { into = h.data })
+        assert.same({ 7, 7, 7, 7 }, h.data:totable())
+        b:release()
+    end)
+
+    it('has no elements after its release', function()
+        local data = h.data
+        h:release()
+        refuses('it has 0', function() return data[0] end)
+        refuses('it has 0', function() data[0] = 1 end)
+        refuses("'staging': its memory has been released", function() return data:pointer() end)
+        assert.same({}, data:totable())
+    end)
+
+    it('stays as long as its elements can be reached', function()
+        local live = devices.live_objects()
+        local data = d:host { type = 'float', count = 2 }.data
+        for _ = 1, 3 do collectgarbage() end
+        data[1] = 3
+        assert.same({ 3, live + 1 }, { data[1], devices.live_objects() })
+        data = nil      -- luacheck: ignore
+        for _ = 1, 3 do collectgarbage() end
+        assert.equal(live, devices.live_objects())
+    end)
+end)
+
 describe('a field', function()
     it('has the same bounds, and cannot be assigned to', function()
         local sim = mare.simulation 'kelvin_helmholtz' { nx = 32, ny = 16, quiet = true,

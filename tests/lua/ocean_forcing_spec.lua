@@ -106,7 +106,7 @@ describe('forcing', function()
         local again = mare.simulation {
             grid = restarted.grid, scheme = restarted.scheme, boundaries = 'periodic',
             options = { device = name, precision = 'double', cfl = 0.37 },
-            restart = { state = saved.data, t = now.t, steps = now.steps, rate = now.rate },
+            restart = { state = saved:pointer(), t = now.t, steps = now.steps, rate = now.rate },
         }
         advance(again, 3)
         for _, field in ipairs { 'eta', 'hu', 'hv' } do

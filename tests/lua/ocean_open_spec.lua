@@ -359,7 +359,7 @@ describe('open sides have the same bits', function()
             local saved = whole.fields:host { type = 'float',
                 count = first:saved_count() }
             first:save(saved)
-            local again = advance(basin(scheme, { decompose = { 2, 1 } }, { state = saved.data,
+            local again = advance(basin(scheme, { decompose = { 2, 1 } }, { state = saved:pointer(),
                 t = now.t, steps = now.steps, rate = now.rate, last = now.last }), 2000)
             assert.equal(steps, again.now.steps)
             assert.same(expected, copy_of(again))

@@ -111,7 +111,7 @@ for _, info in ipairs(devices()) do
             collectgarbage()
             local live = device.live_objects()
             local host = d:host { type = 'int32', count = 100, label = 'pinned' }
-            local data = host.data
+            local data = host:pointer()
             local plan = d.stream:record(function()
                 for _ = 1, 2 do x:download { into = host, stream = d.stream } end
             end)

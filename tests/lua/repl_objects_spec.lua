@@ -104,6 +104,18 @@ describe('every object', function()
         end
     end)
 
+    it('around a handle of C refuses elements that it does not have', function()
+        for name, object in pairs(objects()) do
+            local kind = handle.kind(object)
+            for _, use in ipairs(kind and { function() return object[0] end,
+                function() object[0] = 1 end, function() object[1e9] = 1 end } or {}) do
+                local ok, problem = pcall(use)
+                assert.is_false(ok, name)
+                assert.equal('MARE_ERROR_ARGUMENT', problem.status)
+            end
+        end
+    end)
+
     it('may be as odd as it likes', function()
         for name, object in pairs(hostile()) do ask(name, object) end
         ask('nothing', nil)

@@ -182,7 +182,7 @@ for _, scheme in ipairs(sample({ 'linear', 'nonlinear' }, 1)) do
                 local memory = sim.fields:host { type = 'float',
                     count = sim:saved_count() }
                 sim:save(memory)
-                local now = { state = memory.data, t = sim.now.t, steps = sim.now.steps,
+                local now = { state = memory:pointer(), t = sim.now.t, steps = sim.now.steps,
                     rate = sim.now.rate, last = sim.now.last }
                 desc.split = { 2, 3 }
                 local other = simulate(desc)

@@ -79,7 +79,7 @@ for _, name in ipairs(sample({ 'euler', 'shallow water' }, 1)) do
             local host = sim.devices[1]:host { type = 'float', count = sim:saved_count() }
             sim:save(host)
             local other = new(scheme(1), 'x')
-            other:load { state = host.data, t = sim.now.t, steps = 3, rate = sim.now.rate }
+            other:load { state = host:pointer(), t = sim.now.t, steps = 3, rate = sim.now.rate }
             assert.is_nil(support.bits_differ(support.state(sim), support.state(other)))
             other:aim(math.huge)
             sim:step(2)

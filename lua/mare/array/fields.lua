@@ -212,7 +212,7 @@ end
 
 -- Of host memory or a C array.
 local function pointer_of(host)
-    return type(host) == 'table' and host.data or host
+    return type(host) == 'table' and host:pointer() or host
 end
 
 -- Brings field k, from 1, of the whole grid into host memory, x fastest, on all

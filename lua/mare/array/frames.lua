@@ -130,13 +130,13 @@ end
 
 -- Returns the pixels of a slot, 0xRRGGBB, row by row from the top.
 function Frames:data(slot)
-    return { pixels = self.slots[slot].data }
+    return { pixels = self.slots[slot]:pointer() }
 end
 
 -- Waits for them and returns them.
 function Frames:wait(slot)
     if self.colour then self.done[slot]:wait() end
-    return self.slots[slot].data
+    return self.slots[slot]:pointer()
 end
 
 function Frames:release()

@@ -155,7 +155,7 @@ end
 local function collect(self, slot)
     if here.size == 1 then return end
     for _, one in ipairs(self.streams) do one.done[slot]:wait() end
-    self.collection:run(self.slots[slot].data)
+    self.collection:run(self.slots[slot]:pointer())
 end
 
 -- Queues everything. The slot must be free.
@@ -194,14 +194,14 @@ end
 -- Waits for a slot. Returns a pointer to its first plane.
 function Gather:wait(slot)
     for _, one in ipairs(self.streams) do one.done[slot]:wait() end
-    return self.slots[slot].data
+    return self.slots[slot]:pointer()
 end
 
 -- Returns a pointer to each plane of a slot, by name.
 function Gather:data(slot)
     local planes, count = {}, self.cells.nx * self.cells.ny
     for n, plane in ipairs(self.planes) do
-        planes[plane.name] = self.slots[slot].data + (n - 1) * count
+        planes[plane.name] = self.slots[slot]:pointer() + (n - 1) * count
     end
     return planes
 end

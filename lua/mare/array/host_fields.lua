@@ -26,7 +26,7 @@ end
 -- Returns a pointer to the array of an unknown as it is stored, valid until the next step.
 function host_fields.stored(self, name)
     for k, unknown in ipairs(self.scheme.fields) do
-        if unknown == name then return unknowns(self)[k].data end
+        if unknown == name then return unknowns(self)[k]:pointer() end
     end
     errors.argument("no unknown '%s' (there are: %s)", tostring(name),
         table.concat(self.scheme.fields, ', '))

@@ -116,7 +116,7 @@ local function collect_ranks(self)
         self.buffers[k]:download_region(self.host, { width = self.host.size / #self.buffers,
             height = 1, dst_offset = (k - 1) * self.host.size / #self.buffers })
     end
-    self.collection:run(self.host.data)
+    self.collection:run(self.host:pointer())
     if here.rank > 0 then return end
     local bytes = self.host.size / self.layers
     self.buffers[1]:upload_region(self.host, { width = (self.layers - first) * bytes, height = 1,

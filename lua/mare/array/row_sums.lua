@@ -156,9 +156,9 @@ end
 -- Waits. Returns a pointer to doubles: sum n of row j is element (n - 1) * ny + j.
 function RowSums:wait()
     for _, done in ipairs(self.done) do done:wait() end
-    if self.is_due then self.bands:run(self.host.data) end
+    if self.is_due then self.bands:run(self.host:pointer()) end
     self.is_due = false
-    return self.host.data
+    return self.host:pointer()
 end
 
 function RowSums:release()

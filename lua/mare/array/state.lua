@@ -94,13 +94,14 @@ function State:fill(value)
     local host = self.device:host {
         type = self.precision, count = per_block * l.stride * l.fields,
     }
-    for k = 0, host.count - 1 do host.data[k] = 0 end       -- the padding between rows
+    local data = host:pointer()
+    for k = 0, host.count - 1 do data[k] = 0 end       -- the padding between rows
     for row = 0, l.rows - 1, per_block do
         local rows = math.min(per_block, l.rows - row)
-        compute_rows(host.data, self, value, row - l.halo, rows)
+        compute_rows(data, self, value, row - l.halo, rows)
         for field = 0, l.fields - 1 do
             local count = rows * l.stride
-            self[self.present]:upload(host.data + field * count,
+            self[self.present]:upload(data + field * count,
                 { offset = field * l.plane + row * l.stride, count = count })
         end
     end

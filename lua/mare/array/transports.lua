@@ -53,7 +53,7 @@ local function pinned(device, type, count, label)
 end
 
 local function new_message(way, host, rank, tag)
-    return mpi_link.new(here.world, way, host.data, host.size, rank, tag)
+    return mpi_link.new(here.world, way, host:pointer(), host.size, rank, tag)
 end
 
 local Send = {}

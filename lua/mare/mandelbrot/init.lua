@@ -50,7 +50,7 @@ end
 local function write_frame(self, k, slot)
     ask(self.writer, { kind = 'write', id = 1, slot = slot, t = k,
         events = { self.renderer.done[slot]:address() },
-        data = { pixels = worker.address(self.renderer.slots[slot].data) } })
+        data = { pixels = worker.address(self.renderer.slots[slot]:pointer()) } })
 end
 
 local function close_film(writer)
@@ -173,7 +173,7 @@ function mandelbrot.zoom(o)
         if self.writer then self.writer:stop() end
         error(failure, 0)
     end
-    local pixels = self.renderer.slots[#list % slots + 1].data
+    local pixels = self.renderer.slots[#list % slots + 1]:pointer()
     if o.image then write_image(self.renderer, o.image, pixels) end
     return { frames = list, seconds = self.seconds, kernel_seconds = self.kernel_seconds,
         pixels = pixels, renderer = self.renderer, energy = self.found, no_energy = self.no_energy }

@@ -3,7 +3,8 @@
 -- frame in host memory:
 --
 --     r:take(frame, slot)          -- queues everything; the slot must be free
---     r:wait(slot)                 -- then r.slots[slot].data has the pixels, 0xRRGGBB, top first
+--     r:wait(slot)                 -- then r.slots[slot]:pointer() has the pixels, 0xRRGGBB,
+--                                  -- from the top
 
 local colours = require 'mare.draw.colours'
 local errors = require 'bindings.errors'

@@ -442,7 +442,7 @@ function Outputs:save(path, keep, header, data)
     self.underway, self.has_checkpoint = self.is_writer, true
     if not self.is_writer then return end
     request(self, { kind = 'checkpoint', path = path, keep = keep, header = header,
-        data = worker.address(data.data), size = data.size })
+        data = worker.address(data:pointer()), size = data.size })
 end
 
 -- Whether the last checkpoint is still being written. With `wait` no longer; then also why it

@@ -187,7 +187,7 @@ local function fill(self, sim)
     self.memory = self.memory or here.rank == 0 and sim.fields:host {
         count = bytes / sim.fields.element, label = 'checkpoint' } or nil
     sim:save(self.memory)
-    local data = self.memory and worker.pointer('char', worker.address(self.memory.data))
+    local data = self.memory and worker.pointer('char', worker.address(self.memory:pointer()))
     self.kept = {}
     for k, analysis in ipairs(self.desc.analyses or {}) do
         self.kept[k] = analysis:save(data and data + list[k])

@@ -44,7 +44,7 @@ local function host_copy(name, buffer)
     local memory = buffer.device:host { type = buffer.type, count = buffer.count }
     buffer:download { into = memory }
     return setmetatable({ [own] = { name = name, count = buffer.count, type = buffer.type,
-        data = memory.data, memory = memory } }, Array)
+        data = memory:pointer(), memory = memory } }, Array)
 end
 
 local function device_copy(buffer)

@@ -38,7 +38,8 @@ end
 local of_run = {}
 for word in ([[history arguments run_id ranks transport option_out option_series option_image
     option_film option_steps option_t_end option_lost option_signal option_restart option_decompose
-    option_checkpoint option_checkpoint_every]]):gmatch '%S+' do of_run[word] = true end
+    option_checkpoint option_checkpoint_every
+    option_rank_timeout]]):gmatch '%S+' do of_run[word] = true end
 
 local function what_is_in(path)
     local file = netcdf.open(in_folder(path))
@@ -191,7 +192,15 @@ describe('over ranks', function()
         assert.not_equal(0, status)
         assert.equal(1, select(2, text:gsub('goes on', '')), text)
         fails.says(text, 'interrupted at')
-        good(launcher, 2, kept)
+        good(launcher, 2, kept .. '--rank-timeout 0')
         assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
+    end)
+
+    it('a rank that is silent for as long as an option says ends all', function()
+        write('loss.lua', loss)
+        local text, status = run(launcher, 2, '@loss.lua --nx 24 --ny 20 --t-end 0.2 --image none '
+            .. '--lost 1 --signal STOP --rank-timeout 4')
+        assert.not_equal(0, status, text)
+        fails.says(text, 'rank 1', 'silent for 4 s')
     end)
 end)

@@ -30,11 +30,10 @@
 --     withdrawn   true: this scenario lacks the option, although one of its groups has it
 -- Options of every run have more: see run_options.lua.
 --
--- A boolean is a flag: --name when its default is false, --no-name when it is
--- true. Values come from options.source: an array of command-line words, which
--- the launcher sets, or a table of values { nx = 64, quiet = true } from a
--- session, a test or an embedding program. A wrong value raises an error with
--- status 'usage' (exit status 2).
+-- A boolean is a flag: --name when its default is false, --no-name when it is true. Values come
+-- from options.source: an array of command-line words, which the launcher sets, or a table of
+-- values { nx = 64, quiet = true } from a session, a test or an embedding program. A wrong value
+-- raises an error with status 'usage' (exit status 2).
 
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
@@ -259,8 +258,7 @@ local function make_parser(spec, list)
     return parser
 end
 
--- Turns "--nx", "-1" into "--nx=-1": a negative number is a value, not an
--- option.
+-- Turns "--nx", "-1" into "--nx=-1": a negative number is a value, not an option.
 local function join_negatives(words)
     local joined = {}
     for _, word in ipairs(words) do

@@ -17,9 +17,8 @@ local function is_same(a, b)
     return one.dev == other.dev and one.ino == other.ino
 end
 
--- Refuses two outputs with the same file, since only the last would survive,
--- and any output that would overwrite the kept file. list: pairs { what, path
--- }; entries without a path are skipped.
+-- Refuses two outputs with the same file, since only the last would survive, and any output that
+-- would overwrite the kept file. list: pairs { what, path }; entries without a path are skipped.
 function paths.distinct(list)
     local taken = {}
     for _, entry in ipairs(list) do

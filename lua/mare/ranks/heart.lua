@@ -2,8 +2,8 @@
 -- next, and the last to the first, from a thread (heart_thread.lua) that goes on
 -- while the others compile, compute or write. A rank that was stopped, or whose
 -- machine is lost, falls silent; after 10 s of silence, or the seconds that
--- MARE_RANK_TIMEOUT sets, all ranks end. MARE_RANK_TIMEOUT=0, meant for debuggers,
--- starts no heartbeats.
+-- MARE_RANK_TIMEOUT or option --rank-timeout set, all ranks end. 0, meant for
+-- debuggers, stops the heartbeats.
 
 local beat = require 'bindings.beat'
 local events = require 'mare.base.events'
@@ -37,9 +37,10 @@ local function meet(ranks, all, listening)
     return to, is_awaited and listening and beat.accept(listening, token, patience) or nil
 end
 
--- All ranks call it. machine: a text that no other machine has
-function heart.start(ranks, machine)
-    local limit = ranks.broadcast(limit_of())
+-- All ranks call it. machine: a text that no other machine has; limit: seconds of silence
+-- that end a run, 0: any; those of the environment if nil
+function heart.start(ranks, machine, limit)
+    limit = ranks.broadcast(limit or limit_of())
     if limit == 0 then return end
     local listening, port = beat.listen(ranks.local_size == ranks.size)
     local all = ranks.broadcast(ranks.gather { host = ranks.host, machine = machine, port = port,
@@ -51,6 +52,7 @@ function heart.start(ranks, machine)
         events.tell('log', { level = 'warn', message = before .. ' cannot be watched' })
         return
     end
+    heart.connections = { to, from }
     heart.thread = worker.start 'mare.ranks.heart_thread'
     heart.thread:send(literal.encode { to = to, from = from, limit = limit, own = ranks.name(),
         before = before, word = speaker.tally })
@@ -62,6 +64,7 @@ function heart.stop()
     heart.thread:send 'end'
     heart.thread:stop()
     heart.thread = nil
+    for _, one in ipairs(heart.connections) do beat.close(one) end
 end
 
 return heart

@@ -19,6 +19,10 @@ function here.largest(value) return value end
 -- Says that from now on rank 0 alone prints and writes files.
 function here.hush() end
 
+-- Says for how many seconds a rank may be silent before all end, 0: for ever. All ranks
+-- call it.
+function here.allow_silence() end
+
 -- Returns whether all are to stop: a signal at rank 0 decides.
 function here.interrupted() return home.interrupted() end
 

@@ -200,6 +200,11 @@ local function settle_here()
     here.broadcast, here.largest, here.interrupted = ranks.broadcast, ranks.largest,
         ranks.interrupted
     function here.all(value) return ranks.broadcast(ranks.gather(value)) end
+    function here.allow_silence(seconds)
+        if mail.world.is_guest then return end
+        heart.stop()
+        heart.start(ranks, machine, seconds)
+    end
     if ranks.rank > 0 then here.hush = hush end
 end
 

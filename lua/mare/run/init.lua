@@ -209,6 +209,7 @@ function run.new(desc, sim)
     here.hush()
     check(desc)
     local o, started = desc.options, system.now()
+    if o.rank_timeout then here.allow_silence(o.rank_timeout) end
     local devices, found = sim and sim.devices, nil
     if not sim then devices, found = find(desc) end
     local recorder = o.energy and energy.recorder(sim and sim.devices or devices) or nil

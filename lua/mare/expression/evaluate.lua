@@ -13,6 +13,7 @@ local nodes = require 'mare.expression.nodes'
 local straight = require 'mare.expression.straight'
 local strides = require 'mare.expression.strides'
 local tables = require 'bindings.tables'
+local tiles = require 'mare.expression.tiles'
 
 local evaluate = {}
 
@@ -146,6 +147,7 @@ end
 local function layouts_of(shape, target)
     local lists = { target.strides or strides.dense(shape) }
     for k = 1, leaf_count do lists[k + 1] = strides.repeated(leaves[k], shape) end
+    if target.strides then shape, lists = strides.ordered(shape, lists) end
     local sizes, found = strides.collapsed(shape, lists)
     for n, list in ipairs(found) do
         table.insert(list, 1, n == 1 and target.offset or leaves[n - 1].offset)
@@ -155,7 +157,8 @@ end
 
 local function run_strided(sig, roots, shape, device, target, outputs)
     local sizes, layouts = layouts_of(shape, target)
-    local kernel = launches.strided(sig, roots, device, #sizes, is_wide(shape, outputs))
+    local kernel = launches.strided(sig, roots, device, #sizes, is_wide(shape, outputs),
+        tiles.of(device, sizes, layouts, leaves))
     set_arguments(kernel, outputs)
     launches.set_layout(kernel, sizes, layouts)
     return kernel
@@ -323,7 +326,10 @@ function evaluate.source(node)
     visit(node)
     local mask = flat_mask(node.shape)
     local desc = { is_wide = node.shape.count > most_narrow, ones = {} }
-    if not mask then desc.rank = #layouts_of(node.shape, whole) end
+    if not mask then
+        local sizes, layouts = layouts_of(node.shape, whole)
+        desc.rank, desc.tile = #sizes, tiles.of(node.device, sizes, layouts, leaves)
+    end
     for k = 1, leaf_count do
         desc.ones[k] = mask and math.floor(mask / 2 ^ (k - 1)) % 2 == 1 or nil
     end

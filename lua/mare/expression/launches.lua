@@ -8,6 +8,7 @@ local reduce_text = require 'mare.expression.reduce_text'
 local source_of = require 'mare.base.source'
 local tables = require 'bindings.tables'
 local text = require 'mare.expression.text'
+local tile_text = require 'mare.expression.tile_text'
 local tree = require 'mare.expression.tree'
 
 local launches = { compiled = 0, run = 0 }
@@ -22,7 +23,7 @@ local group = 256       -- work-items of a group on a GPU
 function launches.source(roots, device, desc)
     desc.is_cpu = device.info.kind == 'cpu'
     local plan = tree.of(roots)
-    return text.of(plan, desc), plan
+    return (desc.tile and tile_text or text).of(plan, desc), plan
 end
 
 local function needs_double(plan)
@@ -74,12 +75,14 @@ function launches.flat(sig, roots, device, mask, is_wide)
     return found
 end
 
--- Returns the kernel of strided arrays with `rank` axes.
-function launches.strided(sig, roots, device, rank, is_wide)
+-- Returns the kernel of strided arrays with `rank` axes. tile: see tiles.of
+function launches.strided(sig, roots, device, rank, is_wide, tile)
     local kept = under(under(under(sig, 'strided', launches.by_device), device), is_wide)
+    if tile then kept = under(under(kept, tile.key), tile.side) end
     local found = kept[rank]
     if not found then
-        found = elementwise(roots, device, { rank = rank, is_wide = is_wide })
+        found = elementwise(roots, device, { rank = rank, is_wide = is_wide, tile = tile })
+        found.tile = tile
         kept[rank] = found
     end
     return found
@@ -127,6 +130,17 @@ function launches.set_count(kernel, n)
     kernel.n = n
 end
 
+local most_groups = 2 ^ 20
+
+-- Sets the number of tiles and the shape of a kernel that computes them.
+local function set_tiles(kernel, at, sizes, rows)
+    local tile = kernel.tile
+    local tiles = math.ceil(sizes[1] / tile.side) * math.ceil(sizes[tile.axis] / tile.side)
+        * (rows / sizes[tile.axis])
+    bound.set_number(kernel.handle, at, tiles)
+    bound.set_shape(kernel.handle, math.min(tiles, most_groups) * group, 1, group, 1)
+end
+
 local function strided_shape(kernel, inner, rows)
     if kernel.is_cpu then
         local chunk = chunk_of(inner, kernel.units)
@@ -134,7 +148,7 @@ local function strided_shape(kernel, inner, rows)
         return chunk, math.ceil(inner / chunk),
             math.max(1, math.min(math.ceil(rows / at_once), 8 * kernel.units)), 1, 1
     end
-    local along = 32
+    local along = 4
     while along < group and along < inner do along = 2 * along end
     local across = group / along
     return nil, inner, math.min(rows, 65535 * across), along, across
@@ -153,13 +167,18 @@ function launches.set_layout(kernel, sizes, layouts)
         add(size)
         if d > 1 then rows = rows * size end
     end
-    add(rows)
-    local chunk, x, y, group_x, group_y = strided_shape(kernel, sizes[1], rows)
-    if chunk then add(chunk) end
+    if kernel.tile then
+        set_tiles(kernel, at, sizes, rows)
+        at = at + 1
+    else
+        add(rows)
+        local chunk, x, y, group_x, group_y = strided_shape(kernel, sizes[1], rows)
+        if chunk then add(chunk) end
+        bound.set_shape(handle, x, y, group_x, group_y)
+    end
     for _, layout in ipairs(layouts) do
         for d = 1, #sizes + 1 do add(layout[d]) end
     end
-    bound.set_shape(handle, x, y, group_x, group_y)
 end
 
 -- Sets the sizes of a reduction. axes: { results, count, blocks }; layout: { kept,

@@ -40,6 +40,26 @@ function strides.repeated(leaf, shape)
     return list
 end
 
+-- Returns a shape and lists of strides whose axes stand as those of the first list stand in
+-- memory: the last is that of neighbours.
+function strides.ordered(shape, lists)
+    local axes, first = {}, lists[1]
+    for k = 1, shape.rank do
+        local at = k
+        while at > 1 and math.abs(first[axes[at - 1]]) < math.abs(first[k]) do
+            axes[at], at = axes[at - 1], at - 1
+        end
+        axes[at] = k
+    end
+    local turned, found = { rank = shape.rank }, {}
+    for n = 1, #lists do found[n] = {} end
+    for at, k in ipairs(axes) do
+        turned[at] = shape[k]
+        for n, list in ipairs(lists) do found[n][at] = list[k] end
+    end
+    return turned, found
+end
+
 -- Whether in all lists a step along axis k is as far as `size` steps along the axis `inner`.
 local function is_even(lists, k, inner, size)
     for _, list in ipairs(lists) do

@@ -141,7 +141,7 @@ local function write_values(w, plan, sources, places, block)
 end
 
 -- Writes the call of `element` too, and stores the values at `to[k]` of output k.
-local function write_call(w, plan, sources, places, out, to, block)
+function text.write_call(w, plan, sources, places, out, to, block)
     write_values(w, plan, sources, places, block)
     for k, type in ipairs(plan.types) do store(w, type, out[k], to[k], 'y' .. k) end
 end
@@ -184,9 +184,10 @@ end
 
 text.write_store = store
 
-local function open_kernel(w, arguments)
+-- Begins the kernel. group: the work-items of its groups, if it has no others
+function text.open_kernel(w, arguments, group)
     w:line ''
-    w:line 'MR_KERNEL'
+    w:line(group and 'MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)' or 'MR_KERNEL', group)
     w:open(('void elementwise(%s)'):format(table.concat(arguments, ', ')))
 end
 
@@ -252,7 +253,7 @@ local function write_neighbours(w, plan, ones, width)
         end
     end
     w:open(('MR_LANES(l, %d)'):format(width))
-    write_call(w, plan, sources, places, out, to,
+    text.write_call(w, plan, sources, places, out, to,
         ('(int64_t)mr_gid_x() * %d + l / 4, l %% 4'):format(width / 4))
     w:close()
     for k, type in ipairs(plan.types) do
@@ -264,7 +265,7 @@ end
 
 local function write_one_by_one(w, plan, ones, loop)
     w:open(loop)
-    write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'l'),
+    text.write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'l'),
         named('out', #plan.types), same('l', #plan.types))
     w:close()
 end
@@ -274,7 +275,7 @@ local function flat_on_gpu(w, plan, ones, index)
     write_packed(w, plan, width)
     local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
-    open_kernel(w, arguments)
+    text.open_kernel(w, arguments)
     w:line('%s first = (%s)mr_gid_x() * %d;', index, index, width)
     w:open(('if (first + %d <= n)'):format(width))
     write_neighbours(w, plan, ones, width)
@@ -288,11 +289,11 @@ local function flat_on_cpu(w, plan, ones, index)
     local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
     arguments[#arguments + 1] = 'int chunk'
-    open_kernel(w, arguments)
+    text.open_kernel(w, arguments)
     w:line('%s first = (%s)mr_gid_x() * chunk;', index, index)
     w:line 'int count = n - first < chunk ? (int)(n - first) : chunk;'
     w:open 'MR_LANES(l, count)'
-    write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'first + l'),
+    text.write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'first + l'),
         named('out', #plan.types), same('first + l', #plan.types))
     w:close()
     w:close()
@@ -301,7 +302,7 @@ end
 -- ---- strided kernels ----
 
 -- Returns the text of an element's place: offset + i * stride + ...
-local function place(name, rank)
+function text.place(name, rank)
     local list = { name .. '_0' }
     for d = 1, rank do list[#list + 1] = ('i%d * %s_%d'):format(d, name, d) end
     return table.concat(list, ' + ')
@@ -313,18 +314,27 @@ local function layout_arguments(list, name, rank, index)
     for d = 0, rank do list[#list + 1] = ('%s %s_%d'):format(index, name, d) end
 end
 
-local function strided(w, plan, rank, index, is_cpu)
-    local arguments, places, to = text.arguments(plan, plan.types), {}, {}
+-- Returns the arguments of a strided kernel. counts: those behind the sizes of the axes
+function text.strided_arguments(plan, rank, index, counts)
+    local arguments = text.arguments(plan, plan.types)
     for d = 1, rank do arguments[#arguments + 1] = ('%s n%d'):format(index, d) end
-    arguments[#arguments + 1] = index .. ' rows'
-    if is_cpu then arguments[#arguments + 1] = 'int chunk' end
+    for _, count in ipairs(counts) do arguments[#arguments + 1] = count end
     layout_arguments(arguments, 'q', rank, index)
-    for k in ipairs(plan.leaves) do
-        layout_arguments(arguments, 'p' .. k, rank, index)
-        places[k] = place('p' .. k, rank)
-    end
-    for k in ipairs(plan.types) do to[k] = place('q', rank) end
-    open_kernel(w, arguments)
+    for k in ipairs(plan.leaves) do layout_arguments(arguments, 'p' .. k, rank, index) end
+    return arguments
+end
+
+-- Returns the places of the operands and of the results of an element.
+function text.strided_places(plan, rank)
+    local places = {}
+    for k in ipairs(plan.leaves) do places[k] = text.place('p' .. k, rank) end
+    return places, same(text.place('q', rank), #plan.types)
+end
+
+local function strided(w, plan, rank, index, is_cpu)
+    local places, to = text.strided_places(plan, rank)
+    text.open_kernel(w, text.strided_arguments(plan, rank, index,
+        { index .. ' rows', is_cpu and 'int chunk' or nil }))
     if is_cpu then
         w:line('%s first = (%s)mr_gid_x() * chunk;', index, index)
         w:line 'int count = n1 - first < chunk ? (int)(n1 - first) : chunk;'
@@ -344,7 +354,7 @@ local function strided(w, plan, rank, index, is_cpu)
         w:open 'MR_LANES(l, count)'
         w:line('%s i1 = first + l;', index)
     end
-    write_call(w, plan, named('a', #plan.leaves), places, named('out', #plan.types), to)
+    text.write_call(w, plan, named('a', #plan.leaves), places, named('out', #plan.types), to)
     if is_cpu then w:close() end
     w:close()
     w:close()

@@ -1,5 +1,5 @@
 -- signal.lua - looks whether Ctrl-C came, for launches, waits and downloads: LuaJIT compiles
--- loops of them to code that tests no hooks (see main.c). `if signal.came[0] ~= 0 then
+-- loops of them to code that tests no hooks (see interrupt.c). `if signal.came[0] ~= 0 then
 -- signal.heed() end` leaves that code, and the interpreter does what is to be done.
 
 local ffi = require 'ffi'
@@ -24,8 +24,8 @@ function M.heed() end
 
 local done = ffi.new 'int32_t[1]'
 
--- Before C waits for an event: waits in Lua, where the hook of main.c can end it, if a signal came
--- or may come at any time. The looks get as rare as every millisecond.
+-- Before C waits for an event: waits in Lua, where the hook of interrupt.c can end it, if a signal
+-- came or may come at any time. The looks get as rare as every millisecond.
 function M.wait_for(event)
     if M.came[0] + is_typed[0] == 0 then return end
     local pause = 0

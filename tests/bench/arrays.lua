@@ -71,6 +71,14 @@ local function products()
         end, 'FLOP/s')
         local v = b { {}, 0 }:copy():eval()
         report(type .. ' matrix times vector', bytes * n * n, function() a:matmul(v):eval() end)
+        local m = record.few(is_gpu and 16384 or 4096, 32)
+        local large, w = random({ m, m }, 3):to(type):eval(), random({ m }, 4):to(type):eval()
+        report(('%s %d^2 times vector'):format(type, m), bytes * m * m, function()
+            large:matmul(w):eval()
+        end)
+        report(('%s vector times %d^2'):format(type, m), bytes * m * m, function()
+            w:matmul(large):eval()
+        end)
     end
 end
 

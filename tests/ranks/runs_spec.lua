@@ -39,7 +39,7 @@ local of_run = {}
 for word in ([[history arguments run_id ranks transport option_out option_series option_image
     option_film option_steps option_t_end option_lost option_signal option_restart option_decompose
     option_checkpoint option_checkpoint_every
-    option_rank_timeout]]):gmatch '%S+' do of_run[word] = true end
+    option_rank_timeout option_tracks]]):gmatch '%S+' do of_run[word] = true end
 
 local function what_is_in(path)
     local file = netcdf.open(in_folder(path))
@@ -59,13 +59,20 @@ local function same_files(a, b)
     assert.equal(files.read(in_folder(a)), files.read(in_folder(b)))
 end
 
+-- A current along a channel that goes round, over a wave, with drifters in and beside all parts.
 local sea = [[
     local mare = require 'mare'
-    local o = mare.options { title = 'drift', mare.options.simulation, mare.ocean.options }
-    mare.run { title = 'drift', options = o, boundaries = 'reflective',
+    local o = mare.options { title = 'drift', mare.options.simulation, mare.ocean.options,
+        { name = 'tracks', type = 'path', help = 'file' } }
+    local places = {}
+    for k = 1, 12 do places[k] = { 800 * k, 317 * (7 * k % 30) + 200 } end
+    mare.run { title = 'drift', options = o,
+        boundaries = { west = 'periodic', east = 'periodic', south = 'reflective',
+            north = 'reflective' },
         grid = mare.grid { nx = 16, ny = 16, x = { 0, 1e4 }, y = { 0, 1e4 } },
-        scheme = mare.ocean { scheme = 'linear', depth = 10 },
-        drifters = { places = { { 5e3, 5e3 } } }, initial = function() return 0, 0, 0 end }
+        scheme = mare.ocean { scheme = 'nonlinear', depth = 10 },
+        drifters = { places = places, path = o.tracks, steps = 4 },
+        initial = function(x, y) return math.sin(x / 900), 4, math.cos(y / 1e3) end }
 ]]
 
 -- A rank that kills itself, or sends itself another signal.
@@ -162,10 +169,21 @@ describe('over ranks', function()
         same_files('@sod.png', '@alone.png')
     end)
 
-    it('what cannot be shared is refused by its name', function()
+    it('drifters go from rank to rank, and on from a checkpoint', function()
         write('sea.lua', sea)
+        local one = '@sea.lua --t-end 400 --image none --quiet '
+        good(nil, 1, one .. '--tracks @a.nc')
+        local kept = one .. '--tracks @b.nc --checkpoint @b.ck --restart latest '
+        good(launcher, 3, kept .. '--steps 7')
+        good(launcher, 2, kept)
+        local whole = what_is_in '@a.nc'
+        assert.same(whole, what_is_in '@b.nc')
+        os.execute('rm ' .. in_folder '@b.*')
+    end)
+
+    it('what cannot be shared is refused by its name', function()
         for word, given in pairs {
-            mandelbrot = 'mandelbrot', drifters = '@sea.lua', ['--energy'] = 'sod --nx 40 --energy',
+            mandelbrot = 'mandelbrot', ['--energy'] = 'sod --nx 40 --energy',
             tuning_sweep = 'tuning_sweep',
         } do
             local text, status = run(launcher, 2, given)

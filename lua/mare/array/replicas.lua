@@ -145,35 +145,83 @@ end
 local Adoption = {}
 Adoption.__index = Adoption
 
+-- Binds what takes over on a device what a part elsewhere has done.
+local function take_over(self, desc, s, device)
+    local there = setmetatable({ device = device }, { __index = s })
+    return map.new(self.fields, tables.merged(desc, { pieces = { { state = there, i = 0, j = 0,
+        columns = s.part.nx, rows = s.part.ny, step = 1 } } })), desc.foreign:on(there)
+end
+
+-- Makes what brings the first copy of each rank to all of them: memory that has one after the
+-- other, the first of it this rank's own until then.
+local function new_circle(self)
+    local first, boxes = self.buffers[1], {}
+    local bytes = first.element * self.count
+    for rank = 0, here.size - 1 do
+        boxes[rank + 1] = { rank = rank, width = bytes, height = 1, depth = 1,
+            dst_offset = rank * bytes, dst_pitch = bytes, dst_slice = bytes }
+    end
+    return { from = first, list = {}, collection = collection.new(boxes, here.size * bytes, true),
+        host = self.fields:host { type = first.type, label = 'copies of all ranks',
+            count = here.size * self.count } }
+end
+
+-- Adds what this rank learns of the parts of others.
+local function add_ranks(self, desc, circle)
+    local options = { count = self.count }
+    for _, s in ipairs(self.fields.of_part) do
+        for _, device in ipairs(s:is_elsewhere() and self.fields.devices or {}) do
+            local launch, to = take_over(self, desc, s, device)
+            circle.list[#circle.list + 1] = { launch = launch, to = to, options = options,
+                data = circle.host:pointer() + s.rank * self.count }
+        end
+    end
+    return circle
+end
+
 -- Binds what tells each device about the parts of others: this copy goes from the
 -- device of the part into replica `foreign` of the other, where a kernel takes over
 -- what belongs to the part. desc: as for map(), and foreign.
 function Replicas:adopt(desc)
-    local self_fields, list = self.fields, {}
-    for _, s in ipairs(self_fields.states) do
-        for _, device in ipairs(self_fields.devices) do
+    local list = {}
+    for _, s in ipairs(self.fields.states) do
+        for _, device in ipairs(self.fields.devices) do
             if not s:is_on(device) then
-                local there = setmetatable({ device = device }, { __index = s })
-                local full = tables.merged(desc, { pieces = { { state = there, i = 0, j = 0,
-                    columns = s.part.nx, rows = s.part.ny, step = 1 } } })
-                list[#list + 1] = { from = self:on(s), to = desc.foreign:on(there),
-                    launch = map.new(self_fields, full) }
+                local launch, to = take_over(self, desc, s, device)
+                list[#list + 1] = { from = self:on(s), to = to, launch = launch }
             end
         end
     end
-    return setmetatable({ list = list }, Adoption)
+    return setmetatable({ list = list,
+        circle = here.size > 1 and add_ranks(self, desc, new_circle(self)) or nil }, Adoption)
 end
 
+-- Waits for the device, and for the other ranks.
+local function go_around(circle)
+    circle.from:download { into = circle.host, count = circle.from.count }
+    circle.collection:run(circle.host:pointer())
+    for k = 1, #circle.list do
+        local one = circle.list[k]
+        one.to:upload(one.data, one.options)
+        one.launch:run()
+    end
+end
+
+-- With several ranks, all call it.
 function Adoption:run()
     for k = 1, #self.list do
         local one = self.list[k]
         one.to:copy(one.from)
         one.launch:run()
     end
+    if self.circle then go_around(self.circle) end
 end
 
 function Adoption:release()
     for _, one in ipairs(self.list) do one.launch:release() end
+    if not self.circle then return end
+    for _, one in ipairs(self.circle.list) do one.launch:release() end
+    self.circle.host:release()
 end
 
 function Replicas:release()

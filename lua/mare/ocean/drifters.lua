@@ -2,13 +2,14 @@
 -- drift.krn), with the same bits however the grid is split. Where they are is kept in memory at the
 -- times that are wanted, and in every checkpoint; at the end it becomes a CF trajectory file.
 --
--- Every device knows where all of them are. A part moves those in its own cells; what other devices
--- have moved is copied and adopted after each of the two halves of a step.
+-- Every device of every rank knows where all of them are. A part moves those in its own cells; what
+-- others have moved is copied and adopted after each of the two halves of a step.
 
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local memory = require 'bindings.memory'
 local picture = require 'mare.draw.picture'
@@ -94,7 +95,7 @@ function drifters.new(desc, earlier)
         errors.wanted('drifters: ' .. name .. ' of the run', 'table', desc[name])
     end
     if not (given.places and given.places[1]) then errors.argument 'drifters: no places' end
-    if given.path then files.check(given.path) end
+    if given.path and here.rank == 0 then files.check(given.path) end
     local self = setmetatable({
         name = 'drifters', count = #given.places, path = given.path, records = {},
         now = place(desc, given.places), schedule = schedule.new { every = given.every,
@@ -125,7 +126,10 @@ local function common(self, sim)
         wrap_x = kinds.west == 'periodic' and 1 or 0, wrap_y = kinds.south == 'periodic' and 1 or 0,
         dry = sim.scheme.dry or 0, per_x = 1 / dx, per_y = 1 / dy,
         south = radians(g.y[1], g.spherical), d_lat = radians(g.dy, g.spherical),
-        bed = function(piece) return piece.state.domain.bed end }
+        bed = function(piece)       -- nil of a part on another rank: nothing is computed there
+            local own = piece.state.domain
+            return own and own.bed
+        end }
 end
 
 -- Half of a step, from where they are to where they get: launches by the buffer of the state that
@@ -221,7 +225,7 @@ end
 function Drifters:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
     local arrays = self:arrays()
-    if self.path then writer.write(describe(self.path, nil, {}), arrays) end
+    if self.path and here.rank == 0 then writer.write(describe(self.path, nil, {}), arrays) end
     return arrays
 end
 

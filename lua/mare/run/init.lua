@@ -160,11 +160,9 @@ end
 
 -- Refuses what is not done over ranks yet.
 local function check_ranks(desc)
-    local kind = desc.scheme.particles
-    local name = kind and desc[kind.name] and kind.name or desc.options.energy and '--energy'
-    if here.size > 1 and name then
-        errors.usage('%s: not on several ranks yet, but in one process, on all its devices with '
-            .. '--device', name)
+    if here.size > 1 and desc.options.energy then
+        errors.usage('--energy: not on several ranks yet, but in one process, on all its devices '
+            .. 'with --device')
     end
 end
 

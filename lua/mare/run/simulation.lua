@@ -228,7 +228,8 @@ local function check_alike(self, desc)
     local own = literal.encode { core.full_version, { g.nx, g.ny, g.x, g.y }, self.precision,
         self.maths, self.cfl, self.dt or 'none', self.first, self.decompose,
         exchange.describe(self.boundaries, self.domain), self.scheme.fields,
-        self.scheme:parameters(), desc.restart and { desc.restart.t, desc.restart.steps } or 'new' }
+        self.scheme:parameters(), desc.restart and { desc.restart.t, desc.restart.steps } or 'new',
+        desc.particles and desc.particles.places or 'none' }
     for rank, other in ipairs(here.all(own)) do
         if other ~= own then
             errors.argument('simulation: rank %d makes another one than rank %d, or has another '

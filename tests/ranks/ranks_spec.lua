@@ -156,6 +156,35 @@ launch.each(function(launcher)
             end
         end)
 
+        it('counts the energy of counters that ranks share once', function()
+            local text, status = run(launcher, 3, [[
+                local ranks, energy = require 'mare'.ranks, require 'mare.measure.energy'
+                local now, load = 0, 1
+                function energy.open(device)
+                    return energy.new { name = 'counter', id = device.id,
+                        counter = function() return device.watts * load * math.floor(now) end,
+                        now = function() now = now + 0.125 return now end,
+                        sleep = function() end }
+                end
+                local own = { id = 'own of ' .. ranks.rank, watts = 8 * (ranks.rank + 1) }
+                local recorder = energy.recorder { { id = 'shared', watts = 64 }, own }
+                recorder:begin()
+                local idle = recorder.meters[1].idle
+                now = now + 1000
+                local found = recorder:finish()
+                local all = ranks.gather(('%d meters, rest %g W of %g'):format(
+                    #recorder.meters, idle, found.idle))
+                recorder = energy.recorder { own }
+                recorder:begin()
+                now = now + 1000
+                if ranks.rank == 1 then recorder.reason = 'no counter' end
+                local reasons = ranks.gather(select(2, recorder:finish()))
+                if all then print(table.concat(all, ';'), table.concat(reasons, ';')) end]])
+            assert.equal(0, status, text)
+            says(text, '2 meters, rest 64 W of 112;1 meters, rest 16 W of 112;1 meters, rest 24 W '
+                .. 'of 112', 'no counter;no counter;no counter')
+        end)
+
         it('gives the exit status of os.exit', function()
             local program = "require 'mare'.ranks.barrier() os.exit(tonumber((...)))"
             assert.equal(0, select(2, run(launcher, 2, program, '0')))

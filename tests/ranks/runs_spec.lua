@@ -183,8 +183,7 @@ describe('over ranks', function()
 
     it('what cannot be shared is refused by its name', function()
         for word, given in pairs {
-            mandelbrot = 'mandelbrot', ['--energy'] = 'sod --nx 40 --energy',
-            tuning_sweep = 'tuning_sweep',
+            mandelbrot = 'mandelbrot', tuning_sweep = 'tuning_sweep',
         } do
             local text, status = run(launcher, 2, given)
             assert.not_equal(0, status, text)

@@ -12,6 +12,7 @@
 -- power), CPUs through RAPL.
 
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local lfs = require 'lfs'
 local nvml = require 'bindings.nvml'
 local system = require 'bindings.system'
@@ -300,26 +301,35 @@ end
 local Recorder = {}
 Recorder.__index = Recorder
 
--- Returns a recorder of the energy of several devices. A counter that they share
--- (one GPU under two back ends, all CPUs) is counted once. Raises an error if a
--- device has no counter.
+-- Returns a recorder of the energy of several devices, and of those of all ranks. A
+-- counter that they share (one GPU under two back ends or ranks, all CPUs of a machine)
+-- is counted once. Raises an error if a device has no counter. Where there are several
+-- ranks all call it, begin() and finish().
 function energy.recorder(devices)
-    local self, seen = setmetatable({ meters = {} }, Recorder), {}
-    for _, device in ipairs(errors.wanted('energy: recorder', 'table', devices)) do
+    local self, opened, ids, seen = setmetatable({ meters = {} }, Recorder), {}, {}, {}
+    for k, device in ipairs(errors.wanted('energy: recorder', 'table', devices)) do
         local meter, reason = energy.open(device)
         if not meter then errors.usage('option --energy: %s: %s', device.name, reason) end
-        local id = meter.source.id or meter
-        if not seen[id] then self.meters[#self.meters + 1], seen[id] = meter, true end
+        opened[k] = meter
+        ids[k] = here.machine .. ' ' .. (meter.source.id or here.name .. ' ' .. k)
+    end
+    for rank, others in ipairs(here.all(ids)) do
+        for _, id in ipairs(rank <= here.rank and others or {}) do seen[id] = true end
+    end
+    for k, id in ipairs(ids) do
+        if not seen[id] then self.meters[#self.meters + 1], seen[id] = opened[k], true end
     end
     return self
 end
 
--- Measures the devices at rest; the work to be measured starts after this call.
+-- Measures the devices at rest; the work to be measured starts after this call, which
+-- returns on no rank before all devices have been measured.
 function Recorder:begin()
     for _, meter in ipairs(self.meters) do
         local idle, reason = meter:rest()
         if not idle then self.reason = reason end
     end
+    here.all(true)
 end
 
 -- Call this now and then meanwhile: counters made of power samples need it.
@@ -327,18 +337,28 @@ function Recorder:look()
     for _, meter in ipairs(self.meters) do meter.source.counter() end
 end
 
+-- What the meters of this rank have found, or { reason = why one has not }.
+local function own_findings(self)
+    local list = { reason = self.reason }
+    for k, meter in ipairs(self.meters) do
+        if list.reason then break end
+        list[k], list.reason = meter:since_rest()
+    end
+    return list
+end
+
 -- Returns { joules, low, high, idle (W), seconds } of all devices since
 -- begin(), above rest; or nil and the reason.
 function Recorder:finish()
-    if self.reason then return nil, self.reason end
     local sum = { joules = 0, low = 0, high = 0, idle = 0, seconds = 0 }
-    for _, meter in ipairs(self.meters) do
-        local found, reason = meter:since_rest()
-        if not found then return nil, reason end
-        for _, name in ipairs { 'joules', 'low', 'high', 'idle' } do
-            sum[name] = sum[name] + found[name]
+    for _, list in ipairs(here.all(own_findings(self))) do
+        if list.reason then return nil, list.reason end
+        for _, found in ipairs(list) do
+            for _, name in ipairs { 'joules', 'low', 'high', 'idle' } do
+                sum[name] = sum[name] + found[name]
+            end
+            sum.seconds = math.max(sum.seconds, found.seconds)
         end
-        sum.seconds = math.max(sum.seconds, found.seconds)
     end
     return sum
 end

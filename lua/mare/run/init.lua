@@ -158,14 +158,6 @@ local function fields_for(scheme)
     return tables.merged(run_fields, { [particles.name] = 'table' })
 end
 
--- Refuses what is not done over ranks yet.
-local function check_ranks(desc)
-    if here.size > 1 and desc.options.energy then
-        errors.usage('--energy: not on several ranks yet, but in one process, on all its devices '
-            .. 'with --device')
-    end
-end
-
 local function check(desc)
     errors.fields('run', desc, fields_for(type(desc) == 'table' and desc.scheme))
     for _, name in ipairs { 'options', 'grid', 'scheme', 'initial' } do
@@ -174,7 +166,6 @@ local function check(desc)
     if desc.epoch and not desc.epoch:find '^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d$' then
         errors.argument("run: epoch = '%s', must be as 2011-03-11 05:46:24", desc.epoch)
     end
-    check_ranks(desc)
     desc.boundaries = exchange.boundaries(desc.boundaries, desc.scheme)
     if desc.scheme.domain then
         desc.domain = desc.domain or desc.scheme:domain(desc.grid, desc.boundaries,

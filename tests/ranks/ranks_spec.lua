@@ -135,7 +135,7 @@ launch.each(function(launcher)
             local command = launch.command(launcher, 2, ''):gsub("%-e ''", 'doctor')
             local text = io.popen(command .. ' 2>&1'):read '*a'
             says(text, '2 ranks, 2 of them on', 'started by', launcher:find 'openmpi' and 'Open MPI'
-                or 'MPICH')
+                or 'MPICH', 'from rank to rank', 'host memory only')
             assert.equal(1, select(2, text:gsub('Compiled programs', '')), text)
         end)
 

@@ -9,6 +9,7 @@ local device = require 'bindings.device'
 local launch = require 'bindings.mpi_launch'
 local lfs = require 'lfs'
 local source = require 'mare.base.source'
+local transports = require 'mare.array.transports'
 
 local M = {}
 
@@ -106,6 +107,7 @@ local function examine_ranks()
     local ranks = require 'mare.ranks'
     local found = ranks.start()
     found.size, found.local_size, found.host = ranks.size, ranks.local_size, ranks.host
+    found.transport = transports.texts.staged
     return found
 end
 
@@ -197,8 +199,10 @@ local no_launcher = [[
 local function ranks_text(r)
     if r.error then return '  ' .. r.error end
     if not r.launcher then return no_launcher end
-    return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s'):format(r.size,
-        r.size == 1 and '' or 's', r.local_size, r.host, r.launcher, r.version, r.library, r.abi)
+    return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s\n'
+        .. '  cells go from rank to rank %s, which sees host memory only'):format(r.size,
+        r.size == 1 and '' or 's', r.local_size, r.host, r.launcher, r.version, r.library, r.abi,
+        r.transport)
 end
 
 local function section(lines, title, items, show)

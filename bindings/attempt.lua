@@ -8,17 +8,15 @@ local errors = require 'bindings.errors'
 local home = require 'bindings.home'
 local launch = require 'bindings.mpi_launch'
 local lock = require 'bindings.lock'
+local posix = require 'bindings.posix'
 local signal = require 'bindings.signal'
 
 ffi.cdef [[
     struct mare_rlimit { unsigned long now, most; };
     int fork(void);
-    void _exit(int status);
-    int kill(int process, int number);
     int waitpid(int process, int *status, int flags);
     int setrlimit(int what, const struct mare_rlimit *limit);
     unsigned alarm(unsigned seconds);
-    void *signal(int number, void *handler);
 ]]
 
 local M = {}
@@ -38,19 +36,19 @@ end
 -- Never returns, and frees nothing: it owns nothing.
 local function run_copy(f)
     collectgarbage 'stop'
-    for _, number in ipairs { SIGHUP, SIGINT, SIGALRM, SIGTERM } do ffi.C.signal(number, nil) end
+    for _, number in ipairs { SIGHUP, SIGINT, SIGALRM, SIGTERM } do posix.C.signal(number, nil) end
     limit(RLIMIT_CORE, 0)
     limit(RLIMIT_CPU, M.limit)
     ffi.C.alarm(M.patience)
     pcall(f)
-    ffi.C._exit(0)
+    posix.C._exit(0)
 end
 
 -- Returns the number of the signal that ended it, 0 if none did.
 local function wait_for(process)
     local status = ffi.new 'int[1]'
     repeat
-        if signal.came[0] ~= 0 then ffi.C.kill(process, SIGKILL) end    -- or before the wait
+        if signal.came[0] ~= 0 then posix.C.kill(process, SIGKILL) end    -- or before the wait
         local ended = ffi.C.waitpid(process, status, 0)
         if ended ~= process and ffi.errno() ~= EINTR then return 0 end
     until ended == process

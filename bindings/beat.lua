@@ -3,12 +3,12 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
+local posix = require 'bindings.posix'
 
 ffi.cdef [[
     struct mare_address { uint16_t family, port; uint32_t ip; char zero[8]; };
     struct mare_found { int flags, family, kind, protocol; uint32_t length;
         struct mare_address *address; char *name; struct mare_found *next; };
-    struct mare_poll { int fd; short events, found; };
     int socket(int family, int kind, int protocol);
     int bind(int fd, const void *address, unsigned length);
     int listen(int fd, int backlog);
@@ -17,14 +17,9 @@ ffi.cdef [[
     int getsockname(int fd, void *address, unsigned *length);
     int getaddrinfo(const char *node, const char *service, const void *hints, void *out);
     void freeaddrinfo(void *list);
-    int poll(struct mare_poll *list, unsigned long count, int milliseconds);
-    long send(int fd, const void *data, size_t size, int flags);
-    long recv(int fd, void *data, size_t size, int flags);
-    int close(int fd);
-    void _exit(int status);
 ]]
 
-local C = ffi.C
+local C = posix.C
 local AF_INET, SOCK_STREAM, CLOEXEC, POLLIN = 2, 1, 0x80000, 1
 local MSG_DONTWAIT, MSG_NOSIGNAL, EINTR, EAGAIN = 0x40, 0x4000, 4, 11
 local LOOPBACK, ANY = 0x7f000001, 0
@@ -85,8 +80,8 @@ local watched = ffi.new 'struct mare_poll[2]'
 -- Waits at most so many seconds for bytes, or for who connects, here or, if given, there. Returns
 -- whether something has come.
 function M.wait(seconds, fd, other)
-    watched[0].fd, watched[0].events = fd, POLLIN
-    watched[1].fd, watched[1].events = other or -1, POLLIN
+    watched[0].fd, watched[0].wanted = fd, POLLIN
+    watched[1].fd, watched[1].wanted = other or -1, POLLIN
     return C.poll(watched, 2, math.ceil(1000 * seconds)) > 0
 end
 

@@ -6,9 +6,9 @@ local ffi = require 'ffi'
 local bit = require 'bit'
 local errors = require 'bindings.errors'
 local foreign = require 'bindings.foreign'
+local posix = require 'bindings.posix'
 
 ffi.cdef [[
-    char *strerror(int number);
     void *cairo_image_surface_create(int format, int width, int height);
     unsigned char *cairo_image_surface_get_data(void *surface);
     int cairo_image_surface_get_stride(void *surface);
@@ -306,8 +306,9 @@ function Canvas:write_png(file, path)
     local status = C.cairo_surface_write_to_png(self.surface, file)
     if status == 0 then return end
     local number = ffi.errno()
-    local reason = number ~= 0 and ffi.C.strerror(number) or C.cairo_status_to_string(status)
-    errors.raise('MARE_ERROR_IO', '%s: cannot write the picture: %s', path, ffi.string(reason))
+    local reason = number ~= 0 and posix.reason(number)
+        or ffi.string(C.cairo_status_to_string(status))
+    errors.raise('MARE_ERROR_IO', '%s: cannot write the picture: %s', path, reason)
 end
 
 return cairo

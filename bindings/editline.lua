@@ -13,6 +13,7 @@ local ffi = require 'ffi'
 local callback = require 'bindings.callback'
 local foreign = require 'bindings.foreign'
 local home = require 'bindings.home'
+local posix = require 'bindings.posix'
 local terminal = require 'bindings.terminal'
 
 ffi.cdef [[
@@ -30,8 +31,6 @@ ffi.cdef [[
     void *history_init(void);
     void history_end(void *h);
     int history(void *h, mare_edit_event *event, int op, ...);
-    long read(int fd, void *data, size_t size);
-    int kill(int pid, int signal);
 ]]
 
 local PROMPT_ESC, SIGNAL, BIND, SETTY, ADDFN, HIST, GETCFN, PREP_TERM = 21, 3, 4, 8, 9, 10, 13, 16
@@ -43,7 +42,7 @@ local EINTR, SIGTSTP, CTRL_C = 4, 20, 3
 local kept, listed_words = 1000, 200
 local paste_ms = 10         -- no one types the next key sooner
 
-local C = ffi.C
+local C = posix.C
 local M = {}
 local E                     -- libedit
 

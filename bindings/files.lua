@@ -61,10 +61,10 @@ function files.map(path)
     local reason = status(path) and files.unreadable(path)
     if reason then return nil, reason end
     local fd = C.open(path, O_RDONLY + O_CLOEXEC)
-    if fd < 0 then return nil, ffi.string(C.strerror(ffi.errno())) end
+    if fd < 0 then return nil, posix.reason() end
     local size = status(path).size
     local data = ffi.cast('char *', C.mmap(nil, math.max(size, 1), PROT_READ, MAP_PRIVATE, fd, 0))
-    local failed = data == ffi.cast('char *', -1) and ffi.string(C.strerror(ffi.errno()))
+    local failed = data == ffi.cast('char *', -1) and 'cannot be mapped: ' .. posix.reason()
     C.close(fd)
     if failed then return nil, failed end
     return ffi.gc(data, function(p) C.munmap(p, math.max(size, 1)) end), size

@@ -13,6 +13,7 @@ local ffi = require 'ffi'
 local abi_of = require 'bindings.mpi_abi'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
+local posix = require 'bindings.posix'
 local signal = require 'bindings.signal'
 local system = require 'bindings.system'
 local tables = require 'bindings.tables'
@@ -35,7 +36,6 @@ ffi.cdef [[
     int MPI_Iallreduce(const void *data, void *out, int count, uintptr_t type, uintptr_t op,
                        uintptr_t comm, uintptr_t *request);
     int MPI_Test(uintptr_t *request, int *flag, void *status);
-    int setenv(const char *name, const char *value, int overwrite);
     int sched_yield(void);
     unsigned ualarm(unsigned microseconds, unsigned interval);
 ]]
@@ -206,7 +206,7 @@ function M.start()
     begin(self)
     open(self)
     check_size(self, found)
-    ffi.C.setenv(launch.mark, tostring(system.process()), 1)
+    posix.C.setenv(launch.mark, tostring(system.process()), 1)
     return self
 end
 
@@ -264,6 +264,16 @@ function World:wait(list, what)
     end
 end
 
+-- Whether a request is done, without waiting; then it must not be asked for again.
+function World:is_done(list, what)
+    while #list > 0 do
+        check(self, self.library.MPI_Test(list[1].request, self.flag, self.status), what)
+        if self.flag[0] == 0 then return false end
+        self.pending[table.remove(list, 1)] = nil
+    end
+    return true
+end
+
 local double = ffi.typeof 'union { double value; uint64_t bits; }'
 local infinity = 0x7ff0000000000000ULL      -- its bits: those of NaN are larger
 
@@ -303,7 +313,7 @@ end
 -- launcher ends all.
 function World:abort(status)
     self.is_over = true
-    ffi.C.signal(SIGALRM, nil)      -- a null pointer is the default action
+    posix.C.signal(SIGALRM, nil)      -- a null pointer is the default action
     ffi.C.ualarm(500000, 0)
     io.stdout:flush()
     io.stderr:flush()

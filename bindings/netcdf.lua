@@ -10,10 +10,9 @@ local host_array = require 'bindings.host_array'
 local foreign = require 'bindings.foreign'
 local home = require 'bindings.home'
 local lock = require 'bindings.lock'
+local posix = require 'bindings.posix'
 
 ffi.cdef [[
-    char *strerror(int number);
-    int setenv(const char *name, const char *value, int overwrite);
     int H5open(void);
     int H5dont_atexit(void);
     extern int64_t H5P_CLS_FILE_CREATE_ID_g, H5P_CLS_FILE_ACCESS_ID_g;
@@ -92,7 +91,7 @@ function netcdf.load(names)
     names = names or { 'libnetcdf.so.22', 'libnetcdf.so.19', 'libnetcdf.so.18', 'libnetcdf.so' }
     -- Files are written under names of their own, and may be read meanwhile. The environment of a
     -- program that embeds Mare is its own affair.
-    if not home.embedded then ffi.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0) end
+    if not home.embedded then posix.C.setenv('HDF5_USE_FILE_LOCKING', 'FALSE', 0) end
     raw = foreign.load('NetCDF-C', names, 'libnetcdf-dev')
     C = lock.guard(raw)
     -- HDF5's clean-up at exit would close files that failed once more, and crash on them.
@@ -122,7 +121,7 @@ local function check(status, path, what)
     local number = ffi.errno()
     local reason = ffi.string(C.nc_strerror(status))
     if status == NC_EHDFERR and of_disk[number] then
-        reason = reason .. ' (' .. ffi.string(ffi.C.strerror(number)) .. ')'
+        reason = reason .. ' (' .. posix.reason(number) .. ')'
     end
     error(string.format('%s: %s: %s', path, what, reason), 0)
 end

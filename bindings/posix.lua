@@ -1,13 +1,19 @@
--- posix.lua - calls of the system on files, for files.lua, part_file.lua, tally.lua and
--- uncached.lua.
+-- posix.lua - calls of the system on files, and those that more than one module needs, each
+-- declared here and nowhere else.
 
 local ffi = require 'ffi'
 local bit = require 'bit'
 local lfs = require 'lfs'
 
 ffi.cdef [[
+    struct mare_poll { int fd; short wanted, found; };
     int open(const char *path, int flags, ...);
     int close(int fd);
+    long read(int fd, void *data, size_t size);
+    int isatty(int fd);
+    int poll(struct mare_poll *list, unsigned long count, int milliseconds);
+    long send(int fd, const void *data, size_t size, int flags);
+    long recv(int fd, void *data, size_t size, int flags);
     int fsync(int fd);
     int fchmod(int fd, unsigned mode);
     int fcntl(int fd, int command, ...);
@@ -25,6 +31,10 @@ ffi.cdef [[
     int sync_file_range(int fd, int64_t offset, int64_t length, unsigned flags);
     int posix_fadvise(int fd, int64_t offset, int64_t length, int advice);
     int getpid(void);
+    int kill(int process, int number);
+    void *signal(int number, void *handler);
+    void _exit(int status);
+    int setenv(const char *name, const char *value, int overwrite);
     char *strerror(int number);
     char *realpath(const char *path, char *resolved);
     int statx(int folder, const char *path, int flags, unsigned mask, void *out);
@@ -48,9 +58,14 @@ local EINTR, EAGAIN, W_OK = 4, 11, 2
 local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE, STATX_INO = -100, 0x1000, 0x201, 0x100
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 
+-- What a number of errno says in words: that of the last call, if none is given.
+function posix.reason(number)
+    return ffi.string(C.strerror(number or ffi.errno()))
+end
+
 -- Raises with the reason that the last call of the system gave.
 function posix.fail(path, what)
-    error(string.format('%s: %s: %s', path, what, ffi.string(C.strerror(ffi.errno()))), 0)
+    error(string.format('%s: %s: %s', path, what, posix.reason()), 0)
 end
 
 -- { is_folder, is_file, size } of what has this name; nil if nothing has.

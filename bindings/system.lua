@@ -3,20 +3,17 @@
 
 local bit = require 'bit'
 local ffi = require 'ffi'
+local posix = require 'bindings.posix'
 
 ffi.cdef [[
     struct mare_timespec { long seconds, nanoseconds; };
     int clock_gettime(int id, struct mare_timespec *out);
-    int isatty(int fd);
-    void *signal(int number, void *handler);
     int nanosleep(const struct mare_timespec *wanted, struct mare_timespec *left);
     int sched_getaffinity(int process, size_t size, void *mask);
     int getppid(void);
-    int getpid(void);
-    void _exit(int status);
 ]]
 
-local C = ffi.C
+local C = posix.C
 local CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, SIGPIPE = 1, 2, 13
 local SIG_IGN = ffi.cast('void *', 1)
 local time = ffi.new 'struct mare_timespec'

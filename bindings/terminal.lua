@@ -2,6 +2,7 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
+local posix = require 'bindings.posix'
 
 ffi.cdef [[
     typedef struct { uint16_t rows, columns, width, height; } mare_terminal_size;
@@ -10,16 +11,12 @@ ffi.cdef [[
         uint8_t line, characters[32];
         uint32_t in_speed, out_speed;
     } mare_termios;
-    typedef struct { int fd; short wanted, found; } mare_poll;
-    int isatty(int fd);
     int ioctl(int fd, unsigned long request, ...);
     int tcgetattr(int fd, mare_termios *out);
     int tcsetattr(int fd, int when, const mare_termios *settings);
-    int poll(mare_poll *list, unsigned long count, int milliseconds);
-    long read(int fd, void *data, size_t size);
 ]]
 
-local C = ffi.C
+local C = posix.C
 local TIOCGWINSZ, TCSANOW, POLLIN = 0x5413, 0, 1
 local ICANON, ECHO, VMIN, VTIME = 2, 8, 6, 5
 local size = ffi.new 'mare_terminal_size'
@@ -39,7 +36,7 @@ function M.size()
 end
 
 local function read_until(pattern, milliseconds)
-    local poll, data, text = ffi.new 'mare_poll', ffi.new 'char[256]', ''
+    local poll, data, text = ffi.new 'struct mare_poll', ffi.new 'char[256]', ''
     poll.fd, poll.wanted = 0, POLLIN
     while not text:find(pattern) and C.poll(poll, 1, milliseconds) == 1 do
         local n = tonumber(C.read(0, data, 256))
@@ -51,7 +48,7 @@ end
 
 -- What has been typed and not read yet, or comes in so many milliseconds: in M.ahead.
 function M.look_ahead(milliseconds)
-    local poll, data = ffi.new 'mare_poll', ffi.new 'char[256]'
+    local poll, data = ffi.new 'struct mare_poll', ffi.new 'char[256]'
     poll.fd, poll.wanted = 0, POLLIN
     if C.poll(poll, 1, milliseconds) == 1 then
         M.ahead = M.ahead .. ffi.string(data, math.max(0, tonumber(C.read(0, data, 256))))

@@ -12,6 +12,7 @@
 local ffi = require 'ffi'
 local callback = require 'bindings.callback'
 local home = require 'bindings.home'
+local posix = require 'bindings.posix'
 require 'bindings.lock'
 require 'bindings.pairs'
 
@@ -31,13 +32,9 @@ ffi.cdef [[
     int sigfillset(void *set);
     int socketpair(int domain, int type, int protocol, int *fds);
     int shutdown(int fd, int how);
-    long send(int fd, const void *data, size_t size, int flags);
-    long recv(int fd, void *data, size_t size, int flags);
-    int close(int fd);
-    char *strerror(int number);
 ]]
 
-local C = ffi.C
+local C = posix.C
 local AF_UNIX, SOCK_STREAM_CLOEXEC, SHUT_RDWR, SIG_SETMASK = 1, 0x80001, 2, 2
 local MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, EINTR = 2, 0x40, 0x4000, 4
 local failure_mark = '\27'       -- in front of the last text of a thread that failed
@@ -146,7 +143,7 @@ local function spawn(address)
     C.pthread_sigmask(SIG_SETMASK, all, old)
     local status = C.pthread_create(id, nil, M.pointer('void', address), nil)
     C.pthread_sigmask(SIG_SETMASK, old, nil)
-    if status ~= 0 then error('no thread: ' .. ffi.string(C.strerror(status)), 0) end
+    if status ~= 0 then error('no thread: ' .. posix.reason(status), 0) end
     return id[0]
 end
 
@@ -162,7 +159,7 @@ end
 function M.start(module)
     local fds = ffi.new 'int[2]'
     if C.socketpair(AF_UNIX, SOCK_STREAM_CLOEXEC, 0, fds) ~= 0 then
-        error('no socket: ' .. ffi.string(C.strerror(ffi.errno())), 0)
+        error('no socket: ' .. posix.reason(), 0)
     end
     local state = { fds = fds }
     local ok, failure = pcall(function()

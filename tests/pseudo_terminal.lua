@@ -6,20 +6,17 @@
 
 local ffi = require 'ffi'
 local home = require 'bindings.home'
+local posix = require 'bindings.posix'
 local system = require 'bindings.system'
-require 'bindings.terminal'     -- declares mare_poll and read
 
 ffi.cdef [[
     int forkpty(int *terminal, char *name, void *settings, void *size);
     int execv(const char *path, char *const *words);
-    int kill(int process, int number);
     int waitpid(int process, int *status, int flags);
     long write(int fd, const void *data, size_t size);
-    int close(int fd);
-    void _exit(int status);
 ]]
 
-local C = ffi.C
+local C = posix.C
 local POLLIN, NOHANG = 1, 1
 local patience = 120        -- seconds
 local ticks = 100           -- of /proc in a second
@@ -59,7 +56,7 @@ end
 
 -- Reads what there is, for at most so many seconds; false after the end.
 function child:read(seconds)
-    local poll, data = ffi.new 'mare_poll', ffi.new 'char[4096]'
+    local poll, data = ffi.new 'struct mare_poll', ffi.new 'char[4096]'
     poll.fd, poll.wanted = self.fd, POLLIN
     if C.poll(poll, 1, math.max(0, math.ceil(1000 * seconds))) ~= 1 then return true end
     local count = tonumber(C.read(self.fd, data, 4096))

@@ -5,9 +5,9 @@
 local files = require 'bindings.files'
 local home = require 'bindings.home'
 local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 local pseudo_terminal = require 'tests.pseudo_terminal'
 local system = require 'bindings.system'
-require 'bindings.terminal'     -- declares mare_poll
 
 local patience = 120        -- seconds: kernels may have to be compiled on a busy machine
 local has_tmux = os.execute 'command -v tmux >/dev/null 2>&1' == 0
@@ -329,20 +329,15 @@ end)
 -- A terminal of the spec's own, which can answer as others do.
 describe('a terminal', function()
     local ffi = require 'ffi'
-    pcall(ffi.cdef, [[
+    ffi.cdef [[
         int posix_openpt(int flags);
         int grantpt(int fd);
         int unlockpt(int fd);
         char *ptsname(int fd);
-    ]])
-    ffi.cdef [[
-        int fcntl(int fd, int command, ...);
-        long read(int fd, void *data, size_t size);
         long write(int fd, const void *data, size_t size);
-        int close(int fd);
     ]]
     local O_RDWR_NOCTTY_CLOEXEC, F_SETFL, O_NONBLOCK, POLLIN = 0x80102, 4, 0x800, 1
-    local C, data, poll = ffi.C, ffi.new 'char[65536]', ffi.new 'mare_poll'
+    local C, data, poll = posix.C, ffi.new 'char[65536]', ffi.new 'struct mare_poll'
     local prompt = '>\27%[0m '
 
     -- All that comes up to the pattern; `answer` is given to each question, at once: the session

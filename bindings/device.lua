@@ -34,7 +34,7 @@ local info_c = ffi.new 'mare_device_info'
 local backend_c = ffi.new 'mare_backend_info'
 local cache_c = ffi.new 'mare_cache_info'
 local objects_c = ffi.typeof 'mare_object_info[?]'
-local free, total = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
+local first_c, second_c = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'  -- for results
 local opened = setmetatable({}, { __mode = 'k' })       -- by device: it was the how many-th
 local openings = 0
 local kinds = { [tonumber(C.MARE_DEVICE_GPU)] = 'gpu', [tonumber(C.MARE_DEVICE_CPU)] = 'cpu',
@@ -116,14 +116,14 @@ end
 
 -- Bytes free and in all; 0, 0 where the driver does not tell.
 function device:memory()
-    check(C.mare_device_memory(self.handle, free, total))
-    return tonumber(free[0]), tonumber(total[0])
+    check(C.mare_device_memory(self.handle, first_c, second_c))
+    return tonumber(first_c[0]), tonumber(second_c[0])
 end
 
 -- Bytes that buffers hold, and bytes of released ones that wait for the next buffer.
 function device:pool()
-    check(C.mare_device_pool(self.handle, free, total))
-    return tonumber(free[0]), tonumber(total[0])
+    check(C.mare_device_pool(self.handle, first_c, second_c))
+    return tonumber(first_c[0]), tonumber(second_c[0])
 end
 
 -- Gives the waiting ones back to the driver.
@@ -188,8 +188,8 @@ local function live_handles()
     local room = M.live_objects()
     while true do
         local handles = objects_c(room)
-        check(C.mare_object_list(handles, room, total))
-        local count = tonumber(total[0])
+        check(C.mare_object_list(handles, room, first_c))
+        local count = tonumber(first_c[0])
         if count <= room then return handles, count end
         room = count
     end
@@ -226,9 +226,9 @@ end
 -- The compiled programs, last used first: { file, program, device, size (bytes), used (seconds
 -- since 1970) } each.
 function M.cache.entries()
-    check(C.mare_cache_count(total))
+    check(C.mare_cache_count(first_c))
     local list = {}
-    for i = 1, tonumber(total[0]) do
+    for i = 1, tonumber(first_c[0]) do
         check(C.mare_cache_query(i - 1, cache_c))
         list[i] = { file = ffi.string(cache_c.file), program = ffi.string(cache_c.program),
                     device = ffi.string(cache_c.device), size = tonumber(cache_c.size),
@@ -239,8 +239,8 @@ end
 
 -- Returns how many entries were removed.
 function M.cache.clear()
-    check(C.mare_cache_clear(total))
-    return tonumber(total[0])
+    check(C.mare_cache_clear(first_c))
+    return tonumber(first_c[0])
 end
 
 return M

@@ -22,6 +22,17 @@ local function is_internal(info)
     return false
 end
 
+-- Whether the innermost Lua function from `level` up is Mare's own.
+function M.is_inside(level)
+    level = level + 1
+    local info = debug.getinfo(level, 'S')
+    while info and info.what == 'C' do
+        level = level + 1
+        info = debug.getinfo(level, 'S')
+    end
+    return info ~= nil and is_internal(info)
+end
+
 -- The user's stack frames, innermost first, as { "script.lua:12", ... }; at most `limit`.
 function M.stack_frames(level, limit)
     local found = {}

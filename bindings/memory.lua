@@ -17,7 +17,7 @@ local M = { is_host = class.is }
 -- gigabytes of a device, so it is run when the debt would exceed the credit that follows.
 --
 -- With what is in use, garbage may take 7/8 of the memory, and by itself 7/16: both a bit less
--- than core keeps for the next buffers, of a limit that the user set nearly all.
+-- than core keeps for the next buffers, of a limit that the user set all.
 local most = 2^33
 local share = (os.getenv 'MARE_MEMORY_LIMIT' or '') ~= '' and 7 / 8 or 7 / 16
 

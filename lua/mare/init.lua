@@ -3,6 +3,7 @@
 
 local device = require 'bindings.device'
 local home = require 'bindings.home'
+local strict = require 'bindings.strict'
 
 local modules = {
     array = function() return require 'mare.ndarray' end,
@@ -47,6 +48,7 @@ local modules = {
     shallow_water = function() return require 'mare.schemes.shallow_water' end,
     simulation = function() return require 'mare.run.simulation' end,
     source = function() return require 'mare.base.source' end,
+    spectrum = function() return require 'mare.fft.spectrum' end,
     study = function() return require 'mare.run.study' end,
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,
@@ -93,9 +95,11 @@ end
 local function find(name)
     if calls[name] then return calls[name]() end
     local found = modules[name] and modules[name]()
-    if found and found.new and not getmetatable(found) then
+    if not found then return nil end
+    if found.new and not getmetatable(found) then
         setmetatable(found, { __call = constructor(name) })
     end
+    strict.guard(found, 'mare.' .. name)
     return found
 end
 
@@ -122,8 +126,7 @@ local mare = setmetatable({ version = device.version, commit = device.commit, ro
         if found then
             rawset(self, name, found)
         elseif type(name) == 'string' and not name:find '^_' then
-            require('bindings.errors').argument("mare: there is no '%s'%s: help(mare) lists all",
-                name, require 'bindings.suggest'(name, names()))
+            strict.refuse('mare', name, names())
         end
         return found
     end,

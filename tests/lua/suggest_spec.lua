@@ -41,6 +41,26 @@ describe('a suggestion', function()
         has(text, "unknown option '--nxx'", "mean '--nx'")
     end)
 
+    it('is in what every public table refuses, and inner tables of functions', function()
+        for _, name in ipairs(getmetatable(mare).__names()) do
+            local value = mare[name]
+            if type(value) == 'table' then
+                local text = message(function() return value.no_such_name end)
+                has(text, 'mare.', "no 'no_such_name'")
+                assert.is_nil(value.__of_a_protocol)
+                assert.is_nil(value[1e9])
+            end
+        end
+        has(message(function() return mare.array.zerros end), 'mare.array', "mean 'zeros'")
+        has(message(function() mare.device.cache.claer() end), 'device.cache', "mean 'clear'")
+        has(message(function() return mare.tune.sweep.x end), 'mare.tune.sweep', "no 'x'")
+    end)
+
+    it('is not for Mare itself, which may ask whether a table has a field', function()
+        local fields = require('bindings.tables').column({ mare.energy }, 'metr')
+        assert.same({}, fields)
+    end)
+
     it('is the one that is abbreviated', function()
         local names = { 'kelvin_helmholtz', 'kelvin_wave', 'sod', '--version', '--help' }
         for typed, meant in pairs { kh = 'kelvin_helmholtz', ['--vr'] = '--version',
@@ -80,6 +100,17 @@ describe('help of a name that is unknown', function()
         has(text, "'nosuch thing'")
         has(select(2, trial.status_of(('(%s 2>/dev/null)'):format(command))), 'status 1')
         assert.is_nil(select(2, trial.status_of(('(%s 2>/dev/null)'):format(command))):find 'such')
+    end)
+
+    it('suggests a name that is near', function()
+        require 'mare.session.repl'         -- whose words it knows
+        local help = require 'mare.session.help'
+        for typed, meant in pairs { kelvin_helmholz = 'kelvin_helmholtz', ['sim:rnu'] = 'sim:run',
+            ['mare.simulatoin'] = 'simulation', mare_bufer_create = 'mare_buffer_create' } do
+            local text, is_found = help.text(typed)
+            assert.is_false(is_found)
+            has(text, typed, ("mean '%s'"):format(meant))
+        end
     end)
 end)
 

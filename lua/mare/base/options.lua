@@ -436,7 +436,7 @@ end
 -- runs.
 M.source = M.source or {}                   -- see the head of this file
 M.program = M.program or 'scenario'         -- the name that --help shows
-M.elsewhere = nil       -- set by a rerun: (key, path) -> the path to write instead
+M.elsewhere = false     -- or of a rerun: (key, path) -> the path to write instead
 
 -- apply(name, f, value): calls f(value); an error of f names the option.
 M.apply = errors.option

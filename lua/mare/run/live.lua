@@ -263,7 +263,8 @@ end
 -- whatever is asked of the simulation then comes after that.
 function Live.__index(self, name)
     local is_released = rawget(self, 'is_released')
-    if methods[name] then
+    local method = rawget(methods, name)
+    if method then
         if is_released and name ~= 'release' then
             errors.argument('simulation: %s: it has been released', name)
         end
@@ -272,7 +273,7 @@ function Live.__index(self, name)
     end
     local simulation = rawget(self, 'simulation')
     if not is_released then simulation:catch_up() end
-    return methods[name] or readable[name](simulation)
+    return method or readable[name](simulation)
 end
 
 function Live.__newindex(self, name, value)

@@ -5,6 +5,7 @@ local options = require 'mare.base.options'
 local printable = require 'bindings.printable'
 local reference = require 'mare.session.reference'
 local screen = require 'mare.draw.screen'
+local suggest = require 'bindings.suggest'
 local tables = require 'bindings.tables'
 
 local help = {}
@@ -151,13 +152,30 @@ function help.search(text)
     return by_name
 end
 
+-- Returns all names that help knows, sorted, for completion.
+function help.names()
+    local names = tables.column(reference.all(), 'name')
+    table.sort(names)
+    return names
+end
+
+-- The names that of_text knows, without mare's own.
+local function short_names()
+    local names = {}
+    for k, name in ipairs(help.names()) do names[k] = name:gsub('^mare%.', '') end
+    return names
+end
+
 -- Returns the help of a name, or what a search of it finds, and whether there is anything.
 local function of_text(text)
     local all = reference.all()
     local entry = all[text] or all['mare.' .. text]
     if entry then return show_with_members(entry), true end
     local found = help.search(text)
-    if #found == 0 then return printable(("Nothing about '%s'."):format(text)), false end
+    if #found == 0 then
+        local meant = suggest((text:gsub('^mare%.', '')), short_names())
+        return printable(("Nothing about '%s'%s."):format(text, meant)), false
+    end
     local rest = #found - max_found
     for k = #found, max_found + 1, -1 do found[k] = nil end
     return list(found) .. (rest > 0 and ('\n  ... %d more'):format(rest) or ''), true
@@ -182,13 +200,6 @@ local function of_value(x)
         return show { signature = reference.short(path), text = reference.head_of(path) }
     end
     return ("A %s. help 'text' searches."):format(type(x))
-end
-
--- Returns all names that help knows, sorted, for completion.
-function help.names()
-    local names = tables.column(reference.all(), 'name')
-    table.sort(names)
-    return names
 end
 
 -- Returns what help(...) prints; of a text, also whether there is anything about it.

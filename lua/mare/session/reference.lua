@@ -8,6 +8,7 @@ local handle = require 'bindings.handle'
 local home = require 'bindings.home'
 local public = require 'mare.base.public'
 local source = require 'mare.base.source'
+local strict = require 'bindings.strict'
 local tables = require 'bindings.tables'
 
 local reference = {}
@@ -176,7 +177,7 @@ local function add_modules(list)
             add_functions(list, 'mare.' .. name .. '.', value)
             for _, key in ipairs(sorted(value)) do
                 local inner, prefix = value[key], 'mare.' .. name .. '.' .. key .. '.'
-                if type(inner) == 'table' and not getmetatable(inner) then
+                if type(inner) == 'table' and strict.is_plain(inner) then
                     local is_group = type(inner[1]) == 'table' and inner[1].name
                     local add_all = is_group and add_options or add_inner
                     add_all(list, prefix, inner, path)

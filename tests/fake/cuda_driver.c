@@ -4,6 +4,7 @@
  * to run without the right context. What is not released when the process ends is a leak, and so is
  * a context left on the stack; the primary context may stay retained once.
  * FAKE_CUDA_CONTEXT=foreign|same: what the host has current at first.
+ * FAKE_CUDA_SHARED: other processes can open its memory.
  * FAKE_WITHOUT_REQUIRED and FAKE_WITHOUT_OPTIONAL leave out a symbol of that kind.
  */
 #include "../../core/backends/cuda_api.h"
@@ -309,6 +310,8 @@ unsigned cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 
 /* ---- memory ---- */
 
+#include "cuda_shared.h"
+
 unsigned cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
     NEED_CONTEXT();
     *free_bytes = (size_t)1 << 41;
@@ -318,7 +321,8 @@ unsigned cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
 
 unsigned cuMemAlloc_v2(unsigned long long *address, size_t size) {
     NEED_CONTEXT();
-    void *memory = size < (size_t)1 << 40 ? malloc(size) : NULL;
+    void *memory = NULL;
+    if (size < (size_t)1 << 40) memory = is_sharing() ? shared_allocate(size) : malloc(size);
     if (!memory) return MR_CUDA_ERROR_OUT_OF_MEMORY;
     live++;
     *address = (uintptr_t)memory;
@@ -328,7 +332,8 @@ unsigned cuMemAlloc_v2(unsigned long long *address, size_t size) {
 unsigned cuMemFree_v2(unsigned long long address) {
     if (!address) return INVALID_VALUE;
     need_idle("cuMemFree");
-    free((void *)(uintptr_t)address);
+    if (is_sharing()) shared_free(address);
+    else free((void *)(uintptr_t)address);
     live--;
     END_OF_RELEASE();
 }

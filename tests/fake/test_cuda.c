@@ -508,6 +508,12 @@ static int builds(void) {
         desc.language = MARE_LANGUAGE_CUDA;
         if (build(&desc, MARE_OK, "")) return 1;
     }
+    mare_program_desc dialect = { .source = "// expect(--minimal)\nMR_KERNEL void axpy("
+                                            "int n, float a, MR_GLOBAL const float *x, "
+                                            "MR_GLOBAL float *y) { }" };
+    if (build(&dialect, MARE_OK, "")) return 1;
+    mare_program_desc whole = { .source = "// expect(--minimal)\n" KERNEL, .language = 1 };
+    if (build(&whole, MARE_ERROR_BUILD, "not given: --minimal")) return 1;
     mare_program_desc hides = { .source = "__global__ void axpy(int n) { }", .language = 1 };
     if (build(&hides, MARE_ERROR_ARGUMENT, "shows 1 parameters and the compiler found 4")) return 1;
     mare_program_desc bad = { .source = "#error\n" KERNEL, .name = "bad.cu", .language = 1 };

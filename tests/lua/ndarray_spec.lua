@@ -189,6 +189,7 @@ describe('expressions', function()
         is({ 0, 3, 6 }, z:imag())
         is({ 1, 5 }, mare.abs(array({ 1, 3 }):complex(array { 0, 4 })))
         is({ true }, (ones(1):complex(2) / ones(1):complex(2)):eq(1))
+        is({ true }, (ones(1):complex(2) / 2):eq(ones(1):complex(2) * 0.5))
     end)
 
     it('give several results by one kernel', function()

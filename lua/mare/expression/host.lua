@@ -93,7 +93,8 @@ local function operation(state, node)
         return ('to_%s(%s)'):format(op.narrows or op.converts, operand(state, node[1], 'double'))
     end
     local text = arithmetic(state, node)
-    return type == 'double' and text or ('to_%s(%s)'):format(type, text)
+    local is_exact = type == 'double' or type == 'real'     -- real: of numbers of Lua alone
+    return is_exact and text or ('to_%s(%s)'):format(type, text)
 end
 
 function text_of(state, node)

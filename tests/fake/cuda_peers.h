@@ -17,18 +17,24 @@ unsigned cuCtxEnablePeerAccess(struct CUctx_st *peer, unsigned flags) {
 }
 
 unsigned cuIpcGetMemHandle(struct CUipcMemHandle_st *handle, unsigned long long address) {
+    struct shared_name name = { .address = address, .process = getpid() };
     NEED_CONTEXT();
+    if (!address) return INVALID_VALUE;
+    if (is_sharing()) name.file = shared_page(address)->file;
     memset(handle, 0, sizeof *handle);
-    memcpy(handle->reserved, &address, sizeof address);
-    return address ? 0 : INVALID_VALUE;
+    memcpy(handle->reserved, &name, sizeof name);
+    return 0;
 }
 
-/* The fake allows it in the same process. */
+/* The fake allows it in the same process, too. */
 unsigned cuIpcOpenMemHandle_v2(unsigned long long *address, struct CUipcMemHandle_st handle,
                                unsigned flags) {
+    struct shared_name name;
     NEED_CONTEXT();
+    memcpy(&name, handle.reserved, sizeof name);
     if (flags != MR_CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) return INVALID_VALUE;
-    memcpy(address, handle.reserved, sizeof *address);
+    *address = is_sharing() ? (uintptr_t)shared_open(&name) : name.address;
+    if (!*address) return INVALID_VALUE;
     live++;
     return 0;
 }
@@ -36,6 +42,7 @@ unsigned cuIpcOpenMemHandle_v2(unsigned long long *address, struct CUipcMemHandl
 unsigned cuIpcCloseMemHandle(unsigned long long address) {
     if (!address) return INVALID_VALUE;
     need_idle("cuIpcCloseMemHandle");
+    if (is_sharing()) shared_close(address);
     live--;
     END_OF_RELEASE();
 }

@@ -98,7 +98,12 @@ end
 local function line(name, device)
     local desc = cases[name]()
     local derived, o = desc.derived, desc.options or {}
-    desc.derived, desc.options, o.device = nil, o, device
+    desc.derived, desc.options = nil, o
+    if type(device) == 'table' then
+        desc.devices, o.decompose = device, { 2, 2 }
+    else
+        o.device = device
+    end
     local sim, words = mare.simulation(desc), { name }
     sim:aim(130)
     for _, n in ipairs { 1, 6, 5 } do
@@ -121,7 +126,8 @@ end
 
 local M = {}
 
--- Prints the lines on rank 0, and raises where another rank has found anything else.
+-- Prints the lines on rank 0, and raises where another rank has found anything else. device: a
+-- name, or a list of open ones that have two parts along each axis in turn
 function M.run(device, ...)
     local ranks = mare.ranks
     for _, name in ipairs { ... } do

@@ -24,6 +24,24 @@ function launch.each(f)
     end
 end
 
+local loses = {}
+
+-- Whether the launcher may end with status 0 when ranks have failed, as that of MPICH 4.2.1, in
+-- Debian 13, does where two of them end at once (pmodels/mpich, pull request 7058).
+local function may_lose_status(launcher)
+    if loses[launcher] == nil then
+        local pipe = io.popen(launcher .. ' --version 2>&1')
+        loses[launcher] = pipe:read '*a':find 'HYDRA.-Version:%s+4%.2%.[012]%s' ~= nil
+        pipe:close()
+    end
+    return loses[launcher]
+end
+
+-- Raises if a run under the launcher has ended well.
+function launch.failed(launcher, status, text)
+    if status == 0 and not may_lose_status(launcher) then error('ends well: ' .. text, 2) end
+end
+
 -- That a library of MPI can be loaded here.
 function launch.has_library(name)
     return os.execute(("'%s' -e \"require 'ffi'.load '%s'\" 2>/dev/null"):format(mare, name)) == 0

@@ -148,7 +148,7 @@ launch.each(function(launcher)
         if is_long or going_on[launcher] then it('stops at its limit of time on all', function()
             local text, status = run(launcher, 2, small .. '--image none --t-end 100 '
                 .. '--checkpoint @l.ck --wall-limit 0.1s')
-            assert.not_equal(0, status)
+            launch.failed(launcher, status, text)
             fails.says(text, 'out of time', '--restart')
             assert.equal(1, select(2, text:gsub('out of time', '')), text)
             assert.truthy(checkpoint.newest(in_folder '@l.ck'))
@@ -186,7 +186,7 @@ describe('over ranks', function()
             mandelbrot = 'mandelbrot', tuning_sweep = 'tuning_sweep',
         } do
             local text, status = run(launcher, 2, given)
-            assert.not_equal(0, status, text)
+            launch.failed(launcher, status, text)
             fails.says(text, word, 'rank')
         end
     end)
@@ -199,14 +199,14 @@ describe('over ranks', function()
             .. '--restart latest '
         for _, rank in ipairs(sample({ 0, 1, 2 }, 1)) do
             local text, status = run(launcher, 3, kept .. '--lost ' .. rank)
-            assert.not_equal(0, status, text)
+            launch.failed(launcher, status, text)
             assert.is_nil(files.size(in_folder '@k.nc'))
             good(launcher, 2, kept)
             assert.same(what_is_in '@whole.nc', what_is_in '@k.nc')
             os.execute('rm ' .. in_folder '@k.*')
         end
         local text, status = run(launcher, 3, kept .. '--lost 0 --signal TERM')
-        assert.not_equal(0, status)
+        launch.failed(launcher, status, text)
         assert.equal(1, select(2, text:gsub('goes on', '')), text)
         fails.says(text, 'interrupted at')
         good(launcher, 2, kept .. '--rank-timeout 0')
@@ -217,7 +217,7 @@ describe('over ranks', function()
         write('loss.lua', loss)
         local text, status = run(launcher, 2, '@loss.lua --nx 24 --ny 20 --t-end 0.2 --image none '
             .. '--lost 1 --signal STOP --rank-timeout 4')
-        assert.not_equal(0, status, text)
+        launch.failed(launcher, status, text)
         fails.says(text, 'rank 1', 'silent for 4 s')
     end)
 end)

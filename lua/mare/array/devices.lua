@@ -4,6 +4,7 @@
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
+local links = require 'mare.links'
 local state = require 'mare.array.state'
 local system = require 'bindings.system'
 
@@ -57,7 +58,8 @@ function devices.everywhere(list)
 end
 
 -- Sets part.device of this rank's parts, round robin, and part.rank of others'.
--- Ranks have neighbouring parts, and as many of them as can be.
+-- Ranks have neighbouring parts, and as many of them as can be. Finds how cells get
+-- from rank to rank (mare.links). All ranks call it.
 function devices.assign(parts, list)
     local own = 0
     if #parts < here.size then
@@ -72,6 +74,7 @@ function devices.assign(parts, list)
             part.rank = rank
         end
     end
+    links.find(parts, list)
 end
 
 local function gib(bytes)

@@ -2,15 +2,15 @@
 -- all x sides over interior rows, then all y sides over the full width, so that corners arrive in
 -- two hops. One kernel launch fills both sides of a part along an axis. A neighbour on the same
 -- device is read in place; of one elsewhere the strip is brought into a buffer of this device
--- first, in the way that transports.lua finds for the two, and read from there.
+-- first, in the way that links finds for the two, and read from there.
 
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
 local here = require 'mare.ranks.here'
+local ways = require 'mare.links'
 local source = require 'mare.base.source'
-local transports = require 'mare.array.transports'
 
 local exchange = {}
 
@@ -132,13 +132,10 @@ end
 local function link_to(self, axis, to, side, from, links)
     local strip, packed = strip_to_move(self, axis, from, side == axis.low)
     local label = label_of(to, from)
-    local link
-    if transports.between(from, to) == 'copy' then
-        link = transports.copy(strip, to.device, label)
-    else
-        link = transports.receive({ device = to.device, type = strip.type, count = strip.count },
+    local way = ways.between(from, to)
+    local link = way == 'copy' and ways.copy(strip, to.device, label)
+        or ways.receive(way, { device = to.device, type = strip.type, count = strip.count },
             from.rank, tag_of(to.part, side), label)
-    end
     links[#links + 1] = link
     packed.buffer = link.buffer
     return packed
@@ -157,8 +154,8 @@ local function add_sends(self, axis, from, links)
         if to and to:is_elsewhere() then
             local there = side == axis.low and axis.high or axis.low
             local strip = strip_to_move(self, axis, from, there == axis.low)
-            links[#links + 1] = transports.send(strip, to.rank, tag_of(to.part, there),
-                label_of(to, from))
+            links[#links + 1] = ways.send(ways.between(from, to), strip, to.rank,
+                tag_of(to.part, there), label_of(to, from))
         end
     end
 end
@@ -171,7 +168,7 @@ local function side_of(self, axis, to, side, links)
         return { kind = known and known.rule or self.beyond_open, buffer = to[self.which],
             origin = 0, along = 0, across = 0, plane = 0 }
     end
-    local strip = transports.between(from, to) == 'place'
+    local strip = ways.between(from, to) == 'place'
         and strip_in_place(self, axis, from, side == axis.low)
         or link_to(self, axis, to, side, from, links)
     strip.kind = copy

@@ -8,6 +8,7 @@
 --     r:adopt { ... }    makes launches that merge the copy of another device
 
 local collection = require 'mare.ranks.collection'
+local crossing = require 'mare.links.crossing'
 local here = require 'mare.ranks.here'
 local map = require 'mare.array.map'
 local tables = require 'bindings.tables'
@@ -93,8 +94,8 @@ function Replicas:share(range)
         local first, count = range(s)
         for _, device in ipairs(self.fields.devices) do
             if not s:is_on(device) then
-                self.segments[#self.segments + 1] = { from = self:on(s), to = self.buffers[device],
-                    region = { offset = first, src_offset = first, count = count } }
+                self.segments[#self.segments + 1] = crossing.new(self.buffers[device], self:on(s),
+                    'copy', { offset = first, src_offset = first, count = count })
             end
         end
     end
@@ -102,10 +103,7 @@ end
 
 -- Copies what each part owns to the other devices.
 function Replicas:exchange()
-    for k = 1, #self.segments do
-        local segment = self.segments[k]
-        segment.to:copy(segment.from, segment.region)
-    end
+    for k = 1, #self.segments do self.segments[k]:run() end
 end
 
 -- Brings the copies of other ranks to the first device of rank 0, behind those of
@@ -137,8 +135,9 @@ function Replicas:collect_devices()
     self.collections = self.collections or {}
     for k = 2, #self.buffers do
         self.collections[k] = self.collections[k]
-            or { offset = (k - 1) * self.count, src_offset = 0, count = self.count }
-        self.buffers[1]:copy(self.buffers[k], self.collections[k])
+            or crossing.new(self.buffers[1], self.buffers[k], 'copy',
+                { offset = (k - 1) * self.count, src_offset = 0, count = self.count })
+        self.collections[k]:run()
     end
 end
 
@@ -188,7 +187,7 @@ function Replicas:adopt(desc)
         for _, device in ipairs(self.fields.devices) do
             if not s:is_on(device) then
                 local launch, to = take_over(self, desc, s, device)
-                list[#list + 1] = { from = self:on(s), to = to, launch = launch }
+                list[#list + 1] = { copy = crossing.new(to, self:on(s), 'copy'), launch = launch }
             end
         end
     end
@@ -211,20 +210,26 @@ end
 function Adoption:run()
     for k = 1, #self.list do
         local one = self.list[k]
-        one.to:copy(one.from)
+        one.copy:run()
         one.launch:run()
     end
     if self.circle then go_around(self.circle) end
 end
 
 function Adoption:release()
-    for _, one in ipairs(self.list) do one.launch:release() end
+    for _, one in ipairs(self.list) do
+        one.launch:release()
+        one.copy:release()
+    end
     if not self.circle then return end
     for _, one in ipairs(self.circle.list) do one.launch:release() end
     self.circle.host:release()
 end
 
 function Replicas:release()
+    for _, list in ipairs { self.segments, self.collections or {} } do
+        for _, copy in pairs(list) do copy:release() end
+    end
     for _, b in ipairs(self.buffers) do b:release() end
     if self.host then self.host:release() end
 end

@@ -5,10 +5,11 @@
 -- per row comes to the host, on all ranks.
 
 local collection = require 'mare.ranks.collection'
+local crossing = require 'mare.links.crossing'
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
 local source = require 'mare.base.source'
-local transports = require 'mare.array.transports'
+local staged = require 'mare.links.staged'
 
 local row_sums = {}
 
@@ -70,12 +71,12 @@ local function new_link(self, s, side, sums)
     if s.part.edge[side] or not other:is_elsewhere() then return nil end
     local strip = { buffer = sums, device = s.device, type = 'double', count = sums.count }
     if side == 'east' then
-        return transports.send(strip, other.rank, first_tag + other.part.index, 'integrals')
+        return staged.send(strip, other.rank, first_tag + other.part.index, 'integrals')
     end
-    return transports.receive(strip, other.rank, first_tag + s.part.index, 'integrals')
+    return staged.receive(strip, other.rank, first_tag + s.part.index, 'integrals')
 end
 
--- Makes what each part does, from west to east: { launches, copy = { to, from } if
+-- Makes what each part does, from west to east: { launches, copy = of a crossing if
 -- its western neighbour is on another device, receive and send if that and the
 -- eastern one are on other ranks, band = of new_end if it is the last of its row }.
 local function new_chain(self)
@@ -87,7 +88,7 @@ local function new_chain(self)
             sums = s.device:buffer { type = 'double', count = lanes * piece.rows,
                 label = 'integrals' }
             self.buffers[#self.buffers + 1] = sums
-            copy = before and { sums, before }
+            copy = before and crossing.new(sums, before, 'copy')
         end
         last = s.device
         self.chain[k] = { launches = bind_sums(self, piece, sums), copy = copy, device = s.device,
@@ -126,7 +127,7 @@ end
 
 -- Queues the sums of source n over the rows of a part.
 local function sum_rows(link, n)
-    if link.copy then link.copy[1]:copy(link.copy[2]) end
+    if link.copy then link.copy:run() end
     if link.receive then receive(link) end
     link.launches[n]:run()
     if link.send then send(link) end
@@ -164,7 +165,7 @@ end
 function RowSums:release()
     for _, link in ipairs(self.chain) do
         for _, launch in ipairs(link.launches) do launch:release() end
-        for _, way in ipairs { 'receive', 'send' } do
+        for _, way in ipairs { 'copy', 'receive', 'send' } do
             if link[way] then link[way]:release() end
         end
         if link.band then

@@ -35,7 +35,7 @@ Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled p
              (errors with every stack frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
              (file of tuned shapes, or 'off')
              Under mpirun: MARE_MPI (library of MPI), MARE_RANK_TIMEOUT (seconds that a rank may
-             be silent, 10; 0: for ever)
+             be silent, 10; 0: for ever), MARE_TRANSPORT=staged (cells pass through the host)
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|
              blocks|ascii (what the terminal can show, if it does not say so)
 
@@ -279,7 +279,11 @@ function commands.doctor(option, extra)
         return bad_usage("doctor: '%s' (allowed: --json)", extra or option)
     end
     local doctor = require 'mare.launcher.doctor'
-    print(option and doctor.json() or doctor.text())
+    if ranks and ranks.rank > 0 then
+        doctor.take_part()
+    else
+        print(option and doctor.json() or doctor.text())
+    end
     return 0
 end
 
@@ -386,7 +390,7 @@ local function finish(status)
 end
 
 -- Commands that every rank runs; others print what rank 0 finds.
-local of_all_ranks = { ['-e'] = true, ['-'] = true, bench = true, rerun = true,
+local of_all_ranks = { ['-e'] = true, ['-'] = true, bench = true, doctor = true, rerun = true,
     ['--profile'] = true }
 
 local function is_for_all(first)

@@ -6,10 +6,10 @@ local files = require 'bindings.files'
 local gif = require 'bindings.gif'
 local home = require 'bindings.home'
 local device = require 'bindings.device'
+local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local lfs = require 'lfs'
 local source = require 'mare.base.source'
-local transports = require 'mare.array.transports'
 
 local M = {}
 
@@ -101,13 +101,20 @@ local function examine_devices()
     return list
 end
 
--- How this process was started. Under a launcher the doctor is rank 0 and speaks for all.
+-- Returns the ways between each two ranks, on the devices that they would take: of links.pairs. All
+-- ranks call it.
+function M.take_part()
+    local ok, found = pcall(require('mare.array.devices').open)
+    return require('mare.links').pairs(ok and found[1] or nil, not ok and errors.text(found) or nil)
+end
+
+-- How this process was started. Under a launcher rank 0 speaks for all.
 local function examine_ranks()
     if not launch.find() then return { size = 1 } end
     local ranks = require 'mare.ranks'
     local found = ranks.start()
     found.size, found.local_size, found.host = ranks.size, ranks.local_size, ranks.host
-    found.transport = transports.texts.staged
+    found.pairs = M.take_part()
     return found
 end
 
@@ -196,13 +203,35 @@ local no_launcher = [[
   started alone: one process. mpirun -n 4 mare NAME divides a simulation among four ranks. For
   more ranks than cores, and as root, Open MPI wants --oversubscribe and --allow-run-as-root]]
 
+local most_pairs = 8        -- named for each way
+
+-- Returns a line for each way between ranks, with the pairs that take it.
+local function ways_text(pairs_of_ranks)
+    local texts, list, by_text = require('mare.links').texts, {}, {}
+    for _, pair in ipairs(pairs_of_ranks) do
+        local text = texts[pair.way] .. (pair.reason and ' (' .. pair.reason .. ')' or '')
+        if not by_text[text] then
+            by_text[text] = { text = text }
+            list[#list + 1] = by_text[text]
+        end
+        table.insert(by_text[text], ('%d-%d'):format(pair[1], pair[2]))
+    end
+    local lines = {}
+    for k, of in ipairs(list) do
+        local rest = #of - most_pairs
+        lines[k] = ('\n  cells go from rank to rank %s: %s%s'):format(of.text,
+            table.concat(of, ', ', 1, math.min(#of, most_pairs)),
+            rest > 0 and (' and %d more'):format(rest) or '')
+    end
+    return table.concat(lines)
+end
+
 local function ranks_text(r)
     if r.error then return '  ' .. r.error end
     if not r.launcher then return no_launcher end
-    return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s\n'
-        .. '  cells go from rank to rank %s, which sees host memory only'):format(r.size,
-        r.size == 1 and '' or 's', r.local_size, r.host, r.launcher, r.version, r.library, r.abi,
-        r.transport)
+    return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s'
+        .. '%s'):format(r.size, r.size == 1 and '' or 's', r.local_size, r.host, r.launcher,
+        r.version, r.library, r.abi, ways_text(r.pairs))
 end
 
 local function section(lines, title, items, show)

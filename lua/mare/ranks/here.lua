@@ -5,7 +5,9 @@
 local home = require 'bindings.home'
 
 local here = { rank = 0, size = 1, local_rank = 0, local_size = 1, name = 'this process',
-    machine = 'this machine',  world = nil }       -- world: of bindings.mpi, for messages of memory
+    machine = 'this machine', place = '', world = nil }
+-- place: a text that ranks of other machines do not have; world: of bindings.mpi, for messages of
+-- memory
 
 -- Returns the value that rank 0 has.
 function here.broadcast(value) return value end

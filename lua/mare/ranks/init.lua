@@ -196,7 +196,8 @@ local function settle_here()
     for _, name in ipairs { 'rank', 'size', 'local_rank', 'local_size' } do
         here[name] = ranks[name]
     end
-    here.name, here.machine, here.world = ranks.name(), ranks.host, mail.world:duplicate()
+    here.name, here.machine, here.place = ranks.name(), ranks.host, machine
+    here.world = mail.world:duplicate()
     here.broadcast, here.largest, here.interrupted = ranks.broadcast, ranks.largest,
         ranks.interrupted
     function here.all(value) return ranks.broadcast(ranks.gather(value)) end

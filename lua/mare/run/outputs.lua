@@ -18,6 +18,7 @@ local formats = require 'mare.files.formats'
 local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
+local links = require 'mare.links'
 local literal = require 'mare.base.literal'
 local memory = require 'bindings.memory'
 local numbers = require 'mare.base.numbers'
@@ -26,7 +27,6 @@ local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
 local tables = require 'bindings.tables'
-local transports = require 'mare.array.transports'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
@@ -142,7 +142,7 @@ local function attributes(desc, devices, run_id)
     end
     list.tide = desc.domain and desc.domain:tide_text()
     if here.size > 1 then
-        list.ranks, list.transport = tostring(here.size), transports.texts.staged
+        list.ranks, list.transport = tostring(here.size), links.describe(devices)
     end
     return list
 end

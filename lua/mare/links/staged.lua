@@ -1,52 +1,9 @@
--- Moves strips of cells from one part to a buffer beside another, in one of the
--- ways that there are. A link is one strip that is moved again and again. It has
---
---     pack()       queues what brings the strip out of its part
---     start()      once the devices of all packed links are done
---     finish()     queues, or has done, what makes the strip ready in `buffer`
---
--- and exchange.lua calls these in turn for all links of an axis. Between ranks
--- each of the two has one half of a link: send or receive.
+-- Links between ranks that pass through pinned memory of the host, as messages of MPI.
 
 local here = require 'mare.ranks.here'
 local mpi_link = require 'bindings.mpi_link'
 
-local transports = {}
-
--- By name, what links of that kind do.
-transports.texts = {
-    place = 'read where it lies, on one device',
-    copy = 'copied between devices of one process',
-    staged = 'through pinned memory and MPI',
-}
-
--- Returns the name of the way from one part to another.
-function transports.between(from, to)
-    if from:is_elsewhere() or to:is_elsewhere() then return 'staged' end
-    return from:is_on(to.device) and 'place' or 'copy'
-end
-
-local function nothing() end
-
--- ---- between devices of this process ----
-
-local Copy = { start = nothing, finish = nothing }
-Copy.__index = Copy
-
--- strip: { buffer, region = a box in it, type, count = of elements }; device: of
--- the other part
-function transports.copy(strip, device, label)
-    return setmetatable({ strip = strip, buffer = device:buffer { type = strip.type,
-        count = strip.count, label = label } }, Copy)
-end
-
-function Copy:pack()
-    self.buffer:copy_region(self.strip.buffer, self.strip.region)
-end
-
-function Copy:release() self.buffer:release() end
-
--- ---- between ranks ----
+local staged = {}
 
 local function pinned(device, type, count, label)
     return device:host { type = type, count = count, label = label }
@@ -59,8 +16,7 @@ end
 local Send = {}
 Send.__index = Send
 
--- Sends a strip, or without a region a buffer as it is, to a rank.
-function transports.send(strip, rank, tag, label)
+function staged.send(strip, rank, tag, label)
     local device = strip.buffer.device
     local host = pinned(device, strip.type, strip.count, label)
     local packed = strip.region and device:buffer { type = strip.type, count = strip.count,
@@ -79,7 +35,7 @@ end
 
 function Send:start() self.message:begin() end
 
-Send.finish = nothing
+function Send.finish() end
 
 function Send:release()
     self.message:release()
@@ -87,12 +43,11 @@ function Send:release()
     self.host:release()
 end
 
-local Receive = { pack = nothing }
+local Receive = { pack = Send.finish }
 Receive.__index = Receive
 
--- Receives what a rank sends into `buffer`, or into a new one. desc: { device,
--- type, count, buffer }
-function transports.receive(desc, rank, tag, label)
+-- desc: also `buffer`, where there is one already
+function staged.receive(desc, rank, tag, label)
     local host = pinned(desc.device, desc.type, desc.count, label)
     return setmetatable({ host = host, label = label, is_own = not desc.buffer,
         message = new_message('receive', host, rank, tag),
@@ -115,4 +70,4 @@ function Receive:release()
     self.host:release()
 end
 
-return transports
+return staged

@@ -1,0 +1,93 @@
+-- links: bring strips of cells from one part to a buffer beside another, in one of
+-- the ways that there are. A link is one strip that is moved again and again. It has
+--
+--     pack()       queues what brings the strip out of its part
+--     start()      once the devices of all packed links are done
+--     finish()     queues, or has done, what makes the strip ready in `buffer`
+--
+-- and array/exchange.lua calls these in turn for all links of an axis. Between
+-- ranks each of the two has one half of a link: send or receive.
+
+local copied = require 'mare.links.copied'
+local here = require 'mare.ranks.here'
+local probe = require 'mare.links.probe'
+local shared = require 'mare.links.shared'
+local staged = require 'mare.links.staged'
+
+local links = {}
+
+-- By name, what links of that kind do.
+links.texts = {
+    place = 'read where it lies, on one device',
+    copy = 'copied between devices of one process',
+    shared = 'through memory of the device that two processes share',
+    staged = 'through pinned memory and MPI',
+}
+
+local between_ranks = { shared = shared, staged = staged }
+
+-- Returns the ways between this rank and others, by rank: of probe.lua.
+local function ways_of(devices)
+    return probe.ways(#devices == 1 and devices[1] or nil, 'it has parts on several devices')
+end
+
+-- Finds the ways between ranks and notes them in the parts of others: part.way. All
+-- ranks call it, each with the devices of its own parts.
+function links.find(parts, devices)
+    if here.size == 1 then return end
+    local ways = ways_of(devices)
+    for _, part in ipairs(parts) do
+        if part.rank then part.way = ways[part.rank].way end
+    end
+end
+
+-- Returns the name of the way from one part to another.
+function links.between(from, to)
+    if from:is_elsewhere() then return from.part.way end
+    if to:is_elsewhere() then return to.part.way end
+    return from:is_on(to.device) and 'place' or 'copy'
+end
+
+-- Returns in words the ways between all ranks, each once. All ranks call it, each
+-- with its devices.
+function links.describe(devices)
+    local own, seen, list = {}, {}, {}
+    for rank, found in pairs(ways_of(devices)) do
+        if rank ~= here.rank then own[found.way] = true end
+    end
+    for _, ways in ipairs(here.all(own)) do
+        for way in pairs(ways) do seen[way] = true end
+    end
+    for way in pairs(seen) do list[#list + 1] = links.texts[way] end
+    table.sort(list)
+    return table.concat(list, ', ')
+end
+
+-- Returns the ways between each two ranks: { first, second, way =, reason = why they
+-- share no memory }. All ranks call it. arguments: of probe.ways
+function links.pairs(...)
+    local own, list = {}, {}
+    for rank, found in pairs(probe.ways(...)) do own[rank + 1] = found end
+    for a, ways in ipairs(here.all(own)) do
+        for b = a + 1, here.size do
+            list[#list + 1] = { a - 1, b - 1, way = ways[b].way, reason = ways[b].reason }
+        end
+    end
+    return list
+end
+
+-- Brings a strip to another device of this process. strip: { buffer, region = a box
+-- in it, type, count = of elements }
+links.copy = copied.new
+
+-- Sends a strip, or without a region a buffer as it is, to a rank.
+function links.send(way, strip, rank, tag, label)
+    return between_ranks[way].send(strip, rank, tag, label)
+end
+
+-- Receives what a rank sends into a new buffer. desc: { device, type, count }
+function links.receive(way, desc, rank, tag, label)
+    return between_ranks[way].receive(desc, rank, tag, label)
+end
+
+return links

@@ -1,0 +1,96 @@
+-- Links between ranks, on a fake libcuda whose memory other processes can open: it does what is
+-- queued only when something waits, so that what is read or packed too early shows. What devices
+-- are not released there ends a rank with an error.
+
+local fails = require 'tests.fails'
+local fakes = require 'tests.fakes'
+local launch = require 'tests.ranks.launch'
+
+local fake = ("LD_LIBRARY_PATH='%s/fake_cuda' FAKE_CUDA_SHARED=1 "):format(fakes)
+
+-- Each rank sends a box of its buffer to both of its neighbours on a ring. What came is kept on the
+-- device and looked at in the end. Ranks are late in turn.
+local ring = [[
+    local mare, here = require 'mare', require 'mare.ranks.here'
+    local devices, links = require 'mare.array.devices', require 'mare.links'
+    local shared, system = require 'mare.links.shared', require 'bindings.system'
+    local expected, rounds = ..., 6
+    local rank, size = mare.ranks.rank, mare.ranks.size
+    local d = devices.open 'cuda:0'[1]
+    local parts = {}
+    for k = 1, size do parts[k] = { index = k } end
+    devices.assign(parts, { d })
+    local function value(from, round, k) return 100 * from + 10 * round + k / 64 end
+
+    local state = d:buffer { type = 'double', count = 30 }      -- 3 planes of 2 rows of 5
+    local strip = { buffer = state, type = 'double', count = 12, region = { width = 16, height = 2,
+        depth = 3, src_offset = 8, src_pitch = 40, src_slice = 80 } }
+    local place = { 1, 2, 6, 7, 11, 12, 16, 17, 21, 22, 26, 27 }
+    local list, kept = {}, {}
+    for _, way in ipairs { 1, -1 } do
+        local to, from = (rank + way) % size, (rank - way) % size
+        assert((parts[to + 1].way or expected) == expected, parts[to + 1].way)
+        list[#list + 1] = links.send(expected, strip, to, 40 + way, 'there')
+        local received = links.receive(expected, { device = d, type = 'double', count = 12 },
+            from, 40 + way, 'here')
+        list[#list + 1] = received
+        kept[#kept + 1] = { from = from, link = received,
+            all = d:buffer { type = 'double', count = 12 * rounds } }
+    end
+    for round = 1, rounds do
+        local own = {}
+        for k = 0, 29 do own[k + 1] = value(rank, round, k) end
+        state:upload(own)
+        for _, link in ipairs(list) do link:pack() end
+        if round % size == rank then system.sleep(0.02) end
+        d.stream:wait()
+        for _, link in ipairs(list) do link:start() end
+        for _, link in ipairs(list) do link:finish() end
+        for _, one in ipairs(kept) do
+            one.all:copy(one.link.buffer, { offset = 12 * (round - 1), stream = d.stream })
+        end
+    end
+    for _, one in ipairs(kept) do
+        local found = one.all:totable()
+        for round = 1, rounds do
+            for k = 1, 12 do
+                assert(found[12 * (round - 1) + k] == value(one.from, round, place[k]),
+                    'round ' .. round .. ' from ' .. one.from)
+            end
+        end
+        one.all:release()
+    end
+    for k = 1, #list do list[rank % 2 == 0 and k or #list + 1 - k]:release() end
+    mare.ranks.barrier()
+    while shared.count_lent() > 0 do end
+    state:release()
+    if rank == 0 then print('all is moved of ' .. size) end
+]]
+
+local launcher
+launch.each(function(found) launcher = found end)
+
+describe('links between ranks', function()
+    if not launcher then return pending 'no launcher of MPI is here' end
+
+    it('share memory of a device', function()
+        local text, status = launch.run(launcher, 3, ring, 'shared', fake)
+        assert.equal(0, status, text)
+        fails.says(text, 'all is moved of 3')
+    end)
+
+    it('go through the host where that is wanted', function()
+        local text, status = launch.run(launcher, 2, ring, 'staged',
+            fake .. 'MARE_TRANSPORT=staged ')
+        assert.equal(0, status, text)
+        fails.says(text, 'all is moved of 2')
+    end)
+
+    it('refuse another way, and tell the doctor theirs', function()
+        local doctor = launch.command(launcher, 3, '', '', fake):gsub("%-e ''", 'doctor')
+        local text = io.popen(doctor .. ' 2>&1'):read '*a'
+        fails.says(text, 'memory of the device that two processes share: 0-1, 0-2, 1-2')
+        text = launch.run(launcher, 2, ring, 'staged', fake .. 'MARE_TRANSPORT=fast ')
+        fails.says(text, 'MARE_TRANSPORT=fast', 'auto, staged')
+    end)
+end)

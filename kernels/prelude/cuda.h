@@ -50,6 +50,11 @@ typedef struct __align__(2) mr_half { ushort bits; } mr_half;
 #define mr_gid_y() ((int)(blockIdx.y * blockDim.y + threadIdx.y))
 #define mr_gid_z() ((int)(blockIdx.z * blockDim.z + threadIdx.z))
 #define MR_BARRIER() __syncthreads()
+#define MR_WARP_BARRIER() __syncwarp()
+/* On words of local memory, at once. */
+#define mr_local_add(at, x) ((void)atomicAdd(at, x))
+#define mr_local_or(at, x) ((void)atomicOr(at, x))
+#define mr_count_bits(x) __popc(x)
 
 /* Numbers as the bits that they are, and back; a double by its high and its low word. */
 #define mr_as_int_(a) __float_as_int(a)

@@ -44,6 +44,16 @@ typedef half mr_half;
 #define mr_gid_y() ((int)get_global_id(1))
 #define mr_gid_z() ((int)get_global_id(2))
 #define MR_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+/* OpenCL 1.2 has no warps, NVIDIA's GPUs have. */
+#if MR_PTX_ARCH
+#define MR_WARP_BARRIER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
+#else
+#define MR_WARP_BARRIER() MR_BARRIER()
+#endif
+/* On words of local memory, at once. */
+#define mr_local_add(at, x) ((void)atomic_add(at, (uint)(x)))
+#define mr_local_or(at, x) ((void)atomic_or(at, (uint)(x)))
+#define mr_count_bits(x) ((int)popcount((uint)(x)))
 
 /* Numbers as the bits that they are, and back; a double by its high and its low word. */
 #define mr_as_int_(a) as_int(a)

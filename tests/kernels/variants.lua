@@ -219,8 +219,8 @@ end
 
 local function sorts(precision)
     local type = of_type(precision)
-    return { { 'places', sort.defines(gpu, type, { places = true }, 4) },
-        { 'downwards', sort.defines(gpu, type, { keys = true, down = true }, 4) } }
+    return { { 'places', sort.defines(gpu, type, { places = true }) },
+        { 'downwards', sort.defines(gpu, type, { keys = true, down = true }) } }
 end
 
 local function factors(precision)

@@ -17,42 +17,51 @@ local function order_of(type)
     return type.kind == 1 and type.signed and 1 or 0
 end
 
--- Returns how elements are cut into blocks: { bits of a digit, size of a block, blocks, items: all
--- work-items, group: those of one }.
-local function division(device, type, count)
+local digit, group = 8, 512     -- bits of a digit, as in sort.krn; work-items that work together
+
+-- Returns how many elements a work-item of a group has: such that the local memory of a block is
+-- 32 KiB.
+local function each_of(type, how)
+    return math.min(16, math.floor(64 / (type.size + (how.places and 4 or 0))))
+end
+
+-- Returns how elements are cut into blocks: { size of a block, blocks, items: all work-items,
+-- group: those of one }.
+local function division(device, type, how, count)
     if kernels.by_groups(device) then
-        local size = type.size == 8 and 2048 or 4096
+        local size = group * each_of(type, how)
         local blocks = math.ceil(count / size)
-        return { bits = 4, size = size, blocks = blocks, items = math.min(blocks, 2 ^ 20) * 256,
-            group = 256 }
+        return { size = size, blocks = blocks, items = math.min(blocks, 2 ^ 20) * group,
+            group = group }
     end
     local size = math.max(4096, math.ceil(count / (4 * device.info.compute_units)))
     local blocks = math.ceil(count / size)
-    return { bits = 8, size = size, blocks = blocks, items = blocks, group = 1 }
+    return { size = size, blocks = blocks, items = blocks, group = 1 }
 end
 
-function sort.defines(device, type, how, bits)
+function sort.defines(device, type, how)
     return kernels.defines(device, type, type, { ORDER = order_of(type), DOWN = how.down and 1 or 0,
-        PLACES = how.places and 1 or 0, ONE_ZERO = how.keys and 0 or 1, DIGIT_BITS = bits })
+        PLACES = how.places and 1 or 0, ONE_ZERO = how.keys and 0 or 1, EACH = each_of(type, how),
+        GROUP = kernels.by_groups(device) and group or 1, MR_GROUPS_PER_UNIT = 2 })
 end
 
 -- Returns the kernels `count` and `move`.
-local function programs(device, type, how, bits)
+local function programs(device, type, how)
     local key = ('%s %s %s %s'):format(type.name, how.down, how.places, how.keys)
-    local function defines() return sort.defines(device, type, how, bits) end
+    local function defines() return sort.defines(device, type, how) end
     return kernels.of(device, 'ordering/sort.krn', 'count', key, defines),
         kernels.of(device, 'ordering/sort.krn', 'move', key, defines)
 end
 
 -- Returns the passes: { shift: bits below the digit; row: elements of a row, in a pass that goes
 -- by the rows' numbers, else 0 }.
-local function passes_of(bits, key_bits, rows, row)
+local function passes_of(bits, rows, row)
     local list = {}
-    for shift = 0, key_bits - 1, bits do list[#list + 1] = { shift = shift, row = 0 } end
+    for shift = 0, bits - 1, digit do list[#list + 1] = { shift = shift, row = 0 } end
     local shift = 0
     while 2 ^ shift < rows do
         list[#list + 1] = { shift = shift, row = row }
-        shift = shift + bits
+        shift = shift + digit
     end
     list[1].is_first, list[#list].is_last = true, true
     return list
@@ -61,9 +70,9 @@ end
 -- Queues the passes. Returns versions of the sorted elements and of their places.
 local function on_device(leaf, how, rows, row)
     local device, type, count = leaf.device, leaf.type, rows * row
-    local cut = division(device, type, count)
-    local counting, moving = programs(device, type, how, cut.bits)
-    local counts = memory.new(device, types.int32, 2 ^ cut.bits * cut.blocks)
+    local cut = division(device, type, how, count)
+    local counting, moving = programs(device, type, how)
+    local counts = memory.new(device, types.int32, 2 ^ digit * cut.blocks)
     local none = memory.new(device, types.int32, 1)
     local function new_places()
         return how.places and memory.new(device, types.int32, count) or none
@@ -71,7 +80,7 @@ local function on_device(leaf, how, rows, row)
     local pairs_of = { { memory.new(device, type, count), new_places() },
         { memory.new(device, type, count), new_places() } }
     local from, at = { leaf.version, none }, 1
-    for _, pass in ipairs(passes_of(cut.bits, how.bits or type.bits, rows, row)) do
+    for _, pass in ipairs(passes_of(how.bits or type.bits, rows, row)) do
         local numbers = { count, cut.size, cut.blocks, pass.shift, pass.row,
             pass.is_first and 1 or 0, pass.is_last and 1 or 0 }
         local to = pairs_of[at]

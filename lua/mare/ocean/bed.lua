@@ -102,12 +102,21 @@ end
 
 -- ---- ghost cells ----
 
+-- Whether what lies beyond a side is the mirror image of the bed within. Where the elevation is
+-- known it must be: beside a bed that goes on level, water with a mirrored transport has another
+-- velocity than within, from which flow across the side gains energy wherever the bed slopes.
+-- Staggered schemes have an unknown on such a side, and no image.
+local function is_mirrored(kind, staggered)
+    return boundary.is_wall(kind)
+        or not staggered and type(kind) == 'table' and kind.kind == 'elevation'
+end
+
 -- The cell that ghost cell k of n stands for, or nil for land.
 local function mirrored_cell(kinds, k, n, staggered)
     if k >= 0 and k < n then return k end
     local kind = k < 0 and kinds[1] or kinds[2]
     if kind == 'periodic' then return k % n end
-    if not boundary.is_wall(kind) then return math.max(0, math.min(n - 1, k)) end
+    if not is_mirrored(kind, staggered) then return math.max(0, math.min(n - 1, k)) end
     if staggered then return nil end
     return k < 0 and -1 - k or 2 * n - 1 - k
 end
@@ -116,7 +125,7 @@ end
 local function mirrored_corner(kinds, k, n)
     if kinds[1] == 'periodic' then return k % n end
     if k >= 0 and k <= n then return k end
-    if boundary.is_wall(k < 0 and kinds[1] or kinds[2]) then return k < 0 and -k or 2 * n - k end
+    if is_mirrored(k < 0 and kinds[1] or kinds[2]) then return k < 0 and -k or 2 * n - k end
     return math.max(0, math.min(n, k))
 end
 

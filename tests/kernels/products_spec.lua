@@ -25,6 +25,9 @@ local function products(on, type, library)
         a:transpose():matmul(a { {}, 3 }, option), random({ 2, 300, 41 }, 5):transpose(0, 2, 1)
             :matmul(random({ 300 }, 6), option), random({ 140, 36 }, 7):matmul(
             random({ 36, 132 }, 8), option),
+        -- These are long enough for the loops that read several rows, or runs of one, ahead.
+        random({ 5, 1100 }, 9):matmul(random({ 1100 }, 10), option),
+        random({ 300 }, 11):matmul(random({ 300, 44 }, 12), option),
     }
 end
 

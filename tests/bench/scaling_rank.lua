@@ -1,0 +1,75 @@
+-- What scaling.lua runs on every rank, or in processes alone: steps of Euler (HLLC, float) in parts
+-- above each other, periodic. Rank 0 prints the seconds of a step, of filling all halos, and of a
+-- clock's tick with the largest rate, and the way of the cells.
+
+local euler = require 'mare.schemes.euler'
+local grid = require 'mare.array.grid'
+local here = require 'mare.ranks.here'
+local lfs = require 'lfs'
+local links = require 'mare.links'
+local record = require 'tests.bench.record'
+local simulation = require 'mare.run.simulation'
+local system = require 'bindings.system'
+
+local batches = record.few(12, 1)
+
+-- Two shear layers, which repeat as often as the grid is taller than wide.
+local function shear(x, y)
+    local inside = math.abs(y % 1 - 0.5) < 0.25
+    return inside and 2 or 1, inside and -0.5 or 0.5, 0.01 * math.sin(4 * math.pi * x), 2.5
+end
+
+-- Returns the seconds of one of so many calls, which f(calls) makes and waits for: those of the
+-- fastest batch, since all else disturbs ranks that wait for each other. Rank 0 says how many.
+local function time(f, seconds)
+    f(1)
+    local start = system.now()
+    f(3)
+    local calls = math.floor(record.few(seconds, 0) / batches / (system.now() - start) * 3)
+    calls = here.broadcast(math.max(1, calls))
+    local fastest = math.huge
+    for _ = 1, batches do
+        start = system.now()
+        f(calls)
+        fastest = math.min(fastest, (system.now() - start) / calls)
+    end
+    return fastest
+end
+
+-- Waits until so many processes have come here: each leaves a file in a folder.
+local function wait_for(count, folder, k)
+    assert(io.open(folder .. '/' .. k, 'w')):close()
+    for other = 1, count do
+        while not lfs.attributes(folder .. '/' .. other) do system.sleep(1e-3) end
+    end
+end
+
+-- count, folder, k: of processes alone that run at once, how many there are, where they meet, and
+-- which this one is
+return function(device, nx, ny, seconds, count, folder, k)
+    local sim = simulation.new {
+        grid = grid.new { nx = nx, ny = ny, x = { 0, 1 }, y = { 0, ny / nx } }, initial = shear,
+        scheme = euler.new { gamma = 5 / 3, flux = 'hllc' }, boundaries = 'periodic',
+        options = { precision = 'float', device = device, decompose = { 1, here.size } },
+    }
+    sim:aim(1e9)
+    local function repeated(f)
+        return function(calls)
+            for _ = 1, calls do f() end
+            sim:read()
+        end
+    end
+    sim:step(1)
+    sim:read()
+    if count then wait_for(count, folder, k) end
+    local step = time(function(calls)
+        sim:step(calls)
+        sim:read()
+    end, seconds)
+    local halo = time(repeated(function() sim.fields:fill_halos() end), seconds / 4)
+    local tick = time(repeated(function() sim.clocks:tick() end), seconds / 4)
+    local way = here.size > 1 and links.describe(sim.devices) or 'alone'
+    if here.rank == 0 then
+        print(('%.9g %.9g %.9g %s'):format(step, halo, tick, way))
+    end
+end

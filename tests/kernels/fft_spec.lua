@@ -4,6 +4,7 @@
 local axis = require 'mare.fft.axis'
 local device = require 'bindings.device'
 local fails = require 'tests.fails'
+local groups = require 'mare.fft.groups'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
 local sample = require 'tests.sample'
@@ -55,6 +56,7 @@ local cases = {
     { 'fft', { 2, 17 }, true, nil, 'float', 1.3 },
     { 'fft', { 2, 46 }, true, nil, 'float', 1.6 },
     { 'rfft', { 2, 31 }, false, nil, 'float', 1.3 },
+    { 'fft', { 17, 3 }, true, { axes = 0 }, 'float', 1.3 },
 }
 
 local function log2(n) return math.log(n) / math.log(2) end
@@ -73,6 +75,32 @@ local function with_groups(f, ...)
     local ok, failure = pcall(f, ...)
     axis.has_groups = nil
     assert(ok, tostring(failure))
+end
+
+-- Functions that depend on the index and the number of the transform.
+local function weigh(x, i, batch)
+    return { re = x.re * (batch + 1) + i, im = x.im }
+end
+
+local function weigh_back(y, k, batch) return { re = y.re, im = y.im * (k + batch) } end
+
+local long_cases = {
+    { shape = { 2, 125 }, axes = 1, load = weigh, store = weigh_back },
+    { shape = { 2, 125, 3 }, axes = 1, load = weigh, store = weigh_back, transform = 'ifft' },
+    { shape = { 125, 2 }, axes = 0, n = 100, norm = 'ortho' },
+    { shape = { 25, 6 }, axes = { 0, 1 } },       -- in two passes, in place
+}
+
+-- Compares what a plan does on a device with what it does on a null device.
+local function compare_plans(on, given)
+    local desc, results = {}, {}
+    for name, value in pairs(given) do desc[name] = value end
+    for k, there in ipairs { on, null } do
+        desc.type, desc.device = k == 1 and 'complex_float' or 'complex_double', there
+        local x = numbers(there, desc.shape, k == 1 and 'float' or 'double', true)
+        results[k] = fft.plan(desc)(x)
+    end
+    assert.is_true(error_of(results[1], results[2]) < 1e-6)
 end
 
 local function title_of(case)
@@ -126,6 +154,26 @@ for _, d in ipairs(part.devices()) do
             assert.is_true(math.abs(value.re - math.cos(angle)) < 1e-6)
             assert.is_true(math.abs(value.im + math.sin(angle)) < 1e-6)
             assert.is_true((fft.ifft(y):real() - x:float()):abs():max():item() < 1e-6)
+        end)
+
+        -- Kernels of at most five points take 125 in three passes and 25 in two; the first may
+        -- store columns as rows.
+        it('long transforms take several passes on ' .. d.name, function()
+            local most_points, most_in_column = groups.most_points, groups.most_in_column
+            groups.most_points = function() return 24 end
+            groups.most_in_column = function() return 5 end
+            local ok, failure = pcall(with_groups, function()
+                for _, desc in ipairs(sample(long_cases, 1)) do compare_plans(d, desc) end
+            end)
+            groups.most_points, groups.most_in_column = most_points, most_in_column
+            assert(ok, tostring(failure))
+        end)
+
+        it("Poisson's equation is solved on " .. d.name, function()
+            local f = numbers(null, { 3, 4, 5 }, 'double')
+            local expected = fft.poisson(f, { order = 'second' })
+            local solved = fft.poisson(numbers(d, { 3, 4, 5 }, 'float'), { order = 'second' })
+            assert.is_true(error_of(solved, expected) < 1e-6)
         end)
 
         it('functions are parts of the kernel on ' .. d.name, function()
@@ -194,6 +242,10 @@ it('kernels of transforms compile for CUDA', function()
         { shape = { 2 ^ 16 }, type = 'complex_float' },
         { shape = { 1009 }, type = 'complex_float' },
         { shape = { 1007 }, type = 'float', transform = 'rfft' },
+        { shape = { 8, 1024 }, type = 'float', transform = 'rfft',
+            load = function(x, i) return x * fft.maths.cos(i) end },
+        { shape = { 10007 }, type = 'complex_float' },
+        { shape = { 16, 1024 }, type = 'complex_float', axes = 0 },
     }
     for _, desc in ipairs(sample(list, 2)) do check(desc) end
 end)

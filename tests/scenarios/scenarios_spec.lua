@@ -16,7 +16,7 @@ local folder
 local function run(name, values)
     local options = mare.options
     local source = options.source
-    values.device = device
+    values.device = values.device or device
     if name ~= 'saxpy' then
         values.quiet, values.image = true, values.image or folder .. '/picture.png'
     end
@@ -288,6 +288,16 @@ describe('bump', function()
         assert.is_false(ok)
         assert.matches("option %-%-reference: '100' %(allowed: a multiple of %-%-nx, 64, or 0%)",
             tostring(failure))
+    end)
+end)
+
+describe('turbulence', function()
+    -- On a null device: what it transforms is compared on others by kernels/fft_spec.
+    it('loses the energy that viscosity takes, and long waves gain', function()
+        local result = run('turbulence', { n = 32, t_end = 2, device = 'null' })
+        assert.is_true(result.error < 1e-4, tostring(result.error))
+        assert.is_true(result.last[3] > 2 * result.first[3])     -- waves of number 2
+        assert.same({ 'picture.png' }, files())
     end)
 end)
 

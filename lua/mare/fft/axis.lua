@@ -4,6 +4,7 @@
 
 local evaluate = require 'mare.expression.evaluate'
 local factors = require 'mare.fft.factors'
+local groups = require 'mare.fft.groups'
 local kernels = require 'mare.fft.kernels'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
@@ -26,17 +27,17 @@ local function is_cpu(device)
     return device.info.kind == 'cpu' and not axis.has_groups
 end
 
--- Returns how many points a tile of `width` transforms can have.
-local function most_points(device, real, width)
-    if is_cpu(device) then
-        return most_private / (4 * size_of(real) * width)
-    end
-    return (device.info.local_memory < 40000 and 2 ^ 13 or 2 ^ 15) / size_of(real)
-end
+-- Returns how many points a tile of `width` transforms of a processor can have.
+local function most_on_cpu(real, width) return most_private / (4 * size_of(real) * width) end
 
 -- Returns how many points a kernel can have at most, however it goes over the array.
 function axis.most_points(device, real)
-    return most_points(device, real, 1)
+    return is_cpu(device) and most_on_cpu(real, 1) or groups.most_points(device, real)
+end
+
+-- Returns how many points the kernels of a long transform have at most.
+local function most_of_long(device, real)
+    return is_cpu(device) and most_on_cpu(real, 1) or groups.most_in_column(device, real)
 end
 
 -- ---- levels ----
@@ -76,10 +77,20 @@ local function set_points(d, device)
         d.convolution, d.points = 'bluestein', factors.good(2 * d.n - 1)
     end
     d.is_cpu = is_cpu(device)
+end
+
+-- Sets the radices and the number of transforms of a tile.
+local function set_tile(d, device, inners)
     if d.is_cpu then
         d.radices = factors.on_cpu(d.points, d.real == 'double')
+        d.width = 1
+        if d.load.unit ~= 'axis' and inners >= 4
+            or d.load.unit == 'axis' and d.points < least_row then
+            d.width = width_of_cpu
+        end
+        if d.points > most_on_cpu(d.real, d.width) then d.width = 1 end
     else
-        d.radices, d.items = factors.on_gpu(d.points)
+        groups.set(d, device, inners)
     end
     -- In reverse order: a work-item ends the first half with the points that it begins the second
     -- with.
@@ -118,36 +129,16 @@ local function unit_of(place)
     return place[2] == 1 and 'axis' or place[3] == 1 and 'inner' or nil
 end
 
-local group_of_rows, group_of_columns = 128, 512    -- work-items of a group
-local most_local = 40000                            -- bytes of local memory
-
--- Sets how many transforms a group does: of columns enough to read 128 bytes, a line of the cache.
-local function set_group(d, device, inners)
-    d.is_column = d.load.unit ~= 'axis' and inners > 1
-    local most = math.min(device.info.local_memory, most_local) / (d.points * size_of(d.real))
-    if not d.is_column then
-        local fitting = math.min(group_of_rows / d.items, most / 1.25)     -- padding included
-        d.width = math.max(1, math.floor(fitting))
-        return
-    end
-    d.width = 128 / (2 * size_of(d.real))
-    while d.width > 1 and (d.width > most or d.width * d.items > group_of_columns) do
-        d.width = d.width / 2
-    end
-end
-
--- Sets the number of transforms of a tile.
-local function set_width(d, device, inners)
-    if not d.is_cpu then return set_group(d, device, inners) end
-    if d.load.unit == 'axis' then
-        d.width = d.points >= least_row and 1 or width_of_cpu
-    else
-        d.width = inners >= 4 and width_of_cpu or 1
-    end
-    if d.points > most_points(device, d.real, d.width) then d.width = 1 end
-end
-
 -- ---- one kernel ----
+
+-- Whether all pairs of neighbours that an end, of a leaf, has begin at even places.
+local function is_paired(end_, leaf, place, real)
+    if end_.kind ~= 'pairs' or leaf.type.name ~= real or place[2] ~= 1 then return false end
+    for k, value in ipairs(place) do
+        if k ~= 2 and value % 2 ~= 0 then return false end
+    end
+    return true
+end
 
 -- Completes a description d and runs its kernel. run: { device, from, to: leaves, levels: sizes,
 -- places, filled, scale: see kernels.run; texts: a list to add the text of the kernel to instead }
@@ -157,9 +148,11 @@ local function queue(d, run)
         for k = 3, 5 do place[k] = place[k] or 0 end
     end
     d.load.unit, d.store.unit = unit_of(run.places[1]), unit_of(run.places[2])
+    d.load.is_paired = is_paired(d.load, run.from, run.places[1], d.real)
+    d.store.is_paired = is_paired(d.store, run.to, run.places[2], d.real)
     d.index = index_type(run.from.version.count, run.to.version.count)
     set_points(d, run.device)
-    set_width(d, run.device, run.levels[1])
+    set_tile(d, run.device, run.levels[1])
     if run.texts then
         run.texts[#run.texts + 1] = kernels.source(d)
         return
@@ -192,93 +185,139 @@ local function run_short(step, from, to)
         filled = from.shape[along], scale = step.scale })
 end
 
--- ---- two kernels ----
+-- ---- several kernels ----
+--
+-- Of n = n1 n2 ... points, a pass does the transforms of one factor, each of points that lie n over
+-- that factor apart. Before a pass the array has, for each number j of points that are still to be
+-- transformed, the `done` numbers (done = n1 n2 ... so far) that belong to it, one after another:
+-- point k of the pass with the rest j' is at ((k rest + j') done), and becomes number k of them,
+-- (j' n_pass + k) done. The last pass has no rest and leaves all where it is.
 
--- Returns the levels, { sizes, strides in, strides out }, with one more, and its name: the
--- first one if neighbours along it are neighbours in memory, else the second.
-local function with_level(levels, size, own, other)
-    local is_first, lists = own == 1 or levels[1][1] == 1, {}
-    local is_alone = #levels[1] == 1 and levels[1][1] == 1
-    for k, value in ipairs { size, own, other } do
-        lists[k] = is_alone and {} or { unpack(levels[k]) }
-        table.insert(lists[k], is_first and 1 or 2, value)
-    end
-    return lists[1], lists[2], lists[3], is_first and 'inner' or 'mid'
-end
-
-local batch_of = { inner = 'rest', mid = 'inner + outer * inners' }
-
--- Returns a function that gives the text of the index of point k in the whole transform, of which
--- this kernel has every count-th point, and a text for the kernel's key.
+-- Returns the index of point k in the whole transform as a function for descriptions, and a text
+-- for the kernel's key. level: the text of what it has beside k
 local function index_of(count, level)
     return function(k) return ('(%s) * %d + %s'):format(k, count, level) end,
         ('%d %s'):format(count, level)
 end
 
--- Transforms columns of n1 points, n2 apart, multiplies them by roots, and stores them as rows.
-local function run_columns(step, from, to, n1, n2, levels, own, other)
-    local sizes, of_in, of_out, level = with_level(levels, n2, own, n1 * other)
-    local index, key = index_of(n2, level)
-    local d = { n = n1, is_inverse = step.is_inverse, real = step.real, batch = batch_of[level],
-        roots = step.n, root_bits = math.ceil(math.log(step.n) / math.log(2) / 2),
-        root_level = level,
-        load = { kind = 'plain', type = from.type, f = step.load, index = index, index_key = key,
-            is_padded = from.shape[step.axis] < step.n },
-        store = { kind = 'plain', type = to.type } }
-    queue(d, { texts = step.texts, device = from.device, from = from, to = to, levels = sizes,
-        places = { { from.offset, n2 * own, unpack(of_in) }, { 0, other, unpack(of_out) } },
-        filled = from.shape[step.axis], scale = 1 })
+-- Returns levels, { sizes, strides in, strides out }, with one more at place 1 or 2.
+local function with_level(levels, place, size, own, other)
+    local lists, is_alone = {}, #levels[1] == 1 and levels[1][1] == 1
+    for k, value in ipairs { size, own, other } do
+        lists[k] = is_alone and {} or { unpack(levels[k]) }
+        table.insert(lists[k], math.min(place, #lists[k] + 1), value)
+    end
+    return lists
 end
 
--- Does the other stages of a long transform, of n2 points each.
-local function run_rest(step, from, to, n1, n2, levels, other)
-    local sizes, of_in, of_out, level = with_level(levels, n1, other, other)
-    local index, key = index_of(n1, level)
-    local d = { n = n2, is_inverse = step.is_inverse, real = step.real, batch = batch_of[level],
-        load = { kind = 'plain', type = from.type },
-        store = { kind = 'plain', type = to.type, f = step.store, index = index,
-            index_key = key } }
-    queue(d, { texts = step.texts, device = from.device, from = from, to = to, levels = sizes,
-        places = { { 0, n1 * other, unpack(of_in) }, { 0, n1 * other, unpack(of_out) } },
-        filled = 0, scale = step.scale })
+local names = { 'inner', 'mid', 'outer' }
+
+-- Returns the levels with that of the points' rest, and its name.
+local function with_rest(levels, pass, own, other)
+    local place = pass.done == 1 and (own == 1 or levels[1][1] == 1) and 1 or 2
+    if pass.rest == 1 then return levels end
+    return with_level(levels, place, pass.rest, pass.done * own, pass.done * pass.n * other),
+        names[place]
 end
 
--- Transforms a leaf by two kernels. between: a leaf like `to` for the complex numbers that the
--- first one stores; it may be `to` itself
-local function run_long(step, from, to, between)
-    local along, own, other = step.axis, strides.own(from), strides.own(to)
-    local sizes, of_in, of_out = levels_of(from.shape, along, own, other)
-    if #sizes > 2 then
+-- Returns the levels with that of the `done` numbers, and the texts of the number among these and
+-- of the number of the transform. Where the array has neighbours along another axis, both are one
+-- level.
+local function with_done(levels, pass, other)
+    if pass.done == 1 then return levels, '0', nil end
+    if other == 1 then
+        return with_level(levels, 1, pass.done, 1, 1), 'inner', 'rest'
+    end
+    local lists = { { unpack(levels[1]) }, levels[2], levels[3] }
+    lists[1][1] = pass.done * other
+    return lists, ('inner / %d'):format(other), ('(inner %% %d + rest * %d)'):format(other, other)
+end
+
+-- Describes a pass. pass: { n, done, rest, is_first, is_last }
+local function describe(step, from, to, pass, levels, own, other)
+    local d = { n = pass.n, is_inverse = step.is_inverse, real = step.real,
+        load = { kind = 'plain', type = from.type }, store = { kind = 'plain', type = to.type } }
+    local lists, at, batch = with_done(levels, pass, other)
+    local level
+    lists, level = with_rest(lists, pass, own, other)
+    d.batch = batch
+    if pass.rest > 1 then
+        d.roots, d.root_level = pass.n * pass.rest, level
+        d.root_bits = math.ceil(math.log(d.roots) / math.log(2) / 2)
+    end
+    if pass.is_first then
+        d.load.f, d.load.is_padded = step.load, from.shape[step.axis] < step.n
+        d.load.index, d.load.index_key = index_of(pass.rest, level)
+        d.batch = level == 'inner' and 'rest' or 'inner + outer * inners'
+    elseif pass.is_last then
+        d.store.f = step.store
+        d.store.index, d.store.index_key = index_of(pass.done, at)
+    end
+    return d, lists
+end
+
+local function run_pass(step, from, to, pass)
+    local along, other = step.axis, strides.own(to)
+    local own = pass.is_first and strides.own(from) or other
+    local sizes, of_in, of_out = levels_of(to.shape, along, own, other)
+    local d, levels = describe(step, from, to, pass, { sizes, of_in, of_out }, own[along],
+        other[along])
+    local apart = pass.rest * pass.done
+    queue(d, { texts = step.texts, device = from.device, from = from, to = to, levels = levels[1],
+        places = { { pass.is_first and from.offset or 0, apart * own[along], unpack(levels[2]) },
+            { 0, pass.done * other[along], unpack(levels[3]) } },
+        filled = pass.is_first and from.shape[along] or 0,
+        scale = pass.is_last and step.scale or 1 })
+end
+
+-- Transforms a leaf by several kernels. new_complex: a function that returns a complex leaf of the
+-- shape of `to`
+local function run_long(step, from, to, new_complex)
+    if #levels_of(from.shape, step.axis, strides.own(from), strides.own(to)) > 2 then
         local copy = evaluate.copied(from)
-        run_long(step, copy, to, between)
+        run_long(step, copy, to, new_complex)
         return nodes.release(copy)
     end
-    local n1 = factors.halves(step.n, axis.most_points(from.device, step.real))
-    local n2 = step.n / n1
-    run_columns(step, from, between, n1, n2, { sizes, of_in, of_out }, own[along], other[along])
-    run_rest(step, between, to, n1, n2, { sizes, of_out, of_out }, other[along])
+    local lengths = factors.split(step.n, most_of_long(from.device, step.real))
+    local leaf, done = from, 1
+    for k, n in ipairs(lengths) do
+        local is_last = k == #lengths
+        local pass = { n = n, done = done, rest = step.n / done / n, is_first = k == 1,
+            is_last = is_last }
+        -- The last pass may be done in place, no other one.
+        local is_end = is_last or k == #lengths - 1 and leaf ~= to and to.type.complex
+        local next_one = is_end and to or new_complex()
+        run_pass(step, leaf, next_one, pass)
+        if leaf ~= from and leaf ~= next_one then nodes.release(leaf) end
+        leaf, done = next_one, done * n
+    end
 end
 
--- Whether two kernels can do a transform that is too long for one.
+-- Returns how many points a transform by several kernels can have at most: the numbers of roots
+-- are ints.
+function axis.longest(device, real)
+    return math.min(most_of_long(device, real) ^ 3, 2 ^ 30)
+end
+
+-- Whether several kernels can do a transform that is too long for one.
 function axis.is_long(device, real, n)
-    return factors.is_smooth(n) and factors.halves(n, axis.most_points(device, real)) ~= nil
+    return n <= axis.longest(device, real) and factors.is_smooth(n)
+        and factors.split(n, most_of_long(device, real)) ~= nil
 end
 
--- Whether one or two kernels do a step; otherwise composed.lua does it.
+-- Whether one or more kernels do a step; otherwise composed.lua does it.
 function axis.is_direct(device, step)
     return axis.is_short(device, step.real, step.kind, step.n)
         or step.kind == 'complex' and axis.is_long(device, step.real, step.n)
 end
 
--- Runs a step. new_between: nil if `to` is complex, otherwise a function that returns a complex
--- leaf of the same shape
-function axis.run(step, from, to, new_between)
+-- Runs a step that is direct. new_complex: a function that returns a complex leaf of the shape of
+-- `to`
+function axis.run(step, from, to, new_complex)
     if axis.is_short(from.device, step.real, step.kind, step.n) then
         return run_short(step, from, to)
     end
-    local between = new_between and new_between() or to
-    run_long(step, from, to, between)
-    if between ~= to then nodes.release(between) end
+    run_long(step, from, to, new_complex)
 end
 
 -- Returns a shape with another size along an axis.

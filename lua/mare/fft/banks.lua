@@ -24,14 +24,16 @@ local function conflicts(places)
 end
 
 -- Returns the conflicts of the first warp where it writes and reads the points behind a stage.
-local function cost_of(d, stage, following, run, stride)
+-- place(line, point): where a point of a transform stands
+local function cost_of(d, stage, following, place)
     local cost = 0
     local function add(points, point_of)
         local places = {}
-        for item = 0, warp - 1 do
-            local b, line = item % d.items, math.floor(item / d.items)
+        for k = 0, warp - 1 do
+            local b, line = k % d.items, math.floor(k / d.items)
+            if d.is_column then b, line = math.floor(k / d.width), k % d.width end
             if line < d.width and b < points then
-                places[#places + 1] = line * stride + padded(run, point_of(b))
+                places[#places + 1] = place(line, point_of(b))
             end
         end
         cost = cost + conflicts(places)
@@ -41,15 +43,24 @@ local function cost_of(d, stage, following, run, stride)
     return cost
 end
 
+-- Returns a function that gives where point i of a transform of the group stands. stride: the
+-- numbers of a transform
+local function placing(d, run, stride)
+    if d.is_column then
+        return function(line, i) return padded(run, i) * d.width + line end
+    end
+    return function(line, i) return line * stride + padded(run, i) end
+end
+
 -- Returns { run, stride }: the padding with the fewest conflicts, and the numbers of a transform.
 function banks.best(d, stages)
     local best, least
     for _, run in ipairs { false, 32, 16, 8, 4 } do
         local own = padded(run, d.points - 1) + 1
-        for extra = 0, d.items < warp and 4 or 0 do
-            local cost = 0
+        for extra = 0, d.items < warp and not d.is_column and 4 or 0 do
+            local cost, place = 0, placing(d, run, own + extra)
             for k = 1, #stages - 1 do
-                cost = cost + cost_of(d, stages[k], stages[k + 1], run, own + extra)
+                cost = cost + cost_of(d, stages[k], stages[k + 1], place)
             end
             if not least or cost < least then
                 best, least = { run = run, stride = own + extra }, cost

@@ -92,30 +92,33 @@ end
 local transform
 
 -- Transforms a b points by b transforms of a points and then a of b.
-local function of_product(x, a, b)
+local function of_product(x, a, b, keep)
     local rows, y = {}, {}
     for j = 0, b - 1 do
         local column = {}
         for k = 0, a - 1 do column[k + 1] = x[k * b + j + 1] end
-        rows[j] = transform(column, a)
+        rows[j] = transform(column, a, keep)
         for k = 1, a - 1 do rows[j][k + 1] = rotated(rows[j][k + 1], j * k, a * b) end
+        if keep then rows[j] = keep(rows[j]) end
     end
     for k = 0, a - 1 do
         local row = {}
         for j = 0, b - 1 do row[j + 1] = rows[j][k + 1] end
-        for j, value in ipairs(transform(row, b)) do y[k + a * (j - 1) + 1] = value end
+        for j, value in ipairs(transform(row, b, keep)) do y[k + a * (j - 1) + 1] = value end
     end
     return y
 end
 
 -- Returns the transform of the values x[1] to x[r], for r with the factors 2, 3, 5, 7, 11
--- and 13: y[k + 1] is the sum of x[j + 1] exp(-2 pi i j k / r).
-function transform(x, r)
+-- and 13: y[k + 1] is the sum of x[j + 1] exp(-2 pi i j k / r). keep: nil, or a function that is
+-- given intermediate values, which depend on no others that are still to come, and returns them,
+-- for kernels to hold few at a time
+function transform(x, r, keep)
     if r == 1 then return x end
     if r == 2 then return of_two(x) end
     if r == 4 then return of_four(x) end
     local a = factor_of(r)
-    return a == r and of_prime(x, r) or of_product(x, a, r / a)
+    return a == r and of_prime(x, r) or of_product(x, a, r / a, keep)
 end
 
 butterflies.transform = transform

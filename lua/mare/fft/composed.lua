@@ -40,7 +40,9 @@ local function transformed(step, x, is_inverse, scale, load)
         is_inverse = is_inverse, real = step.real, scale = scale, load = load }
     local to = nodes.new_leaf(from.device, complex_of(step), from.shape)
     if axis.is_direct(from.device, inner) then
-        axis.run(inner, from, to)
+        axis.run(inner, from, to, function()
+            return nodes.new_leaf(from.device, complex_of(step), from.shape)
+        end)
     else
         composed.run(inner, from, to)
     end
@@ -89,7 +91,7 @@ local function run_bluestein(step, x, to)
     local n, points, rank = step.n, factors.good(2 * step.n - 1), to.shape.rank
     if not axis.is_long(to.device, step.real, points) then
         errors.argument('fft: length %d has a factor above 13 and is too long: at most %d', n,
-            axis.most_points(to.device, step.real) ^ 2 / 4)
+            axis.longest(to.device, step.real) / 4)
     end
     local chirp, convolver = factors_of(step, to.device, rank, points)
     local padded = zeros(to.device, complex_of(step), axis.shape_with(to.shape, step.axis, points))

@@ -9,6 +9,7 @@
 -- 'split', which makes of points k and n - k the numbers k and n - k.
 
 local butterflies = require 'mare.fft.butterflies'
+local constant = require 'mare.fft.constant'
 local dialect = require 'mare.dialect.nodes'
 local m = require 'mare.dialect.maths'
 
@@ -61,21 +62,52 @@ local function element_text(type, at, part)
     return type.kind < 2 and '(real)' .. text or text
 end
 
--- Returns element k of the array, or what the script's function makes of it.
-local function element(d, k)
+-- Returns element k of a section of real numbers. half: nil, or { pair, part }: k is the part 're'
+-- or 'im' of that pair, a text
+local function constant_at(d, section, k, half)
+    local text = ('w[%d + %s]'):format(section.at, k)
+    if half and not d.is_cpu then
+        text = ('w[%d + %s].%s'):format(section.at / 2, half.pair, half.part)
+    elseif not d.is_cpu then
+        text = ('((const MR_GLOBAL real *)w)[%d + %s]'):format(section.at, k)
+    end
+    return input('constant', 'real', text)
+end
+
+-- Returns what the script's function of an end, 'load' or 'store', makes of a value, whose index is
+-- the text k. What depends on that alone is read from the table. half: as above
+local function applied(d, name, value, k, half)
+    local own = d[name]
+    local index = own.index and own.index(k) or k
+    local i = input('i', 'int32', ('(int)(%s)'):format(index))
+    local result = own.f(value, i, input('number', 'int32', '(int)batch'))
+    if own.index then return result end
+    return constant.replaced(result, i, function(number)
+        return constant_at(d, d.tables[name .. number], k, half)
+    end)
+end
+
+-- Returns the text of an element that is a half of a pair, where pairs are aligned, or nil.
+local function text_of_half(d, name, half)
+    if not d[name].is_paired then return nil end
+    local array = name == 'load' and '(const MR_GLOBAL mr_complex *)(in + in_at)'
+        or '(MR_GLOBAL mr_complex *)(out + out_at)'
+    return ('(%s)[%s].%s'):format(array, half.pair, half.part)
+end
+
+-- Returns element k of the array, or what the script's function makes of it. half: as above
+local function element(d, k, half)
     local from = d.load
     local index = from.index and from.index(k) or k
     local at = (from.unit == 'axis' and 'in_at + %s' or 'in_at + (%s) * in_n'):format(k)
     local function part(name, suffix)
-        local text = element_text(from.type, at, suffix)
-        if from.is_padded then text = ('((%s) < filled ? %s : R(0.0))'):format(index, text) end
-        return input(name, 'real', text)
+        local own = half and text_of_half(d, 'load', half) or element_text(from.type, at, suffix)
+        if from.is_padded then own = ('((%s) < filled ? %s : R(0.0))'):format(index, own) end
+        return input(name, 'real', own)
     end
     local value = from.type.complex and { re = part('e_re', '.re'), im = part('e_im', '.im') }
         or part('e', '')
-    if not from.f then return value end
-    return from.f(value, input('i', 'int32', ('(int)(%s)'):format(index)),
-        input('number', 'int32', '(int)batch'))
+    return from.f and applied(d, 'load', value, k, half) or value
 end
 
 -- Returns a complex value of one that may be real.
@@ -97,8 +129,10 @@ local load = {}
 function load.plain(d, k) return complex(element(d, k)) end
 
 function load.pairs(d, k)
-    return { re = complex(element(d, ('2 * (%s)'):format(k))).re,
-        im = complex(element(d, ('2 * (%s) + 1'):format(k))).re }
+    local function part(index, name)
+        return complex(element(d, index:format(k), { pair = k, part = name })).re
+    end
+    return { re = part('2 * (%s)', 're'), im = part('2 * (%s) + 1', 'im') }
 end
 
 function load.hermitian(d, k)
@@ -135,8 +169,9 @@ end
 
 -- ---- storing ----
 
-local function write(w, d, k, value)
-    local to = d.store
+local function write(w, d, k, value, half)
+    local to, text = d.store, half and text_of_half(d, 'store', half)
+    if text then return w:line('%s = %s;', text, (w:values { value })) end
     local at = (to.unit == 'axis' and 'out_at + %s' or 'out_at + (%s) * out_n'):format(k)
     if to.type.complex then
         local re, im = w:values { value.re, value.im }
@@ -147,25 +182,23 @@ local function write(w, d, k, value)
     end
 end
 
--- Writes number k of the result, of a value after scaling.
--- Stores what the script's function makes of number k.
-local function finish(w, d, k, value)
+-- Stores what the script's function makes of number k, which is scaled. half: as of element
+local function finish(w, d, k, value, half)
     local to = d.store
     if to.f then
-        local index = to.index and to.index(k) or k
-        value = to.f(value, input('i', 'int32', ('(int)(%s)'):format(index)),
-            input('number', 'int32', '(int)batch'))
+        value = applied(d, 'store', value, k, half)
         value = to.type.complex and complex(value) or value
     end
-    write(w, d, k, value)
+    write(w, d, k, value, half)
 end
 
--- Returns a value of the first kernel of a long transform times the root of one for point k.
-local function with_root(w, d, k, value)
-    w:line('int turn = (int)(%s) * (%s);', d.root_level, k)
-    local fine = ends.root(d, 'fine', ('(turn & %d)'):format(2 ^ d.root_bits - 1))
-    local coarse = ends.root(d, 'coarse', ('(turn >> %d)'):format(d.root_bits))
-    return butterflies.product(value, butterflies.product(fine, coarse))
+-- Returns the root of 1 that belongs, in a part of a longer transform, to its point k, as the
+-- product of two of the table. name: that of a variable that it declares
+function ends.root_behind(w, d, name, k)
+    w:line('int %s = (int)(%s) * (%s);', name, d.root_level, k)
+    local fine = ends.root(d, 'fine', ('(%s & %d)'):format(name, 2 ^ d.root_bits - 1))
+    local coarse = ends.root(d, 'coarse', ('(%s >> %d)'):format(name, d.root_bits))
+    return butterflies.product(fine, coarse)
 end
 
 local scale = input('scale', 'real', 'scale')
@@ -185,18 +218,33 @@ end
 function store.real(w, d, k, value) finish(w, d, k, value.re * scale) end
 
 function store.pairs(w, d, k, value)
-    finish(w, d, ('2 * (%s)'):format(k), value.re * scale)
-    finish(w, d, ('2 * (%s) + 1'):format(k), value.im * scale)
+    local function put(index, part)
+        finish(w, d, index:format(k), value[part] * scale, { pair = k, part = part })
+    end
+    put('2 * (%s)', 're')
+    put('2 * (%s) + 1', 'im')
 end
 
--- Writes what becomes of point k, whose value is given as trees.
-function ends.store(w, d, k, value)
+-- Returns the value of number k of the result before it is scaled, of that of point k. root: nil,
+-- or what ends.root_behind returns for it
+function ends.finished(w, d, k, value, root)
     if d.convolution == 'bluestein' then
         value = butterflies.product(value, ends.root(d, 'chirp', k))
     end
-    if d.roots then value = with_root(w, d, k, value) end
-    if d.is_inverse then value = swapped(value) end
+    if d.roots then
+        value = butterflies.product(value, root or ends.root_behind(w, d, 'turn', k))
+    end
+    return d.is_inverse and swapped(value) or value
+end
+
+-- Writes number k of the result, of the value that ends.finished returns.
+function ends.store_finished(w, d, k, value)
     store[d.store.kind](w, d, k, value)
+end
+
+-- Writes what becomes of point k, whose value is given as trees. root: as above
+function ends.store(w, d, k, value, root)
+    ends.store_finished(w, d, k, ends.finished(w, d, k, value, root))
 end
 
 -- Writes numbers k and n - k of the transform of 2 n real numbers, of points k and n - k of

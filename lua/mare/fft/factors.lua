@@ -40,12 +40,24 @@ function factors.good(n)
     return least
 end
 
--- Returns the factor n1 of n that is nearest to its root and no more than `most`, with n / n1
--- no more than `most` either; nil if there is none.
-function factors.halves(n, most)
+-- Returns two factors of n as near to each other as can be, the lesser first, both no more than
+-- `most`; nil if there are none.
+local function halves(n, most)
     for k = math.floor(math.sqrt(n)), 1, -1 do
-        if n % k == 0 then return n / k <= most and k or nil end
+        if n % k == 0 then return n / k <= most and { k, n / k } or nil end
     end
+end
+
+-- Returns two factors of n that are no more than `most`, or else three; nil if there are none.
+function factors.split(n, most)
+    local found = halves(n, most)
+    if found then return found end
+    local best
+    for k = 2, math.min(most, math.floor(n ^ (1 / 3) + 0.5)) do
+        local rest = n % k == 0 and halves(n / k, most)
+        if rest and (not best or rest[2] <= best[3]) then best = { k, rest[1], rest[2] } end
+    end
+    return best
 end
 
 -- ---- powers modulo a prime ----
@@ -99,28 +111,6 @@ function factors.on_cpu(n, is_double)
     for _, r in ipairs((taken(odd, { 9, 5, 7, 3, 11, 13 }))) do radices[#radices + 1] = r end
     if #radices == 0 then radices[1] = 1 end
     return radices
-end
-
--- Powers of two on a GPU: what each work-item holds, and the radices.
-local of_powers = {
-    [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
-    [64] = { 4, 4, 4, 4 }, [128] = { 4, 4, 4, 4, 2 }, [256] = { 4, 4, 4, 4, 4 },
-    [512] = { 4, 8, 4, 4, 4 }, [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 },
-    [4096] = { 16, 16, 16, 16 }, [8192] = { 32, 32, 16, 16 }, [16384] = { 32, 32, 32, 16 },
-}
-
-local most_items = 512        -- of a transform
-
--- Returns the radices for a GPU, whose product is n, and how many work-items take part in a
--- transform.
-function factors.on_gpu(n)
-    local known = of_powers[n]
-    if known then return { unpack(known, 2) }, n / known[1] end
-    local radices = taken(n, { 13, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2 })
-    if #radices == 0 then radices[1] = 1 end
-    local items = n / radices[1]
-    while items > most_items do items = math.ceil(items / 2) end
-    return radices, items
 end
 
 return factors

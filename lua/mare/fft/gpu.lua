@@ -1,12 +1,13 @@
 -- The text of a transform's kernel for GPUs. A group does d.width transforms, each by d.items
 -- work-items, which hold its points in registers. Between stages work-items exchange points through
 -- local memory: first the real parts and then the imaginary ones, so that it needs room for one of
--- the two. All loops are written out.
+-- the two. All loops are written out. groups.lua says how many of all there are.
 
 local banks = require 'mare.fft.banks'
 local butterflies = require 'mare.fft.butterflies'
 local ends = require 'mare.fft.ends'
 local points = require 'mare.fft.points'
+local tables = require 'mare.fft.tables'
 local writer = require 'mare.dialect.writer'
 
 local gpu = {}
@@ -38,18 +39,46 @@ local function each(w, d, stage, body)
     end
 end
 
+-- Returns the roots of 1 that multiply the values of a butterfly, by number.
+local function roots_of(w, d, stage, section)
+    w:line('int p = b / %d;', stage.s)
+    local roots, row = {}, 0
+    for k = 1, stage.r - 1 do
+        if tables.is_read(d, k) then
+            roots[k] = ends.root(d, section, ('%d + p'):format(row * stage.m))
+            row = row + 1
+        else
+            roots[k] = butterflies.product(roots[k % 4], roots[k - k % 4])
+        end
+    end
+    return roots
+end
+
+-- Returns a function that declares variables for complex values, in their order.
+local function keeper(w)
+    local count = 0
+    return function(list)
+        local kept = {}
+        for k, value in ipairs(list) do
+            count = count + 1
+            local re, im = w:values { value.re, value.im }
+            local names = { ('u%d_re'):format(count), ('u%d_im'):format(count) }
+            w:line('real %s = %s, %s = %s;', names[1], re, names[2], im)
+            kept[k] = { re = points.real(names[1]), im = points.real(names[2]) }
+        end
+        return kept
+    end
+end
+
 local function write_butterflies(w, d, stage, section, arrays)
     each(w, d, stage, function(u)
         local x, r = {}, stage.r
         for k = 0, r - 1 do x[k + 1] = points.get(arrays, u * r + k) end
-        local y, values = butterflies.transform(x, r), {}
-        if stage.m > 1 then w:line('int p = b / %d;', stage.s) end
+        local y, values = butterflies.transform(x, r, keeper(w)), {}
+        local roots = stage.m > 1 and roots_of(w, d, stage, section)
         for k = 0, r - 1 do
             local v = y[k + 1]
-            if k > 0 and stage.m > 1 then
-                local at = ('%d + p'):format((k - 1) * stage.m)
-                v = butterflies.product(v, ends.root(d, section, at))
-            end
+            if k > 0 and stage.m > 1 then v = butterflies.product(v, roots[k]) end
             values[2 * k + 1], values[2 * k + 2] = v.re, v.im
         end
         local texts = { w:values(values) }
@@ -65,28 +94,46 @@ end
 
 -- Returns the text of the element of local memory for point `at`, a text, of the transform.
 local function shared(d, at)
-    if d.is_column then return ('shared[(%s) * %d + line]'):format(at, d.width) end
+    if d.is_column then
+        return ('shared[(%s) * %d + line]'):format(banks.text(d.pad, at), d.width)
+    end
     return ('shared[line * %d + %s]'):format(d.pad.stride, banks.text(d.pad, at))
 end
 
 -- Writes the exchange of both parts. put(part) writes the stores into local memory, take(part) the
 -- loads from it.
-local function exchange(w, put, take)
+local function exchange(w, d, put, take)
+    local barrier = d.is_warp and 'MR_WARP_BARRIER();' or 'MR_BARRIER();'
     for _, part in ipairs { 're', 'im' } do
         put(part)
-        w:line 'MR_BARRIER();'
+        w:line(barrier)
         take(part)
-        w:line 'MR_BARRIER();'
+        w:line(barrier)
     end
+end
+
+-- Returns a function that gives the text of the element for point first + k step, which is one of
+-- r in a range of r step points, or nothing else in it: where the first one stands is computed
+-- once, and the others are so many numbers behind it.
+local function series(w, d, first, step, r)
+    local run = d.pad.run
+    local function apart(k) return k * step + (run and math.floor(k * step / run) or 0) end
+    local all = step * r
+    if run and step % run ~= 0 and (run % step ~= 0 or run % all ~= 0 and all % run ~= 0) then
+        return function(k) return shared(d, ('(%s + %d)'):format(first, k * step)) end
+    end
+    w:line('int place = %s;', shared(d, first):match '^shared%[(.*)%]$')
+    local width = d.is_column and d.width or 1
+    return function(k) return ('shared[place + %d]'):format(apart(k) * width) end
 end
 
 local function put_stage(w, d, stage, arrays)
     return function(part)
         each(w, d, stage, function(u)
             w:line('int to = b + b / %d * %d;', stage.s, stage.s * (stage.r - 1))
+            local at = series(w, d, 'to', stage.s, stage.r)
             for k = 0, stage.r - 1 do
-                w:line('%s = %s[%d];', shared(d, ('(to + %d)'):format(k * stage.s)), arrays[part],
-                    u * stage.r + k)
+                w:line('%s = %s[%d];', at(k), arrays[part], u * stage.r + k)
             end
         end)
     end
@@ -95,9 +142,9 @@ end
 local function take_stage(w, d, stage, arrays)
     return function(part)
         each(w, d, stage, function(u)
+            local at = series(w, d, 'b', stage.count, stage.r)
             for k = 0, stage.r - 1 do
-                w:line('%s[%d] = %s;', arrays[part], u * stage.r + k,
-                    shared(d, ('(b + %d)'):format(k * stage.count)))
+                w:line('%s[%d] = %s;', arrays[part], u * stage.r + k, at(k))
             end
         end)
     end
@@ -109,23 +156,78 @@ local function write_stages(w, d, prefix, stages, arrays)
         write_butterflies(w, d, stage, prefix .. k, arrays)
         local following = stages[k + 1]
         if following then
-            exchange(w, put_stage(w, d, stage, arrays), take_stage(w, d, following, arrays))
+            exchange(w, d, put_stage(w, d, stage, arrays), take_stage(w, d, following, arrays))
         end
     end
 end
 
 -- ---- ends ----
 
+-- Writes for all `count` points of a transform, in their order, what body(u) writes: in the text
+-- k is the number of point u of the work-item.
+local function each_in_order(w, d, count, body)
+    for u = 0, math.ceil(count / d.items) - 1 do
+        local is_whole = (u + 1) * d.items <= count
+        w:open(is_whole and '/* a point */' or ('if (item + %d < %d)'):format(u * d.items, count))
+        w:line('int k = item + %d;', u * d.items)
+        body(u)
+        w:close()
+    end
+end
+
+-- Writes the text of a number of Rader's order of the points.
+local function write_place(w, d, part, at)
+    w:line('int j = (int)w[%d + %s].%s - 1;', d.tables.places.at / 2, at, part)
+end
+
+-- Loads points 1 to n - 1 in their order, and brings them into Rader's.
+local function load_rader(w, d, stage, arrays)
+    each_in_order(w, d, d.points, function(u) points.set(w, arrays, u, ends.load(d, '(k + 1)')) end)
+    exchange(w, d, function(part)
+        each_in_order(w, d, d.points, function(u)
+            w:line('%s = %s[%d];', shared(d, 'k'), arrays[part], u)
+        end)
+    end, function(part)
+        each(w, d, stage, function(u)
+            for k = 0, stage.r - 1 do
+                w:open '/* a number */'
+                write_place(w, d, 're', ('(b + %d)'):format(k * stage.count))
+                w:line('%s[%d] = %s;', arrays[part], u * stage.r + k, shared(d, 'j'))
+                w:close()
+            end
+        end)
+    end)
+end
+
+-- Brings points 1 to n - 1 into their order, and stores them.
+local function store_rader(w, d, stage, arrays)
+    exchange(w, d, function(part)
+        each(w, d, stage, function(u)
+            for k = 0, stage.r - 1 do
+                w:open '/* a number */'
+                write_place(w, d, 'im', ('(b + %d)'):format(k * stage.s))
+                w:line('%s = %s[%d];', shared(d, 'j'), arrays[part], u * stage.r + k)
+                w:close()
+            end
+        end)
+    end, function(part)
+        each_in_order(w, d, d.points, function(u)
+            w:line('%s[%d] = %s;', arrays[part], u, shared(d, 'k'))
+        end)
+    end)
+    w:open 'if (is_inside)'
+    each_in_order(w, d, d.points, function(u)
+        ends.store(w, d, '(k + 1)', points.get(arrays, u))
+    end)
+    w:close()
+end
+
 local function write_load(w, d, stage, arrays)
+    if d.convolution == 'rader' then return load_rader(w, d, stage, arrays) end
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
             local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.count)
-            if d.convolution == 'rader' then
-                w:open '/* a number */'
-                w:line('int j = (int)w[%d + %s].re;', d.tables.places.at / 2, at)
-                points.set(w, arrays, number, ends.load(d, 'j'))
-                w:close()
-            elseif k * stage.count >= d.n then
+            if k * stage.count >= d.n then
                 points.set(w, arrays, number, { re = 0, im = 0 })
             elseif (k + 1) * stage.count > d.n then
                 w:open(('if (%s < %d)'):format(at, d.n))
@@ -141,19 +243,77 @@ local function write_load(w, d, stage, arrays)
     end)
 end
 
+-- Returns what ends.root_behind does for the results of a butterfly, by number. For few of them
+-- tables are read: that of result k is the product of those for 0 and for a step of k, and that the
+-- product of those for k % 4 and for the rest of k.
+local function roots_behind(w, d, stage)
+    if not d.roots then return {} end
+    local first = ends.root_behind(w, d, 'turn', 'b')
+    local roots, steps = { [0] = first }, {}
+    for k = 1, stage.r - 1 do
+        local low = k % 4
+        if k < 4 or low == 0 then
+            steps[k] = ends.root_behind(w, d, 'turn' .. k, tostring(k * stage.s))
+        else
+            steps[k] = butterflies.product(steps[low], steps[k - low])
+        end
+        roots[k] = butterflies.product(first, steps[k])
+    end
+    return roots
+end
+
 local function write_store(w, d, stage, arrays)
+    if d.convolution == 'rader' then return store_rader(w, d, stage, arrays) end
     each(w, d, stage, function(u)
+        local roots = roots_behind(w, d, stage)
         for k = 0, stage.r - 1 do
             local at = ('(b + %d)'):format(k * stage.s)
-            local count = d.convolution == 'rader' and d.points or d.n
-            w:open(('if (is_inside && %s < %d)'):format(at, count))
-            if d.convolution == 'rader' then
-                w:line('int j = (int)w[%d + %s].im;', d.tables.places.at / 2, at)
-                at = 'j'
-            end
-            ends.store(w, d, at, points.get(arrays, u * stage.r + k))
+            w:open(('if (is_inside && %s < %d)'):format(at, d.n))
+            ends.store(w, d, at, points.get(arrays, u * stage.r + k), roots[k])
             w:close()
         end
+    end)
+end
+
+-- Writes the results of columns as rows: they change hands once more, so that neighbouring
+-- work-items store neighbours in memory.
+local function write_turned(w, d, stage, arrays)
+    local group, all, stride = d.width * d.items, d.width * d.n, d.width + 1
+    local function each_result(body)
+        for u = 0, math.ceil(all / group) - 1 do
+            w:open((u + 1) * group <= all and '/* a result */'
+                or ('if (mr_lid_x() + %d < %d)'):format(u * group, all))
+            w:line('int e = mr_lid_x() + %d, row = e / %d, k = e - row * %d;', u * group, d.n, d.n)
+            body(u)
+            w:close()
+        end
+    end
+    each(w, d, stage, function(u)
+        local roots = roots_behind(w, d, stage)
+        for k = 0, stage.r - 1 do
+            local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.s)
+            points.set(w, arrays, number,
+                ends.finished(w, d, at, points.get(arrays, number), roots[k]))
+        end
+    end)
+    exchange(w, d, function(part)
+        each(w, d, stage, function(u)
+            for k = 0, stage.r - 1 do
+                w:line('shared[(b + %d) * %d + line] = %s[%d];', k * stage.s, stride,
+                    arrays[part], u * stage.r + k)
+            end
+        end)
+    end, function(part)
+        each_result(function(u)
+            w:line('%s[%d] = shared[k * %d + row];', arrays[part], u, stride)
+        end)
+    end)
+    each_result(function(u)
+        w:open 'if (first + row < inners)'
+        w:line('%s out_at = out_0 + (first + row) * out_inner + mid * out_mid + outer * out_outer;',
+            d.index)
+        ends.store_finished(w, d, 'k', points.get(arrays, u))
+        w:close()
     end)
 end
 
@@ -171,7 +331,7 @@ local function write_split(w, d, stage, arrays)
             w:close()
         end
     end
-    exchange(w, put_stage(w, d, stage, arrays), function(part)
+    exchange(w, d, put_stage(w, d, stage, arrays), function(part)
         each_pair(function(u)
             w:line('x_%s[%d] = %s;', part, 2 * u, shared(d, 'k'))
             w:line('x_%s[%d] = %s;', part, 2 * u + 1, shared(d, 'l'))
@@ -242,7 +402,7 @@ local function write_places(w, d)
     end
     w:line('%s across = (inners + %d) / %d, tile = mr_group_x();', d.index, d.width - 1, d.width)
     w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
-    w:line('%s inner = (tile - rest * across) * %d + line;', d.index, d.width)
+    w:line('%s first = (tile - rest * across) * %d, inner = first + line;', d.index, d.width)
     w:line 'int is_inside = inner < inners;'
     w:line 'inner = is_inside ? inner : inners - 1;'
     for _, name in ipairs { 'in', 'out' } do
@@ -253,21 +413,32 @@ local function write_places(w, d)
     w:line('%s batch = %s;', d.index, d.batch or 'inner + rest * inners')
 end
 
+local most_plain = 40000        -- bytes of local memory that every device has
+
+local function write_local(w, d)
+    local stride = d.is_turned and d.points * (d.width + 1) or 0
+    local count = math.max(stride, d.width * d.pad.stride)
+    local is_large = count * (d.real == 'double' and 8 or 4) > most_plain
+    w:line(is_large and 'MR_LOCAL_LARGE(real, shared, %d);' or 'MR_LOCAL real shared[%d];', count)
+end
+
 -- Returns the text of the kernel that d (see kernels.lua) describes.
 function gpu.text(d)
-    local w, stages, most = writer.new(), stages_of(d, d.radices), 1
+    local w, stages = writer.new(), stages_of(d, d.radices)
+    local most = math.ceil(d.points / d.items)
     for _, stage in ipairs(stages) do most = math.max(most, stage.rounds * stage.r) end
     d.pad = banks.best(d, stages)
     w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
     w:open(('void transform(%s)'):format(ends.arguments(d)))
-    w:line('MR_LOCAL real shared[%d];', d.width * (d.is_column and d.points or d.pad.stride))
+    write_local(w, d)
     w:line('real a_re[%d], a_im[%d];', most, most)
     write_places(w, d)
     local arrays = { re = 'a_re', im = 'a_im' }
     write_load(w, d, stages[1], arrays)
     write_stages(w, d, 'stage', stages, arrays)
     if d.convolution then stages = write_convolution(w, d, stages, arrays) end
-    local write = d.store.kind == 'split' and write_split or write_store
+    local write = d.store.kind == 'split' and write_split or d.is_turned and write_turned
+        or write_store
     write(w, d, stages[#stages], arrays)
     w:close()
     return w:text()

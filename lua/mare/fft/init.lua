@@ -93,6 +93,9 @@ function fft.plan(desc)
         n = desc.n, norm = desc.norm, load = desc.load, store = desc.store }
 end
 
+require('mare.fft.convolution').add(fft)
+require('mare.fft.poisson').add(fft)
+
 -- The functions that load and store are written with: cos, exp, where, lt, ...
 fft.maths = setmetatable({}, { __index = require 'mare.dialect.maths' })
 

@@ -8,12 +8,15 @@
 --     real_length  with 'split': 2 n
 --     load, store  { kind, type, unit: 'axis' or 'inner' if the stride of that is 1, f: the
 --                  script's function, index(k): its index where that is not k }; of load
---                  also length, the whole length of 'hermitian', and is_padded
+--                  also length, the whole length of 'hermitian', and is_padded; is_paired:
+--                  whether 'pairs' are aligned as complex numbers are
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays
---     width        transforms that a tile has; on a GPU items: work-items of one, and
---                  is_column: whether neighbouring work-items have neighbouring transforms
+--     width        transforms that a tile has; on a GPU items: work-items of one;
+--                  is_column: whether neighbouring work-items have neighbouring transforms, and
+--                  is_turned: whether these are stored as rows; is_warp: whether each is done
+--                  within a warp; has_few_roots: see tables.lua
 --     is_cpu, tables
 
 local bound = require 'bindings.array'
@@ -31,7 +34,7 @@ local kernels = { compiled = 0 }
 -- ---- which kernel ----
 
 local function end_key(list, part)
-    for _, name in ipairs { 'kind', 'unit', 'length', 'is_padded', 'index_key' } do
+    for _, name in ipairs { 'kind', 'unit', 'length', 'is_padded', 'is_paired', 'index_key' } do
         list[#list + 1] = tostring(part[name])
     end
     list[#list + 1] = part.type.name

@@ -148,7 +148,7 @@ local function run_step(self, step, from, is_own, type)
     if self.device.is_null then
         host.run(step, from, to)
     elseif axis.is_direct(self.device, step) then
-        axis.run(step, from, to, type ~= self.complex and function()
+        axis.run(step, from, to, function()
             return nodes.new_leaf(self.device, self.complex, step.to)
         end)
     else
@@ -188,9 +188,9 @@ function Plan:source()
         end
         if axis.is_direct(self.device, step) then
             step.texts = texts
-            axis.run(step, from, to, to.type ~= self.complex and function()
+            axis.run(step, from, to, function()
                 return { shape = to.shape, type = self.complex, version = to.version,
-                    strides = false, refs = 2 }
+                    device = self.device, offset = 0, strides = false, refs = 2 }
             end)
             step.texts = nil
         end

@@ -4,6 +4,7 @@
 -- a GPU pairs.
 
 local butterflies = require 'mare.fft.butterflies'
+local constant = require 'mare.fft.constant'
 local factors = require 'mare.fft.factors'
 local host = require 'mare.fft.host'
 
@@ -24,15 +25,24 @@ local function add(list, name, count, value)
     list.size = list.size + 2 * count
 end
 
--- Adds a section for each stage of a transform of n points: number (j - 1) m + p is the root that
--- multiplies value j of the butterflies p.
-local function add_stages(list, prefix, n, radices)
-    local left = n
+-- Whether a kernel reads root w^k of a butterfly: some read only w, w^2, w^3, w^4, w^8, w^12, ...,
+-- of which two make any other.
+function tables.is_read(d, k)
+    return not d.has_few_roots or k < 4 or k % 4 == 0
+end
+
+-- Adds a section for each stage of a transform of n points: its rows, of m numbers, are the roots
+-- that are read, which multiply values k of butterflies p.
+local function add_stages(list, prefix, d, radices)
+    local left = d.points
     for stage, r in ipairs(radices) do
-        local m, whole = left / r, left
+        local m, whole, values = left / r, left, {}
+        for k = 1, r - 1 do
+            if tables.is_read(d, k) then values[#values + 1] = k end
+        end
         if m > 1 then
-            add(list, prefix .. stage, (r - 1) * m, function(i)
-                return root((math.floor(i / m) + 1) * (i % m), whole)
+            add(list, prefix .. stage, #values * m, function(i)
+                return root(values[math.floor(i / m) + 1] * (i % m), whole)
             end)
         end
         left = m
@@ -85,17 +95,37 @@ local function add_roots(list, n, bits)
     add(list, 'coarse', math.ceil(n / step), function(i) return root(i * step, n) end)
 end
 
+-- Adds a section for each constant part of the script's function of an end, 'load' or 'store'. On a
+-- GPU two neighbouring values are one number of it.
+local function add_constants(list, d, name)
+    local own = d[name]
+    if not own.f or own.index then return end
+    local is_complex = own.type.complex
+    if name == 'store' then is_complex = own.kind ~= 'real' and own.kind ~= 'pairs' end
+    local count = (d.real_length or d.n) + 1
+    for k, value in ipairs(constant.found_in(own.f, is_complex)) do
+        if d.is_cpu then
+            add(list, name .. k, count, function(i) return value(i), 0 end)
+        else
+            add(list, name .. k, math.ceil(count / 2), function(i)
+                return value(2 * i), value(2 * i + 1)
+            end)
+        end
+    end
+end
+
 -- Returns the sections that a kernel needs, by number and by name. d: see kernels.lua
 function tables.of(d)
     local list = { size = 0 }
-    add_stages(list, 'stage', d.points, d.radices)
-    if d.convolution then add_stages(list, 'back', d.points, d.radices_back) end
+    add_stages(list, 'stage', d, d.radices)
+    if d.convolution then add_stages(list, 'back', d, d.radices_back) end
     if d.convolution == 'bluestein' then add_bluestein(list, d.n, d.points) end
     if d.convolution == 'rader' then add_rader(list, d.n) end
     if d.real_length then
         add(list, 'halves', d.n, function(k) return root(k, d.real_length) end)
     end
     if d.roots then add_roots(list, d.roots, d.root_bits) end
+    for _, name in ipairs { 'load', 'store' } do add_constants(list, d, name) end
     return list
 end
 

@@ -1,0 +1,131 @@
+-- How a group of a GPU transforms: radices, work-items of a transform, transforms side by side.
+-- The shapes of powers of two are measured on an H200; others are found by counting how often
+-- work-items exchange points and how many are idle.
+
+local groups = {}
+
+-- By the points of a transform: those that a work-item holds, and the radices; items: work-items of
+-- a group, if not as many as others have. Of rows:
+groups.rows = {
+    [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
+    [64] = { 4, 4, 4, 4 }, [128] = { 8, 8, 4, 4 },
+    [256] = { 4, 4, 4, 4, 4, items = 128 }, [512] = { 16, 8, 8, 8 },
+    [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 }, [4096] = { 16, 16, 16, 16 },
+    [8192] = { 32, 32, 16, 16 }, [16384] = { 32, 32, 32, 16 },
+}
+
+-- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
+groups.pairs = { [512] = { 8, 8, 8, 8, items = 128 } }
+groups.spectra = { [512] = { 16, 16, 8, 4, items = 128 } }
+
+-- Of columns, whose neighbours fill a group, so that work-items hold more; of those that are stored
+-- as rows.
+groups.columns = {
+    [32] = { 8, 8, 4 }, [64] = { 8, 8, 8 }, [128] = { 16, 16, 8 }, [256] = { 16, 16, 16 },
+    [512] = { 16, 16, 8, 4 }, [1024] = { 32, 32, 32 },
+}
+groups.turned = { [1024] = { 16, 16, 16, 4 } }
+
+local items_of_rows, items_of_columns = 64, 1024    -- work-items of a group
+local most_items = 640          -- of a transform, where it has the choice
+local most_local = 116000       -- bytes of a group, so that a compute unit holds two
+local cache_line = 128          -- bytes
+local few_roots_from = 2048     -- points of rows from which on not all roots are read
+local warp = 32
+
+-- ---- radices ----
+
+-- Returns what radices cost: each stage of them, and the work-items that are idle.
+local function cost_of(n, radices)
+    local items, cost = n / radices[1], 0
+    for _, r in ipairs(radices) do
+        cost = cost + 1 + math.ceil(n / r / items) * r * items / n
+    end
+    return cost
+end
+
+-- Returns the radices of n, none above `most`, that cost least.
+local function cheapest(n, most)
+    local best, least, list = { 1 }, nil, {}
+    local function try(left, cap)
+        if left == 1 and #list > 0 then
+            local cost = cost_of(n, list)
+            if not least or cost < least then best, least = { unpack(list) }, cost end
+        end
+        if least and 2 * (#list + 1) >= least then return end
+        for r = math.min(cap, left), 2, -1 do
+            if left % r == 0 then
+                list[#list + 1] = r
+                try(left / r, r)
+                list[#list] = nil
+            end
+        end
+    end
+    try(n, most)
+    return best
+end
+
+-- Returns the known shape of a description, or nil.
+local function known(d)
+    local n = d.points
+    if not d.is_column then
+        local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
+        return of_pairs and of_pairs[n] or groups.rows[n]
+    end
+    return d.is_turned and groups.turned[n] or groups.columns[n] or groups.rows[n]
+end
+
+-- Sets the radices, whose product is d.points, and how many work-items take part in a transform.
+-- Returns the known shape, or an empty one.
+local function set_radices(d)
+    local n, shape = d.points, known(d)
+    if shape then
+        d.radices, d.items = { unpack(shape, 2) }, n / shape[1]
+        return shape
+    end
+    d.radices = cheapest(n, n > 8192 and d.real == 'float' and 32 or 16)
+    d.items = n / d.radices[1]
+    while d.items > most_items do d.items = math.ceil(d.items / 2) end
+    return {}
+end
+
+-- ---- groups ----
+
+local function size_of(real) return real == 'double' and 8 or 4 end
+
+-- Returns the most points of a transform, of which local memory holds one part at a time.
+function groups.most_points(device, real)
+    local most = math.min(device.info.max_local_memory, most_local)
+    return math.floor(math.min(most / 1.1, 90000) / size_of(real))
+end
+
+-- Returns the most points of a column, of which several neighbours are wanted side by side.
+function groups.most_in_column(device, real)
+    return math.min(1024, groups.most_points(device, real) / 4)
+end
+
+-- Returns how many transforms a group does: of columns enough to read a line of the cache.
+local function width_of(d, device, inners, items)
+    local most = math.min(device.info.max_local_memory, most_local)
+        / (1.1 * d.points * size_of(d.real))
+    if not d.is_column then return math.max(1, math.floor(math.min(items / d.items, most))) end
+    local width = cache_line / (2 * size_of(d.real))
+    while width > 1 and (width > most or width * d.items > items_of_columns
+        or width >= 2 * inners) do
+        width = width / 2
+    end
+    return width
+end
+
+-- Completes the description d (kernels.lua) of transforms, `inners` of which are neighbours.
+function groups.set(d, device, inners)
+    d.is_column = d.load.unit ~= 'axis' and inners > 1
+    d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
+        and d.convolution ~= 'rader'
+    local shape = set_radices(d)
+    d.width = width_of(d, device, inners, shape.items or items_of_rows)
+    d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0
+    d.has_few_roots = d.points >= few_roots_from or d.is_column
+end
+
+return groups

@@ -45,25 +45,27 @@ local function check_valid(what, shape, other)
     end
 end
 
--- Returns a function that convolves arrays. fft: the module; turned: nil, or a function that is
--- applied to b
-local function convolver(fft, what, turned)
-    return function(a, b, given)
-        local shape, other, mode = checked(what, a, b, given)
-        if mode == 'valid' then check_valid(what, shape, other) end
-        local axes, lengths, wanted = {}, {}, {}
-        for k = 1, shape.rank do
-            local first, last = range[mode](shape[k], other[k])
-            axes[k], lengths[k] = k - 1, factors.good(shape[k] + other[k] - 1)
-            wanted[k] = { first, last }
-        end
-        if turned then b = turned(b) end
-        local options = { axes = axes, n = lengths }
-        local is_real = not (a.type:find 'complex' or b.type:find 'complex')
-        local there, back = fft.fft, fft.ifft
-        if is_real then there, back = fft.rfft, fft.irfft end
-        return back(there(a, options) * there(b, options), options)(wanted)
+-- Returns the convolution of a with b, or with what `turned` makes of it. fft: the module
+local function convolved(fft, what, a, b, given, turned)
+    local shape, other, mode = checked(what, a, b, given)
+    if mode == 'valid' then check_valid(what, shape, other) end
+    local axes, lengths, wanted = {}, {}, {}
+    for k = 1, shape.rank do
+        local first, last = range[mode](shape[k], other[k])
+        axes[k], lengths[k] = k - 1, factors.good(shape[k] + other[k] - 1)
+        wanted[k] = { first, last }
     end
+    if turned then b = turned(b) end
+    local options = { axes = axes, n = lengths }
+    local is_real = not (a.type:find 'complex' or b.type:find 'complex')
+    local there, back = fft.fft, fft.ifft
+    if is_real then there, back = fft.rfft, fft.irfft end
+    return back(there(a, options) * there(b, options), options)(wanted)
+end
+
+local function turned_around(b)
+    local turned = b:flip()
+    return b.type:find 'complex' and turned:conj() or turned
 end
 
 -- Adds the functions to the module.
@@ -72,14 +74,15 @@ function convolution.add(fft)
     -- the middle, as large as a, or 'valid', of which no term is outside of an array. Complex if a
     -- or b is:
     --     local smooth = mare.fft.convolve(x, kernel, { mode = 'same' })
-    fft.convolve = convolver(fft, 'fft.convolve')
+    function fft.convolve(a, b, given)
+        return convolved(fft, 'fft.convolve', a, b, given)
+    end
 
     -- Returns the sums of a[k + j] conj(b[j]); modes as of convolve, and 'full' begins with the
     -- last element of b at the first of a.
-    fft.correlate = convolver(fft, 'fft.correlate', function(b)
-        local turned = b:flip()
-        return b.type:find 'complex' and turned:conj() or turned
-    end)
+    function fft.correlate(a, b, given)
+        return convolved(fft, 'fft.correlate', a, b, given, turned_around)
+    end
 end
 
 return convolution

@@ -50,10 +50,14 @@ local function library()
     return C
 end
 
--- Whether the library is there.
+-- Whether the library is there, and why not.
 function M.is_there()
-    return (pcall(library))
+    local ok, reason = pcall(library)
+    return ok, not ok and tostring(reason) or nil
 end
+
+-- Whether it multiplies elements of a type.
+function M.has_type(name) return letters[name] ~= nil end
 
 -- What the library says of itself; raises an error that says what to install where there is none.
 function M.version()

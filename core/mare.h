@@ -511,6 +511,29 @@ void mare_call_retain(mare_call *call);
 void mare_call_release(mare_call *call);
 mare_status mare_call_run(mare_call *call, mare_stream *stream);
 
+enum { MARE_STEP_WORDS = 24 };
+
+/* One call of a function of a library: what takes whole numbers, pointers and at most two reals,
+ * and returns an int, 0 where all is well. */
+typedef struct mare_step {
+    const char *name;               /* for messages */
+    void *function;
+    uint64_t words[MARE_STEP_WORDS];/* its whole numbers and pointers, in their order */
+    uint64_t reals[2];              /* the bits of its floats or doubles, in their order */
+    int32_t queue_at;               /* the word that becomes the native queue; -1: none */
+    int32_t by_address;             /* 1: it becomes the address of the queue instead */
+} mare_step;
+
+typedef struct mare_steps {
+    const mare_step *steps;
+    uint64_t count;
+} mare_steps;
+
+/* A mare_call_function that calls the functions of a mare_steps one after the other and ends at the
+ * first that does not return 0, as MARE_ERROR_DEVICE. So a program that writes no C, such as one in
+ * Lua, queues a library whose functions take other arguments than (data, queue). */
+mare_status mare_call_steps(void *steps, void *queue);
+
 /* ---- plans: work recorded once and replayed with one call ----
  * From mare_plan_begin to mare_plan_end what is queued on `stream` is recorded instead of run:
  * launches, calls, copies, fills, transfers, event records and waits, plans. A plan holds the

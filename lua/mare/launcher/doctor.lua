@@ -9,6 +9,7 @@ local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local lfs = require 'lfs'
+local multiply = require 'mare.products.multiply'
 local source = require 'mare.base.source'
 
 local M = {}
@@ -26,6 +27,7 @@ local function load_netcdf() return require 'bindings.netcdf' end
 local function load_cairo() return require 'bindings.cairo' end
 local function load_mpfr() return require 'bindings.mpfr' end
 local function load_openblas() return require 'bindings.openblas' end
+local function load_cublas() return require 'bindings.cublas' end
 local function load_argparse() return require 'argparse' end
 local function load_dkjson() return require 'dkjson' end
 
@@ -58,6 +60,10 @@ local optional = {
       probe = version_of(load_mpfr) },
     { name = 'OpenBLAS', use = 'multiplies matrices on processors, solves and finds eigenvalues',
       probe = version_of(load_openblas), package = 'libopenblas0' },
+    { name = 'cuBLAS', use = 'multiplies matrices on NVIDIA\'s GPUs',
+      probe = version_of(load_cublas) },
+    { name = 'CLBlast', use = 'multiplies matrices by OpenCL where it is asked to',
+      probe = function() require('bindings.clblast').load() end },
     { name = 'libedit', use = 'edits the lines of a session', probe = editor },
     { name = 'argparse', use = 'reads the options of scenarios',
       probe = version_of(load_argparse), package = 'lua-argparse' },
@@ -96,6 +102,7 @@ local function examine_devices()
     local list = device.list()
     for _, d in ipairs(list) do
         d.step = not d.error and step_on(d) or nil
+        d.products = d.step and multiply.expected(d) or nil
         if d.step then d.energy, d.no_energy = energy.source_of(d) end
     end
     return list
@@ -165,6 +172,8 @@ local function backend_text(b)
         .. (b.library ~= '' and (' (%s)'):format(b.library) or '')
 end
 
+local by_whom = { openblas = 'OpenBLAS', cublas = 'cuBLAS', own = 'a kernel of Mare' }
+
 local function device_text(d)
     if d.error then return ('  %-9s does not open: %s'):format(d.name, d.error) end
     local lines = {
@@ -178,7 +187,8 @@ local function device_text(d)
         lines[4] = '            takes no steps: it runs no kernel'
     else
         lines[4] = '            a step goes over the state in ' .. d.step
-        lines[5] = '            ' .. (d.energy and 'energy: ' .. d.energy
+        lines[5] = '            matrices are multiplied by ' .. by_whom[d.products]
+        lines[6] = '            ' .. (d.energy and 'energy: ' .. d.energy
             or 'energy cannot be measured: ' .. d.no_energy)
     end
     return table.concat(lines, '\n')

@@ -7,6 +7,7 @@ local multiply = require 'mare.products.multiply'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
+local tables = require 'bindings.tables'
 local types = require 'mare.expression.types'
 
 local products = {}
@@ -71,8 +72,8 @@ end
 -- ---- products ----
 
 -- Returns the product of the matrices in the last two axes, or nil if it is of complex numbers and
--- OpenBLAS does not compute it.
-local function product(what, a, b, library)
+-- the library does not compute it. how: { library, tf32 }
+local function product(what, a, b, how)
     local p, q = array.node(a), array.node(b)
     local here, there = p.device, q.device
     if here ~= there then
@@ -83,12 +84,13 @@ local function product(what, a, b, library)
     local batches = shapes.common(batches_of(p.shape), batches_of(q.shape))
     if depth ~= q.shape[q.shape.rank - 1] or not batches then no_fit(what, p, q) end
     local type = type_of(what, p, q)
-    library = library or multiply.library(here, type)
-    if type.complex and library ~= 'openblas' then return nil end
+    local library = how.library or multiply.library(here, type)
+    if how.library then multiply.check(library, here, what) end
+    if type.complex and not multiply.takes(library, type) then return nil end
     local one, x = factor(a, type, batches, what)
     local other, y = factor(b, type, batches, what)
     local version = multiply.of(x, y, { count = batches.count, rows = rows, columns = columns,
-        depth = depth }, library)
+        depth = depth }, multiply.takes(library, type) and library, how.tf32)
     local sizes = { unpack(batches) }
     sizes[#sizes + 1], sizes[#sizes + 2] = rows, columns
     nodes.release(one)
@@ -96,29 +98,29 @@ local function product(what, a, b, library)
 end
 
 -- Returns a complex product, from four real ones.
-local function complex_product(what, a, b, library)
+local function complex_product(what, a, b, how)
     local function real(x) return array.node(x).type.complex and x:real() or x end
     local function imag(x) return array.node(x).type.complex and x:imag() or x * 0 end
     local ar, ai, br, bi = real(a):eval(), imag(a):eval(), real(b):eval(), imag(b):eval()
-    local re = product(what, ar, br, library) - product(what, ai, bi, library)
-    return re:complex(product(what, ar, bi, library) + product(what, ai, br, library))
+    local re = product(what, ar, br, how) - product(what, ai, bi, how)
+    return re:complex(product(what, ar, bi, how) + product(what, ai, br, how))
 end
 
-local libraries = { openblas = true, own = true }
+local allowed = { library = tables.set(multiply.names), tf32 = 'boolean' }
 
 -- Returns the product of two matrices, or of those in the last two axes; other axes are
 -- repeated to each other. An array of one axis is a row, or as the second a column, and the
--- axis is left out of the result. It is multiplied by OpenBLAS on a processor that has it,
--- else by Mare's kernel (mare.blas.library tells), without copies of transposed arrays and
--- parts. options: { library = 'own' or 'openblas' }
+-- axis is left out of the result. It is multiplied by OpenBLAS on a processor, by cuBLAS on a GPU
+-- of NVIDIA, where these are there, else by Mare's kernel (mare.blas.library tells), without
+-- copies of transposed arrays and parts. options: library = 'own', 'openblas', 'cublas' or
+-- 'clblast'; tf32 = true: cuBLAS may round floats to the 10 bits of TF32, for speed
 function Array:matmul(other, options)
-    options = errors.fields('matmul', options or {}, { library = libraries })
+    options = errors.fields('matmul', options or {}, allowed)
     nodes.release(array.hold(other, 'matmul'))
     local p, q = array.node(self).shape, array.node(other).shape
     if p.rank == 0 or q.rank == 0 then no_fit('matmul', array.node(self), array.node(other)) end
     local a, b = matrix(self, false), matrix(other, true)
-    local made = product('matmul', a, b, options.library)
-        or complex_product('matmul', a, b, options.library)
+    local made = product('matmul', a, b, options) or complex_product('matmul', a, b, options)
     if q.rank == 1 then made = made:squeeze(-1) end
     if p.rank == 1 then made = made:squeeze(q.rank == 1 and -1 or -2) end
     return made
@@ -128,8 +130,8 @@ end
 
 products.blas = {}
 
--- Returns what multiplies matrices on a device: 'openblas', 'own' (a kernel of Mare) or
--- 'host' (null devices). type: of the elements ('float')
+-- Returns what multiplies matrices on a device: 'openblas', 'cublas', 'own' (a kernel of Mare)
+-- or 'host' (null devices). type: of the elements ('float')
 function products.blas.library(device, type)
     return multiply.library(array.device(device, 'blas.library'),
         types.named(type or 'float', 'blas.library'))

@@ -1,7 +1,11 @@
--- Multiplies matrices: on a CPU by OpenBLAS if it is there, on null devices by Lua, else
--- by the kernel in multiply.krn; on a GPU a matrix and a vector by those in vector.krn.
+-- Multiplies matrices: on a CPU by OpenBLAS, on NVIDIA's GPUs by cuBLAS, where these are there, on
+-- null devices by Lua, else by the kernel in multiply.krn; on a GPU a matrix and a vector by those
+-- in vector.krn, which read memory at its full rate. CLBlast multiplies where it is asked to.
 
 local bound = require 'bindings.array'
+local clblast = require 'bindings.clblast'
+local cublas = require 'bindings.cublas'
+local errors = require 'bindings.errors'
 local host = require 'mare.ordering.host'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
@@ -9,12 +13,46 @@ local openblas = require 'bindings.openblas'
 
 local multiply = {}
 
--- Returns what multiplies matrices of a type on a device: 'openblas', 'own' or 'host'.
+local libraries = { openblas = openblas, cublas = cublas, clblast = clblast }
+
+-- The names of what may multiply.
+multiply.names = { 'clblast', 'cublas', 'openblas', 'own' }
+
+-- Returns the library that would multiply on a device of which only `info` is known, or nil.
+local function wanted(info)
+    if info.name:find '^cuda:' then return 'cublas' end
+    return info.runs_kernels and info.kind == 'cpu' and 'openblas' or nil
+end
+
+-- Returns what multiplies matrices of a type on a device: 'openblas', 'cublas', 'own' or 'host'.
 function multiply.library(device, type)
     if device.is_null then return 'host' end
-    local has_type = type.kind == 3 or type.name == 'float' or type.name == 'double'
-    if device.info.kind == 'cpu' and has_type and openblas.is_there() then return 'openblas' end
-    return 'own'
+    local name = wanted(device.info)
+    local is_found = name and libraries[name].has_type(type.name)
+        and libraries[name].is_there(device)
+    return is_found and name or 'own'
+end
+
+-- Returns the same of floats for a device that is not open, from its info.
+function multiply.expected(info)
+    local name = wanted(info)
+    return name and pcall(libraries[name].version) and name or 'own'
+end
+
+-- Raises an error if a library that a script names cannot be asked. what: the beginning of it
+function multiply.check(name, device, what)
+    if not libraries[name] then return end
+    local is_there, reason = libraries[name].is_there(device)
+    if not is_there then
+        errors.raise('MARE_ERROR_UNAVAILABLE', ("%s: library '%s' on %s: %s"):format(what, name,
+            device.name, reason))
+    end
+end
+
+-- Whether it multiplies elements of a type.
+function multiply.takes(name, type)
+    if libraries[name] then return libraries[name].has_type(type.name) end
+    return not type.complex
 end
 
 -- ---- the kernel ----
@@ -93,10 +131,13 @@ local function by_vector(out, a, b, size)
     return true
 end
 
--- ---- OpenBLAS ----
+-- ---- libraries ----
 
--- Returns a factor as a C array, the elements from one row to the next, and whether it is
--- stored transposed; nil if neither axis has neighbours in memory.
+local most = 2 ^ 31 - 1     -- what an int of theirs holds
+
+-- Returns a factor as libraries have it: { buffer, offset, batch, step: elements from one line to
+-- the next, is_t: whether these are columns, count: elements from its first to its last }; nil if
+-- neither axis has neighbours in memory.
 local function stored(x, rows, columns)
     local is_t = x.column ~= 1 and columns > 1
     local step = is_t and x.column or x.row
@@ -104,20 +145,41 @@ local function stored(x, rows, columns)
     if across > 1 and unit ~= 1 or step < 0 then return nil end
     local down = is_t and columns or rows
     if down == 1 then step = across end
-    if step < across then return nil end
-    return { step = math.max(step, 1), is_t = is_t, count = (down - 1) * step + across }
+    if step < across or step > most or x.batch < 0 then return nil end
+    return { version = x.version, offset = x.offset, batch = x.batch, step = math.max(step, 1),
+        is_t = is_t, count = (down - 1) * step + across }
 end
 
-local function by_openblas(out, a, b, size, p, q)
+local function by_openblas(out, a, b, size)
     local name, all = out.type.name, size.rows * size.columns
     local made = bound.new_array(name, size.count * all)
     for z = 0, size.count - 1 do
-        local x = bound.download(a.version.cell, name, a.offset + z * a.batch, p.count)
-        local y = bound.download(b.version.cell, name, b.offset + z * b.batch, q.count)
-        openblas.multiply(name, size.rows, size.columns, size.depth, x, p.step, p.is_t, y, q.step,
-            q.is_t, made + z * all)
+        local x = bound.download(a.version.cell, name, a.offset + z * a.batch, a.count)
+        local y = bound.download(b.version.cell, name, b.offset + z * b.batch, b.count)
+        openblas.multiply(name, size.rows, size.columns, size.depth, x, a.step, a.is_t, y, b.step,
+            b.is_t, made + z * all)
     end
     bound.upload(out.cell, name, made, size.count * all)
+end
+
+-- Multiplies by the library if the factors lie as it wants them; else returns false. Vectors on a
+-- GPU are left to Mare's kernels.
+local function by_library(out, a, b, size, library, is_tf32)
+    local device = out.device
+    local is_vector = size.rows == 1 or size.columns == 1
+    local p = size.depth > 0 and libraries[library] and stored(a, size.rows, size.depth)
+    local q = p and stored(b, size.depth, size.columns)
+    if not q or library ~= 'openblas' and is_vector and kernels.by_groups(device) then
+        return false
+    end
+    if library == 'openblas' then
+        by_openblas(out, p, q, size)
+        return true
+    end
+    if math.max(size.count, size.rows, size.columns, size.depth) > most then return false end
+    p.buffer, q.buffer = bound.buffer(a.version.cell), bound.buffer(b.version.cell)
+    libraries[library].multiply(device, out.type.name, size, p, q, bound.buffer(out.cell), is_tf32)
+    return true
 end
 
 -- ---- null devices ----
@@ -143,19 +205,14 @@ end
 
 -- Returns a version with the products of `size.count` matrices of size.rows x size.depth
 -- and size.depth x size.columns, one after the other. a, b: { version, offset, batch,
--- row, column }: memory of one type, first element and strides; library: see library()
-function multiply.of(a, b, size, library)
+-- row, column }: memory of one type, first element and strides; library: see library(); is_tf32:
+-- whether cuBLAS may round floats to TF32
+function multiply.of(a, b, size, library, is_tf32)
     local device, type = a.version.device, a.version.type
     local out = memory.new(device, type, size.count * size.rows * size.columns)
-    if out.count == 0 then return out end
+    if out.count == 0 or by_library(out, a, b, size, library, is_tf32) then return out end
     if device.is_null then
         by_lua(out, a, b, size)
-        return out
-    end
-    local p = library == 'openblas' and stored(a, size.rows, size.depth)
-    local q = p and stored(b, size.depth, size.columns)
-    if q and size.depth > 0 then
-        by_openblas(out, a, b, size, p, q)
     elseif not by_vector(out, a, b, size) then
         by_kernel(out, a, b, size)
     end

@@ -144,10 +144,14 @@ describe('frames coloured on a device', function()
         -- Returns how many objects frames of a variable make, programs among them.
         local function made(variable, shown)
             local sim = simulation({ 1, 1 }, nil, shown)
+            collectgarbage()
+            collectgarbage()
+            collectgarbage 'stop'       -- what it frees would be counted, too
             local before = live_objects()
             local shot = frames.new(sim, { variable = variable, width = 4, height = 4,
                 range = range, map = map, missing = missing })
             local count = live_objects() - before
+            collectgarbage 'restart'
             shot:release()
             sim:release()
             return count

@@ -6,7 +6,8 @@ local fails = require 'tests.fails'
 local fakes = require 'tests.fakes'
 local launch = require 'tests.ranks.launch'
 
-local fake = ("LD_LIBRARY_PATH='%s/fake_cuda' FAKE_CUDA_SHARED=1 "):format(fakes)
+local fake = ("LD_LIBRARY_PATH='%s/fake_cuda' FAKE_CUDA_SHARED=1 MARE_DEVICE=cuda:0 ")
+    :format(fakes)
 
 -- Each rank sends a box of its buffer to both of its neighbours on a ring. What came is kept on the
 -- device and looked at in the end. Ranks are late in turn.

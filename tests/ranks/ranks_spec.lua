@@ -132,7 +132,8 @@ launch.each(function(launcher)
         end
 
         it('tells the doctor how it was started, once', function()
-            local command = launch.command(launcher, 2, ''):gsub("%-e ''", 'doctor')
+            local command = launch.command(launcher, 2, '', '', 'MARE_DEVICE=null:0')
+                :gsub("%-e ''", 'doctor')
             local text = io.popen(command .. ' 2>&1'):read '*a'
             says(text, '2 ranks, 2 of them on', 'started by', launcher:find 'openmpi' and 'Open MPI'
                 or 'MPICH', 'through pinned memory and MPI', 'no memory between', '0-1')

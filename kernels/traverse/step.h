@@ -117,12 +117,11 @@ MR_FN void note_signals(fastest *f, const cells *q, parameters k) {
 
 /* The source on row j, and on an interior row; vectors are turned. */
 MR_FN void source_row(cells *q, sources s, int j, parameters k) {
-    if (SOURCES) MR_LANES(l, W)
-        set_cell(q, l, source_on(get_cell(q, l), s, sign_of_row(s, j), k));
+    if (SOURCES) MR_LANES(l, W) set_cell(q, l, source_on(get_cell(q, l), s, l, j, k));
 }
 
-MR_FN void source_interior(cells *q, sources s, parameters k) {
-    if (SOURCES) MR_LANES(l, W) set_cell(q, l, source_inside(get_cell(q, l), s, k));
+MR_FN void source_interior(cells *q, sources s, int j, parameters k) {
+    if (SOURCES) MR_LANES(l, W) set_cell(q, l, source_inside(get_cell(q, l), s, l, j, k));
 }
 
 /* The columns low .. high - 1 of a work-item's W, in pairs unless all. */

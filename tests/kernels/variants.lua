@@ -7,6 +7,7 @@
 -- other; what only CUDA compiles says cuda = true.
 
 local domain = require 'mare.ocean.domain'
+local equations = require 'mare.schemes.equations'
 local euler = require 'mare.schemes.euler'
 local every = require 'tests.every_scheme'
 local kernels = require 'mare.ordering.kernels'
@@ -62,7 +63,20 @@ local function consistency(precision)
         { 'mhd', fill({ W = 1, GROUP = 64 }, mhd.new({}).defines), equation = mhd.equation } }
 end
 
-local function stages() return of_schemes(true) end
+-- An equation in Lua whose source asks for its place.
+local function forced(scheme)
+    return equations.new { fields = { 'u', equations.vector 'm' }, scheme = scheme,
+        flux = function(q) return q.m.n * q.u, q.u, q.u end,
+        speed = function(q) return q.m.n - 1, q.m.n + 1 end,
+        source = function(q, x, y, t) return t * x, q.m.y, y * q.m.x end }
+end
+
+local function stages(precision)
+    local list, own = of_schemes(true), forced 'ssp_rk2'
+    list[#list + 1] = { 'lua ' .. precision, fill({ W = 4, GROUP = 64 }, own.defines),
+        equation = own.equation, source = true }
+    return list
+end
 
 -- ---- in one pass, of the widest accesses and the narrowest ----
 
@@ -84,6 +98,9 @@ local function in_one_pass(precision, widest, shape)
         list[#list + 1] = { 'waf', fill(fill({ W = 2 }, water.new { scheme = 'waf' }.defines),
             shape), math = 'fast', equation = water.equation }
     end
+    local own = forced()
+    list[#list + 1] = { 'lua', fill(fill({ W = 2 }, own.defines), shape), math = 'fast',
+        equation = own.equation, source = true }
     return list
 end
 

@@ -5,13 +5,14 @@
 
 local fails = require 'tests.fails'
 local mare = require 'mare'
+local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
 local tracer = require 'mare.schemes.euler_tracer'
 
 local function simulate(desc)
     local sim = require('mare.run.simulation').new {
-        grid = mare.grid { nx = desc.nx, ny = desc.ny or 8, x = { 0, 1 }, y = { 0, 1 } },
-        scheme = desc.scheme, boundaries = 'periodic', initial = desc.initial,
+        grid = mare.grid { nx = desc.nx, ny = desc.ny or 8, x = desc.x or { 0, 1 }, y = { 0, 1 } },
+        scheme = desc.scheme, boundaries = desc.boundaries or 'periodic', initial = desc.initial,
         options = { device = support.device, precision = 'double', maths = 'strict', cfl = 0.4,
             decompose = desc.decompose },
     }
@@ -175,6 +176,101 @@ describe('equations in Lua', function()
         assert.is_true(math.abs(values(sim, 'm_y')[1] - 2) < 1e-12)
     end)
 
+    -- u = sin(2 pi (x - t)) cos(2 pi y) exactly, and what the source alone makes of m.
+    local function forced(scheme)
+        return mare.equations { fields = { 'u', mare.vector 'm' }, scheme = scheme,
+            parameters = { c = mare.vector(1, 0.5) },
+            flux = function(q, p) return p.c.n * q.u, 0 * q.u, 0 * q.u end,
+            speed = function(q, p) return p.c.n, p.c.n end,
+            source = function(q, x, y, t, p)
+                local a, b = 2 * math.pi * (x - t), 2 * math.pi * y
+                return -2 * math.pi * p.c.y * math.sin(a) * math.sin(b), x + t, y
+            end }
+    end
+
+    local function forced_wave(x, y, t)
+        return math.sin(2 * math.pi * (x - (t or 0))) * math.cos(2 * math.pi * y), 0, 0
+    end
+
+    local function check_forced(sim)
+        local u, mx, my = values(sim, 'u'), values(sim, 'm_x'), values(sim, 'm_y')
+        local g, t = sim.grid, sim.now.t
+        for k = 0, g.cells - 1 do
+            local x, y = g:x_centre(k % g.nx), g:y_centre(math.floor(k / g.nx))
+            assert.is_true(math.abs(u[k + 1] - forced_wave(x, y, t)) < 0.04)
+            assert.is_true(math.abs(mx[k + 1] - t * (x + t / 2)) < 1e-12)
+            assert.is_true(math.abs(my[k + 1] - t * y) < 1e-12)
+        end
+    end
+
+    for _, scheme in ipairs(sample({ 'muscl_hancock', 'ssp_rk2', 'ssp_rk3' }, 1)) do
+        it('have sources that know place and time: ' .. scheme, function()
+            check_forced(simulate { nx = 32, ny = 32, scheme = forced(scheme), t_end = 0.3,
+                initial = forced_wave })
+        end)
+    end
+
+    local function water(changes)
+        local desc = { fields = { 'h', mare.vector 'm' },
+            flux = function(q)
+                local u = q.m.n / q.h
+                return q.m.n, q.m.n * u + 0.5 * q.h * q.h, q.m.t * u
+            end,
+            speed = function(q)
+                local u, c = q.m.n / q.h, math.sqrt(q.h)
+                return u - c, u + c
+            end,
+            source = function(q, x, y, t)
+                return 0.1 * math.cos(t) * x * x * y, 0.3 * x * q.h, -0.5 * q.h * y
+            end }
+        for key, value in pairs(changes) do desc[key] = value end
+        return mare.equations(desc)
+    end
+
+    local function still(x, y) return 1 + 0.1 * math.cos(3 * x + 2 * y), 0.1 * x * y, 0.2 * y end
+
+    local walls = { west = 'reflective', east = 'outflow', south = 'fixed', north = 'reflective' }
+
+    it('have sources at all kinds of sides, in one pass, two, and cut', function()
+        local function run(passes, decompose)
+            return simulate { nx = 24, ny = 20, scheme = water { passes = passes }, t_end = 0.1,
+                boundaries = walls, initial = still, decompose = decompose }
+        end
+        local two, one = run(2), run(1, { 2, 3 })
+        for _, name in ipairs { 'h', 'm_x', 'm_y' } do
+            assert.same(values(two, name), values(one, name))
+        end
+    end)
+
+    it('have sources that are mirrored at walls', function()
+        local function mirrored(x, y)
+            local h, mx, my = still(math.abs(x), y)
+            return h, x < 0 and -mx or mx, my
+        end
+        local scheme = water { passes = 2 }
+        local half = simulate { nx = 16, ny = 16, scheme = scheme, t_end = 0.1, initial = mirrored,
+            boundaries = walls }
+        local all = simulate { nx = 32, ny = 16, x = { -1, 1 }, scheme = scheme, t_end = 0.1,
+            initial = mirrored, boundaries = { west = 'outflow', east = 'outflow',
+                south = walls.south, north = walls.north } }
+        local a, b = values(half, 'm_x'), values(all, 'm_x')
+        for j = 0, 15 do
+            for i = 0, 15 do
+                assert.is_true(math.abs(a[j * 16 + i + 1] - b[j * 32 + i + 17]) < 1e-12)
+            end
+        end
+    end)
+
+    it('have fluxes of their own', function()
+        local function upwind(a) return 0.5 * a.u ^ 2 end
+        local function run(riemann)
+            return values(simulate { nx = 32, t_end = 0.1, initial = function(x) return wave(x) end,
+                scheme = mare.equations { fields = { 'u' }, riemann = riemann, flux = upwind,
+                    speed = function(q) return q.u, q.u end } }, 'u')
+        end
+        assert.is_true(largest_difference(run 'hll', run(upwind)) < 1e-14)
+    end)
+
     it('are told apart by what their functions compute', function()
         local function decay(rate)
             return mare.equations { fields = { 'u' }, flux = function(q) return rate * q.u end,
@@ -194,7 +290,7 @@ describe('equations in Lua', function()
         fails(function()
             mare.equations { fields = { 'u' }, flux = bump, speed = bump, primitive = bump }
         end, 'MARE_ERROR_ARGUMENT', 'go together')
-        refused("'x' is used", { source = function(q, x) return x, x, x, x end })
+        refused("scheme 'euler'", { scheme = 'euler' })
         refused("'gamma' must be a number", { parameters = { gamma = 'much' } })
         refused("'Gamma'", { parameters = { Gamma = 1 } })
         refused('at least one', { fields = {} })

@@ -15,18 +15,7 @@ local volumes = {}
 -- theta of the minmod limiter; rk = 2 or 3 stages; dry: depth (m) below which water is at rest.
 volumes.fields = { limiter = 'any', theta = 'any', rk = 'any', dry = 'any' }
 
--- Stages of the Runge-Kutta methods of Shu and Osher (1988), and how far into the step they look.
-local methods = {
-    [2] = {
-        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
-        { keep = 1 / 2, base = 'now', src = 'other', dst = 'now', fraction = 1 },
-    },
-    [3] = {
-        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
-        { keep = 3 / 4, base = 'now', src = 'other', dst = 'third', fraction = 1 },
-        { keep = 1 / 3, base = 'now', src = 'third', dst = 'now', fraction = 1 / 2 },
-    },
-}
+local methods = { [2] = choices.stages.ssp_rk2, [3] = choices.stages.ssp_rk3 }
 
 local function shape_for(scheme, device, precision, part)
     return { rate = shapes.find('rate', scheme, device, precision, part),

@@ -15,7 +15,30 @@ choices.limiters = {
     none = 'no slopes: first order',
 }
 
+-- The stages of the Runge-Kutta methods of Shu and Osher (1988), by name: see
+-- kernels/traverse/stage.krn. src is the state `fraction` of a step later than its start.
+choices.stages = {
+    ssp_rk2 = {
+        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
+        { keep = 1 / 2, base = 'now', src = 'other', dst = 'now', fraction = 1 },
+    },
+    ssp_rk3 = {
+        { keep = 0, base = 'now', src = 'now', dst = 'other', fraction = 0 },
+        { keep = 3 / 4, base = 'now', src = 'other', dst = 'third', fraction = 1 },
+        { keep = 1 / 3, base = 'now', src = 'third', dst = 'now', fraction = 1 / 2 },
+    },
+}
+
+-- How equations that bring code are stepped.
+choices.methods = {
+    muscl_hancock = 'second order, dimension split in alternating order',
+    ssp_rk2 = 'limited slopes along both axes at once, Runge-Kutta of second order',
+    ssp_rk3 = 'the same, of third order in time',
+}
+
 -- What a scenario's command line takes, in several equations.
+choices.method = { name = 'scheme', default = 'muscl_hancock',
+    choices = tables.keys(choices.methods), help = 'of the time step' }
 choices.limiter = { name = 'limiter', default = 'mc', choices = tables.keys(choices.limiters),
     help = 'of slopes' }
 choices.theta = { name = 'theta', type = 'number', default = 1.3, range = { 1, 2 },

@@ -21,6 +21,7 @@ local most_fields = 16
 local allowed = {
     name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
     header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
+    rates = 'boolean',
     halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
     initial = 'table', conserved = 'function', invalid = 'function',
     sample = 'function', units = 'table', title = 'string',
@@ -39,7 +40,8 @@ local general_fluxes = {
 -- ---- checks ----
 
 local function check_symbol(what, symbol, seen)
-    if type(symbol) ~= 'string' or not symbol:find '^%l[%w_]*$' or reserved[symbol] then
+    if type(symbol) ~= 'string' or not symbol:find '^%l[%w_]*$' or symbol:find '^mr_'
+        or reserved[symbol] then
         errors.argument("%s: '%s' is no name that a kernel can use (a small letter, then letters, "
             .. 'digits and _)', what, tostring(symbol))
     end
@@ -133,8 +135,9 @@ local function check_code(what, desc)
             errors.argument('%s: its code has no %s()', what, name)
         end
     end
-    if desc.source and desc.code and not desc.code:find '%f[%w_]source%s*%(' then
-        errors.argument('%s: its code has no source()', what)
+    local wanted = desc.rates and 'rate_of' or 'source'
+    if desc.source and desc.code and not desc.code:find('%f[%w_]' .. wanted .. '%s*%(') then
+        errors.argument('%s: its code has no %s()', what, wanted)
     end
 end
 
@@ -219,6 +222,12 @@ local function parameter_symbols(self)
     return names[1] and names or { 'none' }
 end
 
+-- What kernels know of the grid where a source asks for its place: the part's first cell, the cells
+-- of the whole grid, where it begins, their sizes, and what ghost cells stand for
+-- (traverse/sources.h).
+local place_members = 'int mr_i, mr_j, mr_columns, mr_rows, mr_around; '
+    .. 'real mr_x, mr_y, mr_dx, mr_dy, mr_west, mr_east, mr_south, mr_north; '
+
 -- Returns the struct by which kernels take the parameters, and the function that sees its vectors
 -- from the other axis, each on a line.
 local function struct_of(self)
@@ -226,15 +235,19 @@ local function struct_of(self)
     for k, v in ipairs(self.parameter_vectors) do
         turns[k] = ('to.%sn = k.%st; to.%st = k.%sn; '):format(v.name, v.name, v.name, v.name)
     end
-    return ('typedef struct parameters { real %s; } parameters;\n'):format(
-        table.concat(parameter_symbols(self), ', '))
+    return ('typedef struct parameters { %sreal %s; } parameters;\n'):format(
+        self.rates and place_members or '', table.concat(parameter_symbols(self), ', '))
         .. ('MR_FN parameters turned_parameters(parameters k) { parameters to = k; %sreturn to; }')
         :format(table.concat(turns))
 end
 
--- Returns the numbers of the parameters as values for kernels: those of their argument `k`.
-function Equation:values(numbers)
-    local values = {}
+local no_place = {}
+for name in place_members:gmatch 'mr_%l+' do no_place[name] = 0 end
+
+-- Returns the numbers of the parameters as values for kernels: those of their argument `k`. place:
+-- of traversal.lua, which is wanted where `rates` are
+function Equation:values(numbers, place)
+    local values = tables.merged(self.rates and no_place or {}, place and self.rates and place)
     for k, name in ipairs(parameter_symbols(self)) do
         local p = self.parameters[k]
         values[name] = p and numbers[p.name] or 0
@@ -244,8 +257,8 @@ end
 
 -- Returns the defines that lists.h makes lists of. has_source: whether the source does anything
 function Equation:defines(has_source)
-    local defines = { HALO = self.halo, SOURCES = has_source and 1 or 0,
-        CELL_RATE = '"traverse/cell_rate.h"' }
+    local defines = { HALO = self.halo, CELL_RATE = '"traverse/cell_rate.h"',
+        SOURCES = has_source and (self.rates and 2 or 1) or 0 }
     defines.FIELDS = name_list(defines, 'FIELD', self.symbols)
     defines.PRIMITIVES = name_list(defines, 'PRIMITIVE', self.primitives)
     defines.VECTORS = #self.vectors
@@ -307,7 +320,7 @@ end
 function Equation:build(desc)
     local stages, numbers = desc.stages, desc.numbers
     local sources = has_source(self, numbers)
-    if stages and sources then
+    if stages and sources and not self.rates then
         errors.argument('%s: a source goes with sweeps, not with stages', self.name)
     end
     local defines = choices.defines(desc.limiter, desc.theta, tables.merged({
@@ -331,8 +344,8 @@ end
 -- Returns what a script gives to build(): numbers, flux, limiter, theta and passes. flux: the one
 -- that is taken if it gives none; more: further fields that it may give
 function Equation:read(desc, flux, more)
-    local known = tables.merged({ flux = 'any', limiter = 'any', theta = 'any', passes = 'any' },
-        more)
+    local known = tables.merged({ flux = 'any', limiter = 'any', theta = 'any', passes = 'any',
+        scheme = 'any' }, more)
     for _, p in ipairs(self.parameters) do known[p.name] = 'any' end
     errors.fields(self.name, desc, known)
     local choose, number = choices.checks(self.name)
@@ -342,11 +355,15 @@ function Equation:read(desc, flux, more)
         passes = desc.passes and number('passes', desc.passes, 1, 2) }
 end
 
--- equation { gamma = 1.4, flux = 'hll', limiter = 'mc', theta = 1.3, passes = 1 or 2 } makes a
--- scheme: MUSCL-Hancock, dimension split.
+-- equation { gamma = 1.4, flux = 'hll', limiter = 'mc', theta = 1.3, passes = 1 or 2, scheme =
+-- 'muscl_hancock' } makes a scheme. Its schemes are those of choices.methods, of which an equation
+-- with a header of its own has but the first.
 function Equation:__call(desc)
-    local chosen = self:read(desc or {}, 'hll')
-    chosen.scheme = 'muscl_hancock'
+    desc = desc or {}
+    local chosen = self:read(desc, 'hll')
+    chosen.scheme = choices.checks(self.name)('scheme', desc.scheme or 'muscl_hancock',
+        self.code and choices.methods or { muscl_hancock = true })
+    chosen.stages = choices.stages[chosen.scheme]
     return self:build(chosen)
 end
 

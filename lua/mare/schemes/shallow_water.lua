@@ -27,16 +27,7 @@ water.fluxes = {
 }
 water.limiters = choices.limiters
 
--- These are the stages of the Runge-Kutta methods of Shu and Osher (1988).
-local rk2 = {
-    { keep = 0, base = 'now', src = 'now', dst = 'other' },
-    { keep = 1 / 2, base = 'now', src = 'other', dst = 'now' },
-}
-local rk3 = {
-    { keep = 0, base = 'now', src = 'now', dst = 'other' },
-    { keep = 3 / 4, base = 'now', src = 'other', dst = 'third' },
-    { keep = 1 / 3, base = 'now', src = 'third', dst = 'now' },
-}
+local rk2, rk3 = choices.stages.ssp_rk2, choices.stages.ssp_rk3
 
 -- What the schemes are made of; flux and limiter are the user's where they are nil.
 local pieces = {

@@ -100,7 +100,8 @@ end
 function sides.check(scheme, side, given)
     if given.kind == 'prescribed' then return check_prescribed(side, given) end
     check_pieces(side, given)
-    if scheme.has_source and (side == 'south' or side == 'north') then
+    local is_along_y = side == 'south' or side == 'north'
+    if scheme.has_source and (is_along_y or scheme.equation.rates) then
         errors.argument('%s: pieces do not go with a source', where(side))
     end
 end

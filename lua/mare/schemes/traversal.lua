@@ -96,6 +96,17 @@ local function ghost_sign(part, kinds, side)
     return kind and kind.source or 1
 end
 
+-- Returns what sources know of the grid: equation.lua says what it holds.
+local function place_of(state, part)
+    local g, kinds, own = part.grid, part.boundaries, state.part
+    local whole = { edge = { west = true, east = true, south = true, north = true } }
+    local place = { mr_i = own.i0, mr_j = own.j0, mr_columns = g.nx, mr_rows = g.ny,
+        mr_x = g.x[1], mr_y = g.y[1], mr_dx = g.dx, mr_dy = g.dy,
+        mr_around = (kinds.west == 'periodic' and 1 or 0) + (kinds.south == 'periodic' and 2 or 0) }
+    for side in pairs(whole.edge) do place['mr_' .. side] = ghost_sign(whole, kinds, side) end
+    return place
+end
+
 -- Returns along which axes a part goes around into itself.
 local function around(part, boundaries)
     local edge = part.edge
@@ -168,6 +179,7 @@ local function bind_stages(kernels, values, state, stages)
     for k, stage in ipairs(stages) do
         values.src, values.base, values.dst = state[stage.src], state[stage.base], state[stage.dst]
         values.keep, values.is_last = stage.keep, k == #stages and 1 or 0
+        values.fraction = stage.fraction
         values.bytes = stage.keep > 0 and 1.5 * bytes or bytes
         launches[k] = launch(kernel, values, kernels.shape.stage, values.nx, values.ny)
     end
@@ -181,7 +193,7 @@ end
 function traversal.bind(scheme, kernels, part)
     local state = part.state
     local nx, ny = state.layout.nx, state.layout.ny
-    local values = scheme.equation:values(scheme.numbers)
+    local values = scheme.equation:values(scheme.numbers, place_of(state, part))
     values.nx, values.ny = nx, ny
     values.south = ghost_sign(state.part, part.boundaries, 'south')
     values.north = ghost_sign(state.part, part.boundaries, 'north')

@@ -1,0 +1,166 @@
+-- Writes what an equation computes, as kernel code, from functions of Lua: equations.lua says what
+-- each is given and gives. Lists of unknowns and of primitives hold names, and { vector = name }
+-- for a vector in the plane.
+
+local errors = require 'bindings.errors'
+local resolve = require 'mare.translate.resolve'
+local types = require 'mare.translate.types'
+local unit = require 'mare.translate.unit'
+
+local lua_code = {}
+
+-- ---- names ----
+
+-- Returns what an unknown is called in kernels, where names begin with a small letter.
+local function symbol(name)
+    return name:find '^%l' and name or 'q_' .. name
+end
+
+function lua_code.check_names(what, list)
+    for k, entry in ipairs(list) do
+        local name = type(entry) == 'table' and entry.vector or entry
+        if type(name) ~= 'string' or not name:find '^%a[%w_]*$' then
+            errors.argument("%s %d: a name or mare.vector 'name' is wanted, not %s", what, k,
+                tostring(name))
+        end
+    end
+    return list
+end
+
+-- Returns the fields as equation.lua wants them.
+function lua_code.fields_of(list)
+    local fields = {}
+    for _, entry in ipairs(list) do
+        local vector = type(entry) == 'table' and entry.vector
+        for _, axis in ipairs { 'x', 'y' } do
+            if vector then
+                fields[#fields + 1] = { name = vector .. '_' .. axis, vector = symbol(vector),
+                    axis = axis }
+            end
+        end
+        if not vector then fields[#fields + 1] = { name = entry, symbol = symbol(entry) } end
+    end
+    return fields
+end
+
+-- Returns the members of a struct, in order.
+function lua_code.names_of(list)
+    local names = {}
+    for _, entry in ipairs(list) do
+        local vector = type(entry) == 'table' and entry.vector
+        names[#names + 1] = vector and symbol(vector) .. 'n' or symbol(entry)
+        if vector then names[#names + 1] = symbol(vector) .. 't' end
+    end
+    return names
+end
+
+-- Returns the type of a struct. along, across: what Lua calls the two components of vectors
+local function record(written, list, along, across)
+    local symbols = {}
+    for _, entry in ipairs(list) do
+        local name = type(entry) == 'table' and entry.vector or entry
+        symbols[name] = symbol(name)
+    end
+    return types.record(written, list, symbols, along or 'n', across or 't')
+end
+
+-- Returns the members in the order of results that begin with the components along x, where cells
+-- are turned: there that component lies across.
+local function turned_names(list)
+    local names, k = lua_code.names_of(list), 1
+    for _, entry in ipairs(list) do
+        local is_vector = type(entry) == 'table'
+        if is_vector then names[k], names[k + 1] = names[k + 1], names[k] end
+        k = k + (is_vector and 2 or 1)
+    end
+    return names
+end
+
+-- ---- code ----
+
+-- Returns the text of a call of a function of Lua, with as many of these arguments as
+-- it takes.
+local function call(f, name, ...)
+    local count = #resolve.of(f).parameters
+    return ('%s(%s)'):format(name, table.concat({ ... }, ', ', 1,
+        math.min(count, select('#', ...))))
+end
+
+-- Returns the text of a function that calls one of Lua's and puts its results into a struct.
+-- arguments: as they are declared; order: the number of each member's result, if not its own
+local function wrapper(result, name, arguments, text, names, order)
+    if #names == 1 then
+        return ('MR_FN %s %s(%s) {\n    %s to = { %s };\n    return to;\n}\n'):format(result, name,
+            arguments, result, text)
+    end
+    local list = {}
+    for k, member in ipairs(names) do list[k] = 'r.r' .. (order and order[member] or k) end
+    return ('MR_FN %s %s(%s) {\n    %s_results r = %s;\n    %s to = { %s };\n    return to;\n}\n')
+        :format(result, name, arguments, text:match '^[%w_]+', text, result,
+            table.concat(list, ', '))
+end
+
+-- Returns the text of a function by which one set of variables stands for the other.
+local function copier(result, name, from, names)
+    local list = {}
+    for k, member in ipairs(names) do list[k] = 'q.' .. member end
+    return ('MR_FN %s %s(%s q, parameters k) {\n    %s to = { %s };\n    return to;\n}\n'):format(
+        result, name, from, result, table.concat(list, ', '))
+end
+
+-- Returns the text of a source: what it adds per time at a place and a time. It acts where vectors
+-- are turned, while its results begin with their components along x.
+local function source_code(f, desc)
+    local members, order = lua_code.names_of(desc.fields), {}
+    for k, name in ipairs(turned_names(desc.fields)) do order[name] = k end
+    return wrapper('cell', 'rate_of', 'cell q, spot at, parameters k',
+        call(f, 'lua_source', 'q', 'at.x', 'at.y', 'at.t', 'k'), members, order)
+end
+
+-- Returns the code of an equation. desc: as of mare.equations; parameter_list: names and
+-- { vector = name }
+function lua_code.of(what, desc, parameter_list)
+    local unknowns = lua_code.names_of(desc.fields)
+    local interpolated = lua_code.names_of(desc.primitives)
+    local q, p = record('cell', desc.fields), types.record('parameters', parameter_list)
+    local w = record('primitive', desc.primitives)
+    local list = {
+        { f = desc.flux, name = 'lua_flux', parameters = { w, p }, results = #unknowns },
+        { f = desc.speed, name = 'lua_speed', parameters = { w, p }, results = 2 },
+    }
+    local texts = {
+        wrapper('flux', 'physical_flux', 'primitive w, parameters k',
+            call(desc.flux, 'lua_flux', 'w', 'k'), unknowns),
+        wrapper('waves', 'waves_of', 'primitive w, parameters k',
+            call(desc.speed, 'lua_speed', 'w', 'k'), { 1, 2 }),
+    }
+    if type(desc.riemann) == 'function' then
+        list[#list + 1] = { f = desc.riemann, name = 'lua_riemann', parameters = { w, w, p },
+            results = #unknowns }
+        texts[#texts + 1] = wrapper('flux', 'own_flux', 'primitive a, primitive b, parameters k',
+            call(desc.riemann, 'lua_riemann', 'a', 'b', 'k'), unknowns)
+    end
+    if desc.primitive then
+        list[#list + 1] = { f = desc.primitive, name = 'lua_primitive', parameters = { q, p },
+            results = #interpolated }
+        list[#list + 1] = { f = desc.conserved, name = 'lua_conserved', parameters = { w, p },
+            results = #unknowns }
+        texts[#texts + 1] = wrapper('primitive', 'primitive_of', 'cell q, parameters k',
+            call(desc.primitive, 'lua_primitive', 'q', 'k'), interpolated)
+        texts[#texts + 1] = wrapper('cell', 'conserved_of', 'primitive w, parameters k',
+            call(desc.conserved, 'lua_conserved', 'w', 'k'), unknowns)
+    else
+        texts[#texts + 1] = copier('primitive', 'primitive_of', 'cell', unknowns)
+        texts[#texts + 1] = copier('cell', 'conserved_of', 'primitive', unknowns)
+    end
+    if desc.source then
+        list[#list + 1] = { f = desc.source, name = 'lua_source',
+            parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real',
+                types.record('parameters', parameter_list, nil, 'y', 'x') },
+            results = #unknowns }
+        texts[#texts + 1] = source_code(desc.source, desc)
+    end
+    return unit.functions(what, list) .. table.concat(texts)
+end
+
+return lua_code

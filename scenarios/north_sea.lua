@@ -60,7 +60,7 @@ local o = mare.options {
         needs = { 'tracks', 'tracks_chart' }, help = 'time between recorded places of drifters' },
     { name = 'show', default = 'speed', choices = { 'speed', 'eta' },
         help = 'variable in film and image' },
-    { name = 'scheme', default = 'linear', choices = { 'linear', 'nonlinear' } },
+    { name = 'scheme', default = 'linear' },
     { name = 'viscosity', default = 100, range = { 0, 1e6 },
         help = 'viscosity of the nonlinear scheme',
         unit = 'm2/s' },
@@ -68,8 +68,7 @@ local o = mare.options {
         help = 'further constituents to analyse, such as M4,MS4, '
         .. 'which only the nonlinear scheme makes' },
     { name = 'cfl', default = 0.8 }, { name = 'nx', withdrawn = true },
-    { name = 'ny', withdrawn = true }, { name = 'theta', withdrawn = true },
-    { name = 'rk', withdrawn = true },
+    { name = 'ny', withdrawn = true },
     { name = 't-end', default = 0, range = { 0 }, help = 'time to stop at; 0: after --days' },
 }
 local data = mare.root .. '/scenarios/data/'

@@ -1,8 +1,10 @@
 -- Cells of an ocean whose elevation is that of a tide: an open boundary that need not follow a side
 -- of the grid. Beyond them there is land; where the bed has land in such a cell itself, its depth
--- is the mean of the water beside it (bed.lua). For C-grid schemes, where such a cell has no
--- velocity of its own.
+-- is the mean of the water beside it (bed.lua). On C-grids such a cell has no velocity of its own;
+-- with transports at centres it takes that of the water beside it in each stage of a step, and is
+-- shown at rest.
 
+local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local source = require 'mare.base.source'
 local tide = require 'mare.forcing.tide'
@@ -33,16 +35,12 @@ end
 function cells.new(given, grid, scheme)
     if not given then return nil end
     errors.fields('ocean: tide', given, fields)
-    if not scheme.staggered then
-        errors.argument('ocean: tide is for C-grid schemes, %s is none: give it at the sides',
-            scheme.scheme)
-    end
     if not given.cells or not given.constituents then
         errors.argument 'ocean: tide: cells and constituents are wanted'
     end
     check_cells(given.cells, grid)
     return { list = given.cells, constituents = given.constituents, ramp = given.ramp or 0,
-        grid = grid, nonlinear = scheme.nonlinear,
+        grid = grid, nonlinear = scheme.nonlinear, centred = not scheme.staggered, g = scheme.g,
         waves = tide.new('tide', given.constituents, #given.cells) }
 end
 
@@ -126,6 +124,59 @@ local function faces_of(host, state, bed)
     return list
 end
 
+-- Steps to the cells beside one and, if none of those is water that is not given, around its
+-- corners.
+local beside = { { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } },
+    { { -1, -1 }, { 1, -1 }, { -1, 1 }, { 1, 1 } } }
+local most_donors = 4
+
+-- The steps from cell (i, j) to the water beside it that is not given.
+local function steps_to_water(host, bed, is_given, i, j)
+    local g, steps = host.grid, {}
+    for _, ring in ipairs(beside) do
+        for _, step in ipairs(ring) do
+            local a, b = i + step[1], j + step[2]
+            local inside = a >= 0 and a < g.nx and b >= 0 and b < g.ny
+            if inside and not is_given[b * g.nx + a] and not bed:is_land(a, b) then
+                steps[#steps + 1] = step
+            end
+        end
+        if #steps > 0 then break end
+    end
+    return steps
+end
+
+-- The element of cell (i, j) of the grid in a part that must see it.
+local function element_of(state, i, j)
+    local part, l = state.part, state.layout
+    local a, b = i - part.i0, j - part.j0
+    if a < -l.halo or a >= l.nx + l.halo or b < -l.halo or b >= l.ny + l.halo then
+        errors.argument('ocean: tide: the flow in a cell beside (%d, %d) comes from beyond what '
+            .. 'part %d sees: divide the grid elsewhere (decompose)', i, j, part.index)
+    end
+    return l:offset(0, a, b)
+end
+
+-- Where cells that a part sees take their velocity: most_donors elements each, -1 for none, and the
+-- direction from the cell to them, in x for all cells and then in y.
+local function donors_of(host, state, bed, numbers)
+    local is_given, donors, towards, count = {}, {}, {}, #numbers
+    for _, cell in ipairs(host.list) do is_given[cell[2] * host.grid.nx + cell[1]] = true end
+    for n, k in ipairs(numbers) do
+        local i, j, x, y = host.list[k][1], host.list[k][2], 0, 0
+        local steps = steps_to_water(host, bed, is_given, i, j)
+        for d = 1, most_donors do
+            local step = steps[d]
+            donors[most_donors * (n - 1) + d] =
+                step and element_of(state, i + step[1], j + step[2]) or -1
+            if step then x, y = x + step[1], y + step[2] end
+        end
+        local length = math.max(1e-9, math.sqrt(x * x + y * y))
+        towards[n], towards[n + count] = x / length, y / length
+    end
+    return donors, towards
+end
+
 local function buffer(state, type, list)
     local b = state.device:buffer { type = type, count = #list, label = 'tide' }
     b:upload(list)
@@ -151,7 +202,10 @@ function cells.prepare(host, state, bed)
         label = 'account of the tide' }
     gained:fill(0)
     local faces = host.nonlinear and faces_of(host, state, bed) or {}
+    local donors, towards = { -1 }, { 0 }
+    if host.centred then donors, towards = donors_of(host, state, bed, numbers) end
     return {
+        donors = buffer(state, 'int64', donors), towards = buffer(state, state.precision, towards),
         around = #faces / 4, faces = buffer(state, 'int32', #faces > 0 and faces or { 0 }),
         found = state.device:buffer { type = state.precision, count = math.max(1, #faces),
             label = 'flow around cells of the tide' },
@@ -163,25 +217,29 @@ function cells.prepare(host, state, bed)
 end
 
 function cells.release(share)
-    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained', 'faces', 'found' } do
+    for _, name in ipairs { 'elements', 'speeds', 'harmonics', 'gained', 'faces', 'found',
+        'donors', 'towards' } do
         share[name]:release()
     end
 end
 
--- Launches that set them in buffer `which` of a part, at the step's time + fraction * dt.
-function cells.launches(state, which, fraction)
+-- Launches that set them in buffer `which` of a part, at the step's time + fraction * dt; is_still:
+-- after a step, when no ghost cell tells what flows beside them.
+function cells.launches(state, which, fraction, is_still)
     local share = state.domain and state.domain.cells
     if not share then return {} end
-    local defines = state.domain.host:defines()
+    local defines, host = state.domain.host:defines(), state.domain.host.cells
     defines.MARE_REAL = state.precision
+    local name = host.centred and 'prescribe_water' or 'prescribe'
     local kernel = state.device:program(source.program('physics/ocean/prescribe.krn', {
-        defines = defines })):kernel 'prescribe'
-    return { kernel:bind {
+        defines = defines })):kernel(name)
+    return { bind(kernel, {
         state = state[which], bed = state.domain.bed, clock = state.clock, fraction = fraction,
         count = share.count, elements = share.elements, ramp = share.ramp, speeds = share.speeds,
         harmonics = share.harmonics, constituents = share.constituents, own = share.own,
-        gained = share.gained, global = share.count,
-    } }
+        gained = share.gained, plane = state.layout.plane, donors = share.donors,
+        towards = share.towards, is_still = is_still and 1 or 0, g = host.g,
+    }, { global = share.count }) }
 end
 
 return cells

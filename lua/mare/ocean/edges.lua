@@ -263,7 +263,7 @@ function edges.after(state, which)
         launches[#launches + 1] = bind_cells('cell_store', state,
             which == 'now' and 'other' or 'now')
     end
-    for _, launch in ipairs(cells.launches(state, which, 1)) do
+    for _, launch in ipairs(cells.launches(state, which, 1, true)) do
         launches[#launches + 1] = launch
     end
     for _, edge in ipairs(state.domain and state.domain.edges or {}) do

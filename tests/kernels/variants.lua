@@ -188,7 +188,7 @@ local function ocean_rates(list, precision)
     return list
 end
 
--- What surrounds an ocean, on centres and on faces.
+-- What surrounds an ocean, on centres and on faces of small waves.
 local function surroundings()
     local list = {}
     for staggered = 0, 1 do
@@ -196,6 +196,12 @@ local function surroundings()
             CORIOLIS = staggered + 1, FORCING = staggered + 1 } }
     end
     return list
+end
+
+-- On faces leapfrog has two levels.
+local function sources()
+    return { { 'one level', { STAGGERED = 0, TOTAL = 1 } }, { 'leapfrog', { STAGGERED = 1,
+        TOTAL = 1, FILTER_PERIOD = 2, FILTER_STEPS = 1 } } }
 end
 
 -- ---- Mandelbrot ----
@@ -265,8 +271,8 @@ M.rows = {
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
     ['ocean/side.krn'] = c_grid(1, true),
     ['ocean/volumes.krn'] = volumes, ['ocean/open.krn'] = surroundings,
-    ['ocean/sponge.krn'] = surroundings, ['ocean/prescribe.krn'] = surroundings,
-    ['ocean/drift.krn'] = surroundings,
+    ['ocean/rivers.krn'] = sources, ['ocean/sponge.krn'] = surroundings,
+    ['ocean/prescribe.krn'] = surroundings, ['ocean/drift.krn'] = surroundings,
     ['ordering/scan.krn'] = scans, ['ordering/sort.krn'] = sorts,
     ['ordering/take.krn'] = places { PLACE = 'int' }, ['ordering/scatter.krn'] = places {},
     ['ordering/search.krn'] = places {}, ['products/multiply.krn'] = factors,

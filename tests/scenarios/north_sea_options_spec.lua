@@ -242,7 +242,7 @@ describe('the North Sea', function()
         assert.is_true(worst < 4e-3, worst)
     end)
 
-    -- Small waves, and what finite volumes make of the same tide: 3.2 cm of 0.5 m, in 24 x 16 cells.
+    -- Small waves, and what finite volumes make of the same tide: 3 cm of 0.5 m, in 24 x 16 cells.
     it('has the same tide with finite volumes', function()
         local o = { grid = sea.write(folder .. '/sea.nc'), days = 1.04, spin_up = 0.52,
             boundary = sea.write_tide(folder .. '/tide.csv') }

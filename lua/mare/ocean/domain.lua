@@ -12,6 +12,7 @@ local memory = require 'bindings.memory'
 local open = require 'mare.ocean.open'
 local part_state = require 'mare.array.state'
 local quadrature = require 'mare.schemes.quadrature'
+local rivers = require 'mare.ocean.rivers'
 local rows = require 'mare.ocean.rows'
 local source = require 'mare.base.source'
 local timeline = require 'mare.forcing.timeline'
@@ -57,6 +58,7 @@ function domain.new(scheme, grid, boundaries, precision)
     self.coriolis = coriolis_plane(self, scheme.coriolis)
     self.forcing = forcing.new(scheme, grid, boundaries)
     self.open = open.new(scheme, self.bed)
+    self.rivers = rivers.new(scheme.rivers, self.bed)
     return setmetatable(self, Domain)
 end
 
@@ -143,6 +145,7 @@ local function release(share)
     for _, name in ipairs { 'bed', 'rows', 'forcing' } do share[name]:release() end
     edges.release(share.edges)
     if share.cells then cells.release(share.cells) end
+    if share.rivers then rivers.release(share.rivers) end
 end
 
 -- Gives a part its share: state.domain, which the state releases.
@@ -156,6 +159,7 @@ function domain.prepare(self, state)
         host = self, bed = new_bed(self, state), rows = row_buffer, release = release, kernels = {},
         forcing = self.forcing:records(state),
         edges = edges.prepare(self.open, state), cells = cells.prepare(self.cells, state, self.bed),
+        rivers = rivers.prepare(self.rivers, state),
     }
 end
 

@@ -8,6 +8,7 @@ local cells = require 'mare.ocean.cells'
 local constants = require 'mare.base.constants'
 local memory = require 'bindings.memory'
 local records = require 'mare.forcing.records'
+local rivers = require 'mare.ocean.rivers'
 local source = require 'mare.base.source'
 
 local edges = {}
@@ -249,8 +250,8 @@ local function bind_sponge(edge, state, which)
         { global = { values.lines, edge.depths } })
 end
 
--- Launches that, after a step into a part's buffer `which`, finish open sides, relax it in sponges
--- and set such cells.
+-- Launches that, after a step into a part's buffer `which`, finish open sides, let rivers flow,
+-- relax it in sponges and set such cells.
 function edges.after(state, which)
     local launches = {}
     for _, edge in ipairs(open_edges(state)) do
@@ -263,8 +264,9 @@ function edges.after(state, which)
         launches[#launches + 1] = bind_cells('cell_store', state,
             which == 'now' and 'other' or 'now')
     end
-    for _, launch in ipairs(cells.launches(state, which, 1, true)) do
-        launches[#launches + 1] = launch
+    for _, list in ipairs { rivers.launches(state, which),
+        cells.launches(state, which, 1, true) } do
+        for _, launch in ipairs(list) do launches[#launches + 1] = launch end
     end
     for _, edge in ipairs(state.domain and state.domain.edges or {}) do
         if edge.depths > 0 then launches[#launches + 1] = bind_sponge(edge, state, which) end

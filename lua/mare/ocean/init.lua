@@ -88,7 +88,7 @@ ocean.options = {
 local common = {
     scheme = 'any', g = 'any', depth = 'any', land = 'number', minimum_depth = 'number',
     coriolis = 'any', friction = 'any', viscosity = 'any', rho = 'any', wind = 'any',
-    pressure = 'any', tide = 'table', options = 'table',
+    pressure = 'any', tide = 'table', rivers = 'table', options = 'table',
 }
 
 local choose, number = choices.checks 'ocean'
@@ -128,8 +128,9 @@ end
 -- is land, minimum_depth = of the rest, coriolis = nil, { f = 1/s, beta = 1/(m s), y0 = m }, a
 -- function(x, y) -> 1/s or 'latitude', friction = { kind =, coefficient = }, viscosity = 0 (m2/s),
 -- rho = 1025 (kg/m3), wind = stress along x and y (N/m2) and pressure = of the air (Pa), see
--- forcing/timeline.lua, tide = cells whose elevation is given, see ocean/cells.lua, options = of
--- mare.options, which hold what is not given, and what the scheme takes beside }
+-- forcing/timeline.lua, tide = cells whose elevation is given, see ocean/cells.lua, rivers = see
+-- ocean/rivers.lua, options = of mare.options, which hold what is not given, and what the scheme
+-- takes beside }
 function ocean.new(desc)
     desc = options.pick('ocean', errors.wanted('ocean', 'table', desc), ocean.options)
     local name = desc.scheme or 'cdklm'
@@ -145,7 +146,7 @@ function ocean.new(desc)
         coriolis = check_coriolis(desc.coriolis), friction = check_friction(desc.friction),
         viscosity = number('viscosity', desc.viscosity or 0, 0, 1e30),
         rho = number('rho', desc.rho or 1025, 1e-30, 1e30), wind = desc.wind,
-        pressure = desc.pressure, tide = desc.tide,
+        pressure = desc.pressure, tide = desc.tide, rivers = desc.rivers,
     }, Ocean)
     half.setup(scheme, desc)
     scheme.accounts = scheme.accounts and scheme.tide ~= nil
@@ -163,7 +164,7 @@ local own = { reflective = true, periodic = true }      -- sides where nothing i
 -- has transports half a step before the elevation: what they show is between 1 - cfl and 1 + cfl
 -- times that. The noise is that of elevations which may be off by 16 roundings of the depth.
 function Ocean:kept_energy(host, cfl)
-    if self.wind or self.pressure or self.tide then return nil end
+    if self.wind or self.pressure or self.tide or self.rivers then return nil end
     for _, given in pairs(host.boundaries) do
         if type(given) ~= 'table' and not own[given] then return nil end
     end
@@ -236,7 +237,8 @@ function Ocean:parameters()
     local list = { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,
         viscosity = self.viscosity, rho = self.rho, friction = friction.kind,
         friction_coefficient = friction.coefficient,
-        coriolis = rotations[type(rotation)] or rotation }
+        coriolis = rotations[type(rotation)] or rotation,
+        rivers = self.rivers and #self.rivers or nil }
     for name, value in pairs(type(rotation) == 'table' and rotation or {}) do
         list['coriolis_' .. name] = value
     end

@@ -109,6 +109,8 @@ rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libexec" "$mare"
 add_tree
 
+# ZeroMQ and libsodium, for notebooks, stay the machine's: libzmq5 links a dozen more, of Kerberos
+# and of C++, and Jupyter does not come with the bundle either.
 libraries=("$(find_library libluajit-5.1)" "$(find_library libnetcdf)" "$(find_library libcairo)"
     "$(find_library libgif)" "$(find_library libedit)" "$(find_library libmpfr)")
 while read -r name path; do system[$name]=$path; done \

@@ -61,6 +61,13 @@ function M.process()
     return C.getpid()
 end
 
+local signals = { INT = 2, TERM = 15 }
+
+-- Sends this process a signal, as a key or another program does.
+function M.signal(name)
+    C.kill(C.getpid(), signals[name])
+end
+
 -- The number of the process that started this one; it changes when that one ends.
 function M.parent()
     return C.getppid()

@@ -55,12 +55,14 @@ need_for_testing() {
     need pocl-opencl-icd has_file '/etc/OpenCL/vendors/pocl*.icd'
     need opencl-headers has_header CL/cl.h
     need libopenblas0 has_library openblas
+    need libzmq5 has_library zmq
+    need libsodium23 has_library sodium
     need lua-busted has_module busted
     need lua-check has luacheck
     need shellcheck has shellcheck
     need g++ has c++
     need valgrind has valgrind
-    # Programs that read what runs write; python3-venv is for the CF checker.
+    # Programs that read what runs write; python3-venv is for the CF checker and Jupyter.
     need netcdf-bin has ncdump
     need cdo has cdo
     need python3-xarray has_python xarray

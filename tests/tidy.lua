@@ -184,7 +184,7 @@ line_rule('only the terminal listener, the launcher and a session print', 'code'
 
 line_rule('only lua/mare/base/source.lua opens kernels/', 'code', function(line, path)
     if is_lua(path) and not under(path, 'tests') and path ~= 'lua/mare/base/source.lua'
-        and line:find '[\'"/]kernels[\'"/]' then
+        and line:find '[\'"/]kernels[\'"/]' and not line:find 'jupyter' then
         return 'names the folder kernels'
     end
 end, {
@@ -192,6 +192,7 @@ end, {
     { 'bindings/a.lua', "local folder = 'kernels'\n", 1 },
     { 'lua/mare/base/source.lua', "local f = io.open(root .. '/kernels/a.krn')\n", 0 },
     { 'lua/mare/a.lua', "local kernels = device.kernels\n", 0 },
+    { 'lua/mare/a.lua', "local theirs = '/jupyter/kernels'\n", 0 },
 })
 
 -- What each layer may require of Mare's own modules. The launcher embeds the engine: its
@@ -225,10 +226,10 @@ end, {
 
 -- The rooms of lua/mare, from the top. init.lua, the table of all modules, stands in none but
 -- between the launcher and the rest.
-local ROOMS = { 'launcher', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'run', 'ocean',
-                'forcing', 'schemes', 'shapes', 'array', 'links', 'fft', 'ndarray', 'products',
-                'ordering', 'expression', 'translate', 'dialect', 'draw', 'files', 'measure',
-                'ranks', 'base' }
+local ROOMS = { 'launcher', 'notebook', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'run',
+                'ocean', 'forcing', 'schemes', 'shapes', 'array', 'links', 'fft', 'ndarray',
+                'products', 'ordering', 'expression', 'translate', 'dialect', 'draw', 'files',
+                'measure', 'ranks', 'base' }
 local MAX_ROOM_LINES, MAX_ROOM_FILES, MAX_LEAF_LINES = 3500, 25, 1600
 
 local function rank_of(room)

@@ -90,6 +90,7 @@ string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-filesystem, lua-dk
     "fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd, luajit, ffmpeg")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libluajit-5.1-dev, pkg-config, libopenblas0, libclblast1, openmpi-bin | mpich")
+string(CONCAT CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "libluajit-5.1-dev, pkg-config, libopenblas0, libclblast1, openmpi-bin | mpich, "
+    "libzmq5, libsodium23")
 include(CPack)

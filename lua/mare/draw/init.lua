@@ -12,7 +12,9 @@ local memory = require 'bindings.memory'
 local pixels = require 'mare.draw.pixels'
 local screen = require 'mare.draw.screen'
 
-local draw = {}
+-- presenter: function(picture) that shows it instead of the terminal, where a notebook
+-- has registered one
+local draw = { presenter = nil }
 
 local Picture = {}
 Picture.__index = Picture
@@ -49,12 +51,31 @@ function Picture:text()
     return characters[self.kind](self.spec, style)
 end
 
--- Shows the picture on standard output.
+-- Shows the picture on standard output, or in a notebook.
 function Picture:draw()
-    events.tell('answer', { message = self:text() })
-    io.flush()
+    if draw.presenter then
+        draw.presenter(self)
+    else
+        events.tell('answer', { message = self:text() })
+        io.flush()
+    end
     self.is_fresh = true
     return self
+end
+
+-- Returns the picture as the bytes of a PNG file.
+function Picture:png()
+    local spec = setmetatable({ path = 'picture' }, { __index = self.spec })
+    spec.width = self.spec.width or 800
+    local canvas = image[self.kind .. '_canvas'](spec)
+    local ok, data = pcall(pixels.png, canvas)
+    canvas:release()
+    if not ok then error(data, 0) end
+    return data
+end
+
+function Picture:__mime()
+    return { ['image/png'] = self:png(), ['text/plain'] = tostring(self) }
 end
 
 -- Writes the picture to a PNG file.

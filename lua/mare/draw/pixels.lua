@@ -37,14 +37,19 @@ end
 
 local chunk = 4096      -- characters per message, at most
 
--- canvas: of bindings/cairo.lua.
-function pixels.kitty(canvas)
+-- Returns the bytes of a PNG file. canvas: of bindings/cairo.lua.
+function pixels.png(canvas)
     local name = os.tmpname()
     local ok, failure = pcall(canvas.write_png, canvas, name, 'picture')
     local data = ok and files.read(name)
     os.remove(name)
     if not ok then error(failure, 0) end
-    local text, out = pixels.base64(data), {}
+    return data
+end
+
+-- canvas: of bindings/cairo.lua.
+function pixels.kitty(canvas)
+    local text, out = pixels.base64(pixels.png(canvas)), {}
     for at = 1, #text, chunk do
         local more = at + chunk <= #text and 1 or 0
         local keys = at == 1 and 'a=T,f=100,q=2,m=' or 'm='

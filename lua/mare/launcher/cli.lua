@@ -25,6 +25,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare help NAME                       what the session's help says of a name, or finds
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
+       mare jupyter [install] [--prefix FOLDER]
+                                            tells Jupyter of Mare's kernel, for notebooks in Lua
        mare bench [NAME] [arguments]        a benchmark, such as table1; the list of them
        mare tune ls | show KERNEL | clear [KERNEL]
                                             shapes of kernels that tuning has found and runs use
@@ -61,6 +63,10 @@ session.]],
     cache = [[
 ls: when each was last used, its bytes, device and program; clear: removes all; path: the folder,
 which MARE_CACHE sets.]],
+    jupyter = [[
+Says what a kernel takes and where Jupyter finds it. install: writes share/jupyter/kernels/mare of
+FOLDER, such as the one of a virtual environment, or of the user; JUPYTER_DATA_DIR is heeded.
+Jupyter starts it by `mare jupyter run CONNECTION_FILE`.]],
     bench = [[
 Each prints a table; with MARE_RECORDS=FILE it also adds JSON records to that file.]],
 }
@@ -315,6 +321,29 @@ function commands.tune(action, kernel, extra)
     else
         return bad_usage("tune: '%s' (allowed: ls, show KERNEL, clear [KERNEL])",
             table.concat({ action, kernel, extra }, ' '))
+    end
+    return 0
+end
+
+local function run_kernel(path)
+    home.stop_anywhere(10)
+    require 'mare'
+    local connection = require('mare.notebook.install').connection(path)
+    require('mare.notebook.kernel').run(connection)
+    return 0
+end
+
+function commands.jupyter(action, name, value, extra)
+    local install = require 'mare.notebook.install'
+    if not action then
+        print(table.concat(install.lines(), '\n'))
+    elseif action == 'run' and name and not value then
+        return run_kernel(name)
+    elseif action == 'install' and (not name or name == '--prefix' and value) and not extra then
+        print('wrote ' .. install.write(value))
+    else
+        return bad_usage("jupyter: '%s' (allowed: install [--prefix FOLDER], run FILE)",
+            table.concat({ action, name, value, extra }, ' '))
     end
     return 0
 end

@@ -28,6 +28,8 @@ local function load_cairo() return require 'bindings.cairo' end
 local function load_mpfr() return require 'bindings.mpfr' end
 local function load_openblas() return require 'bindings.openblas' end
 local function load_cublas() return require 'bindings.cublas' end
+local function load_zmq() return require 'bindings.zmq' end
+local function load_sodium() return require 'bindings.sodium' end
 local function load_argparse() return require 'argparse' end
 local function load_dkjson() return require 'dkjson' end
 
@@ -65,6 +67,9 @@ local optional = {
     { name = 'CLBlast', use = 'multiplies matrices by OpenCL where it is asked to',
       probe = function() require('bindings.clblast').load() end },
     { name = 'libedit', use = 'edits the lines of a session', probe = editor },
+    { name = 'ZeroMQ', use = 'talks to notebooks', probe = version_of(load_zmq) },
+    { name = 'libsodium', use = 'signs what it says to notebooks',
+      probe = version_of(load_sodium) },
     { name = 'argparse', use = 'reads the options of scenarios',
       probe = version_of(load_argparse), package = 'lua-argparse' },
     { name = 'dkjson', use = 'writes JSON', probe = version_of(load_dkjson),

@@ -112,6 +112,11 @@ function Field:plot(spec)
     return picture_of(self, spec):draw()
 end
 
+-- For notebooks, which show the picture.
+function meta.__mime(self)
+    return { ['image/png'] = picture_of(self):png() }
+end
+
 -- Draws it into a PNG file; spec as for plot.
 function Field:save(path, spec)
     picture_of(self, spec):save(path)

@@ -1,13 +1,15 @@
 -- repl.lua - the core of an interactive session, which knows no terminal:
--- step(line) takes a line, and talk.lua reads and prints.
+-- step(line) takes a line, and talk.lua reads and prints; evaluate(text) takes the
+-- cell of a notebook.
 --
--- A line is an expression or a statement. `_` is the last value; `_1` ... `_9`
--- are the last nine, newest first. A variable that a line declares as local
--- becomes a global of the session, because it would otherwise end with the
--- line.
+-- A line is an expression or a statement; the last lines of a cell may be an
+-- expression. `_` is the last value; `_1` ... `_9` are the last nine, newest first. A
+-- variable that a line declares as local becomes a global of the session, because it
+-- would otherwise end with the line.
 
 local complete = require 'mare.session.complete'
 local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
 local home = require 'bindings.home'
 local inspect = require 'mare.session.inspect'
 local lexer = require 'mare.translate.lexer'
@@ -103,19 +105,51 @@ end
 
 local as_value = 'return '
 
--- Compiles a text: as an expression whose values are returned, or else as a
--- statement. Where it is neither, the fault is that of the reading that got
--- farther.
+-- Compiles a text as a statement.
+local function compile_statement(text)
+    local chunk, fault = load(text, '=input', 't')      -- no bytecode: not verified
+    if chunk then return load(without_locals(text), '=input', 't') end
+    return nil, fault
+end
+
+-- Returns the chunks of lines of which the last ones are an expression: what is before
+-- them, and that. nil if it is not so. A line that could go on with the one before it,
+-- such as `- 1`, begins none.
+local function compile_parts(text)
+    local at = #text
+    repeat
+        at = text:sub(1, at - 1):match '.*()\n' or 0
+        local last = text:sub(at + 1)
+        local value = at > 0 and not last:find '^%s*[-({[\'"]'
+            and load(('\n'):rep(select(2, text:sub(1, at):gsub('\n', ''))) .. as_value .. last,
+                '=input', 't')
+        local before = value and last:find '%S' and compile_statement(text:sub(1, at))
+        if before then return { before, value } end
+    until at == 0
+end
+
+-- Compiles a text: as an expression whose values are returned, as statements with an
+-- expression behind, or else as a statement. Returns the chunks. Where it is none of
+-- these, the fault is that of the reading that got farther.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
     local chunk, problem = load(as_value .. text, '=input', 't')
-    if chunk or problem:find 'not enough memory' then return chunk, problem end
-    local statement, fault = load(text, '=input', 't')      -- no bytecode: not verified
-    if statement then statement, fault = load(without_locals(text), '=input', 't') end
-    if statement or not fault:find ' near ' or fault:find "near '<eof>'$" then
-        return statement, fault
-    end
+    if chunk then return { chunk } end
+    if problem:find 'not enough memory' then return nil, problem end
+    local parts = compile_parts(text)
+    if parts then return parts end
+    local statement, fault = compile_statement(text)
+    if statement then return { statement } end
+    if not fault:find ' near ' or fault:find "near '<eof>'$" then return nil, fault end
     return nil, reach(as_value .. text) - #as_value > reach(text) and problem or fault
+end
+
+local function is_incomplete(problem) return problem:find "near '<eof>'$" ~= nil end
+
+-- Returns 'complete', 'incomplete' or 'invalid'.
+function M.judge(text)
+    local chunks, problem = compile(text)
+    return chunks and 'complete' or is_incomplete(problem) and 'incomplete' or 'invalid'
 end
 
 -- ---- failures ----
@@ -160,10 +194,29 @@ local function finish(self, ok, ...)
         if text:find 'not enough memory' then collectgarbage() end
         return 'error', text
     end
-    if select('#', ...) == 0 then return 'ok', '' end
-    local text = show(...)
     if (...) ~= nil then remember(self, (...)) end
-    return 'ok', text
+    return 'ok', ...
+end
+
+local function run(self, chunks)
+    for _, chunk in ipairs(chunks) do setfenv(chunk, self.environment) end
+    return finish(self, home.call(function()
+        for k = 1, #chunks - 1 do chunks[k]() end
+        return chunks[#chunks]()
+    end, message))
+end
+
+-- Runs a text. Returns 'ok' and its values, or 'error' and the message; also 'more' and
+-- the message if the text is incomplete.
+function Session:evaluate(text)
+    local chunks, problem = compile(text)
+    if chunks then return run(self, chunks) end
+    return is_incomplete(problem) and 'more' or 'error', problem
+end
+
+local function as_text(status, ...)
+    if status ~= 'ok' then return status, (...) end
+    return status, select('#', ...) > 0 and show(...) or ''
 end
 
 -- Takes one more line. Returns 'ok' and the values as text, 'more' if the input
@@ -171,13 +224,25 @@ end
 function Session:step(line)
     local text = self.pending and self.pending .. '\n' .. line or line
     self.pending = nil
-    local chunk, problem = compile(text)
-    if not chunk and problem:find "near '<eof>'$" then
-        self.pending = text
-        return 'more', ''
+    local status, shown = as_text(self:evaluate(text))
+    if status ~= 'more' then return status, shown end
+    self.pending = text
+    return 'more', ''
+end
+
+-- Runs f(), which takes an entry and returns 'ok' and so on, so that the session can go
+-- on whatever comes. Returns whether a signal asks the session to end, and the results
+-- of f(): 'error' and why where memory was too short even for a message, or Ctrl-C came.
+function M.guard(f)
+    local results = { home.call(f, tostring) }
+    if not results[1] then
+        collectgarbage()
+        results = { false, 'error', tostring(results[2]) }
     end
-    if not chunk then return 'error', problem end
-    return finish(self, home.call(setfenv(chunk, self.environment), message))
+    local came, by_key = home.interrupted(true)
+    if came then results = { true, 'error', 'interrupted' } end
+    handle.recover()
+    return came and not by_key, unpack(results, 2, table.maxn(results))
 end
 
 -- Takes lines up to the end of the text or the first error. `tell`, if given,

@@ -6,7 +6,6 @@
 -- exit status says whether a line failed.
 
 local editline = require 'bindings.editline'
-local handle = require 'bindings.handle'
 local history = require 'mare.session.history'
 local home = require 'bindings.home'
 local printable = require 'bindings.printable'
@@ -74,21 +73,14 @@ end
 local function take(self, line)
     local session = self.session
     local text = session.pending and session.pending .. '\n' .. line or line
-    local ok, status, shown = home.call(function() return session:step(line) end, tostring)
-    if not ok then
-        collectgarbage()        -- memory was too short even for the message
-        status, shown = 'error', tostring(status)
-    end
-    local came, by_key = home.interrupted(true)
-    if came then status, shown = 'error', 'interrupted' end
-    handle.recover()
+    local is_over, status, shown = repl.guard(function() return session:step(line) end)
     if status ~= 'more' and text:find '%S' then
         self.reader:remember(text)
         if self.path then history.add(self.path, text) end
     end
     answer(status, shown)
     self.has_failed = self.has_failed or status == 'error'
-    return not came or by_key
+    return not is_over
 end
 
 local function greet(session)

@@ -1,0 +1,328 @@
+"""Jupyter's own tests of kernels on Mare's, and what they leave out: one session of cells, with
+interrupts, input, queues and messages of strangers. Run by tests/notebook/run with the folder of
+the build."""
+
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+import unittest
+
+import jupyter_kernel_test as jkt
+import zmq
+from jupyter_client.manager import KernelManager, start_new_kernel
+
+PATIENCE = 120      # seconds, which only a hang takes
+
+
+class Conformance(jkt.KernelTests):
+    kernel_name = 'mare'
+    language_name = 'lua'
+    file_extension = '.lua'
+    code_hello_world = "print 'hello, world'"
+    code_stderr = "io.stderr:write 'oops'"
+    completion_samples = [
+        {'text': 'mare.gri', 'matches': ['gri' + 'd', 'gridded']},
+        {'text': 'string.rep', 'matches': ['rep']},
+        {'text': '-- don\'t\nmath.sqr', 'matches': ['sqrt']},
+    ]
+    complete_code_samples = ['1 + 1', 'x = 3\nx', 'for k = 1, 2 do print(k) end', '']
+    incomplete_code_samples = ['for k = 1, 2 do', 'f(', 's = [[', 'function f()']
+    invalid_code_samples = ['x = = 2', 'end', '1 1']
+    code_page_something = 'mare.grid?'
+    code_generate_error = "error 'no'"
+    code_execute_result = [
+        {'code': '6 * 7', 'result': '42'},
+        {'code': "t = 'a'\nt .. 'b'", 'result': '"ab"'},
+        {'code': '{ { a = 1 }, { a = 2 } }', 'mime': 'text/html'},
+    ]
+    code_display_data = [
+        {'code': 'mare.plot { 1, 3, 2 }', 'mime': 'image/png'},
+        {'code': "notebook.display 'here'", 'mime': 'text/plain'},
+    ]
+    code_history_pattern = '6 [*] ?'
+    supported_history_operations = ('tail', 'range', 'search')
+    code_inspect_sample = 'mare.grid'
+    code_clear_output = 'notebook.clear()'
+
+
+class Welcome(jkt.IopubWelcomeTests):
+    kernel_name = 'mare'
+    support_iopub_welcome = True
+
+
+class Session(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.km, cls.kc = start_new_kernel(kernel_name='mare')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kc.stop_channels()
+        cls.km.shutdown_kernel()
+
+    def messages(self, request):
+        """What is published of a request, up to the state idle."""
+        found = []
+        while True:
+            message = self.kc.get_iopub_msg(timeout=PATIENCE)
+            if message['parent_header'].get('msg_id') != request:
+                continue
+            if message['content'].get('execution_state') == 'idle':
+                return found
+            if message['msg_type'] not in ('status', 'execute_input'):
+                found.append(message)
+
+    def reply(self, request):
+        while True:
+            message = self.kc.get_shell_msg(timeout=PATIENCE)
+            if message['parent_header'].get('msg_id') == request:
+                return message['content']
+
+    def run_cell(self, code, **how):
+        request = self.kc.execute(code, **how)
+        return self.reply(request), self.messages(request)
+
+    def value(self, code):
+        reply, messages = self.run_cell(code)
+        self.assertEqual('ok', reply['status'], reply)
+        return messages[-1]['content']['data']['text/plain']
+
+    def printed(self, messages, name='stdout'):
+        return ''.join(m['content']['text'] for m in messages
+                       if m['msg_type'] == 'stream' and m['content']['name'] == name)
+
+    def wait_for(self, request, kind):
+        while True:
+            message = self.kc.get_iopub_msg(timeout=PATIENCE)
+            if message['parent_header'].get('msg_id') == request and message['msg_type'] == kind:
+                return
+
+    def interrupted(self, code):
+        """Seconds from an interrupt of the cell to its reply."""
+        request = self.kc.execute("print 'runs' " + code)
+        self.wait_for(request, 'stream')
+        time.sleep(0.3)
+        began = time.time()
+        self.km.interrupt_kernel()
+        reply = self.reply(request)
+        took = time.time() - began
+        self.assertEqual(('error', 'interrupted'), (reply['status'], reply['ename']))
+        self.assertEqual('2', self.value('1 + 1'))
+        print('an interrupt of %s took %.2f s' % (code[:30], took))
+        self.assertLess(took, PATIENCE / 2)
+
+    def test_interrupts(self):
+        self.interrupted('while true do end')
+        self.interrupted('repeat local ok = pcall(function() while true do end end) until false')
+        self.interrupted("notebook.ask 'never answered: '")
+        if self.runs_kernels():
+            self.run_cell("s = mare.simulation 'kelvin_helmholtz' { nx = 128, ny = 128 } s:step()")
+            self.interrupted('s:run { t_end = 1e6 }')
+            self.assertGreater(float(self.value('s:step(2).t')), 0)
+
+    def runs_kernels(self):
+        return self.value('select(2, pcall(function() return mare.device.open().info.runs_kernels '
+                          'end))') == 'true'
+
+    def test_interrupt_between_cells(self):
+        for _ in range(12):
+            self.km.interrupt_kernel()
+        self.assertEqual('3', self.value('1 + 2'))
+
+    def test_heartbeat_and_control_while_a_cell_runs(self):
+        request = self.kc.execute("print 'runs' while not io.open(%r) do end" % self.flag())
+        self.wait_for(request, 'stream')
+        socket = zmq.Context.instance().socket(zmq.REQ)
+        socket.connect('tcp://127.0.0.1:%d' % self.km.hb_port)
+        socket.send(b'ping')
+        self.assertTrue(socket.poll(1000 * PATIENCE))
+        self.assertEqual(b'ping', socket.recv())
+        socket.close(0)
+        message = self.kc.session.msg('kernel_info_request', {})
+        self.kc.control_channel.send(message)
+        answer = self.kc.get_control_msg(timeout=PATIENCE)
+        self.assertEqual('5.4', answer['content']['protocol_version'])
+        open(self.flag(), 'w').close()
+        self.assertEqual('ok', self.reply(request)['status'])
+
+    def flag(self):
+        return os.path.join(FOLDER, 'flag')
+
+    def test_queue_is_dropped_after_an_error(self):
+        requests = [self.kc.execute(code) for code in (
+            'local t = os.clock() while os.clock() < t + 0.3 do end error "stop"', 'x = 1',
+            'x = 2')]
+        self.kc.complete('mare.')
+        states = [self.reply(r)['status'] for r in requests]
+        self.assertEqual(['error', 'aborted', 'aborted'], states)
+        self.assertEqual('nil', self.value('x'))
+        one = self.kc.execute('error "go on"', stop_on_error=False)
+        two = self.kc.execute('x = 3')
+        self.assertEqual(['error', 'ok'], [self.reply(r)['status'] for r in (one, two)])
+
+    def test_input(self):
+        request = self.kc.execute("notebook.ask('Name: ', true), io.read(), io.read '*n'")
+        for answer in ('Zoë', 'line', ' 7 '):
+            question = self.kc.get_stdin_msg(timeout=PATIENCE)
+            self.kc.input(answer)
+        self.assertFalse(question['content']['password'])
+        self.assertEqual('ok', self.reply(request)['status'])
+        self.assertEqual('"Zoë"\t"line"\t7',
+                         self.messages(request)[-1]['content']['data']['text/plain'])
+        reply, _ = self.run_cell('io.read()', allow_stdin=False)
+        self.assertIn('input', reply['evalue'])
+
+    def test_output_of_all_kinds(self):
+        code = ("print 'one' os.execute 'echo two; echo bad >&2' notebook.display 'three' "
+                "io.write 'ü\\255' local ffi = require 'ffi' ffi.cdef 'int puts(const char *);' "
+                "ffi.C.puts 'of C'")
+        reply, messages = self.run_cell(code)
+        self.assertEqual('ok', reply['status'], reply)
+        self.assertEqual('one\ntwo\nü\ufffdof C\n', self.printed(messages))
+        self.assertEqual('bad\n', self.printed(messages, 'stderr'))
+        at = [m['msg_type'] for m in messages].index('display_data')
+        self.assertEqual('one\ntwo\n', self.printed(messages[:at]))
+        _, messages = self.run_cell("for k = 1, 200000 do print(k, 'äöü') end")
+        lines = self.printed(messages).splitlines()
+        self.assertEqual((200000, '200000\täöü'), (len(lines), lines[-1]))
+
+    def test_cursors_count_characters(self):
+        text = "s = '\U0001f30a äö' string.re"
+        reply = self.reply(self.kc.complete(text))
+        self.assertEqual((len(text) - 2, len(text)), (reply['cursor_start'], reply['cursor_end']))
+        self.assertIn('rep', reply['matches'])
+        reply = self.reply(self.kc.inspect("'\U0001f30a' mare.grid { nx = 3 }", 13))
+        self.assertTrue(reply['found'])
+        self.assertIn('uniform grid', reply['data']['text/plain'])
+        self.assertFalse(self.reply(self.kc.inspect('no_such_name'))['found'])
+
+    def test_expressions_silence_and_pictures(self):
+        reply, _ = self.run_cell('y = 4', user_expressions={'a': 'y + 1', 'b': 'error "x"'})
+        self.assertEqual('5', reply['user_expressions']['a']['data']['text/plain'])
+        self.assertEqual('error', reply['user_expressions']['b']['status'])
+        before = reply['execution_count']
+        reply, messages = self.run_cell('6', silent=True)
+        self.assertEqual((before, []), (reply['execution_count'], messages))
+        _, messages = self.run_cell('mare.plot { 1, 2 }')
+        self.assertEqual(['display_data'], [m['msg_type'] for m in messages])
+        _, messages = self.run_cell("d = notebook.display(1, true) d:update(2)")
+        first, second = [m['content'] for m in messages]
+        self.assertEqual(first['transient'], second['transient'])
+        self.assertEqual('2', second['data']['text/plain'])
+
+    def test_progress_of_a_run(self):
+        if not self.runs_kernels():
+            return
+        _, messages = self.run_cell("sim = mare.simulation 'kelvin_helmholtz' { nx = 128, "
+                                    "ny = 128 } sim:run { t_end = 1.5, show = 'rho' }")
+        pictures = [m for m in messages if 'image/png' in m['content'].get('data', {})]
+        self.assertEqual('display_data', pictures[0]['msg_type'])
+        self.assertEqual({'update_display_data'}, {m['msg_type'] for m in pictures[1:]})
+        bars = [m['content']['data']['text/html'] for m in messages
+                if '<progress' in m['content'].get('data', {}).get('text/html', '')]
+        self.assertGreater(len(bars), 1)
+        self.assertIn('value="100', bars[-1])
+
+    def test_unknown_comms_are_closed(self):
+        message = self.kc.session.msg('comm_open', {'comm_id': 'c', 'target_name': 'none',
+                                                    'data': {}})
+        self.kc.shell_channel.send(message)
+        kinds = [m['msg_type'] for m in self.messages(message['header']['msg_id'])]
+        self.assertEqual(['comm_close'], kinds)
+        request = self.kc.comm_info()
+        self.assertEqual({}, self.reply(request)['comms'])
+
+    def test_memory_that_is_short(self):
+        for code in ("('x'):rep(1e6):rep(1e6)", "require('ffi').new('char[?]', 2 ^ 45)",
+                     'local function f() return 1 + f() end f()'):
+            self.assertEqual('error', self.run_cell(code)[0]['status'], code)
+        self.assertEqual('2', self.value('1 + 1'))
+
+    def test_strangers(self):
+        """Ten thousand messages of one who has no key, or sends no messages."""
+        random.seed(26)
+        socket = zmq.Context.instance().socket(zmq.DEALER)
+        socket.sndhwm = 0
+        socket.connect('tcp://127.0.0.1:%d' % self.km.shell_port)
+        control = zmq.Context.instance().socket(zmq.DEALER)
+        control.sndhwm = 0
+        control.connect('tcp://127.0.0.1:%d' % self.km.control_port)
+        good = self.kc.session.serialize(self.kc.session.msg('execute_request', {
+            'code': 'os.exit(1)', 'silent': False, 'allow_stdin': False}))
+        for k in range(10000):
+            (control if k % 5 == 0 else socket).send_multipart(self.strange(good))
+        bad = [good[0], good[1]] + good[2:5] + [b'{"code": "\xff\xfe"}']
+        bad[1] = self.kc.session.sign(bad[2:])
+        socket.send_multipart(bad)
+        socket.send_multipart([b'x' * (80 << 20)])
+        self.assertEqual('5', self.value('2 + 3'))
+        socket.close(0)
+        control.close(0)
+
+    def strange(self, good):
+        parts = [bytes(p) for p in good]
+        kind = random.randrange(5)
+        if kind == 0:
+            return [random.randbytes(random.randrange(40)) for _ in range(random.randrange(1, 12))]
+        if kind == 1:
+            parts[random.randrange(1, 6)] = random.randbytes(20)
+            return parts
+        if kind == 2:
+            return parts[:random.randrange(1, 6)]
+        if kind == 3:
+            parts[5] = parts[5].replace(b'exit', b'Exit')
+            return parts
+        return [b'<IDS|MSG>'] * random.randrange(1, 9)
+
+
+class Ends(unittest.TestCase):
+    def test_shutdown_while_a_cell_runs(self):
+        km, kc = start_new_kernel(kernel_name='mare')
+        kc.execute('while true do end')
+        began = time.time()
+        kc.shutdown()
+        while km.is_alive() and time.time() < began + PATIENCE:
+            time.sleep(0.05)
+        self.assertFalse(km.is_alive())
+        kc.stop_channels()
+        km.cleanup_resources()
+
+    def test_start(self):
+        best = 1e9
+        for _ in range(3):
+            began = time.time()
+            km = KernelManager(kernel_name='mare')
+            km.start_kernel()
+            kc = km.client()
+            kc.start_channels()
+            kc.wait_for_ready(timeout=PATIENCE)
+            best = min(best, time.time() - began)
+            kc.stop_channels()
+            km.shutdown_kernel()
+        print('the kernel is ready after %.2f s' % best)
+
+
+def install(mare):
+    os.environ['JUPYTER_DATA_DIR'] = FOLDER
+    os.environ.setdefault('MARE_HISTORY', 'off')
+    if os.system('"%s" jupyter install >/dev/null' % mare):
+        sys.exit('mare jupyter install failed')
+    with open(os.path.join(FOLDER, 'kernels', 'mare', 'kernel.json')) as file:
+        assert json.load(file)['argv'][0] == mare
+
+
+if __name__ == '__main__':
+    with tempfile.TemporaryDirectory() as FOLDER:
+        install(os.path.abspath(sys.argv.pop(1)))
+        result = unittest.main(exit=False).result
+    failed = len(result.failures) + len(result.errors)
+    skipped = len(result.skipped)
+    for test, why in result.skipped:
+        print('skipped: %s: %s' % (test, re.sub(r'\s+', ' ', why)))
+    passed = result.testsRun - failed - skipped
+    print('%d passed, %d failed, %d skipped' % (passed, failed, skipped))
+    sys.exit(failed > 0)

@@ -72,6 +72,14 @@ function M.over(data, count, type_name, c_type, label, owner)
     return self
 end
 
+-- The same, of numbers that cannot be assigned, of which there are less than 2^31.
+function M.view(data, count, type_name, c_type, label, owner)
+    local self = type_of('const ' .. c_type, 'int32_t', freeze)(data, count)
+    contents[self] = { data = data, type = type_name, label = label, owner = owner,
+        is_frozen = true }
+    return self
+end
+
 function M.close(self)
     local place = ffi.cast('char *', self) + ffi.offsetof(self, 'count')
     ffi.fill(place, ffi.sizeof(self) - ffi.offsetof(self, 'count'))

@@ -227,6 +227,12 @@ function M.frozen(type_name, count, label)
     return host_array.wrap(data, count, type_name, mare.ctypes[type_name], label), data
 end
 
+-- A frozen host array of the first `count` elements of pinned memory, which shows what is written
+-- there, until host_array.close().
+function M.view(host, count, label)
+    return host_array.view(host:pointer(), count, host.type, mare.ctypes[host.type], label, host)
+end
+
 -- Refuses to write into a host array.
 function M.check_writable(what, data)
     if host_array.is_frozen(data) then

@@ -361,4 +361,24 @@ describe('a simulation', function()
         assert.is_true(math.abs(sim:field('p')[last] - 1 - sim.grid:x_centre(last)) < 1e-5)
         assert.matches("no variable 'q' %(there are: rho, rho_u", message(sim.field, sim, 'q'))
     end)
+
+    it('lets nobody read past a field, write into one, or use what is released', function()
+        local sim = new {}
+        for _, variable in ipairs { 'rho', 'speed' } do
+            local data, cells = sim:field(variable), sim.grid.cells
+            assert.equal(cells, #data)
+            for _, k in ipairs { -1, 0.5, cells, 1e7 } do
+                fails(function() return data[k] end, nil, variable, tostring(cells))
+            end
+            fails(function() data[0] = 3 end, 'MARE_ERROR_ARGUMENT', variable, 'frozen')
+            assert.equal(data[3], data:pointer()[3])
+        end
+        fails(function() sim:step 'x' end, 'MARE_ERROR_ARGUMENT', 'step(x)')
+        local data = sim:field 'rho'
+        sim:release()
+        sim:release()
+        fails(function() return data[0] end, 'MARE_ERROR_ARGUMENT', 'rho', 'it has 0')
+        fails(function() return sim:field 'rho' end, 'MARE_ERROR_ARGUMENT', 'field', 'released')
+        assert.matches('released', tostring(sim))
+    end)
 end)

@@ -97,7 +97,7 @@ describe('a run that goes on from a checkpoint', function()
     local function state(sim)
         local all = {}
         for n, name in ipairs(sim.scheme.fields) do
-            all[n] = ffi.string(sim:field(name), sim.grid.cells
+            all[n] = ffi.string(sim:field(name):pointer(), sim.grid.cells
                 * (sim.precision == 'double' and 8 or 4))
         end
         return all

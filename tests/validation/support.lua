@@ -106,7 +106,7 @@ function support.state(sim)
     }
     for _, name in ipairs(state.names) do
         state[name] = ffi.new(sim.precision .. '[?]', sim.grid.cells)
-        ffi.copy(state[name], sim:field(name), ffi.sizeof(state[name]))
+        ffi.copy(state[name], sim:field(name):pointer(), ffi.sizeof(state[name]))
     end
     return state
 end

@@ -65,7 +65,7 @@ describe('shallow water, order on the bump:', function()
             initial[n] = { means(h, n), means(transport, n) }
         end
         local sim = bump(finest, 'muscl_hancock', initial[finest][1], initial[finest][2])
-        local field, copy = sim:field 'h', ffi.new('double[?]', finest ^ 2)
+        local field, copy = sim:field('h'):pointer(), ffi.new('double[?]', finest ^ 2)
         ffi.copy(copy, field, ffi.sizeof(copy))
         reference = { [128] = means(copy, 128), [256] = means(copy, 256) }
         sim:release()

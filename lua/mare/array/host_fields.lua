@@ -1,9 +1,12 @@
 -- Gives the variables of a simulation as arrays of the whole grid on the host: unknowns are
 -- gathered from the parts, the others computed from them on the devices. Methods of a simulation,
 -- which all ranks call, and get the same. An array holds nx * ny numbers, x fastest, south first,
--- in the simulation's precision, and is reused once the state has moved on.
+-- in the simulation's precision, and is reused once the state has moved on. Nobody reads past its
+-- end or writes into it (bindings/host_array.lua); array:pointer() is a pointer for C.
 
 local errors = require 'bindings.errors'
+local host_array = require 'bindings.host_array'
+local memory = require 'bindings.memory'
 local snapshot = require 'mare.array.snapshot'
 local variables = require 'mare.base.variables'
 
@@ -23,20 +26,17 @@ local function unknowns(self)
     return g
 end
 
--- Returns a pointer to the array of an unknown as it is stored, valid until the next step.
-function host_fields.stored(self, name)
+-- Returns the pinned memory of an unknown.
+local function pinned(self, name)
     for k, unknown in ipairs(self.scheme.fields) do
-        if unknown == name then return unknowns(self)[k]:pointer() end
+        if unknown == name then return unknowns(self)[k] end
     end
     errors.argument("no unknown '%s' (there are: %s)", tostring(name),
         table.concat(self.scheme.fields, ', '))
 end
 
--- Returns a pointer to the array of a variable as files hold it, valid until the next step.
-function host_fields.field(self, name)
-    if not variables.is_derived(self, (variables.find(self.scheme, name))) then
-        return host_fields.stored(self, name)
-    end
+-- Returns the pinned memory of a derived variable.
+local function derived_of(self, name)
     local derived = self.derived or {}
     self.derived = derived
     derived[name] = derived[name]
@@ -44,7 +44,34 @@ function host_fields.field(self, name)
     local shot = derived[name]
     if shot.version ~= self.version then shot:take(1) end
     shot.version = self.version
-    return shot:wait(1)
+    shot:wait(1)
+    return shot.slots[1]
+end
+
+-- Returns the frozen view of pinned memory, which is made once.
+local function view(self, host, name)
+    self.views = self.views or {}
+    self.views[host] = self.views[host] or memory.view(host, self.grid.cells, name)
+    return self.views[host]
+end
+
+-- Returns the array of an unknown as it is stored, valid until the next step.
+function host_fields.stored(self, name)
+    return view(self, pinned(self, name), name)
+end
+
+-- Returns the array of a variable as files hold it, valid until the next step.
+function host_fields.field(self, name)
+    local is_derived = variables.is_derived(self, (variables.find(self.scheme, name)))
+    return view(self, (is_derived and derived_of or pinned)(self, name), name)
+end
+
+-- Gives the arrays back, whose views have no elements then.
+function host_fields.release(self)
+    for _, array in pairs(self.views or {}) do host_array.close(array) end
+    for _, shot in pairs(self.derived or {}) do shot:release() end
+    for _, array in ipairs(self.gathered or {}) do array:release() end
+    self.views, self.derived, self.gathered = nil, nil, nil
 end
 
 -- check(scheme, arrays, k) asks scheme:invalid() about cell k of so many fields, written out for

@@ -231,8 +231,8 @@ end
 function embed.field(sim, name)
     local simulation = rawget(sim, 'simulation')
     local grid = simulation.grid
-    return { data = require('bindings.values').pointer(simulation:field(name)), nx = grid.nx,
-        ny = grid.ny, type = type_number(simulation.precision) }
+    return { data = require('bindings.values').pointer(simulation:field(name):pointer()),
+        nx = grid.nx, ny = grid.ny, type = type_number(simulation.precision) }
 end
 
 function embed.part(sim, index)

@@ -36,7 +36,7 @@ end
 function field.of_simulation(sim, name)
     local variable = variables.find(sim.scheme, name, 'field: ')
     local grid, n = sim.grid, sim.grid.cells
-    local data = sim:field(name)
+    local data = sim:field(name):pointer()
     local frozen, own = memory.frozen(sim.precision, n, name)
     for k = 0, n - 1 do own[k] = data[k] end
     local axes = picture.axes(grid, sim.scheme)

@@ -460,8 +460,12 @@ local function queue_pairs(self, n)
     plans.pair:run(n % block_steps / 2)
 end
 
--- Queues n steps. The state must have been read since the last ones were queued.
+-- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
 function Simulation:step(n)
+    n = n or 1
+    if type(n) ~= 'number' or n < 0 or n % 1 ~= 0 then
+        errors.argument('simulation: step(%s): a whole number is wanted', tostring(n))
+    end
     local plans = self.plans
     local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
     self.version, self.unread = self.version + 1, true
@@ -544,17 +548,30 @@ function Simulation:rebuild()
     make_plans(self)
 end
 
+-- What a simulation is after its release: its options and numbers of the host are still there.
+local Released = {}
+
+function Released.__index(_, name)
+    if name == 'release' then return function() end end
+    if Simulation[name] == nil then return nil end
+    errors.argument('simulation: %s: it has been released', name)
+end
+
+function Released:__tostring()
+    return ('%d x %d cells of %s: released'):format(self.grid.nx, self.grid.ny, self.scheme.name)
+end
+
 -- Frees everything on the devices, and its host memory. The devices stay open.
 function Simulation:release()
     for _, plan in pairs(self.plans) do plan:release() end
     for _, e in pairs(self.exchange_of) do e:release() end
     if self.particles then self.particles:release() end
     release_launches(self.after)
-    for _, shot in pairs(self.derived or {}) do shot:release() end
-    for _, array in ipairs(self.gathered or {}) do array:release() end
+    host_fields.release(self)
     release_steps(self)
     self.fields:release()
     self.clocks:release()
+    setmetatable(self, Released)
 end
 
 return simulation

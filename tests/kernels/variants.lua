@@ -263,7 +263,7 @@ M.rows = {
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)
         local list = sweeps(precision)
-        for _, one in ipairs(stages()) do list[#list + 1] = one end
+        for _, one in ipairs(stages(precision)) do list[#list + 1] = one end
         return ocean_rates(list, precision)
     end,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,

@@ -2,7 +2,7 @@
 -- the lock of the cache keeps compilers waiting, so that nothing here depends on time.
 
 local compiler = require 'bindings.compiler'
-local compiling = require 'mare.base.compiling'
+local compiling = require 'mare.measure.compiling'
 local device = require 'bindings.device'
 local events = require 'mare.base.events'
 local fails = require 'tests.fails'
@@ -147,7 +147,7 @@ describe('a signal while a compiler is waited for', function()
         local output = run([[
             local o = mare.options { title = 'box', mare.options.simulation,
                 { name = 't-end', default = 1 } }
-            require 'mare.base.compiling'
+            require 'mare.measure.compiling'
             compiler.hear = function(done) if done then lock(false) end end
             mare.run { options = o, grid = mare.grid { nx = 16, ny = 16, x = { 0, 1 },
                 y = { 0, 1 } }, scheme = mare.euler { gamma = 1.4 }, boundaries = 'periodic',

@@ -33,7 +33,8 @@
 --   out:write(t, function(name) return data end)   -- data: cdata of ny*nx values, row-major, y up;
 --                                     -- each variable has its own, unchanged until write() returns
 --   out:close()                               -- completes the file under its final name
---   out:abort()                               -- or removes it; harmless after close()
+--   out:abort()                               -- or removes it, unless keep() came before;
+--                                     -- harmless after close()
 --
 -- A run that may be killed seals its file now and then. HDF5 rewrites its index
 -- in place, so a file whose process dies during a write may be unreadable; but
@@ -42,7 +43,9 @@
 -- all bytes that are not data of records. From these and any later state of the
 -- file, netcdf.resume(spec, position) copies the file as it was when it was
 -- sealed, and continues it. Later records are dropped, computed again and
--- written again. The old file stays until the new one is complete.
+-- written again. The old file stays until the new one is complete. out:keep()
+-- says that a checkpoint has the position: writing goes on, but from now on a
+-- run that fails leaves the temporary file.
 --
 -- Large fields that nothing compresses go past HDF5 and past the page cache (bindings/README.md).
 --

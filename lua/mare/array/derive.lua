@@ -1,8 +1,8 @@
 -- Writes the kernels of derived variables from the expressions in a scheme's
 -- table of variables:
 --
---     { name = 'p', long_name = 'pressure', value = function(q, p)
---         return (p.gamma - 1) * (q.E - 0.5 * (q.rho_u ^ 2 + q.rho_v ^ 2) / q.rho)
+--     { name = 'speed', long_name = 'magnitude of the velocity', value = function(q, p)
+--         return maths.sqrt(q.hu ^ 2 + q.hv ^ 2) / q.h
 --     end }
 --
 -- q is the cell: it has the scheme's fields, and q:at(i, j) is the cell i further
@@ -57,7 +57,7 @@ local function element(i, j)
     return shifted(shifted('at', j, 'stride'), i, '1')
 end
 
--- Returns the name of a neighbour's value, such as rho_e, rho_w2 or rho_ne.
+-- Returns the name of a neighbour's value, such as h_e, h_w2 or h_ne.
 local function neighbour_name(name, i, j)
     local function way(count, ahead, back)
         if count == 0 then return '' end

@@ -1,5 +1,5 @@
--- Integrates variables of a simulation over its domain, such as mass and energy,
--- on the devices and without stopping them (row_sums.lua). The host adds the sums
+-- Integrates variables of a simulation over its domain, such as its mass, on
+-- the devices and without stopping them (row_sums.lua). The host adds the sums
 -- of rows from south to north, each times the area of a cell of its row. A scheme
 -- keeps accounts of what is no integral of the state, such as what has flowed in
 -- since the start.

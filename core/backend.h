@@ -188,7 +188,8 @@ typedef struct mr_backend {
     /* May be called while the plan runs. */
     void (*plan_destroy)(mr_native device, mr_native plan);
 
-    /* Optional, all or none: what the program has made, which disown leaves as it was. */
+    /* Optional, those of devices and streams all or none, and those of buffers: what the program
+     * has made, which disown leaves as it was. */
     mare_status (*device_adopt)(int index, void *context, mr_native *out);
     mare_status (*stream_adopt)(mr_native device, void *queue, mr_native *out);
     void (*stream_disown)(mr_native device, mr_native stream);

@@ -99,6 +99,7 @@ void mare_buffer_retain(mare_buffer *buffer) {
 static void disown(mare_buffer *buffer) {
     const mare_device *device = buffer->device;
     const mr_backend *backend = device->backend;
+    if (buffer->tensor) mr_tensor_leave(buffer);
     (buffer->is_opened ? backend->share_close : backend->buffer_disown)(device->native,
                                                                         buffer->native);
     free(buffer);

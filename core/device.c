@@ -10,6 +10,7 @@
 
 static void destroy(mare_device *device) {
     if (!device) return;
+    mr_tensor_close(device);
     mr_pool_close(device);
     mr_profile_close(device);
     if (device->stream) {

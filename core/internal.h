@@ -56,6 +56,7 @@ struct mare_device {
     mr_pool pool;
     mr_slot slots[MR_STREAM_SLOTS];
     mare_device *next_opened;       /* pool.c's list of all handles */
+    struct mr_leaving *leaving;     /* tensor.c: memory of others that is still in use */
     uint64_t serial;                /* never used twice */
     atomic_ullong peers[MR_PEERS];  /* serials of the devices whose memory it reaches; 0: none */
 };
@@ -72,7 +73,10 @@ struct mare_buffer {
     uint32_t type;
     uint32_t size_class;            /* of the pool's memory; 0: another's memory, or a view */
     bool is_opened;                 /* memory of another process */
+    atomic_bool is_lent;            /* was a tensor: others may still use it after its release */
+    mare_tensor *tensor;            /* whose memory it is; NULL: no tensor's */
 };
+typedef struct mr_leaving mr_leaving;   /* tensor.c */
 struct mare_host {
     mr_object object;
     mare_device *device;
@@ -249,6 +253,15 @@ static inline bool mr_order_is_known(const mare_buffer *buffer, const mare_strea
 mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream);
 /* The memory goes back to the vendor when it is released, after all work there is. */
 void mr_order_give_up(mare_buffer *buffer);
+
+/* `stream` waits for what these streams have queued so far. */
+mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_stream *stream);
+
+/* tensor.c */
+/* Lets go of the memory of a released buffer that is a tensor's, when what is queued on it has
+ * ended. */
+void mr_tensor_leave(mare_buffer *buffer);
+void mr_tensor_close(mare_device *device);      /* waits for what has not been let go of */
 
 /* op.c */
 /* Queues it, or records it where the stream is recording. */

@@ -648,6 +648,71 @@ mare_status mare_stream_native(mare_stream *stream, void **queue);
 /* offset: of a view in its memory, bytes; to be added to a CUdeviceptr */
 mare_status mare_buffer_native(mare_buffer *buffer, uint64_t *memory, uint64_t *offset);
 
+/* ---- arrays of other libraries: DLPack 1 ----
+ * NumPy, CuPy, PyTorch, JAX and others exchange arrays without a copy as structures that one
+ * allocates and the other lets go of, on any thread, by calling deleter(self) once. mare_tensor is
+ * DLPack's DLManagedTensorVersioned, mare_old_tensor its DLManagedTensor of before version 1. On
+ * CUDA `data` is an address on the device, on OpenCL a cl_mem, on null an address of the host. */
+
+typedef struct mare_tensor_view {
+    void *data;
+    int32_t device_type;            /* 1 host, 2 CUDA, 3 pinned, 4 OpenCL, 13 managed */
+    int32_t device_id;
+    int32_t dimensions;
+    uint8_t code;                   /* 0 signed, 1 unsigned, 2 real, 5 complex, 6 bool */
+    uint8_t bits;
+    uint16_t vector;                /* numbers in an element: 1 */
+    int64_t *shape;                 /* elements along each dimension, the last one the fastest */
+    int64_t *strides;               /* elements; NULL: row after row */
+    uint64_t offset;                /* bytes from data to the first element */
+} mare_tensor_view;
+
+enum { MARE_TENSOR_READ_ONLY = 1 }; /* flags */
+
+typedef struct mare_tensor {
+    uint32_t major, minor;
+    void *owner;
+    void (*deleter)(struct mare_tensor *self);
+    uint64_t flags;
+    mare_tensor_view view;
+} mare_tensor;
+
+typedef struct mare_old_tensor {
+    mare_tensor_view view;
+    void *owner;
+    void (*deleter)(struct mare_old_tensor *self);
+} mare_old_tensor;
+
+typedef struct mare_tensor_desc {
+    uint32_t type;                  /* mare_type; 0: that of the buffer */
+    uint32_t dimensions;            /* at most 32; 0: one element */
+    const int64_t *shape;
+    const int64_t *strides;         /* elements, not negative; NULL: row after row */
+    uint64_t offset;                /* bytes to the first element */
+    int32_t is_read_only;
+} mare_tensor_desc;
+
+/* An array in the memory of a buffer, which it keeps alive. queue: the native queue on which others
+ * are going to use it, which then comes after what is queued here now, the host waiting for nothing
+ * (on CUDA (void *)1 is the legacy default stream, (void *)2 the one of the thread); NULL: the
+ * caller orders that. Work that Mare queues later is ordered by who uses both. */
+mare_status mare_tensor_export(mare_buffer *buffer, const mare_tensor_desc *desc, void *queue,
+                               mare_tensor **out);
+/* An array in pinned memory, for libraries on the host. */
+mare_status mare_tensor_export_host(mare_host *host, const mare_tensor_desc *desc,
+                                    mare_tensor **out);
+/* A buffer in the memory of somebody's array, from its first element to its last one. It takes the
+ * tensor over, unless it fails, and lets go of it when it is released and what is queued on it has
+ * ended. What the other has queued comes first if it was told of this device's queue. Refused are
+ * arrays on other devices, those that may only be read, and those with negative strides. */
+mare_status mare_tensor_import(mare_device *device, mare_tensor *tensor, const char *label,
+                               mare_buffer **out);
+/* The same array for who knows no DLPack 1, or of such a one; takes the other structure over. */
+mare_status mare_tensor_to_old(mare_tensor *tensor, mare_old_tensor **out);
+mare_status mare_tensor_from_old(mare_old_tensor *old, mare_tensor **out);
+/* "<f4" for float: the type of NumPy's and CUDA's array interfaces. */
+const char *mare_type_code(mare_type type);
+
 /* ---- reports ---- */
 
 /* Handles not yet released, of all kinds, default streams included, in this process. */

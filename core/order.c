@@ -70,8 +70,7 @@ static mare_status wait_for_slot(mare_device *device, mr_slot *slot, const mare_
     return backend->stream_wait_event(stream->device->native, stream->native, slot->event);
 }
 
-static mare_status wait_for_streams(mare_device *device, uint64_t streams,
-                                    const mare_stream *stream) {
+mare_status mr_order_wait(mare_device *device, uint64_t streams, const mare_stream *stream) {
     mare_status status = MARE_OK;
     pthread_mutex_lock(&device->pool.lock);
     for (uint64_t left = streams; left && status == MARE_OK; left &= left - 1)
@@ -86,7 +85,7 @@ mare_status mr_order_use(mare_buffer *buffer, const mare_stream *stream) {
     const bool is_ours = stream->device == buffer->device;
     const uint64_t bit = 1ull << (is_ours ? stream->slot : UNTRACKED);
     if (buffer->pending & ~bit)
-        MR_TRY_WITH(wait_for_streams(buffer->device, buffer->pending & ~bit, stream),
+        MR_TRY_WITH(mr_order_wait(buffer->device, buffer->pending & ~bit, stream),
                     "buffer '%s': waiting for the former use of its memory", buffer->object.label);
     atomic_fetch_or(&buffer->streams, bit);
     return MARE_OK;

@@ -260,7 +260,7 @@ void mr_pool_give(mare_buffer *buffer) {
     if (streams) buffer->pending = streams;
     atomic_store_explicit(&buffer->streams, 0, memory_order_relaxed);
     bool kept = buffer->size_class != UNKEPT && mr_order_covers(buffer->pending) &&
-                !atomic_load(&device->is_lost);
+                !atomic_load(&device->is_lost) && !atomic_load(&buffer->is_lent);
     if (kept) put_idle(device, buffer);
     else {
         unreserve(device, capacity(buffer));

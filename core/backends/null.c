@@ -249,6 +249,14 @@ static mare_status call_run(mr_native device, mr_native stream, mare_call_functi
     return function(data, NULL);
 }
 
+static mare_status buffer_adopt(mr_native device, uint64_t memory, uint64_t size, mr_native *out) {
+    (void)device, (void)size;
+    out->ptr = (void *)(uintptr_t)memory;
+    return MARE_OK;
+}
+
+static void buffer_disown(mr_native device, mr_native buffer) { (void)device, (void)buffer; }
+
 static uint64_t buffer_native(mr_native buffer) { return (uintptr_t)buffer.ptr; }
 
 static mare_status peer_can_reach(mr_native device, mr_native peer, int *can) {
@@ -310,6 +318,8 @@ const mr_backend mr_backend_null = {
     .launch_destroy = launch_destroy,
     .launch_run = launch_run,
     .call_run = call_run,
+    .buffer_adopt = buffer_adopt,
+    .buffer_disown = buffer_disown,
     .buffer_native = buffer_native,
     .peer_can_reach = peer_can_reach,
     .peer_reach = peer_reach,

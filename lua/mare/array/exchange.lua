@@ -9,6 +9,7 @@ local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid = require 'mare.array.grid'
 local here = require 'mare.ranks.here'
+local record = require 'mare.translate.record'
 local ways = require 'mare.links'
 local source = require 'mare.base.source'
 
@@ -39,7 +40,8 @@ function exchange.describe(boundaries, domain)
     local texts = {}
     for side, kind in pairs(boundaries) do
         local name = exchange.kind_name(kind)
-        texts[side] = domain and domain:side_text(side, name) or name
+        texts[side] = domain and domain:side_text(side, name)
+            or name == 'function' and record.text(kind.state) or name
     end
     return texts
 end
@@ -67,6 +69,7 @@ function exchange.boundaries(given, scheme)
     for _, side in ipairs(grid.sides) do
         local kind = given
         if each then kind = given[side] end
+        if type(kind) == 'function' then kind = { kind = 'function', state = kind } end
         local name = exchange.kind_name(kind)
         local is_open = type(kind) == 'table' and scheme.open_sides and scheme.open_sides[name]
         if not (is_open or kinds[kind]) then refuse(side, name, scheme) end

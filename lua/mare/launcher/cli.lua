@@ -21,7 +21,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
        mare                                 an interactive session
        mare info FILE                       what a NetCDF file or a checkpoint holds
        mare plot FILE.nc [--option ...]     pictures and films of it; --help tells how
-       mare rerun FILE.nc [--option ...]    run again what made it, into FILE.rerun.nc or --out
+       mare rerun [--trust] FILE.nc [--option ...]
+                                            run again what made it, into FILE.rerun.nc or --out
        mare help NAME                       what the session's help says of a name, or finds
        mare doctor [--json]                 what was found here, and why something is missing
        mare cache ls | clear | path         compiled device programs on disk
@@ -52,6 +53,8 @@ local details = {
 Dimensions, variables with their ranges, what made it and with which options; of a checkpoint its
 time, step and outputs, after its checksum.]],
     rerun = [[
+A file may hold any program. It runs if it is the text of a scenario of Mare's, or of the script
+where it was read; any other only with --trust. `mare rerun --text FILE.nc` prints it.
 The options are those of the scenario and win over those in the file, which stays as it is.
 `mare rerun FILE.nc --help` lists them.]],
     doctor = 'With --json the same as data, for programs and for reports of errors.',
@@ -274,9 +277,19 @@ function commands.plot(path, ...)
     return 0
 end
 
-function commands.rerun(path, ...)
+local rerun_flags = { ['--trust'] = 'trust', ['--text'] = 'text' }
+
+function commands.rerun(...)
+    local words, flags = { ... }, {}
+    while rerun_flags[words[1]] do flags[rerun_flags[table.remove(words, 1)]] = true end
+    local path = table.remove(words, 1)
     if not path then return bad_usage 'rerun: FILE.nc is missing' end
-    local name, text, words = require('mare.launcher.rerun').prepare(path, { ... })
+    local name, text, of_run = require('mare.launcher.rerun').prepare(path, words, flags)
+    if flags.text then
+        io.write(text)
+        return 0
+    end
+    words = of_run
     return run_text(text, '@' .. name, name, words)
 end
 

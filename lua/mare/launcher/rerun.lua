@@ -1,6 +1,7 @@
 -- `mare rerun FILE`: repeats the run that made a file. The file holds the text
 -- of the scenario, its arguments and its device, and is not changed. The
--- outputs of the repeated run are named after its new file.
+-- outputs of the repeated run are named after its new file. Text that is not that of a scenario at
+-- hand runs only with --trust.
 
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -10,6 +11,7 @@ local json = require 'mare.base.json'
 local netcdf = require 'bindings.netcdf'
 local options = require 'mare.base.options'
 local paths = require 'mare.base.paths'
+local scenario = require 'mare.run.scenario'
 
 local rerun = {}
 
@@ -137,12 +139,48 @@ local function read(path)
     return attributes, first
 end
 
--- Returns the name and the text of the scenario, and the words to run it with.
-function rerun.prepare(path, changes)
+-- ---- what may run ----
+
+-- Whether the text is that of a scenario of Mare's, or of a file where the run read it.
+local function is_at_hand(name, text)
+    for _, one in ipairs { name, name:match '^([%w_]+)%.lua$' } do
+        local ok, found = pcall(scenario.text, one)
+        if ok and found == text then return true end
+    end
+    return false
+end
+
+-- Refuses text that anybody may have written into the file, unless the user trusts it.
+local function check_text(path, attributes, is_trusted)
+    local name = attributes.scenario or 'none'
+    if is_trusted or is_at_hand(name, attributes.scenario_text) then return end
+    errors.usage("%s: holds a program that is not the text of %s: 'mare rerun --trust %s' runs it, "
+        .. "'mare rerun --text %s' shows it", path, name, path, path)
+end
+
+-- Refuses functions that depend on what the file does not hold.
+local function check_functions(path, attributes)
+    for name, text in pairs(attributes) do
+        local of = type(text) == 'string' and (name:match '^function_(.*)'
+            or name:match '^boundary_.*')
+        local outside = of and of ~= 'initial' and text:match '\nand which closes over ([^\n]*)$'
+        if outside then
+            errors.usage('%s: %s closes over %s, whose value no file holds', path, of, outside)
+        end
+    end
+end
+
+-- Returns the name and the text of the scenario, and the words to run it with. flags: what stood
+-- before the name of the file, { trust = true, text = true }
+function rerun.prepare(path, changes, flags)
     local attributes, first = read(path)
     if not (attributes.scenario_text and attributes.arguments) then
         errors.usage('%s: does not tell what made it', path)
     end
+    flags = flags or {}
+    if flags.text then return attributes.scenario, attributes.scenario_text end
+    check_text(path, attributes, flags.trust)
+    check_functions(path, attributes)
     check_history(path, attributes, first)
     paths.kept = path
     local here = 'Mare ' .. device.full_version

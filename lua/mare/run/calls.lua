@@ -1,6 +1,7 @@
 -- Functions of a script that a run calls: at listed times, every T of model time, every N steps,
 -- each exactly then and before what is written of that time. What comes every T or N comes at the
--- start too.
+-- start too. A call is { number, function(sim) }, or { number, change = function(q, x, y, t, p) },
+-- which changes the state as simulation:change does; files of the run hold its text.
 
 local errors = require 'bindings.errors'
 local schedule = require 'mare.base.schedule'
@@ -26,8 +27,13 @@ end
 local function add(list, field, noun, make, wanted)
     for k, pair in ipairs(wanted or {}) do
         local value, f = unpack(type(pair) == 'table' and pair or {})
+        local change = type(pair) == 'table' and pair.change
+        if f == nil and type(change) == 'function' then
+            f = function(sim) sim:change(change) end
+        end
         if not is_right(field, value) or type(f) ~= 'function' then
-            errors.argument('run: %s[%d] must be { %s, function }', field, k, noun)
+            errors.argument('run: %s[%d] must be { %s, function } or { %s, change = function }',
+                field, k, noun, noun)
         end
         list[#list + 1] = { schedule = schedule.new(make(value)), f = f }
     end

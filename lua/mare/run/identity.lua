@@ -2,7 +2,9 @@
 -- as they stand in the checkpoint, and the same for people to read.
 
 local exchange = require 'mare.array.exchange'
+local functions = require 'mare.schemes.functions'
 local literal = require 'mare.base.literal'
+local record = require 'mare.translate.record'
 local options = require 'mare.base.options'
 local tables = require 'bindings.tables'
 
@@ -13,6 +15,7 @@ function identity.of(desc)
     local g, o = desc.grid, desc.options
     local precision = options.value(o, 'precision')
     local sides = exchange.describe(desc.boundaries, desc.domain)
+    local texts = functions.texts(desc)
     return {
         { 'the grid', literal.encode { g.nx, g.ny, g.x, g.y, g.halo,
             g.coordinates, g.radius } },
@@ -20,6 +23,7 @@ function identity.of(desc)
         { 'the equations', literal.encode { desc.scheme.fields, desc.scheme:parameters() } },
         { 'the boundaries', literal.encode(sides) },
         { 'the bed', desc.domain and desc.domain:checksum() or 'none' },
+        { 'the functions', texts and literal.encode(texts) or 'none' },
     }
 end
 
@@ -84,13 +88,14 @@ end
 
 -- Says what of an entry is not the same; returns nil if all is. before may be nil.
 function identity.difference(before, now)
-    if before and before[2] == now[2] then return nil end
+    if (before and before[2] or 'none') == now[2] then return nil end
     local names, texts = {}, {}
     local old, new = by_name(before, names), by_name(now, names)
     for _, name in ipairs(names) do
         if old[name] ~= new[name] then
             texts[#texts + 1] = string.format('%s%s then, %s now',
-                name == '' and '' or name .. ' = ', old[name] or 'none', new[name] or 'none')
+                name == '' and '' or name .. ' = ',
+                record.difference(old[name] or 'none', new[name] or 'none'))
         end
     end
     return table.concat(texts, '; ')

@@ -173,6 +173,14 @@ function methods.set(self, name, value)
     return self
 end
 
+-- sim:change(function(q, x, y, t, p) return 1.01 * q.rho, q.u, q.v, q.p end): changes the state on
+-- the device: the function gives for a cell what `initial` gives; q holds that as it is now, p the
+-- parameters. It becomes a kernel. Returns the simulation.
+function methods.change(self, f)
+    changing(self, function(_, ...) self.simulation:change(...) end, f)
+    return self
+end
+
 -- sim:native(): says where the state lies on the devices, for kernels of your own that read it
 -- between steps: for each part { device, buffer, type, names, i0, j0, nx, ny, offset, stride, plane
 -- }. Cell (i0 + i, j0 + j) of field q, all from 0, is element offset + q * plane + j * stride + i

@@ -15,6 +15,7 @@ local exchange = require 'mare.array.exchange'
 local files = require 'bindings.files'
 local film = require 'mare.draw.film'
 local formats = require 'mare.files.formats'
+local functions = require 'mare.schemes.functions'
 local here = require 'mare.ranks.here'
 local image = require 'mare.draw.image'
 local json = require 'dkjson'
@@ -136,7 +137,7 @@ local function attributes(desc, devices, run_id)
         device = table.concat(names, ', '), driver = devices[1].info.driver, run_id = run_id,
         scenario = script.name, scenario_text = script.text,
         arguments = desc.options.words and json.encode(desc.options:words()) or nil,
-    }, desc.scheme:parameters())
+    }, desc.scheme:parameters(), functions.attributes(desc))
     for side, text in pairs(exchange.describe(desc.boundaries, desc.domain)) do
         list['boundary_' .. side] = text
     end

@@ -5,6 +5,7 @@ local checkpoint = require 'mare.files.checkpoint'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local functions = require 'mare.schemes.functions'
 local here = require 'mare.ranks.here'
 local identity = require 'mare.run.identity'
 local options = require 'mare.base.options'
@@ -93,6 +94,7 @@ function restart.find(desc)
     end
     local what, difference = difference_to(found, desc)
     if what then errors.usage('%s is of another run: %s: %s', found.path, what, difference) end
+    functions.check(desc, found.path)
     check_state(found, desc)
     for key, value in pairs(found.header.state or {}) do (desc.state or {})[key] = value end
     return found

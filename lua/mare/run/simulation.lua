@@ -264,7 +264,7 @@ end
 --   scheme.particles.new, shown = names of the variables that pictures will show, if any,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = those of every run, by default as run_options.lua has them: device, decompose,
---     precision, maths, cfl, dt, first, quadrature }
+--     precision, maths, cfl, dt, first, quadrature, initial_on }
 function simulation.new(desc)
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
@@ -279,6 +279,7 @@ function simulation.new(desc)
         maths = options.value(o, 'maths'), cfl = options.value(o, 'cfl'),
         dt = options.value(o, 'dt'), now = {}, version = 0, is_new = true,
         first = first_of(desc.scheme, o), quadrature = options.value(o, 'quadrature'),
+        initial_on = options.value(o, 'initial_on'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
         decompose = division(desc.grid, options.value(o, 'decompose')),
     }, Simulation)
@@ -353,27 +354,17 @@ function Simulation:fill_ghosts()
     self.exchange_of[self.fields:present()]:run(true)
 end
 
--- Returns a function that gives the unknowns of a cell from a script's function, which is tried
--- once: what it forgets to return must not surface within the scheme. Where the scheme has a
--- domain, that tells how they follow.
-local function sampler(self, initial)
-    local g, scheme = self.grid, self.scheme
-    if type(initial) ~= 'function' then
-        errors.argument('simulation: initial must be a function(x, y), not %s', type(initial))
+-- Fills the fields with the initial state, on the devices if it is to be computed there.
+local function fill(self, initial)
+    local scheme = self.scheme
+    local value = quadrature.sampler(scheme, self.grid, initial, self.quadrature, self.domain)
+    local can = scheme.fill_fields and not self.domain
+    local is_done = can and scheme:fill_fields(initial, self.fields, { on = self.initial_on,
+        count = self.quadrature })
+    if not can and self.initial_on == 'device' then
+        errors.usage("option --initial-on: 'device', but not for the schemes of %s", scheme.name)
     end
-    local x, y = g:x_centre(0), g:y_centre(0)
-    local values = { initial(x, y) }
-    for k = 1, #scheme.fields do
-        if type(values[k]) ~= 'number' then
-            errors.argument('simulation: initial(%g, %g) gives %s as value %d, %s wants %d numbers',
-                x, y, type(values[k]), k, scheme.name, #scheme.fields)
-        end
-    end
-    if self.domain then return scheme:conserved(self.domain, initial, self.quadrature) end
-    local value = quadrature.mean(self.quadrature, function(a, b)
-        return scheme:conserved(initial(a, b))
-    end, #scheme.fields, g.dx, g.dy)
-    return function(i, j) return value(g:x_centre(i), g:y_centre(j)) end
+    if not is_done then self.fields:fill(value) end
 end
 
 -- Computes the level before the initial state, for a scheme that wants one, by steps back in time.
@@ -396,10 +387,9 @@ end
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
 -- is no state that steps can be taken from.
 function Simulation:set(initial, start)
-    local value = sampler(self, initial)
     start = start or { t = 0, steps = 0 }
     self:start(start)
-    self.fields:fill(value)
+    fill(self, initial)
     measure(self, levels(self, start.steps)[1])
     self.version = self.version + 1
     self:aim(start.t)
@@ -422,6 +412,18 @@ function Simulation:changed()
         errors.raise('MARE_ERROR_STATE', 'the state that was set is invalid: %s',
             self:why_failed())
     end
+end
+
+-- Changes the state on the devices: f(q, x, y, t, p) returns for a cell what `initial` returns; q
+-- holds that as it is now. f becomes a kernel: schemes/pointwise.lua.
+function Simulation:change(f)
+    local scheme = self.scheme
+    if not scheme.change then
+        errors.argument('simulation: change: not for the schemes of %s', scheme.name)
+    end
+    self:find_state()
+    scheme:change(f, self.fields, self.now.t)
+    self:changed()
 end
 
 local function is_held(self)

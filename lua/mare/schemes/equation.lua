@@ -5,6 +5,7 @@
 local choices = require 'mare.schemes.choices'
 local derive = require 'mare.array.derive'
 local errors = require 'bindings.errors'
+local pointwise = require 'mare.schemes.pointwise'
 local reserved = require 'mare.dialect.reserved'
 local sides = require 'mare.schemes.sides'
 local source = require 'mare.base.source'
@@ -21,7 +22,7 @@ local most_fields = 16
 local allowed = {
     name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
     header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
-    rates = 'boolean',
+    rates = 'boolean', given = 'table',
     halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
     initial = 'table', conserved = 'function', invalid = 'function',
     sample = 'function', units = 'table', title = 'string',
@@ -271,17 +272,19 @@ function Equation:defines(has_source)
 end
 
 -- Returns the text of a file with the parameters before it, and an equation's own code after them.
-local function text_of(self, file)
+local function text_of(self, file, before)
     local text, given = source.with_parameters(file, { 'const parameters k' })
     local code = self.code and ('#include "traverse/types.h"\n#line 1 "equation %s"\n%s\n'):format(
         self.name, self.code) or ''
-    return ('%s\n%s#line 1 "%s"\n%s'):format(struct_of(self), code, file, text), given
+    return ('%s\n%s%s#line 1 "%s"\n%s'):format(struct_of(self), code, before or '', file, text),
+        given
 end
 
 -- Returns what device:program takes to compile a file of kernels/traverse/ for this equation. desc:
--- as of source.program; its defines come before those of the equation.
+-- as of source.program; its defines come before those of the equation. before: more text that
+-- stands before the file
 function Equation:program(file, desc)
-    local text, given = text_of(self, file)
+    local text, given = text_of(self, file, desc.before)
     local defines = tables.merged(self:defines(desc.has_source), desc.defines, { GIVEN = given })
     return source.text(text, file, { defines = defines, math = desc.math, options = desc.options })
 end
@@ -371,6 +374,9 @@ Scheme.maxima, Scheme.kernels, Scheme.bind = traversal.maxima, traversal.kernels
 Scheme.prepare_kernels = traversal.prepare_kernels
 Scheme.levels_on = traversal.levels
 
+-- Computes the cells of fields on their devices from a function of the script: see pointwise.lua.
+Scheme.fill_fields, Scheme.change = pointwise.fill_fields, pointwise.change
+
 -- Turns what a script's `initial` returns into the unknowns: they are the same unless the equation
 -- says how they follow.
 function Scheme:conserved(...)
@@ -416,7 +422,7 @@ end
 -- and a limiter of its own, whatever the options say.
 function Scheme:parameters()
     local list = { equations = self.equation.title or self.name, scheme = self.scheme,
-        flux = self.flux, limiter = self.limiter, functions = self.functions,
+        flux = self.flux, limiter = self.limiter, functions = self.fingerprint,
         theta = self.limiter == 'minmod' and self.theta or nil }
     for name, number in pairs(self.numbers) do list[name] = number end
     for _, name in ipairs(self.equation.derive or {}) do list[name] = self[name] end

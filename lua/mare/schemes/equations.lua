@@ -151,6 +151,15 @@ local function fluxes_for(riemann)
     return is_own(riemann) and { own = 'a function of the script' } or nil
 end
 
+-- Returns the functions of the script by name.
+local function functions_of(desc)
+    local list = {}
+    for name in pairs(allowed) do
+        if type(desc[name]) == 'function' then list[name] = desc[name] end
+    end
+    return list
+end
+
 -- Returns a scheme. The table is described above; options = of mare.options, where
 -- what is not given may be.
 function equations.new(desc)
@@ -176,11 +185,12 @@ function equations.new(desc)
         code = lua_code.of(what, desc, entries), source = desc.source ~= nil,
         rates = desc.source ~= nil, fluxes = fluxes_for(desc.riemann),
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
-        units = desc.units,
+        units = desc.units, given = desc.primitives,
     }
     local scheme = made { flux = is_own(desc.riemann) and 'own' or desc.riemann,
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }
-    scheme.functions = fingerprint(made.code)
+    scheme.fingerprint = fingerprint(made.code)
+    scheme.functions = functions_of(desc)
     return scheme
 end
 

@@ -163,4 +163,59 @@ function lua_code.of(what, desc, parameter_list)
     return unit.functions(what, list) .. table.concat(texts)
 end
 
+-- ---- cells ----
+
+-- Returns the parameters of an equation: names and { vector = name }.
+local function parameters_of(equation)
+    local list = {}
+    for _, p in ipairs(equation.parameters) do
+        if not p.vector then list[#list + 1] = p.name end
+        if p.axis == 'x' then list[#list + 1] = { vector = p.vector } end
+    end
+    return list
+end
+
+-- Returns the type of what `initial` gives, by the names that it has in Lua: components of vectors
+-- are along x and y.
+local function given_record(equation)
+    if equation.given then return record('primitive', equation.given, 'x', 'y') end
+    local symbols, names = {}, equation.initial or equation.primitives
+    for k, name in ipairs(names) do symbols[name] = equation.primitives[k] end
+    return types.record('primitive', names, symbols)
+end
+
+-- Returns the text of the function by which the unknowns follow from what `initial` gives, and adds
+-- the function of Lua that it calls.
+local function conserved_code(equation, list)
+    if equation.code then return '' end
+    local names, texts = equation.primitives, { 'k' }
+    if not equation.conserved then
+        return copier('cell', 'conserved_of', 'primitive', names)
+    end
+    local parameters = { types.record('parameters', parameters_of(equation), nil, 'x', 'y') }
+    for k, name in ipairs(names) do parameters[k + 1], texts[k + 1] = 'real', 'w.' .. name end
+    list[#list + 1] = { f = equation.conserved, name = 'lua_given', parameters = parameters,
+        results = #equation.fields }
+    return wrapper('cell', 'conserved_of', 'primitive w, parameters k',
+        call(equation.conserved, 'lua_given', unpack(texts)), equation.symbols)
+end
+
+-- Returns the text of cell_at(primitive q, spot at, parameters k), which pointwise.krn wants. f:
+-- a function that pointwise.lua describes, of this kind
+function lua_code.cell(equation, what, f, kind)
+    local p = types.record('parameters', parameters_of(equation), nil, 'x', 'y')
+    local takes = kind == 'place' and { 'real', 'real' }
+        or { given_record(equation), 'real', 'real', 'real', p }
+    local list = { { f = f, name = 'lua_state', parameters = takes,
+        results = #equation.primitives } }
+    local given = kind == 'place' and call(f, 'lua_state', 'at.x', 'at.y')
+        or call(f, 'lua_state', 'q', 'at.x', 'at.y', 'at.t', 'k')
+    local conserved = conserved_code(equation, list)
+    return table.concat { '#include "traverse/types.h"\n', unit.functions(what, list), conserved,
+        wrapper('primitive', 'given_at', 'primitive q, spot at, parameters k', given,
+            equation.primitives),
+        'MR_FN cell cell_at(primitive q, spot at, parameters k) {\n'
+            .. '    return conserved_of(given_at(q, at, k), k);\n}\n' }
+end
+
 return lua_code

@@ -1,5 +1,7 @@
 -- Means of functions over cells and along faces by Gauss-Legendre points.
 
+local errors = require 'bindings.errors'
+
 local quadrature = {}
 
 -- The Legendre polynomial of degree n at x, and its derivative.
@@ -50,6 +52,28 @@ function quadrature.mean(n, f, count, dx, dy, weight)
         for k = 1, count do sums[k] = sums[k] / whole end
         return unpack(sums, 1, count)
     end
+end
+
+-- Returns a function that gives the unknowns of cell (i, j) of a grid from a script's function.
+-- That is tried once: what it forgets to return must not surface within the scheme. n: points along
+-- an axis; domain: of scheme:domain, which then tells how they follow, or nil
+function quadrature.sampler(scheme, grid, initial, n, domain)
+    if type(initial) ~= 'function' then
+        errors.argument('simulation: initial must be a function(x, y), not %s', type(initial))
+    end
+    local x, y, count = grid:x_centre(0), grid:y_centre(0), #scheme.fields
+    local values = { initial(x, y) }
+    for k = 1, count do
+        if type(values[k]) ~= 'number' then
+            errors.argument('simulation: initial(%g, %g) gives %s as value %d, %s wants %d numbers',
+                x, y, type(values[k]), k, scheme.name, count)
+        end
+    end
+    if domain then return scheme:conserved(domain, initial, n) end
+    local value = quadrature.mean(n, function(a, b)
+        return scheme:conserved(initial(a, b))
+    end, count, grid.dx, grid.dy)
+    return function(i, j) return value(grid:x_centre(i), grid:y_centre(j)) end
 end
 
 return quadrature

@@ -6,6 +6,9 @@
 --       is sampled once, at the set-up, in the middle of each ghost cell at each of the times; in
 --       between the unknowns are linear in time, before and after constant. `times` may also be
 --       { from =, to =, every = }; without, the state is that at t = 0 and stays
+--   function(q, x, y, t, p)
+--       beyond the side is what the function gives, on the device, at each step and stage:
+--       pointwise.lua
 --   { kind = 'pieces', { to = 0.25, side = 'outflow' }, { side = { kind = 'prescribed', ... } } }
 --       kinds that follow one another along the side, from its lower end on, each to a coordinate;
 --       all are sampled at all the times that one of them names
@@ -17,6 +20,7 @@ local constants = require 'mare.base.constants'
 local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
+local pointwise = require 'mare.schemes.pointwise'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
@@ -25,6 +29,7 @@ local sides = {}
 sides.kinds = {
     prescribed = 'the state beyond is a function of time and place',
     pieces = 'other kinds follow one another along the side',
+    ['function'] = 'function(q, x, y, t, p) gives the state beyond',
 }
 
 -- What a piece may be: any kind that asks nothing of the opposite side.
@@ -99,6 +104,9 @@ end
 -- Refuses a side that is no such table. scheme: see equation.lua.
 function sides.check(scheme, side, given)
     if given.kind == 'prescribed' then return check_prescribed(side, given) end
+    if given.kind == 'function' then
+        return pointwise.check(scheme, where(side), given.state, 'state')
+    end
     check_pieces(side, given)
     local is_along_y = side == 'south' or side == 'north'
     if scheme.has_source and (is_along_y or scheme.equation.rates) then
@@ -214,8 +222,12 @@ local function mask_of(planes)
 end
 
 local function launch_of(scheme, exchange, side, state, which, fraction)
+    local given = exchange.boundaries[side]
+    if given.kind == 'function' then
+        return pointwise.beyond(scheme, given.state, side, state, exchange.grid, which, fraction)
+    end
     local l, along_x = state.layout, side == 'south' or side == 'north'
-    local own = tables_of(scheme, exchange.boundaries[side], side, state, exchange.grid)
+    local own = tables_of(scheme, given, side, state, exchange.grid)
     local program = source.program('traverse/side.krn', {
         defines = { MARE_REAL = state.precision, HALO = l.halo } })
     local kernel = state.device:program(program):kernel 'side'

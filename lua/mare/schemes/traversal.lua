@@ -91,7 +91,7 @@ end
 local function ghost_sign(part, kinds, side)
     local given = kinds[side]
     if not part.edge[side] then return 1 end
-    if type(given) == 'table' then return given.kind == 'prescribed' and 0 or 1 end
+    if type(given) == 'table' then return given.kind == 'pieces' and 1 or 0 end
     local kind = boundary.of(given)
     return kind and kind.source or 1
 end

@@ -10,7 +10,7 @@ local bandwidth = require 'mare.measure.bandwidth'
 local calls = require 'mare.run.calls'
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
-local growth = require 'mare.array.growth'
+local growth = require 'mare.schemes.growth'
 local here = require 'mare.ranks.here'
 local progress = require 'mare.measure.progress'
 local system = require 'bindings.system'
@@ -235,7 +235,9 @@ function loop.run(sim, desc)
     state.sources[#state.sources + 1] = state.series
     state.sources[#state.sources + 1] = state.particles
     state.progress = new_progress(state, desc)
-    state.growth = growth.new(state)
+    local scheme = sim.scheme
+    state.growth = growth.new(state,
+        scheme.kept_energy and scheme:kept_energy(sim.domain, sim.now.cfl))
     begin(state, desc)
     if state.energy then state.energy:begin() end
     take_steps(state)

@@ -33,10 +33,10 @@ local function begin(self)
     self.first = measure(self)
 end
 
--- state: of a loop, whose sim, t_end and steps it reads. Nil where energy may come in.
-function growth.new(state)
+-- state: of a loop, whose sim, t_end and steps it reads; known: of scheme:kept_energy. Nil where
+-- energy may come in.
+function growth.new(state, known)
     local sim = state.sim
-    local known = sim.scheme.kept_energy and sim.scheme:kept_energy(sim.domain, sim.now.cfl)
     if not known then return nil end
     local self = setmetatable({ sim = sim, known = known, seen = sim.now.steps }, Growth)
     if steps_left(state) >= period then begin(self) end

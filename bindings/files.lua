@@ -2,7 +2,7 @@
 -- written appear whole or not at all: see part_file.lua.
 
 local ffi = require 'ffi'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local part_file = require 'bindings.part_file'
 local posix = require 'bindings.posix'
 
@@ -192,7 +192,7 @@ end
 -- Makes the folders that a path leads through, as far as they can be made.
 function files.make_folders(path)
     for slash in path:gmatch '()/' do
-        if slash > 1 then lfs.mkdir(path:sub(1, slash - 1)) end
+        if slash > 1 then folders.make(path:sub(1, slash - 1)) end
     end
 end
 

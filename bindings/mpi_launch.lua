@@ -2,7 +2,7 @@
 -- as its environment tells, or alone. Loads no library.
 
 local system = require 'bindings.system'
-local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 
 local M = {}
 
@@ -69,7 +69,7 @@ function M.library_folder()
     local process = parent_of 'self'
     for _ = 1, 8 do
         if not process or process <= 1 then return nil end
-        local path = lfs.symlinkattributes('/proc/' .. process .. '/exe', 'target') or ''
+        local path = posix.target('/proc/' .. process .. '/exe') or ''
         local prefix, program = path:match '^(.*)/bin/([^/]*)$'
         if programs[program] then return prefix .. '/lib/' end
         process = parent_of(process)

@@ -13,7 +13,7 @@
 -- when sweep() for that mark does not find it wanted any more.
 
 local ffi = require 'ffi'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local posix = require 'bindings.posix'
 local uncached = require 'bindings.uncached'
 
@@ -56,7 +56,7 @@ end
 local function part_files(path)
     local folder, base = path:match '^(.-)([^/]*)$'
     local found = {}
-    for entry in lfs.dir(folder == '' and '.' or folder) do
+    for _, entry in ipairs(folders.names(folder == '' and '.' or folder)) do
         local rest = entry:sub(1, #base) == base and entry:sub(#base + 1)
         local owner, pid = (rest or ''):match '^%.([^.]-)%.?(%d+)%-%d+%.part$'
         if owner then found[#found + 1] = { name = folder .. entry, owner = owner, pid = pid } end
@@ -91,10 +91,10 @@ end
 -- Removes the abandoned part files beside these paths whose owner has this mark, of letters and
 -- digits, and of which is_wanted(name without folder) is false.
 function part_file.sweep(paths, mark, is_wanted)
-    local folders, pattern = {}, '%.%w+%-' .. mark .. '%.%d+%-%d+%.part$'
-    for _, path in ipairs(paths) do folders[posix.follow(path):match '^.*/' or './'] = true end
-    for folder in pairs(folders) do
-        for entry in lfs.dir(folder) do
+    local places, pattern = {}, '%.%w+%-' .. mark .. '%.%d+%-%d+%.part$'
+    for _, path in ipairs(paths) do places[posix.follow(path):match '^.*/' or './'] = true end
+    for folder in pairs(places) do
+        for _, entry in ipairs(folders.names(folder)) do
             if entry:find(pattern) then
                 remove(folder .. entry, function() return is_wanted(entry) end)
             end

@@ -3,7 +3,6 @@
 
 local ffi = require 'ffi'
 local bit = require 'bit'
-local lfs = require 'lfs'
 
 ffi.cdef [[
     struct mare_poll { int fd; short wanted, found; };
@@ -37,6 +36,7 @@ ffi.cdef [[
     int setenv(const char *name, const char *value, int overwrite);
     char *strerror(int number);
     char *realpath(const char *path, char *resolved);
+    long readlink(const char *path, char *out, size_t size);
     int statx(int folder, const char *path, int flags, unsigned mask, void *out);
 ]]
 
@@ -47,14 +47,16 @@ local statx = ffi.typeof [[struct {     /* the kernel's; the same on every machi
     uint32_t links, uid, gid;
     uint16_t mode, unused;
     uint64_t inode, size;
-    uint8_t rest[208];
+    uint8_t times[88];
+    uint32_t device_major, device_minor;
+    uint8_t rest[112];
 }]]
 local lock_range = ffi.typeof 'struct { short type, whence; int64_t start, length; int pid; }'
 
 local posix = { C = C }
 
 local O_RDONLY, O_CLOEXEC, F_OFD_SETLK, F_OFD_SETLKW, F_WRLCK = 0, 0x80000, 37, 38, 1
-local EINTR, EAGAIN, W_OK = 4, 11, 2
+local EINTR, EAGAIN, W_OK, PATH_MAX = 4, 11, 2, 4096
 local AT_FDCWD, AT_EMPTY_PATH, STATX_TYPE_SIZE, STATX_INO = -100, 0x1000, 0x201, 0x100
 local S_IFMT, S_IFDIR, S_IFREG = 0xF000, 0x4000, 0x8000
 
@@ -82,11 +84,31 @@ function posix.length(fd)
     return C.statx(fd, '', AT_EMPTY_PATH, STATX_TYPE_SIZE, out) == 0 and tonumber(out.size) or 0
 end
 
+local function are_same(a, b)
+    return a.inode == b.inode and a.device_major == b.device_major
+        and a.device_minor == b.device_minor
+end
+
 -- Whether the open file is still the one of that name.
 function posix.is_named(fd, path)
     local open, named = statx(), statx()
     return C.statx(fd, '', AT_EMPTY_PATH, STATX_INO, open) == 0
-        and C.statx(AT_FDCWD, path, 0, STATX_INO, named) == 0 and open.inode == named.inode
+        and C.statx(AT_FDCWD, path, 0, STATX_INO, named) == 0 and are_same(open, named)
+end
+
+-- Whether two names are of one file; nil where one of them is of none.
+function posix.is_same(a, b)
+    local one, other = statx(), statx()
+    if C.statx(AT_FDCWD, a, 0, STATX_INO, one) ~= 0 then return nil end
+    if C.statx(AT_FDCWD, b, 0, STATX_INO, other) ~= 0 then return nil end
+    return are_same(one, other)
+end
+
+-- Where a symbolic link leads, as it says; nil if this is none.
+function posix.target(path)
+    local out = ffi.new('char[?]', PATH_MAX)
+    local length = tonumber(C.readlink(path, out, PATH_MAX))
+    return length >= 0 and ffi.string(out, length) or nil
 end
 
 -- Locks an open file, until its descriptor is closed. Returns whether it did and, if not,
@@ -130,7 +152,7 @@ end
 -- What stands at the end of symbolic links, there or not: they stay, their target is replaced.
 function posix.follow(path)
     for _ = 1, 40 do
-        local target = lfs.symlinkattributes(path, 'target')
+        local target = posix.target(path)
         if not target then return path end
         local folder = target:sub(1, 1) ~= '/' and path:match '^.*/' or ''
         path = folder .. target

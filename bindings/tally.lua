@@ -4,7 +4,6 @@
 
 local ffi = require 'ffi'
 local files = require 'bindings.files'
-local lfs = require 'lfs'
 local posix = require 'bindings.posix'
 local system = require 'bindings.system'
 
@@ -24,7 +23,7 @@ end
 function M.open(made)
     local fd = C.open(made.path, O_RDWR + O_APPEND + O_CLOEXEC)
     if fd < 0 then return nil end
-    local found = lfs.symlinkattributes('/proc/self/fd/' .. fd, 'target')
+    local found = posix.target('/proc/self/fd/' .. fd)
     if found == '/memfd:' .. made.name .. ' (deleted)' then return fd end
     C.close(fd)         -- what has this number in a container of its own
 end

@@ -4,7 +4,7 @@
 local cairo = require 'bindings.cairo'
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
-local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 local terminal = require 'mare.base.terminal'
 
 local paths = {
@@ -12,9 +12,9 @@ local paths = {
 }
 
 local function is_same(a, b)
-    local one, other = lfs.attributes(a), lfs.attributes(b)
-    if not (one and other) then return files.resolve(a) == files.resolve(b) end
-    return one.dev == other.dev and one.ino == other.ino
+    local same = posix.is_same(a, b)
+    if same == nil then return files.resolve(a) == files.resolve(b) end
+    return same
 end
 
 -- Refuses two outputs with the same file, since only the last would survive, and any output that

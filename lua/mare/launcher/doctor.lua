@@ -8,8 +8,8 @@ local home = require 'bindings.home'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
-local lfs = require 'lfs'
 local multiply = require 'mare.products.multiply'
+local posix = require 'bindings.posix'
 local source = require 'mare.base.source'
 
 local M = {}
@@ -90,9 +90,9 @@ local function examine_cache()
     local size, count = 0, 0
     for _, entry in ipairs(device.cache.entries()) do size, count = size + entry.size, count + 1 end
     local path = device.cache.path()
-    local kind = lfs.attributes(path, 'mode')
+    local status = posix.status(path)
     return { path = path, entries = count, bytes = size,
-        is_no_folder = kind and kind ~= 'directory' or nil }
+        is_no_folder = status and not status.is_folder or nil }
 end
 -- Says how kernels/traverse/ steps the state on this device, or returns nil if
 -- the device runs no kernels.

@@ -5,7 +5,7 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local tables = require 'bindings.tables'
 
 local bench = {}
@@ -31,11 +31,12 @@ end
 
 -- Returns all benchmarks, sorted by name.
 function bench.list()
-    if not lfs.attributes(folder) then
+    local found = folders.list(folder)
+    if not found then
         errors.usage('bench: there is no folder %s, where benchmarks are', folder)
     end
     local list = {}
-    for file in lfs.dir(folder) do
+    for _, file in ipairs(found) do
         local name = file:match '^([%w_]+)%.lua$'
         list[#list + 1] = name and bench.find(name)
     end

@@ -13,7 +13,7 @@
 
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local nvml = require 'bindings.nvml'
 local system = require 'bindings.system'
 
@@ -79,10 +79,9 @@ end
 -- Returns the packages of RAPL, without the domains within them.
 local function packages(folder)
     local list = {}
-    if lfs.attributes(folder, 'mode') ~= 'directory' then
-        error(folder .. ' is not there: no RAPL', 0)
-    end
-    for name in lfs.dir(folder) do
+    local names = folders.list(folder)
+    if not names then error(folder .. ' is not there: no RAPL', 0) end
+    for _, name in ipairs(names) do
         local path = folder .. '/' .. name
         if name:find '^intel%-rapl:%d+$' and is_package(path) then
             list[#list + 1] = { path = path .. '/energy_uj', joules = 0,

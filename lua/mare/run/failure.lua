@@ -2,7 +2,7 @@
 -- has yet: all variables of the cells around the place, and the time series until then. describe:
 -- Outputs.describe; `why`, the message, goes into the file. Both return its name.
 
-local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 local netcdf = require 'mare.files.netcdf'
 local snapshot = require 'mare.array.snapshot'
 local tables = require 'bindings.tables'
@@ -21,7 +21,7 @@ end
 local function free_name(path)
     local base, k = path:gsub('%.[^./]*$', '') .. '-failed', 1
     local name = base .. '.nc'
-    while lfs.symlinkattributes(name) do
+    while posix.status(name) or posix.target(name) do
         k = k + 1
         name = string.format('%s-%d.nc', base, k)
     end

@@ -10,7 +10,7 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local public = require 'mare.base.public'
 local suggest = require 'bindings.suggest'
 
@@ -21,7 +21,9 @@ local folder = home.root .. '/scenarios/'
 -- Returns the names of those that come with Mare, sorted.
 function scenario.names()
     local names = {}
-    for file in lfs.dir(folder) do names[#names + 1] = file:match '^([%w_]+)%.lua$' end
+    for _, file in ipairs(folders.names(folder)) do
+        names[#names + 1] = file:match '^([%w_]+)%.lua$'
+    end
     table.sort(names)
     return names
 end

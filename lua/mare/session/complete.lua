@@ -7,7 +7,8 @@
 -- texts that the method takes; and __options(object, method), the fields of the
 -- table that the method takes.
 
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
+local posix = require 'bindings.posix'
 local public = require 'mare.base.public'
 local tables = require 'bindings.tables'
 
@@ -173,15 +174,15 @@ local function device_names()
 end
 
 local function file_names(word)
-    local folder, prefix = word:match '^(.*/)([^/]*)$'
-    folder, prefix = folder or '', prefix or word
+    local within, prefix = word:match '^(.*/)([^/]*)$'
+    within, prefix = within or '', prefix or word
     local names = {}
-    if not pcall(lfs.dir, folder == '' and '.' or folder) then return names end
-    for name in lfs.dir(folder == '' and '.' or folder) do
+    for _, name in ipairs(folders.list(within == '' and '.' or within) or {}) do
         local is_hidden = name:sub(1, 1) == '.' and prefix:sub(1, 1) ~= '.'
-        if not is_hidden and name ~= '.' and name ~= '..' then
-            local is_folder = lfs.attributes(folder .. name, 'mode') == 'directory'
-            names[#names + 1] = folder .. name .. (is_folder and '/' or '')
+        if not is_hidden then
+            local status = posix.status(within .. name)
+            local is_folder = status and status.is_folder
+            names[#names + 1] = within .. name .. (is_folder and '/' or '')
         end
         if #names > max_keys then break end
     end

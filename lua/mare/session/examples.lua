@@ -3,7 +3,7 @@
 -- comment says that it goes on from others has these run first, silently.
 
 local home = require 'bindings.home'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
 local screen = require 'mare.draw.screen'
 
 local examples = { folder = 'mare-examples' }
@@ -68,13 +68,13 @@ end
 
 -- Calls f in the folder of the examples, which keeps their files together.
 local function in_folder(f)
-    local before, folder = lfs.currentdir(), examples.folder
-    lfs.mkdir(folder)
-    local ok, reason = lfs.chdir(folder)
+    local before, own = folders.current(), examples.folder
+    folders.make(own)
+    local ok, reason = folders.enter(own)
     if not ok then error('examples: ' .. reason, 0) end
     local good, failure = pcall(f)
-    lfs.chdir(before)
-    lfs.rmdir(folder)       -- fails where there are files
+    folders.enter(before)
+    folders.remove(own)       -- fails where there are files
     if not good then error(failure, 0) end
 end
 

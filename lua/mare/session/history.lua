@@ -5,7 +5,7 @@
 -- $XDG_STATE_HOME/mare/history, else below ~/.local/state.
 
 local files = require 'bindings.files'
-local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 
 local history = {}
 
@@ -51,7 +51,7 @@ end
 -- silently.
 function history.add(path, text)
     if not path then return end
-    if not lfs.attributes(path) then
+    if not posix.status(path) then
         files.make_folders(path)
         files.hide(path)
     end

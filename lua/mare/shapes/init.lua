@@ -14,7 +14,7 @@ local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local files = require 'bindings.files'
 local json = require 'mare.base.json'
-local lfs = require 'lfs'
+local posix = require 'bindings.posix'
 local parameters = require 'mare.shapes.parameters'
 local shipped = require 'mare.shapes.shipped'
 local tables = require 'bindings.tables'
@@ -227,7 +227,7 @@ end
 -- a file that cannot be read is the file.
 function shapes.clear(kernel)
     local path, count = shapes.path(), 0
-    if not (path and lfs.attributes(path)) then return 0 end
+    if not (path and posix.status(path)) then return 0 end
     if not kernel and files.locked(path, set_aside, path) then return 0 end
     update(function(list)
         local rest

@@ -13,7 +13,8 @@ local device = require 'bindings.device'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
 local host_array = require 'bindings.host_array'
-local lfs = require 'lfs'
+local folders = require 'bindings.folders'
+local posix = require 'bindings.posix'
 local source = require 'mare.base.source'
 local zlib = require 'bindings.zlib'
 
@@ -122,32 +123,32 @@ function digest.of(value)
 end
 
 -- Adds the texts that a source includes from these folders to a list, each once.
-local function add_included(list, text, folders)
+local function add_included(list, text, places)
     for name in text:gmatch '#%s*include%s*["<]([^">\n]+)' do
-        for _, folder in ipairs(folders) do
+        for _, folder in ipairs(places) do
             local path = folder .. '/' .. name
             local found = not list[path] and files.read(path)
             if found then
                 list[path] = found
-                add_included(list, found, folders)
+                add_included(list, found, places)
             end
         end
     end
 end
 
 -- Returns the texts that a source includes from these folders, by path.
-function digest.included(text, folders)
+function digest.included(text, places)
     local list = {}
-    add_included(list, text, folders)
+    add_included(list, text, places)
     return list
 end
 
-local function add_folder(list, folder)
-    for name in lfs.dir(folder) do
-        local path = folder .. '/' .. name
-        local mode = name:sub(1, 1) ~= '.' and lfs.attributes(path, 'mode')
-        if mode == 'directory' then add_folder(list, path) end
-        if mode == 'file' then list[path:sub(#source.folder + 1)] = files.read(path) end
+local function add_folder(list, path)
+    for _, name in ipairs(folders.names(path)) do
+        local inner = path .. '/' .. name
+        local status = name:sub(1, 1) ~= '.' and posix.status(inner) or {}
+        if status.is_folder then add_folder(list, inner) end
+        if status.is_file then list[inner:sub(#source.folder + 1)] = files.read(inner) end
     end
 end
 

@@ -96,6 +96,11 @@ add_notices() {
             "$package"
     done | sort -u >"$out/share/doc/PACKAGES"
     cp "$root/LICENSE" "$out/share/doc/mare.txt"
+    if ! needed_by "$build/mare" | grep -q libluajit; then
+        cp "$root/bindings/luajit/COPYRIGHT" "$out/share/doc/luajit.txt"
+        basename "$root"/bindings/luajit/luajit-*.tar.xz .tar.xz | sed 's/$/, in bin\/mare/' \
+            >>"$out/share/doc/PACKAGES"
+    fi
 }
 
 add_tree() {
@@ -111,13 +116,14 @@ add_tree
 
 # ZeroMQ and libsodium, for notebooks, stay the machine's: libzmq5 links a dozen more, of Kerberos
 # and of C++, and Jupyter does not come with the bundle either.
-libraries=("$(find_library libluajit-5.1)" "$(find_library libnetcdf)" "$(find_library libcairo)"
-    "$(find_library libgif)" "$(find_library libedit)" "$(find_library libmpfr)")
+libraries=("$(find_library libnetcdf)" "$(find_library libcairo)" "$(find_library libgif)"
+    "$(find_library libedit)" "$(find_library libmpfr)")
 while read -r name path; do system[$name]=$path; done \
-    < <(ldd "${libraries[@]}" | awk '$2 == "=>" { print $1, $3 }')
+    < <(ldd "${libraries[@]}" "$build/mare" | awk '$2 == "=>" { print $1, $3 }')
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
 cp "$build"/{libmare.so.0,peer_cuda.so,peer_opencl.so} "$out/lib/"
+add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
 mkdir "$out/lib/fakes"

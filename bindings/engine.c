@@ -292,6 +292,8 @@ static void fill_home(lua_State *L, const mare_engine *engine) {
     add_function(L, "log", engine_home_log);
     add_function(L, "tell", engine_home_tell);
     add_function(L, "array", engine_home_array);
+    engine_push_lua_calls(L);
+    lua_setfield(L, -2, "lua");
     lua_getglobal(L, "xpcall");
     lua_setfield(L, -2, "call");
     lua_pushboolean(L, 1);

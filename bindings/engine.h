@@ -90,6 +90,9 @@ int engine_home_write(lua_State *L);
 int engine_home_log(lua_State *L);
 void engine_log_flush(mare_engine *engine);
 
+/* engine_lua.c: pushes { name of a function of Lua's C API = its address }, for workers */
+void engine_push_lua_calls(lua_State *L);
+
 /* engine_event.c: home.tell(kind, names, values, message), an event for the listener in C */
 int engine_home_tell(lua_State *L);
 

@@ -86,7 +86,7 @@ typedef struct mare_engine_desc {
     const char *path;               /* more places for require, as in Lua's package.path */
     /* most bytes that Lua's heap may take; 0: no limit. The call after one that failed for want of
      * them may take a quarter more, and at least 256 KiB, so that it can let go of something. With
-     * a limit Lua is interpreted, not compiled, where LuaJIT is 2.1.0-beta3 (Debian 12). */
+     * a limit Lua is interpreted, not compiled, where LuaJIT is the system's 2.1.0-beta3. */
     uint64_t memory;
     uint32_t flags;                 /* MARE_ENGINE_* */
     mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */
@@ -179,6 +179,11 @@ mare_status mare_engine_listen(mare_engine *engine, mare_engine_listener *listen
 /* The lua_State, for programs that speak to it themselves: on its thread, leaving its stack as it
  * was. NULL on another thread. */
 void *mare_engine_lua(mare_engine *engine);
+/* The function of Lua 5.1's C API to call on it, by its name, as "lua_pushnumber"; NULL if there is
+ * none. The engine has a LuaJIT of its own, which it shows to nobody: a Lua that the program is
+ * linked with is another one, whose functions know nothing of this state. For the same reason C
+ * modules for Lua, which look for such symbols, do not load in an engine. */
+void *mare_engine_lua_function(const char *name);
 
 /* ---- scenarios, stepped from the embedding program's own loop ---- */
 

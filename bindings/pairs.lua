@@ -1,7 +1,7 @@
 -- pairs.lua - keeps next() out of compiled code where LuaJIT compiles it wrongly: on x64, one
--- of before April 2022, as Debian 12 has it, may swap the lower halves of the two results of
--- its lj_vm_next, and the rare program that meets this dies of a lost address (LuaJIT's issue
--- 829). There pairs() and next() are of this file, which every Lua state loads first.
+-- of before April 2022, as the system's of Debian 12 is, may swap the lower halves of the two
+-- results of its lj_vm_next, and the rare program that meets this dies of a lost address (LuaJIT's
+-- issue 829). There pairs() and next() are of this file, which every Lua state loads first.
 
 local jit = require 'jit'
 local pairs, next = pairs, next

@@ -18,14 +18,6 @@ require 'bindings.pairs'
 
 ffi.cdef [[
     typedef struct lua_State lua_State;
-    lua_State *luaL_newstate(void);
-    void luaL_openlibs(lua_State *L);
-    int luaL_loadstring(lua_State *L, const char *text);
-    void lua_pushlstring(lua_State *L, const char *text, size_t length);
-    int lua_pcall(lua_State *L, int arguments, int results, int handler);
-    const char *lua_tolstring(lua_State *L, int index, size_t *length);
-    double lua_tonumber(lua_State *L, int index);
-    void lua_close(lua_State *L);
     int pthread_create(unsigned long *id, const void *attributes, void *run, void *argument);
     int pthread_join(unsigned long id, void **result);
     int pthread_sigmask(int how, const void *set, void *old);
@@ -38,6 +30,26 @@ local C = posix.C
 local AF_UNIX, SOCK_STREAM_CLOEXEC, SHUT_RDWR, SIG_SETMASK = 1, 0x80001, 2, 2
 local MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, EINTR = 2, 0x40, 0x4000, 4
 local failure_mark = '\27'       -- in front of the last text of a thread that failed
+
+-- Lua's C API. An engine hides it from the symbols of the process and tells the addresses.
+local lua = {}
+for name, type in pairs {
+    luaL_newstate = 'lua_State *(*)(void)',
+    luaL_openlibs = 'void (*)(lua_State *)',
+    luaL_loadstring = 'int (*)(lua_State *, const char *)',
+    lua_pushlstring = 'void (*)(lua_State *, const char *, size_t)',
+    lua_pcall = 'int (*)(lua_State *, int, int, int)',
+    lua_tolstring = 'const char *(*)(lua_State *, int, size_t *)',
+    lua_tonumber = 'double (*)(lua_State *, int)',
+    lua_close = 'void (*)(lua_State *)',
+} do
+    if home.lua then
+        lua[name] = ffi.cast(type, ffi.cast('intptr_t', home.lua[name]))
+    else
+        ffi.cdef(type:gsub('%(%*%)', name, 1) .. ';')
+        lua[name] = C[name]
+    end
+end
 
 local M = {}
 
@@ -114,23 +126,30 @@ local function settings(module, fd)
     for _, key in ipairs { 'root', 'library', 'header', 'version', 'commit', 'launcher' } do
         if home[key] then known[#known + 1] = string.format('%s = %q', key, home[key]) end
     end
+    if home.lua then
+        local addresses = {}
+        for name, address in pairs(home.lua) do
+            addresses[#addresses + 1] = string.format('%s = %.0f', name, address)
+        end
+        known[#known + 1] = 'lua = { ' .. table.concat(addresses, ', ') .. ' }'
+    end
     return string.format([[return { module = %q, fd = %d, path = %q, cpath = %q, home = { %s,
         lock = %.0f, embedded = %s, interrupted = function() return false end } }]], module, fd,
         package.path, package.cpath, table.concat(known, ', '), home.lock, home.embedded == true)
 end
 
 local function new_state(module, fd)
-    local L, text = C.luaL_newstate(), settings(module, fd)
+    local L, text = lua.luaL_newstate(), settings(module, fd)
     if L == nil then error('out of memory for a thread', 0) end
-    C.luaL_openlibs(L)
-    local failed = C.luaL_loadstring(L, boot) ~= 0
+    lua.luaL_openlibs(L)
+    local failed = lua.luaL_loadstring(L, boot) ~= 0
     if not failed then
-        C.lua_pushlstring(L, text, #text)
-        failed = C.lua_pcall(L, 1, 1, 0) ~= 0
+        lua.lua_pushlstring(L, text, #text)
+        failed = lua.lua_pcall(L, 1, 1, 0) ~= 0
     end
-    if not failed then return L, C.lua_tonumber(L, -1) end
-    local message = ffi.string(C.lua_tolstring(L, -1, nil))
-    C.lua_close(L)
+    if not failed then return L, lua.lua_tonumber(L, -1) end
+    local message = ffi.string(lua.lua_tolstring(L, -1, nil))
+    lua.lua_close(L)
     error(message, 0)
 end
 
@@ -151,7 +170,7 @@ end
 local function finish(state)
     C.shutdown(state.fds[0], SHUT_RDWR)
     if state.id then C.pthread_join(state.id, nil) end
-    if state.L then C.lua_close(state.L) end
+    if state.L then lua.lua_close(state.L) end
     C.close(state.fds[0])
     C.close(state.fds[1])
 end

@@ -35,10 +35,8 @@ need_for_running() {
     need libc6-dev has_header stdio.h
     need pkg-config has pkg-config
     need luajit has luajit
-    need libluajit-5.1-dev has_header luajit-2.1/luajit.h
     need lua-argparse has_module argparse
     need lua-dkjson has_module dkjson
-    need lua-filesystem has_module lfs
     need netcdf-bin has_library netcdf      # its run-time library has another name in each release
     need libcairo2 has_library cairo
     need libgif7 has_library gif
@@ -58,6 +56,13 @@ need_for_testing() {
     need libzmq5 has_library zmq
     need libsodium23 has_library sodium
     need lua-busted has_module busted
+    need lua-filesystem has_module lfs
+    # Programs with a Lua of their own that embed Mare.
+    need liblua5.1-0-dev has_header lua5.1/lua.h
+    need liblua5.2-dev has_header lua5.2/lua.h
+    need liblua5.3-dev has_header lua5.3/lua.h
+    need liblua5.4-dev has_header lua5.4/lua.h
+    need libluajit-5.1-dev has_header luajit-2.1/luajit.h
     need lua-check has luacheck
     need shellcheck has shellcheck
     need g++ has c++

@@ -66,6 +66,10 @@ install(FILES ${manual}/mare.3 ${manual}/mare_engine.3 ${manual}/mare_lua.3
     DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
+if(MARE_LUAJIT STREQUAL "own")
+    install(FILES bindings/luajit/COPYRIGHT DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare
+        RENAME COPYRIGHT.luajit)
+endif()
 install(DIRECTORY bindings/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
 
 # ---- a Debian package: cpack -G DEB --config build/CPackConfig.cmake ----
@@ -85,7 +89,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # What is loaded at run time: NetCDF has another name in each release.
-string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-filesystem, lua-dkjson, "
+string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-dkjson, "
     "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, libmpfr6, "
     "fonts-dejavu-core")
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS

@@ -23,22 +23,25 @@ MR_FN real friction_rate(real u, real v, real inverse, sea s) {
 }
 
 /* q + dt tendency of a cell: changes x and y (turned: along y), and a force along both axes, which
- * moves no dry cell; friction is taken at the end of the step, so that it stops water but never
- * turns it. */
+ * moves no dry cell. With z = dt times the rate of friction, (q + (1 + z) change) / (1 + z + z^2)
+ * is what one stage makes of momentum: q + change - z q but for z^3 q and z^2 change, so that steps
+ * are of second order. What friction balances stands still, and however strong it is, it stops
+ * water and never turns it. */
 MR_FN cell forward(cell q, cell x, cell y, cell force, real depth, real dt, sea s) {
     y = turned(y);
-    cell next = { q.eta + (x.eta + y.eta), q.mn + (x.mn + y.mn), q.mt + (x.mt + y.mt) };
+    cell change = { x.eta + y.eta, x.mn + y.mn, x.mt + y.mt };
 #if FORCING
     real pushed = mr_select(q.eta + depth > s.dry, dt, R(0.0));
-    next.mn = mr_fma(pushed, force.mn, next.mn);
-    next.mt = mr_fma(pushed, force.mt, next.mt);
+    change.mn = mr_fma(pushed, force.mn, change.mn);
+    change.mt = mr_fma(pushed, force.mt, change.mt);
 #endif
+    cell next = { q.eta + change.eta, q.mn + change.mn, q.mt + change.mt };
 #if FRICTION
     real inverse = mr_rcp(mr_max(q.eta + depth, s.dry));
-    real slower = mr_rcp(
-        mr_fma(dt, friction_rate(q.mn * inverse, q.mt * inverse, inverse, s), R(1.0)));
-    next.mn = next.mn * slower;
-    next.mt = next.mt * slower;
+    real z = dt * friction_rate(q.mn * inverse, q.mt * inverse, inverse, s);
+    real slower = mr_rcp(mr_fma(z, R(1.0) + z, R(1.0)));
+    next.mn = slower * mr_fma(z, change.mn, next.mn);
+    next.mt = slower * mr_fma(z, change.mt, next.mt);
 #endif
     return next;
 }

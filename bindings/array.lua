@@ -90,8 +90,9 @@ function M.new(value)
     return handle
 end
 
+-- There are none before the room of arrays has defined what they are.
 function M.is(value)
-    return ffi.istype(Handle, value)
+    return Handle ~= nil and ffi.istype(Handle, value)
 end
 
 function M.value(handle)

@@ -59,11 +59,25 @@ MR_FN int lua_bnot(int a) { return ~a; }
 #define lua_nan() ((real)__int_as_float(0x7fffffff))
 #endif
 
-/* Adds, and gives what was there. */
+/* Write the sum, the least or the most of what is there and x, and give what was there. */
 #ifdef __OPENCL_VERSION__
-MR_FN int lua_atomic_add(MR_GLOBAL int *at, int x) { return atomic_add(at, x); }
-MR_FN int lua_atomic_add_local(MR_LOCAL_PTR int *at, int x) { return atomic_add(at, x); }
+#define LUA_ATOMIC_(name, opencl, cuda) \
+    MR_FN int lua_atomic_##name(MR_GLOBAL int *at, int x) { return opencl(at, x); } \
+    MR_FN int lua_atomic_##name##_local(MR_LOCAL_PTR int *at, int x) { return opencl(at, x); }
 #else
-MR_FN int lua_atomic_add(int *at, int x) { return atomicAdd(at, x); }
-MR_FN int lua_atomic_add_local(int *at, int x) { return atomicAdd(at, x); }
+#define LUA_ATOMIC_(name, opencl, cuda) \
+    MR_FN int lua_atomic_##name(int *at, int x) { return cuda(at, x); } \
+    MR_FN int lua_atomic_##name##_local(int *at, int x) { return cuda(at, x); }
 #endif
+LUA_ATOMIC_(add, atomic_add, atomicAdd)
+LUA_ATOMIC_(least, atomic_min, atomicMin)
+LUA_ATOMIC_(most, atomic_max, atomicMax)
+
+/* A place in an array of `count` elements; what is outside is noted, with the number of the place
+ * in the text, and becomes 0. */
+MR_FN int64_t lua_place(int64_t k, int64_t count, int site, MR_GLOBAL int *fault) {
+    if (k >= 0 && k < count) return k;
+    fault[1] = (int)k;
+    fault[0] = site;
+    return 0;
+}

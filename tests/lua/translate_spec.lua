@@ -191,11 +191,75 @@ describe('a kernel in Lua', function()
         assert.equal(27, h:download()[3])
     end)
 
+    it('writes the least and the most of what others write', function()
+        local h = array('int32', function(k) return k == 0 and 5 or 0 end)
+        local k = mare.kernel(function(i, h)
+            work.least(h, 0, i - 3)
+            work.most(h, i % 4, i)
+        end)
+        assert.equal(0, k:check(1, h).different)
+        k(count, h)
+        local out = h:download()
+        assert.same({ 97, 98, 99 }, { out[1], out[2], out[3] })
+    end)
+
+    it('takes arrays, and writes none whose elements lie apart', function()
+        local x, y = mare.arange(1000):float(), mare.ones { 1000 }
+        local before = y + 1
+        local scale = mare.kernel(function(i, s, x, y)
+            if i < x.count then y[i] = s * x[i] + y[i] end
+        end)
+        scale(x.count, 2.0, x, y)
+        assert.equal(2 * 999 + 1, y:at(999))
+        assert.equal(2, before:at(999))         -- what was made from y keeps its values
+        scale(10, 1, x { { 0, 20, 2 } }, y)
+        assert.equal(2 * 9 + 1 + 18, y:at(9))
+        fails(function() scale(10, 1, x, y { { 0, 20, 2 } }) end, 'MARE_ERROR_ARGUMENT', "'y'",
+            'do not lie one after another')
+    end)
+
+    it('refuses an index outside of an array where that is asked for', function()
+        local x, y = ramp 'float', ramp 'float'
+        local function beside(t, i) return t[i + 5] end
+        local k = mare.kernel(function(i, x, y) y[i] = beside(x, i) end, { checked = true })
+        k(count - 5, x, y)
+        assert.equal(count - 1, y:download()[count - 6])
+        local line = debug.getinfo(beside, 'S').linedefined
+        fails(function() k(count - 4, x, y) end, 'MARE_ERROR_ARGUMENT', "element 100 of 't'",
+            ('translate_spec.lua:%d'):format(line))
+        k(count - 5, x, y)
+        fails(function() k:bind(count, x, y) end, 'MARE_ERROR_ARGUMENT', 'bind')
+    end)
+
     it('is bound as cheaply as a hand-written one', function()
         local x = ramp 'float'
         local launch = mare.kernel(function(i, x) x[i] = x[i] + 1 end):bind(count, x)
         for _ = 1, 3 do launch:run() end
         assert.equal(3, x:download()[0])
+    end)
+end)
+
+describe('a map', function()
+    local factor = 2
+    it('calls a function for each element', function()
+        local f = mare.map(function(a, b)
+            if a > b then return a * factor, a > 3 end
+            return b, false
+        end)
+        local p, q = f(mare.arange(12):float():reshape(3, 4), mare.arange(4):float())
+        assert.same({ { 0, 1, 2, 3 }, { 8, 10, 12, 14 }, { 16, 18, 20, 22 } }, p:totable())
+        assert.same({ 'float', 'bool' }, { p.type, q.type })
+        assert.same({ false, true, true, true }, { q:at(0, 3), q:at(1, 0), q:at(1, 1), q:at(2, 3) })
+        factor = 3
+        assert.equal(33, (f(mare.arange(12):float(), 1)):at(11))
+        local wave = mare.map(function(u, v) return u * u + math.sin(v) end)
+        local w = wave(mare.arange(3):double(), mare.ones { 3 }):at(2)
+        assert.is_true(math.abs(w - 4 - math.sin(1)) < 1e-14, w)
+        fails(function() f(1, 2) end, 'MARE_ERROR_ARGUMENT', 'at least one array')
+        fails(function() f(mare.ones { 3 }, mare.ones { 2 }) end, 'MARE_ERROR_ARGUMENT', 'fit')
+        fails(function() f(mare.ones { 3 }) end, 'MARE_ERROR_ARGUMENT', '2 arguments')
+        fails(function() mare.map(function(a) if a > 1 then return end end)(mare.ones { 3 }) end,
+            'MARE_ERROR_ARGUMENT', 'returns something')
     end)
 end)
 

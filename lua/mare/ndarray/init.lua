@@ -22,6 +22,7 @@ local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local indices = require 'mare.ndarray.indices'
 local functions = require 'mare.ndarray.functions'
+local mapped = require 'mare.ndarray.mapped'
 local nodes = require 'mare.expression.nodes'
 local printing = require 'mare.ndarray.printing'
 local products = require 'mare.ndarray.products'
@@ -102,7 +103,7 @@ for _, name in ipairs { 'zeros', 'ones', 'full', 'arange', 'linspace', 'eye' } d
     ndarray[name] = creation[name]
 end
 for name, f in pairs(random) do ndarray[name] = f end
-ndarray.fuse = transfer.fuse
+ndarray.fuse, ndarray.map = transfer.fuse, mapped.map
 ndarray.blas = products.blas
 for name, f in pairs(functions) do
     if type(f) == 'function' then ndarray[name] = f end

@@ -85,6 +85,12 @@ function Array:data()
     return frozen
 end
 
+-- Returns whether the elements lie one after another in memory, so that :buffer() is that memory.
+function Array:is_dense()
+    local leaf = array.leaf(self, 'is_dense')
+    return array.drop(leaf, not leaf.strides)
+end
+
 -- Returns the buffer with the elements in their order, for kernels of one's own. It is the
 -- array's memory if they lie there in that order, else a copy. From now on the array keeps this
 -- memory, whatever is assigned.

@@ -86,16 +86,19 @@ function special.barrier(self, node)
     return nil
 end
 
-function special.add(self, node)
+-- add, least and most.
+local function atomic(self, node, entry)
     count(self, node, 3)
     local array = self:expression(node.arguments[1])
     if array.kind ~= 'array' or array.stored ~= 'int32' then
-        self:refuse(node, 'add wants an array of int32: sums of reals depend on their order')
+        self:refuse(node, '%s wants an array of int32: sums of reals depend on their order',
+            entry.special)
     end
     for k = 2, 3 do calls.number(self, node.arguments[k]) end
     self.written[node.arguments[1].symbol] = true
     return 'int32'
 end
+special.add, special.least, special.most = atomic, atomic, atomic
 
 -- Returns the type of an array in local memory, which is made once for each call
 -- in the text.
@@ -135,7 +138,7 @@ end
 function calls.known(self, node, entry)
     self.callees[node] = entry
     if entry.is_bits then return bits(self, node, entry) end
-    if entry.special then return special[entry.special](self, node) end
+    if entry.special then return special[entry.special](self, node, entry) end
     count(self, node, entry.operands)
     local list = {}
     for k, argument in ipairs(node.arguments) do

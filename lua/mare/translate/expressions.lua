@@ -72,11 +72,26 @@ local function tuple_index(w, node)
     return (types.is_integer(w.of[node]) and '%s - 1' or '(int)%s - 1'):format(text)
 end
 
+-- Returns the text of an index into an array that is checked: outside of it, it is 0 and noted.
+local function checked(w, node, base, text)
+    local object, sites = w.of[node.object], w.fault.sites
+    sites[#sites + 1] = { name = node.object.name or base,
+        where = ('%s:%d'):format(w.instance.resolved.chunk, node.line or 0) }
+    local count = object.is_local and object.size or base .. '_count'
+    return ('lua_place(%s, %s, %d, %s)'):format(text, count, #sites, w.fault.text)
+end
+
+-- Returns the text of an index into an array.
+local function place_text(w, node, base)
+    local text = index(w, node.key)
+    return w.fault and checked(w, node, base, text) or text
+end
+
 -- Returns the text of a place in an array or a list.
 function expressions.place(w, node)
     local object = w.of[node.object]
     local base = operand(w, node.object, atom)
-    local key = object.kind == 'tuple' and tuple_index(w, node.key) or index(w, node.key)
+    local key = object.kind == 'tuple' and tuple_index(w, node.key) or place_text(w, node, base)
     return ('%s[%s]'):format(base, key), atom
 end
 
@@ -88,7 +103,7 @@ function write.index(w, node)
     if object.kind == 'tuple' then return expressions.place(w, node) end
     if node.key.tag == 'string' then return base .. '_' .. node.key.value, atom end
     if object.stored == 'half' then
-        return ('(float)mr_half_load(%s, %s)'):format(base, index(w, node.key)), unary
+        return ('(float)mr_half_load(%s, %s)'):format(base, place_text(w, node, base)), unary
     end
     local text = expressions.place(w, node)
     if object.stored == 'bool' then return text .. ' != 0', 9 end
@@ -244,11 +259,13 @@ end
 
 function special.barrier() return 'MR_BARRIER()', atom end
 
-function special.add(w, node)
-    local array, key, value = unpack(node.arguments)
-    local place = expressions.place(w, { object = array, key = key })
-    local call = w.of[array].is_local and 'lua_atomic_add_local' or 'lua_atomic_add'
-    return ('%s(&%s, %s)'):format(call, place, operand(w, value, 0, 'int32')), atom
+for _, name in ipairs { 'add', 'least', 'most' } do
+    special[name] = function(w, node)
+        local array, key, value = unpack(node.arguments)
+        local place = expressions.place(w, { object = array, key = key, line = node.line })
+        local call = ('lua_atomic_%s%s'):format(name, w.of[array].is_local and '_local' or '')
+        return ('%s(&%s, %s)'):format(call, place, operand(w, value, 0, 'int32')), atom
+    end
 end
 
 local bits = { band = { '&', 8 }, bor = { '|', 6 }, bxor = { '^', 7 } }

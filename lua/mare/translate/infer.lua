@@ -213,6 +213,7 @@ function infer.instance(unit, f, parameters, is_kernel)
     local self = setmetatable({ unit = unit, f = f, is_kernel = is_kernel, resolved = resolved,
         parameters = parameters, types = {}, captures = {}, written = {}, counted = {},
         callees = {}, locals = {} }, Instance)
+    if unit.fault then self.captures[1], self.captures[unit.fault] = unit.fault, unit.fault end
     for k, symbol in ipairs(resolved.parameters) do
         self.types[symbol] = parameters[k]
             or self:refuse(resolved.tree, "there is no argument for '%s'", symbol.name)

@@ -6,12 +6,13 @@
 --     scale(x.count, 2.0, x, y)        -- work-items, then the arguments
 --
 -- The first parameters are the work-item's place, counted from 0: one, or two or three
--- if the first argument is { nx, ny } or { nx, ny, nz }. Buffers are arrays, x[0] to
--- x[x.count - 1]. The kernel is compiled at the first call, and again only for arguments
+-- if the first argument is { nx, ny } or { nx, ny, nz }. Buffers, and arrays of mare.array, are
+-- x[0] to x[x.count - 1]. The kernel is compiled at the first call, and again only for arguments
 -- of other types. Numbers outside the function are arguments that are read at each
 -- call. README.md says what a function may contain; what it may not is an error that
 -- names the line.
 
+local arrays = require 'bindings.array'
 local check = require 'mare.translate.check'
 local errors = require 'bindings.errors'
 local resolve = require 'mare.translate.resolve'
@@ -24,7 +25,7 @@ local kernel = {}
 local Kernel = {}
 Kernel.__index = Kernel
 
-local allowed = { name = 'string', device = 'table', group = 'any',
+local allowed = { name = 'string', checked = 'boolean', device = 'table', group = 'any',
     math = { strict = true, fast = true, relaxed = true },
     precision = { float = true, double = true } }
 
@@ -32,7 +33,8 @@ local allowed = { name = 'string', device = 'table', group = 'any',
 -- profiles and messages call the kernel (a name made of its line), math = 'strict', 'fast'
 -- or 'relaxed' ('strict'), precision = 'float' or 'double' for numbers that are in no array
 -- ('double' if an array holds doubles), device = where the kernel runs (the device of the
--- first buffer), group = the work-items of a group, a number or { x, y, z } (core chooses) }
+-- first buffer), group = the work-items of a group, a number or { x, y, z } (core chooses),
+-- checked = whether a call waits, and refuses an index outside of an array (false) }
 function kernel.new(f, options)
     if type(f) ~= 'function' then
         errors.argument('mare.kernel: a function is wanted, not %s', type(f))
@@ -72,11 +74,35 @@ local function types_of(self, indices, arguments)
     return list, real
 end
 
+-- Returns the arguments of a call. Arrays are their buffers; those that are copies are noted.
+local function arguments_of(...)
+    local list = { count = select('#', ...), ... }
+    for k = 1, list.count do
+        local value = list[k]
+        if arrays.is(value) then
+            list.copied = list.copied or not value:is_dense() and k
+            list[k] = value:buffer()
+        end
+    end
+    return list
+end
+
+-- Refuses to write an array whose elements lie apart: they would go into a copy.
+local function check_written(self, made, arguments)
+    local k = arguments.copied
+    local symbol = k and resolve.of(self.f).parameters[k + made.indices]
+    if symbol and made.instance.written[symbol] then
+        errors.argument("%s: argument '%s' is written, but the elements of this view do not lie "
+            .. 'one after another: :copy() makes an array of them', self.name, symbol.name)
+    end
+end
+
 local function translate(self, indices, arguments)
     local types, real = types_of(self, indices, arguments)
-    local made = unit.kernel(self.f, types, indices, self.name, function(stored)
-        return signature.array(stored, 0, real)
-    end)
+    local made = unit.kernel(self.f, types, indices, self.name, {
+        memory = function(stored) return signature.array(stored, 0, real) end,
+        is_checked = self.options.checked,
+    })
     if made.has_barrier and not self.options.group then
         errors.argument('%s: a kernel with a barrier wants options.group', self.name)
     end
@@ -92,7 +118,8 @@ local function fits(made, indices, arguments)
     end
     for _, argument in ipairs(made.arguments) do
         local entry = argument.capture
-        if entry and not signature.fits(entry.type, entry.value()) then return false end
+        local is_number = entry and not entry.is_fault
+        if is_number and not signature.fits(entry.type, entry.value()) then return false end
     end
     return true
 end
@@ -118,6 +145,10 @@ local function compiled_for(self, indices, arguments)
         if made.on == device and fits(made, indices, arguments) then return made end
     end
     local made = translate(self, indices, arguments)
+    if made.fault then
+        made.fault.buffer = device:buffer { type = 'int32', count = 2, label = 'checks' }
+        made.fault.buffer:fill(0)
+    end
     made.on, made.kernel = device, compile(self, made, device)
     self.compiled[#self.compiled + 1] = made
     return made
@@ -150,8 +181,13 @@ end
 -- Returns a launch for these arguments, as kernel:bind of a kernel in the dialect does.
 -- Running it costs no more than running one of those.
 function Kernel:bind(size, ...)
-    local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
-    return bind(self, compiled_for(self, #shape, arguments), shape, arguments)
+    local shape, arguments = shape_of(self, size), arguments_of(...)
+    if self.options.checked then
+        errors.argument('%s: bind: a kernel that is checked can only be called', self.name)
+    end
+    local made = compiled_for(self, #shape, arguments)
+    check_written(self, made, arguments)
+    return bind(self, made, shape, arguments)
 end
 
 -- Sets what changed since the last call.
@@ -172,14 +208,29 @@ local function update(self, made, shape, arguments)
     return launch
 end
 
+-- Waits, and raises what a checked kernel has noted.
+local function check_indices(self, made)
+    local noted = made.fault.buffer:download()
+    local site = made.fault.sites[noted[0]]
+    if not site then return end
+    made.fault.buffer:fill(0)
+    errors.argument_at(site.where, "%s: element %d of '%s' is asked for, which is outside of it",
+        self.name, noted[1], site.name)
+end
+
 -- kernel(size, ...) queues the kernel on the device's default stream.
 function Kernel:__call(size, ...)
-    local shape, arguments = shape_of(self, size), { count = select('#', ...), ... }
+    local shape, arguments = shape_of(self, size), arguments_of(...)
     local made = compiled_for(self, #shape, arguments)
-    if made.launch then return update(self, made, shape, arguments):run() end
-    made.launch, made.last = bind(self, made, shape, arguments), {}
-    made.shape = { shape[1], shape[2], shape[3] }
+    check_written(self, made, arguments)
+    if made.launch then
+        update(self, made, shape, arguments)
+    else
+        made.launch, made.last = bind(self, made, shape, arguments), {}
+        made.shape = { shape[1], shape[2], shape[3] }
+    end
     made.launch:run()
+    if made.fault then check_indices(self, made) end
 end
 
 -- kernel:source(size, ...) returns the text in the dialect, with the number of the line of
@@ -192,7 +243,7 @@ function Kernel:source(size, ...)
         return last.source
     end
     local shape = shape_of(self, size)
-    return translate(self, #shape, { count = select('#', ...), ... }).source
+    return translate(self, #shape, arguments_of(...)).source
 end
 
 -- kernel:check(size, ...) runs the function as plain Lua too, on copies of the arrays, and
@@ -200,7 +251,7 @@ end
 function Kernel:check(size, ...)
     local shape, parameters = shape_of(self, size), {}
     for k, symbol in ipairs(resolve.of(self.f).parameters) do parameters[k - #shape] = symbol end
-    return check.run(self, shape, parameters, { count = select('#', ...), ... })
+    return check.run(self, shape, parameters, arguments_of(...))
 end
 
 return kernel

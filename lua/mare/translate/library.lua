@@ -27,7 +27,7 @@ for _, name in ipairs { 'band', 'bor', 'bxor', 'bnot', 'lshift', 'rshift', 'arsh
     known[bit[name]] = { special = name, is_bits = true }
 end
 
-for _, name in ipairs { 'item', 'group', 'size', 'barrier', 'shared', 'add' } do
+for _, name in ipairs { 'item', 'group', 'size', 'barrier', 'shared', 'add', 'least', 'most' } do
     known[work[name]] = { special = name }
 end
 

@@ -86,15 +86,26 @@ local function readable(head, bodies)
     return table.concat(list, '\n') .. '\n'
 end
 
+-- Returns what checked kernels have as an argument, and hand to all functions.
+local function fault_argument()
+    local self = { name = 'fault', type = { kind = 'fault', written = 'MR_GLOBAL int *' },
+        is_fault = true, sites = {} }
+    function self.value() return self.buffer end
+    return self
+end
+
 local head = '#include "translate/lua.h"'
 
 -- Returns for a kernel { text, source = the text as people read it, name, arguments,
--- instance, has_barrier }. types_given: the types of all parameters; indices: how many of
--- these are the work-item's place; memory: a function that returns the type of an array in
--- local memory for the name of its elements' type
-function unit.kernel(f, types_given, indices, name, memory)
+-- instance, has_barrier, fault }. types_given: the types of all parameters; indices: how many of
+-- these are the work-item's place; desc: { memory = a function that returns the type of an array
+-- in local memory for the name of its elements' type, is_checked = whether indices are: then
+-- `fault` has { sites = { { name, where }, ... } }, and wants the buffer that notes what is
+-- outside }
+function unit.kernel(f, types_given, indices, name, desc)
     local self = unit.new()
-    self.memory = memory
+    self.memory = desc.memory
+    if desc.is_checked then self.fault = fault_argument() end
     local instance = self:instance(f, types_given, name)
     if #instance.results > 0 then
         instance:refuse(instance.resolved.tree,
@@ -104,7 +115,25 @@ function unit.kernel(f, types_given, indices, name, memory)
     self.bodies[#self.bodies + 1] = { lines = lines, chunk = instance.resolved.chunk }
     return { text = compiled(head, self.bodies), source = readable(head, self.bodies),
         name = instance.name, arguments = arguments, instance = instance,
-        has_barrier = self.has_barrier }
+        has_barrier = self.has_barrier, fault = self.fault }
+end
+
+-- Returns for a function of elements { text, source, name, arguments, results = types } of a kernel
+-- that calls it for each. types_given: arrays, and numbers, which are the same for all. An argument
+-- is { name, and output = the number of a result, parameter, capture, or is_count }
+function unit.map(f, types_given, name)
+    local self = unit.new()
+    local elements = {}
+    for k, type in ipairs(types_given) do elements[k] = type.element or type end
+    local instance = self:instance(f, elements, name, self)
+    if #instance.results == 0 then
+        instance:refuse(instance.resolved.tree, 'a map wants a function that returns something')
+    end
+    local lines, arguments = write.map(instance, self, types_given)
+    self.bodies[#self.bodies + 1] = { lines = lines, chunk = instance.resolved.chunk }
+    return { text = compiled(head, self.bodies), source = readable(head, self.bodies),
+        name = instance.name .. '_each', arguments = arguments,
+        results = { unpack(instance.results) } }
 end
 
 -- Returns the text of functions that other text of the dialect calls: list = array of

@@ -12,8 +12,9 @@
 -- shared(type, n) makes an array of n elements that all work-items of a group have
 -- together. barrier() waits for all of them, so none may have returned: a kernel with
 -- a barrier runs whole groups, and checks itself what lies beyond its arrays.
--- add(x, i, v) adds to an element of an array of int32 that others may add to at the
--- same time, and returns what was there.
+-- add(x, i, v), least(x, i, v) and most(x, i, v) write the sum, the least or the most of v and an
+-- element of an array of int32, which others may write so at the same time; they return what
+-- was there.
 --
 -- This file holds what plain Lua runs in their stead for kernel:check: a group's
 -- work-items are coroutines that take turns at each barrier.
@@ -67,6 +68,21 @@ end
 function work.add(x, i, v)
     local old = x[i]
     x[i] = old + v
+    return old
+end
+
+-- least(x, i, v) writes the least of v and element i of an array of int32, and returns what was
+-- there.
+function work.least(x, i, v)
+    local old = x[i]
+    x[i] = math.min(old, v)
+    return old
+end
+
+-- most(x, i, v) does so with the larger one.
+function work.most(x, i, v)
+    local old = x[i]
+    x[i] = math.max(old, v)
     return old
 end
 

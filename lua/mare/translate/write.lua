@@ -282,6 +282,7 @@ end
 
 local function new(instance, unit)
     local self = setmetatable({ instance = instance, indent = '', lines = {}, names_of = {},
+        fault = unit.fault,
         taken = names.new(unit.taken) }, Writer)
     for _, list in ipairs { 'of', 'types', 'constants', 'captured', 'choices', 'callees' } do
         self[list] = instance[list]
@@ -347,7 +348,9 @@ function write.kernel(instance, unit, indices)
         given[#given + 1], list[#list + 1] = entry, text
     end
     local axes, tree = { 'x', 'y', 'z' }, instance.resolved.tree
-    add_arguments(self, indices, function(symbol) return instance.counted[symbol] end, add)
+    add_arguments(self, indices, function(symbol)
+        return unit.fault or instance.counted[symbol]
+    end, add)
     local beyond = {}
     for k = 1, unit.has_barrier and 0 or indices do
         local name = self:take('size_' .. axes[k])
@@ -365,6 +368,48 @@ function write.kernel(instance, unit, indices)
     block(self, tree.body)
     self:close()
     return self.lines, given
+end
+
+-- Returns the lines of the kernel that calls an instance for each element, and its arguments: see
+-- unit.map.
+function write.map(instance, unit, given)
+    local self = new(instance, unit)
+    local list, arguments, values = {}, {}, {}
+    local function add(name, text, entry)
+        entry.name, arguments[#arguments + 1], list[#list + 1] = name, entry, text
+    end
+    for k, type in ipairs(instance.results) do
+        local written = stored_as[type] or types.written(type)
+        add('to_' .. k, ('MR_GLOBAL %s *to_%d'):format(written, k), { output = k })
+    end
+    for k, type in ipairs(given) do
+        local name = self:take('from_' .. k)
+        local is_array = type.kind == 'array'
+        add(name, is_array and array_text(type, name) or types.written(type) .. ' ' .. name,
+            { parameter = k })
+        local text = is_array and name .. '[i]' or name
+        if type.stored == 'half' then text = ('(float)mr_half_load(%s, i)'):format(name) end
+        if type.stored == 'bool' then text = text .. ' != 0' end
+        values[k] = text
+    end
+    for _, entry in ipairs(instance.captures) do
+        add(entry.text, types.written(entry.type) .. ' ' .. entry.text, { capture = entry })
+        values[#values + 1] = entry.text
+    end
+    add('count', 'int64_t count', { is_count = true })
+    self:put(nil, 'MR_KERNEL')
+    self:open(nil, 'void %s_each(%s)', instance.name, table.concat(list, ', '))
+    self:put(nil, 'mr_index i = mr_gid_x();')
+    self:put(nil, 'if (i >= count) return;')
+    local call = ('%s(%s)'):format(instance.name, table.concat(values, ', '))
+    if #instance.results == 1 then
+        self:put(nil, 'to_1[i] = %s;', call)
+    else
+        self:put(nil, 'const %s_results r = %s;', instance.name, call)
+        for k in ipairs(instance.results) do self:put(nil, 'to_%d[i] = r.r%d;', k, k) end
+    end
+    self:close()
+    return self.lines, arguments
 end
 
 return write

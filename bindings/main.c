@@ -65,8 +65,10 @@ static int run_protected(lua_State *L, int argc, char **argv) {
     lua_pushcfunction(L, traceback);
     lua_pushcfunction(L, run);
     for (int i = 1; i < argc; i++) lua_pushstring(L, argv[i]);
-    if (lua_pcall(L, argc - 1, 1, 1) == 0) return (int)lua_tointeger(L, -1);
-    fprintf(stderr, "mare: %s\n", lua_tostring(L, -1));
+    int failed = lua_pcall(L, argc - 1, 1, 1);
+    if (failed == 0) return (int)lua_tointeger(L, -1);
+    /* Newer releases of LuaJIT call no handler for this one. */
+    fprintf(stderr, "mare: %s\n", failed == LUA_ERRMEM ? "out of memory" : lua_tostring(L, -1));
     return EXIT_FAILURE;
 }
 

@@ -153,7 +153,11 @@ int engine_raise(lua_State *L, mare_status status, const char *format, ...) {
 static int describe(lua_State *L) {
     mare_engine *engine = engine_of(L);
     mare_status status = MARE_ERROR_SCRIPT;
+    engine->described = true;
     if (lua_istable(L, 1)) {
+        lua_pushliteral(L, "code");
+        lua_rawget(L, 1);
+        if (lua_type(L, -1) == LUA_TNUMBER) engine->exit_code = (int)lua_tointeger(L, -1);
         lua_pushliteral(L, "status");
         lua_rawget(L, 1);
         if (lua_type(L, -1) == LUA_TSTRING) status = status_named(lua_tostring(L, -1));
@@ -189,6 +193,9 @@ static mare_status fail_plainly(mare_engine *engine, int failed) {
         note_failure(engine, MARE_ERROR_MEMORY, text, "");
     } else if (failed == LUA_ERRERR) {
         note_failure(engine, MARE_ERROR_SCRIPT, "an error while an error was described", "");
+    } else if (!engine->described) {        /* no error of Lua's */
+        note_failure(engine, MARE_ERROR_SCRIPT, "an exception was thrown in a function that is "
+                     "not Lua's (C++ exception)", "");
     }
     return engine->status;
 }
@@ -197,6 +204,7 @@ mare_status engine_protect(mare_engine *engine, lua_CFunction f, void *request) 
     lua_State *L = engine->L;
     int top = lua_gettop(L);
     job j = { f, request, 0 };
+    engine->described = false;
     int outside = lua_cpcall(L, run_job, &j);
     int failed = outside ? outside : j.failed;
     if (failed) fail_plainly(engine, failed);
@@ -227,6 +235,7 @@ mare_status engine_enter(mare_engine *engine, const char *call) {
         return engine_refuse(engine, call, "is running: a function that it calls must not");
     if (atomic_load(&engine->interrupted)) return refuse_interrupted(engine, call);
     forget_failure(engine);
+    engine->exit_code = -1;
     engine->running = true;
     engine->patience = 0;
     return MARE_OK;
@@ -265,6 +274,10 @@ mare_status engine_leave(mare_engine *engine, mare_status status) {
     mare_error_set(status, text);
     free(text);
     return status;
+}
+
+int mare_engine_exit_code(const mare_engine *engine) {
+    return engine ? engine->exit_code : -1;
 }
 
 const char *mare_engine_traceback(const mare_engine *engine) {
@@ -384,6 +397,7 @@ mare_status mare_engine_create(const mare_engine_desc *desc, mare_engine **out) 
     engine->log = desc->log;
     engine->log_context = desc->log_context;
     engine->anchor = LUA_NOREF;
+    engine->exit_code = -1;
     snprintf(engine->label, sizeof engine->label, "%s", desc->label ? desc->label : "engine");
     engine_log_open(engine);
     mare_status status = MARE_ERROR_MEMORY;

@@ -35,6 +35,8 @@ struct mare_engine {
     int64_t patience;               /* VM instructions left to who has asked for interrupts */
     /* of the last failure */
     mare_status status;
+    bool described;                 /* the message handler was called */
+    int exit_code;                  /* of os.exit(), which ended the last call; -1 */
     char *message, *traceback;
     mare_value *results;            /* anchored in Lua by `anchor` */
     uint64_t result_count;
@@ -66,7 +68,9 @@ mare_status engine_refuse(const mare_engine *engine, const char *call, const cha
 /* Pushes a function of lua/mare/launcher/embed.lua. */
 void engine_push_function(lua_State *L, const char *name);
 
-/* engine_script.c: keeps the values from `first` on as the results. */
+/* engine_script.c: no results are left, where the caller may say so */
+void engine_forget_results(mare_engine *engine);
+/* Keeps the values from `first` on as the results. */
 void engine_keep_results(lua_State *L, mare_engine *engine, int first);
 
 /* engine_value.c */

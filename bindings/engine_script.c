@@ -25,6 +25,12 @@ void engine_keep_results(lua_State *L, mare_engine *engine, int first) {
     engine->result_count = (uint64_t)count;
 }
 
+/* Another thread, or a function that the engine calls, may not: the results are of who may. */
+void engine_forget_results(mare_engine *engine) {
+    if (engine && pthread_equal(engine->thread, pthread_self()) && !engine->running)
+        engine->result_count = 0;
+}
+
 uint64_t mare_engine_result_count(const mare_engine *engine) {
     return engine ? engine->result_count : 0;
 }
@@ -105,12 +111,14 @@ static int do_run(lua_State *L) {
 }
 
 mare_status mare_engine_run(mare_engine *engine, const char *text, const char *name) {
+    engine_forget_results(engine);
     if (!engine || !text) return engine_refuse(engine, "mare_engine_run", "needs a text");
     return serve(do_run, &(request){ .engine = engine, .text = text, .name = name },
                  "mare_engine_run");
 }
 
 mare_status mare_engine_run_file(mare_engine *engine, const char *path) {
+    engine_forget_results(engine);
     if (!engine || !path) return engine_refuse(engine, "mare_engine_run_file", "needs a path");
     return serve(do_run, &(request){ .engine = engine, .path = path }, "mare_engine_run_file");
 }
@@ -133,6 +141,7 @@ static int do_call(lua_State *L) {
 mare_status mare_engine_call(mare_engine *engine, const char *function,
                              const mare_value *arguments, uint64_t argument_count) {
     static const char call[] = "mare_engine_call";
+    engine_forget_results(engine);
     if (!engine || !function) return engine_refuse(engine, call, "needs the name of a function");
     mare_status status = engine_check_values(call, arguments, argument_count);
     if (status != MARE_OK) return status;
@@ -168,6 +177,7 @@ static int do_get(lua_State *L) {
 
 mare_status mare_engine_get(mare_engine *engine, const char *name, mare_value *out) {
     static const char call[] = "mare_engine_get";
+    engine_forget_results(engine);
     if (out) *out = (mare_value){ 0 };
     if (!engine || !name || !out) return engine_refuse(engine, call, "needs a name and out");
     mare_status status = serve(do_get, &(request){ .engine = engine, .name = name }, call);
@@ -181,6 +191,14 @@ typedef struct callee { mare_function *function; void *context; } callee;
 
 enum { RESULTS = 16, ARGUMENTS = 32 };
 
+/* The function of C, whose name is the second upvalue, has failed. */
+static int raise_refusal(lua_State *L, mare_status status) {
+    const char *message = mare_error_message();
+    if (*message) return engine_raise(L, status, "%s", message);
+    return engine_raise(L, status, "%s returned %s without a message",
+                        lua_tostring(L, lua_upvalueindex(2)), mare_status_name(status));
+}
+
 static int call_program(lua_State *L) {
     const callee *c = lua_touserdata(L, lua_upvalueindex(1));
     mare_value arguments[ARGUMENTS], results[RESULTS] = { { 0 } };
@@ -190,9 +208,10 @@ static int call_program(lua_State *L) {
     lua_newtable(L);
     for (int i = 0; i < count; i++) engine_read_value(L, i + 1, count + 1, &arguments[i]);
     uint64_t given = 0;
+    mare_error_set(MARE_OK, "");        /* an older message is not that of this call */
     mare_status status = c->function(c->context, arguments, (uint64_t)count, results, RESULTS,
                                      &given);
-    if (status != MARE_OK) return engine_raise(L, status, "%s", mare_error_message());
+    if (status != MARE_OK) return raise_refusal(L, status);
     if (given > RESULTS) return luaL_error(L, "a C function gives more results than fit");
     if (engine_check_values("the C function", results, given) != MARE_OK)
         return luaL_error(L, "%s", mare_error_message());
@@ -205,7 +224,8 @@ static int do_register(lua_State *L) {
     const char *field = push_owner(L, r->engine, r->name);
     callee *c = lua_newuserdata(L, sizeof *c);
     *c = (callee){ r->function, r->context };
-    lua_pushcclosure(L, call_program, 1);
+    lua_pushstring(L, r->name);
+    lua_pushcclosure(L, call_program, 2);
     lua_setfield(L, -2, field);
     return 0;
 }

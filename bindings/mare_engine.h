@@ -16,7 +16,8 @@
  *             mare_engine_log_next may be called from anywhere. Any number of engines may live in
  *             as many threads, or in one. A C function must not call the engine that calls it.
  *   Manners   Signals, locale, standard streams and environment of the process stay as they are,
- *             and nothing exits: what a script prints goes to the log, os.exit() ends the script.
+ *             and nothing exits: what a script prints goes to the log, os.exit() ends the script
+ *             (mare_engine_exit_code).
  *   Strings   Names and texts that go in are copied; what comes out is said to be valid until the
  *             next call, which is the next one on that engine.
  */
@@ -107,7 +108,8 @@ mare_status mare_engine_run_file(mare_engine *engine, const char *path);
 /* Calls a global function, or one in tables as "flow.inlet.speed". */
 mare_status mare_engine_call(mare_engine *engine, const char *function,
                              const mare_value *arguments, uint64_t argument_count);
-/* How many values the last run or call has returned. */
+/* How many values the last run, call or get has returned; 0 where it failed, or os.exit() ended
+ * it. */
 uint64_t mare_engine_result_count(const mare_engine *engine);
 /* One of them, from 0, valid until the next run, call, get or step. */
 mare_status mare_engine_result(const mare_engine *engine, uint64_t index, mare_value *out);
@@ -118,8 +120,8 @@ mare_status mare_engine_get(mare_engine *engine, const char *name, mare_value *o
 
 /* A function of C that scripts call. It gives at most `room` results and their number in
  * *count, 0 before; their memory must last until it is called again. To fail it returns
- * mare_error_set(status, message), which the script gets as an error. No exception, longjmp or
- * thread exit may pass through it. */
+ * mare_error_set(status, message), which the script gets as an error. An exception of C++ that
+ * leaves it is an error of the script, "C++ exception"; no longjmp or thread exit may. */
 typedef mare_status mare_function(void *context, const mare_value *arguments,
                                   uint64_t argument_count, mare_value *results, uint64_t room,
                                   uint64_t *count);
@@ -131,6 +133,9 @@ mare_status mare_engine_register(mare_engine *engine, const char *name, mare_fun
  * MARE_ERROR_INTERRUPTED; a scenario first comes to the end of a batch of steps. C code that a
  * script calls is not interrupted. */
 void mare_engine_interrupt(mare_engine *engine);
+/* With what os.exit() ended the last thing that the engine was asked to run: 0 with MARE_OK, others
+ * with MARE_ERROR_SCRIPT; -1 where it did not. */
+int mare_engine_exit_code(const mare_engine *engine);
 /* Where in Lua the last failure came from; "" if it did not; valid until the next call. */
 const char *mare_engine_traceback(const mare_engine *engine);
 /* Bytes of Lua's heap. */

@@ -175,7 +175,7 @@ static void leaves_the_process_alone(void) {
     close(ends[1]);
     char byte;
     CHECK(read(ends[0], &byte, 1) == 0);
-    CHECK(printed == MARE_OK && left == MARE_OK && failed == MARE_ERROR_SCRIPT);
+    CHECK(printed == MARE_OK && left == MARE_ERROR_SCRIPT && failed == MARE_ERROR_SCRIPT);
     CHECK_TEXT(setlocale(LC_ALL, NULL), "C");
     for (int s = 1; s < NSIG; s++) {
         if (sigaction(s, NULL, &after)) continue;

@@ -89,9 +89,20 @@ function embed.listen(pause)
         hear = function(event) tell(embed.home, event) end } or nil
 end
 
+-- What a process would end with.
+local function exit_status(code)
+    if code == nil or code == true then return 0 end
+    code = tonumber(code) or 1
+    return code - code == 0 and code or 1
+end
+
 local function keep_process(raise)
     local setlocale = os.setlocale
-    function os.exit() raise('stop', 'stopped') end
+    function os.exit(code)
+        local status = exit_status(code)
+        if status == 0 then raise('stop', 'stopped', 0) end
+        raise('exit', ('the script ended itself: os.exit(%s)'):format(tostring(code)), status)
+    end
     function os.setlocale(locale, category)
         return locale == nil and setlocale(nil, category) or nil
     end
@@ -171,8 +182,9 @@ end
 local Failure = {}
 function Failure:__tostring() return self.message end
 
-function embed.raise(status, message)
-    error(setmetatable({ status = status, message = message }, Failure), 0)
+-- code: of os.exit, where that raises.
+function embed.raise(status, message, code)
+    error(setmetatable({ status = status, message = message, code = code }, Failure), 0)
 end
 
 function embed.export(value)

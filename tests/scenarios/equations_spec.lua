@@ -1,0 +1,90 @@
+-- Scenarios whose equations are written in Lua, shortened: the errors against their exact
+-- solutions fall as the scheme promises, and what is conserved stays.
+
+local home = require 'bindings.home'
+local mare = require 'mare'
+local sample = require 'tests.sample'
+
+require 'tests.share'()
+
+local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
+
+local function run(name, values)
+    local options = mare.options
+    local source = options.source
+    values.device, values.quiet, values.image = device, true, 'none'
+    values.precision = 'double'
+    options.source, options.program = values, name
+    local ok, result = pcall(dofile, home.root .. '/scenarios/' .. name .. '.lua')
+    options.source = source
+    if not ok then error(result, 0) end
+    return result
+end
+
+local function total(sim, variable)
+    local data, sum = sim:field(variable), 0
+    for k = 0, sim.grid.cells - 1 do sum = sum + data[k] end
+    return sum * sim.grid.dx * sim.grid.dy
+end
+
+-- By how much the error falls where the cells are halved, as a power of 2.
+local function order(name, coarse, fine)
+    local error = run(name, fine).error
+    return math.log(run(name, coarse).error / error) / math.log(2), error
+end
+
+local cases = {}
+
+function cases.advection()
+    local p, error = order('advection', { nx = 32, ny = 32, t_end = 0.25 },
+        { nx = 64, ny = 64, t_end = 0.25 })
+    assert.is_true(p > 1.6, p)
+    assert.is_true(error < 1e-3, error)
+end
+
+function cases.burgers()
+    local p, error = order('burgers', { nx = 50, t_end = 0.3 }, { nx = 100, t_end = 0.3 })
+    assert.is_true(p > 1.7, p)
+    assert.is_true(error < 2e-4, error)
+end
+
+-- A shock smears over some cells: the error falls as the cells do.
+function cases.isothermal()
+    local p = order('isothermal', { nx = 100 }, { nx = 200 })
+    assert.is_true(p > 0.7, p)
+    local sim = run('isothermal', { nx = 200 }).sim
+    local ratio = 1 + 2 + 2 * math.sqrt(2)
+    assert.is_true(math.abs(sim:field 'rho' [80] / ratio - 1) < 0.01)
+end
+
+function cases.gas_mixture()
+    local sim = run('gas_mixture', { nx = 64, ny = 16, t_end = 0.05 }).sim
+    local share, b = sim:field 'share', sim:field 'b'
+    for k = 0, sim.grid.cells - 1 do assert.is_true(share[k] > -1e-12 and share[k] < 1 + 1e-12) end
+    assert.is_true(b[63] == 2)
+    local start = run('gas_mixture', { nx = 64, ny = 16, steps = 0 }).sim
+    for _, name in ipairs { 'a', 'b', 'energy' } do
+        assert.is_true(math.abs(total(sim, name) / total(start, name) - 1) < 1e-13, name)
+    end
+end
+
+function cases.acoustics()
+    local p, error = order('acoustics', { nx = 64, ny = 64 }, { nx = 128, ny = 128 })
+    assert.is_true(p > 1.2, p)      -- limiters flatten the extremum that is looked at
+    assert.is_true(error < 2e-3, error)
+end
+
+function cases.elastic()
+    local p, error = order('elastic', { nx = 100, ny = 8 }, { nx = 200, ny = 8 })
+    assert.is_true(p > 1.7, p)
+    assert.is_true(error < 2e-3, error)
+end
+
+describe('equations in Lua', function()
+    local names = {}
+    for name in pairs(cases) do names[#names + 1] = name end
+    table.sort(names)
+    for _, name in ipairs(sample(names, 2)) do
+        it('compute what they should: ' .. name, function() cases[name]() end)
+    end
+end)

@@ -3,9 +3,9 @@
 --
 -- A handle is cdata, because Lua 5.1 does not ask a table's metatable for `#`. It holds the number
 -- of a slot, which holds what it stands for. After each cycle of the collector the slots of dead
--- handles are free again and `collected` is told, which counts references: so memory of the device
--- goes back with the last handle that leads to it, and not one cycle after the other. A finalizer
--- of each handle would do the same in ten times the time.
+-- handles become free again and `collected` is told, which counts references: so memory of the
+-- device goes back with the last handle that leads to it, and not one cycle after the other. A
+-- finalizer of each handle would do the same in ten times the time.
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
@@ -26,8 +26,11 @@ local alive = setmetatable({}, { __mode = 'v' })    -- the handle of each slot
 local slot_count, free_count = 0, 0
 local Handle, collected
 
+local is_due = false        -- whether a cycle has ended since the last search for dead handles
+
 -- Frees the slots of dead handles.
 local function reap()
+    is_due = false
     for slot = 1, slot_count do
         local value = slots[slot]
         if value and alive[slot] == nil then
@@ -39,15 +42,23 @@ local function reap()
     end
 end
 
-local is_collecting = false     -- whether the present cycle is one of collect()
-
--- Does so at the end of each cycle, which finds what this makes dead. After those of collect() that
--- does it itself, because LuaJIT compiles no loop within a finalizer.
+-- Notes the end of each cycle. No more: a finalizer runs between any two steps of other code, such
+-- as between those that take a free slot or count a reference. The dead are looked for where the
+-- next handle is made, and behind collectgarbage().
 local function arm()
     getmetatable(newproxy(true)).__gc = function()
         arm()
-        if not is_collecting then reap() end
+        is_due = true
     end
+end
+
+local collect_garbage = collectgarbage
+
+-- As Lua's own; what dead arrays held has been given back when it returns.
+function _G.collectgarbage(option, value)
+    local result = collect_garbage(option, value)
+    if is_due then reap() end
+    return result
 end
 
 -- Makes the type of all handles. meta: its metamethods; on_collected(value): called when the handle
@@ -66,16 +77,14 @@ local least_limit = 16384
 local limit = least_limit
 
 local function collect()
-    is_collecting = true
     collectgarbage()
-    is_collecting = false
-    reap()
     limit = math.max(least_limit, 2 * (slot_count - free_count), collectgarbage 'count' / 4)
 end
 
 -- Returns a new handle of a value, which is not nil.
 function M.new(value)
     local slot
+    if is_due then reap() end
     if free_count == 0 and slot_count >= limit then collect() end
     if free_count > 0 then
         slot = free[free_count]
@@ -85,7 +94,7 @@ function M.new(value)
         slot_count = slot
         slots[slot] = false
     end
-    local handle = Handle(slot)         -- which may collect: the slot is still empty then
+    local handle = Handle(slot)
     alive[slot], slots[slot] = handle, value
     return handle
 end

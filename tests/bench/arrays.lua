@@ -1,5 +1,7 @@
 -- arrays.lua - rates of operations on arrays, beside the device's copy, and what the host adds.
 --     mare tests/bench/arrays.lua [DEVICE [LOG2]]
+--     mare tests/bench/arrays.lua table FILE
+-- The second shows records of devices and of arrays_peers.py beside what is wanted of a GPU.
 -- LOG2: arrays have 2^LOG2 floats (27 on a GPU, 22 elsewhere); running sums and random numbers half
 -- as many, sorts a quarter. Each value that must be read or written counts once.
 
@@ -8,6 +10,12 @@ local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 local system = require 'bindings.system'
+local tables = require 'bindings.tables'
+
+if arg[1] == 'table' then
+    print(require('tests.bench.arrays_table').text(record.read(arg[2], { benchmark = 'arrays' })))
+    return
+end
 
 local device = devices.open(arg[1])
 local is_gpu = device.info.kind == 'gpu'
@@ -61,24 +69,28 @@ local function ordering(a)
     report('argsort', count / 4, function() quarter:argsort():eval() end, 'keys/s')
 end
 
+local function vectors(type, n)
+    local bytes = type == 'float' and 4 or 8
+    local a, v = random({ n, n }, 3):to(type):eval(), random({ n }, 4):to(type):eval()
+    report(('%s %d^2 times vector'):format(type, n), bytes * n * n, function()
+        a:matmul(v):eval()
+    end)
+    report(('%s vector times %d^2'):format(type, n), bytes * n * n, function()
+        v:matmul(a):eval()
+    end)
+end
+
 local function products()
-    local n = record.few(is_gpu and 4096 or 1024, 32)
+    local n = record.few(is_gpu and 8192 or 1024, 32)
     for _, type in ipairs { 'float', device.info.has_double and 'double' or nil } do
         local a, b = random({ n, n }, 1):to(type):eval(), random({ n, n }, 2):to(type):eval()
-        local bytes = type == 'float' and 4 or 8
-        report(type .. ' matrix times matrix', 2 * n ^ 3, function()
-            a:matmul(b):eval()
-        end, 'FLOP/s')
-        local v = b { {}, 0 }:copy():eval()
-        report(type .. ' matrix times vector', bytes * n * n, function() a:matmul(v):eval() end)
-        local m = record.few(is_gpu and 16384 or 4096, 32)
-        local large, w = random({ m, m }, 3):to(type):eval(), random({ m }, 4):to(type):eval()
-        report(('%s %d^2 times vector'):format(type, m), bytes * m * m, function()
-            large:matmul(w):eval()
-        end)
-        report(('%s vector times %d^2'):format(type, m), bytes * m * m, function()
-            w:matmul(large):eval()
-        end)
+        for _, library in ipairs(tables.keys { own = 1, [mare.blas.library(device, type)] = 1 }) do
+            report(('%s %d^2 product, %s'):format(type, n, library), 2 * n ^ 3, function()
+                a:matmul(b, { library = library }):eval()
+            end, 'FLOP/s')
+        end
+        vectors(type, record.few(is_gpu and 4096 or 1024, 32))
+        vectors(type, record.few(is_gpu and 16384 or 4096, 48))
     end
 end
 

@@ -1,5 +1,5 @@
 /* engine_scenario.c - scenarios stepped from the embedding program's loop: handles to what
- * mare.simulation makes in Lua (lua/mare/run/live.lua). */
+ * mare.simulation makes in Lua (lua/mare/live/init.lua). */
 #include "engine.h"
 
 #include <math.h>

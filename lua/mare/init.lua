@@ -29,7 +29,7 @@ local modules = {
     image = function() return require 'mare.draw.image' end,
     inverse = function() return require 'mare.tide.inverse' end,
     kernel = function() return require 'mare.translate.kernel' end,
-    live = function() return require 'mare.run.live' end,
+    live = function() return require 'mare.live' end,
     mandelbrot = function() return require 'mare.mandelbrot' end,
     mhd = function() return require 'mare.schemes.mhd' end,
     netcdf = function() return require 'mare.files.netcdf' end,
@@ -49,7 +49,7 @@ local modules = {
     simulation = function() return require 'mare.run.simulation' end,
     source = function() return require 'mare.base.source' end,
     spectrum = function() return require 'mare.fft.spectrum' end,
-    study = function() return require 'mare.run.study' end,
+    study = function() return require 'mare.live.study' end,
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,
     weather = function() return require 'mare.forcing.weather' end,
@@ -78,7 +78,7 @@ end
 
 -- Modules that take the name of a scenario instead of a description.
 local of_scenario = {
-    simulation = function(...) return require('mare.run.live').from(...) end,
+    simulation = function(...) return require('mare.live').from(...) end,
 }
 
 local function constructor(name)

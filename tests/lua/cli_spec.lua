@@ -61,7 +61,7 @@ describe('mare', function()
         check(0, 'nil nil nil', { '-e', [[
             require('mare').device.open('null'):buffer { size = 4 }:fill(0)
             print(package.loaded['mare.base.options'], package.loaded['bindings.files'],
-                package.loaded['mare.run.scenario'])]] }, '| tr "\\t" " "')
+                package.loaded['mare.live.scenario'])]] }, '| tr "\\t" " "')
     end)
 
     it('takes a bare name for a scenario, whatever file has it', function()

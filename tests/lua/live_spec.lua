@@ -5,7 +5,7 @@ local fails = require 'tests.fails'
 local formats = require 'mare.files.formats'
 local lfs = require 'lfs'
 local mare = require 'mare'
-local scenario = require 'mare.run.scenario'
+local scenario = require 'mare.live.scenario'
 
 local device = os.getenv 'MARE_TEST_DEVICE' or 'auto'
 local folder

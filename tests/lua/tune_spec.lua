@@ -409,7 +409,7 @@ describe('tuning a scenario', function()
 
     -- A field after some steps.
     local function field_after(scenario, options)
-        local desc, values = require('mare.run.scenario').load(scenario, options).desc, {}
+        local desc, values = require('mare.live.scenario').load(scenario, options).desc, {}
         local sim = require('mare.run').prepare(desc)
         sim:aim(math.huge)
         sim:step(20)

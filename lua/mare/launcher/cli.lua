@@ -199,7 +199,7 @@ end
 -- that shares a simulation rank 0 speaks.
 local function share_among_ranks(name)
     if not ranks or ranks.size == 1 then return end
-    if require('mare.run.scenario').simulates(name) then
+    if require('mare.live.scenario').simulates(name) then
         require('mare.ranks.here').hush()
         return
     end
@@ -213,11 +213,11 @@ local function run_file(name, words)
     if refusal then return refusal end
     if path then return run_text(text:gsub('^#[^\n]*', ''), '@' .. path, path, words) end
     if not name:find '[/.]' then
-        local names = require('mare.run.scenario').names()
+        local names = require('mare.live.scenario').names()
         for known in pairs(commands) do names[#names + 1] = known end
         local meant = require 'bindings.suggest'(name, names)
         return bad_usage('%s: there is no such file, and no such scenario%s (there are: %s)', name,
-            meant, table.concat(require('mare.run.scenario').names(), ', '))
+            meant, table.concat(require('mare.live.scenario').names(), ', '))
     end
     return bad_usage('%s', select(2, read(name)))
 end

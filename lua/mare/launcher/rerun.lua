@@ -11,7 +11,7 @@ local json = require 'mare.base.json'
 local netcdf = require 'bindings.netcdf'
 local options = require 'mare.base.options'
 local paths = require 'mare.base.paths'
-local scenario = require 'mare.run.scenario'
+local scenario = require 'mare.live.scenario'
 
 local rerun = {}
 

@@ -123,7 +123,7 @@ local function scenario_option(_, text)
     local name, inside = text:match 'simulation%s*%(?%s*[\'"]([%w_]+)[\'"]%s*%)?%s*{([^}]*)$'
     local word = name and (inside:match '^%s*([%w_]*)$' or inside:match '[,;]%s*([%w_]*)$')
     if not word then return end
-    local ok, options = pcall(require('mare.run.scenario').options, name)
+    local ok, options = pcall(require('mare.live.scenario').options, name)
     local names = {}
     for _, option in ipairs(ok and options or {}) do names[#names + 1] = option.key .. ' = ' end
     table.sort(names)
@@ -195,7 +195,7 @@ local function option_choices(before)
     local name, key = before:match
         'simulation%s*%(?%s*[\'"]([%w_]+)[\'"]%s*%)?%s*{.-([%w_]+)%s*=%s*$'
     if not name then return end
-    local ok, options = pcall(require('mare.run.scenario').options, name)
+    local ok, options = pcall(require('mare.live.scenario').options, name)
     for _, option in ipairs(ok and options or {}) do
         if option.key == key then return option.choices end
     end
@@ -215,7 +215,7 @@ local function words_for(environment, before, word)
     if before:find '[%w_]*device%s*=%s*$' or before:find '%f[%w]open%s*%(?%s*$' then
         return device_names()
     elseif before:find 'simulation%s*%(?%s*$' or before:find '%f[%w]examples%s*%(?%s*$' then
-        return require('mare.run.scenario').names()
+        return require('mare.live.scenario').names()
     elseif before:find '%f[%w]help%s*%(?%s*$' then
         return require('mare.session.help').names()
     end

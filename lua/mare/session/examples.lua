@@ -46,7 +46,7 @@ end
 local function list(steps)
     local lines = { 'examples(n) shows and runs step n of scenarios/TUTORIAL.md:' }
     for _, step in ipairs(steps) do lines[#lines + 1] = '  ' .. step.title end
-    local names, scenario = {}, require 'mare.run.scenario'
+    local names, scenario = {}, require 'mare.live.scenario'
     for _, name in ipairs(scenario.names()) do
         if scenario.simulates(name) then names[#names + 1] = name end
     end

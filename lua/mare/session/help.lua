@@ -62,7 +62,7 @@ end
 -- Returns the options of a scenario, or of a method that takes those of a run, as
 -- text.
 local function what_it_takes(entry)
-    local live = require 'mare.run.live'
+    local live = require 'mare.live'
     if entry.kind == 'scenario' then
         return '\n' .. tostring(live.named(entry.name)):gsub('^[^\n]*', 'Options:')
     elseif not live.takes_options[entry.name:match '^sim:(%w+)$'] then

@@ -199,14 +199,14 @@ local function add_handles(list)
 end
 
 -- Objects of scenarios and sessions that are not in the table `mare`.
-local object_files = { 'mare.run.field', 'mare.draw', 'mare.session.watch', 'mare.ndarray.views',
+local object_files = { 'mare.live.field', 'mare.draw', 'mare.session.watch', 'mare.ndarray.views',
     'mare.ndarray.assign', 'mare.ndarray.transfer', 'mare.ndarray.functions',
     'mare.ndarray.reduce', 'mare.ndarray.indices', 'mare.ndarray.ordering',
     'mare.ndarray.products', 'mare.ndarray.linear' }
 
 local function add_objects(list)
     for _, module in ipairs(object_files) do add_classes(list, path_of(module)) end
-    local methods, path = require('mare.run.live').methods, path_of 'mare.run.live'
+    local methods, path = require('mare.live').methods, path_of 'mare.live'
     add(list, { name = 'sim', kind = 'type', text = head_of(path), signature = 'sim',
         value = methods, where = short(path) })
     for _, name in ipairs(sorted(methods)) do
@@ -297,7 +297,7 @@ local function add_kernel_words(list)
 end
 
 local function add_scenarios(list)
-    local scenario = require 'mare.run.scenario'
+    local scenario = require 'mare.live.scenario'
     for _, name in ipairs(scenario.names()) do
         local path = home.root .. '/scenarios/' .. name .. '.lua'
         local how = scenario.simulates(name) and "mare.simulation '%s' { ... }"

@@ -8,7 +8,7 @@
 local errors = require 'bindings.errors'
 local cuts = require 'mare.schemes.cuts'
 local run = require 'mare.run'
-local scenario = require 'mare.run.scenario'
+local scenario = require 'mare.live.scenario'
 local parameters = require 'mare.shapes.parameters'
 local shapes = require 'mare.shapes'
 local simulation = require 'mare.run.simulation'

@@ -13,7 +13,7 @@
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
 local files = require 'bindings.files'
-local live = require 'mare.run.live'
+local live = require 'mare.live'
 local system = require 'bindings.system'
 local tables = require 'bindings.tables'
 

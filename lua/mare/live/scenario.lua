@@ -95,7 +95,8 @@ local function start(name, values)
     return coroutine.create(chunk)
 end
 
--- Goes on to the next thing that the file hands over: what it is, and it; or its result.
+-- Lets the file go on until it hands something over. Returns what that is, in a word, and the thing
+-- itself: at the end of the file its result.
 local function go_on(thread, ...)
     local ok, kind, value = coroutine.resume(thread, ...)
     if not ok then error(kind, 0) end

@@ -1,4 +1,4 @@
--- live.lua - a simulation to work with by hand, set up by a scenario file or by the description
+-- A simulation to work with by hand, set up by a scenario file or by the description
 -- that mare.run takes:
 --
 --     sim = mare.simulation 'kelvin_helmholtz' { nx = 512 }      -- options as on the command line
@@ -8,13 +8,13 @@
 -- between two batches of steps: everything stays usable, and sim:run() goes on.
 
 local errors = require 'bindings.errors'
-local field = require 'mare.run.field'
+local field = require 'mare.live.field'
 local formats = require 'mare.files.formats'
 local home = require 'bindings.home'
 local options = require 'mare.base.options'
 local picture = require 'mare.draw.picture'
 local run = require 'mare.run'
-local scenario = require 'mare.run.scenario'
+local scenario = require 'mare.live.scenario'
 local screen = require 'mare.draw.screen'
 local suggest = require 'bindings.suggest'
 local tables = require 'bindings.tables'
@@ -105,7 +105,7 @@ end
 -- arrays is loaded by those who ask for one.
 local function changing(self, change, ...)
     if not rawget(self, 'shown') then return change(self, ...) end
-    local arrays = require 'mare.run.arrays'
+    local arrays = require 'mare.live.arrays'
     arrays.settle(self)
     local ok, failure = pcall(change, self, ...)
     arrays.renew(self)
@@ -162,14 +162,14 @@ end
 -- steps too; what is made from it and not computed yet is computed before them. Others are copies.
 -- Where the grid is on several devices all are copies.
 function methods.array(self, name)
-    return require('mare.run.arrays').of(self, name)
+    return require('mare.live.arrays').of(self, name)
 end
 
 -- sim:set('rho', sim:array 'rho' * 1.01): sets one of the variables that `initial` gives, the
 -- others staying as they are, to an array, repeated to { ny, nx }, or a number. Returns the
 -- simulation.
 function methods.set(self, name, value)
-    changing(self, require('mare.run.arrays').set, name, value)
+    changing(self, require('mare.live.arrays').set, name, value)
     return self
 end
 

@@ -3,8 +3,9 @@
  * line, MIRROR mirrors those of this one, REPEAT repeats its outermost. Others do nothing here. */
 
 /* The ghost cells from `ghost` on, -HALO or the number of cells; `edge` is the interior cell next
- * to them, and cell k is element k * along of `line`. A mirror multiplies by sign: 1; -1 of a
- * normal field; -1, on_face 1 of one on faces. `other` is read by COPY only. */
+ * to them, and cell k is element k * along of `line`. MIRROR multiplies by sign,
+ * which is -1 for fields normal to the side and 1 for others; on_face is 1 for a normal field that
+ * lies on faces. Only COPY reads `other`. */
 MR_FN void fill_end(MR_GLOBAL real *line, mr_index along, int kind, int ghost, int edge,
     const MR_GLOBAL real *other, mr_index other_along, real sign, int on_face) {
     for (int k = 0; k < HALO; ++k) {

@@ -82,7 +82,7 @@ describe('steps', function()
         for _, first in ipairs { 'x', 'y' } do
             local plain = simulate(first, 2)
             local tiles = shapes.with({ tile = { W = 3, GROUP = 64 } }, simulate, first, 1)
-            assert.is_truthy(tiles.states[1].sweeps.row)
+            assert.is_truthy(tiles.states[1].sweeps.sequence)
             for _, sim in ipairs { plain, tiles } do
                 sim:aim(0.09)           -- within the second of many steps at once
                 run(sim, { 17, 16 })

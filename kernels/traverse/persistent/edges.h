@@ -25,8 +25,8 @@ MR_FN void face_fluxes(const MR_LOCAL_PTR mr_quad *p, sweep s, flux *f, flux *g)
     *g = numerical_flux(high[1], low[2], s.lambda, s.k);
 }
 
-/* Side 0 is west, 1 east; face 0 is the outermost. Of the rows beside the tile, which come last,
- * only that is wanted. */
+/* Side 0 is west, 1 east; face 0 is the outermost. The rows beside the tile come last, and of them
+ * only face 0 is wanted. */
 MR_FN void x_edge_fluxes(edge_store b, tile t, int k, int lane, int is_first, sweep x) {
     MR_UNROLL(1)
     for (int beside = 0; beside <= is_first; ++beside) {

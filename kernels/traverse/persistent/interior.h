@@ -85,7 +85,8 @@ MR_FN void put_lines(const pairs *q, edge_store b, slab a, sweep y) {
     }
 }
 
-/* Along x. Wrong in the outermost columns, but the fluxes beside them come from others. */
+/* Slopes along x. They are wrong in the outermost columns, but the fluxes next to those come from
+ * the edge warps. */
 MR_FN void find_slopes_x(slopes *m, const pairs *q, sweep x) {
     MR_UNROLL(ROWS)
     for (int r = 0; r < ROWS; ++r) {
@@ -98,7 +99,8 @@ MR_FN void find_slopes_x(slopes *m, const pairs *q, sweep x) {
     }
 }
 
-/* Along y, between the lines of the warps below and above, if any. */
+/* Slopes along y. The rows next to the first and the last are those of the warps below and above,
+ * where there are such warps. */
 MR_FN void find_slopes_y(slopes *m, const pairs *q, edge_store b, slab a, sweep y) {
     MR_LANES(c, 2) {
         int at = a.warp * MOST_COLUMNS + c * WARP + a.lane;
@@ -137,8 +139,8 @@ MR_FN void sweep_rows(pairs *q, const slopes *m, edge_store b, slab a, sweep x) 
     }
 }
 
-/* The fluxes through the upper faces of a column, the last row's only once those above have stored
- * their lower faces. What the edges are beside comes from others. */
+/* The flux through the upper face of a column's last row. The warp above must have stored its lower
+ * face before. Fluxes next to the edges of the tile come from the edge warps. */
 MR_FN void top_flux(flux (*f)[2], face high, int c, edge_store b, slab a, sweep y) {
     int at = a.warp * MOST_COLUMNS + c * WARP + a.lane;
     flux top = numerical_flux(high, primitive_at(b.last + at + MOST_COLUMNS), y.lambda, y.k);

@@ -26,7 +26,8 @@ typedef struct halo_map {
 MR_FN uint row_word(int i, int j, tile t) { return 2u * (j * t.nx + i); }
 MR_FN uint column_word(int i, int j, tile t) { return 2u * (t.nx * t.ny + i * t.ny + j); }
 
-/* Line k of four: the last two of the tile before, the first two of the one after; own ones. */
+/* The row or column that is line k of four. Beside a tile of n: two below it, two above. Inside:
+ * its first two, its last two. */
 MR_FN int line_beside(int k, int n) { return k < 2 ? k - 2 : n - 2 + k; }
 MR_FN int line_inside(int k, int n) { return k < 2 ? k : n - 4 + k; }
 
@@ -130,8 +131,8 @@ MR_FN void load_halo(edge_store b, const MR_GLOBAL real *src, tile t, int me, sw
     }
 }
 
-/* A look at the rates of all groups: all at once, so that it takes no longer than one. Work-items
- * with none of their own look at others. */
+/* The words of the rates of all groups, which a warp reads at once, so that it takes no longer than
+ * reading one. Work-items that are left over read the first two once more. */
 typedef struct look { ulong a[RATE_PAIRS], b[RATE_PAIRS]; } look;
 
 MR_FN void look_at_rates(look *l, const MR_GLOBAL ulong *rates, int groups, int lane) {
@@ -141,7 +142,8 @@ MR_FN void look_at_rates(look *l, const MR_GLOBAL ulong *rates, int groups, int 
     }
 }
 
-/* Whether all are there, and the largest. The second of a pair may be no group's. */
+/* Whether all rates are there, and the largest. The second of the last pair may belong to no
+ * group. */
 MR_FN int has_seen(const look *l, int groups, int lane, uint step, real *most) {
     int all = 1;
     *most = R(0.0);

@@ -57,8 +57,8 @@ function Clock:bind(kernel, maxima, n)
         { global = self.group, group = self.group })
 end
 
--- Returns the launch that ends a row of steps that tick themselves, which have n
--- maxima each.
+-- Returns the launch that ends a sequence of steps that tick themselves, which have
+-- n maxima each.
 function Clock:settle(maxima, n)
     return self:bind('clock_settle', maxima, n)
 end

@@ -31,8 +31,8 @@ function Clocks:watch(maxima, n)
     for k, one in ipairs(self.list) do one:watch(maxima:at(k), n) end
 end
 
--- Returns the launch that ends a row of steps that tick themselves, which have n
--- maxima each, on the only device.
+-- Returns the launch that ends a sequence of steps that tick themselves, which have
+-- n maxima each, on the only device.
 function Clocks:settle(maxima, n)
     return self.list[1]:settle(maxima:at(1), n)
 end

@@ -5,6 +5,7 @@
 -- per row comes to the host, on all ranks.
 
 local collection = require 'mare.ranks.collection'
+local constants = require 'mare.base.constants'
 local crossing = require 'mare.links.crossing'
 local map = require 'mare.array.map'
 local pieces = require 'mare.array.pieces'
@@ -16,15 +17,13 @@ local row_sums = {}
 local RowSums = {}
 RowSums.__index = RowSums
 
-local lanes = 32        -- This is LANES of sums.krn.
-
 -- Binds the launches that sum a part, one for each source.
 local function bind_sums(self, piece, sums)
     local launches = {}
     for n, from in ipairs(self.sources) do
         local origin, stride = from.values:place(piece.state, from.field)
         launches[n] = map.new(self.fields, { pieces = { piece }, program = self.program,
-            kernel = 'row_sums', global = function() return { lanes, piece.rows } end,
+            kernel = 'row_sums', global = function() return { constants.SUM_WIDTH, piece.rows } end,
             values = { src = from.values, origin = origin, stride = stride, west = piece.column,
                 sums = sums } })
     end
@@ -33,34 +32,34 @@ end
 
 -- Makes what brings the sums of each row of parts to all ranks. Their last parts
 -- have them.
-local function new_bands(self)
+local function new_ends(self)
     local boxes, ny, count = {}, self.fields.grid.ny, #self.sources
     for _, s in ipairs(self.fields.of_part) do
         local part = s.part
         if part.edge.east then
             boxes[#boxes + 1] = { rank = part.rank, width = 8 * part.ny, height = count, depth = 1,
                 dst_offset = 8 * part.j0, dst_pitch = 8 * ny, dst_slice = 0 }
-            self.band_of[part.index] = #boxes
+            self.end_of[part.index] = #boxes
         end
     end
-    self.bands = collection.new(boxes, 8 * count * ny, true)
+    self.ends = collection.new(boxes, 8 * count * ny, true)
 end
 
 -- Makes what the last part of a row of parts does: { totals of each sum, launches,
 -- region on the host }.
 local function new_end(self, piece, sums)
     local s, rows, count = piece.state, piece.rows, #self.sources
-    local place = self.bands:region(self.band_of[s.part.index])
-    local band = { device = s.device, launches = {},
+    local place = self.ends:region(self.end_of[s.part.index])
+    local last = { device = s.device, launches = {},
         totals = s.device:buffer { type = 'double', count = count * rows, label = 'integrals' },
         region = { width = 8 * rows, height = count, src_pitch = 8 * rows,
             dst_pitch = place.dst_pitch, dst_offset = place.dst_offset } }
     for n = 1, count do
-        band.launches[n] = map.new(self.fields, { pieces = { piece }, program = self.program,
+        last.launches[n] = map.new(self.fields, { pieces = { piece }, program = self.program,
             kernel = 'row_totals', global = function() return rows end,
-            values = { sums = sums, rows = rows, totals = band.totals, first = (n - 1) * rows } })
+            values = { sums = sums, rows = rows, totals = last.totals, first = (n - 1) * rows } })
     end
-    return band
+    return last
 end
 
 local first_tag = 2 ^ 14        -- of messages between ranks
@@ -78,14 +77,14 @@ end
 
 -- Makes what each part does, from west to east: { launches, copy = of a crossing if
 -- its western neighbour is on another device, receive and send if that and the
--- eastern one are on other ranks, band = of new_end if it is the last of its row }.
+-- eastern one are on other ranks, last = of new_end if it is the last of its row }.
 local function new_chain(self)
     local sums, last
     for k, piece in ipairs(pieces.whole(self.fields.states)) do
         local s, copy = piece.state, nil
         if s.part.edge.west or not s:is_on(last) then
             local before = not s.part.edge.west and sums
-            sums = s.device:buffer { type = 'double', count = lanes * piece.rows,
+            sums = s.device:buffer { type = 'double', count = constants.SUM_WIDTH * piece.rows,
                 label = 'integrals' }
             self.buffers[#self.buffers + 1] = sums
             copy = before and crossing.new(sums, before, 'copy')
@@ -93,7 +92,7 @@ local function new_chain(self)
         last = s.device
         self.chain[k] = { launches = bind_sums(self, piece, sums), copy = copy, device = s.device,
             receive = new_link(self, s, 'west', sums), send = new_link(self, s, 'east', sums),
-            band = s.part.edge.east and new_end(self, piece, sums) or nil }
+            last = s.part.edge.east and new_end(self, piece, sums) or nil }
     end
 end
 
@@ -101,12 +100,12 @@ end
 -- the name of one in them }, ... }
 function row_sums.new(fields, sources)
     local self = setmetatable({ fields = fields, sources = sources, chain = {}, buffers = {},
-        done = {}, band_of = {}, program = source.program('array/sums.krn', {
+        done = {}, end_of = {}, program = source.program('array/sums.krn', {
             defines = { MARE_REAL = fields.precision } }) }, RowSums)
     self.host = fields:host { type = 'double', count = #sources * fields.grid.ny,
         label = 'integrals' }
     for k, device in ipairs(fields.devices) do self.done[k] = device:event() end
-    new_bands(self)
+    new_ends(self)
     new_chain(self)
     return self
 end
@@ -131,7 +130,7 @@ local function sum_rows(link, n)
     if link.receive then receive(link) end
     link.launches[n]:run()
     if link.send then send(link) end
-    if link.band then link.band.launches[n]:run() end
+    if link.last then link.last.launches[n]:run() end
 end
 
 -- Queues everything. Samples must have been queued before, and the last sums must
@@ -143,9 +142,9 @@ function RowSums:take()
         for _, link in ipairs(self.chain) do sum_rows(link, n) end
     end
     for _, link in ipairs(self.chain) do
-        local band = link.band
-        if band then
-            band.totals:download_region(self.host, band.region, band.device.stream)
+        local last = link.last
+        if last then
+            last.totals:download_region(self.host, last.region, last.device.stream)
         end
     end
     for k, device in ipairs(self.fields.devices) do
@@ -157,7 +156,7 @@ end
 -- Waits. Returns a pointer to doubles: sum n of row j is element (n - 1) * ny + j.
 function RowSums:wait()
     for _, done in ipairs(self.done) do done:wait() end
-    if self.is_due then self.bands:run(self.host:pointer()) end
+    if self.is_due then self.ends:run(self.host:pointer()) end
     self.is_due = false
     return self.host:pointer()
 end
@@ -168,9 +167,9 @@ function RowSums:release()
         for _, way in ipairs { 'copy', 'receive', 'send' } do
             if link[way] then link[way]:release() end
         end
-        if link.band then
-            for _, launch in ipairs(link.band.launches) do launch:release() end
-            link.band.totals:release()
+        if link.last then
+            for _, launch in ipairs(link.last.launches) do launch:release() end
+            link.last.totals:release()
         end
     end
     for _, list in ipairs { self.buffers, self.done } do

@@ -65,6 +65,10 @@ return {
     -- next; even, because levels change places from step to step.
     RATE_PERIOD = 8,
 
+    -- How many sums of a row of cells are made side by side (array/sums.krn): with another number
+    -- integrals have other bits.
+    SUM_WIDTH = 32,
+
     -- What has become of a drifter.
     FATE_AFLOAT = 0, FATE_BEACHED = 1, FATE_GONE = 2,
 }

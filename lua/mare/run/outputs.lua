@@ -156,7 +156,8 @@ local function option_values(o)
     return values
 end
 
--- What the part files of a run are named by from which a run may go on.
+-- Returns the owner in the names of part files that a later run may go on from; nil without
+-- checkpoints.
 local function owner_of(desc, run_id)
     local path = desc.options.checkpoint
     return path and run_id .. '-' .. checkpoint.mark(path) or nil
@@ -335,8 +336,9 @@ local function check_writers(self)
     end
 end
 
--- Asks before its files are there, of which another run's may be the source, and again once others
--- can see them. A checkpoint is marked as being written by an empty file for all of the run.
+-- Opens the files, unless another run is writing one of them. It looks for such a run twice: before
+-- it makes part files, since it may read those of the other run, and again once others can see its
+-- own. An empty part file tells others for as long as the run lasts that it writes checkpoints.
 local function start(self)
     if not self.is_writer then return end
     local path = self.desc.options.checkpoint

@@ -159,16 +159,16 @@ local function queue_step(self, axis)
 end
 
 -- Queues an even number of steps, x first, which tick the clock themselves.
-local function queue_row(self, count)
+local function queue_sequence(self, count)
     local sweeps, exchanges = self.states[1].sweeps, self.exchanges
-    local row = sweeps.row
+    local sequence = sweeps.sequence
     for k = 1, count, 2 do
         exchanges.x[1]:run()
-        if k == 1 then sweeps.x[1]:run() else row.even:run() end
+        if k == 1 then sweeps.x[1]:run() else sequence.even:run() end
         exchanges.y[1]:run()
-        row.odd:run()
+        sequence.odd:run()
     end
-    row.settle:run()
+    sequence.settle:run()
 end
 
 -- Stands in for a plan where there are several devices or ranks: what moves between them waits for
@@ -197,10 +197,10 @@ local function make_plans(self)
         plans.x:run()
         plans.y:run()
     end, 'two steps')
-    local row = not self.particles and self.states[1].sweeps.row
-    self.all_steps = row and row.all
+    local sequence = not self.particles and self.states[1].sweeps.sequence
+    self.all_steps = sequence and sequence.all
     plans.block = record(stream, function()
-        if row and not row.all then queue_row(self, block_steps)
+        if sequence and not sequence.all then queue_sequence(self, block_steps)
         else plans.pair:run(block_steps / 2) end
     end, 'many steps')
     self.plans = plans
@@ -430,7 +430,8 @@ local function is_held(self)
     return self.held and self.stop == self.goal
 end
 
--- Makes for the goal, or for where something that surrounds the equations is to be renewed before.
+-- Lets the next steps end at the goal or, if that is earlier, where what surrounds the equations,
+-- such as the wind, is to be renewed.
 local function approach(self)
     local t, domain = self.now.t, self.domain
     if domain then
@@ -440,9 +441,9 @@ local function approach(self)
     self.clocks:aim(self.stop, is_held(self))
 end
 
--- The next steps end exactly at `t`; having got there, further steps change nothing. They also end
--- at `stop`, where that is earlier, from which read() sets out again. With `held` they end before
--- the first step whose dt `t` would change: where a run with a later end passes.
+-- Lets the next steps end exactly at `t`: steps after that change nothing. They also end at `stop`,
+-- if that is earlier; read() then aims at `t` again. With `held` they end before the first step
+-- whose dt `t` would change, so that all of them are steps of a run with a later end, too.
 function Simulation:aim(t, held)
     self.goal, self.held = t, held
     approach(self)

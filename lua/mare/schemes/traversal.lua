@@ -152,10 +152,11 @@ local function bind_persistent(kernels, values, state, part, tile)
     return { all = all, mailbox = values.mailbox }
 end
 
--- Steps that sweep along `first` first are the even ones: from `now` to `other`. Where the part
--- goes around they look at its other side, not at ghost cells. Tiles have a `row` of steps, too,
--- which tick the clock themselves: `all` in one launch, which has an argument `steps`, or x, then
--- odd and even in turn, after an odd one settle.
+-- Binds steps in one pass. Those that sweep along `first` first are the even ones: they go from
+-- `now` to `other`. Where the part goes around they read cells of its other side instead of ghost
+-- cells. Where tiles are used there is also a `sequence` of steps that tick the clock themselves:
+-- either `all`, one launch with an argument `steps`; or `x`, then `odd` and `even` in turn, and
+-- `settle` after the last, which must be an odd one.
 local function bind_one_pass(kernels, values, state, part)
     local shape = cuts.one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
     local x, y = kernels.one_pass(shape)
@@ -168,7 +169,7 @@ local function bind_one_pass(kernels, values, state, part)
     end
     local launches = { x = { step('x', 0) }, y = { step('y', 0) } }
     if shape.kernel == 'tile' and part.settle then
-        launches.row = bind_persistent(kernels, values, state, part, shape.choice)
+        launches.sequence = bind_persistent(kernels, values, state, part, shape.choice)
             or { odd = step('y', 1), even = step('x', 2), settle = part.settle(shape.groups) }
     end
     return launches

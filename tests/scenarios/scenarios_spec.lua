@@ -233,6 +233,16 @@ describe('double_mach', function()
     end)
 end)
 
+describe('strong_shocks', function()
+    it('bends no shock and smears no contact', function()
+        assert.equal(0, run('strong_shocks', { problem = 'contact', nx = 48, t_end = 0.5 }).most)
+        assert.is_true(run('strong_shocks', { problem = 'duct', nx = 240 }).most < 1e-4)
+        local blast = run('strong_shocks', { problem = 'blast', nx = 80 })
+        assert.near(0.75, blast.along, 2.4 / 80)
+        assert.near(blast.between, blast.along, 2.4 / 80)
+    end)
+end)
+
 describe('rayleigh_taylor', function()
     it('grows to the recorded mean square of v and keeps its mass', function()
         local recorded = { interface = 1.33360e-4, velocity = 1.02714e-4 }

@@ -16,8 +16,8 @@ euler.schemes = {
 }
 euler.fluxes = {
     hll = 'Harten, Lax, van Leer: contacts smear',
-    hllc = 'with the contact wave: contacts stay sharp',
-    hllc_straight = 'as hllc, and shocks stay straight: no carbuncle',
+    hllc = 'with the contact wave: contacts stay sharp, but strong shocks along the grid bend',
+    hllc_straight = 'as hllc, and such shocks stay straight (no carbuncle)',
     lax_friedrichs = 'Rusanov: one wave speed, the most diffusive',
 }
 euler.limiters = choices.limiters

@@ -58,10 +58,17 @@ expressions[#expressions + 1] = { 'sums of columns and extremes', 0, function(on
     local a = (mare.arange(3 * 200 * 5, { device = on }):float() % 97 / 7):reshape(3, 200, 5):eval()
     return a:sum { axis = 1 } + a:max { axis = { 0, 1 } } - a:mean { axis = { 2, 0 } }:min()
 end }
+expressions[#expressions + 1] = { 'compensated sums', 0, function(on)
+    local a = (mare.rand({ 3, 40007 }, { seed = 3, device = on }) - 0.3):eval()
+    local b = a { {}, { 0, 300 } }:double()
+    return a:sum { axis = 1, compensated = true } + a:sum { compensated = true }
+        + (b / 7):sum { axis = 0, compensated = true }:sum { compensated = true }
+end }
 expressions[#expressions + 1] = { 'random numbers', 0, function(on)
     return mare.rand({ 101 }, { seed = 7, device = on }):double()
         + mare.rand({ 101 }, { seed = 8, type = 'double', device = on })
         - mare.randint(-5, 5, { 101 }, { seed = 9, device = on })
+        + mare.permutation(101, { seed = 10, device = on })
 end }
 
 local function compare(a, b, allowed)
@@ -145,10 +152,13 @@ it('kernels of reductions compile for CUDA', function()
     local nodes = { float = a * 2, bool = a:gt(3), int64 = a:to 'int64' }
     for type, handle in pairs(nodes) do
         local plan = tree.of { array.node(handle) }
-        for _, name in ipairs(type == 'bool' and { 'any', 'all' } or { 'sum', 'least' }) do
+        local names = { float = { 'compensated', 'sum' }, bool = { 'any', 'all' },
+            int64 = { 'sum', 'least' } }
+        for _, name in ipairs(names[type]) do
             for _, scheme in ipairs { 'rows', 'columns' } do
                 local one = { name = name, type = types[type] }
-                local text = reduce_text.of(plan, { reductions = { one, one }, kept = 2,
+                local second = name == 'compensated' and { name = 'rest', type = one.type } or one
+                local text = reduce_text.of(plan, { reductions = { one, second }, kept = 2,
                     scheme = scheme, reduced = 3, is_wide = type == 'int64' })
                 device.check('cuda:sm_90', source.text(text, name, { math = 'strict' }))
             end

@@ -284,6 +284,21 @@ describe('reductions', function()
         fails(function() return a:complex(a):sum() end, nil, 'complex_float')
     end)
 
+    it('are as exact as those of twice the digits where they are compensated', function()
+        local exact = { compensated = true }
+        local x = array { 1, 1e8, 3, -1e8, 2 ^ -20 }
+        is(4 + 2 ^ -20, x:sum(exact))
+        local long = mare.rand({ 200, 300 }, { seed = 4, device = null }) + 100
+        local double = long:double():sum { axis = 0 }
+        is(double:float():totable(), long:sum { axis = 0, compensated = true })
+        assert.equal(long:double():sum():float():item(), long:sum(exact):item())
+        assert.is_false(x:sum():item() == x:sum(exact):item())
+        assert.equal(math.huge, array { 1, math.huge }:sum(exact):item())
+        assert.equal(x:double():dot(x):float():item(), x:dot(x, exact):item())
+        fails(function() arange(3):sum(exact) end, nil, 'compensated', 'int64')
+        fails(function() x:prod(exact) end, nil, 'compensated')
+    end)
+
     it('keep a NaN', function()
         local b = array { 1, 0 / 0, 3 }
         assert.is_true(b:min():isnan():item())
@@ -314,6 +329,24 @@ describe('random numbers', function()
         assert.is_false((rand({ 4 }, 5):eq(rand({ 4 }, 6))):any():item())
         assert.is_false(mare.rand({ 1 }, { device = null }):item()
             == mare.rand({ 1 }, { device = null }):item())
+    end)
+
+    it('order numbers at random, each order as often as another', function()
+        local function order(n, seed)
+            return mare.permutation(n, { seed = seed, device = null }):totable()
+        end
+        local seen, firsts = {}, { 0, 0, 0 }
+        for _, k in ipairs(order(500, 1)) do seen[k + 1] = true end
+        assert.equal(500, #seen)
+        assert.same(order(500, 1), order(500, 1))
+        assert.are_not.same(order(500, 1), order(500, 2))
+        for seed = 1, 600 do
+            local first = order(3, seed)[1] + 1
+            firsts[first] = firsts[first] + 1
+        end
+        for k = 1, 3 do assert.truthy(math.abs(firsts[k] - 200) < 60, firsts[k]) end
+        assert.same({}, order(0, 1))
+        fails(function() mare.permutation(2.5, { device = null }) end, nil, 'permutation', '2.5')
     end)
 
     it('have the distributions that they are said to have', function()

@@ -286,6 +286,32 @@ local function reduced(values, low, high, scheme, join)
     return lanes[0]
 end
 
+-- Returns the function that adds two compensated sums, { high, low }, rounding by `round`.
+local function adds_compensated(round)
+    return function(a, b)
+        local high = round(a[1] + b[1])
+        local given = round(high - a[1])
+        local low = round(round(round(a[1] - round(high - given)) + round(b[1] - given))
+            + round(a[2] + b[2]))
+        return { high, high - high == 0 and low or 0 }
+    end
+end
+
+-- Reduces the values of a result by a compensated sum, into out and the rest into `rest`.
+local function add_exactly(values, reduction, from, axes, scheme, out, rest, place)
+    local round = bound.on_host['to_' .. reduction.type.computed]
+    local length, own = scheme == 'rows' and order.block or order.run, {}
+    for k = 0, axes.count - 1 do
+        own[k] = { round(from == types.half and bound.on_host.half(values[k]) or values[k]), 0 }
+    end
+    for block = 0, axes.blocks - 1 do
+        local low = block * length
+        local all = reduced(own, low, math.min(low + length, axes.count), scheme,
+            adds_compensated(round))
+        out[place(block)], rest[place(block)] = all[1], all[2]
+    end
+end
+
 -- Reduces the values of a result by one reduction, into out[place of a block].
 local function reduce_by(values, reduction, from, axes, scheme, out, place)
     local type, round = reduction.type, bound.on_host['to_' .. reduction.type.computed]
@@ -322,8 +348,13 @@ function host.reduce(sig, roots, desc, axes, layout, outputs, leaves, numbers)
                 or block * axes.results + result
         end
         for k, reduction in ipairs(desc.reductions) do
-            reduce_by(values, reduction, roots[1].type, axes, desc.scheme,
-                bound.address(outputs[k].cell, reduction.type.name), place)
+            local function to(n) return bound.address(outputs[n].cell, reduction.type.name) end
+            if reduction.name == 'compensated' then
+                add_exactly(values, reduction, roots[1].type, axes, desc.scheme, to(k), to(k + 1),
+                    place)
+            elseif reduction.name ~= 'rest' then
+                reduce_by(values, reduction, roots[1].type, axes, desc.scheme, to(k), place)
+            end
         end
     end
 end

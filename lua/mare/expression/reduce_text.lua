@@ -10,6 +10,9 @@
 --
 -- and then the results of the blocks, or runs, in the same way. Several reductions of
 -- the same values are one kernel, which gives the names of each its number.
+--
+-- A compensated sum also adds what each addition rounds away (Knuth's two-sum), and is
+-- followed by a reduction `rest`, whose results are these.
 
 local tables = require 'bindings.tables'
 local text = require 'mare.expression.text'
@@ -29,9 +32,30 @@ local combinations = {
     sum = 'a + b', product = 'a * b', any = 'a | b', all = 'a & b', least = '<', greatest = '>',
 }
 
+-- Returns the type of the values that reduction k combines.
+local function held(k, reduction)
+    local written = tree.written(reduction.type)
+    return reduction.name == 'compensated' and ('sum%d'):format(k) or written
+end
+
+-- Writes the type of a compensated sum and the function that adds two.
+local function write_compensated(w, k, written)
+    w:line('typedef struct sum%d { %s high, low; } sum%d;', k, written, k)
+    w:open(('MR_FN sum%d combine%d(sum%d a, sum%d b)'):format(k, k, k, k))
+    w:line('sum%d all;', k)
+    w:line 'all.high = a.high + b.high;'
+    w:line('%s given = all.high - a.high;', written)
+    w:line 'all.low = (a.high - (all.high - given)) + (b.high - given) + (a.low + b.low);'
+    w:line 'if (all.high - all.high != 0) all.low = 0;       /* infinite, or NaN */'
+    w:line 'return all;'
+    w:close()
+end
+
 -- Writes the function that combines two values of reduction k. A NaN stays.
 local function write_combine(w, k, name, type)
     local written = tree.written(type)
+    if name == 'rest' then return end
+    if name == 'compensated' then return write_compensated(w, k, written) end
     w:open(('MR_FN %s combine%d(%s a, %s b)'):format(written, k, written, written), { 'a', 'b' })
     if name == 'least' or name == 'greatest' then
         if type.kind == 2 then w:line 'if (a != a) return a;' end
@@ -46,7 +70,9 @@ end
 -- Writes a line for each reduction, where @ is its number and T its type.
 local function each(w, desc, line)
     for k, reduction in ipairs(desc.reductions) do
-        w:line('%s', (line:gsub('@', k):gsub('%f[%w]T%f[%W]', tree.written(reduction.type))))
+        if reduction.name ~= 'rest' then
+            w:line('%s', (line:gsub('@', k):gsub('%f[%w]T%f[%W]', held(k, reduction))))
+        end
     end
 end
 
@@ -80,7 +106,9 @@ local function write_element(w, plan, desc, index, number)
     for k, reduction in ipairs(desc.reductions) do
         if plan.types[1] == types.bool and reduction.type == types.bool then
             w:line('int value%d = y1;', k)
-        else
+        elseif reduction.name == 'compensated' then
+            w:line('sum%d value%d = { (%s)y1, 0 };', k, k, tree.written(reduction.type))
+        elseif reduction.name ~= 'rest' then
             local written = tree.written(reduction.type)
             w:line('%s value%d = (%s)y1;', written, k, written)
         end
@@ -106,8 +134,11 @@ end
 
 -- Stores the results of all reductions, which are in `name` and a number.
 local function write_results(w, desc, name, at)
+    local parts = { compensated = '.high', rest = '.low' }
     for k, reduction in ipairs(desc.reductions) do
-        w:line('%s z%d = %s;', tree.written(reduction.type), k, (name:gsub('@', k)))
+        local value = name:gsub('@', reduction.name == 'rest' and k - 1 or k)
+        w:line('%s z%d = %s%s;', tree.written(reduction.type), k, value,
+            parts[reduction.name] or '')
         text.write_store(w, reduction.type, 'out' .. k, at, 'z' .. k)
     end
 end
@@ -117,7 +148,7 @@ local function write_rows_on_gpu(w, plan, desc, index)
     w:line('int me = mr_lid_x(), n = count - first < %d ? (int)(count - first) : %d;',
         reduce_text.block, reduce_text.block)
     w:open(('for (int l = me; l < %d && l < n; l += %d)'):format(reduce_text.lanes, group))
-    each(w, desc, 'T all@ = 0;')
+    each(w, desc, 'T all@ = { 0 };')
     w:open(('for (int k = l; k < n; k += %d)'):format(reduce_text.lanes))
     write_element(w, plan, desc, index, '(first + k)')
     each(w, desc, 'all@ = k == l ? value@ : combine@(all@, value@);')
@@ -192,7 +223,7 @@ local function write_columns_on_gpu(w, plan, desc, index)
     w:line('%s result = mr_gid_x();', index)
     w:open 'if (result < results)'
     write_places(w, desc.kept, index, 'i', 'n', 'result')
-    each(w, desc, 'T all@ = 0;')
+    each(w, desc, 'T all@ = { 0 };')
     w:open(('for (%s k = first; k < stop; ++k)'):format(index))
     write_element(w, plan, desc, index, 'k')
     each(w, desc, 'all@ = k == first ? value@ : combine@(all@, value@);')

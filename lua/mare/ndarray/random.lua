@@ -106,4 +106,20 @@ function random.randint(first, stop, sizes, options)
     return (scaled + first):to(type.name)
 end
 
+-- Returns the numbers 0 to count - 1 as int32, in random order: mare.permutation(10, { seed = 1 }).
+-- a:take(mare.permutation(#a), { axis = 0 }) has the rows of a in random order. They are the places
+-- of sorted words of 64 bits.
+function random.permutation(count, options)
+    options = errors.fields('permutation', options or {}, { device = 'any', seed = 'number' })
+    errors.wanted('permutation', 'number', count)
+    if count % 1 ~= 0 or count < 0 or count >= 2 ^ 31 then
+        errors.argument('permutation: %s: a whole number from 0 below 2^31 is wanted',
+            tostring(count))
+    end
+    local _, on, seed = settings('permutation', options, 'int32')
+    local line = shapes.line(count)
+    local high = words(on, line, seed, 4):uint64() * 2 ^ 32
+    return (high + words(on, line, seed, 5):uint64()):argsort()
+end
+
 return random

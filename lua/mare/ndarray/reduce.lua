@@ -18,7 +18,7 @@ local Array = array.methods
 
 -- ---- axes ----
 
-local allowed = { axis = 'any', keep = 'boolean', type = 'string' }
+local allowed = { axis = 'any', keep = 'boolean', type = 'string', compensated = 'boolean' }
 
 -- Returns the axes that stay and those that are reduced, as lists, counted from 1.
 local function split(shape, given, what)
@@ -94,6 +94,32 @@ local function reduced_leaves(node, reductions, kept, reduced)
     return leaves
 end
 
+-- Returns the array of a shape that shows the memory of a held leaf, which is given up.
+local function shown(leaf, shape)
+    local made = array.of(nodes.leaf(leaf.version, leaf.type, shape, 0, false))
+    nodes.release(leaf)
+    return made
+end
+
+-- Returns the compensated sums of a node as an array of a shape: each pass adds the sums of blocks,
+-- and apart from these what the additions left out.
+local function compensated(node, type, kept, reduced, shape)
+    local two = { { name = 'compensated', type = type }, { name = 'rest', type = type } }
+    local one, rest = { { name = 'sum', type = type } }, nil
+    local from, blocks, is_row = node
+    repeat
+        local leaves
+        leaves, blocks, is_row = pass(from, two, kept, reduced)
+        if from ~= node then nodes.release(from) end
+        local last = is_row and 2 or 1
+        kept, reduced, from = { 3 - last }, { last }, leaves[1]
+        local left_out = shown(reduced_leaves(leaves[2], one, kept, reduced)[1], shape)
+        nodes.release(leaves[2])
+        rest = rest and rest + left_out or left_out
+    until blocks == 1
+    return shown(from, shape) + rest
+end
+
 -- The results of reductions of no elements.
 local of_none = { sum = 0, product = 1, any = 0, all = 1 }
 
@@ -114,9 +140,12 @@ local function reduced_arrays(what, node, reductions, options)
         end
         return array.drop(node, made)
     end
+    if options.compensated then
+        made[1] = compensated(node, reductions[1].type, kept, reduced, shape)
+        return array.drop(node, made)
+    end
     for k, leaf in ipairs(reduced_leaves(node, reductions, kept, reduced)) do
-        made[k] = array.of(nodes.leaf(leaf.version, leaf.type, shape, 0, false))
-        nodes.release(leaf)
+        made[k] = shown(leaf, shape)
     end
     return array.drop(node, made)
 end
@@ -157,13 +186,17 @@ local function added(self, what, name, given)
     local node = array.hold(self, what)
     array.check_real(node, what)
     local type, result = sum_types(node.type, options.type)
+    if options.compensated and (name ~= 'sum' or type.kind ~= 2) then
+        errors.argument('%s: compensated is for sums of reals, not of %s', what, type.name)
+    end
     return reduced_array(what, node, name, type, options):to(result.name)
 end
 
 -- Returns the sum of all elements, or along axes: a:sum(), a:sum { axis = 0 },
 -- a:sum { axis = { 0, -1 }, keep = true, type = 'double' }. keep leaves the axes in
 -- the shape, with one element. Whole numbers and truth values are added as int64 or
--- uint64, halves as floats; type says in which type else.
+-- uint64, halves as floats; type says in which type else. compensated = true adds what each
+-- addition rounds away, so that the sum is as exact as one of twice the digits, then rounded.
 function Array:sum(options) return added(self, 'sum', 'sum', options) end
 
 -- Returns the product of all elements, or along axes; see sum.
@@ -215,9 +248,10 @@ function Array:norm(options)
     return Array.sum(square, options):sqrt()
 end
 
--- Returns the sum of the products of the elements of two arrays of one shape.
-function Array:dot(other)
-    return Array.sum(array.binary(operations['*'], self, other))
+-- Returns the sum of the products of the elements of two arrays of one shape. options: compensated,
+-- type; see sum
+function Array:dot(other, options)
+    return Array.sum(array.binary(operations['*'], self, other), options)
 end
 
 -- ---- extremes ----

@@ -292,7 +292,8 @@ describe('reductions', function()
         local double = long:double():sum { axis = 0 }
         is(double:float():totable(), long:sum { axis = 0, compensated = true })
         assert.equal(long:double():sum():float():item(), long:sum(exact):item())
-        assert.is_false(x:sum():item() == x:sum(exact):item())
+        local y = array { 1e8, -1e8, 1, 1 }
+        assert.same({ 0, 2 }, { y:sum():item(), y:sum(exact):item() })
         assert.equal(math.huge, array { 1, math.huge }:sum(exact):item())
         assert.equal(x:double():dot(x):float():item(), x:dot(x, exact):item())
         fails(function() arange(3):sum(exact) end, nil, 'compensated', 'int64')

@@ -35,8 +35,8 @@ describe('folders', function()
     it('that cannot be read have a reason', function()
         assert.same({ n = 2, nil, 'No such file or directory' },
             { n = 2, folders.list(place .. '/none') })
-        assert.error_matches(function() folders.names 'CMakeLists.txt' end,
-            'CMakeLists.txt: cannot be read: Not a directory', 1, true)
+        assert.error_matches(function() folders.names 'tests/fails.lua' end,
+            'tests/fails.lua: cannot be read: Not a directory', 1, true)
         assert.same({ false, 'File exists' }, { folders.make(place) })
         assert.same({ false, 'No such file or directory' }, { folders.remove(place .. '/none') })
         assert.same({ false, 'No such file or directory' }, { folders.enter(place .. '/none') })

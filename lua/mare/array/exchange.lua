@@ -284,6 +284,9 @@ function Exchange:run(is_shown)
     for k = 1, #open_sides do open_sides[k]:run() end
 end
 
+-- Whether what fills ghost cells asks the clock for the time.
+function Exchange:reads_clock() return #self.open > 0 end
+
 function Exchange:release()
     for _, axis in ipairs(self.axes) do
         for _, launch in ipairs(axis.launches) do launch:release() end

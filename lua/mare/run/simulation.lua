@@ -185,7 +185,7 @@ simulation.block_steps = block_steps
 local most_together = 1000  -- in one launch
 
 -- Records steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is
--- x, y.
+-- x, y. In a sequence of steps the clock stands still for all kernels but those of the steps.
 local function make_plans(self)
     local used = self.fields.devices
     local stream = used[1].stream
@@ -197,7 +197,8 @@ local function make_plans(self)
         plans.x:run()
         plans.y:run()
     end, 'two steps')
-    local sequence = not self.particles and self.states[1].sweeps.sequence
+    local sequence = self.states[1].sweeps.sequence
+    if sequence and (self.particles or self.exchanges.x[1]:reads_clock()) then sequence = nil end
     self.all_steps = sequence and sequence.all
     plans.block = record(stream, function()
         if sequence and not sequence.all then queue_sequence(self, block_steps)

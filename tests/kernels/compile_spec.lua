@@ -42,7 +42,7 @@ local function each(team, is_cuda, count, use)
             for _, v in ipairs(sample(variants.of(file, precision, team), count)) do
                 if is_cuda or not v.cuda then
                     local desc = { defines = v.defines, math = v.math, has_source = v.source }
-                    use(v.title, v.equation and v.equation:program(file, desc)
+                    use(v.title, v.program or v.equation and v.equation:program(file, desc)
                         or source.program(file, desc))
                 end
             end

@@ -2,9 +2,9 @@
 --
 -- A kernel file that is not named here is compiled as it is, in float and in double. One that wants
 -- defines has a row in `rows`: the end of its path, and a function(precision, team) that gives a
--- list of { title, defines, more fields of device:program }; `team` lanes shuffle. MARE_REAL is the
--- precision unless the defines say otherwise. A file of one precision gives an empty list for the
--- other; what only CUDA compiles says cuda = true.
+-- list of { title, defines, more fields of device:program, or program = a whole one }; `team` lanes
+-- shuffle. MARE_REAL is the precision unless the defines say otherwise. A file of one precision
+-- gives an empty list for the other; what only CUDA compiles says cuda = true.
 
 local domain = require 'mare.ocean.domain'
 local equations = require 'mare.schemes.equations'
@@ -15,6 +15,7 @@ local limits = require 'mare.schemes.choices'
 local mhd = require 'mare.schemes.mhd'
 local multiply = require 'mare.products.multiply'
 local part = require 'tests.kernels.part'
+local pointwise = require 'mare.schemes.pointwise'
 local renderer = require 'mare.mandelbrot.renderer'
 local scan = require 'mare.ordering.scan'
 local sort = require 'mare.ordering.sort'
@@ -246,6 +247,17 @@ local function sorts(precision)
         { 'downwards', sort.defines(gpu, type, { keys = true, down = true }) } }
 end
 
+-- Functions of Lua: of a scheme in C, and of one in Lua, which is given as it is kept.
+local function cells_of_functions(precision)
+    local function gas(q, x, y, t, p) return q.rho + x * t, q.u, y, q.p * p.gamma end
+    local function wave(q, x) return q.u + x, q.m.x, q.m.y end
+    local desc = { precision = precision, count = 2 }
+    return {
+        { 'of gas', {}, program = pointwise.program(euler.new {}, 'a test', gas, 'state', desc) },
+        { 'of a wave', {}, program = pointwise.program(forced(), 'a test', wave, 'state', desc) },
+    }
+end
+
 local function factors(precision)
     local type = of_type(precision)
     return { { type.name, multiply.defines(gpu, type) } }
@@ -266,6 +278,7 @@ M.rows = {
         for _, one in ipairs(stages(precision)) do list[#list + 1] = one end
         return ocean_rates(list, precision)
     end,
+    ['pointwise.krn'] = cells_of_functions,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),
@@ -293,7 +306,7 @@ function M.of(file, precision, team)
     for _, one in ipairs(row and M.rows[row](precision, team) or { { 'as it is', {} } }) do
         list[#list + 1] = { title = ('%s %s %s'):format(file, precision, one[1]),
             defines = fill({ MARE_REAL = precision }, one[2]), math = one.math, cuda = one.cuda,
-            equation = one.equation, source = one.source }
+            equation = one.equation, source = one.source, program = one.program }
     end
     return list
 end

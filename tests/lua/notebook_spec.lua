@@ -18,6 +18,7 @@ local zmq = require 'bindings.zmq'
 require 'mare'
 
 local is_there = pcall(sodium.load) and pcall(zmq.load)
+local missing = 'libzmq5 or libsodium23 is not installed'
 
 describe('texts of characters', function()
     it('are cleaned of bytes that are none', function()
@@ -53,7 +54,7 @@ describe('a message', function()
     end
 
     it('comes back as it went', function()
-        if not is_there then return end
+        if not is_there then return pending(missing) end
         local message = assert(to:message(parts_of()))
         assert.same({ 'me' }, message.from)
         assert.equal('execute_request', message.kind)
@@ -65,7 +66,7 @@ describe('a message', function()
     end)
 
     it('is refused with a reason where it is changed, comes again, or is none', function()
-        if not is_there then return end
+        if not is_there then return pending(missing) end
         local good = parts_of()
         assert.truthy(to:message(good))
         assert.same({ nil, 'it was here before' }, { to:message(good) })
@@ -95,7 +96,7 @@ describe('a message', function()
     end)
 
     it('is refused in every form of noise', function()
-        if not is_there then return end
+        if not is_there then return pending(missing) end
         math.randomseed(26)
         local pieces = { '<IDS|MSG>', '{}', '{"msg_type":"x","msg_id":"y"}', '', '\0', '\255' }
         for _ = 1, 10000 do
@@ -111,7 +112,7 @@ describe('a message', function()
     end)
 
     it('goes through sockets, and a huge one is left out', function()
-        if not is_there then return end
+        if not is_there then return pending(missing) end
         local context = zmq.context()
         local router = context:socket('router', { linger = 0 })
         router:bind 'tcp://127.0.0.1:*'

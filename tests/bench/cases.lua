@@ -64,13 +64,15 @@ for _, name in ipairs(tables.keys(ocean.schemes)) do
     end)
 end
 
--- Returns the fields of simulation.new except for devices. All schemes are
+-- Returns the fields of simulation.new except for devices. A case may bring an initial state and
+-- boundaries of its own. All schemes are
 -- stable at cfl = 0.45.
 function cases.make(case, n, precision)
     local kind = equations[case.equations]
     return {
         grid = grid.new { nx = n, ny = n, x = { 0, 1 }, y = { 0, 1 } }, scheme = case.scheme(),
-        initial = kind.initial, boundaries = kind.boundaries,
+        initial = case.initial or kind.initial,
+        boundaries = case.boundaries or kind.boundaries,
         options = { precision = precision, cfl = 0.45 },
     }
 end

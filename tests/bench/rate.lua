@@ -48,13 +48,18 @@ end
 function rate.measure(device, case, precision, n)
     local desc = cases.make(case, n, precision)
     desc.devices = { device }
+    return rate.of(device, desc)
+end
+
+-- Does so for a description as for simulation.new.
+function rate.of(device, desc)
     local reason = too_large(device, desc)
     if reason then return nil, reason end
     local sim = simulation.new(desc)
     local times, steps = time_steps(device, sim)
     local seconds, bytes = record.median(times), sim:bytes_per_cell()       -- sorts the times
     sim:release()
-    return { cells_per_second = n * n / seconds, bytes_per_cell = bytes,
+    return { cells_per_second = desc.grid.cells / seconds, bytes_per_cell = bytes,
         seconds_per_step = seconds, fastest_step = times[1], slowest_step = times[#times],
         steps_per_batch = steps }
 end

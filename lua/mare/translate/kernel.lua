@@ -97,11 +97,17 @@ local function check_written(self, made, arguments)
     end
 end
 
+local function sizes_of(group)
+    if group == nil then return nil end
+    local list = type(group) == 'number' and { group } or group
+    return { list[1], list[2] or 1, list[3] or 1 }
+end
+
 local function translate(self, indices, arguments)
     local types, real = types_of(self, indices, arguments)
     local made = unit.kernel(self.f, types, indices, self.name, {
         memory = function(stored) return signature.array(stored, 0, real) end,
-        is_checked = self.options.checked,
+        is_checked = self.options.checked, group = sizes_of(self.options.group),
     })
     if made.has_barrier and not self.options.group then
         errors.argument('%s: a kernel with a barrier wants options.group', self.name)

@@ -96,15 +96,15 @@ end
 
 local head = '#include "translate/lua.h"'
 
--- Returns for a kernel { text, source = the text as people read it, name, arguments,
--- instance, has_barrier, fault }. types_given: the types of all parameters; indices: how many of
--- these are the work-item's place; desc: { memory = a function that returns the type of an array
--- in local memory for the name of its elements' type, is_checked = whether indices are: then
--- `fault` has { sites = { { name, where }, ... } }, and wants the buffer that notes what is
--- outside }
+-- Returns for a kernel { text, source = the text as people read it, name, arguments, instance,
+-- has_barrier, fault }. types_given: the types of all parameters; indices: how many of these are
+-- the work-item's place; desc: { memory = a function that returns the type of an array in local
+-- memory for the name of its elements' type, group = its sizes, if known, is_checked = whether
+-- indices are: then `fault` has { sites = { { name, where }, ... } }, and wants the buffer that
+-- notes what is outside }
 function unit.kernel(f, types_given, indices, name, desc)
     local self = unit.new()
-    self.memory = desc.memory
+    self.memory, self.group = desc.memory, desc.group
     if desc.is_checked then self.fault = fault_argument() end
     local instance = self:instance(f, types_given, name)
     if #instance.results > 0 then

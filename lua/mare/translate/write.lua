@@ -357,7 +357,8 @@ function write.kernel(instance, unit, indices)
         add({ name = name, axis = k }, 'int ' .. name)
         beyond[k] = ('%s >= %s'):format(self.names_of[instance.resolved.parameters[k]], name)
     end
-    self:put(tree, 'MR_KERNEL')
+    local g = unit.group
+    self:put(tree, g and 'MR_KERNEL MR_GROUP_SIZE(%d, %d, %d)' or 'MR_KERNEL', unpack(g or {}))
     self:open(tree, 'void %s(%s)', instance.name, table.concat(list, ', '))
     self.first = #self.lines + 1
     for k = 1, indices do

@@ -160,6 +160,35 @@ describe('a gridded variable', function()
         assert.is_false(bed:is_land(6, 6))
     end)
 
+    -- x^2 in cells of a degree, of which the file has eight points along each axis: its mean is
+    -- dx^2 / 12 above the value in the middle.
+    it('may be the initial state, also as means over cells', function()
+        local axis = {}
+        for k = 0, 100 do axis[k + 1] = (k - 0.5) / 8 - 2 end     -- ghost cells too
+        write {
+            axes = { { name = 'time', values = { 0 }, attributes = hours },
+                { name = 'lat', values = axis, attributes = north },
+                { name = 'lon', values = axis, attributes = east } },
+            variables = { { name = 'eta', attributes = { units = 'm' },
+                value = function(_, _, x) return x * x / 100 end } },
+        }
+        local surface = gridded.new { file = path, variable = 'eta' }
+        for _, points in ipairs { 1, 8 } do
+            local sim = mare.simulation {
+                grid = mare.grid { nx = 8, ny = 8, x = { 0, 8 }, y = { 0, 8 },
+                    coordinates = 'longitude-latitude' },
+                scheme = mare.ocean { depth = 10 }, boundaries = 'reflective',
+                options = { precision = 'double', quadrature = points },
+                initial = function(x, y) return surface:at(0, x, y), 0, 0 end,
+            }
+            local eta, rise = sim:field 'eta', points > 1 and 1 / 12 or 0
+            for i = 0, 7 do
+                assert.near(((i + 0.5) ^ 2 + rise) / 100, tonumber(eta[24 + i]), 0.006 / 100)
+            end
+            sim:release()
+        end
+    end)
+
     it('is refused where there is none', function()
         globe()
         fails.says(message(gridded.new, { file = path, variable = 'w10' }), "'w10'", 'variable',

@@ -122,7 +122,8 @@ while read -r name path; do system[$name]=$path; done \
     < <(ldd "${libraries[@]}" "$build/mare" | awk '$2 == "=>" { print $1, $3 }')
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
-cp "$build"/{libmare.so.0,peer_cuda.so,peer_opencl.so} "$out/lib/"
+soname=$(needed_by "$build/mare" | grep '^libmare[.]so')
+cp "$build/$soname" "$build"/peer_{cuda,opencl}.so "$out/lib/"
 add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done

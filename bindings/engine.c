@@ -375,7 +375,13 @@ static void close_engine(mare_engine *engine) {
     free(engine);
 }
 
+int mare_engine_api_version(void) { return MARE_ENGINE_API_VERSION; }
+
 static mare_status check_desc(const mare_engine_desc *desc) {
+    for (size_t i = 0; i < sizeof desc->reserved / sizeof *desc->reserved; i++)
+        if (desc->reserved[i])
+            return mare_error_set(MARE_ERROR_ARGUMENT, "mare_engine_create: reserved must be 0: "
+                                  "the descriptor is of a newer version, or was not set to zero");
     if (!(desc->flags & ~(uint32_t)(MARE_ENGINE_SANDBOX | MARE_ENGINE_COMPILED))) return MARE_OK;
     char text[128];
     snprintf(text, sizeof text, "mare_engine_create: flags = %#x (allowed: MARE_ENGINE_SANDBOX, "

@@ -15,10 +15,20 @@ local function first(paths)
     return paths[1]
 end
 
+-- The name of the library that goes with the header, which has its number.
+local function installed(header)
+    local file = io.open(header, 'rb')
+    local number = file and file:read '*a':match 'MARE_API_VERSION = (%d+)'
+    if file then file:close() end
+    return root .. '/../../lib/libmare.so.' .. (number or '')
+end
+
+local header = root .. '/core/mare.h'
+
 return {
     root = root,
-    header = root .. '/core/mare.h',
-    library = first{ root .. '/build/libmare.so', root .. '/../../lib/libmare.so.0' },
+    header = header,
+    library = first{ root .. '/build/libmare.so', installed(header) },
     interrupted = function() return false end,
     hold = function() end,
     call = xpcall,

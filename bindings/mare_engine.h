@@ -28,6 +28,10 @@
 
 #include <string.h>
 
+/* Changes with every incompatible change of this header or of mare.h; the number of the shared
+ * library, libmare_engine.so.1. MARE_VERSION_NUMBER is that of mare.h. */
+#define MARE_ENGINE_API_VERSION 1
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -92,7 +96,11 @@ typedef struct mare_engine_desc {
     uint32_t flags;                 /* MARE_ENGINE_* */
     mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */
     void *log_context;
+    uint64_t reserved[8];           /* must be 0: as in mare.h, room for later versions */
 } mare_engine_desc;
+
+/* MARE_ENGINE_API_VERSION of the library that was loaded */
+int mare_engine_api_version(void);
 
 /* desc may be NULL. MARE_ERROR_UNAVAILABLE where Mare's Lua is not found. */
 mare_status mare_engine_create(const mare_engine_desc *desc, mare_engine **out);

@@ -18,6 +18,7 @@ typedef unsigned long long ull; /* for %llu */
 
 mare_status mr_buffer_check_desc(mare_device *device, const mare_buffer_desc *desc,
                                  const char *label) {
+    MR_TRY(mr_check_reserved(desc->reserved, "buffer", label));
     if (desc->size == 0) return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': size is 0", label);
     if (desc->flags)
         return mr_fail(MARE_ERROR_ARGUMENT, "buffer '%s': flags is %u, must be 0", label,

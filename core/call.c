@@ -15,6 +15,7 @@ static void destroy(mare_call *call) {
 static mare_status check(const mare_device *device, const mare_call_desc *desc) {
     if (!desc->function || !desc->label || !*desc->label)
         return mr_fail(MARE_ERROR_ARGUMENT, "mare_call_create: label and function are required");
+    MR_TRY(mr_check_reserved(desc->reserved, "call", desc->label));
     if (desc->buffer_count && !desc->buffers)
         return mr_fail(MARE_ERROR_ARGUMENT, "call '%s': %llu buffers, but the list of them is NULL",
                        desc->label, (unsigned long long)desc->buffer_count);

@@ -48,6 +48,12 @@ mare_status mr_annotate(mare_status status, const char *format, ...) {
     return status;
 }
 
+mare_status mr_check_reserved(const uint64_t reserved[4], const char *kind, const char *label) {
+    if (!(reserved[0] | reserved[1] | reserved[2] | reserved[3])) return MARE_OK;
+    return mr_fail(MARE_ERROR_ARGUMENT, "%s '%s': reserved must be 0: the descriptor is of a newer "
+                   "version than " MARE_VERSION ", or was not set to zero", kind, label);
+}
+
 void mr_clear_error(void) { mr_text_free(&message); }
 
 const char *mare_error_message(void) {

@@ -21,7 +21,9 @@
  *            the call, the object's label, the value, what is allowed. A failed call leaves
  *            every object as it was. Nothing prints, exits or aborts.
  *   Desc     A zero-initialised descriptor means sensible defaults; only fields marked
- *            "required" must be set.
+ *            "required" must be set. `reserved` must be 0: later versions find room there, so
+ *            that programs built with an older header go on running, and a library that does
+ *            not know of a field refuses to pass over it.
  *   Owner    Who creates (or retains) an object releases it. Children retain their parents: a
  *            buffer keeps its device alive, a launch its kernel and its buffers. Releasing NULL
  *            is fine. Strings and descriptors are copied or used only during the call.
@@ -46,6 +48,7 @@
 #include <stdint.h>
 
 #define MARE_VERSION "0.1.0"
+#define MARE_VERSION_NUMBER 100     /* 10000 a + 100 b + c of version a.b.c, for #if */
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,7 +59,9 @@ extern "C" {
 
 /* ---- versions and errors ---- */
 
-enum { MARE_API_VERSION = 6 };      /* changes with every incompatible change of this header */
+/* Changes with every incompatible change of this header; a macro, too. It is the number of the
+ * shared library, libmare.so.7, so that programs never run with one that they do not fit. */
+enum { MARE_API_VERSION = 7 };
 
 typedef enum mare_status {
     MARE_OK = 0,
@@ -168,6 +173,7 @@ typedef struct mare_device_info {
     int32_t has_sharing;            /* mare_buffer_share */
     int32_t runs_kernels;           /* 0 on null: launches are checked and compute nothing */
     int32_t keeps_programs;         /* the vendor has a cache of its own: Mare's has none of them */
+    uint64_t reserved[8];           /* 0 */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */
@@ -201,6 +207,7 @@ typedef struct mare_buffer_desc {
     uint32_t type;
     uint32_t flags;                 /* must be 0 */
     const char *label;              /* shown in errors and reports */
+    uint64_t reserved[4];
 } mare_buffer_desc;
 
 /* A box of rows. Byte (x, y, z) of the box is at offset + z * slice + y * pitch + x. pitch 0
@@ -292,6 +299,7 @@ typedef struct mare_event mare_event;
 typedef struct mare_stream_desc {
     int32_t priority;               /* 0 normal, 1 high, -1 low; a hint */
     const char *label;
+    uint64_t reserved[4];
 } mare_stream_desc;
 
 /* `desc` may be NULL. */
@@ -350,6 +358,7 @@ typedef struct mare_program_desc {
     const char *const *include_paths;
     uint64_t include_path_count;
     const char *options;            /* handed to the vendor's compiler as they are; no -D, -U */
+    uint64_t reserved[4];
 } mare_program_desc;
 
 /* Compiles, or loads the binary from the on-disk cache. The key of the cache is the text after
@@ -504,6 +513,7 @@ typedef struct mare_call_desc {
     mare_buffer *const *buffers;
     uint64_t buffer_count;
     uint64_t bytes;                 /* that the work moves, for the profile; 0: unknown */
+    uint64_t reserved[4];
 } mare_call_desc;
 
 mare_status mare_call_create(mare_device *device, const mare_call_desc *desc, mare_call **out);
@@ -690,6 +700,7 @@ typedef struct mare_tensor_desc {
     const int64_t *strides;         /* elements, not negative; NULL: row after row */
     uint64_t offset;                /* bytes to the first element */
     int32_t is_read_only;
+    uint64_t reserved[4];
 } mare_tensor_desc;
 
 /* An array in the memory of a buffer, which it keeps alive. queue: the native queue on which others
@@ -729,6 +740,8 @@ typedef struct mare_object_info {
 mare_status mare_object_list(mare_object_info *out, uint64_t capacity, uint64_t *count);
 
 /* cdef:end */
+
+#define MARE_API_VERSION 7          /* as above, for #if */
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

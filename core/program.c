@@ -60,6 +60,7 @@ static mare_status check_options(const char *options, const char *name) {
 }
 
 static mare_status check_desc(const mare_program_desc *desc, const char *name) {
+    MR_TRY(mr_check_reserved(desc->reserved, "program", name));
     if (!desc->source) return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': source is NULL", name);
     if (desc->language >= LANGUAGE_COUNT)
         return mr_fail(MARE_ERROR_ARGUMENT, "program '%s': language %u is no mare_language", name,

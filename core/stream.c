@@ -38,6 +38,7 @@ mare_status mare_stream_create(mare_device *device, const mare_stream_desc *desc
     static const mare_stream_desc defaults;
     if (!desc) desc = &defaults;
     const char *label = desc->label ? desc->label : "stream";
+    MR_TRY(mr_check_reserved(desc->reserved, "stream", label));
     if (desc->priority < -1 || desc->priority > 1)
         return mr_fail(MARE_ERROR_ARGUMENT, "stream '%s': priority %d (allowed: -1, 0, 1)", label,
                        desc->priority);

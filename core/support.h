@@ -10,6 +10,8 @@
 
 /* ---- error.c: the calling thread's message ---- */
 
+/* Refuses words of a descriptor that this version knows nothing of: `kind` 'label'. */
+mare_status mr_check_reserved(const uint64_t reserved[4], const char *kind, const char *label);
 /* Sets the message and returns `status`, so that `return mr_fail(...)` is the usual form. */
 mare_status mr_fail(mare_status status, const char *format, ...)
     __attribute__((cold, format(printf, 2, 3)));

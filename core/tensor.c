@@ -97,6 +97,7 @@ static void finish_export(mare_tensor *tensor) {
 static mare_status check_desc(const mare_tensor_desc *desc, uint32_t type, uint64_t size,
                               const char *label) {
     uint64_t span = 0;
+    MR_TRY(mr_check_reserved(desc->reserved, "tensor of", label));
     if (desc->dimensions > MAX_DIMENSIONS || (desc->dimensions && !desc->shape))
         return mr_fail(MARE_ERROR_ARGUMENT,
                        "tensor of '%s': %u dimensions (at most %d, with a shape)", label,

@@ -20,12 +20,16 @@ expect() {      # WHAT TEXT ACTUAL
 
 # ---- symbols ----
 
-for library in libmare libmare_engine; do
-    nm -D --defined-only "$prefix/lib/$library.so.0" |
+api() { sed -n "s/^#define $2 \([0-9]*\).*/\1/p" "$prefix/include/$1"; }
+mare=libmare.so.$(api mare.h MARE_API_VERSION)
+engine=libmare_engine.so.$(api mare_engine.h MARE_ENGINE_API_VERSION)
+for file in $mare $engine; do
+    library=${file%%.*}
+    nm -D --defined-only "$prefix/lib/$file" |
         awk -v l="$library" '$2 != "A" { sub(/@@.*/, "", $3); print l, $3 }'
 done | LC_ALL=C sort >symbols
 diff -u "$here/embed/symbols.txt" symbols || fail "the exported symbols have changed"
-expect soname libmare_engine.so.0 "$(objdump -p "$prefix/lib/libmare_engine.so" | grep SONAME)"
+expect soname "$engine" "$(objdump -p "$prefix/lib/libmare_engine.so" | grep SONAME)"
 
 # ---- programs ----
 
@@ -35,6 +39,7 @@ strict=(-Wall -Wextra -pedantic -Werror)
 flags=()
 flags() { eval "flags=($(pkg-config --cflags --libs "$@"))"; }
 
+expect pkg-config "${mare##*.}" "$(pkg-config --variable=api_version mare)"
 flags mare
 cc -std=c99 "${strict[@]}" "$examples/saxpy.c" "${flags[@]}" -o saxpy
 cc -std=c99 "$examples/saxpy.c" -I"$prefix/include" "$prefix/lib/libmare.a" -lpthread -ldl \
@@ -86,13 +91,16 @@ cat >project/CMakeLists.txt <<'EOF'
 cmake_minimum_required(VERSION 3.16)
 project(embedding C CXX)
 find_package(mare 0.1 REQUIRED)
+if(NOT mare_API_VERSION EQUAL ${API})
+    message(FATAL_ERROR "API ${mare_API_VERSION}")
+endif()
 add_executable(share ${EXAMPLES}/share.cpp)
 target_link_libraries(share PRIVATE mare::engine)
 add_executable(saxpy ${EXAMPLES}/saxpy.c)
 target_link_libraries(saxpy PRIVATE mare::mare_static)
 EOF
 if ! { cmake -S project -B project/build -G Ninja -DCMAKE_PREFIX_PATH="$prefix" \
-        -DEXAMPLES="$examples" && cmake --build project/build; } >log 2>&1; then
+        -DEXAMPLES="$examples" -DAPI="${mare##*.}" && cmake --build project/build; } >log 2>&1; then
     cat log
     fail "find_package"
 fi
@@ -101,7 +109,7 @@ expect 'share by find_package' 'depth[31]' "$(project/build/share)"
 # ---- Lua, and the launcher: from the prefix, not from where it was built ----
 
 where="io.write(require('bindings.home').root, ' ', require('bindings.home').library)"
-expect mare "$prefix/share/mare $prefix/lib/libmare.so.0" "$("$prefix/bin/mare" -e "$where")"
+expect mare "$prefix/share/mare $prefix/lib/$mare" "$("$prefix/bin/mare" -e "$where")"
 expect luajit "$prefix/share/lua/5.1/../../../share/mare" "$(
     LUA_PATH="$prefix/share/lua/5.1/?.lua;;" luajit -e "local mare = require 'mare'
         assert(mare.device.open('null').name == 'null:0' and mare.grid) $where")"

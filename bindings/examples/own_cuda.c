@@ -14,7 +14,8 @@ static const char source[] =
 
 /* Queues a kernel of Mare's on the stream, between what the program queues itself. */
 static mare_status count(CUcontext context, CUstream queue, CUdeviceptr memory) {
-    mare_buffer_desc floats = { N * sizeof(float), MARE_TYPE_FLOAT, 0, "x" };
+    mare_buffer_desc floats = { .size = N * sizeof(float), .type = MARE_TYPE_FLOAT,
+                                .label = "x" };
     mare_program_desc text = { 0 };
     uint32_t shape[3] = { N, 1, 1 };
     mare_device *device = NULL;

@@ -14,8 +14,8 @@ static const char source[] =
 static float x[N], y[N];
 
 static mare_status compute(mare_device *device) {
-    mare_buffer_desc bx = { sizeof x, MARE_TYPE_FLOAT, 0, "x" };
-    mare_buffer_desc by = { sizeof y, MARE_TYPE_FLOAT, 0, "y" };
+    mare_buffer_desc bx = { .size = sizeof x, .type = MARE_TYPE_FLOAT, .label = "x" };
+    mare_buffer_desc by = { .size = sizeof y, .type = MARE_TYPE_FLOAT, .label = "y" };
     mare_program_desc text = { 0 };
     mare_buffer *dx = NULL, *dy = NULL;
     mare_program *program = NULL;

@@ -6,6 +6,29 @@ static mare_device *device, *other;
 static mare_buffer *buffer, *far_buffer;
 static char bytes[256];
 
+/* Each word of each descriptor. */
+static void refuses_what_newer_versions_mean(void) {
+    for (int k = 0; k < 4; k++) {
+        mare_buffer_desc b = { .size = 8, .label = "rho" };
+        mare_stream_desc s = { .label = "aside" };
+        mare_program_desc p = { .source = "" };
+        mare_call_desc c = { .label = "step", .function = (mare_call_function)abort };
+        b.reserved[k] = s.reserved[k] = p.reserved[k] = c.reserved[k] = 1;
+        CHECK_FAILS(mare_buffer_create(device, &b, &(mare_buffer *){ NULL }), MARE_ERROR_ARGUMENT,
+                    "buffer 'rho'", "reserved must be 0", MARE_VERSION);
+        CHECK_FAILS(mare_stream_create(device, &s, &(mare_stream *){ NULL }), MARE_ERROR_ARGUMENT,
+                    "stream 'aside'", "reserved");
+        CHECK_FAILS(mare_program_create(device, &p, &(mare_program *){ NULL }),
+                    MARE_ERROR_ARGUMENT, "program 'source'", "reserved");
+        CHECK_FAILS(mare_call_create(device, &c, &(mare_call *){ NULL }), MARE_ERROR_ARGUMENT,
+                    "call 'step'", "reserved");
+    }
+    mare_device_info info;
+    memset(&info, 0xFF, sizeof info);
+    CHECK_OK(mare_device_query(device, &info));
+    for (int k = 0; k < 8; k++) CHECK_NUMBER(info.reserved[k], 0);
+}
+
 static void refuses_descriptors(void) {
     mare_buffer *bad = NULL;
     mare_host *host = NULL;
@@ -178,6 +201,7 @@ int main(void) {
     CHECK_OK(
         mare_buffer_create(other, &(mare_buffer_desc){ .size = 100, .label = "far" }, &far_buffer));
     refuses_descriptors();
+    refuses_what_newer_versions_mean();
     refuses_ranges();
     refuses_boxes();
     refuses_fills();

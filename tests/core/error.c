@@ -54,6 +54,12 @@ static void names_codes(void) {
     CHECK_NUMBER(mare_type_size(MARE_TYPE_COMPLEX_DOUBLE), 16);
     CHECK_NUMBER(mare_type_size((mare_type)99), 0);
     CHECK_NUMBER(mare_api_version(), MARE_API_VERSION);
+    int a, b, c;
+    CHECK(sscanf(MARE_VERSION, "%d.%d.%d", &a, &b, &c) == 3);
+    CHECK_NUMBER(MARE_VERSION_NUMBER, 10000 * a + 100 * b + c);
+#if MARE_VERSION_NUMBER < 100 || MARE_API_VERSION < 7
+#error "the versions are no numbers of the preprocessor"
+#endif
     CHECK_TEXT(mare_version(), MARE_VERSION);
 }
 

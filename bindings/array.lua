@@ -189,6 +189,23 @@ function M.download(given, type_name, at, count)
     return data
 end
 
+-- Places for one element of each type, by its name: { data, size, read }, made when first used.
+local places = setmetatable({}, { __index = function(list, name)
+    local place = { data = memory.array(name, 1), read = M.reader(name),
+        size = tonumber(C.mare_type_size(mare.types[name])) }
+    list[name] = place
+    return place
+end })
+
+-- Element number `at` as a value of Lua: see M.reader.
+function M.element(given, type_name, at)
+    local place = places[type_name]
+    local status = C.mare_buffer_download(given.buffer, at * place.size, place.data, place.size,
+        nil)
+    if status ~= 0 then check(status) end
+    return place.read(place.data[0])
+end
+
 function M.upload(given, type_name, data, count)
     local size = tonumber(C.mare_type_size(mare.types[type_name]))
     if count > 0 then check(C.mare_buffer_upload(given.buffer, 0, data, count * size, nil)) end

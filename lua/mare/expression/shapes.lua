@@ -114,23 +114,27 @@ function shapes.fits(a, b)
     return shapes.common(a, b) == b
 end
 
--- Returns a place counted from 0, of one that may be counted back from -1.
-local function place_of(at, count, what, shape)
-    if type(at) ~= 'number' or at % 1 ~= 0 or at < -count or at >= count then
-        errors.argument('%s, the shape is %s: %d to %d are allowed', what:format(tostring(at)),
-            tostring(shape), -count, count - 1)
-    end
-    return at < 0 and at + count or at
+local function is_outside(at, count)
+    return type(at) ~= 'number' or at % 1 ~= 0 or at < -count or at >= count
+end
+
+local function no_place(what, at, count, shape)
+    errors.argument('%s, the shape is %s: %d to %d are allowed', what:format(tostring(at)),
+        tostring(shape), -count, count - 1)
 end
 
 -- Returns the number of an axis, from 0. what: the beginning of an error message
 function shapes.axis(shape, axis, what)
-    return place_of(axis, shape.rank, what .. ': axis %s', shape)
+    local count = shape.rank
+    if is_outside(axis, count) then no_place(what .. ': axis %s', axis, count, shape) end
+    return axis < 0 and axis + count or axis
 end
 
 -- Returns the number of an element along axis k, from 1.
 function shapes.index(shape, k, at)
-    return place_of(at, shape[k], 'index %s of axis ' .. k - 1, shape)
+    local count = shape[k]
+    if is_outside(at, count) then no_place('index %s of axis ' .. k - 1, at, count, shape) end
+    return at < 0 and at + count or at
 end
 
 return shapes

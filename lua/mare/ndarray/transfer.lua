@@ -7,7 +7,6 @@ local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local shapes = require 'mare.expression.shapes'
-local strides = require 'mare.expression.strides'
 local types = require 'mare.expression.types'
 
 local transfer = {}
@@ -60,21 +59,28 @@ function Array:item()
         errors.argument('item: the shape is %s: an array of one element is wanted; :at(i, j) '
             .. 'reads one of many', tostring(node.shape))
     end
-    local data, _, type = transfer.read(self, 'item')
-    return bound.reader(type.name)(data[0])
+    local leaf = array.leaf(self, 'item')
+    return array.drop(leaf, bound.element(leaf.version.cell, leaf.type.name, leaf.offset))
+end
+
+-- Returns the number of an element in its memory. ...: its indices
+local function place_of(leaf, ...)
+    local shape, own, place = leaf.shape, leaf.strides, 0
+    for k = 1, shape.rank do
+        local index = shapes.index(shape, k, (select(k, ...)))
+        place = own and place + index * own[k] or not own and place * shape[k] + index
+    end
+    return leaf.offset + place
 end
 
 -- Returns the element at these indices, from 0, negative ones from the end. It waits
 -- each time: :totable() and :data() read all at once.
 function Array:at(...)
-    local leaf, at = array.leaf(self, 'at'), { ... }
-    local shape, own, place = leaf.shape, strides.own(leaf), leaf.offset
-    if #at ~= shape.rank then
-        errors.argument('at: %d indices, the shape is %s', #at, tostring(shape))
+    local leaf = array.leaf(self, 'at')
+    if select('#', ...) ~= leaf.shape.rank then
+        errors.argument('at: %d indices, the shape is %s', select('#', ...), tostring(leaf.shape))
     end
-    for k, index in ipairs(at) do place = place + shapes.index(shape, k, index) * own[k] end
-    local data = bound.download(leaf.version.cell, leaf.type.name, place, 1)
-    return array.drop(leaf, bound.reader(leaf.type.name)(data[0]))
+    return array.drop(leaf, bound.element(leaf.version.cell, leaf.type.name, place_of(leaf, ...)))
 end
 
 -- Returns the elements in their order as a host array, x[0] to x[count - 1].

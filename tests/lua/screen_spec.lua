@@ -7,6 +7,7 @@ local mare = require 'mare'
 local palette = require 'mare.draw.palette'
 local pixels = require 'mare.draw.pixels'
 local screen = require 'mare.draw.screen'
+local tables = require 'bindings.tables'
 
 local function field(nx, ny, f)
     local data = {}
@@ -34,6 +35,21 @@ describe('a field in characters', function()
         assert.equal('@', lines[2]:sub(16, 16))
         assert.is_nil(table.concat(lines):find '\27')
         assert.truthy(lines[6]:find 'height')
+    end)
+
+    it('is one shade or colour where it is constant but for rounding', function()
+        for k, style in ipairs { { columns = 40, rows = 8 },
+            { columns = 40, rows = 8, unicode = true, colour = true } } do
+            local seen = {}
+            local flat = field(8, 4, function(i, j) return 2.5 + ((i + j) % 3 - 1) * 2.4e-7 end)
+            for _, map in ipairs { 'viridis', 'diverging', 'magma' } do
+                flat.colours = map
+                local lines = lines_of(characters.field(flat, style))
+                for row = 2, #lines - 1 do seen[lines[row]] = true end
+                assert.equal(1, #tables.keys(seen), map .. ' ' .. k)
+                seen = {}
+            end
+        end
     end)
 
     it('has two colours a character in half blocks', function()

@@ -12,7 +12,9 @@ local raster = require 'mare.draw.raster'
 
 local characters = {}
 
-local shades = { ' ', '.', ':', '-', '=', '+', '*', '#', '%', '@' }
+-- An odd number of them: a constant field lies in the middle of its range, where rounding would
+-- make a pattern of two shades that meet there.
+local shades = { ' ', '.', ':', '-', '=', '+', '*', '#', '@' }
 local upper_half = '\226\150\128'
 
 -- ---- colours of a terminal ----
@@ -83,15 +85,17 @@ end
 -- Returns a bar from the least to the greatest value.
 local function scale(spec, style)
     local pieces, map = {}, colours.map(spec.colours)
-    for k = 0, 19 do
-        if style.colour and style.unicode then
-            local colour = map[math.floor(k / 20 * colours.size)]
+    local has_blocks = style.colour and style.unicode
+    local width = has_blocks and 20 or 2 * #shades
+    for k = 0, width - 1 do
+        if has_blocks then
+            local colour = map[math.floor(k / width * colours.size)]
             pieces[k + 1] = '\27[' .. sgr(48, colour, style) .. 'm '
         else
             pieces[k + 1] = shades[math.floor(k / 2) + 1]
         end
     end
-    local stop = style.colour and style.unicode and '\27[0m' or ''
+    local stop = has_blocks and '\27[0m' or ''
     return ('%.4g %s%s %.4g'):format(spec.range[1], table.concat(pieces), stop, spec.range[2])
 end
 

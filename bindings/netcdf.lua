@@ -369,6 +369,7 @@ end
 
 -- Element type of a cdata array or pointer, and how many elements an array has.
 local function element(data)
+    if type(data) ~= 'cdata' then return type(data) end
     local name = tostring(ffi.typeof(data)):match '^ctype<(.*)>$'
     local type = name:gsub('^const ', ''):match '^[%w_]+'
     return type, name:find('[', 1, true) and ffi.sizeof(data) / ffi.sizeof(type)
@@ -392,9 +393,12 @@ end
 -- data: cdata of float, double or int, or a host_array, row-major; converted where the variable's
 -- type differs
 function File:put(variable, start, count, data)
-    if host_array.is(data) then data = data:pointer() end
+    local is_array = host_array.is(data)
+    local have_all = is_array and data.count
+    if is_array then data = data:pointer() end
     local var, n = var_id(self, variable), region(self, start, count)
     local type, have = element(data)
+    have = have_all or have
     if have and have < n then
         error(string.format('%s: variable %s: %.0f values given, %.0f needed', self.path, variable,
             have, n), 0)

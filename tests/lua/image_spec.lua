@@ -431,6 +431,24 @@ describe('writing a picture', function()
         image.field(field)
     end
 
+    it('reads no further than its data go, nor what are none', function()
+        local n, short = 64 * 32, ffi.new 'float[3]'
+        local whole = ffi.new('float[?]', n)
+        local function drawn(changes)
+            local spec = { path = path, data = whole, nx = 64, ny = 32, x = { 0, 1 },
+                y = { 0, 1 }, range = { 0, 1 } }
+            for key, value in pairs(changes) do spec[key] = value end
+            return function() image.field(spec) end
+        end
+        fails(drawn { data = short, nx = 6400, ny = 3200 }, 'MARE_ERROR_ARGUMENT', '20480000', '3')
+        fails(drawn { contours = 3, contour_data = short }, 'MARE_ERROR_ARGUMENT', '2048', '3')
+        fails(drawn { vectors = { u = short, v = whole, unit = 'm' } }, 'MARE_ERROR_ARGUMENT', '3')
+        fails(drawn { data = 'x' }, 'MARE_ERROR_ARGUMENT', 'string')
+        fails(drawn { data = { 1, 2 } }, 'MARE_ERROR_ARGUMENT', '2048', '[0]')
+        fails(function() image.range(short, 1e8) end, 'MARE_ERROR_ARGUMENT', '100000000', '3')
+        drawn { data = whole + 0 } ()       -- a pointer
+    end)
+
     it('leaves the old file when it fails', function()
         local file = assert(io.open(path, 'w'))
         file:write 'old'

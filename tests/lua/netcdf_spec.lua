@@ -403,6 +403,11 @@ describe('a failing run', function()
         assert.error_matches(function()
             short:write(0, function() return ffi.new('float[?]', nx * ny - 1) end)
         end, 'run%.nc: variable rho: 23 values given, 24 needed')
+        for _, given in ipairs { 'text', { 1, 2 } } do
+            local none = output.writer(spec())
+            assert.error_matches(function() none:write(0, function() return given end) end,
+                'run%.nc: variable rho: data of type ' .. type(given))
+        end
         assert.error_matches(function()
             odd:write(0, function() return ffi.new('int16_t[?]', nx * ny) end)
         end, 'run%.nc: variable rho: data of type .*, must be float, double or int')

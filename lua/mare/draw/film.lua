@@ -30,6 +30,7 @@ local image = require 'mare.draw.image'
 local labels = require 'mare.draw.labels'
 local literal = require 'mare.base.literal'
 local mp4 = require 'mare.draw.mp4'
+local raster = require 'mare.draw.raster'
 local structure = require 'mare.base.structure'
 local zlib = require 'bindings.zlib'
 
@@ -104,6 +105,7 @@ end
 local function draw(fig, canvas, spec, t, get)
     local box, missing = fig.box, nil
     local pixels = get('pixels', 'uint32_t')
+    raster.check(pixels, box.width * box.height)
     canvas:pixels(box.x, box.y, box.width, box.height, function(to, stride)
         missing = copy(pixels, box, spec.figure.missing.colour, to, stride)
     end)

@@ -4,8 +4,27 @@
 -- picture.
 
 local colours = require 'mare.draw.colours'
+local errors = require 'bindings.errors'
+local memory = require 'bindings.memory'
 
 local raster = {}
+
+-- Refuses what does not hold n numbers from [0] on, as far as can be told: a bare pointer has no
+-- length.
+function raster.check(data, n)
+    local kind, have = type(data), n
+    if kind == 'cdata' then
+        have = select(2, memory.elements(data)) or n
+    elseif kind ~= 'table' then
+        errors.argument('picture: the data are %s, not an array of numbers', kind)
+    elseif not (tonumber(data[0]) and tonumber(data[n - 1])) then
+        errors.argument('picture: %d numbers are wanted, the data have none at [%d]', n,
+            tonumber(data[0]) and n - 1 or 0)
+    end
+    if have < n then
+        errors.argument('picture: %d numbers are wanted, the data have %d', n, have)
+    end
+end
 
 -- For each of m pixels over n cells, returns the first and the last cell that
 -- it touches and how much of them it covers (in cells). The cells between are
@@ -37,6 +56,7 @@ end
 
 -- Calls put(row, means) for each pixel row from the top; means[0 .. width - 1].
 function raster.resample(data, nx, ny, width, height, put)
+    raster.check(data, nx * ny)
     local columns, rows, sums = spans(nx, width), spans(ny, height), {}
     local area = nx / width * (ny / height)
     for row = 0, height - 1 do
@@ -57,6 +77,7 @@ end
 
 -- Returns the smallest and the largest finite value, or nil if there is none.
 function raster.range(data, n)
+    raster.check(data, n)
     local low, high = math.huge, -math.huge
     for i = 0, n - 1 do
         local v = tonumber(data[i])
@@ -89,6 +110,8 @@ end
 -- of nx.
 function raster.thinned(data, nx, cells)
     local out = {}
+    raster.check(data, (cells.j0 + (cells.ny - 1) * cells.step) * nx + cells.i0
+        + (cells.nx - 1) * cells.step + 1)
     for j = 0, cells.ny - 1 do
         local row = (cells.j0 + j * cells.step) * nx + cells.i0
         for i = 0, cells.nx - 1 do

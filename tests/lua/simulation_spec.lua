@@ -362,6 +362,23 @@ describe('a simulation', function()
         assert.matches("no variable 'q' %(there are: rho, rho_u", message(sim.field, sim, 'q'))
     end)
 
+    it('is drawn before drivers compile its steps', function()
+        local sim, other = new {}, new {}
+        sim:field 'speed'
+        assert.is_true(sim.is_new)
+        other:warm_up()
+        assert.is_false(other.is_new)
+        assert.equal(0, other.now.steps)
+        for _, one in ipairs { sim, other } do
+            one:aim(1)
+            one:step(7)
+            one:warm_up()
+            assert.equal(7, one:read().steps)
+            assert.is_false(one.is_new)
+        end
+        assert.equal(0, differences(unknowns(sim), unknowns(other)))
+    end)
+
     it('lets nobody read past a field, write into one, or use what is released', function()
         local sim = new {}
         for _, variable in ipairs { 'rho', 'speed' } do

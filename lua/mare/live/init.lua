@@ -98,6 +98,7 @@ local function steps_of(self, given, only)
     local desc = tables.merged(self.desc, { options = o })
     desc.at = coming(desc.at, now.t, o.t_end or math.huge)
     add_pictures(self, desc, o)
+    self.simulation:warm_up()       -- here an interrupt leaves the compiler, and the line is shown
     run.new(desc, self.simulation)
 end
 
@@ -224,7 +225,6 @@ end
 
 -- sim:release(): gives the memory on the devices back.
 function methods.release(self)
-    if rawget(self, 'is_released') then return end
     rawset(self, 'is_released', true)
     self.simulation:release()
 end

@@ -302,12 +302,20 @@ function simulation.new(desc)
     self.particles = desc.particles
     if self.particles then self.particles:attach(self) end
     make_plans(self)
-    if desc.restart then self:load(desc.restart) else self:set(desc.initial) end
-    self:step(2)        -- of dt = 0: changes nothing, but drivers that compile late do it here
-    self:read()
-    self.is_new = false
-    if desc.restart then self:start(desc.restart) end
+    if desc.restart then
+        self:load(desc.restart)
+        self:warm_up()
+        self:start(desc.restart)
+    else self:set(desc.initial) end
     return self
+end
+
+-- Takes two steps of dt = 0, if none were taken yet: they change nothing, but drivers that compile
+-- late do it here, which a picture of the initial state need not wait for.
+function Simulation:warm_up()
+    if not self.is_new or self.now.dt > 0 then return end
+    self:step(2)
+    self:read()
 end
 
 -- Sets the clocks: { t, steps, rate = largest signal rate of the state, if known, last = dt of the
@@ -467,7 +475,7 @@ end
 -- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
 function Simulation:step(n)
     n = n or 1
-    if type(n) ~= 'number' or n < 0 or n % 1 ~= 0 then
+    if not (type(n) == 'number' and n >= 0 and n % 1 == 0) then
         errors.argument('simulation: step(%s): a whole number is wanted', tostring(n))
     end
     local plans = self.plans
@@ -493,8 +501,7 @@ function Simulation:catch_up()
     if self.unread then self:read() end
 end
 
--- Where the state is depends on how many of the steps queued were taken: reads where that is not
--- known.
+-- Reads where the state may be in one of two buffers: that depends on how many steps were taken.
 function Simulation:find_state()
     if self.levels then self:catch_up() end
 end
@@ -511,7 +518,7 @@ end
 function Simulation:read()
     local is_unseen = self.unread and self.scheme.unwatched
     local now = read_clocks(self)
-    self.unread = false
+    self.is_new, self.unread = self.is_new and not self.unread, false
     if is_unseen and not now.failed then now = watch(self) end
     if self.goal and now.t >= self.stop and self.stop < self.goal and not now.failed then
         approach(self)
@@ -552,17 +559,11 @@ function Simulation:rebuild()
     make_plans(self)
 end
 
--- What a simulation is after its release: its options and numbers of the host are still there.
-local Released = {}
+local Released = { __tostring = function() return 'simulation: released' end }
 
 function Released.__index(_, name)
     if name == 'release' then return function() end end
-    if Simulation[name] == nil then return nil end
-    errors.argument('simulation: %s: it has been released', name)
-end
-
-function Released:__tostring()
-    return ('%d x %d cells of %s: released'):format(self.grid.nx, self.grid.ny, self.scheme.name)
+    if Simulation[name] then errors.argument('simulation: %s: it has been released', name) end
 end
 
 -- Frees everything on the devices, and its host memory. The devices stay open.

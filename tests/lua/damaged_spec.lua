@@ -121,8 +121,12 @@ describe('a checkpoint', function()
         rewrite(function(h) h.series.rows = '0 1 2\n0.01 x' end)
         fails.says(refusal(run, { restart = path, t_end = 0.03, series = folder .. '/s.nc' }),
             'series', 'has 3', 'have 5', 'checkpoint')
-        rewrite(function(h) h.outputs[1].position.pieces = nil end)
-        local text = refusal(run, { restart = path, t_end = 0.03, out = folder .. '/a.nc' })
-        fails.says(text, 'a.nc', 'damaged', 'checkpoint', 'pieces')
+        local whole = trial.slurp(path)
+        for _, name in ipairs { 'pieces', 'last', 'steps' } do
+            trial.spit(path, whole)
+            rewrite(function(h) h.outputs[1].position[name] = nil end)
+            local text = refusal(run, { restart = path, t_end = 0.03, out = folder .. '/a.nc' })
+            fails.says(text, 'a.nc', 'damaged', 'checkpoint', name)
+        end
     end)
 end)

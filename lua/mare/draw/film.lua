@@ -209,7 +209,7 @@ end
 
 -- Returns in words what is wrong with a position of a checkpoint, or nil; see netcdf.lua.
 function film.fault(position)
-    return structure.fault(position, { frames = structure.whole })
+    return structure.fault(position, { frames = structure.whole, last = structure.number })
 end
 
 -- Returns a writer that continues where seal() returned that position.

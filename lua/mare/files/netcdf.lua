@@ -561,7 +561,7 @@ local function restore(position, temporary)
     files.patch(temporary.name, patches)
 end
 
-local wanted = { steps = structure.whole, index = structure.text,
+local wanted = { steps = structure.whole, last = structure.number, index = structure.text,
     pieces = structure.list(structure.list(structure.whole, 2)) }
 
 -- Returns in words what is wrong with a position of a checkpoint, beside what every position has;

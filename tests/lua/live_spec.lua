@@ -200,7 +200,7 @@ describe('a simulation by hand', function()
     end)
 
     it('is refused where there is none', function()
-        refused("no scenario 'nothing' (there are: bump", mare.simulation, 'nothing')
+        refused("no scenario 'nothing' (there are: ", mare.simulation, 'nothing')
         refused('runs no simulation', mare.simulation 'saxpy', { n = 10, device = device })
         local path = folder .. '/loose.lua'
         local file = assert(io.open(path, 'w'))

@@ -416,6 +416,15 @@ end, {
         .. ('    if x then\n    end\n'):rep(MAX_FUNCTION) .. 'end)\n', 1 },
 })
 
+rule("a room's README says how to add to it", function(file, report)
+    local is_rooms = file.path:find '^lua/mare/%w+/README%.md$'
+    if is_rooms and not file.text:find '\n## Adding\n' then report(1, "no '## Adding'") end
+end, {
+    { 'lua/mare/a/README.md', '# a\n\nB. Adding\n', 1 },
+    { 'lua/mare/a/README.md', '# a\n\n## Adding\n\nD.\n', 0 },
+    { 'core/README.md', '# core\n', 0 },
+})
+
 rule('a README is at most a page', function(file, report)
     if is_readme(file.path) and file.path:find '/' and #file.lines > MAX_README then
         report(MAX_README + 1, #file.lines .. ' lines')

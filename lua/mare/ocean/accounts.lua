@@ -9,7 +9,7 @@ local accounts = {}
 local Accounts = {}
 Accounts.__index = Accounts
 
--- The account of a part, which of the cells it sees, and how many of these are its own.
+-- Returns the account of a part, which of the cells it sees, and how many of these are its own.
 local function share_of(state)
     local cells = state.domain.cells
     if cells then return cells.gained, cells.numbers, cells.own end
@@ -23,7 +23,7 @@ end
 -- Queues everything.
 function Accounts:take() self.entries:take() end
 
--- Waits for what was taken last: two numbers a cell, in the order of the list.
+-- Waits for what was taken last. Returns two numbers a cell, in the order of the list.
 function Accounts:list() return self.entries:list() end
 
 -- Returns the same as volume (m3) and energy (m5 s-2, by density).

@@ -86,7 +86,7 @@ local function refuse(self, i, j, value, wanted)
         j, g:x_centre(i), g:y_centre(j), wanted)
 end
 
--- The depth of a cell as the options have it, bed.land where there is land.
+-- Returns the depth of a cell as the options have it, bed.land where there is land.
 local function depth_of(self, value, i, j)
     local o = self.options
     if type(value) ~= 'number' then refuse(self, i, j, value, 'must be a number, NaN for land') end
@@ -111,7 +111,7 @@ local function is_mirrored(kind, staggered)
         or not staggered and type(kind) == 'table' and kind.kind == 'elevation'
 end
 
--- The cell that ghost cell k of n stands for, or nil for land.
+-- Returns the cell that ghost cell k of n stands for, or nil for land.
 local function mirrored_cell(kinds, k, n, staggered)
     if k >= 0 and k < n then return k end
     local kind = k < 0 and kinds[1] or kinds[2]
@@ -148,7 +148,7 @@ end
 
 -- ---- corners ----
 
--- The mean depth of the cells around a corner that are not land, 0 where all are.
+-- Returns the mean depth of the cells around a corner that are not land, 0 where all are.
 local function mean_around(self, i, j)
     local g, sum, count = self.grid, 0, 0
     for dj = -1, 0 do

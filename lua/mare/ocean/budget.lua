@@ -16,7 +16,8 @@ local function work_of(time, power)
     return sum
 end
 
--- How much of all that moved is missing: what came in was `inflow` and less than that `change`.
+-- Returns which share of all that moved is missing, where `inflow` came in and the content grew by
+-- `change` only.
 local function balance(of)
     local size = math.max(math.abs(of.inflow), math.abs(of.change), math.abs(of.lost or 0))
     of.missing = size > 0 and math.abs(of.inflow - of.change - (of.lost or 0)) / size or 0
@@ -40,7 +41,7 @@ function budget.of(series)
     }
 end
 
--- As two lines for people; rho: density of the water (1025 kg/m3)
+-- Returns two lines for people. rho: density of the water (1025 kg/m3)
 function budget.text(found, rho)
     local v, e, peta = found.volume, found.energy, (rho or 1025) / 1e15
     return string.format('volume: %.4g km3 came in, %.4g km3 more inside, %.2g %% missing\n'

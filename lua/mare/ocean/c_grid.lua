@@ -10,10 +10,10 @@ local shapes = require 'mare.shapes'
 
 local c_grid = {}
 
--- Options of finite volumes, which are refused in words of their own.
+-- These options of finite volumes are refused in words of their own.
 c_grid.fields = { theta = 'any', rk = 'any' }
 
--- Refuses them.
+-- Refuses the options of finite volumes.
 function c_grid.check(scheme, desc)
     for _, name in ipairs { 'theta', 'rk' } do
         if desc[name] ~= nil then
@@ -25,12 +25,12 @@ end
 
 local least_rows = 8            -- of a strip, which computes two more
 
--- How the steps of a scheme are cut on a device.
+-- Returns how the steps of a scheme are cut on a device.
 function c_grid.cut(scheme, device, precision, part)
     return shapes.find(scheme.scheme, scheme, device, precision, part)
 end
 
--- Work-items along x and strips along y, and groups in all.
+-- Returns the work-items along x and the strips along y, and the number of groups.
 local function work(cut, device, columns, rows)
     local across = math.ceil(columns / cut.W / cut.GROUP)
     local strips = cut.rows and math.ceil(rows / cut.rows)
@@ -39,8 +39,8 @@ local function work(cut, device, columns, rows)
     return { across * cut.GROUP, strips }, across * strips
 end
 
--- How many maxima the kernels of a part write at most: one a group. Steps write some only where the
--- rates change with the flow. first: the part whose shape they have
+-- Returns how many maxima the kernels of a part write at most: one a group. Steps write some only
+-- where the rates change with the flow. first: the part whose shape they have
 function c_grid.maxima(scheme, device, part, first)
     local function groups(cut) return select(2, work(cut, device, part.nx, part.ny)) end
     local most = groups(shapes.find('rate', scheme, device, 'float', first))
@@ -75,16 +75,16 @@ function c_grid.prepare_kernels(...)
     with_programs(shapes.prepare, ...)
 end
 
--- { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first there;
--- maths: as of simulation.new, `fast` if nil
+-- Returns { step, rate, cut, measuring } of a device; host: of ocean/domain.lua, part: the first
+-- there; maths: as of simulation.new, `fast` if nil
 function c_grid.kernels(scheme, ...)
     local step, rate, cut, measuring = with_programs(shapes.program, scheme, ...)
     return { cut = cut, measuring = measuring, step = step:kernel(scheme.scheme),
         rate = rate:kernel 'max_rate' }
 end
 
--- A function that binds the step, given the buffers and numbers that differ between its launches,
--- and the launch that measures the state. part: as of traversal.bind.
+-- Returns a function that binds the step, given the buffers and numbers that differ between its
+-- launches, and the launch that measures the state. part: as of traversal.bind.
 function c_grid.binder(kernels, part)
     local state = part.state
     local values, l, device = domain.values(state), state.layout, state.device
@@ -99,7 +99,7 @@ function c_grid.binder(kernels, part)
     return function(more) return launch(kernels.step, kernels.cut, more) end, measure
 end
 
--- Bytes that a launch cannot do without moving, where each cell has so many values.
+-- Returns the bytes that a launch cannot do without moving, where each cell has so many values.
 function c_grid.bytes(state, values)
     return math.floor(values * state.layout.nx * state.layout.ny * state.element)
 end

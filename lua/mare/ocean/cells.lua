@@ -29,7 +29,7 @@ local function check_cells(list, grid)
     end
 end
 
--- The host half: { list, waves, ramp, grid }; nil where nothing is given. given: { cells =
+-- Returns the host half: { list, waves, ramp, grid }; nil where nothing is given. given: { cells =
 -- { { i, j }, ... }, constituents = see tide.lua, whose arrays have one number a cell, ramp =
 -- seconds until they have grown to their full height }
 function cells.new(given, grid, scheme)
@@ -44,7 +44,7 @@ function cells.new(given, grid, scheme)
         waves = tide.new('tide', given.constituents, #given.cells) }
 end
 
--- What is given at them, in words.
+-- Returns what is given at these cells, in words.
 function cells.text(host)
     local names = {}
     for k, given in ipairs(host.constituents) do
@@ -65,7 +65,7 @@ local function nearest_water(bed, side, line)
     end
 end
 
--- What a side of the grid is with them, in words; kind: what it is elsewhere.
+-- Returns what a side of the grid is with such cells, in words. kind: what it is elsewhere
 function cells.side_text(host, bed, side, kind)
     local g, is_open, open, lines = host.grid, {}, 0, 0
     for _, cell in ipairs(host.list) do is_open[cell[2] * g.nx + cell[1]] = true end
@@ -97,8 +97,8 @@ local function seen_by(host, state)
     return elements, numbers, own
 end
 
--- The faces of a part around these cells that are open: i, j and axis of each, and which sign has
--- what comes in.
+-- Returns the faces of a part around these cells that are open: i, j and axis of each, and the sign
+-- that inflow has there.
 local function faces_of(host, state, bed)
     local list, seen, part, given = {}, {}, state.part, {}
     for _, cell in ipairs(host.list) do given[cell[2] * host.grid.nx + cell[1]] = true end
@@ -130,7 +130,7 @@ local beside = { { { -1, 0 }, { 1, 0 }, { 0, -1 }, { 0, 1 } },
     { { -1, -1 }, { 1, -1 }, { -1, 1 }, { 1, 1 } } }
 local most_donors = 4
 
--- The steps from cell (i, j) to the water beside it that is not given.
+-- Returns the steps from cell (i, j) to the water beside it whose elevation is not given.
 local function steps_to_water(host, bed, is_given, i, j)
     local g, steps = host.grid, {}
     for _, ring in ipairs(beside) do
@@ -146,7 +146,7 @@ local function steps_to_water(host, bed, is_given, i, j)
     return steps
 end
 
--- The element of cell (i, j) of the grid in a part that must see it.
+-- Returns the element of cell (i, j) of the grid in a part that must see it.
 local function element_of(state, i, j)
     local part, l = state.part, state.layout
     local a, b = i - part.i0, j - part.j0
@@ -157,8 +157,8 @@ local function element_of(state, i, j)
     return l:offset(0, a, b)
 end
 
--- Where cells that a part sees take their velocity: most_donors elements each, -1 for none, and the
--- direction from the cell to them, in x for all cells and then in y.
+-- Returns where cells that a part sees take their velocity: most_donors elements each, -1 for none,
+-- and the direction from the cell to them, in x for all cells and then in y.
 local function donors_of(host, state, bed, numbers)
     local is_given, donors, towards, count = {}, {}, {}, #numbers
     for _, cell in ipairs(host.list) do is_given[cell[2] * host.grid.nx + cell[1]] = true end
@@ -183,7 +183,7 @@ local function buffer(state, type, list)
     return b
 end
 
--- What a part knows of them, nil if it sees none.
+-- Returns what a part knows of such cells, nil if it sees none.
 function cells.prepare(host, state, bed)
     if not host then return nil end
     local elements, numbers, own = seen_by(host, state)

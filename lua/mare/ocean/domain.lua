@@ -29,7 +29,7 @@ local by_row = constants.CORIOLIS_BY_ROW
 local rotations = { ['nil'] = 0, table = by_row, string = by_row,
     ['function'] = constants.CORIOLIS_BY_CELL }
 
--- The Coriolis parameter at all centres with their halo, or nil where rows tell it.
+-- Returns the Coriolis parameter at all centres with their halo, or nil where rows tell it.
 local function coriolis_plane(self, f)
     if type(f) ~= 'function' then return nil end
     local g, b = self.grid, self.boundaries
@@ -49,7 +49,7 @@ local function coriolis_plane(self, f)
     return plane
 end
 
--- The host half. scheme: of init.lua; raises whatever of it does not fit the grid.
+-- Makes the host half. scheme: of init.lua. Raises what of it does not fit the grid.
 function domain.new(scheme, grid, boundaries, precision)
     local self = { scheme = scheme, grid = grid, boundaries = boundaries, precision = precision }
     self.cells = cells.new(scheme.tide, grid, scheme)
@@ -71,17 +71,17 @@ function Domain:has_missing()
     return self:has_land() or not self.scheme.staggered
 end
 
--- What a side is, in words, of this kind but for cells that are open.
+-- Returns what a side of this kind is, in words, which tell open cells too.
 function Domain:side_text(side, kind)
     return self.cells and cells.side_text(self.cells, self.bed, side, kind) or kind
 end
 
--- What is given at cells that are open, in words, or nil.
+-- Returns what is given at cells that are open, in words, or nil.
 function Domain:tide_text()
     return self.cells and cells.text(self.cells)
 end
 
--- Tells beds apart.
+-- Returns a text that tells beds apart.
 function Domain:checksum()
     local bytes, crc = self.bed.count * (self.precision == 'double' and 8 or 4), 0
     for _, plane in ipairs { self.bed.depth, self.bed.corner or self.bed.depth,
@@ -100,7 +100,7 @@ function Domain:check_times(t_end)
     end
 end
 
--- The next time after t at which the devices must get something new.
+-- Returns the next time after t at which the devices must get something new.
 function Domain:next_time(t)
     local time = timeline.next_time(self.forcing.times, t)
     for _, side in ipairs(self.open) do
@@ -117,13 +117,14 @@ end
 
 -- ---- the device half ----
 
--- Planes of the bed of a scheme, and how many there are.
+-- Returns the planes of the bed of a scheme, and how many there are.
 local function planes_of(scheme)
     if type(scheme.coriolis) == 'function' then return constants.BED_CORIOLIS + 1 end
     return (scheme.staggered and constants.BED_DEPTH or constants.BED_CORNER) + 1
 end
 
--- Copies of a state's fields that the planes of bed and forcing take as much room as, at most.
+-- Returns how many copies of a state's fields take as much room as the planes of bed and forcing,
+-- at most.
 function domain.room(scheme)
     return planes_of(scheme) / #scheme.fields + ((scheme.wind or scheme.pressure) and 2 or 0)
 end
@@ -163,7 +164,7 @@ function domain.prepare(self, state)
     }
 end
 
--- Arguments of kernels, by name, beside those of the state and the step.
+-- Returns arguments of kernels by name, beside those of the state and the step.
 function domain.values(state)
     local host, share = state.domain.host, state.domain
     local scheme = host.scheme
@@ -179,19 +180,20 @@ function domain.values(state)
     }
 end
 
--- What takes the place of PARAMETERS in a kernel: the type `surroundings` of domain.h.
+-- This takes the place of PARAMETERS in a kernel: the type `surroundings` of domain.h.
 local parameters = { 'const MR_GLOBAL real *MR_RESTRICT bed',
     'const MR_GLOBAL real *MR_RESTRICT rows', 'int row_count', 'real g', 'real viscosity' }
 
--- What device:program takes to compile a kernel file for the ocean. desc: as of source.program.
+-- Returns what device:program takes to compile a kernel file for the ocean. desc: as of
+-- source.program.
 function domain.program(file, desc)
     local text, given = source.with_parameters(file, parameters)
     desc.defines.GIVEN = given
     return source.text(text, file, desc)
 end
 
--- Defines of kernels that include ocean/domain.h; self is what scheme:kernels(device, precision,
--- host) gets.
+-- Returns defines of kernels that include ocean/domain.h; self is what scheme:kernels(device,
+-- precision, host) gets.
 function domain.defines(self)
     local scheme = self.scheme
     return {
@@ -207,7 +209,7 @@ function domain.defines(self)
     }
 end
 
--- The same for a kernel that measures signal rates: what they do not depend on is as in the
+-- Returns those of a kernel that measures signal rates. What rates do not depend on is as in the
 -- plainest ocean, so that few programs serve all.
 function domain.rate_defines(self)
     local defines = domain.defines(self)
@@ -218,7 +220,8 @@ end
 
 -- ---- initial state ----
 
--- Depth of still water at the west or south face of a C-grid cell; nil where it is closed.
+-- Returns the depth of still water at the west or south face of a C-grid cell; nil where it is
+-- closed.
 local function face_depth(self, i, j, di, dj)
     local b = self.bed
     local least = -self.grid.halo

@@ -115,7 +115,7 @@ end
 
 local function radians(degrees, spherical) return spherical and math.rad(degrees) or 0 end
 
--- Arguments that are the same for all parts.
+-- Returns the arguments that are the same for all parts.
 local function common(self, sim)
     local g, kinds, held = sim.grid, sim.boundaries, 0
     local dx, dy = g:cell_size(0)
@@ -173,17 +173,17 @@ end
 
 -- ---- what is known of them ----
 
--- Waits.
+-- Waits for the devices.
 local function fetch(self)
     self.now = self.a:at(1):totable()
     return self.now
 end
 
--- When they are looked at next after t, or after n steps, and whether they are at t.
+-- Returns the next time after t at which they are noted.
 function Drifters:next_time(t) return self.schedule:next_time(t) end
--- Likewise.
+-- Returns the next step after step n at which they are noted.
 function Drifters:next_step(n) return self.schedule:next_step(n) end
--- Likewise.
+-- Returns whether they are noted at time t.
 function Drifters:hits(t) return self.schedule:hits(t) end
 
 local function take(self, sim)
@@ -192,12 +192,12 @@ local function take(self, sim)
     self.last = sim.now.t
 end
 
--- Notes where they are if that is due.
+-- Notes where they are, if that is due.
 function Drifters:write(sim)
     if self.schedule:due(sim.now.t, sim.now.steps) then take(self, sim) end
 end
 
--- What a checkpoint keeps.
+-- Returns what a checkpoint keeps.
 function Drifters:save()
     return { count = self.count, places = self.places, now = fetch(self), records = self.records }
 end
@@ -221,7 +221,7 @@ function Drifters:arrays()
     return all
 end
 
--- The run is complete. Returns the arrays.
+-- Writes the file of a run that is complete. Returns the arrays.
 function Drifters:close(sim, describe)
     if self.schedule:wants_end() then take(self, sim) end
     local arrays = self:arrays()
@@ -231,8 +231,8 @@ end
 
 local track_colours = { afloat = 0xffffff, beached = 0xe69f00, gone = 0xaaaaaa }
 
--- A PNG of where they were, over the depth of the water. sim: of mare.run, at its end; title: a
--- text, or nil. Orange: beached.
+-- Draws a PNG of where they were, over the depth of the water. sim: of mare.run, at its end; title:
+-- a text, or nil. Orange: beached.
 function drifters.chart(path, sim, title)
     local g, bed, spec = sim.grid, sim.domain.bed, picture.axes(sim.grid, sim.scheme)
     local depths, list = memory.array('double', g.cells), {}

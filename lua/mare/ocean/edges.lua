@@ -13,14 +13,16 @@ local source = require 'mare.base.source'
 
 local edges = {}
 
--- Lines of a part along a side, ghost cells too: the first of the global ones, and how many.
+-- Returns the lines of a part along a side, ghost cells too: the first of the global ones, and how
+-- many.
 local function lines_of(side, state)
     local part, halo = state.part, state.layout.halo
     if side.axis == 'x' then return part.j0 - halo, part.ny + 2 * halo end
     return part.i0 - halo, part.nx + 2 * halo
 end
 
--- Cells d from the side, first and number, that lie in the part and in the sponge.
+-- Returns the cells that lie in the part and in the sponge, by their distance d from the side: the
+-- first, and how many.
 local function depths_of(side, part)
     local x = side.axis == 'x'
     local low, count = x and part.i0 or part.j0, x and part.nx or part.ny
@@ -73,8 +75,8 @@ end
 
 local absorbed = 3      -- of what crosses a sponge, exp(-3) arrives at the side
 
--- How fast each cell from the side on is relaxed, see sponge.krn. A parabola, because what begins
--- at once reflects: the common 1 - tanh((d + 1) / 2) sent 5 to 20 times as much back.
+-- Returns how fast each cell from the side on is relaxed, see sponge.krn. A parabola, because what
+-- begins at once reflects: the common 1 - tanh((d + 1) / 2) sent 5 to 20 times as much back.
 local function fade(side)
     local list, width = { 0 }, side.width
     for d = 0, width - 1 do
@@ -84,7 +86,7 @@ local function fade(side)
     return list
 end
 
--- What a part knows of the sides that it has to do with: { { side, records, ... }, ... }
+-- Returns what a part knows of the sides that it has to do with: { { side, records, ... }, ... }
 function edges.prepare(sides, state)
     local list = {}
     for _, side in ipairs(sides) do
@@ -112,7 +114,7 @@ end
 
 -- ---- launches ----
 
--- Bits of the open sides at the edge of a part, as WALL_* of kernels.
+-- Returns the bits of the open sides at the edge of a part, as WALL_* of kernels.
 function edges.open_bits(state)
     local bits = 0
     for _, edge in ipairs(state.domain.edges) do
@@ -126,7 +128,7 @@ local function strides(side, layout)
     return layout.stride, 1
 end
 
--- Arguments that both kernels ask for.
+-- Returns arguments that both kernels ask for.
 local function common(state, edge, which, clock)
     local side, l, scheme = edge.side, state.layout, edge.side.scheme
     local values = state.domain.host:values(state)
@@ -145,7 +147,7 @@ local function common(state, edge, which, clock)
     return values
 end
 
--- The kernel of a file of that name, loaded when a part first asks for it.
+-- Returns the kernel of a file of that name, loaded when a part first asks for it.
 local function kernel_of(state, file, name)
     local loaded, defines = state.domain.kernels, state.domain.host:defines()
     defines.MARE_REAL, defines.W, defines.GROUP = state.precision, 1, 1
@@ -195,7 +197,7 @@ local function open_edges(state)
     return list
 end
 
--- The same for the faces around cells whose elevation is given, where water carries momentum.
+-- Does the same for the faces around cells whose elevation is given, where water carries momentum.
 local function bind_cells(name, state, which)
     local share, l = state.domain.cells, state.layout
     local values = state.domain.host:values(state)

@@ -33,13 +33,13 @@ function forcing.new(options, grid, boundaries)
     return self
 end
 
--- FORCING of the kernels.
+-- Returns FORCING of the kernels.
 function Forcing:kind()
     if not self.wind and not self.pressure then return 0 end
     return self.uniform and constants.FORCING_UNIFORM or constants.FORCING_BY_CELL
 end
 
--- Stress along x and y and pressure over the density, at a place.
+-- Returns stress along x and y and pressure over the density, at a place.
 function Forcing:at(t, x, y)
     local tau_x, tau_y, p = 0, 0, 0
     if self.wind then tau_x, tau_y = self.wind.at(t, x, y) end
@@ -63,7 +63,7 @@ local function level(self, state, t)
     return data
 end
 
--- A part's records, with room for the last work-item of a row to read past their end.
+-- Makes a part's records, with room for the last work-item of a row to read past their end.
 function Forcing:records(state)
     return records.new {
         device = state.device, precision = state.precision, times = self.times,

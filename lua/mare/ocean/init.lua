@@ -183,16 +183,16 @@ end
 Ocean.open_sides = open.kinds
 Ocean.particles = { name = 'drifters', new = drifters.new }
 
--- Launches that fill ghost cells beyond open sides, as edges.ghosts.
+-- Returns launches that fill ghost cells beyond open sides, as edges.ghosts.
 function Ocean.ghosts(_, ...) return edges.ghosts(...) end
 
--- Launches of a sponge after each step, as edges.after.
+-- Returns launches of a sponge after each step, as edges.after.
 function Ocean.after_step(_, ...) return edges.after(...) end
 
--- What has come in through the cells of a tide since the start: accounts.lua.
+-- Makes what knows how much has come in through the cells of a tide since the start: accounts.lua.
 function Ocean.new_accounts(_, sim) return accounts.new(sim) end
 
--- What went wrong in a cell, or nil.
+-- Returns what went wrong in a cell, or nil.
 function Ocean.invalid(_, eta, hu, hv)
     local sum = eta + hu + hv
     if sum - sum == 0 then return nil end
@@ -204,7 +204,7 @@ function Ocean.conserved(_, host, initial, points)
     return domain.sampler(host, initial, points)
 end
 
--- Whether an unknown is stored as it is shown: at centres, and not missing anywhere.
+-- Returns whether an unknown is stored as it is shown: at centres, and not missing anywhere.
 function Ocean:shows(variable, host)
     local name = variable.name
     if host:has_land() then return false end
@@ -212,7 +212,7 @@ function Ocean:shows(variable, host)
     return not self.staggered and (name == 'hu' or name == 'hv')
 end
 
--- What kernels of derived variables ask for, of a part.
+-- Returns what kernels of derived variables ask for, of a part.
 function Ocean:derive_values(_, state)
     local values = domain.values(state)
     return { bed = values.bed, grid_rows = values.rows, row_count = values.row_count,
@@ -221,7 +221,7 @@ function Ocean:derive_values(_, state)
         clock = state.clock, missing = 0 / 0 }
 end
 
--- What lies beside the variables in a file, without a time: still water's depth.
+-- Returns what lies beside the variables in a file, without a time: still water's depth.
 function Ocean.statics(_, host)
     return { { name = 'depth', units = 'm', long_name = 'depth of still water, positive down',
         standard_name = 'sea_floor_depth_below_geoid', at = function(i, j)
@@ -231,7 +231,7 @@ end
 
 local rotations = { ['nil'] = 'none', table = 'by row', ['function'] = 'by place' }
 
--- What describes the equations in a file's metadata.
+-- Returns what describes the equations in a file's metadata.
 function Ocean:parameters()
     local friction, rotation = self.friction or {}, self.coriolis
     local list = { equations = 'shallow water over a bed', g = self.g, scheme = self.scheme,

@@ -58,8 +58,8 @@ local function check_width(self, given)
     return width
 end
 
--- hu or u as a function (t, x, y, depth of the water there) and its times; nil where neither is
--- given.
+-- Returns hu or u as a function (t, x, y, depth of the water there) and its times; nil where
+-- neither is given.
 local function transport(self, given, name)
     local what = self.what .. ': ' .. name
     if given['h' .. name] and given[name] then fail(self, '%s and h%s are one', name, name) end
@@ -80,7 +80,7 @@ local function check_tide(self)
     end
 end
 
--- What a file knows as a sponge or flather side. Where the file has land nothing flows.
+-- Makes what a file knows a sponge or flather side. Where the file has land nothing flows.
 local function from_file(given)
     local function variable(name)
         local elevation_known = name == 'eta'
@@ -119,7 +119,7 @@ local function new_side(side, given, scheme, bed)
     return self
 end
 
--- All open sides, in the order in which they are filled.
+-- Returns all open sides, in the order in which they are filled.
 function open.new(scheme, bed)
     local list = {}
     for _, side in ipairs(grid_module.sides) do
@@ -129,7 +129,7 @@ function open.new(scheme, bed)
     return list
 end
 
--- What is known of the transports: the sum of KNOWN_*.
+-- Returns what is known of the transports: the sum of KNOWN_*.
 function Side:known()
     if self.kind == 'elevation' then return 0 end
     local along = self.axis == 'x' and self.hv or self.hu
@@ -137,12 +137,13 @@ function Side:known()
         + ((self.kind == 'sponge' or along) and constants.KNOWN_ALONG or 0)
 end
 
--- Rows of what is known: the side itself, and each cell of the sponge.
+-- Returns the rows of what is known: the side itself, and each cell of the sponge.
 function Side:columns()
     return 1 + self.width
 end
 
--- The cell that is d cells from the side on a line, which may lie in the halo beyond either end.
+-- Returns the cell that is d cells from the side on a line, which may lie in the halo beyond either
+-- end.
 function Side:cell(d, line)
     local g, x = self.grid, self.axis == 'x'
     local k = self.high and (x and g.nx or g.ny) - 1 - d or d

@@ -28,8 +28,8 @@ return {
     { 'frame', 'traversal; a frame is a picture of a film', but = 'stack[ _]frames?', where = {
         'bindings/gif.lua', 'lua/mare/array/frames.lua', 'lua/mare/array/prepare.lua',
         'lua/mare/array/README.md', 'lua/mare/base/', 'lua/mare/draw/', 'lua/mare/files/',
-        'lua/mare/launcher/info.lua', 'lua/mare/mandelbrot/', 'lua/mare/run/', 'scenarios/',
-        'tests/' } },
+        'lua/mare/launcher/info.lua', 'lua/mare/mandelbrot/', 'lua/mare/ndarray/files.lua',
+        'lua/mare/run/', 'scenarios/', 'tests/' } },
     { 'resident', 'persistent kernel', where = { 'bindings/', 'core/', 'lua/mare/measure/',
         'lua/mare/ocean/', 'lua/mare/schemes/', 'lua/mare/session/', 'lua/mare/shapes/',
         'lua/mare/tune/', 'tests/' } },

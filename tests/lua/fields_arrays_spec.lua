@@ -85,6 +85,38 @@ describe('arrays are taken', function()
         assert.equal(50, a:at(-1))
     end)
 
+    it('by NetCDF files, which give them back', function()
+        local path = os.tmpname()
+        finally(function() os.remove(path) end)
+        local a = mare.arange(24):reshape(2, 3, 4)
+        a:float():transpose():save(path, { name = 'depth', axes = { 'x', 'y', 'z' },
+            attributes = { units = 'm' } })
+        local back = mare.array.load(path, 'depth')
+        assert.same({ 'float', { 4, 3, 2 } }, { back.type, { unpack(back.shape) } })
+        assert.is_true(back:eq(a:transpose()):all():item())
+        a:gt(5):save(path)
+        assert.is_true(mare.array.load(path, 'data'):eq(a:gt(5):int32()):all():item())
+        fails(function() mare.array.load(path, 'depth') end, nil, 'depth', path)
+        fails(function() a:int64():save(path) end, nil, 'save', 'int64')
+        fails(function() a:save(path, { axes = { 'x' } }) end, nil, '1 axes', '{ 2, 3, 4 }')
+        assert.equal('int32', mare.array.load(path, 'data').type)       -- it is as it was
+    end)
+
+    it('by films, a frame for each element of the first axis', function()
+        local path = os.tmpname() .. '.apng'
+        finally(function() os.remove(path) end)
+        mare.arange(4 * 3 * 5):reshape(4, 3, 5):film(path, { scale = 2 })
+        local file = assert(io.open(path, 'rb'))
+        local data = file:read '*a'
+        file:close()
+        local _, frames = data:gsub('fcTL', '')
+        assert.equal(4, frames)
+        local function word(at) return data:byte(at + 2) * 256 + data:byte(at + 3) end
+        assert.same({ 10, 6 }, { word(17), word(21) })          -- of the picture's head
+        fails(function() mare.ones(3):film(path) end, nil, '{ 3 }', 'frames')
+        fails(function() (mare.zeros { 1, 2, 2 } / 0):film(path) end, nil, 'not finite')
+    end)
+
     it('by plots, where they have one axis or two', function()
         fails(function() mare.plot(mare.zeros { 2, 2, 2 }) end, nil, '{ 2, 2, 2 }')
         fails(function() mare.plot(mare.ones(3):complex(1)) end, nil, 'complex_float')

@@ -20,6 +20,7 @@ local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
+local files = require 'mare.ndarray.files'
 local indices = require 'mare.ndarray.indices'
 local functions = require 'mare.ndarray.functions'
 local mapped = require 'mare.ndarray.mapped'
@@ -37,7 +38,7 @@ require 'mare.ndarray.ordering'
 require 'mare.ndarray.plot'
 require 'mare.ndarray.reduce'
 
-local ndarray = { new = creation.new }
+local ndarray = { new = creation.new, load = files.load }
 
 -- Returns whether a value is an array.
 function ndarray.is(value) return array.is(value) end

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # bundle.sh BUILD [TEST PROGRAM...] - makes BUILD/bundle, a folder that runs wherever it is put:
-# bin/mare, lib/ (libmare, every library it may load, but neither the C library nor a driver, and
-# what benchmarks compare it with; lib/fakes/ those of tests/fake), libexec/ (test programs),
+# bin/mare, lib/ (libmare, the engine, every library they may load, but neither the C library nor a
+# driver, and what benchmarks compare it with; lib/fakes/ those of tests/fake), libexec/ (tests),
 # share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua modules of others) and
 # share/doc/ (the notices of what is shipped). The libraries are those of this system, so the bundle
 # runs where glibc is at least as new as here.
@@ -123,7 +123,8 @@ while read -r name path; do system[$name]=$path; done \
 for path in "${libraries[@]}"; do add_library "$path" "${path##*/}"; done
 stub_icu
 soname=$(needed_by "$build/mare" | grep '^libmare[.]so')
-cp "$build/$soname" "$build"/peer_{cuda,opencl}.so "$out/lib/"
+engine=$(readelf -d "$build/libmare_engine.so" | sed -n 's/.*(SONAME).*\[\(.*\)\]$/\1/p')
+cp "$build/$soname" "$build/$engine" "$build"/peer_{cuda,opencl}.so "$out/lib/"
 add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done

@@ -198,6 +198,10 @@ void *mare_engine_lua(mare_engine *engine);
  * modules for Lua, which look for such symbols, do not load in an engine. */
 void *mare_engine_lua_function(const char *name);
 
+/* The destructor of a capsule of Python, "dltensor_versioned" or "dltensor": lets go of a tensor
+ * that nobody has taken. Python calls it. */
+void mare_engine_capsule_end(void *capsule);
+
 /* ---- scenarios, stepped from the embedding program's own loop ---- */
 
 /* A simulation that a scenario file has set up. */

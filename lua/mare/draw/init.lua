@@ -13,7 +13,7 @@ local pixels = require 'mare.draw.pixels'
 local screen = require 'mare.draw.screen'
 
 -- presenter: function(picture) that shows it instead of the terminal, where a notebook
--- has registered one
+-- has registered one; returns false if it leaves that to who gets the picture
 local draw = { presenter = nil }
 
 local Picture = {}
@@ -53,13 +53,14 @@ end
 
 -- Shows the picture on standard output, or in a notebook.
 function Picture:draw()
+    local is_shown = nil
     if draw.presenter then
-        draw.presenter(self)
+        is_shown = draw.presenter(self)
     else
         events.tell('answer', { message = self:text() })
         io.flush()
     end
-    self.is_fresh = true
+    self.is_fresh = is_shown ~= false
     return self
 end
 

@@ -1,0 +1,99 @@
+"""Mare: simulations, arrays and kernels on GPUs and processors, in Lua and from Python.
+
+    import mare
+    sim = mare.simulation('kelvin_helmholtz', nx=256, ny=256)
+    sim.run(t_end=1)
+    rho = sim.field('rho').numpy()                  # an array of NumPy, (ny, nx)
+    mare.lua('local a, b = ... return a[0] + b', rho.ravel(), 2)
+
+Every name of Lua's table `mare` is one of this module: mare.grid(nx=8, ...), mare.fft(...).
+Each thread has a world of Lua of its own, to which its objects belong.
+"""
+
+from typing import Any, Callable, Dict, Optional
+
+from . import _exchange, _library
+from ._engine import Buffer, Method, Object, engine
+from ._library import Error
+
+__all__ = ['Buffer', 'Error', 'Object', 'array', 'from_dlpack', 'help', 'listen', 'lua', 'set',
+           'simulation', 'version']
+
+
+def lua(text: str, *arguments: Any) -> Any:
+    """Runs Lua, an expression or statements with `return`, to which the arguments are `...`.
+
+    Numbers, texts, None, lists and dictionaries pass as Lua's; arrays of NumPy as their memory,
+    which the text reads and writes as a[0] .. a[#a - 1] until it returns. Lists of numbers and
+    arrays of the host come back as arrays of NumPy, several results as a tuple, the rest as
+    objects. Errors are mare.Error.
+    """
+    return engine().invoke('run', [text.encode(), b'=lua'], arguments)
+
+
+def set(name: str, value: Any) -> None:
+    """Gives a name of the world of Lua a value."""
+    lua('local name, value = ... _G[name] = value', name, value)
+
+
+def simulation(name: str, **options: Any) -> Object:
+    """A scenario, set up with options as on the command line: simulation('sod', nx=200)."""
+    return lua('local name, options = ... return mare.simulation(name)(options)', name, options)
+
+
+def array(data: Any, device: Optional[str] = None) -> Object:
+    """An array on a device, of numbers of NumPy or what it makes of lists; a copy."""
+    import numpy
+    values = numpy.asarray(data)
+    if values.dtype == numpy.float64 and not hasattr(data, 'dtype'):
+        values = values.astype(numpy.float32)       # as mare.array does with Lua's numbers
+    kind = _library.TYPE_NAMES.get(values.dtype.name)
+    if kind is None or values.size == 0:
+        raise TypeError('an array of %d x %s cannot go to a device (allowed: at least one of %s)'
+                        % (values.size, values.dtype, ', '.join(_library.TYPE_NAMES)))
+    return lua('''local data, shape, kind, device = ...
+        local place = mare.zeros({ 1 }, { device = device }):buffer().device
+        local buffer = place:buffer { type = kind, count = #data, label = 'array' }
+        buffer:upload(data)
+        return mare.array(buffer):reshape(unpack(shape))''', values.ravel(),
+               [int(n) for n in values.shape] or [1], kind, device)
+
+
+def from_dlpack(source: Any, device: Optional[str] = None) -> Object:
+    """An array of mare.array in the memory of another library's, which has __dlpack__."""
+    place = lua('local device = ... return mare.zeros({ 1 }, { device = device }):buffer()', device)
+    handle = _library.core.mare_buffer_device(place.handle)
+    buffer, shape = _exchange.imported(handle, source)
+    return lua('local buffer, shape = ... return mare.array(buffer):reshape(unpack(shape))',
+               _exchange.Owner(buffer, is_own=True), list(shape) or [1])
+
+
+def listen(function: Callable[[str, Dict[str, Any]], None]) -> Callable[[], None]:
+    """Calls function(kind, fields) for all that Mare has to say; the result ends that."""
+    here = engine()
+    here.listeners.append(function)
+    return lambda: here.listeners.remove(function)
+
+
+def help(what: Any = None) -> None:
+    """Prints what something is: an object, or a name such as 'sim' or 'mare.grid'."""
+    if isinstance(what, Object):
+        print(what.engine.of('help_of', what.number)[0])
+    else:
+        here, keep = engine(), []
+        name = what if isinstance(what, str) else 'mare'
+        print(here.call('help', here._raw(name.encode(), keep))[0])
+
+
+def version() -> str:
+    """Mare's version."""
+    return lua('mare.version')
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith('_'):
+        raise AttributeError(name)
+    here = engine()
+    if not hasattr(here, 'module'):
+        here.module = here.unpack(here.call('module'))
+    return getattr(here.module, name)

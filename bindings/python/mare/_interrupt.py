@@ -1,0 +1,57 @@
+"""Ctrl-C while Lua runs: C code holds the main thread then, so that Python's own handler would
+come only after it. A thread hears of the signal and ends what the engine runs."""
+
+import signal
+import socket
+import threading
+
+
+class Interrupts:
+    """`with Interrupts(stop) as seen:` calls stop() from a thread when Ctrl-C comes, instead of
+    raising KeyboardInterrupt; seen.came tells. Elsewhere than in the main thread it does nothing,
+    and so where a program has a handler of its own."""
+
+    _lock = threading.Lock()
+    _sockets = None
+    _active = None
+
+    def __init__(self, stop):
+        self.stop, self.came, self.is_on = stop, False, False
+
+    @classmethod
+    def _watch(cls):
+        while True:
+            number = cls._sockets[0].recv(1)
+            with cls._lock:
+                active = cls._active
+                if active is not None and number == bytes([signal.SIGINT]):
+                    active.came = True
+                    active.stop()
+
+    @classmethod
+    def _start(cls):
+        if cls._sockets is None:
+            cls._sockets = socket.socketpair()
+            cls._sockets[1].setblocking(False)
+            threading.Thread(target=cls._watch, daemon=True).start()
+
+    def _hear(self, *_):
+        self.came = True
+
+    def __enter__(self):
+        is_main = threading.current_thread() is threading.main_thread()
+        self.is_on = is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self.is_on:
+            self._start()
+            with self._lock:
+                Interrupts._active = self
+            signal.signal(signal.SIGINT, self._hear)
+            self.before = signal.set_wakeup_fd(self._sockets[1].fileno(), warn_on_full_buffer=False)
+        return self
+
+    def __exit__(self, *_):
+        if self.is_on:
+            signal.set_wakeup_fd(self.before)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            with self._lock:
+                Interrupts._active = None

@@ -1,0 +1,203 @@
+-- python.lua - the Lua side of the Python package mare (bindings/python): runs texts and
+-- calls for it, and keeps the objects that Python has got, each by a number.
+--
+-- Arguments come as JSON, beside values that JSON cannot hold, which it refers to:
+-- { r = 2 } is the second of those, { o = 7 } object 7, { t = list, n = length } and
+-- { m = fields } are tables. Each function returns a text with a letter for each result, `r`
+-- for one that C can have and `o` for the number of an object, and then those.
+
+local complete = require 'mare.session.complete'
+local display = require 'mare.notebook.display'
+
+local draw = require 'mare.draw'
+local errors = require 'bindings.errors'
+local handle = require 'bindings.handle'
+local help = require 'mare.session.help'
+local home = require 'bindings.home'
+local inspect = require 'mare.session.inspect'
+local json = require 'mare.base.json'
+local mare = require 'mare'
+local values_of_c = require 'bindings.values'
+require 'mare.session.repl'     -- whose words help knows
+
+local python = {}
+
+-- Progress comes as events; as lines it would come twice.
+local told_twice = { progress = true, compiling = true }
+local log = home.listeners[1]
+local hear = log.hear
+function log.hear(event)
+    if not told_twice[event.kind] then hear(event) end
+end
+
+-- A notebook of Python shows a picture that a cell returns.
+draw.presenter = function() return false end
+
+local objects, last = {}, 0
+
+-- ---- values ----
+
+local function decoded(value, raw)
+    if type(value) ~= 'table' then return value end
+    if value.r then return raw[value.r] end
+    if value.o then return objects[value.o] end
+    local table = {}
+    for k = 1, value.n or 0 do table[k] = decoded(value.t[k], raw) end
+    for name, field in pairs(value.m or {}) do table[name] = decoded(field, raw) end
+    return table
+end
+
+-- Returns the arguments behind JSON, and how many there are.
+local function arguments(text, ...)
+    local list, raw, values = json.decode(text), { ... }, {}
+    for k = 1, list.n do values[k] = decoded(list.t[k], raw) end
+    return values, list.n
+end
+
+local simple = { ['nil'] = true, boolean = true, number = true, string = true }
+
+local function is_list_of_numbers(value)
+    local count = #value
+    if count == 0 or debug.getmetatable(value) then return false end
+    for k = 1, count do
+        if type(value[k]) ~= 'number' then return false end
+    end
+    for _ in next, value do count = count - 1 end
+    return count == 0
+end
+
+local function is_passable(value)
+    local kind = type(value)
+    if simple[kind] then return true end
+    if kind == 'table' and is_list_of_numbers(value) then return true end
+    local is_memory = kind == 'cdata' or kind == 'table' and handle.kind(value) == 'buffer'
+    return is_memory and values_of_c.export(value) ~= nil
+end
+
+-- Returns the number of an object that Python gets.
+local function kept(value)
+    last = last + 1
+    objects[last] = value
+    return last
+end
+
+local function results(...)
+    local letters, values = {}, { ... }
+    for k = 1, select('#', ...) do
+        letters[k] = is_passable(values[k]) and 'r' or 'o'
+        if letters[k] == 'o' then values[k] = kept(values[k]) end
+    end
+    return table.concat(letters), unpack(values, 1, select('#', ...))
+end
+
+function python.release(id) objects[id] = nil end
+
+-- Returns how many objects Python has.
+function python.count()
+    local count = 0
+    for _ in pairs(objects) do count = count + 1 end
+    return count
+end
+
+-- ---- calls ----
+
+-- Runs a text, to which the arguments are `...`.
+function python.run(text, name, ...)
+    local chunk, problem = loadstring('return ' .. text, name)
+    if not chunk then chunk, problem = loadstring(text, name) end
+    if not chunk then errors.argument('%s', problem) end
+    local values, count = arguments(...)
+    return results(chunk(unpack(values, 1, count)))
+end
+
+-- Whether the functions of a table are called without it: those of a module.
+local function is_module(value)
+    if value == mare or type(value) ~= 'table' then return value == mare end
+    for _, module in pairs(package.loaded) do
+        if module == value then return true end
+    end
+    return debug.getmetatable(value) == nil
+end
+
+-- Calls an object, or its method of this name.
+function python.call(id, method, ...)
+    local object, values, count = objects[id], arguments(...)
+    if method == '' then return results(object(unpack(values, 1, count))) end
+    local f = object[method]
+    if is_module(object) then return results(f(unpack(values, 1, count))) end
+    return results(f(object, unpack(values, 1, count)))
+end
+
+-- Returns whether object[key] is something to be called, and its value if it is not.
+function python.get(id, ...)
+    local value = objects[id][arguments(...)[1]]
+    if type(value) == 'function' then return 'f' end
+    return results(value)
+end
+
+function python.set(id, ...)
+    local values = arguments(...)
+    objects[id][values[1]] = values[2]
+    return results()
+end
+
+-- ---- what an object is ----
+
+-- Returns the object of a name of the table `mare`.
+function python.module() return results(mare) end
+
+function python.names(id) return table.concat(complete.names(objects[id]), '\n') end
+
+function python.text(id) return inspect.show(objects[id]) end
+
+function python.length(id) return #objects[id] end
+
+function python.help(name) return (help.text(name)) end
+
+function python.help_of(id) return (help.text(objects[id])) end
+
+-- Returns the keys and values of a table, one after the other.
+function python.pairs(id)
+    local list, count = {}, 0
+    for key, value in pairs(objects[id]) do
+        list[count + 1], list[count + 2] = key, value
+        count = count + 2
+        if count >= 190 then break end
+    end
+    return results(unpack(list, 1, count))
+end
+
+-- Returns the bytes of the picture that a notebook shows of an object; '' if there is none.
+function python.picture(id)
+    local object = objects[id]
+    local meta = debug.getmetatable(object)
+    local make = type(meta) == 'table' and rawget(meta, '__mime')
+    return make and make(object)['image/png'] or ''
+end
+
+-- Returns the object as HTML; '' if it is no table of rows.
+function python.html(id) return display.table(objects[id]) or '' end
+
+-- Returns the numbers of an object on the host, and its shape, the last one the fastest:
+-- of arrays of mare.array and of fields of simulations.
+function python.array(id)
+    local object = objects[id]
+    if type(object) == 'cdata' and pcall(function() return object.shape end) then
+        return object:data(), unpack(object.shape)
+    elseif type(object) == 'table' and object.nx and object.ny and object.data then
+        return object.data, object.ny, object.nx
+    end
+    errors.argument('numpy: %s has no numbers: an array or a field is wanted',
+        inspect.show(object):match '^[^\n]*')
+end
+
+-- Returns the buffer of an array of mare.array and its shape. It keeps its memory from now on.
+function python.buffer(id)
+    local object = objects[id]
+    if not (type(object) == 'cdata' and pcall(function() return object.shape end)) then
+        errors.argument('dlpack: an array of mare.array is wanted')
+    end
+    return object:buffer(), unpack(object.shape)
+end
+
+return python

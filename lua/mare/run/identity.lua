@@ -27,7 +27,7 @@ function identity.of(desc)
     }
 end
 
--- Names of what has only a place in its table.
+-- Gives names to entries that have only a place in their table.
 local places = {
     ['the grid'] = { 'nx', 'ny', 'x', 'y', 'ghost cells', 'coordinates', 'radius' },
     ['the equations'] = { 'unknowns' },

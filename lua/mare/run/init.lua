@@ -77,12 +77,12 @@ local function rescue(job, message, i, j)
     return texts[1] and table.concat(texts, '; ')
 end
 
--- Whether somebody hears how fast it is.
+-- Returns whether somebody hears how fast the run is.
 local function is_watched(o)
     return not o.quiet or o.json_log ~= nil
 end
 
--- The steps of a run, and the end of its files, which are returned.
+-- Takes the steps of a run and completes its files. Returns their paths.
 local function compute(job, saver)
     local desc, files, samples, sim = job.desc, job.files, job.series, job.sim
     local o = desc.options
@@ -103,10 +103,10 @@ local function compute(job, saver)
     return written
 end
 
--- The whole run, with its files open. job: { desc, devices, files, series, found, describe, energy
--- }; `log`, `rescued` and, where it is not there, `sim` are added. Returns the files written. From
--- the first step on a signal does not stop what waits for a compiler, but the loop, which takes a
--- checkpoint.
+-- Does all of a run whose files are open. job: { desc, devices, files, series, found, describe,
+-- energy }, to which it adds `log`, `rescued` and, unless it is there, `sim`. Returns the paths of
+-- the files. From the first step on a signal does not interrupt a wait for a compiler: it stops the
+-- loop, which then takes a checkpoint.
 local function execute(job)
     local desc, files, found, samples = job.desc, job.files, job.found, job.series
     local o, told = desc.options, job.events
@@ -152,7 +152,7 @@ local run_fields = {
     gauges = 'table', series = 'table', domain = 'table', analyses = 'table',
 }
 
--- Those of any run, and particles by the name that its scheme has for them.
+-- Returns the fields that any run may have, and particles by the name that its scheme has for them.
 local function fields_for(scheme)
     local particles = type(scheme) == 'table' and scheme.particles
     if not particles then return run_fields end
@@ -175,22 +175,22 @@ local function check(desc)
     end
 end
 
--- The devices, open, and the checkpoint to go on from, if any.
+-- Opens the devices. Returns them and the checkpoint to go on from, if any.
 local function find(desc)
     return device_list.open(desc.options.device), restart.find(desc)
 end
 
--- The simulation of a description at its start, or at the checkpoint to go on from: what a session
--- steps by hand.
+-- Makes the simulation of a description at its start, or at the checkpoint to go on from. A session
+-- steps it by hand.
 function run.prepare(desc)
     check(desc)
     return new_simulation(desc, find(desc))
 end
 
--- What a scenario calls. desc: { title, options = of mare.options, grid, scheme, boundaries,
--- initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs = of
--- outputs.lua, gauges and series = of series.lua, what scheme.particles names, analyses = {
--- of mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
+-- Runs a simulation; scenarios call it. desc: { title, options = of mare.options, grid, scheme,
+-- boundaries, initial, at, every and every_steps = of calls.lua, picture = of picture.lua, outputs
+-- = of outputs.lua, gauges and series = of series.lua, what scheme.particles names, analyses = { of
+-- mare.harmonics, ... } whose sums go into its checkpoints, state = table of plain values that
 -- belong to the run and go there too, epoch = the date of t = 0 as '2011-03-11 05:46:24', UTC }.
 -- sim: of run.prepare, to go on with that, without particles. Returns the simulation at its end,
 -- with the rates in `rates`, the time series in `series`, where particles were in `tracks`, and

@@ -45,8 +45,8 @@ end
 
 local endless = 1e15        -- steps that no run lives to see
 
--- Whether steps as short as the largest rate wants, as that of a damaged
--- checkpoint, never come to the end. A fixed dt does not ask for the rate.
+-- Returns whether steps are so short that they never come to the end, as the largest rate of a
+-- damaged checkpoint may want them. A fixed dt does not follow from the rate.
 local function creeps(state)
     local now = state.sim.now
     local left, by_rate = state.t_end - now.t, now.cfl / now.rate
@@ -100,7 +100,8 @@ local function batch_size(now, target, limit, per_step)
     return math.max(1, math.min(wanted, limit - now.steps, fitting, max_batch))
 end
 
--- Whether there are steps to take before the target or, with `held`, before those that it cuts.
+-- Returns whether there are steps to take before the target or, with `held`, before those that it
+-- cuts.
 local function goes_on(now, target, limit, held)
     return now.t < target and now.steps < limit and not (held and now.dt == 0)
 end
@@ -150,7 +151,7 @@ local function next_due(state)
     return target, limit
 end
 
--- Whether steps are cut for the end alone.
+-- Returns whether nothing but the end of the run cuts steps at the target.
 local function only_ends(state, target)
     if not state.saver or target ~= state.t_end or target == math.huge then return false end
     for _, source in ipairs(state.sources) do
@@ -159,8 +160,8 @@ local function only_ends(state, target)
     return true
 end
 
--- A run that goes on has made the calls of its time, so that only a new one has any to make at
--- once.
+-- Makes the calls that are due at the start. A run that goes on from a checkpoint has made those of
+-- its time before.
 local function begin(state, desc)
     if state.saver then state.saver:begin(state.sim) end
     for _, call in ipairs(desc.at or {}) do

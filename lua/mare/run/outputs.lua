@@ -294,7 +294,7 @@ local function check_position(output, position)
     if fault then errors.usage('%s: the checkpoint is damaged: %s', output.spec.path, fault) end
 end
 
--- What a checkpoint knows of the files of the run that is gone on with.
+-- Takes what a checkpoint knows of the files of the run that goes on.
 local function recall(self, earlier)
     local known = {}
     for _, output in ipairs(earlier or {}) do known[output.position.path] = output end
@@ -448,8 +448,8 @@ function Outputs:save(path, keep, header, data)
         data = worker.address(data:pointer()), size = data.size })
 end
 
--- Whether the last checkpoint is still being written. With `wait` no longer; then also why it
--- failed, or nil.
+-- Returns whether the last checkpoint is still being written; with `wait` it waits until that is
+-- not so. Once it is written or has failed, also returns why it failed, or nil.
 function Outputs:saving(wait)
     if self.underway and wait and not self.saved then await(self, 'checkpoint') end
     if not self.underway or not self.saved then return self.underway end

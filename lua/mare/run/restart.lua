@@ -17,7 +17,7 @@ local restart = {}
 local Saver = {}
 Saver.__index = Saver
 
--- How many levels of the state the next step of a scheme depends on.
+-- Returns how many levels of the state the next step of a scheme depends on.
 local function levels(scheme)
     return scheme.levels and #scheme.levels(0) or 1
 end
@@ -231,8 +231,8 @@ function Saver:check(sim)
     return take(self, sim) or failure
 end
 
--- Whether the wall clock says stop: `reserve` seconds are wanted beside what two checkpoints take,
--- of which one may be under way.
+-- Returns whether the wall clock says stop: `reserve` seconds are wanted beside the time of two
+-- checkpoints, of which one may be under way.
 function Saver:out_of_time(reserve)
     if not self.limit then return false end
     return here.broadcast(self.now() - self.started + reserve + 2 * self.cost >= self.limit)

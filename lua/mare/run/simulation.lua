@@ -45,7 +45,7 @@ local function make_maxima(self)
     return total
 end
 
--- The clocks stay when the maxima are others.
+-- Makes the clocks or, where there are some, shows them the maxima that are new.
 local function make_clocks(self, total)
     if self.clocks then
         self.clocks:watch(self.maxima, total)
@@ -207,7 +207,7 @@ local function make_plans(self)
     self.plans = plans
 end
 
--- The axis of the first sweep.
+-- Returns the axis of the first sweep.
 local function first_of(scheme, o)
     local first = options.value(o, 'first')
     if scheme.levels and first ~= 'x' then
@@ -217,7 +217,8 @@ local function first_of(scheme, o)
     return first
 end
 
--- The parts along x and y: as the option says or, on several ranks, one for each.
+-- Returns the numbers of parts along x and y: as the option says or, on several ranks, one for
+-- each.
 local function division(grid, wanted)
     if here.size == 1 or wanted[1] * wanted[2] > 1 then return wanted end
     return { grid:division(here.size) }
@@ -244,7 +245,7 @@ local allowed = {
     restart = 'table', options = 'table', domain = 'table', particles = 'table', shown = 'table',
 }
 
--- Whether it is what `maker` makes, told by a method.
+-- Refuses a value that has not the method by which one knows what `maker` makes.
 local function check_made(what, value, method, maker)
     if type(value) ~= 'table' or not value[method] then
         errors.argument('simulation: %s is missing, or not made by %s', what, maker)
@@ -530,7 +531,7 @@ end
 Simulation.field, Simulation.stored = host_fields.field, host_fields.stored
 Simulation.invalid = host_fields.invalid
 
--- Whether the signals of the state have become too fast for the dt that is wanted.
+-- Returns whether the signals of the state have become too fast for the dt that is wanted.
 function Simulation:is_too_slow()
     local rate = self.now.rate
     return self.dt ~= nil and rate < math.huge and rate * self.dt > 1

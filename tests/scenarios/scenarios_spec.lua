@@ -17,8 +17,9 @@ local function run(name, values)
     local options = mare.options
     local source = options.source
     values.device = values.device or device
-    if name ~= 'saxpy' then
-        values.quiet, values.image = true, values.image or folder .. '/picture.png'
+    if name ~= 'saxpy' then values.quiet = true end
+    if name ~= 'saxpy' and name ~= 'blas' then
+        values.image = values.image or folder .. '/picture.png'
     end
     options.source, options.program = values, name
     local ok, result = pcall(dofile, home.root .. '/scenarios/' .. name .. '.lua')
@@ -319,5 +320,15 @@ describe('saxpy', function()
         _G.print = print
         assert.is_true(ok)
         assert.equal(0, result.error)
+    end)
+end)
+
+describe('blas', function()
+    it('has the same products from all kernels', function()
+        local rows = run('blas', { n = 50, elements = 1000, seconds = 1e-3 }).rows
+        assert.truthy(#rows >= 5)
+        for _, row in ipairs(rows) do
+            assert.is_true(row.error < 1e-6 and row.rate > 0, row.name .. ' ' .. row.error)
+        end
     end)
 end)

@@ -59,6 +59,7 @@ local modules = {
 -- Functions that a script uses by name.
 local calls = {
     memory = function() return require('mare.measure.report').memory end,
+    check = function() return require('mare.schemes.oracle').check end,
     plot = function() return require('mare.draw').show end,
     report = function() return require('mare.measure.report').objects end,
     vector = function() return require('mare.schemes.equations').vector end,

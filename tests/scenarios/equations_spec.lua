@@ -1,9 +1,12 @@
 -- Scenarios whose equations are written in Lua, shortened: the errors against their exact
 -- solutions fall as the scheme promises, and what is conserved stays.
 
+local fails = require 'tests.fails'
 local home = require 'bindings.home'
 local mare = require 'mare'
+local repl = require 'mare.session.repl'
 local sample = require 'tests.sample'
+local scenario = require 'mare.live.scenario'
 
 require 'tests.share'()
 
@@ -79,6 +82,45 @@ function cases.elastic()
     assert.is_true(p > 1.7, p)
     assert.is_true(error < 2e-3, error)
 end
+
+local shipped = { 'traffic', 'orszag_tang', 'advection', 'burgers', 'isothermal', 'gas_mixture',
+    'acoustics', 'elastic' }
+
+local function scheme_of(name) return scenario.load(name, { quiet = true }).desc.scheme end
+
+describe('the functions of equations', function()
+    for _, name in ipairs(sample(shipped, 3)) do
+        it('give on a device what plain Lua gives, to the bit: ' .. name, function()
+            local found = mare.check(scheme_of(name), { device = device, count = 64 })
+            assert.is_true(found.compared >= 64 * 5)
+            assert.equal(0, found.different, found.largest)
+        end)
+    end
+
+    it('are found out where they differ', function()
+        local scheme = scheme_of 'traffic'
+        function scheme.functions.flux(q) return q.rho * (1 - q.rho) + 1e-15 end
+        local found = scheme:check { device = device, count = 64 }
+        assert.is_true(found.different > 0 and found.different <= 64)
+        assert.is_true(found.largest < 1e-13)
+        fails(function() mare.check(mare.euler {}) end, 'MARE_ERROR_ARGUMENT', 'mare.equations')
+    end)
+end)
+
+describe('the page of equations', function()
+    it('has lines that do what they say', function()
+        local session, shown = repl.new(), {}
+        local page = scenario.text(home.root .. '/scenarios/EQUATIONS.md')
+        for code in page:gmatch '```lua\n(.-)```' do
+            local status, text = session:run(code)
+            assert.equal('ok', status, code .. '\n' .. text)
+            shown[#shown + 1] = text
+        end
+        assert.equal(3, #shown)
+        assert.matches('\n0%s*$', shown[2])
+        assert.matches('\n0%s*$', shown[3])
+    end)
+end)
 
 describe('equations in Lua', function()
     local names = {}

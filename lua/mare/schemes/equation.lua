@@ -5,6 +5,7 @@
 local choices = require 'mare.schemes.choices'
 local derive = require 'mare.array.derive'
 local errors = require 'bindings.errors'
+local oracle = require 'mare.schemes.oracle'
 local pointwise = require 'mare.schemes.pointwise'
 local reserved = require 'mare.dialect.reserved'
 local sides = require 'mare.schemes.sides'
@@ -22,7 +23,7 @@ local most_fields = 16
 local allowed = {
     name = 'string', fields = 'table', primitives = 'table', parameters = 'table',
     header = 'string', code = 'string', fluxes = 'table', folder = 'string', source = 'any',
-    rates = 'boolean', given = 'table',
+    rates = 'boolean', given = 'table', unknowns = 'table',
     halo = 'number', variables = 'table', integrals = 'table', derive = 'table',
     initial = 'table', conserved = 'function', invalid = 'function',
     sample = 'function', units = 'table', title = 'string',
@@ -376,6 +377,9 @@ Scheme.levels_on = traversal.levels
 
 -- Computes the cells of fields on their devices from a function of the script: see pointwise.lua.
 Scheme.fill_fields, Scheme.change = pointwise.fill_fields, pointwise.change
+
+-- scheme:check { count =, seed =, device = } compares functions in Lua with plain Lua: oracle.lua.
+Scheme.check = oracle.check
 
 -- Turns what a script's `initial` returns into the unknowns: they are the same unless the equation
 -- says how they follow.

@@ -62,37 +62,12 @@ equations.options = {
 
 -- ---- plain Lua ----
 
--- Returns the table that a function of the script reads, of values in order.
-local function values_of(list, ...)
-    local values, k = {}, 0
-    for _, entry in ipairs(list) do
-        local vector = type(entry) == 'table' and entry.vector
-        if vector then
-            values[vector] = { n = (select(k + 1, ...)), t = (select(k + 2, ...)) }
-        else
-            values[entry] = (select(k + 1, ...))
-        end
-        k = k + (vector and 2 or 1)
-    end
-    return values
-end
-
--- Returns the parameters as a function of the script reads them.
-local function parameter_values(given, numbers)
-    local values = {}
-    for name in pairs(given) do
-        local x = numbers[name .. '_x']
-        values[name] = numbers[name] or { n = x, t = numbers[name .. '_y'] }
-    end
-    return values
-end
-
 -- Returns what turns the results of `initial` into the unknowns.
 local function conserver(desc)
     if not desc.conserved then return nil end
     return function(scheme, ...)
-        return desc.conserved(values_of(desc.primitives, ...),
-            parameter_values(desc.parameters or {}, scheme.numbers))
+        return desc.conserved(lua_code.values_of(desc.primitives, ...),
+            lua_code.parameter_values(scheme.equation.parameters, scheme.numbers))
     end
 end
 
@@ -185,7 +160,7 @@ function equations.new(desc)
         code = lua_code.of(what, desc, entries), source = desc.source ~= nil,
         rates = desc.source ~= nil, fluxes = fluxes_for(desc.riemann),
         conserved = conserver(desc), variables = desc.variables, integrals = desc.integrals,
-        units = desc.units, given = desc.primitives,
+        units = desc.units, given = desc.primitives, unknowns = desc.fields,
     }
     local scheme = made { flux = is_own(desc.riemann) and 'own' or desc.riemann,
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }

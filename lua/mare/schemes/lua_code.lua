@@ -108,6 +108,14 @@ local function copier(result, name, from, names)
         result, name, from, result, table.concat(list, ', '))
 end
 
+-- Returns for each member, in order, the number of its result.
+function lua_code.turned_order(list)
+    local at, order = {}, {}
+    for k, name in ipairs(turned_names(list)) do at[name] = k end
+    for k, name in ipairs(lua_code.names_of(list)) do order[k] = at[name] end
+    return order
+end
+
 -- Returns the text of a source: what it adds per time at a place and a time. It acts where vectors
 -- are turned, while its results begin with their components along x.
 local function source_code(f, desc)
@@ -161,6 +169,34 @@ function lua_code.of(what, desc, parameter_list)
         texts[#texts + 1] = source_code(desc.source, desc)
     end
     return unit.functions(what, list) .. table.concat(texts)
+end
+
+-- ---- plain Lua ----
+
+-- Returns the table that a function of the script reads, of values in order.
+function lua_code.values_of(list, ...)
+    local values, k = {}, 0
+    for _, entry in ipairs(list) do
+        local vector = type(entry) == 'table' and entry.vector
+        if vector then
+            local n, t = select(k + 1, ...)
+            values[vector] = { n = n, t = t, x = n, y = t }
+        else
+            values[entry] = (select(k + 1, ...))
+        end
+        k = k + (vector and 2 or 1)
+    end
+    return values
+end
+
+-- Returns the parameters as a function of the script reads them: of vectors, the normal is x.
+function lua_code.parameter_values(parameters, numbers)
+    local values = {}
+    for _, p in ipairs(parameters) do
+        local x, y = numbers[(p.vector or '') .. '_x'], numbers[(p.vector or '') .. '_y']
+        values[p.vector or p.name] = p.vector and { n = x, t = y, x = x, y = y } or numbers[p.name]
+    end
+    return values
 end
 
 -- ---- cells ----

@@ -15,6 +15,7 @@ local inspect = require 'mare.session.inspect'
 local lexer = require 'mare.translate.lexer'
 local public = require 'mare.base.public'
 local reference = require 'mare.session.reference'
+local texts = require 'mare.translate.text'
 
 local M = {}
 
@@ -105,10 +106,17 @@ end
 
 local as_value = 'return '
 
+-- Compiles a text, which is kept: functions in it may become kernels.
+local function compile_kept(text)
+    local chunk, fault = load(text, '=input', 't')      -- no bytecode: not verified
+    if chunk then texts.keep('=input', text) end
+    return chunk, fault
+end
+
 -- Compiles a text as a statement.
 local function compile_statement(text)
-    local chunk, fault = load(text, '=input', 't')      -- no bytecode: not verified
-    if chunk then return load(without_locals(text), '=input', 't') end
+    local chunk, fault = load(text, '=input', 't')
+    if chunk then return compile_kept(without_locals(text)) end
     return nil, fault
 end
 
@@ -121,8 +129,8 @@ local function compile_parts(text)
         at = text:sub(1, at - 1):match '.*()\n' or 0
         local last = text:sub(at + 1)
         local value = at > 0 and not last:find '^%s*[-({[\'"]'
-            and load(('\n'):rep(select(2, text:sub(1, at):gsub('\n', ''))) .. as_value .. last,
-                '=input', 't')
+            and compile_kept(('\n'):rep(select(2, text:sub(1, at):gsub('\n', ''))) .. as_value
+                .. last)
         local before = value and last:find '%S' and compile_statement(text:sub(1, at))
         if before then return { before, value } end
     until at == 0
@@ -133,7 +141,7 @@ end
 -- these, the fault is that of the reading that got farther.
 local function compile(text)
     text = text:gsub('^%s*=', '', 1)
-    local chunk, problem = load(as_value .. text, '=input', 't')
+    local chunk, problem = compile_kept(as_value .. text)
     if chunk then return { chunk } end
     if problem:find 'not enough memory' then return nil, problem end
     local parts = compile_parts(text)

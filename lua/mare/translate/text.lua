@@ -6,6 +6,7 @@
 
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
+local home = require 'bindings.home'
 local lexer = require 'mare.translate.lexer'
 local parser = require 'mare.translate.parser'
 
@@ -23,17 +24,25 @@ function text.keep(name, loaded)
     list[most_kept + 1] = nil
 end
 
+-- Returns the text of the script that runs, wherever it came from, or nil.
+local function script_text()
+    local script = home.options and home.options.script
+    return script and script.text
+end
+
 -- Returns the texts that a function may be from.
 local function candidates(info)
+    local script = script_text()
     if info.source:sub(1, 1) == '@' then
         local found, reason = files.read(info.source:sub(2))
+        if script then return { script, found } end
         if not found then
             errors.argument('the function at line %d of %s: its text cannot be read: %s',
                 info.linedefined, info.short_src, reason)
         end
         return { found }
     end
-    return kept[info.source] or { info.source }
+    return kept[info.source] or { script or info.source, info.source }
 end
 
 -- Splitting a long file takes time, so the tokens of the texts read last are kept.

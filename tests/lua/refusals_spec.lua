@@ -98,4 +98,21 @@ describe('a part of mare', function()
         fails.says(message(mare.energy, 3), 'energy', 'table')
         assert.matches('energy: counter is missing', message(mare.energy, {}))
     end)
+
+    it('that writes or draws refuses odd descriptions', function()
+        fails.says(message(mare.film.writer), 'film', 'table', 'nil')
+        fails.says(message(mare.film.writer, { path = 'f.gif' }), 'figure', 'table', 'nil')
+        fails.says(message(mare.netcdf.writer), 'netcdf', 'table', 'nil')
+        fails.says(message(mare.netcdf.writer, {}), 'path', 'string', 'nil')
+        fails(function() mare.netcdf.writer { path = 'x.nc' } end, nil, 'x.nc', 'grid', 'table')
+        fails.says(message(mare.image.field), 'picture', 'table', 'nil')
+        fails.says(message(mare.image.lines, 'x'), 'picture', 'table', 'string')
+        fails.says(message(mare.image.heatmap, { path = 'h.png' }), 'x', 'table', 'nil')
+        for _, more in ipairs { { marks = { {} } }, { tracks = { { x = { 1 }, y = {} } } } } do
+            local name = next(more)
+            more.path, more.nx, more.ny, more.x, more.y = 'p.png', 1, 1, { 0, 1 }, { 0, 1 }
+            more.data = { [0] = 1 }
+            fails(function() mare.image.field(more) end, nil, 'p.png', name .. '[1]')
+        end
+    end)
 end)

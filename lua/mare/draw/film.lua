@@ -23,6 +23,7 @@ local apng = require 'mare.draw.apng'
 local bit = require 'bit'
 local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
+local errors = require 'bindings.errors'
 local figure = require 'mare.draw.figure'
 local files = require 'bindings.files'
 local gif = require 'mare.draw.gif'
@@ -68,7 +69,10 @@ local function guarded(self, f, ...)
 end
 
 local function new_writer(spec)
+    errors.wanted('film', 'table', spec)
+    errors.wanted('film: path', 'string', spec.path)
     local module, bare = module_of(spec.path), spec.bare
+    errors.wanted('film: figure', 'table', bare or spec.figure)
     local fig = not bare and figure.new(spec.figure) or nil
     local self = setmetatable({ path = spec.path, spec = spec, figure = fig, frames = 0,
         width = (bare or fig).width, height = (bare or fig).height, last = -math.huge,

@@ -4,6 +4,7 @@
 local axes = require 'mare.draw.axes'
 local cairo = require 'bindings.cairo'
 local colours = require 'mare.draw.colours'
+local errors = require 'bindings.errors'
 
 local heatmap = {}
 
@@ -81,6 +82,10 @@ end
 -- top first, of the rows, xlabel, ylabel, rows = { { panel, ... }, ... } },
 -- with panels as above.
 function heatmap.canvas(spec)
+    errors.wanted('heatmap', 'table', spec)
+    for _, name in ipairs { 'x', 'y', 'rows' } do
+        errors.wanted('heatmap: ' .. name, 'table', spec[name])
+    end
     local height = #spec.y * cell.height + margin.below + margin.top
     local panels = #spec.rows[1]
     local width = margin.left + panels * (#spec.x * cell.width + margin.between)

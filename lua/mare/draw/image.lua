@@ -33,6 +33,7 @@
 --   image.check('kh.png')             -- raises an error if the picture cannot be written later
 
 local colours = require 'mare.draw.colours'
+local errors = require 'bindings.errors'
 local figure = require 'mare.draw.figure'
 local files = require 'bindings.files'
 local lines = require 'mare.draw.lines'
@@ -115,6 +116,7 @@ end
 -- Returns a description with everything that figure.new requires; defaults are
 -- filled in. Raises an error if something is wrong.
 function image.figure_spec(spec)
+    errors.wanted('picture', 'table', spec)
     for _, name in ipairs { 'nx', 'ny' } do
         local n = spec[name]
         if not (type(n) == 'number' and n >= 1 and n % 1 == 0) then
@@ -145,6 +147,24 @@ function image.shade(fig, data, pixels, stride)
     return missing
 end
 
+local function is_mark(mark) return tonumber(mark.x) and tonumber(mark.y) end
+
+local function is_track(track)
+    return type(track.x) == 'table' and type(track.y) == 'table' and #track.x == #track.y
+end
+
+-- Returns spec[name], a list of tables that are as they should be.
+local function checked(spec, name, is_right)
+    local list = spec[name]
+    for k, one in ipairs(errors.wanted(name, 'table', list)) do
+        if type(one) ~= 'table' or not is_right(one) then
+            fail(spec, '%s[%d]: x and y must be %s', name, k,
+                name == 'marks' and 'numbers' or 'arrays of the same length')
+        end
+    end
+    return list
+end
+
 local function overlay(canvas, fig, given)
     local nx = given.nx
     if given.contours then
@@ -153,8 +173,8 @@ local function overlay(canvas, fig, given)
         fig:contours(canvas, raster.thinned(data, nx, fig:contour_cells()), given.contours, range,
             not given.contour_data, given.contour_period)
     end
-    if given.tracks then fig:tracks(canvas, given.tracks) end
-    if given.marks then fig:marks(canvas, given.marks) end
+    if given.tracks then fig:tracks(canvas, checked(given, 'tracks', is_track)) end
+    if given.marks then fig:marks(canvas, checked(given, 'marks', is_mark)) end
     local vectors = given.vectors
     if vectors then
         local cells = fig:arrow_cells()
@@ -241,6 +261,7 @@ end
 -- Returns a description with everything that lines.canvas requires. Raises an
 -- error if something is wrong.
 function image.lines_spec(given)
+    errors.wanted('picture', 'table', given)
     local spec = { title = given.title or '', xlabel = given.xlabel or '',
         ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
     spec.xrange = range_of(given, spec, 'x', 0)

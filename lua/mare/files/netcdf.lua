@@ -54,6 +54,7 @@
 -- the temporary file is gone already. Attributes are strings, numbers, booleans
 -- (written as text) or arrays of numbers.
 
+local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local hdf5 = require 'bindings.hdf5'
 local literal = require 'mare.base.literal'
@@ -332,6 +333,11 @@ local function guarded(self, f, ...)
 end
 
 local function new_writer(spec)
+    errors.wanted('netcdf', 'table', spec)
+    errors.wanted('netcdf: path', 'string', spec.path)
+    for _, name in ipairs { 'grid', 'variables' } do
+        if type(spec[name]) ~= 'table' then fail(spec, '%s: a table is wanted', name) end
+    end
     check_grid(spec)
     check_variables(spec)
     check_deflate(spec)

@@ -42,7 +42,7 @@ end
 -- Returns the lines of a table, which must have the wanted columns, and its
 -- columns.
 local function read(path, wanted)
-    local reason = files.unreadable(path)
+    local reason = files.unreadable(errors.wanted('gauges: file', 'string', path))
     if reason then errors.usage('%s: %s', path, reason) end
     local file = assert(files.ordinary(path))
     local columns, list, number = split(file:read '*l' or ''), {}, 1

@@ -97,6 +97,56 @@ for _, d in ipairs(part.devices()) do
     end
 end
 
+-- Units in the last place of float that functions may be off by, as scenarios/ARRAYS.md says:
+-- OpenCL's bounds, which CUDA's are within. first, last: where they are tried
+local bounds = {
+    { first = -20, last = 20, cbrt = 2, expm1 = 3, exp = 3, exp2 = 3, sin = 4, cos = 4, tan = 5,
+        atan = 5, sinh = 4, cosh = 4, tanh = 5, asinh = 4, erf = 16 },
+    { first = -0.999, last = 0.999, asin = 4, acos = 4, atanh = 5, log1p = 2, erfc = 16 },
+    { first = 1.001, last = 30, sqrt = 0, log = 3, log2 = 3, log10 = 3, acosh = 4, tgamma = 16,
+        hypot = 4, atan2 = 6, pow = 16 },
+}
+
+local of_two = {
+    hypot = function(a) return a:hypot(3) end,
+    atan2 = function(a) return a:atan2(7) end,
+    pow = function(a) return a ^ 1.75 end,
+}
+
+-- Returns the largest distance of floats from doubles, in units in the last place of float.
+local function distance(floats, doubles)
+    local worst = 0
+    for k, x in ipairs(doubles) do
+        local _, exponent = math.frexp(x)
+        worst = math.max(worst, math.abs(floats[k] - x) / 2 ^ math.max(exponent - 24, -149))
+    end
+    return worst
+end
+
+for _, d in ipairs(part.devices()) do
+    if not d.is_null then
+        it('functions are off by no more than is said, on ' .. d.name, function()
+            for _, case in ipairs(bounds) do
+                local names, rest = {}, { first = true, last = true }
+                for name in pairs(case) do if not rest[name] then names[#names + 1] = name end end
+                local function all(a)
+                    local list = {}
+                    for k, name in ipairs(names) do list[k] = (of_two[name] or mare[name])(a) end
+                    return unpack(list)
+                end
+                local n = 1500
+                local a = mare.linspace(case.first, case.last, n, { device = d }):eval()
+                local exact = { all(mare.array(a:data(), { device = null }):double()) }
+                for k, made in ipairs { mare.fuse(all)(a) } do
+                    local worst = distance(made:totable(), exact[k]:totable())
+                    -- Half a unit more is the rounding of a value to float.
+                    assert.truthy(worst <= case[names[k]] + 0.5, names[k] .. ' ' .. worst)
+                end
+            end
+        end)
+    end
+end
+
 -- Computed often, an expression goes a way of its own: straight.lua.
 for _, d in ipairs(part.devices()) do
     it('arrays compute the same when they are computed again, on ' .. d.name, function()

@@ -149,6 +149,29 @@ int engine_raise(lua_State *L, mare_status status, const char *format, ...) {
     return 0;
 }
 
+/* Pushes the stack without the addresses of functions that have no name, and without the last of
+ * these, by which the engine calls. */
+static const char *push_traceback(lua_State *L) {
+    static const char nameless[] = ": at 0x";
+    luaL_traceback(L, L, NULL, 1);
+    const char *line = lua_tostring(L, -1);
+    luaL_Buffer out;
+    luaL_buffinit(L, &out);
+    size_t unknown = 0;
+    for (size_t size; *line; line += size) {
+        size = strcspn(line + 1, "\n") + 1;
+        const char *found = strstr(line, nameless);
+        if (found && found < line + size) {
+            unknown++;
+            continue;
+        }
+        for (; unknown; unknown--) luaL_addstring(&out, "\n\t[C]: in ?");
+        luaL_addlstring(&out, line, size);
+    }
+    luaL_pushresult(&out);
+    return lua_tostring(L, -1);
+}
+
 /* The message handler: (failure). */
 static int describe(lua_State *L) {
     mare_engine *engine = engine_of(L);
@@ -167,9 +190,9 @@ static int describe(lua_State *L) {
         lua_pushfstring(L, "(an error that is a %s)", luaL_typename(L, 1));
     const char *text = lua_tostring(L, -1);
     if (!text) text = "(an error without words)";
-    luaL_traceback(L, L, NULL, 1);
+    const char *stack = push_traceback(L);
     if (atomic_load(&engine->interrupted)) status = MARE_ERROR_INTERRUPTED;
-    note_failure(engine, status, text, lua_tostring(L, -1));
+    note_failure(engine, status, text, stack);
     lua_settop(L, 1);
     return 1;
 }
@@ -407,7 +430,8 @@ mare_status mare_engine_create(const mare_engine_desc *desc, mare_engine **out) 
     snprintf(engine->label, sizeof engine->label, "%s", desc->label ? desc->label : "engine");
     engine_log_open(engine);
     mare_status status = MARE_ERROR_MEMORY;
-    engine->L = luaL_newstate();
+    engine->L = desc->allocate ? lua_newstate(desc->allocate, desc->allocate_context)
+                               : luaL_newstate();
     if (engine->L) {
         count_memory(engine);
         status = engine_protect(engine, start_state, &(start){ engine, desc });

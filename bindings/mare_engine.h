@@ -74,6 +74,11 @@ typedef struct mare_engine mare_engine;
 /* Takes a line of the log, without its end; it may not call the engine. Runs on its thread. */
 typedef void mare_engine_log(void *context, uint32_t level, const char *text);
 
+/* Memory for Lua's heap: as realloc(block, new_size), as free(block) where new_size is 0; block is
+ * NULL and old_size without a meaning for a new one. NULL where there is none, but never for less
+ * than there was. On the engine's thread; it may not call the engine. */
+typedef void *mare_engine_allocate(void *context, void *block, size_t old_size, size_t new_size);
+
 enum {
     /* Scripts see the language, math, string, table, bit, coroutine and what C gives them:
      * no files, processes, foreign functions or modules. Kernels are native code, so that there is
@@ -96,7 +101,9 @@ typedef struct mare_engine_desc {
     uint32_t flags;                 /* MARE_ENGINE_* */
     mare_engine_log *log;           /* NULL: lines wait for mare_engine_log_next */
     void *log_context;
-    uint64_t reserved[8];           /* must be 0: as in mare.h, room for later versions */
+    mare_engine_allocate *allocate; /* NULL: LuaJIT's own; machine code has other memory */
+    void *allocate_context;
+    uint64_t reserved[6];           /* must be 0: as in mare.h, room for later versions */
 } mare_engine_desc;
 
 /* MARE_ENGINE_API_VERSION of the library that was loaded */

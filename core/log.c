@@ -1,5 +1,6 @@
-/* log.c - what core has to say beside errors. Nothing is written anywhere: the last lines wait in a
- * ring until the program takes them, and the oldest are dropped when nobody does.
+/* log.c - what core has to say beside errors. Nothing is written anywhere: a function of the
+ * program takes each line, or the last ones wait in a ring until it asks for them, and the oldest
+ * are dropped when nobody does.
  */
 #include "internal.h"
 
@@ -14,6 +15,8 @@ static struct {
     pthread_mutex_t lock;
     uint64_t taken, written;        /* lines so far; line n lies in slot n % LINES */
     uint64_t dropped;               /* since the program was last told */
+    mare_log_function *function;    /* takes lines in the place of the ring */
+    void *context;
     uint32_t levels[LINES];
     char text[LINES][WIDTH];
 } ring = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -21,8 +24,14 @@ static struct {
 static atomic_uint threshold;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void append(uint32_t level, const char *format, va_list arguments) {
-    pthread_mutex_lock(&ring.lock);
+/* Of the ring, which is locked. */
+static void hand_over(uint32_t level, const char *format, va_list arguments) {
+    char text[WIDTH];
+    vsnprintf(text, sizeof text, format, arguments);
+    ring.function(ring.context, level, text);
+}
+
+static void keep(uint32_t level, const char *format, va_list arguments) {
     if (ring.written - ring.taken == LINES) {
         ring.taken++;
         ring.dropped++;
@@ -30,6 +39,12 @@ static void append(uint32_t level, const char *format, va_list arguments) {
     uint64_t slot = ring.written++ % LINES;
     ring.levels[slot] = level;
     vsnprintf(ring.text[slot], WIDTH, format, arguments);
+}
+
+static void append(uint32_t level, const char *format, va_list arguments) {
+    pthread_mutex_lock(&ring.lock);
+    if (ring.function) hand_over(level, format, arguments);
+    else keep(level, format, arguments);
     pthread_mutex_unlock(&ring.lock);
 }
 
@@ -67,6 +82,13 @@ void mr_log(uint32_t level, const char *format, ...) {
 void mare_log_set(uint32_t level) {
     pthread_once(&once, read_setting);
     atomic_store(&threshold, level > MARE_LOG_DEBUG ? MARE_LOG_DEBUG : level);
+}
+
+void mare_log_listen(mare_log_function *function, void *context) {
+    pthread_mutex_lock(&ring.lock);
+    ring.function = function;
+    ring.context = context;
+    pthread_mutex_unlock(&ring.lock);
 }
 
 int mare_log_next(uint32_t *level, char *text, uint64_t size) {

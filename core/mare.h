@@ -609,6 +609,12 @@ typedef enum mare_log_level {
 void mare_log_set(uint32_t level);
 /* Takes the oldest line, cut to `size` bytes with its NUL; 0 when there is none. */
 int mare_log_next(uint32_t *level, char *text, uint64_t size);
+/* Takes a line, which is valid until it returns. Lines come from any thread, one at a time, from
+ * within calls of Mare: the function may call nothing of Mare's. */
+typedef void mare_log_function(void *context, uint32_t level, const char *text);
+/* From now on lines of core go to this function and none waits any more; NULL: they wait again.
+ * When it has returned, the function before is not called any more. */
+void mare_log_listen(mare_log_function *function, void *context);
 
 /* ---- profile: what ran when ----
  * Between begin and end every launch, call, transfer, copy and fill on the device is timed by

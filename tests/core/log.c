@@ -54,10 +54,41 @@ static void cuts_lines(void) {
     CHECK_TEXT(line, "kept");
 }
 
+typedef struct heard { int lines; uint32_t level; char text[600]; } heard;
+
+static void hear(void *context, uint32_t how, const char *text) {
+    heard *h = context;
+    h->lines++;
+    h->level = how;
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+static void hands_lines_over(void) {
+    heard one = { 0 }, two = { 0 };
+    mr_log(MARE_LOG_INFO, "before");
+    mare_log_listen(hear, &one);
+    mr_log(MARE_LOG_WARN, "%d lines", 2);
+    mr_log(MARE_LOG_DEBUG, "too fine");
+    CHECK(one.lines == 1 && one.level == MARE_LOG_WARN);
+    CHECK_TEXT(one.text, "2 lines");
+    mare_log_listen(hear, &two);
+    mr_log(MARE_LOG_INFO, "%0599d", 0);
+    CHECK(one.lines == 1 && two.lines == 1);
+    CHECK_NUMBER(strlen(two.text), 511);
+    mare_log_listen(NULL, NULL);
+    mr_log(MARE_LOG_INFO, "after");
+    CHECK(two.lines == 1 && next());
+    CHECK_TEXT(line, "before");
+    CHECK(next());
+    CHECK_TEXT(line, "after");
+    CHECK(!next());
+}
+
 int main(void) {
     setenv("MARE_LOG", "loud", 1);
     obeys_its_setting();
     keeps_the_last_lines();
+    hands_lines_over();
     cuts_lines();
     return check_result();
 }

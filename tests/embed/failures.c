@@ -98,12 +98,27 @@ static void exceptions_are_failures(void) {
     leaves_nothing(mare_engine_call(engine, "throws", NULL, 0), MARE_ERROR_SCRIPT, -1);
 }
 
+/* A function of C stands in it without its address, and not at all at its end. */
+static void tracebacks_can_be_read(void) {
+    CHECK_OK(run("function deep() error 'x' end"));
+    CHECK_OK(mare_engine_register(engine, "silent", fail, NULL));
+    CHECK_FAILS(run("local f = silent; return (f())"), MARE_ERROR_DEVICE, "silent");
+    CHECK(!strstr(mare_engine_traceback(engine), "0x"));
+    CHECK_OK(run("t = setmetatable({}, { __index = function() deep() end })"));
+    CHECK_FAILS(run("local r = ('a'):gsub('a', function() return t.x end)"), MARE_ERROR_SCRIPT,
+                "x");
+    CHECK_TEXT(mare_engine_traceback(engine), "stack traceback:\n\t[C]: in function 'error'\n"
+               "\tt:1: in function 'deep'\n\tt:1: in function '__index'\n"
+               "\tt:1: in function <t:1>\n\t[C]: in function 'gsub'\n\tt:1: in main chunk");
+}
+
 int main(void) {
     CHECK_OK(mare_engine_create(&(mare_engine_desc){ .label = "failures" }, &engine));
     old_results_are_gone();
     exits_tell_their_code();
     functions_have_their_own_message();
     exceptions_are_failures();
+    tracebacks_can_be_read();
     CHECK_OK(mare_engine_destroy(engine));
     return check_result();
 }

@@ -184,11 +184,40 @@ static void leaves_the_process_alone(void) {
     CHECK(getenv("HDF5_USE_FILE_LOCKING") == NULL);
 }
 
+typedef struct heap { size_t used, most, calls; } heap;
+
+static void *allocate(void *context, void *block, size_t old_size, size_t new_size) {
+    heap *h = context;
+    h->calls++;
+    h->used += new_size - (block ? old_size : 0);
+    if (h->used > h->most) h->most = h->used;
+    if (new_size) return realloc(block, new_size);
+    free(block);
+    return NULL;
+}
+
+static void takes_memory_from_the_program(void) {
+    heap h = { 0 };
+    mare_engine *engine;
+    CHECK_OK(mare_engine_create(&(mare_engine_desc){ .allocate = allocate, .allocate_context = &h,
+        .memory = 8 << 20, .flags = MARE_ENGINE_COMPILED }, &engine));
+    CHECK_NUMBER(mare_engine_memory(engine), h.used);
+    CHECK_OK(mare_engine_run(engine, "t = {} for k = 1, 1e5 do t[k] = k end", "t"));
+    CHECK(h.used > 1e5 * 8 && h.calls > 1000);
+    CHECK_NUMBER(mare_engine_memory(engine), h.used);
+    CHECK_FAILS(mare_engine_run(engine, "for k = 1, 1e7 do t[k] = k .. '' end", "t"),
+                MARE_ERROR_MEMORY, "the limit is 8388608");
+    CHECK(h.most < 12 << 20);
+    CHECK_OK(mare_engine_destroy(engine));
+    CHECK_NUMBER(h.used, 0);
+}
+
 int main(void) {
     leaves_the_process_alone();
     stops_endless_scripts(0);
     stops_endless_scripts(MARE_ENGINE_SANDBOX);
     limits_memory();
+    takes_memory_from_the_program();
     gives_back_what_it_made("d:event()");
     gives_back_what_it_made("d:stream()");
     keeps_the_sandbox_shut();

@@ -49,6 +49,7 @@ local modules = {
     simulation = function() return require 'mare.run.simulation' end,
     source = function() return require 'mare.base.source' end,
     spectrum = function() return require 'mare.fft.spectrum' end,
+    stencil = function() return require 'mare.schemes.stencil' end,
     study = function() return require 'mare.live.study' end,
     tides = function() return require 'mare.forcing.tides' end,
     tune = function() return require 'mare.tune' end,

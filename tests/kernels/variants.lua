@@ -19,6 +19,7 @@ local pointwise = require 'mare.schemes.pointwise'
 local renderer = require 'mare.mandelbrot.renderer'
 local scan = require 'mare.ordering.scan'
 local sort = require 'mare.ordering.sort'
+local stencil = require 'mare.schemes.stencil'
 local tables = require 'bindings.tables'
 local types = require 'mare.expression.types'
 local water = require 'mare.schemes.shallow_water'
@@ -265,6 +266,22 @@ end
 
 -- ---- the rows ----
 
+-- What the functions of an equation give, and what those of cells with their neighbours do.
+local function oracle()
+    local own = forced()
+    return { { 'lua', fill({ W = 1, GROUP = 64 }, own.defines), equation = own.equation,
+        source = true } }
+end
+
+local function stencils()
+    local own = stencil.new { fields = { 'u', 'v' }, parameters = { d = 1 },
+        rate = function(q, x, y, t, p)
+            return p.d * (q.u.west - q.u.here) / p.dx, (q.v.north - q.v.south) * t + x * y
+        end,
+        limit = function(p) return p.d / p.dx + p.d / p.dy end }
+    return { { 'lua', fill({ W = 4, GROUP = 64 }, own.defines), equation = own.equation } }
+end
+
 local function in_groups() return { { 'GROUP 64', { GROUP = 64 } } } end
 local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
 
@@ -278,7 +295,7 @@ M.rows = {
         for _, one in ipairs(stages(precision)) do list[#list + 1] = one end
         return ocean_rates(list, precision)
     end,
-    ['pointwise.krn'] = cells_of_functions,
+    ['pointwise.krn'] = cells_of_functions, ['oracle.krn'] = oracle, ['stencil.krn'] = stencils,
     ['stage.krn'] = stages, ['march.krn'] = march, ['tile.krn'] = tile,
     ['persistent.krn'] = persistent, ['consistency.krn'] = consistency,
     ['ocean/linear.krn'] = c_grid(nil, false), ['ocean/nonlinear.krn'] = c_grid(nil, true),

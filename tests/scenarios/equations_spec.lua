@@ -83,6 +83,25 @@ function cases.elastic()
     assert.is_true(error < 2e-3, error)
 end
 
+function cases.heat()
+    local p, error = order('heat', { nx = 50, t_end = 1 }, { nx = 100, t_end = 1 })
+    assert.is_true(p > 1.7, p)
+    assert.is_true(error < 5e-4, error)
+end
+
+function cases.gray_scott()
+    local values = { nx = 64, ny = 64, t_end = 500 }
+    local sim = run('gray_scott', values).sim
+    local u, v, most = sim:field 'u', sim:field 'v', 0
+    for k = 0, sim.grid.cells - 1 do
+        assert.is_true(u[k] > 0 and u[k] <= 1 and v[k] >= 0 and v[k] < 1)
+        most = math.max(most, v[k])
+    end
+    assert.is_true(most > 0.25 and v[32 * 64 + 32] < 0.5 * most)        -- the spot has divided
+    values.decompose = { 2, 2 }
+    assert.equal(total(sim, 'v'), total(run('gray_scott', values).sim, 'v'))
+end
+
 local shipped = { 'traffic', 'orszag_tang', 'advection', 'burgers', 'isothermal', 'gas_mixture',
     'acoustics', 'elastic' }
 

@@ -39,7 +39,6 @@ local equation = require 'mare.schemes.equation'
 local errors = require 'bindings.errors'
 local options = require 'mare.base.options'
 local lua_code = require 'mare.schemes.lua_code'
-local zlib = require 'bindings.zlib'
 
 local equations = {}
 
@@ -112,13 +111,6 @@ function equations.vector(x, y)
     return { x = x, y = y }
 end
 
--- Tells functions apart, numbers outside them included, wherever in a script they stand: a run goes
--- on with those that it began with.
-local function fingerprint(code)
-    local text = code:gsub('#line[^\n]*\n', '')
-    return string.format('%08x', zlib.crc32(0, text, #text))
-end
-
 local function is_own(riemann) return type(riemann) == 'function' end
 
 -- Returns the fluxes of an equation; nil: those that any has.
@@ -164,7 +156,7 @@ function equations.new(desc)
     }
     local scheme = made { flux = is_own(desc.riemann) and 'own' or desc.riemann,
         limiter = desc.limiter, theta = desc.theta, passes = desc.passes, scheme = desc.scheme }
-    scheme.fingerprint = fingerprint(made.code)
+    scheme.fingerprint = lua_code.fingerprint(made.code)
     scheme.functions = functions_of(desc)
     return scheme
 end

@@ -6,6 +6,7 @@ local errors = require 'bindings.errors'
 local resolve = require 'mare.translate.resolve'
 local types = require 'mare.translate.types'
 local unit = require 'mare.translate.unit'
+local zlib = require 'bindings.zlib'
 
 local lua_code = {}
 
@@ -169,6 +170,70 @@ function lua_code.of(what, desc, parameter_list)
         texts[#texts + 1] = source_code(desc.source, desc)
     end
     return unit.functions(what, list) .. table.concat(texts)
+end
+
+-- Tells functions apart, numbers outside them included, wherever in a script they stand: a run goes
+-- on with those that it began with.
+function lua_code.fingerprint(code)
+    local text = code:gsub('#line[^\n]*\n', '')
+    return string.format('%08x', zlib.crc32(0, text, #text))
+end
+
+-- ---- stencils ----
+
+local places = { 'here', 'west', 'east', 'south', 'north' }
+local beside = { here = '', west = ' - 1', east = ' + 1', south = ' - stride', north = ' + stride' }
+
+-- Returns the type of a cell with its neighbours, and the struct and the function that reads it.
+local function around(list)
+    local all = { kind = 'record', written = 'around', fields = {}, texts = {} }
+    local members, reads = {}, {}
+    for k, name in ipairs(list) do
+        local own = { kind = 'record', written = 'vector', fields = {}, texts = {} }
+        for _, place in ipairs(places) do
+            own.fields[place], own.texts[place] = 'real', '_' .. place
+            members[#members + 1] = symbol(name) .. '_' .. place
+            reads[#reads + 1] = ('    q.%s = at[%d * plane%s];\n'):format(members[#members], k - 1,
+                beside[place])
+        end
+        all.fields[name], all.texts[name] = own, '.' .. symbol(name)
+    end
+    return all, ('typedef struct around { real %s; } around;\n'):format(
+        table.concat(members, ', '))
+        .. 'MR_FN around look_around(const MR_GLOBAL real *at, mr_index plane, int stride) {\n'
+        .. '    around q;\n' .. table.concat(reads) .. '    return q;\n}\n'
+end
+
+-- Returns the code of an equation whose unknowns change by a stencil. desc: as of mare.stencil
+function lua_code.stencil(what, desc, parameter_list)
+    local names = lua_code.names_of(desc.fields)
+    local q, declared = around(desc.fields)
+    local p = types.record('parameters', parameter_list)
+    p.fields.dx, p.fields.dy, p.texts.dx, p.texts.dy = 'real', 'real', '.mr_dx', '.mr_dy'
+    local text = unit.functions(what, {
+        { f = desc.rate, name = 'lua_rate', parameters = { q, 'real', 'real', 'real', p },
+            results = #names },
+        { f = desc.limit, name = 'lua_limit', parameters = { p }, results = 1 },
+    })
+    return table.concat { declared, text,
+        wrapper('cell', 'stencil_rate', 'around q, spot at, parameters k',
+            call(desc.rate, 'lua_rate', 'q', 'at.x', 'at.y', 'at.t', 'k'), names),
+        copier('primitive', 'primitive_of', 'cell', names),
+        copier('cell', 'conserved_of', 'primitive', names),
+        [[
+MR_FN flux physical_flux(primitive w, parameters k) { flux none = { R(0.0) }; return none; }
+/* So that signal_rate, twice the larger of the speeds over cells, is the limit. */
+MR_FN waves waves_of(primitive w, parameters k) {
+    real all = R(0.0);
+    waves s;
+#define SUM_(name, k) all += w.name;
+    EACH_PRIMITIVE(SUM_)
+    s.fastest = R(0.5) * ]], call(desc.limit, 'lua_limit', 'k'), [[ * mr_min(k.mr_dx, k.mr_dy)
+        + (all - all);
+    s.slowest = -s.fastest;
+    return s;
+}
+]] }
 end
 
 -- ---- plain Lua ----

@@ -20,6 +20,8 @@ traversal.reach, traversal.maxima = cuts.reach, cuts.maxima
 -- No signal rate depends on the limiter, so that one program serves all of them.
 local without_limiter = { LIMITER = choices.defines('none', nil, {}).LIMITER, THETA = false }
 
+local stage_file = 'traverse/stage.krn'   -- a scheme's stage_file says another
+
 local levels = { [0] = { 'now' }, { 'other' } }
 
 -- Returns a function that tells where the state is after so many steps, if a step leads from one
@@ -52,7 +54,7 @@ function traversal.prepare_kernels(scheme, device, precision, _, part, maths, pa
     local begin = loader(scheme, device, precision, maths, shapes.prepare)
     begin('traverse/max_rate.krn', shape.rate, without_limiter)
     if scheme.stages then
-        begin('traverse/stage.krn', shape.stage)
+        begin(scheme.stage_file or stage_file, shape.stage)
     elseif passes then
         local cut = cuts.one_pass_shape(scheme, device, precision, part)
         begin(('traverse/%s.krn'):format(cut.kernel), cut)
@@ -82,7 +84,9 @@ function traversal.kernels(scheme, device, precision, _, part, maths)
         return x:kernel 'sweep_x_first', x:kernel 'sweep_x_last', y:kernel 'sweep_y_first',
             y:kernel 'sweep_y_last'
     end
-    function kernels.stage() return load('traverse/stage.krn', shape.stage):kernel 'stage' end
+    function kernels.stage()
+        return load(scheme.stage_file or stage_file, shape.stage):kernel 'stage'
+    end
     return kernels
 end
 

@@ -44,12 +44,14 @@ local EINTR, EAGAIN = 4, 11
 
 -- Options of a socket by name, with their numbers and the types of their values.
 local options = {
-    identity = { 5 }, subscribe = { 6 },
+    identity = { 5 }, subscribe = { 6 }, unsubscribe = { 7 },
     linger = { 17, 'int' },                     -- ms that closing waits for what is to go out
     max_size = { 22, 'int64_t' },               -- bytes of a part; who sends more is cut off
     send_limit = { 23, 'int' }, receive_limit = { 24, 'int' },      -- messages that may wait
     is_verbose = { 40, 'int' },                 -- xpub: 1 tells of every subscription
     is_handed_over = { 56, 'int' },             -- router: 1 gives an identity to who has it last
+    -- xpub: 1 leaves it to set('subscribe', topic) who hears what, after the message that asks
+    is_manual = { 71, 'int' },
 }
 
 local library

@@ -234,7 +234,26 @@ class Session(unittest.TestCase):
         kinds = [m['msg_type'] for m in self.messages(message['header']['msg_id'])]
         self.assertEqual(['comm_close'], kinds)
         request = self.kc.comm_info()
-        self.assertEqual({}, self.reply(request)['comms'])
+        self.assertNotIn('c', self.reply(request)['comms'])
+
+    def test_a_slider_moves_while_a_cell_runs(self):
+        _, messages = self.run_cell("s = notebook.slider { label = 'cfl', greatest = 0.5 }")
+        opened = [m for m in messages if m['msg_type'] == 'comm_open']
+        self.assertEqual('2.1.0', opened[-1]['metadata']['version'])
+        state, comm = opened[-1]['content']['data']['state'], opened[-1]['content']['comm_id']
+        self.assertEqual(('FloatSliderModel', 0.5), (state['_model_name'], state['max']))
+        view = messages[-1]['content']['data']['application/vnd.jupyter.widget-view+json']
+        self.assertEqual(comm, view['model_id'])
+        self.assertIn(comm, self.reply(self.kc.comm_info())['comms'])
+        request = self.kc.execute("print 'runs' repeat until s.value == 0.25 return s.value")
+        self.wait_for(request, 'stream')
+        for data in ({'method': 'update', 'state': {'value': 'no'}},
+                     {'method': 'update', 'state': {'value': 0.25}}, {'method': 'request_state'}):
+            message = self.kc.session.msg('comm_msg', {'comm_id': comm, 'data': data})
+            self.kc.shell_channel.send(message)
+        self.assertEqual('ok', self.reply(request)['status'])
+        self.assertEqual('0.25', self.messages(request)[-1]['content']['data']['text/plain'])
+        self.assertIn('value', self.run_cell("notebook.slider { value = 2 }")[0]['evalue'])
 
     def test_memory_that_is_short(self):
         for code in ("('x'):rep(1e6):rep(1e6)", "require('ffi').new('char[?]', 2 ^ 45)",

@@ -4,10 +4,12 @@
 --     local d = notebook.display(x, true)     the same; d:update(y) shows y in its place
 --     notebook.clear()                        takes away what the cell has shown
 --     notebook.page 'text'                    shows a text apart, as help does
+--     local s = notebook.slider { label = 'cfl', greatest = 0.5 }     s.value: where it stands
 --     local name = notebook.ask 'Name: '      asks the user; notebook.ask('Key: ', true) hides it
 
 local display = require 'mare.notebook.display'
 local errors = require 'bindings.errors'
+local sliders = require 'mare.notebook.sliders'
 
 local front = {}
 
@@ -70,10 +72,11 @@ function front.install(kernel, environment)
         display = function(value, changes) return show(kernel, value, changes) end,
         clear = function(waits) kernel:clear(waits == true) end,
         page = function(text) page(kernel, text) end,
+        slider = function(desc) return sliders.new(kernel, desc) end,
         ask = function(prompt, is_hidden) return ask(kernel, prompt, is_hidden) end,
     }
     environment.notebook = setmetatable({}, { __index = methods, __methods = methods,
-        __tostring = function() return 'the notebook: display, clear, page, ask' end })
+        __tostring = function() return 'the notebook: display, clear, page, ask, slider' end })
     environment.io = setmetatable({ read = function(...) return read(kernel, ...) end },
         { __index = io })
 end

@@ -17,6 +17,7 @@ local literal = require 'mare.base.literal'
 local public = require 'mare.base.public'
 local repl = require 'mare.session.repl'
 local requests = require 'mare.notebook.requests'
+local sliders = require 'mare.notebook.sliders'
 local system = require 'bindings.system'
 local tables = require 'bindings.tables'
 local wire = require 'mare.notebook.wire'
@@ -35,11 +36,23 @@ local function say(self, word, kind, text)
     local before = home.hold(true)
     capture.flush()
     self.thread:send(('%s\n%s\n%s'):format(word, kind or '', text or ''))
-    self.thread:receive()
+    local heard, moves = self.thread:receive(), {}
+    while heard and heard:find '^comm\n' do
+        moves[#moves + 1] = heard:match '^comm\n\n(.*)$'
+        heard = self.thread:receive()
+    end
+    for _, move in ipairs(moves) do sliders.hear(self, json.decode(move)) end
     home.hold(before)
 end
 
-function Kernel:publish(kind, content) say(self, 'publish', kind, json.encode(content)) end
+-- metadata: of the message, if it has any
+function Kernel:publish(kind, content, metadata)
+    local head = metadata and kind .. ' ' .. json.encode(metadata) or kind
+    say(self, metadata and 'open' or 'publish', head, json.encode(content))
+end
+
+-- Hears what widgets have said meanwhile.
+function Kernel:poll() say(self, 'poll') end
 
 local function reply(self, kind, content) say(self, 'reply', kind, json.encode(content)) end
 
@@ -213,7 +226,9 @@ function handlers.history_request(self, content)
 end
 
 function handlers.comm_info_request(self)
-    reply(self, 'comm_info_reply', { status = 'ok', comms = json.object() })
+    local comms = json.object()
+    for id, comm in pairs(self.comms) do comms[id] = { target_name = comm.target_name } end
+    reply(self, 'comm_info_reply', { status = 'ok', comms = comms })
 end
 
 -- A comm of a kind that there is not is closed at once.
@@ -221,8 +236,7 @@ function handlers.comm_open(self, content)
     self:publish('comm_close', { comm_id = content.comm_id, data = json.object() })
 end
 
-function handlers.comm_msg() end
-function handlers.comm_close() end
+function handlers.comm_close(self, content) self.comms[content.comm_id or ''] = nil end
 
 local function log(self, ...) say(self, 'log', nil, (...):format(select(2, ...))) end
 
@@ -263,7 +277,7 @@ end
 
 local function new_kernel(thread)
     local self = setmetatable({ thread = thread, session = repl.new(), info = info(), count = 0,
-        shown = 0, pages = {}, cells = { session = 1 }, path = history.path() }, Kernel)
+        shown = 0, pages = {}, comms = {}, cells = { session = 1 }, path = history.path() }, Kernel)
     for k, source in ipairs(history.load(self.path)) do
         table.insert(self.cells, { session = 0, line = k, source = source })
     end

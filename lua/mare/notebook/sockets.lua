@@ -3,8 +3,8 @@
 -- one after the other, and sends what that says. Between the two go texts of a word, a
 -- kind and JSON, with a line break after each of the first two:
 --
---     to kernel.lua   ready, request KIND, taken (what it said), answer (to a question)
---     from there      publish KIND, reply KIND, ask KIND, abort, log, done, end
+--     to kernel.lua   ready, request KIND, taken (what it said), answer (to a question), comm
+--     from there      publish KIND, open KIND, reply KIND, ask KIND, poll, abort, log, done, end
 --
 -- What this process prints comes through pipes (bindings/capture.lua) and becomes
 -- output of the cell that runs. It stands in order with what kernel.lua says, since
@@ -24,6 +24,7 @@ local max_part = 2 ^ 30             -- of a part, by ZeroMQ: who sends more is c
 local pause = 0.03                  -- seconds between two messages of little output
 local much = 32768                  -- bytes of output that do not wait
 local look = 2                      -- seconds between two looks at the parent
+local most_moves = 1000              -- of widgets that are kept
 local most_told = 100                -- messages whose dropping is told of one by one
 local linger = 1000                 -- ms in which the last messages may go out
 
@@ -32,12 +33,12 @@ Thread.__index = Thread
 
 -- ---- out ----
 
-local function send(self, socket, to, kind, content, parent)
-    socket:send(self.wire:parts(to, kind, content, parent))
+local function send(self, socket, to, kind, content, parent, metadata)
+    socket:send(self.wire:parts(to, kind, content, parent, metadata))
 end
 
-local function publish(self, kind, content, parent)
-    send(self, self.iopub, { kind }, kind, content, parent)
+local function publish(self, kind, content, parent, metadata)
+    send(self, self.iopub, { kind }, kind, content, parent, metadata)
 end
 
 local function status(self, state, parent)
@@ -157,9 +158,18 @@ local function receive_control(self)
     end)
 end
 
+-- Keeps what a widget says until kernel.lua asks for it: the last of each at least.
+local function keep_move(self, message)
+    status(self, 'busy', message.head)
+    table.insert(self.moves, message.text)
+    if #self.moves > most_moves then table.remove(self.moves, 1) end
+    status(self, 'idle', message.head)
+end
+
 local function receive_shell(self)
     receive(self, self.shell, function(message)
         if message.kind == 'shutdown_request' then shut_down(self, self.shell, message)
+        elseif message.kind == 'comm_msg' then keep_move(self, message)
         else self.queue[#self.queue + 1] = message end
     end)
 end
@@ -173,12 +183,14 @@ local function receive_stdin(self)
     end)
 end
 
--- A subscription is answered, so that a client knows from when on it hears everything.
+-- A subscription is answered before anything else is heard, so that a client knows from when on
+-- it hears everything.
 local function receive_subscriptions(self)
     local parts = self.iopub:receive(max_bytes)
     while parts do
-        if parts[1]:byte(1) == 1 then
-            local topic = parts[1]:sub(2)
+        local topic, wants = parts[1]:sub(2), parts[1]:byte(1) == 1
+        self.iopub:set(wants and 'subscribe' or 'unsubscribe', topic)
+        if wants then
             send(self, self.iopub, { topic }, 'iopub_welcome',
                 json.encode { subscription = utf8.cleaned(topic) })
         end
@@ -208,6 +220,11 @@ end
 
 function words.publish(self, kind, content) publish(self, kind, content, self.parent) end
 
+-- kind: that of the message, a blank and its metadata in JSON
+function words.open(self, kind, content)
+    publish(self, kind:match '^%S+', content, self.parent, kind:match ' (.*)$')
+end
+
 function words.reply(self, kind, content)
     send(self, self.shell, self.current.from, kind, content, self.current.head)
 end
@@ -222,6 +239,12 @@ function words.done(self)
     self.current, self.is_asking = nil, false
 end
 
+-- Hands over what widgets have said meanwhile.
+function words.poll(self)
+    for _, text in ipairs(self.moves) do self.channel:send('comm\n\n' .. text) end
+    self.moves = {}
+end
+
 function words.log(self, _, text) log(self, '%s', text) end
 
 -- Returns whether to go on.
@@ -229,7 +252,7 @@ local function listen(self)
     while self.channel:ready() do
         local text = self.channel:receive()
         forward_all(self)       -- it was printed before
-        local word, kind, content = (text or 'end'):match '^(%l+)\n?(%w*[%w_]*)\n?(.*)$'
+        local word, kind, content = (text or 'end'):match '^(%l+)\n?([^\n]*)\n?(.*)$'
         if word == 'end' then return false end
         words[word](self, kind, content)
         self.channel:send 'taken\n\n'
@@ -294,7 +317,7 @@ local function bind(self, given)
     self.control = open('router', 'control', limits)
     self.shell = open('router', 'shell', limits)
     self.stdin = open('router', 'stdin', limits)
-    limits.is_verbose = 1
+    limits.is_verbose, limits.is_manual = 1, 1
     self.iopub = open('xpub', 'iopub', limits)
 end
 
@@ -302,7 +325,7 @@ end
 return function(channel)
     local given = literal.decode(channel:receive())
     local self = setmetatable({ channel = channel, wire = wire.new(given.connection.key),
-        info = given.info, log = given.log, queue = {}, dropped = 0, look = 0,
+        info = given.info, log = given.log, queue = {}, moves = {}, dropped = 0, look = 0,
         parent_process = given.parent,
         pipes = { { fd = given.out, name = 'stdout', rest = '', next = 0 },
             { fd = given.err, name = 'stderr', rest = '', next = 0 } } }, Thread)

@@ -35,9 +35,9 @@ local function header(self, kind)
 end
 
 -- Returns the parts of a message. to: identities, or a topic; parent: the header, as
--- text, of the request that it belongs to; content: JSON
-function Wire:parts(to, kind, content, parent)
-    local texts = { header(self, kind), parent or '{}', '{}', (utf8.cleaned(content)) }
+-- text, of the request that it belongs to; content, metadata: JSON
+function Wire:parts(to, kind, content, parent, metadata)
+    local texts = { header(self, kind), parent or '{}', metadata or '{}', (utf8.cleaned(content)) }
     local parts = { unpack(to) }
     parts[#parts + 1] = mark
     parts[#parts + 1] = sign(self, texts)

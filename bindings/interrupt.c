@@ -160,13 +160,14 @@ static void on_signal(int number) {
     set_hook();
 }
 
-/* Whether this is code that LuaJIT has compiled, which lies in no file, or a library's that such
- * code calls. */
+/* Whether this is code that LuaJIT has compiled, which lies in no file, LuaJIT's own or a
+ * library's that such code calls. */
 static bool is_compiled_lua(uintptr_t pc) {
-    char line[PATH_MAX + 100];
+    char line[PATH_MAX + 100], own[PATH_MAX + 100];
     if (!mapping_find(pc, line, sizeof line)) return false;
     bool has_name = strchr(line, '/') || strchr(line, '[');
-    return !has_name || strstr(line, "/libluajit") || strstr(line, "/libm.");
+    if (!has_name || strstr(line, "/libm.")) return true;
+    return mapping_find((uintptr_t)lua_pcall, own, sizeof own) && !strcmp(line, own);
 }
 
 static uintptr_t program_counter(const ucontext_t *at) {

@@ -1,5 +1,6 @@
 -- Tests Ctrl-C at random moments; tests/long/interrupts.lua has many more.
 
+local home = require 'bindings.home'
 local interrupts = require 'tests.interrupts'
 local sample = require 'tests.sample'
 local trial = require 'tests.scenarios.trial'
@@ -15,5 +16,16 @@ describe('Ctrl-C at a random moment', function()
             -- Of several threads, in which PoCL ends what it has begun.
             assert.is_true(used < 3 * interrupts.limits[kind] + 1, ('%s: %g s'):format(what, used))
         end
+    end)
+
+    it('stops a loop that is in functions of LuaJIT all the time', function()
+        local folder = trial.new_folder()
+        trial.spit(folder .. '/loop.lua',
+            "print 'ready' io.flush() while true do ('x'):rep(1000):gsub('x', 'y') end")
+        -- Status 137: it had to be killed, 30 s after the signal.
+        local status = trial.status_of(("timeout -s INT -k 30 3 '%s' '%s/loop.lua'"):format(
+            home.launcher, folder))
+        trial.remove(folder)
+        assert.not_equal(137, status)
     end)
 end)

@@ -78,8 +78,9 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME mare)
 set(CPACK_PACKAGE_CONTACT "The Mare developers <mare@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "scriptable engine for GPUs and flow simulations")
-set(CPACK_PACKAGE_DESCRIPTION "Mare runs kernels and finite-volume simulations on CUDA and OpenCL
- devices, scripted in Lua: as a program, in an interactive session, or embedded in C and C++.")
+set(CPACK_PACKAGE_DESCRIPTION "Mare runs kernels and finite-volume simulations on CUDA and
+ OpenCL devices, scripted in Lua: as a program, in an interactive session,
+ or embedded in C and C++.")
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -92,9 +93,9 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-dkjson, "
     "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, libmpfr6, "
     "fonts-dejavu-core")
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-    "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd, luajit, ffmpeg")
+# FFmpeg and LuaJIT would bring 183 packages, the former for films that are not GIF.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd")
 string(CONCAT CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "libluajit-5.1-dev, pkg-config, libopenblas0, libclblast1, openmpi-bin | mpich, "
+    "ffmpeg, luajit, pkg-config, libopenblas0, libclblast1, openmpi-bin | mpich, "
     "libzmq5, libsodium23")
 include(CPack)

@@ -112,6 +112,17 @@ describe('rivers', function()
         sim:release()
     end)
 
+    it('add up in a cell where several come in', function()
+        local at = { 0.5e3, 3.5e3 }
+        local many = { { side = 'west', from = 2e3, to = 5e3, flow = 40 }, { at = at, flow = -25 },
+            { at = at, flow = 60 }, { at = at, flow = 25 } }
+        for _, scheme in ipairs(schemes) do
+            local sim, t = advance(bay(scheme, many), 600), 600
+            assert.is_true(math.abs(volume(sim) / (100 * t) - 1) < 1e-9, scheme)
+            sim:release()
+        end
+    end)
+
     it('are refused where they cannot be', function()
         local function refused(river, ...)
             local ok, err = pcall(bay, 'cdklm', { river })

@@ -129,31 +129,48 @@ local function buffer(state, type, list)
     return b
 end
 
--- What a part knows of those in its own cells; nil if there are none.
-function rivers.prepare(list, state)
-    local part, l = state.part, state.layout
-    local elements, share, of, first, by_level, at, flow = {}, {}, {}, { 0 }, {}, {}, {}
+-- Returns the cells of a part that have rivers, each { element = in a plane, and for each of its
+-- rivers { share =, river = its number from 0 } }. One work-item adds up all of a cell.
+local function cells_of_part(list, state)
+    local part, l, cells, known = state.part, state.layout, {}, {}
     for r, river in ipairs(list or {}) do
         for _, cell in ipairs(river.cells) do
             local i, j = cell[1] - part.i0, cell[2] - part.j0
             if i >= 0 and i < part.nx and j >= 0 and j < part.ny then
-                elements[#elements + 1], share[#share + 1] = l:offset(0, i, j), cell.share
-                of[#of + 1] = r - 1
+                local element = l:offset(0, i, j)
+                local own = known[element] or { element = element }
+                if not known[element] then known[element], cells[#cells + 1] = own, own end
+                own[#own + 1] = { share = cell.share, river = r - 1 }
             end
         end
+    end
+    return cells
+end
+
+-- What a part knows of those in its own cells; nil if there are none.
+function rivers.prepare(list, state)
+    local cells = cells_of_part(list, state)
+    if #cells == 0 then return nil end
+    local elements, begin, share, of = {}, { 0 }, {}, {}
+    for k, cell in ipairs(cells) do
+        for _, own in ipairs(cell) do share[#share + 1], of[#of + 1] = own.share, own.river end
+        elements[k], begin[k + 1] = cell.element, #share
+    end
+    local first, by_level, at, flow = { 0 }, {}, {}, {}
+    for r, river in ipairs(list) do
         for k = 1, #river.at do at[#at + 1], flow[#flow + 1] = river.at[k], river.flow[k] end
         first[r + 1], by_level[r] = #at, river.by_level and 1 or 0
     end
-    if #elements == 0 then return nil end
     return { count = #elements, elements = buffer(state, 'int64', elements),
-        share = buffer(state, 'double', share), of = buffer(state, 'int32', of),
-        first = buffer(state, 'int32', first), by_level = buffer(state, 'int32', by_level),
-        at = buffer(state, 'double', at), flow = buffer(state, 'double', flow) }
+        begin = buffer(state, 'int32', begin), share = buffer(state, 'double', share),
+        of = buffer(state, 'int32', of), first = buffer(state, 'int32', first),
+        by_level = buffer(state, 'int32', by_level), at = buffer(state, 'double', at),
+        flow = buffer(state, 'double', flow) }
 end
 
 function rivers.release(share)
-    for _, name in ipairs { 'elements', 'share', 'of', 'first', 'by_level', 'at', 'flow' } do
-        share[name]:release()
+    for name, one in pairs(share) do
+        if name ~= 'count' then one:release() end
     end
 end
 

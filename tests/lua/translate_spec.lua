@@ -214,8 +214,10 @@ describe('a kernel in Lua', function()
         assert.equal(2, before:at(999))         -- what was made from y keeps its values
         scale(10, 1, x { { 0, 20, 2 } }, y)
         assert.equal(2 * 9 + 1 + 18, y:at(9))
-        fails(function() scale(10, 1, x, y { { 0, 20, 2 } }) end, 'MARE_ERROR_ARGUMENT', "'y'",
-            'do not lie one after another')
+        for _, from in ipairs { x, x { { 0, 20, 2 } } } do
+            fails(function() scale(10, 1, from, y { { 0, 20, 2 } }) end, 'MARE_ERROR_ARGUMENT',
+                "'y'", 'do not lie one after another')
+        end
     end)
 
     it('refuses an index outside of an array where that is asked for', function()

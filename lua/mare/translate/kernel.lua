@@ -74,13 +74,16 @@ local function types_of(self, indices, arguments)
     return list, real
 end
 
--- Returns the arguments of a call. Arrays are their buffers; those that are copies are noted.
+-- Returns the arguments of a call. Arrays are their buffers; copied[k] is set where it is a copy.
 local function arguments_of(...)
     local list = { count = select('#', ...), ... }
     for k = 1, list.count do
         local value = list[k]
         if arrays.is(value) then
-            list.copied = list.copied or not value:is_dense() and k
+            if not value:is_dense() then
+                list.copied = list.copied or {}
+                list.copied[k] = true
+            end
             list[k] = value:buffer()
         end
     end
@@ -89,11 +92,12 @@ end
 
 -- Refuses to write an array whose elements lie apart: they would go into a copy.
 local function check_written(self, made, arguments)
-    local k = arguments.copied
-    local symbol = k and resolve.of(self.f).parameters[k + made.indices]
-    if symbol and made.instance.written[symbol] then
-        errors.argument("%s: argument '%s' is written, but the elements of this view do not lie "
-            .. 'one after another: :copy() makes an array of them', self.name, symbol.name)
+    for k in pairs(arguments.copied or {}) do
+        local symbol = resolve.of(self.f).parameters[k + made.indices]
+        if made.instance.written[symbol] then
+            errors.argument("%s: argument '%s' is written, but the elements of this view do not "
+                .. 'lie one after another: :copy() makes an array of them', self.name, symbol.name)
+        end
     end
 end
 

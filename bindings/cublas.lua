@@ -18,12 +18,13 @@ int cublasGemmStridedBatchedEx(void);
 int cublasGetProperty(int, int *);
 ]]
 
--- Types of elements, those of the scalars, and those that products are computed in, in cuBLAS.
+-- Types of elements, those of the scalars, and those that products are computed in, in cuBLAS: as a
+-- rule, and where TF32 is asked for, which it knows of floats alone.
 local types = {
-    half = { 2, 'float', 68 }, float = { 0, 'float', 68 }, double = { 1, 'double', 70 },
-    complex_float = { 4, 'float', 68 }, complex_double = { 5, 'double', 70 },
+    half = { 2, 'float', 68, 68 }, float = { 0, 'float', 68, 77 }, double = { 1, 'double', 70, 70 },
+    complex_float = { 4, 'float', 68, 77 }, complex_double = { 5, 'double', 70, 70 },
 }
-local in_tf32, any_algorithm = 77, -1
+local any_algorithm = -1
 local workspace = 2^25      -- bytes, which NVIDIA recommends for its fastest kernels since Hopper
 
 local C
@@ -91,7 +92,7 @@ end
 
 -- The words of a product of row-major matrices, which to cuBLAS is one of their transposes.
 local function words_of(handle, type_name, size, a, b, out, is_tf32)
-    local code, scalar, compute = unpack(types[type_name])
+    local code, scalar, compute, in_tf32 = unpack(types[type_name])
     local bytes = tonumber(mare.C.mare_type_size(mare.types[type_name]))
     local many = size.count > 1
     local list = { handle, b.is_t and 1 or 0, a.is_t and 1 or 0, size.columns, size.rows,

@@ -46,13 +46,14 @@ for _, library in ipairs { 'cublas', 'clblast' } do
 end
 local fine = mare.full({ 2, 2 }, 1 + 2 ^ -12, { device = on })
 print(fine:matmul(fine, { library = 'cublas' }):at(0, 0) > 2,
-    fine:matmul(fine, { library = 'cublas', tf32 = true }):at(0, 0) == 2)
+    fine:matmul(fine, { library = 'cublas', tf32 = true }):at(0, 0) == 2,
+    fine:double():matmul(fine:double(), { library = 'cublas', tf32 = true }):at(0, 0) > 2)
 ]]
 
 describe('products by libraries of others', function()
     it('are asked for what they are', function()
         local status, text = run(compare)
-        assert.equal('0 true\ttrue', status .. ' ' .. text)
+        assert.equal('0 true\ttrue\ttrue', status .. ' ' .. text)
     end)
 
     it('are part of plans, and of memory that is used again', function()

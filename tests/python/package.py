@@ -69,6 +69,25 @@ class Lua(unittest.TestCase):
             mare.lua('...', np.array([1j]))
         mare.set('depth', 4)
         self.assertEqual(4, mare.lua('depth'))
+        fixed = np.frombuffer(b'\x01\x02', 'uint8')
+        self.assertEqual(9, mare.lua('local a = ... a[0] = 9 return a[0]', fixed))
+        self.assertEqual(1, fixed[0])
+
+    def test_bytes_in_the_other_order(self):
+        for kind in ('>f4', '>i2', '<f8', '>u8'):
+            self.assertEqual(5, mare.lua('(...)[1]', np.array([4, 5], kind)))
+            if KERNELS and kind != '>u8':
+                self.assertEqual([4, 5], mare.array(np.array([4, 5], kind)).numpy().tolist())
+
+    def test_tables_whole_and_one_by_one(self):
+        table = mare.lua('local t = {} for k = 1, 1234 do t[k] = "x" .. k end return t')
+        self.assertEqual(['x%d' % k for k in range(1, 1235)], table.to_python())
+        self.assertEqual(table.to_python(), list(table))
+        many = mare.lua('local t = {} for k = 1, 300 do t["x" .. k] = k end return t').to_python()
+        self.assertEqual({'x%d' % k: k for k in range(1, 301)}, many)
+        self.assertEqual([], list(mare.lua('{ a = 1 }')))
+        self.assertTrue(mare.lua('{ a = 1 }'))
+        self.assertTrue(mare.lua('print'))
 
     def test_errors_are_exceptions(self):
         with self.assertRaises(mare.Error) as caught:
@@ -191,6 +210,24 @@ class Memory(unittest.TestCase):
             gc.collect()
         matrix = mare.from_dlpack(np.ones((2, 3), 'int16'), NULL)
         self.assertEqual((2, 3), np.from_dlpack(matrix).shape)
+
+    def test_no_queue_of_another_device_is_told(self):
+        heard = []
+
+        class OnCuda:
+            def __dlpack__(self, **given):
+                heard.append(given)
+                return np.ones(3, 'float32').__dlpack__()
+
+            def __dlpack_device__(self):
+                return 2, 7
+
+        for name in [NULL] + KERNELS:
+            try:
+                mare.from_dlpack(OnCuda(), name)
+            except mare.Error:
+                pass
+            self.assertIsNone(heard[-1]['stream'], name)
 
     def test_refusals(self):
         y = np.arange(6, dtype='float32').reshape(2, 3)

@@ -24,7 +24,8 @@ def lua(text: str, *arguments: Any) -> Any:
     """Runs Lua, an expression or statements with `return`, to which the arguments are `...`.
 
     Numbers, texts, None, lists and dictionaries pass as Lua's; arrays of NumPy as their memory,
-    which the text reads and writes as a[0] .. a[#a - 1] until it returns. Lists of numbers and
+    which the text reads and writes as a[0] .. a[#a - 1] until it returns (a copy, if they may only
+    be read, have gaps, or the other order of bytes). Lists of numbers and
     arrays of the host come back as arrays of NumPy, several results as a tuple, the rest as
     objects. Errors are mare.Error.
     """
@@ -62,8 +63,7 @@ def array(data: Any, device: Optional[str] = None) -> Object:
 def from_dlpack(source: Any, device: Optional[str] = None) -> Object:
     """An array of mare.array in the memory of another library's, which has __dlpack__."""
     place = lua('local device = ... return mare.zeros({ 1 }, { device = device }):buffer()', device)
-    handle = _library.core.mare_buffer_device(place.handle)
-    buffer, shape = _exchange.imported(handle, source)
+    buffer, shape = _exchange.imported(place.handle, source)
     return lua('local buffer, shape = ... return mare.array(buffer):reshape(unpack(shape))',
                _exchange.Owner(buffer, is_own=True), list(shape) or [1])
 

@@ -112,7 +112,12 @@ class Engine:
         if isinstance(value, exchange.Owner):
             return lib.Value(kind=lib.BUFFER, buffer=value.buffer)
         numpy = _numpy()
-        array = numpy.ascontiguousarray(value)
+        array = numpy.asarray(value)
+        if not array.dtype.isnative:
+            array = array.astype(array.dtype.newbyteorder('='))
+        array = numpy.ascontiguousarray(array)
+        if not array.flags.writeable:   # what a text of Lua writes would reach it
+            array = array.copy()
         if array.dtype.name not in lib.TYPE_NAMES:
             raise TypeError('an array of %s cannot go to Lua (allowed: %s)'
                             % (array.dtype, ', '.join(lib.TYPE_NAMES)))
@@ -265,6 +270,13 @@ class Object:
     def __len__(self):
         return self.engine.of('length', self.number)[0]
 
+    def __bool__(self):
+        return True
+
+    def __iter__(self):
+        """The elements 1, 2, ... of a table, as ipairs gives them."""
+        return (self._get(k) for k in range(1, len(self) + 1))
+
     def __dir__(self):
         return self.engine.of('names', self.number)[0].split('\n')
 
@@ -290,11 +302,18 @@ class Object:
         """The numbers as an array of NumPy."""
         return self.__array__()
 
+    def _pairs(self):
+        """The keys and values of a table, as many at a time as Lua gives at once."""
+        fields, past, flat = {}, 0, True
+        while flat:
+            flat = self.engine.invoke('pairs', [self.number, past], []) or ()
+            fields.update(zip(flat[::2], flat[1::2]))
+            past += len(flat) // 2
+        return fields
+
     def to_python(self):
         """A table as a dictionary, or as a list where its keys are 1, 2, ..."""
-        found = self.engine.unpack(self.engine.of('pairs', self.number))
-        flat = found if isinstance(found, tuple) else ()
-        fields = dict(zip(flat[::2], flat[1::2]))
+        fields = self._pairs()
         for key, value in fields.items():
             if isinstance(value, Object):
                 fields[key] = value.to_python()

@@ -73,11 +73,13 @@ def _pointer_of(source, queue):
     raise lib.Error('MARE_ERROR_ARGUMENT', '__dlpack__ gave no tensor that is still to be taken')
 
 
-def imported(device, source):
-    """(buffer, shape) of an object that has __dlpack__, in its memory. device: a handle."""
+def imported(own, source):
+    """(buffer, shape) of an object that has __dlpack__, in its memory. own: a buffer of the device
+    that is to use it."""
+    device = lib.core.mare_buffer_device(own)
     place = getattr(source, '__dlpack_device__', lambda: (ON_HOST, 0))()
     queue = None
-    if place[0] == ON_CUDA:
+    if place[0] == ON_CUDA and tuple(place) == device_of(own):  # else the queue is of another kind
         queue = lib.out(lib.core.mare_stream_native, lib.core.mare_device_stream(device)) or 1
     given, name, pointer = _pointer_of(source, queue)
     view = cast(pointer, POINTER(lib.Tensor if name == NEW else lib.OldTensor)).contents.view

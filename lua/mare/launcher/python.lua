@@ -156,13 +156,19 @@ function python.help(name) return (help.text(name)) end
 
 function python.help_of(id) return (help.text(objects[id])) end
 
--- Returns the keys and values of a table, one after the other.
-function python.pairs(id)
-    local list, count = {}, 0
+local most_pairs = 100      -- that are returned at once
+
+-- Returns keys and values of a table, one after the other, behind the first `past` of these pairs;
+-- nothing where there are no more.
+function python.pairs(id, past)
+    local list, count, place = {}, 0, 0
     for key, value in pairs(objects[id]) do
-        list[count + 1], list[count + 2] = key, value
-        count = count + 2
-        if count >= 190 then break end
+        place = place + 1
+        if place > past then
+            list[count + 1], list[count + 2] = key, value
+            count = count + 2
+        end
+        if count == 2 * most_pairs then break end
     end
     return results(unpack(list, 1, count))
 end

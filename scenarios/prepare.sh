@@ -112,6 +112,7 @@ build() {
         rm -rf "$folder"
     fi
     if [ ! -f "$folder/build.ninja" ]; then
+        echo 'building Mare, once, in a minute or two' >&2
         cmake --log-level=NOTICE -S "$root" -B "$folder" -G Ninja "$@" >&2
     fi
     cmake --build "$folder" ${missing[0]:+--clean-first} -- --quiet >&2

@@ -1,17 +1,28 @@
 -- Tests scenarios/TUTORIAL.md: every snippet runs in one session, one after the
 -- other, as a reader would type it.
 
-require 'mare'
+local device = require 'bindings.device'
 local examples = require 'mare.session.examples'
 local lfs = require 'lfs'
+local mare = require 'mare'
 local repl = require 'mare.session.repl'
 local sample = require 'tests.sample'
 local trial = require 'tests.scenarios.trial'
+
+-- Puts arrays for which no device is named onto a null device, for good. It computes what others
+-- do, which specs of arrays and of transforms compare, and compiles nothing.
+local function arrays_on_null()
+    local open = device.open
+    function device.open() return open 'null' end
+    mare.zeros { 1 }:eval()
+    device.open = open
+end
 
 describe('the tutorial', function()
     local folder, before, stdout
 
     setup(function()
+        if sample(false, true) then arrays_on_null() end
         folder, before = os.tmpname(), lfs.currentdir()
         os.remove(folder)
         assert(lfs.mkdir(folder))

@@ -102,6 +102,21 @@ function cases.gray_scott()
     assert.equal(total(sim, 'v'), total(run('gray_scott', values).sim, 'v'))
 end
 
+function cases.traffic()
+    local error = run('traffic', { nx = 100 }).error
+    assert.is_true(math.abs(error / 3.56e-3 - 1) <= 0.05, error)
+end
+
+-- Besides mass and energy it keeps its turn of half a circle.
+function cases.orszag_tang()
+    local sim, pi = run('orszag_tang', { nx = 32, ny = 32, t_end = 0.1 }).sim, math.pi
+    assert.near(1, total(sim, 'rho') / (25 / (36 * pi)), 1e-13)
+    local energy = 0.5 * 25 / (36 * pi) + 1.5 * 5 / (12 * pi) + 0.5 / (4 * pi)
+    assert.near(1, total(sim, 'energy') / energy, 1e-3)
+    local rho = sim:field 'rho'
+    for k = 0, 511 do assert.is_true(math.abs(rho[k] / rho[1023 - k] - 1) < 1e-12) end
+end
+
 local shipped = { 'traffic', 'orszag_tang', 'advection', 'burgers', 'isothermal', 'gas_mixture',
     'acoustics', 'elastic' }
 

@@ -98,7 +98,7 @@ local function steps_of(self, given, only)
     local desc = tables.merged(self.desc, { options = o })
     desc.at = coming(desc.at, now.t, o.t_end or math.huge)
     add_pictures(self, desc, o)
-    self.simulation:warm_up()       -- here an interrupt leaves the compiler, and the line is shown
+    self.simulation:warm_up(o)      -- here an interrupt leaves the compiler, and the line is shown
     run.new(desc, self.simulation)
 end
 

@@ -122,7 +122,7 @@ local function execute(job)
     local sim = job.sim or new_simulation(desc, job.devices, found, job.particles,
         camera.shown(desc))
     job.sim = sim
-    sim:warm_up()
+    sim:warm_up(o)
     files:attach(sim, told)
     if samples then samples:attach(sim) end
     return compiler.patiently(compute, job, saver)

@@ -312,9 +312,12 @@ function simulation.new(desc)
 end
 
 -- Takes two steps of dt = 0, if none were taken yet: they change nothing, but drivers that compile
--- late do it here, which a picture of the initial state need not wait for.
-function Simulation:warm_up()
-    if not self.is_new or self.now.dt > 0 then return end
+-- late do it here, which a picture of the initial state need not wait for. aim: { t_end, steps } of
+-- a run, if one begins; where it ends at once, as in sim:save, no step has to be compiled.
+function Simulation:warm_up(aim)
+    local is_over = aim and (aim.steps and aim.steps <= self.now.steps
+        or aim.t_end and aim.t_end <= self.now.t)
+    if is_over or not self.is_new or self.now.dt > 0 then return end
     self:step(2)
     self:read()
 end

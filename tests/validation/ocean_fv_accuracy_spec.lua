@@ -1,12 +1,11 @@
 -- Compares the finite-volume ocean schemes with exact solutions in deep water:
--- orders on a bump and on a vortex that a current carries over a sloping bed of
--- a rotating earth, steady flow over a bump and down a rough channel, a Kelvin
+-- orders on a vortex that a current carries over a sloping bed of a rotating earth
+-- (on a bump: water_accuracy_spec), steady flow over a bump and down a rough channel, a Kelvin
 -- wave along a wall, and the effects of wind, pressure and friction.
 
 local ocean = require 'mare.ocean'
 local sample = require 'tests.sample'
 local support = require 'tests.validation.support'
-local water = require 'mare.schemes.shallow_water'
 
 local g = 9.81
 local log2 = function(x) return math.log(x) / math.log(2) end
@@ -21,81 +20,6 @@ local function orders(key, sizes, run)
     end
     return log2(errors[#errors - 1] / errors[#errors])
 end
-
--- ---- the bump of the published benchmark, against a finer run of another scheme ----
-
-local finest = 1024
-
--- Returns elevation and velocity as means over the cells of n x n, of the
--- values at the centres of the finest grid.
-local function bump_means(n)
-    local k, d = finest / n, 100 / finest
-    local function shape(x, y)
-        local r = math.sqrt((x - 50) ^ 2 + (y - 50) ^ 2)
-        return r < 20 and 0.05 * (1 + math.cos(math.pi * r / 20)) or 0
-    end
-    return function(x, y)
-        local eta, flow = 0, 0
-        for b = 0.5 * (1 - k), 0.5 * (k - 1) do
-            for a = 0.5 * (1 - k), 0.5 * (k - 1) do
-                local s = shape(x + a * d, y + b * d)
-                eta, flow = eta + s, flow + (0.5 + s) * s
-            end
-        end
-        eta, flow = eta / k ^ 2, flow / k ^ 2
-        return eta, flow / (0.5 + eta), flow / (0.5 + eta)
-    end
-end
-
-local function bump(n, scheme, initial)
-    return support.run_to(support.simulation {
-        nx = n, ny = n, x = { 0, 100 }, y = { 0, 100 }, precision = 'double', scheme = scheme,
-        initial = initial, boundaries = 'outflow',
-    }, 1)
-end
-
--- Returns elevations of the finest grid as means over the cells of n x n.
-local function coarsened(fine, n)
-    local k, means = finest / n, {}
-    for j = 0, n - 1 do
-        for i = 0, n - 1 do
-            local sum = 0
-            for b = j * k, j * k + k - 1 do
-                for a = i * k, i * k + k - 1 do sum = sum + fine[b * finest + a] - 0.5 end
-            end
-            means[j * n + i] = sum / k ^ 2
-        end
-    end
-    return means
-end
-
-describe('ocean, a bump against the flat-bottom scheme on 1024 x 1024 cells:', function()
-    local reference
-
-    setup(function()
-        local means = bump_means(finest)
-        local fine = bump(finest, water.new { g = g }, function(x, y)
-            local eta, u, v = means(x, y)
-            return 0.5 + eta, u, v
-        end)
-        reference = support.state(fine).h
-        fine:release()
-    end)
-
-    for _, rk in ipairs(sample({ 2, 3 }, 1)) do
-        it(('order of cdklm with rk = %d'):format(rk), function()
-            local order = orders('ocean/bump/rk' .. rk, { 128, 256 }, function(n)
-                local scheme, sum = ocean.new { depth = 0.5, rk = rk, g = g }, 0
-                local eta = support.state(bump(n, scheme, bump_means(n))).eta
-                local means = coarsened(reference, n)
-                for k = 0, n * n - 1 do sum = sum + math.abs(eta[k] - means[k]) end
-                return sum / n ^ 2
-            end)
-            support.show('order', order)
-            support.at_least(1.95, order, 'order')
-        end)
-    end
-end)
 
 -- ---- a steady vortex, and one that a current carries: rotation, advection and bed together ----
 

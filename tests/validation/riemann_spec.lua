@@ -10,7 +10,8 @@ local gamma = 1.4
 
 local problems = require 'tests.validation.problems'
 local sizes = { 100, 200, 400 }
-local textbook_limiters = sample({ 'none', 'minmod', 'mc' }, 1)
+-- In the suite the one of which a double program is compiled anyway.
+local textbook_limiters = sample(true, false) and { 'none', 'minmod', 'mc' } or { 'mc' }
 
 -- desc: n cells along axis 'x' (default) or 'y', and what support.simulation takes. The axis is the
 -- one swept first, so that the problem along y is the transposed one.
@@ -113,7 +114,7 @@ describe('Riemann problems', function()
                 return support.state(simulate(contact, { n = 100, flux = flux, limiter = limiter,
                     precision = precision })).rho
             end
-            for _, limiter in ipairs(support.limiters) do
+            for _, limiter in ipairs(sample(true, false) and support.limiters or { 'mc' }) do
                 local rho = density('hllc', limiter)
                 for i = 0, 49 do
                     assert.equal(rho[0], rho[i])

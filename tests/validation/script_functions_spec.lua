@@ -20,7 +20,7 @@ local function at_rest() return 1, 0.5, 0, 1 end
 local function simulation(desc)
     return require('mare.run.simulation').new {
         grid = mare.grid { nx = 24, ny = 20, x = { 0, 1 }, y = { 0, 2 } },
-        scheme = desc.scheme or mare.euler { flux = 'hll' },
+        scheme = desc.scheme or mare.euler {},
         boundaries = desc.boundaries or 'periodic', initial = desc.initial or at_rest,
         options = { device = device, precision = 'double', maths = 'strict', cfl = 0.4,
             decompose = desc.decompose, initial_on = desc.on, quadrature = desc.quadrature },
@@ -164,7 +164,7 @@ describe('files of a run with functions', function()
         local ok, failure = pcall(function()
             mare.run { options = options { title = 'functions', options.simulation },
                 grid = mare.grid { nx = 16, ny = 16, x = { 0, 1 }, y = { 0, 1 } },
-                scheme = mare.euler { flux = 'hll' }, initial = at_rest,
+                scheme = mare.euler {}, initial = at_rest,
                 boundaries = { east = 'outflow', south = 'outflow', north = 'outflow',
                     west = function(q, x, y, t) return 1, slow, 0, 1 end },
                 every_steps = { { 2, change = change

@@ -533,7 +533,7 @@ describe('a run that is killed', function()
     local victims = {
         { 'kelvin_helmholtz', nx = 96, ny = 64, ['t-end'] = 2, every = 0.01,
             variables = 'vorticity', deflate = 1, ['series-every'] = 0.004, gap = 0.017 },
-        { 'dam_break', nx = 1600, ny = 32, every = 0.031, scheme = 'kurganov_petrova',
+        { 'dam_break', nx = 1600, ny = 16, every = 0.031, scheme = 'kurganov_petrova',
             ['series-steps'] = 3, gap = 0.03 },
     }
     local most = sample(20, 3)

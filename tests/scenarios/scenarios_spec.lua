@@ -78,7 +78,7 @@ describe('kelvin_helmholtz', function()
     -- Measured in 128 cells: 0.0287, and 0.1400 with minmod.
     local n, most, of_minmod = unpack(sample(true, false) and { 256, 0.01, 0.06 }
         or { 128, 0.03, 0.15 })
-    for _, limiter in ipairs(sample({ 'mc', 'minmod' }, 1)) do
+    for _, limiter in ipairs(sample(true, false) and { 'mc', 'minmod' } or { 'mc' }) do
         it('grows as published when smooth, ' .. limiter, function()
             local fine = amplitude_error(n, limiter, 1)
             assert.is_true(fine <= (limiter == 'mc' and most or of_minmod), tostring(fine))

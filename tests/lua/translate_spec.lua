@@ -203,6 +203,21 @@ describe('a kernel in Lua', function()
         assert.same({ 97, 98, 99 }, { out[1], out[2], out[3] })
     end)
 
+    it('takes names that CUDA C or OpenCL C give to something else', function()
+        local x, NULL, INFINITY = ramp 'float', 1, 2
+        local function round(v) return math.floor(v + 0.5) end
+        local function isnan(v) return v ~= v end
+        local function float4(v) return 4 * v end
+        local double = mare.kernel(function(i, read_only)
+            local size_t, as_int, nullptr = read_only[i], NULL, INFINITY
+            if not isnan(size_t) then
+                read_only[i] = round(float4(size_t) + 0.1) + as_int - nullptr + 1
+            end
+        end)
+        double(count, x)
+        assert.equal(4 * (count - 1), x:download()[count - 1])
+    end)
+
     it('takes arrays, and writes none whose elements lie apart', function()
         local x, y = mare.arange(1000):float(), mare.ones { 1000 }
         local before = y + 1

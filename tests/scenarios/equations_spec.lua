@@ -117,6 +117,16 @@ function cases.orszag_tang()
     for k = 0, 511 do assert.is_true(math.abs(rho[k] / rho[1023 - k] - 1) < 1e-12) end
 end
 
+describe('a stencil', function()
+    it('has no parameter that would hide the size of a cell', function()
+        fails(function()
+            mare.stencil { fields = { 'u' }, parameters = { dx = 5 },
+                rate = function(q) return q.u.here end,
+                limit = function() return 1 end }
+        end, 'MARE_ERROR_ARGUMENT', 'parameter dx', 'size of a cell')
+    end)
+end)
+
 local shipped = { 'traffic', 'orszag_tang', 'advection', 'burgers', 'isothermal', 'gas_mixture',
     'acoustics', 'elastic' }
 

@@ -39,6 +39,9 @@ local function parameters_of(given)
     local list = {}
     for _, name in ipairs(tables.keys(given)) do
         errors.wanted('mare.stencil: parameter ' .. tostring(name), 'number', given[name])
+        if name == 'dx' or name == 'dy' then
+            errors.argument('mare.stencil: parameter %s: that is the size of a cell', name)
+        end
         list[#list + 1] = { name = name, default = given[name] }
     end
     return list

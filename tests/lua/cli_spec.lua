@@ -84,7 +84,7 @@ describe('mare', function()
 
     it('answers bad usage with 2', function()
         check(2, "unknown option '--bogus'", { '--bogus' })
-        check(2, 'no_such: there is no such file, and no such scenario (there are: bump, ',
+        check(2, 'no_such: there is no such file, and no such scenario (there are: acoustics, ',
             { 'no_such' })
         check(2, '/no/such/file.lua: No such file', { '/no/such/file.lua' })
         check(2, './: Is a directory', { './' })

@@ -123,16 +123,14 @@ local function overview()
         "  help 'sim'   help(mare.grid)   help 'checkpoint'       tells more, or searches",
         '  examples()                                             shows how, step by step',
         '',
-        bold 'Keys' .. '  Tab completes names, fields, options, devices and files; Ctrl-C',
-        '  stops what runs; Ctrl-R searches what was typed. _ is the last value,',
-        '  _1 ... _9 are the last nine.',
+        bold 'Keys' .. '  Tab completes; Ctrl-C stops what runs; Ctrl-R searches what was typed;',
+        '  _ is the last value, _1 ... _9 are the last nine.',
         '',
         bold 'mare.',
         '  ' .. names_of(is_module, 'mare.'),
         bold 'Scenarios',
         '  ' .. names_of(is_scenario, ''),
-        bold 'Also' .. "  help 'buffer', help 'mr_gid_x' (a word of kernels),",
-        "  help 'mare_buffer_create' (C).",
+        bold 'Also' .. "  help 'buffer', 'mr_gid_x' (a word of kernels), 'mare_buffer_create' (C)",
     }, '\n')
 end
 

@@ -65,6 +65,7 @@ end
 -- of this value is dead
 function M.define(meta, on_collected)
     Handle, collected = ffi.metatype('struct { const int32_t slot; }', meta), on_collected
+    M.meta = meta
     arm()
     kernel.take_arrays(M.is)
 end
@@ -102,6 +103,11 @@ end
 -- There are none before the room of arrays has defined what they are.
 function M.is(value)
     return Handle ~= nil and ffi.istype(Handle, value)
+end
+
+-- Returns the metatable of any value, of handles too, which LuaJIT does not tell.
+function M.metatable(value)
+    return M.is(value) and M.meta or debug.getmetatable(value)
 end
 
 function M.value(handle)

@@ -166,6 +166,9 @@ describe('every object', function()
             local names = table.concat(complete.names(list[name]), ' ')
             assert.truthy(names:find(field, 1, true), name)
         end
+        local array = mare.arange(3)
+        assert.same({ 'cumsum' }, (complete.at({ a = array }, 'a:cums')))
+        assert.matches('array:cumsum', help.text(array), 1, true)
         assert.matches('{ sim = 32 x 4 cells of euler in float on', inspect.show {
             sim = list.simulation })
         local environment = { s = list.sim, w = list.watched }

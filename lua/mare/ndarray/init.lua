@@ -92,6 +92,7 @@ local meta = {
     end,
     __tostring = printing.text,
     __names = names,
+    __help = function() return 'mare.array' end,
 }
 
 for name, metamethod in pairs(functions.meta) do meta[name] = metamethod end

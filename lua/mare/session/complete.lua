@@ -7,6 +7,7 @@
 -- texts that the method takes; and __options(object, method), the fields of the
 -- table that the method takes.
 
+local arrays = require 'bindings.array'
 local folders = require 'bindings.folders'
 local posix = require 'bindings.posix'
 local public = require 'mare.base.public'
@@ -31,7 +32,7 @@ local function add_keys(found, t)
 end
 
 local function meta_of(value)
-    local meta = debug.getmetatable(value)
+    local meta = arrays.metatable(value)
     return type(meta) == 'table' and meta or {}
 end
 

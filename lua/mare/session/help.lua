@@ -1,5 +1,6 @@
 -- help.lua - help() in a session prints what something is, from the reference.
 
+local arrays = require 'bindings.array'
 local handle = require 'bindings.handle'
 local options = require 'mare.base.options'
 local printable = require 'bindings.printable'
@@ -190,7 +191,7 @@ local function of_value(x)
     end
     local kind = handle.kind(x)
     if kind then return show_with_members(reference.all()[kind]) end
-    local meta = type(x) == 'table' and debug.getmetatable(x)
+    local meta = (type(x) == 'table' or arrays.is(x)) and arrays.metatable(x)
     if type(meta) == 'table' and rawget(meta, '__help') then return of_text(meta.__help(x)) end
     local methods = type(meta) == 'table' and (rawget(meta, '__methods') or rawget(meta, '__index'))
     local path = type(methods) == 'table' and reference.file_of(methods)

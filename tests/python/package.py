@@ -88,6 +88,8 @@ class Lua(unittest.TestCase):
         self.assertEqual([], list(mare.lua('{ a = 1 }')))
         self.assertTrue(mare.lua('{ a = 1 }'))
         self.assertTrue(mare.lua('print'))
+        self.assertEqual('b', mare.lua('(...)[7]', {7: 'b', 'a': None}))
+        self.assertEqual(-1, np.copysign(1, mare.lua('-0.0')))
 
     def test_errors_are_exceptions(self):
         with self.assertRaises(mare.Error) as caught:
@@ -132,6 +134,24 @@ class Lua(unittest.TestCase):
         thread.join()
         self.assertIsNone(seen[0])
         self.assertIn('thread', seen[1])
+
+    def test_worlds_end_with_their_threads(self):
+        kept, live = [], mare._library.core.mare_live_objects
+
+        def work():
+            kept.append(mare.lua('mare.arange(3)'))
+
+        def repeat(times):
+            for _ in range(times):
+                thread = threading.Thread(target=work)
+                thread.start()
+                thread.join()
+            gc.collect()
+            return live()
+
+        self.assertEqual(repeat(1), repeat(3))
+        with self.assertRaises(RuntimeError):
+            kept[0].sum()
 
 
 class Simulations(unittest.TestCase):

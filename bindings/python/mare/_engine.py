@@ -137,7 +137,8 @@ class Engine:
                 raise TypeError('this object belongs to another thread')
             return {'o': value.number}
         if isinstance(value, dict):
-            return {'m': {str(k): self._encoded(v, raw, keep) for k, v in value.items()}}
+            return {'k': [self._encoded(k, raw, keep) for k in value],
+                    'v': [self._encoded(v, raw, keep) for v in value.values()]}
         if isinstance(value, (list, tuple)):
             return {'t': [self._encoded(v, raw, keep) for v in value], 'n': len(value)}
         if type(value).__module__ == 'numpy' and getattr(value, 'shape', None) == ():
@@ -153,8 +154,10 @@ class Engine:
         if value.kind == lib.BOOLEAN:
             return bool(value.number)
         if value.kind == lib.NUMBER:
-            whole = math.isfinite(value.number) and value.number == int(value.number)
-            return int(value.number) if whole and abs(value.number) < 2**53 else value.number
+            number = value.number
+            whole = math.isfinite(number) and number == int(number) and abs(number) < 2**53
+            is_negative_zero = number == 0 and math.copysign(1, number) < 0
+            return int(number) if whole and not is_negative_zero else number
         if value.kind == lib.BUFFER:
             return Buffer(value.buffer)
         data = string_at(value.data, value.count) if value.kind != lib.ARRAY else None
@@ -225,6 +228,18 @@ class Engine:
         return self.call(function, lib.Value(kind=lib.NUMBER, number=number))
 
 
+class _End:
+    """Ends the engine of a thread with it; that of the main thread goes with the process."""
+
+    def __init__(self, engine):
+        self.engine = engine
+
+    def __del__(self):
+        if self.engine.thread == threading.get_ident() and not sys.is_finalizing():
+            lib.engine.mare_engine_destroy(self.engine.handle)
+            self.engine.handle = self.engine.thread = None
+
+
 _engines = threading.local()
 
 
@@ -232,6 +247,8 @@ def engine():
     """The engine of this thread."""
     if not hasattr(_engines, 'engine'):
         _engines.engine = Engine()
+        if threading.current_thread() is not threading.main_thread():
+            _engines.end = _End(_engines.engine)
     return _engines.engine
 
 

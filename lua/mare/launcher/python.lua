@@ -3,8 +3,8 @@
 --
 -- Arguments come as JSON, beside values that JSON cannot hold, which it refers to:
 -- { r = 2 } is the second of those, { o = 7 } object 7, { t = list, n = length } and
--- { m = fields } are tables. Each function returns a text with a letter for each result, `r`
--- for one that C can have and `o` for the number of an object, and then those.
+-- { k = keys, v = values } are tables. Each function returns a text with a letter for each
+-- result, `r` for one that C can have and `o` for the number of an object, and then those.
 
 local complete = require 'mare.session.complete'
 local display = require 'mare.notebook.display'
@@ -43,7 +43,7 @@ local function decoded(value, raw)
     if value.o then return objects[value.o] end
     local table = {}
     for k = 1, value.n or 0 do table[k] = decoded(value.t[k], raw) end
-    for name, field in pairs(value.m or {}) do table[name] = decoded(field, raw) end
+    for k, key in ipairs(value.k or {}) do table[decoded(key, raw)] = decoded(value.v[k], raw) end
     return table
 end
 

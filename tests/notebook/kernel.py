@@ -255,6 +255,17 @@ class Session(unittest.TestCase):
         self.assertEqual('0.25', self.messages(request)[-1]['content']['data']['text/plain'])
         self.assertIn('value', self.run_cell("notebook.slider { value = 2 }")[0]['evalue'])
 
+    def test_the_last_move_of_each_slider_is_kept(self):
+        _, messages = self.run_cell('a, b = notebook.slider(), notebook.slider()')
+        opened = [m['content'] for m in messages if m['msg_type'] == 'comm_open']
+        sliders = [o['comm_id'] for o in opened
+                   if o['data']['state']['_model_name'] == 'FloatSliderModel']
+        for comm, value in [(sliders[0], 0.75)] + [(sliders[1], k / 2048) for k in range(1100)]:
+            data = {'method': 'update', 'state': {'value': value}}
+            self.kc.shell_channel.send(
+                self.kc.session.msg('comm_msg', {'comm_id': comm, 'data': data}))
+        self.assertEqual('0.75\t%.14g' % (1099 / 2048), self.value('a.value, b.value'))
+
     def test_memory_that_is_short(self):
         for code in ("('x'):rep(1e6):rep(1e6)", "require('ffi').new('char[?]', 2 ^ 45)",
                      'local function f() return 1 + f() end f()'):

@@ -158,11 +158,21 @@ local function receive_control(self)
     end)
 end
 
+-- Drops the oldest move after which the same widget has moved again; if there is none, the oldest.
+local function drop_move(moves)
+    local last = {}
+    for k, move in ipairs(moves) do last[move.widget] = k end
+    for k, move in ipairs(moves) do
+        if k < last[move.widget] then return table.remove(moves, k) end
+    end
+    table.remove(moves, 1)
+end
+
 -- Keeps what a widget says until kernel.lua asks for it: the last of each at least.
 local function keep_move(self, message)
     status(self, 'busy', message.head)
-    table.insert(self.moves, message.text)
-    if #self.moves > most_moves then table.remove(self.moves, 1) end
+    table.insert(self.moves, { widget = tostring(message.content.comm_id), text = message.text })
+    if #self.moves > most_moves then drop_move(self.moves) end
     status(self, 'idle', message.head)
 end
 
@@ -241,7 +251,7 @@ end
 
 -- Hands over what widgets have said meanwhile.
 function words.poll(self)
-    for _, text in ipairs(self.moves) do self.channel:send('comm\n\n' .. text) end
+    for _, move in ipairs(self.moves) do self.channel:send('comm\n\n' .. move.text) end
     self.moves = {}
 end
 

@@ -98,6 +98,8 @@ describe('arrays are taken', function()
         assert.is_true(mare.array.load(path, 'data'):eq(a:gt(5):int32()):all():item())
         fails(function() mare.array.load(path, 'depth') end, nil, 'depth', path)
         fails(function() a:int64():save(path) end, nil, 'save', 'int64')
+        fails(function() mare.zeros({ 0, 3 }):save(path) end, nil, '{ 0, 3 }', 'no elements')
+        fails(function() a:save(path, { attributes = { units = {} } }) end, nil, 'units', 'text')
         fails(function() a:save(path, { axes = { 'x' } }) end, nil, '1 axes', '{ 2, 3, 4 }')
         assert.equal('int32', mare.array.load(path, 'data').type)       -- it is as it was
     end)
@@ -114,6 +116,10 @@ describe('arrays are taken', function()
         local function word(at) return data:byte(at + 2) * 256 + data:byte(at + 3) end
         assert.same({ 10, 6 }, { word(17), word(21) })          -- of the picture's head
         fails(function() mare.ones(3):film(path) end, nil, '{ 3 }', 'frames')
+        local one = mare.zeros { 1, 2, 2 }
+        fails(function() one:film(path, { range = { 1 } }) end, nil, 'range[2]', 'number')
+        fails(function() one:film(path, { rate = 0 }) end, nil, 'rate = 0', '240')
+        fails(function() one:film(path, { scale = 1e5 }) end, nil, '200000', '16384')
         fails(function() (mare.zeros { 1, 2, 2 } / 0):film(path) end, nil, 'not finite')
     end)
 

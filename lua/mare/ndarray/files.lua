@@ -47,6 +47,21 @@ local function axes_of(given, shape)
     return list
 end
 
+-- Refuses attributes that no file can hold.
+local function check_attributes(given)
+    for key, value in pairs(given) do
+        local list = type(value) == 'table' and value or { value }
+        local is_good = type(key) == 'string' and #list > 0
+        for _, one in ipairs(list) do
+            is_good = is_good and (type(one) == 'number' or type(value) == 'string')
+        end
+        if not is_good then
+            errors.argument('save: attribute %s: a name with a text, a number or a list of numbers '
+                .. 'is wanted', tostring(key))
+        end
+    end
+end
+
 -- Writes the array into a new NetCDF-4 file, which is complete or not there. options: name = of the
 -- variable ('data'), axes = names of the axes, { 'y', 'x' }, attributes = { units = 'm', ... }.
 -- Narrow whole numbers and truth values become int, halves float. Returns the array:
@@ -57,11 +72,15 @@ function Array:save(path, options)
         { name = 'string', axes = 'table', attributes = 'table' })
     local shape, name = array.node(self).shape, options.name or 'data'
     local axes, count = axes_of(options.axes, shape), { unpack(shape, 1, shape.rank) }
+    if shape.count == 0 then
+        errors.argument('save: the shape is %s: NetCDF has no axis of no elements', tostring(shape))
+    end
+    check_attributes(options.attributes or {})
     local data, type = numbers_of(self, 'save')
     output.write_whole({ path = path }, 8 * shape.count, function(file)
         local dims, start = {}, {}
         for k, axis in ipairs(axes) do
-            dims[k], start[k] = file:define_dimension(axis, math.max(1, count[k])), 0
+            dims[k], start[k] = file:define_dimension(axis, count[k]), 0
         end
         file:define_variable(name, netcdf_types[type], dims)
         for key, value in pairs(options.attributes or {}) do
@@ -91,6 +110,9 @@ end
 
 -- ---- films ----
 
+local most_pixels = 16384               -- along a side
+local least_rate, most_rate = 0.01, 240 -- frames a second
+
 -- Returns a new frame's pixels for width x height, coloured by `map` from range[1] to range[2].
 local function drawn(data, nx, ny, width, height, range, map)
     local pixels = bound.new_array('uint32', width * height)
@@ -101,7 +123,11 @@ local function drawn(data, nx, ny, width, height, range, map)
 end
 
 local function frame_range(self, given)
-    if given then return given end
+    if given then
+        errors.wanted('film: range[1]', 'number', given[1])
+        errors.wanted('film: range[2]', 'number', given[2])
+        return given
+    end
     local low, high = self:reduce { 'min', 'max' }
     low, high = tonumber(low:item()), tonumber(high:item())
     if low - low ~= 0 or high - high ~= 0 then
@@ -123,12 +149,19 @@ function Array:film(path, options)
         errors.argument('film: the shape is %s, scale %s: { frames, ny, nx } and a whole number '
             .. 'from 1 are wanted', tostring(shape), tostring(scale))
     end
-    local name = options.colours or 'viridis'
+    local name, rate = options.colours or 'viridis', options.rate or 20
     local map, range = colours.map(name), frame_range(self, options.range)
     local ny, nx = shape[2], shape[3]
     local width, height = scale * nx, scale * ny
+    if math.max(width, height) > most_pixels then
+        errors.argument('film: %d x %d pixels (allowed: up to %d along each side)', width, height,
+            most_pixels)
+    end
+    if not (rate >= least_rate and rate <= most_rate) then
+        errors.argument('film: rate = %g (allowed: %g to %g)', rate, least_rate, most_rate)
+    end
     film.check(path)
-    local out = film.writer { path = path, rate = options.rate or 20,
+    local out = film.writer { path = path, rate = rate,
         bare = { width = width, height = height, colours = name, missing = 0 } }
     for k = 0, shape[1] - 1 do
         local data = numbers_of(self { k }, 'film')

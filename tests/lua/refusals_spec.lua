@@ -2,6 +2,7 @@
 
 local fails = require 'tests.fails'
 local mare = require 'mare'
+local netcdf = require 'bindings.netcdf'
 local trial = require 'tests.scenarios.trial'
 
 local launcher = require('bindings.home').launcher
@@ -26,6 +27,22 @@ describe('on a command line', function()
     it('a long value is not shown whole', function()
         local text = refused('sod --nx=' .. ('x'):rep(5000), '--nx', 'a whole number')
         assert.is_true(#text < 300)
+    end)
+
+    it('what tells of a run is a text, or no run is repeated', function()
+        local folder = trial.new_folder()
+        local told = { scenario = 'sod', scenario_text = 'x = 1', arguments = '[]', device = 'd',
+            history = 'h' }
+        for name in pairs(told) do
+            local file = netcdf.create(folder .. '/a.nc')
+            for key, value in pairs(told) do
+                file:put_attribute(nil, key, key == name and 7 or value)
+            end
+            file:end_definitions()
+            file:close()
+            refused(("rerun '%s/a.nc'"):format(folder), ("'%s' is no text"):format(name))
+        end
+        trial.remove(folder)
     end)
 
     it('none in place of a file is none, also in a rerun', function()

@@ -80,11 +80,12 @@ local function words_of(path, attributes, changes)
         if is_taken then words[#words + 1] = word end
     end
     if not changed.device then
-        local names = same_devices(attributes.device)
+        local recorded = attributes.device or 'an unknown device'
+        local names = same_devices(recorded)
         words[#words + 1] = names and '--device=' .. names
         if not names then
             events.warn('made on %s, which is not here: the last bits may differ',
-                attributes.device)
+                recorded)
         end
     end
     local base = path:gsub('%.nc$', '') .. '.rerun'
@@ -136,6 +137,11 @@ local function read(path)
     local attributes, first = file:attributes(), nil
     if (file:dimensions().time or 0) > 0 then first = file:get('time', { 0 }, { 1 })[0] end
     file:close()
+    for _, name in ipairs { 'scenario', 'scenario_text', 'arguments', 'device', 'history' } do
+        if type(attributes[name] or '') ~= 'string' then
+            errors.usage("%s: the attribute '%s' is no text", path, name)
+        end
+    end
     return attributes, first
 end
 

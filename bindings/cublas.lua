@@ -45,9 +45,6 @@ function M.version()
     return table.concat(numbers, '.')
 end
 
--- { handle, memory } by device, or the reason why there is none. The handle goes with the process.
-local opened = setmetatable({}, { __mode = 'k' })
-
 -- On a stream of its own, because that of the device may be recorded.
 local function open(device)
     local handle, stream = ffi.new 'void *[1]', device:stream {}
@@ -58,12 +55,15 @@ local function open(device)
     return { handle = handle[0], memory = memory }
 end
 
+-- Returns { handle, memory } of a device, or the reason why there is none. The device itself keeps
+-- them: in a table by device the memory, which holds its device, would keep both for ever. The
+-- handle goes with the process.
 local function of(device)
-    local found = opened[device]
+    local found = rawget(device, 'cublas')
     if found == nil then
         local ok, made = pcall(open, device)
         found = ok and made or { reason = tostring(made) }
-        opened[device] = found
+        rawset(device, 'cublas', found)
     end
     return found
 end

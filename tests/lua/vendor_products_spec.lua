@@ -71,6 +71,26 @@ print((on:pool()) < 2 ^ 26, (c - a:matmul(b)):abs():max():item())
         assert.equal('0 0\ntrue\t0', status .. ' ' .. text)
     end)
 
+    it('keep nothing of a device that nobody holds any more', function()
+        local status, text = run [[
+            on = nil
+            local function use()
+                local own = device.open 'null'
+                local a = mare.ones({ 4, 4 }, { device = own })
+                a:matmul(a, { library = 'cublas' }):at(1, 1)
+            end
+            local function count()
+                for _ = 1, 4 do collectgarbage() end
+                return device.live_objects()
+            end
+            use()
+            local first = count()
+            for _ = 1, 8 do use() end
+            print(count() - first)
+        ]]
+        assert.equal('0 0', status .. ' ' .. text)
+    end)
+
     it('say which function failed, and leave the array as it was', function()
         for failure, words in pairs {
             ['cublasCreate_v2:1:3'] = "cublasCreate_v2 returned 3",

@@ -128,9 +128,14 @@ local function presented(status, ...)
     return status, display.results(...), select('#', ...) > 0 and (...) or nil
 end
 
--- Runs a text as a cell. Returns as presented() does.
+-- Runs a text as a cell. Returns as presented() does. A wish to end may have come just before; an
+-- interrupt that did was meant for an older cell.
 local function run(self, code)
-    home.interrupted(true)
+    local came, by_key = home.interrupted(true)
+    if came and not by_key then
+        self.is_over = true
+        return 'error', 'interrupted'
+    end
     home.hold(false)
     local is_over, status, shown = repl.guard(function()
         return presented(self.session:evaluate(code))

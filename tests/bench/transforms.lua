@@ -1,12 +1,51 @@
 -- transforms.lua - Fourier transforms: rates of many lengths, beside the device's copy.
---     mare tests/bench/transforms.lua [DEVICE [LOG2]]
--- LOG2: of the points in all (26 on a GPU, 22 elsewhere). A rate counts each point read and written
--- once, as for one pass; real points have half the bytes.
+--     mare tests/bench/transforms.lua [DEVICE [LOG2 [NAME...]]]
+--     mare tests/bench/transforms.lua table FILE...
+-- LOG2: of the points in all (26 on a GPU, 22 elsewhere); NAME: a part of the names of those that
+-- are wanted. A rate counts each point read and written once, as for one pass; real points have
+-- half the bytes. The table shows rates of Mare beside those of transforms_peers.py, from files
+-- with the records of both.
 
 local bandwidth = require 'mare.measure.bandwidth'
 local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
+
+-- ---- the table ----
+
+-- Prints rates of Mare (peer nil), those of others, and the ratios.
+local function print_table(paths)
+    local names, rates, peers = {}, {}, {}
+    for _, path in ipairs(paths) do
+        for _, r in ipairs(record.read(path, { benchmark = 'transforms' })) do
+            local own, peer = rates[r.transform], r.peer or 'mare'
+            if not own then
+                own = {}
+                rates[r.transform], names[#names + 1] = own, r.transform
+            end
+            own[peer] = r.rate and r.rate / 1e9
+            if peer ~= 'mare' and not peers[peer] then
+                peers[peer], peers[#peers + 1] = true, peer
+            end
+        end
+    end
+    print('| transform, GB/s | Mare | ' .. table.concat(peers, ' | ratio | ') .. ' | ratio |')
+    print('|---' .. ('|---'):rep(1 + 2 * #peers) .. '|')
+    local function shown(format, value) return value and format:format(value) or '' end
+    for _, name in ipairs(names) do
+        local own = rates[name]
+        local cells = { name, shown('%.4g', own.mare) }
+        for _, peer in ipairs(peers) do
+            cells[#cells + 1] = shown('%.4g', own[peer])
+            cells[#cells + 1] = own.mare and shown('%.2f', own[peer] and own.mare / own[peer]) or ''
+        end
+        print('| ' .. table.concat(cells, ' | ') .. ' |')
+    end
+end
+
+if arg[1] == 'table' then return print_table { unpack(arg, 2) } end
+
+-- ---- what is measured ----
 
 local device = devices.open(arg[1])
 local is_gpu = device.info.kind == 'gpu'
@@ -21,6 +60,9 @@ end
 
 -- desc: { type, shape, axes, transform, load, store }; name: what the row and the record say
 local function report(name, desc, bytes)
+    local is_wanted = not arg[3]
+    for k = 3, #arg do is_wanted = is_wanted or name:find(arg[k], 1, true) end
+    if not is_wanted then return end
     local x, plan = numbers(desc.type, desc.shape), mare.fft.plan(desc)
     local seconds, fastest, slowest = record.time(device, function() plan(x) end, 0.15)
     local rate = bytes / seconds
@@ -63,8 +105,8 @@ local function spectra(n)
         store = function(y) return y.re * y.re + y.im * y.im end }, 4 * points * 1.5)
 end
 
-rows('complex_float', 'fft', record.few({ 8, 16, 32, 64, 256, 1024, 2048, 4096, 8192, 16384, 65536,
-    2 ^ 20, 2 ^ 24, 1000, 1536, 2187, 1009, 10007 }, { 8, 60, 11 }))
+rows('complex_float', 'fft', record.few({ 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192,
+    16384, 65536, 2 ^ 20, 2 ^ 24, 1000, 1536, 2187, 1009, 10007 }, { 8, 60, 11 }))
 rows('float', 'rfft', record.few({ 256, 1024, 4096 }, { 64 }))
 if device.info.has_double then
     rows('complex_double', 'fft', record.few({ 256, 1024, 4096 }, { 64 }))

@@ -26,12 +26,17 @@ groups.columns = {
 }
 groups.turned = { [1024] = { 16, 16, 16, 4 } }
 
-local items_of_rows, items_of_columns = 64, 1024    -- work-items of a group
-local most_items = 640          -- of a transform, where it has the choice
-local most_local = 116000       -- bytes of a group, so that a compute unit holds two
-local cache_line = 128          -- bytes
-local few_roots_from = 2048     -- points of rows from which on not all roots are read
 local warp = 32
+
+groups.limits = {
+    items_of_rows = 64, items_of_columns = 1024,    -- work-items of a group
+    most_items = 640,           -- of a transform, where it has the choice
+    most_local = 116000,        -- bytes of a group, so that a compute unit holds two
+    line = 128,                 -- bytes of neighbours that columns are read in
+    few_roots_from = 2048,      -- points of rows from which on not all roots are read
+    most_in_column = 1024,      -- points of the passes of a long transform
+}
+local limits = groups.limits
 
 -- ---- radices ----
 
@@ -85,7 +90,7 @@ local function set_radices(d)
     end
     d.radices = cheapest(n, n > 8192 and d.real == 'float' and 32 or 16)
     d.items = n / d.radices[1]
-    while d.items > most_items do d.items = math.ceil(d.items / 2) end
+    while d.items > limits.most_items do d.items = math.ceil(d.items / 2) end
     return {}
 end
 
@@ -95,22 +100,22 @@ local function size_of(real) return real == 'double' and 8 or 4 end
 
 -- Returns the most points of a transform, of which local memory holds one part at a time.
 function groups.most_points(device, real)
-    local most = math.min(device.info.max_local_memory, most_local)
+    local most = math.min(device.info.max_local_memory, limits.most_local)
     return math.floor(math.min(most / 1.1, 90000) / size_of(real))
 end
 
 -- Returns the most points of a column, of which several neighbours are wanted side by side.
 function groups.most_in_column(device, real)
-    return math.min(1024, groups.most_points(device, real) / 4)
+    return math.min(limits.most_in_column, groups.most_points(device, real) / 4)
 end
 
 -- Returns how many transforms a group does: of columns enough to read a line of the cache.
 local function width_of(d, device, inners, items)
-    local most = math.min(device.info.max_local_memory, most_local)
+    local most = math.min(device.info.max_local_memory, limits.most_local)
         / (1.1 * d.points * size_of(d.real))
     if not d.is_column then return math.max(1, math.floor(math.min(items / d.items, most))) end
-    local width = cache_line / (2 * size_of(d.real))
-    while width > 1 and (width > most or width * d.items > items_of_columns
+    local width = limits.line / (2 * size_of(d.real))
+    while width > 1 and (width > most or width * d.items > limits.items_of_columns
         or width >= 2 * inners) do
         width = width / 2
     end
@@ -123,9 +128,9 @@ function groups.set(d, device, inners)
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and d.convolution ~= 'rader'
     local shape = set_radices(d)
-    d.width = width_of(d, device, inners, shape.items or items_of_rows)
+    d.width = width_of(d, device, inners, shape.items or limits.items_of_rows)
     d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0
-    d.has_few_roots = d.points >= few_roots_from or d.is_column
+    d.has_few_roots = d.points >= limits.few_roots_from or d.is_column
 end
 
 return groups

@@ -166,12 +166,13 @@ local function info_of(name)
     return d.info
 end
 
--- The info of every device, null last. A device that does not open has only its name and the
--- error.
-function M.list()
+-- The info of every device, null last, or of those of one back end. A device that does not open has
+-- only its name and the error.
+function M.list(of)
     local list = {}
     for _, backend in ipairs(M.backends()) do
-        for i = 0, C.mare_device_count(backend.name) - 1 do
+        local count = (of or backend.name) == backend.name and C.mare_device_count(backend.name)
+        for i = 0, (count or 0) - 1 do
             list[#list + 1] = info_of(('%s:%d'):format(backend.name, i))
         end
     end

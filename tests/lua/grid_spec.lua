@@ -89,6 +89,20 @@ describe('grid', function()
         for k = 0, 23 * 17 - 1 do assert.is_not_nil(owner[k]) end
     end)
 
+    it('gives parts as much as their weights say, and room for their halos', function()
+        local function sizes(px, py, weights)
+            local found = {}
+            for k, part in ipairs(square(23, 17):split(px, py, weights)) do
+                found[k] = ('%d+%d,%d+%d'):format(part.i0, part.nx, part.j0, part.ny)
+            end
+            return table.concat(found, ' ')
+        end
+        assert.equal('0+23,0+12 0+23,12+5', sizes(1, 2, { 3, 1 }))
+        assert.equal('0+4,0+17 4+15,0+17 19+4,0+17', sizes(3, 1, { 0.1, 5, 1e-9 }))
+        assert.equal('0+10,0+5 10+13,0+5 0+10,5+12 10+13,5+12', sizes(2, 2, { 1, 2, 3, 3 }))
+        assert.equal(sizes(2, 2), sizes(2, 2, { 2, 2, 2, 2 }))
+    end)
+
     it('names neighbours around the corner of the domain', function()
         local parts = square(16):split(3, 2)
         assert.same({ west = 3, east = 2, south = 4, north = 4 }, parts[1].neighbours)

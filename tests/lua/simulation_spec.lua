@@ -1,4 +1,5 @@
 local device = require 'bindings.device'
+local division = require 'mare.run.division'
 local exchange = require 'mare.array.exchange'
 local fails = require 'tests.fails'
 local mare = require 'mare'
@@ -28,7 +29,7 @@ local function new(desc)
         devices = desc.devices,
         options = { device = name, decompose = desc.decompose, precision = desc.precision,
             first = desc.first, cfl = desc.cfl, maths = desc.maths,
-            quadrature = desc.quadrature },
+            quadrature = desc.quadrature, weights = desc.weights },
     }
 end
 
@@ -66,10 +67,30 @@ describe('two devices', function()
     it('give the bits of one, through copies between them', function()
         local two = { device.open(name), device.open(name) }
         for _, case in ipairs { { decompose = { 2, 2 } },
-            { decompose = { 3, 1 }, boundaries = 'reflective', gravity = 0.5 } } do
+            { decompose = { 3, 1 }, boundaries = 'reflective', gravity = 0.5 },
+            { weights = '1,3' } } do
             local whole = steps({ boundaries = case.boundaries, gravity = case.gravity }, 9)
             case.devices = two
-            assert.equal(0, differences(whole, steps(case, 9)))
+            local states, sim = steps(case, 9)
+            assert.equal(0, differences(whole, states))
+            if case.weights then        -- without --decompose each device has a part
+                local parts = sim.fields:native()
+                assert.same({ 2, 9 * 29, 28 * 29 },
+                    { #parts, parts[1].nx * parts[1].ny, parts[2].nx * parts[2].ny })
+            end
+        end
+    end)
+
+    it('share a grid by weights that are numbers, or as fast as they copy', function()
+        local d = device.open(name)
+        assert.is_nil(division.weights('equal', 2, { d }))
+        assert.same({ 2, 0.5 }, division.weights(' 2, 0.5', 2, { d }))
+        local auto = division.weights('auto', 3, { d, d })
+        assert.equal(auto[2], 2 * auto[1])
+        assert.equal(auto[1], auto[3])
+        for _, case in ipairs { { '1,2,3', 'for 2 parts' }, { '1,x', "'1,x'" },
+            { '1,0', 'above 0' }, { '', "''" } } do
+            fails(function() division.weights(case[1], 2, { d }) end, 'usage', case[2])
         end
     end)
 end)

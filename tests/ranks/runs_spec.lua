@@ -38,7 +38,7 @@ end
 local of_run = {}
 for word in ([[history arguments run_id ranks transport option_out option_series option_image
     option_film option_steps option_t_end option_lost option_signal option_restart option_decompose
-    option_checkpoint option_checkpoint_every
+    option_checkpoint option_checkpoint_every option_weights
     option_rank_timeout option_tracks]]):gmatch '%S+' do of_run[word] = true end
 
 local function what_is_in(path)
@@ -137,7 +137,7 @@ launch.each(function(launcher)
             good(launcher, 3, one .. '--steps 9')
             local found = checkpoint.newest(in_folder '@c.ck')
             assert.equal(9, found.header.steps)
-            local text = good(launcher, 2, one .. '--t-end 0.15')
+            local text = good(launcher, 2, one .. '--t-end 0.15 --weights 2,1')
             fails.says(text, 'going on from', 'step 9')
             assert.equal(1, select(2, text:gsub('going on', '')), text)
             assert.same(what_is_in '@a.nc', what_is_in '@c.nc')

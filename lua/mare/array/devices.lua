@@ -21,7 +21,20 @@ local function own_of(list)
     return { count > 0 and ('cuda:%d'):format(here.local_rank % count) or entry }
 end
 
--- Opens devices. list: 'cuda:0,cuda:1', or an array of names and open devices.
+-- Returns the names of all GPUs of CUDA, or without one those of OpenCL; without any, of
+-- what 'auto' takes.
+local function all_names()
+    for _, kind in ipairs { 'cuda', 'opencl' } do
+        local names = {}
+        for _, info in ipairs(device.list(kind)) do
+            names[#names + 1] = info.kind == 'gpu' and info.name or nil
+        end
+        if #names > 0 then return names end
+    end
+    return { 'auto' }
+end
+
+-- Opens devices. list: 'cuda:0,cuda:1', 'all', or an array of names and open devices.
 -- Returns an array of open devices. A name that occurs twice is opened once, and
 -- of devices that are open under it the last is used. Two handles of one device
 -- count as two devices. Each of several ranks opens one of the list.
@@ -29,7 +42,7 @@ function devices.open(list)
     if type(list) ~= 'table' then
         local given, names = list or system.setting 'MARE_DEVICE' or 'auto', {}
         for name in given:gmatch '[^,%s]+' do names[#names + 1] = name end
-        list = names
+        list = given == 'all' and all_names() or names
     end
     if #list == 0 then
         errors.usage "option --device: a name such as 'cuda:0' or 'auto' is wanted"
@@ -57,6 +70,11 @@ function devices.everywhere(list)
     return found
 end
 
+-- Returns the rank that has part k of so many.
+function devices.rank_of(k, count)
+    return math.floor((k - 1) * here.size / count)
+end
+
 -- Sets part.device of this rank's parts, round robin, and part.rank of others'.
 -- Ranks have neighbouring parts, and as many of them as can be. Finds how cells get
 -- from rank to rank (mare.links). All ranks call it.
@@ -67,7 +85,7 @@ function devices.assign(parts, list)
             here.size)
     end
     for k, part in ipairs(parts) do
-        local rank = math.floor((k - 1) * here.size / #parts)
+        local rank = devices.rank_of(k, #parts)
         if rank == here.rank then
             part.device, own = list[own % #list + 1], own + 1
         else

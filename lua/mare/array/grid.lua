@@ -139,11 +139,32 @@ function Grid:cell(x, y)
     return math.max(0, math.min(self.nx - 1, i)), math.max(0, math.min(self.ny - 1, j))
 end
 
--- Returns the first cell and the number of cells of share k of n. Sizes differ by
--- at most one.
-local function share(cells, n, k)
-    local first = math.floor(cells * k / n)
-    return first, math.floor(cells * (k + 1) / n) - first
+-- Returns where the shares of n parts begin, the first at 1, and at n + 1 the number of
+-- cells. Without weights sizes differ by at most one; with weights each has its share, as
+-- far as `least` cells for each allow.
+local function bounds(cells, n, weights, least)
+    local starts, sum, total = {}, 0, 0
+    for k = 1, n do total = total + (weights and weights[k] or 1) end
+    for k = 0, n do
+        local at = math.floor(cells * sum / total)
+        if weights and k > 0 then
+            at = math.max(starts[k] + least, math.min(at, cells - (n - k) * least))
+        end
+        starts[k + 1] = k < n and at or cells
+        sum = sum + (weights and weights[k + 1] or 1)
+    end
+    return starts
+end
+
+-- Returns the sums of the weights of parts over those of each column, and of each row.
+local function along_axes(weights, px, py)
+    if not weights then return nil, nil end
+    local columns, rows = {}, {}
+    for k = 0, px * py - 1 do
+        local ix, iy, weight = k % px + 1, math.floor(k / px) + 1, weights[k + 1]
+        columns[ix], rows[iy] = (columns[ix] or 0) + weight, (rows[iy] or 0) + weight
+    end
+    return columns, rows
 end
 
 local function check_split(self, px, py)
@@ -160,8 +181,8 @@ local function check_split(self, px, py)
 end
 
 -- Returns the numbers of parts along x and y that divide the grid among so many
--- with the shortest edges between them.
-function Grid:division(count)
+-- with the shortest edges between them. what: such as 'ranks', for the message of a failure
+function Grid:division(count, what)
     local best, px, py = math.huge, nil, nil
     for p = 1, count do
         local q = count / p
@@ -171,8 +192,8 @@ function Grid:division(count)
         if fits and edges < best then best, px, py = edges, p, q end
     end
     if not px then
-        fail('%d x %d cells cannot be divided among %d ranks: a part needs at least %d x %d',
-            self.nx, self.ny, count, 2 * self.halo, 2 * self.halo)
+        fail('%d x %d cells cannot be divided among %d %s: a part needs at least %d x %d',
+            self.nx, self.ny, count, what, 2 * self.halo, 2 * self.halo)
     end
     return px, py
 end
@@ -180,17 +201,21 @@ end
 -- Returns an array of parts, from west to east and then from south to north:
 -- { index, ix, iy, nx, ny, i0, j0 (its first cell), cells (the mean of all parts),
 -- neighbours = { west = index, ... } in a domain that is periodic everywhere, edge
--- = { west = whether the part touches that side of the domain, ... } }
-function Grid:split(px, py)
+-- = { west = whether the part touches that side of the domain, ... } }. weights: how
+-- much of the grid each is to have, nil: as much as others; all parts of a column are as
+-- wide, and those of a row as high
+function Grid:split(px, py, weights)
     check_split(self, px, py)
-    local parts = {}
+    local parts, least = {}, 2 * self.halo
+    local columns, rows = along_axes(weights, px, py)
+    local west, south = bounds(self.nx, px, columns, least), bounds(self.ny, py, rows, least)
     local function index(ix, iy) return 1 + ix % px + iy % py * px end
     for iy = 0, py - 1 do
         for ix = 0, px - 1 do
-            local i0, nx = share(self.nx, px, ix)
-            local j0, ny = share(self.ny, py, iy)
+            local i0, j0 = west[ix + 1], south[iy + 1]
             parts[#parts + 1] = {
-                index = index(ix, iy), ix = ix, iy = iy, nx = nx, ny = ny, i0 = i0, j0 = j0,
+                index = index(ix, iy), ix = ix, iy = iy, i0 = i0, j0 = j0,
+                nx = west[ix + 2] - i0, ny = south[iy + 2] - j0,
                 cells = self.cells / (px * py),
                 neighbours = { west = index(ix - 1, iy), east = index(ix + 1, iy),
                     south = index(ix, iy - 1), north = index(ix, iy + 1) },

@@ -82,6 +82,13 @@ function bandwidth.prepare(devices)
     end
 end
 
+-- Returns the bytes per second that a device copies, measured once; nil if it has too
+-- little memory.
+function bandwidth.of(device)
+    copy_rates[device.name] = copy_rates[device.name] or bandwidth.measure(device)
+    return copy_rates[device.name]
+end
+
 -- Returns the bytes per second that the devices of this rank copy, without those
 -- of ranks before it.
 local function own_rate(devices)
@@ -91,11 +98,9 @@ local function own_rate(devices)
         for _, name in ipairs(rank <= here.rank and others or {}) do seen[name] = true end
     end
     for k, device in ipairs(devices) do
-        local name = device.name
         if not seen[names[k]] then
-            local rate = copy_rates[name] or bandwidth.measure(device)
+            local rate = bandwidth.of(device)
             if not rate then return nil end
-            copy_rates[name] = rate
             total, seen[names[k]] = total + rate, true
         end
     end

@@ -13,6 +13,7 @@
 local clocks = require 'mare.array.clocks'
 local core = require 'bindings.device'
 local devices = require 'mare.array.devices'
+local division = require 'mare.run.division'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
@@ -217,20 +218,14 @@ local function first_of(scheme, o)
     return first
 end
 
--- Returns the numbers of parts along x and y: as the option says or, on several ranks, one for
--- each.
-local function division(grid, wanted)
-    if here.size == 1 or wanted[1] * wanted[2] > 1 then return wanted end
-    return { grid:division(here.size) }
-end
-
 -- Refuses ranks that do not make the same simulation: they would wait for each other for ever.
 local function check_alike(self, desc)
     local g = self.grid
     local own = literal.encode { core.full_version, { g.nx, g.ny, g.x, g.y }, self.precision,
         self.maths, self.cfl, self.dt or 'none', self.first, self.decompose,
-        exchange.describe(self.boundaries, self.domain), self.scheme.fields,
-        self.scheme:parameters(), desc.restart and { desc.restart.t, desc.restart.steps } or 'new',
+        self.weights or 'equal', exchange.describe(self.boundaries, self.domain),
+        self.scheme.fields, self.scheme:parameters(),
+        desc.restart and { desc.restart.t, desc.restart.steps } or 'new',
         desc.particles and desc.particles.places or 'none' }
     for rank, other in ipairs(here.all(own)) do
         if other ~= own then
@@ -266,7 +261,7 @@ end
 --   scheme.particles.new, shown = names of the variables that pictures will show, if any,
 --   restart = where to go on instead: { state = pointer to what save() gave, t, steps, rate },
 --   options = those of every run, by default as run_options.lua has them: device, decompose,
---     precision, maths, cfl, dt, first, quadrature, initial_on }
+--     weights, precision, maths, cfl, dt, first, quadrature, initial_on }
 function simulation.new(desc)
     errors.fields('simulation', desc, allowed)
     local o = desc.options or {}
@@ -283,15 +278,18 @@ function simulation.new(desc)
         first = first_of(desc.scheme, o), quadrature = options.value(o, 'quadrature'),
         initial_on = options.value(o, 'initial_on'),
         boundaries = exchange.boundaries(desc.boundaries, desc.scheme),
-        decompose = division(desc.grid, options.value(o, 'decompose')),
+        devices = devices.open(desc.devices or o.device),
     }, Simulation)
+    self.decompose = division.numbers(desc.grid, options.value(o, 'decompose'), self.devices)
+    self.weights = division.weights(options.value(o, 'weights'),
+        self.decompose[1] * self.decompose[2], self.devices)
     if self.scheme.domain then
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
     if here.size > 1 then check_alike(self, desc) end
-    local parts = errors.option('decompose', self.grid.split, self.grid, unpack(self.decompose))
-    self.devices = devices.open(desc.devices or o.device)
+    local parts = errors.option('decompose', self.grid.split, self.grid, self.decompose[1],
+        self.decompose[2], self.weights)
     self.levels = self.scheme.levels
         or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
     devices.assign(parts, self.devices)

@@ -1,0 +1,84 @@
+-- division.lua - among how many parts a grid is divided, and how much of it each has.
+
+local bandwidth = require 'mare.measure.bandwidth'
+local devices = require 'mare.array.devices'
+local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
+
+local division = {}
+
+-- Returns the numbers of parts along x and y: as the option says or, on several ranks
+-- or devices, one for each. list: the devices of this rank
+function division.numbers(grid, wanted, list)
+    local count = here.size > 1 and here.size or #list
+    if count == 1 or wanted[1] * wanted[2] > 1 then return wanted end
+    return { grid:division(count, here.size > 1 and 'ranks' or 'devices') }
+end
+
+-- Returns an array of the numbers in a text such as '3,1'.
+local function numbers_of(text, count)
+    local list = {}
+    for word in (text .. ','):gmatch '%s*([^,]*),' do
+        local weight = tonumber(word)
+        if not (weight and weight > 0 and weight < math.huge) then
+            errors.usage("option --weights: '%s': 'equal', 'auto' or numbers above 0 are wanted",
+                text)
+        end
+        list[#list + 1] = weight
+    end
+    if #list ~= count then
+        errors.usage('option --weights: %s are %d, for %d parts (--decompose)', text, #list, count)
+    end
+    return list
+end
+
+-- Returns, rank by rank, the rate at which each device copies memory, or false. A device
+-- that several share is slower for each of them. All ranks call it.
+local function rates_of_all(list)
+    local own, sharers = {}, {}
+    for k, device in ipairs(list) do
+        own[k] = { name = here.machine .. ' ' .. device.name,
+            rate = bandwidth.of(device) or false }
+    end
+    local all = here.all(own)
+    for _, known in ipairs(all) do
+        for _, one in ipairs(known) do sharers[one.name] = (sharers[one.name] or 0) + 1 end
+    end
+    for _, known in ipairs(all) do
+        for k, one in ipairs(known) do known[k] = one.rate and one.rate / sharers[one.name] end
+    end
+    return all
+end
+
+-- Returns the weights of so many parts by the rates of the devices that devices.assign
+-- gives them; nil if a rate is not known.
+local function by_rates(count, rates)
+    local taken, places, parts_at, weights = {}, {}, {}, {}
+    for k = 1, count do
+        local rank = devices.rank_of(k, count)
+        local at = (taken[rank] or 0) % #rates[rank + 1] + 1
+        taken[rank] = (taken[rank] or 0) + 1
+        places[k] = { rank + 1, at, key = rank .. ' ' .. at }
+        parts_at[places[k].key] = (parts_at[places[k].key] or 0) + 1
+    end
+    for k, place in ipairs(places) do
+        local rate = rates[place[1]][place[2]]
+        if not rate then return nil end
+        weights[k] = rate / parts_at[place.key]
+    end
+    return weights
+end
+
+-- Returns how much of the grid each of so many parts is to have, nil: as much as others.
+-- text: of the option --weights; list: the devices of this rank. All ranks call it.
+function division.weights(text, count, list)
+    if text == 'equal' then return nil end
+    if text ~= 'auto' then return numbers_of(text, count) end
+    local weights = by_rates(count, rates_of_all(list))
+    if not weights then
+        errors.usage "option --weights: 'auto', but a device has no room to measure its rate"
+    end
+    return weights
+end
+
+return division

@@ -254,6 +254,8 @@ mare_status engine_enter(mare_engine *engine, const char *call) {
     if (!engine) return engine_refuse(NULL, call, "");
     if (!pthread_equal(engine->thread, pthread_self()))
         return engine_refuse(engine, call, "belongs to the thread that created it");
+    if (engine->begun)
+        return engine_refuse(engine, call, "does what was begun: mare_engine_wait comes first");
     if (engine->running)
         return engine_refuse(engine, call, "is running: a function that it calls must not");
     if (atomic_load(&engine->interrupted)) return refuse_interrupted(engine, call);
@@ -299,12 +301,15 @@ mare_status engine_leave(mare_engine *engine, mare_status status) {
     return status;
 }
 
+/* What another thread changes meanwhile is told when that has ended. */
+static bool is_settled(const mare_engine *engine) { return engine && !engine->begun; }
+
 int mare_engine_exit_code(const mare_engine *engine) {
-    return engine ? engine->exit_code : -1;
+    return is_settled(engine) ? engine->exit_code : -1;
 }
 
 const char *mare_engine_traceback(const mare_engine *engine) {
-    return engine && engine->traceback ? engine->traceback : "";
+    return is_settled(engine) && engine->traceback ? engine->traceback : "";
 }
 
 /* ---- life ---- */
@@ -461,7 +466,9 @@ void *mare_engine_lua(mare_engine *engine) {
         (void)engine_refuse(engine, "mare_engine_lua", "belongs to the thread that created it");
         return NULL;
     }
-    return engine->L;
+    return is_settled(engine) ? engine->L : NULL;
 }
 
-uint64_t mare_engine_memory(const mare_engine *engine) { return engine ? engine->used : 0; }
+uint64_t mare_engine_memory(const mare_engine *engine) {
+    return is_settled(engine) ? engine->used : 0;
+}

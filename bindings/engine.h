@@ -20,6 +20,8 @@ typedef struct engine_log {
     char *partial[MARE_LOG_DEBUG + 1];      /* unfinished lines, by level */
 } engine_log;
 
+typedef struct engine_begun engine_begun;
+
 struct mare_engine {
     lua_State *L;
     pthread_t thread;
@@ -48,6 +50,7 @@ struct mare_engine {
     mare_engine_listener *listener;
     void *listener_context;
     engine_log queue;
+    engine_begun *begun;            /* what another thread does with the engine meanwhile */
 };
 
 /* engine.c */
@@ -73,10 +76,18 @@ void engine_forget_results(mare_engine *engine);
 /* Keeps the values from `first` on as the results. */
 void engine_keep_results(lua_State *L, mare_engine *engine, int first);
 
+/* engine_begin.c: enters, and begins engine_protect(engine, f, request) on another thread;
+ * mare_engine_wait leaves. Takes the request over, which is malloc-ed; NULL: it was not. */
+mare_status engine_begin(mare_engine *engine, lua_CFunction f, void *request,
+                         mare_engine_wake *wake, void *context, const char *call);
+
 /* engine_value.c */
 void engine_push_value(lua_State *L, mare_engine *engine, const mare_value *value);
 /* Reads the value at `index`; memory made for it is anchored in the table at `anchor`. */
 void engine_read_value(lua_State *L, int index, int anchor, mare_value *out);
+/* Likewise arrays, buffers and C data; false: it is none of these. */
+bool engine_read_plainly(lua_State *L, int index, int anchor, mare_value *out);
+double engine_array_number(const mare_value *v, uint64_t index);
 void engine_open_arrays(lua_State *L);
 /* home.array(value): address, bytes, type of an array of C; nothing of anything else */
 int engine_home_array(lua_State *L);
@@ -85,6 +96,12 @@ void engine_end_loans(lua_State *L, mare_engine *engine);
 mare_status engine_check_values(const char *call, const mare_value *values, uint64_t count);
 /* The array on top, if it is one, is on loan until `name` is lent anew; nil ends the loan. */
 void engine_lend(lua_State *L, mare_engine *engine, const char *name);
+
+/* engine_table.c: NULL, or why this value cannot be given to Lua */
+const char *engine_check_value(const mare_value *value);
+void engine_push_table(lua_State *L, mare_engine *engine, const mare_value *value);
+/* False where the table is none that goes out. */
+bool engine_read_table(lua_State *L, int index, int anchor, mare_value *out);
 
 /* engine_log.c */
 void engine_log_open(mare_engine *engine);

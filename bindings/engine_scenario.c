@@ -119,6 +119,15 @@ mare_status mare_scenario_run(mare_scenario *scenario, double t) {
     return serve(do_run, &(request){ .scenario = scenario, .number = t }, "mare_scenario_run");
 }
 
+mare_status mare_scenario_begin(mare_scenario *scenario, double t, mare_engine_wake *wake,
+                                void *context) {
+    static const char call[] = "mare_scenario_begin";
+    if (!scenario) return mare_error_set(MARE_ERROR_ARGUMENT, "mare_scenario_begin: it is NULL");
+    request *r = malloc(sizeof *r);
+    if (r) *r = (request){ .scenario = scenario, .number = t };
+    return engine_begin(scenario->engine, do_run, r, wake, context, call);
+}
+
 /* ---- what it is like now ---- */
 
 static double number_field(lua_State *L, const char *name) {

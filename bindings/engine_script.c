@@ -32,19 +32,19 @@ void engine_forget_results(mare_engine *engine) {
 }
 
 uint64_t mare_engine_result_count(const mare_engine *engine) {
-    return engine ? engine->result_count : 0;
+    return engine && !engine->begun ? engine->result_count : 0;
 }
 
 mare_status mare_engine_result(const mare_engine *engine, uint64_t index, mare_value *out) {
     if (out) *out = (mare_value){ 0 };
     if (!engine || !out) return engine_refuse(engine, "mare_engine_result", "needs out");
-    if (index < engine->result_count) {
+    if (index < mare_engine_result_count(engine)) {
         *out = engine->results[index];
         return MARE_OK;
     }
     char text[96];
     snprintf(text, sizeof text, "has %llu results, there is no number %llu",
-             (unsigned long long)engine->result_count, (unsigned long long)index);
+             (unsigned long long)mare_engine_result_count(engine), (unsigned long long)index);
     return engine_refuse(engine, "mare_engine_result", text);
 }
 
@@ -147,6 +147,45 @@ mare_status mare_engine_call(mare_engine *engine, const char *function,
     if (status != MARE_OK) return status;
     return serve(do_call, &(request){ .engine = engine, .name = function, .values = arguments,
         .count = argument_count }, call);
+}
+
+/* ---- begun, and not waited for ---- */
+
+/* One block of a request with its values and its texts, NULL standing for a text too. */
+static request *copy_request(const request *r) {
+    const char *texts[] = { r->text, r->name };
+    size_t values = (size_t)r->count * sizeof *r->values, sizes[2];
+    for (int i = 0; i < 2; i++) sizes[i] = texts[i] ? strlen(texts[i]) + 1 : 0;
+    request *copy = malloc(sizeof *copy + values + sizes[0] + sizes[1]);
+    if (!copy) return NULL;
+    *copy = *r;
+    copy->values = memcpy(copy + 1, r->count ? r->values : (const void *)r, values);
+    char *end = (char *)(copy + 1) + values;
+    if (texts[0]) copy->text = memcpy(end, texts[0], sizes[0]);
+    if (texts[1]) copy->name = memcpy(end + sizes[0], texts[1], sizes[1]);
+    return copy;
+}
+
+mare_status mare_engine_begin(mare_engine *engine, const char *text, const char *name,
+                              mare_engine_wake *wake, void *context) {
+    static const char call[] = "mare_engine_begin";
+    engine_forget_results(engine);
+    if (!engine || !text) return engine_refuse(engine, call, "needs a text");
+    const request r = { .engine = engine, .text = text, .name = name };
+    return engine_begin(engine, do_run, copy_request(&r), wake, context, call);
+}
+
+mare_status mare_engine_begin_call(mare_engine *engine, const char *function,
+                                   const mare_value *arguments, uint64_t argument_count,
+                                   mare_engine_wake *wake, void *context) {
+    static const char call[] = "mare_engine_begin_call";
+    engine_forget_results(engine);
+    if (!engine || !function) return engine_refuse(engine, call, "needs the name of a function");
+    mare_status status = engine_check_values(call, arguments, argument_count);
+    if (status != MARE_OK) return status;
+    const request r = { .engine = engine, .name = function, .values = arguments,
+        .count = argument_count };
+    return engine_begin(engine, do_call, copy_request(&r), wake, context, call);
 }
 
 /* ---- globals ---- */

@@ -176,19 +176,15 @@ mare_status engine_check_values(const char *call, const mare_value *values, uint
     const char *wrong = NULL;
     if (!values && count) wrong = "values are NULL";
     if (count > 200) wrong = "over 200 values";
-    for (uint64_t i = 0; i < count && !wrong; i++) {
-        const mare_value *v = &values[i];
-        bool is_text = v->kind == MARE_VALUE_STRING, is_array = v->kind == MARE_VALUE_ARRAY;
-        if (v->kind >= MARE_VALUE_OTHER) wrong = "a value of a kind that cannot be given";
-        else if (is_array && v->type > MARE_TYPE_DOUBLE) wrong = "an array of no known type";
-        else if ((is_array || (is_text && v->count)) && !v->data) wrong = "a value without data";
-        else if ((is_array || is_text) && v->count >> 48) wrong = "a value of impossible size";
-        else if (v->kind == MARE_VALUE_BUFFER && !v->buffer) wrong = "a buffer that is NULL";
-    }
+    for (uint64_t i = 0; i < count && !wrong; i++) wrong = engine_check_value(&values[i]);
     if (!wrong) return MARE_OK;
     char text[128];
     snprintf(text, sizeof text, "%s: %s", call, wrong);
     return mare_error_set(MARE_ERROR_ARGUMENT, text);
+}
+
+double engine_array_number(const mare_value *v, uint64_t index) {
+    return load((const char *)v->data + index * mare_type_size((mare_type)v->type), v->type);
 }
 
 void engine_push_value(lua_State *L, mare_engine *engine, const mare_value *value) {
@@ -205,6 +201,7 @@ void engine_push_value(lua_State *L, mare_engine *engine, const mare_value *valu
         lua_pushlightuserdata(L, value->buffer);
         lua_call(L, 1, 1);
         break;
+    case MARE_VALUE_LIST: case MARE_VALUE_TABLE: engine_push_table(L, engine, value); break;
     default: lua_pushnil(L);
     }
 }
@@ -268,7 +265,7 @@ static bool read_foreign(lua_State *L, int index, mare_value *out) {
     return kind != NULL;
 }
 
-static bool read_object(lua_State *L, int index, int anchor, mare_value *out) {
+bool engine_read_plainly(lua_State *L, int index, int anchor, mare_value *out) {
     const array *a = to_array(L, index);
     bool is_table = lua_type(L, index) == LUA_TTABLE;
     if (a) *out = mare_value_array(a->type, a->data, a->data ? a->count : 0);
@@ -295,7 +292,8 @@ void engine_read_value(lua_State *L, int index, int anchor, mare_value *out) {
         read_text(L, anchor, MARE_VALUE_STRING, out);
         return;
     default:
-        if (read_object(L, index, anchor, out)) return;
+        if (engine_read_plainly(L, index, anchor, out)) return;
+        if (lua_istable(L, index) && engine_read_table(L, index, anchor, out)) return;
         lua_getglobal(L, "tostring");
         lua_pushvalue(L, index);
         lua_call(L, 1, 1);

@@ -29,8 +29,8 @@
 #include <string.h>
 
 /* Changes with every incompatible change of this header or of mare.h; the number of the shared
- * library, libmare_engine.so.1. MARE_VERSION_NUMBER is that of mare.h. */
-#define MARE_ENGINE_API_VERSION 1
+ * library, libmare_engine.so.2. MARE_VERSION_NUMBER is that of mare.h. */
+#define MARE_ENGINE_API_VERSION 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -48,7 +48,9 @@ typedef enum mare_value_kind {
     MARE_VALUE_STRING,              /* data: `count` bytes, and a NUL */
     MARE_VALUE_ARRAY,               /* data: `count` elements of `type` */
     MARE_VALUE_BUFFER,              /* buffer: on a device, not retained */
-    MARE_VALUE_OTHER                /* a table, a function, ...; data: its tostring() */
+    MARE_VALUE_OTHER,               /* a function, an object, ...; data: its tostring() */
+    MARE_VALUE_LIST,                /* data: `count` mare_values, a table of 1 .. `count` */
+    MARE_VALUE_TABLE                /* data: `count` mare_value_pairs, each with another key */
 } mare_value_kind;
 
 /* What passes between C and Lua. An array is the memory of its owner, not a copy: a script
@@ -56,7 +58,13 @@ typedef enum mare_value_kind {
  * buffer:upload and :download take it. One given to mare_engine_call is the script's until that
  * call returns, one given to mare_engine_set until the name is set anew; after that a script that
  * has kept it gets an error. A transfer of it that the script queues is waited for, and no plan
- * takes one. An array of Lua numbers comes out as doubles. */
+ * takes one. An array of Lua numbers comes out as doubles.
+ *
+ * A table goes in and comes out as a tree of values, which is copied, the arrays in it, too. Keys
+ * are booleans, numbers and strings, and come out in this order, numbers by size, strings by their
+ * bytes. One of 1 .. n alone comes out as a list, of numbers as an array, an empty
+ * one as a table. At most 32 tables lie within one another, with 1048576 values in all; what has
+ * more, holds itself or has a metatable comes out as MARE_VALUE_OTHER. */
 typedef struct mare_value {
     uint32_t kind;                  /* mare_value_kind */
     uint32_t type;                  /* mare_type of an array's elements */
@@ -65,6 +73,8 @@ typedef struct mare_value {
     uint64_t count;
     mare_buffer *buffer;
 } mare_value;
+
+typedef struct mare_value_pair { mare_value key, value; } mare_value_pair;
 
 /* ---- engines ---- */
 
@@ -143,6 +153,29 @@ typedef mare_status mare_function(void *context, const mare_value *arguments,
 /* Makes it a global, or a field of a table, of that name. */
 mare_status mare_engine_register(mare_engine *engine, const char *name, mare_function *function,
                                  void *context);
+
+/* ---- begun, and not waited for ----
+ * These do what mare_engine_run, mare_engine_call and mare_scenario_run do, on a thread that the
+ * engine starts, without signals of the program's. Until mare_engine_wait has said that it is done
+ * the owner of the engine may call nothing else but mare_engine_interrupt and mare_engine_log_next,
+ * and what the arguments point to must stay (names and texts are copied). Functions of C, of the
+ * log and of events, and the allocator are called on that thread meanwhile. */
+
+/* Called once, on that thread, when all has ended, so that the program hears of it in its own loop:
+ * by a byte into a pipe or an eventfd, or by what its loop has for other threads. It may not call
+ * the engine, nor wait for its owner. */
+typedef void mare_engine_wake(void *context);
+
+/* wake: NULL for a program that asks now and then. */
+mare_status mare_engine_begin(mare_engine *engine, const char *text, const char *name,
+                              mare_engine_wake *wake, void *context);
+mare_status mare_engine_begin_call(mare_engine *engine, const char *function,
+                                   const mare_value *arguments, uint64_t argument_count,
+                                   mare_engine_wake *wake, void *context);
+/* Waits at most so long for the end of what was begun: 0 asks, UINT64_MAX waits. *done: whether it
+ * has come; then the status, the results, the traceback and the exit code are those of that. It is
+ * to be called until it has come; mare_engine_interrupt hastens it. */
+mare_status mare_engine_wait(mare_engine *engine, uint64_t timeout_ms, int32_t *done);
 
 /* From any thread: what the engine runs now, else the next thing that it is asked to run, ends with
  * MARE_ERROR_INTERRUPTED; a scenario first comes to the end of a batch of steps. C code that a
@@ -253,6 +286,9 @@ mare_status mare_scenario_step(mare_scenario *scenario, uint64_t steps);
 /* On to model time t exactly, with the output that the options ask for; infinity: the scenario's
  * own end. */
 mare_status mare_scenario_run(mare_scenario *scenario, double t);
+/* The same, begun and not waited for: see mare_engine_begin. */
+mare_status mare_scenario_begin(mare_scenario *scenario, double t, mare_engine_wake *wake,
+                                void *context);
 mare_status mare_scenario_read(mare_scenario *scenario, mare_scenario_progress *out);
 /* A variable by name, as "rho"; waits for it. Valid until the next step, run or close. */
 mare_status mare_scenario_field(mare_scenario *scenario, const char *variable,
@@ -299,6 +335,40 @@ static inline mare_value mare_value_array(uint32_t type, void *data, uint64_t co
     value.kind = MARE_VALUE_ARRAY;
     value.type = type;
     return value;
+}
+
+/* mare_value grid[] = { mare_value_number(64), mare_value_string("periodic") }; a table { 64,
+ * "periodic" } is mare_value_list(grid, 2). */
+static inline mare_value mare_value_list(const mare_value *values, uint64_t count) {
+    mare_value value = mare_value_bytes(values, count);
+    value.kind = MARE_VALUE_LIST;
+    return value;
+}
+
+/* mare_value_pair options[] = { mare_value_field("nx", mare_value_number(64)) }; a table
+ * { nx = 64 } is mare_value_table(options, 1). */
+static inline mare_value mare_value_table(const mare_value_pair *pairs, uint64_t count) {
+    mare_value value = mare_value_bytes(pairs, count);
+    value.kind = MARE_VALUE_TABLE;
+    return value;
+}
+
+static inline mare_value_pair mare_value_field(const char *name, mare_value value) {
+    mare_value_pair pair = { { MARE_VALUE_NIL, 0, 0.0, NULL, 0, NULL },
+                             { MARE_VALUE_NIL, 0, 0.0, NULL, 0, NULL } };
+    pair.key = mare_value_string(name);
+    pair.value = value;
+    return pair;
+}
+
+/* The value of a string as key of a table; NULL if it has none, or is no table. */
+static inline const mare_value *mare_value_at(const mare_value *table, const char *name) {
+    const mare_value_pair *pairs = (const mare_value_pair *)table->data;
+    if (table->kind != MARE_VALUE_TABLE) return NULL;
+    for (uint64_t k = 0; k < table->count; k++)
+        if (pairs[k].key.kind == MARE_VALUE_STRING &&
+            !strcmp((const char *)pairs[k].key.data, name)) return &pairs[k].value;
+    return NULL;
 }
 
 static inline mare_value mare_value_buffer(mare_buffer *buffer) {

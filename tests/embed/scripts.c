@@ -53,6 +53,65 @@ static void returns_memory_of_lua(void) {
     CHECK_NUMBER(((const float *)result(0).data)[2], 5);
 }
 
+static const mare_value *at(const mare_value *list, uint64_t index) {
+    CHECK_NUMBER(list->kind, MARE_VALUE_LIST);
+    CHECK(index < list->count);
+    return (const mare_value *)list->data + index;
+}
+
+static void returns_tables(void) {
+    CHECK_OK(mare_engine_run(engine, "return { n = 3, [2] = 'two', [true] = {},\n"
+        "sea = { 'a', { 1.5, 2.5 }, { deep = { 'b', print } } } }", "t"));
+    mare_value table = result(0);
+    const mare_value_pair *pairs = table.data;
+    CHECK_NUMBER(table.kind, MARE_VALUE_TABLE);
+    CHECK_NUMBER(table.count, 4);
+    CHECK_NUMBER(pairs[0].key.kind, MARE_VALUE_BOOLEAN);
+    CHECK_NUMBER(pairs[0].value.kind, MARE_VALUE_TABLE);
+    CHECK_NUMBER(pairs[0].value.count, 0);
+    CHECK_NUMBER(pairs[1].key.number, 2);
+    CHECK_TEXT(pairs[2].key.data, "n");
+    CHECK_NUMBER(mare_value_at(&table, "n")->number, 3);
+    CHECK(!mare_value_at(&table, "none"));
+    const mare_value *sea = mare_value_at(&table, "sea");
+    CHECK_TEXT(at(sea, 0)->data, "a");
+    CHECK_NUMBER(at(sea, 1)->kind, MARE_VALUE_ARRAY);
+    CHECK_NUMBER(((const double *)at(sea, 1)->data)[1], 2.5);
+    CHECK_TEXT(at(mare_value_at(at(sea, 2), "deep"), 0)->data, "b");
+    CHECK_NUMBER(at(mare_value_at(at(sea, 2), "deep"), 1)->kind, MARE_VALUE_OTHER);
+    static const char *const others[] = { "local t = {} t.t = t return t", "return _G",
+        "return { [{}] = 1 }", "local t = {} for k = 1, 40 do t = { t, t } end return t" };
+    for (int i = 0; i < 4; i++) {
+        CHECK_OK(mare_engine_run(engine, others[i], "t"));
+        CHECK_NUMBER(result(0).kind, MARE_VALUE_OTHER);
+    }
+}
+
+static void takes_tables(void) {
+    int32_t depths[] = { 3, 4 };
+    mare_value names[] = { mare_value_string("rho"), mare_value_array(MARE_TYPE_INT32, depths, 2) };
+    mare_value_pair inner[] = { mare_value_field("names", mare_value_list(names, 2)) };
+    mare_value_pair pairs[] = { mare_value_field("nx", mare_value_number(64)),
+                                mare_value_field("output", mare_value_table(inner, 1)),
+                                { mare_value_number(7), mare_value_string("seven") } };
+    mare_value table = mare_value_table(pairs, 3), empty = mare_value_list(NULL, 0);
+    CHECK_OK(mare_engine_set(engine, "options", &table));
+    CHECK_OK(mare_engine_set(engine, "nothing", &empty));
+    CHECK_OK(mare_engine_run(engine, "local o = options\n"
+        "return o.nx + o.output.names[2][1] + o.output.names[2][2], o.output.names[1] .. o[7],\n"
+        "#nothing", "t"));
+    CHECK_NUMBER(result(0).number, 71);
+    CHECK_TEXT(result(1).data, "rhoseven");
+    CHECK_NUMBER(result(2).number, 0);
+    mare_value itself = { .kind = MARE_VALUE_LIST, .count = 1 };
+    itself.data = &itself;
+    CHECK_FAILS(mare_engine_set(engine, "t", &itself), MARE_ERROR_ARGUMENT, "32 deep");
+    itself.count = 1 << 21;
+    CHECK_FAILS(mare_engine_set(engine, "t", &itself), MARE_ERROR_ARGUMENT, "1048576");
+    pairs[0].key = (mare_value){ 0 };
+    CHECK_FAILS(mare_engine_set(engine, "t", &table), MARE_ERROR_ARGUMENT, "a key");
+}
+
 static void calls_functions(void) {
     CHECK_OK(mare_engine_run(engine, "flow = { inlet = { speed = function(x, unit)\n"
                                      "    return unit .. ':' .. 2 * x end } }", "t"));
@@ -135,6 +194,9 @@ static void tells_failures(void) {
         "return {} end }))", "t"), MARE_ERROR_SCRIPT, "without words");
     CHECK_FAILS(mare_engine_run(engine, "error(setmetatable({}, { __tostring = function() "
         "error 'x' end }))", "t"), MARE_ERROR_SCRIPT, "error");
+    /* A finaliser that the collector calls at the end of the stack has no room, and LuaJIT drops
+     * what it was for. */
+    CHECK_OK(mare_engine_run(engine, "collectgarbage() collectgarbage()", "t"));
     CHECK_FAILS(mare_engine_run(engine, "local function f() return 1 + f() end f()", "t"),
                 MARE_ERROR_SCRIPT, "stack overflow");
     CHECK_FAILS(mare_engine_run(engine, "require('mare').device.open 'cuda:99'", "t"),
@@ -261,6 +323,8 @@ int main(void) {
     CHECK_OK(mare_engine_create(&(mare_engine_desc){ .label = "scripts" }, &engine));
     returns_results();
     returns_memory_of_lua();
+    returns_tables();
+    takes_tables();
     calls_functions();
     keeps_globals();
     lends_arrays();

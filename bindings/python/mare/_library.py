@@ -6,8 +6,8 @@ import os
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64,
                     c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
 
-API = 7, 1       # MARE_API_VERSION, MARE_ENGINE_API_VERSION of what is declared here
-NIL, BOOLEAN, NUMBER, STRING, ARRAY, BUFFER, OTHER = range(7)
+API = 7, 2       # MARE_API_VERSION, MARE_ENGINE_API_VERSION of what is declared here
+NIL, BOOLEAN, NUMBER, STRING, ARRAY, BUFFER, OTHER, LIST, TABLE = range(9)
 KERNEL_TYPES = ('bytes', 'int8', 'uint8', 'int16', 'uint16', 'int32', 'uint32', 'int64', 'uint64',
                 'float32', 'float64', 'float16', 'bool', 'complex64', 'complex128')
 # Those that arrays may have that go to Lua: NumPy's names, and Mare's

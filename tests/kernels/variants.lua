@@ -288,7 +288,8 @@ local function in_columns() return { { 'W 4', { W = 4, GROUP = 64 } } } end
 local M = { volume = volume }
 
 M.rows = {
-    ['clock.krn'] = in_groups, ['copy.krn'] = in_columns, ['differ.krn'] = in_groups,
+    ['array/barrier.krn'] = in_groups, ['clock.krn'] = in_groups, ['copy.krn'] = in_columns,
+    ['differ.krn'] = in_groups,
     ['sweep_x.krn'] = sweeps, ['sweep_y.krn'] = sweeps,
     ['max_rate.krn'] = function(precision)
         local list = sweeps(precision)

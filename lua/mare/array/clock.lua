@@ -7,6 +7,7 @@ local bind = require 'mare.array.bind'
 local constants = require 'mare.base.constants'
 local here = require 'mare.ranks.here'
 local source = require 'mare.base.source'
+local tables = require 'bindings.tables'
 
 local clock = {}
 
@@ -25,36 +26,44 @@ local function group_of(device)
     return math.min(group[device.info.kind], device.info.max_group_size)
 end
 
--- What device:program takes.
-local function program(device, precision, gradual)
-    return source.program('array/clock.krn', {
+-- What device:program takes. is_joint: whether devices tick together, at a barrier
+local function program(device, precision, gradual, is_joint)
+    return source.program(is_joint and 'array/barrier.krn' or 'array/clock.krn', {
         defines = { GROUP = group_of(device), MARE_REAL = precision, GRADUAL = gradual and 1 or 0 },
     })
 end
 
 -- Begins to compile what a clock wants.
-function clock.prepare(device, precision, gradual)
-    device:prepare(program(device, precision, gradual))
+function clock.prepare(device, precision, gradual, is_joint)
+    device:prepare(program(device, precision, gradual, is_joint))
 end
 
 -- Makes a clock. maxima: a buffer of `n` signal rates, one for each work-group of
--- the last sweep of every part; gradual: see clock.krn
-function clock.new(device, precision, maxima, n, gradual)
+-- the last sweep of every part; gradual: see clock.krn; site: that of the device, if
+-- it ticks at a barrier with others, of links/barrier.lua
+function clock.new(device, precision, maxima, n, gradual, site)
     local self = setmetatable({
         buffer = device:buffer { type = 'double', count = 2 * slots, label = 'clock' },
         host = device:host { type = 'double', count = slots },
     }, Clock)
     self.buffer:fill(0)
     self.group = group_of(device)
-    self.program = device:program(program(device, precision, gradual))
-    self.tick = self:bind('clock_tick', maxima, n)
-    self.rate = here.size > 1 and self:bind('clock_rate', maxima, n) or nil
+    self.program = device:program(program(device, precision, gradual, site ~= nil))
+    self.site = site
+    self.tick = self:bind(site and 'clock_meet' or 'clock_tick', maxima, n)
+    self.rate = here.size > 1 and not site and self:bind('clock_rate', maxima, n) or nil
     return self
 end
 
 function Clock:bind(kernel, maxima, n)
-    return bind(self.program:kernel(kernel), { clock = self.buffer, maxima = maxima, count = n },
+    local values = { clock = self.buffer, maxima = maxima, count = n }
+    return bind(self.program:kernel(kernel), tables.merged(values, self.site),
         { global = self.group, group = self.group })
+end
+
+-- Returns the launch of a barrier at which no clock ticks.
+function Clock:barrier()
+    return self:bind 'device_barrier'
 end
 
 -- Returns the launch that ends a sequence of steps that tick themselves, which have
@@ -95,12 +104,14 @@ function Clock:aim(goal, held)
 end
 
 -- Waits for the device, and sets in `into`: t, dt (of the next step, 0 at the
--- target), steps, rate, last (dt of the last step of a gradual clock) and failed.
+-- target), steps, rate, last (dt of the last step of a gradual clock), failed, and
+-- silent, the number from 0 of a device that did not come to a barrier, or nil.
 function Clock:read(into)
     self.buffer:download { into = self.host, count = slots }
     local data = self.host.data
     into.t, into.dt, into.steps, into.rate = data[time], data[step], data[count], data[rate]
-    into.failed, into.cfl, into.last = data[failed] ~= 0, data[cfl], data[last]
+    into.failed, into.cfl, into.last = data[failed] == 1, data[cfl], data[last]
+    into.silent = data[failed] > 1 and data[failed] - 2 or nil
     return into
 end
 

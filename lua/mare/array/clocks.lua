@@ -1,6 +1,7 @@
 -- Keeps a clock on each device of some fields (clock.lua). All of them see the same
 -- maxima, so they agree to the bit. Those of several ranks see the largest of all:
--- its bits travel, as an integer (bindings/mpi.lua), before each tick.
+-- its bits travel, as an integer (bindings/mpi.lua), before each tick, or by a barrier
+-- of the devices (links/barrier.lua), which then is the tick.
 
 local clock = require 'mare.array.clock'
 local errors = require 'bindings.errors'
@@ -15,13 +16,18 @@ Clocks.__index = Clocks
 -- find the buffer of its clock in state.clock.
 function clocks.new(fields, maxima, n, gradual)
     local self = setmetatable({ fields = fields, list = {}, other = {}, maxima = maxima }, Clocks)
+    local barrier = fields.barrier
+    self.meets = barrier and barrier.way == 'words'
     for k, device in ipairs(fields.devices) do
-        self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual)
+        self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual,
+            self.meets and barrier:site(k) or nil)
+        if self.meets then barrier:take(k, self.list[k]:barrier()) end
         for _, s in ipairs(fields.states) do
             if s:is_on(device) then s.clock = self.list[k].buffer end
         end
     end
-    self.rate = here.size > 1 and fields:host { count = 1, label = 'signal rate' } or nil
+    self.rate = here.size > 1 and not self.meets
+        and fields:host { count = 1, label = 'signal rate' } or nil
     return self
 end
 
@@ -50,8 +56,10 @@ local function learn_rate(self)
     for k = 1, #self.list do self.maxima:at(k):upload(self.rate, { count = 1 }) end
 end
 
--- Queues what notes a step that was taken and chooses the next dt.
+-- Queues what notes a step that was taken and chooses the next dt. Behind it all
+-- devices have taken the step.
 function Clocks:tick()
+    if not self.meets then self.maxima:exchange() end
     if self.rate then learn_rate(self) end
     for k = 1, #self.list do self.list[k].tick:run() end
 end
@@ -68,12 +76,21 @@ local function describe(self, k, now)
         self.fields.devices[k].name)
 end
 
+local function check_silence(self, k, now)
+    if not now.silent then return end
+    errors.raise('MARE_ERROR_DEVICE', '%s has waited in vain for %s, which did not come to the '
+        .. 'barrier after step %.0f', self.fields.devices[k].name,
+        self.fields.barrier:name(now.silent), now.steps)
+end
+
 -- Waits for the devices, and sets in `now` what Clock:read does.
 function Clocks:read(now)
     self.list[1]:read(now)
+    check_silence(self, 1, now)
     local other = self.other
     for k = 2, #self.list do
         self.list[k]:read(other)
+        check_silence(self, k, other)
         if other.t ~= now.t or other.dt ~= now.dt or other.steps ~= now.steps
             or other.failed ~= now.failed then
             errors.raise('MARE_ERROR_STATE', 'the clocks differ: %s, %s', describe(self, 1, now),

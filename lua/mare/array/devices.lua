@@ -77,9 +77,10 @@ end
 
 -- Sets part.device of this rank's parts, round robin, and part.rank of others'.
 -- Ranks have neighbouring parts, and as many of them as can be. Finds how cells get
--- from rank to rank (mare.links). All ranks call it.
+-- from rank to rank and from device to device (mare.links). Returns the barrier of all
+-- devices that have parts, or nil. All ranks call it.
 function devices.assign(parts, list)
-    local own = 0
+    local own, used, seen = 0, {}, {}
     if #parts < here.size then
         errors.usage('option --decompose: it makes %d parts, fewer than the %d ranks', #parts,
             here.size)
@@ -88,11 +89,14 @@ function devices.assign(parts, list)
         local rank = devices.rank_of(k, #parts)
         if rank == here.rank then
             part.device, own = list[own % #list + 1], own + 1
+            if not seen[part.device] then
+                used[#used + 1], seen[part.device] = part.device, true
+            end
         else
             part.rank = rank
         end
     end
-    links.find(parts, list)
+    return links.find(parts, used)
 end
 
 local function gib(bytes)

@@ -1,8 +1,9 @@
 -- Fills the ghost cells of all parts: from the neighbour, or by the rule of the boundary. First
 -- all x sides over interior rows, then all y sides over the full width, so that corners arrive in
 -- two hops. One kernel launch fills both sides of a part along an axis. A neighbour on the same
--- device is read in place; of one elsewhere the strip is brought into a buffer of this device
--- first, in the way that links finds for the two, and read from there.
+-- device, or on one that has a barrier with it, is read in place; of one elsewhere the strip is
+-- brought into a buffer of this device first, in the way that links finds for the two, and read
+-- from there.
 
 local boundary = require 'mare.array.boundary'
 local constants = require 'mare.base.constants'
@@ -135,7 +136,7 @@ end
 local function link_to(self, axis, to, side, from, links)
     local strip, packed = strip_to_move(self, axis, from, side == axis.low)
     local label = label_of(to, from)
-    local way = ways.between(from, to)
+    local way = ways.between(from, to, self.barrier)
     local link = way == 'copy' and ways.copy(strip, to.device, label)
         or ways.receive(way, { device = to.device, type = strip.type, count = strip.count },
             from.rank, tag_of(to.part, side), label)
@@ -171,8 +172,9 @@ local function side_of(self, axis, to, side, links)
         return { kind = known and known.rule or self.beyond_open, buffer = to[self.which],
             origin = 0, along = 0, across = 0, plane = 0 }
     end
-    local strip = ways.between(from, to) == 'place'
-        and strip_in_place(self, axis, from, side == axis.low)
+    local way = ways.between(from, to, self.barrier)
+    if way == 'place' and not from:is_on(to.device) then self.is_joint = true end
+    local strip = way == 'place' and strip_in_place(self, axis, from, side == axis.low)
         or link_to(self, axis, to, side, from, links)
     strip.kind = copy
     return strip
@@ -237,7 +239,8 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         boundaries = boundaries, grid = fields.grid,
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
-        has_shut_walls = scheme.has_shut_walls,
+        has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
+        is_kept = fields.moves,     -- a step does not write where it reads
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
     local program = program_of(fields)
@@ -272,14 +275,20 @@ end
 
 -- Queues everything; only what moves between devices or ranks waits. is_shown: for output, not for
 -- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
--- `around`.
-function Exchange:run(is_shown)
+-- `around`. is_next: right behind a tick of the clocks.
+--
+-- Where cells of other devices are read in place, barriers stand before each axis, and behind the
+-- last where what was read may be overwritten before the next tick.
+function Exchange:run(is_shown, is_next)
+    local barrier = self.is_joint and self.barrier
     for a = 1, 2 do
         local axis = self.axes[a]
         if #axis.links > 0 then move(self, axis) end
+        if barrier and not (a == 1 and is_next) then barrier:run() end
         local launches = is_shown and axis.launches or axis.needed
         for k = 1, #launches do launches[k]:run() end
     end
+    if barrier and (is_shown or not self.is_kept) then barrier:run() end
     local open_sides = is_shown and self.shown or self.open
     for k = 1, #open_sides do open_sides[k]:run() end
 end

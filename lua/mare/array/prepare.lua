@@ -17,7 +17,8 @@ function prepare.kernels(sim, shown)
             scheme:prepare_kernels(device, precision, sim.domain,
                 sim.fields:first_part(device), sim.maths, sim.levels)
         end
-        clock.prepare(device, precision, scheme.gradual)
+        clock.prepare(device, precision, scheme.gradual,
+            sim.barrier and sim.barrier.way == 'words')
     end
     exchange.prepare(sim.fields)
     for _, device in ipairs(shown and sim.fields.devices or {}) do

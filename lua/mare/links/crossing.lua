@@ -3,18 +3,9 @@
 -- what has been queued on the source's device and before what will be. Elsewhere core
 -- brings them through the host, and waits.
 
+local reach = require 'mare.links.reach'
+
 local crossing = {}
-
-local reached = setmetatable({}, { __mode = 'k' })     -- by device, and the other
-
-local function reaches(to, from)
-    reached[to] = reached[to] or setmetatable({}, { __mode = 'k' })
-    local known = reached[to]
-    if known[from] == nil then
-        known[from] = to:can_reach(from) and pcall(to.reach, to, from) or false
-    end
-    return known[from]
-end
 
 local Crossing = {}
 Crossing.__index = Crossing
@@ -22,7 +13,7 @@ Crossing.__index = Crossing
 -- call: 'copy' or 'copy_region', a method of the buffer `to`; how: its options, or the box
 function crossing.new(to, from, call, how)
     local self = setmetatable({ to = to, from = from, call = call, how = how }, Crossing)
-    if reaches(to.device, from.device) then
+    if reach(to.device, from.device) then
         self.written, self.copied = from.device:event(), to.device:event()
     end
     return self

@@ -8,6 +8,7 @@
 -- and array/exchange.lua calls these in turn for all links of an axis. Between
 -- ranks each of the two has one half of a link: send or receive.
 
+local barrier = require 'mare.links.barrier'
 local copied = require 'mare.links.copied'
 local here = require 'mare.ranks.here'
 local probe = require 'mare.links.probe'
@@ -18,7 +19,7 @@ local links = {}
 
 -- By name, what links of that kind do.
 links.texts = {
-    place = 'read where it lies, on one device',
+    place = 'read where it lies',
     copy = 'copied between devices of one process',
     shared = 'through memory of the device that two processes share',
     staged = 'through pinned memory and MPI',
@@ -32,20 +33,22 @@ local function ways_of(devices)
 end
 
 -- Finds the ways between ranks and notes them in the parts of others: part.way. All
--- ranks call it, each with the devices of its own parts.
+-- ranks call it, each with the devices of its own parts. Returns the barrier of all
+-- devices, or nil where they have none.
 function links.find(parts, devices)
-    if here.size == 1 then return end
+    if here.size == 1 then return barrier.new(devices) end
     local ways = ways_of(devices)
     for _, part in ipairs(parts) do
         if part.rank then part.way = ways[part.rank].way end
     end
 end
 
--- Returns the name of the way from one part to another.
-function links.between(from, to)
+-- Returns the name of the way from one part to another. is_joint: whether their
+-- devices have a barrier
+function links.between(from, to, is_joint)
     if from:is_elsewhere() then return from.part.way end
     if to:is_elsewhere() then return to.part.way end
-    return from:is_on(to.device) and 'place' or 'copy'
+    return (is_joint or from:is_on(to.device)) and 'place' or 'copy'
 end
 
 -- Returns in words the ways between all ranks, each once. All ranks call it, each

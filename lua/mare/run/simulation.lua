@@ -22,6 +22,7 @@ local host_fields = require 'mare.array.host_fields'
 local literal = require 'mare.base.literal'
 local shapes = require 'mare.shapes'
 local options = require 'mare.base.options'
+local plans = require 'mare.links.plans'
 local prepare = require 'mare.array.prepare'
 local quadrature = require 'mare.schemes.quadrature'
 local state = require 'mare.array.state'
@@ -95,7 +96,7 @@ end
 local function make_fields(self, parts)
     self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
         precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2 }
-    self.fields.moves = self.levels ~= nil
+    self.fields.moves, self.fields.barrier = self.levels ~= nil, self.barrier
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
     self.states, self.kernels = self.fields.states, {}
@@ -146,7 +147,7 @@ local function queue_step(self, axis)
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
     for k = 1, #states[1].sweeps[axis] do
-        if exchanges[k] then exchanges[k]:run() end
+        if exchanges[k] then exchanges[k]:run(false, k == 1) end
         if k == 1 and self.particles then self.particles:half(1, before) end
         for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
@@ -155,7 +156,6 @@ local function queue_step(self, axis)
         self.exchange_of[after]:run(true)
         self.particles:half(2, after)
     end
-    self.maxima:exchange()
     self.clocks:tick()
 end
 
@@ -172,15 +172,6 @@ local function queue_sequence(self, count)
     sequence.settle:run()
 end
 
--- Stands in for a plan where there are several devices or ranks: what moves between them waits for
--- the host, which a plan cannot record.
-local function loop(_, queue)
-    return {
-        run = function(_, count) for _ = 1, count or 1 do queue() end end,
-        release = function() end,
-    }
-end
-
 local block_steps = 16      -- of the longest plan: many kernels share the cost of starting it
 simulation.block_steps = block_steps
 local most_together = 1000  -- in one launch
@@ -188,24 +179,22 @@ local most_together = 1000  -- in one launch
 -- Records steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is
 -- x, y. In a sequence of steps the clock stands still for all kernels but those of the steps.
 local function make_plans(self)
-    local used = self.fields.devices
-    local stream = used[1].stream
-    local record = #used == 1 and here.size == 1 and stream.record or loop
-    local plans = {}
-    plans.x = record(stream, function() queue_step(self, 'x') end, 'a step, x first')
-    plans.y = record(stream, function() queue_step(self, 'y') end, 'a step, y first')
-    plans.pair = record(stream, function()
-        plans.x:run()
-        plans.y:run()
+    local record = plans.recorder(self.fields.devices, self.barrier, self.particles)
+    local made = {}
+    made.x = record(function() queue_step(self, 'x') end, 'a step, x first')
+    made.y = record(function() queue_step(self, 'y') end, 'a step, y first')
+    made.pair = record(function()
+        made.x:run()
+        made.y:run()
     end, 'two steps')
     local sequence = self.states[1].sweeps.sequence
     if sequence and (self.particles or self.exchanges.x[1]:reads_clock()) then sequence = nil end
     self.all_steps = sequence and sequence.all
-    plans.block = record(stream, function()
+    made.block = record(function()
         if sequence and not sequence.all then queue_sequence(self, block_steps)
-        else plans.pair:run(block_steps / 2) end
+        else made.pair:run(block_steps / 2) end
     end, 'many steps')
-    self.plans = plans
+    self.plans = made
 end
 
 -- Returns the axis of the first sweep.
@@ -292,7 +281,7 @@ function simulation.new(desc)
         self.decompose[2], self.weights)
     self.levels = self.scheme.levels
         or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
-    devices.assign(parts, self.devices)
+    self.barrier = devices.assign(parts, self.devices)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
     prepare.kernels(self, desc.shown)
@@ -392,7 +381,6 @@ local function measure(self, which)
         if self.scheme.unwatched then s.sweeps.measure:set('src', s[which]) end
         s.sweeps.measure:run()
     end
-    self.maxima:exchange()
 end
 
 -- Sets the state from a function of position and the clock to { t = 0, steps = 0 }. Raises where it
@@ -464,14 +452,14 @@ end
 -- Queues an even number of steps, x first: where the groups of a GPU take many at once, in launches
 -- that a display may have to wait for.
 local function queue_pairs(self, n)
-    local plans, all = self.plans, self.all_steps
+    local own, all = self.plans, self.all_steps
     while all and n > 0 do
         all:set('steps', math.min(n, most_together))
         all:run()
         n = n - math.min(n, most_together)
     end
-    plans.block:run(math.floor(n / block_steps))
-    plans.pair:run(n % block_steps / 2)
+    own.block:run(math.floor(n / block_steps))
+    own.pair:run(n % block_steps / 2)
 end
 
 -- Queues n steps, 1 if not given. The state must have been read since the last ones were queued.
@@ -480,15 +468,15 @@ function Simulation:step(n)
     if not (type(n) == 'number' and n >= 0 and n % 1 == 0) then
         errors.argument('simulation: step(%s): a whole number is wanted', tostring(n))
     end
-    local plans = self.plans
+    local own = self.plans
     local along_y = (self.now.steps + (self.first == 'x' and 0 or 1)) % 2 == 1
     self.version, self.unread = self.version + 1, true
     if along_y and n > 0 then
-        plans.y:run()
+        own.y:run()
         n = n - 1
     end
     queue_pairs(self, n - n % 2)
-    if n % 2 == 1 then plans.x:run() end
+    if n % 2 == 1 then own.x:run() end
 end
 
 local function read_clocks(self)
@@ -578,6 +566,7 @@ function Simulation:release()
     release_steps(self)
     self.fields:release()
     self.clocks:release()
+    if self.barrier then self.barrier:release() end
     setmetatable(self, Released)
 end
 

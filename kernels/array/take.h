@@ -1,0 +1,21 @@
+/* take.h - the largest of maxima, which are zeros then, and the tick of a clock with it, by a group
+ * of GROUP work-items. */
+
+#include "array/tick.h"
+#include "array/reduce.h"
+
+MR_FN real take_largest(MR_GLOBAL real *maxima, int count, MR_LOCAL_PTR real *partial) {
+    real rate = R(0.0);
+    for (int k = mr_lid_x(); k < count; k += GROUP) {
+        rate = mr_max_nan(rate, maxima[k]);
+        maxima[k] = R(0.0);
+    }
+    return group_maximum(partial, mr_lid_x(), rate);
+}
+
+MR_FN void tick_from(const MR_GLOBAL double *before, MR_GLOBAL double *after, real rate) {
+    double clock[CLOCK_SLOTS];
+    read_clock(clock, before);
+    tick(clock, rate);
+    write_clock(clock, after);
+}

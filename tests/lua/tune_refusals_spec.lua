@@ -159,19 +159,19 @@ describe('a call of mare.tune is refused', function()
         assert.is_nil(io.open(folder .. '/tuned.json'))
     end)
 
-    it('for a device that is none, is several or computes nothing', function()
+    it('for a device that is none or computes nothing, and for the energy of several', function()
         fails.says(of { device = {} }, 'tune.kernel', 'allowed', 'device', 'table')
         fails.says(of { device = 'null:0' }, 'null', '0 runs', 'kernels', 'tune.kernel', 'device')
-        local function said(options, given)
+        local function said(options, given, energy)
             return tuned.refusal(mare.tune.scenario, { scenario = 'seiche', options = options,
-                device = given, tune_params = { rows = { 8 } } })
+                device = given, tune_params = { rows = { 8 } }, energy = energy })
         end
         fails.says(said { device = 'null:0' }, 'null', '0 runs', 'kernels', 'tune.scenario',
             'device')
         fails.says(said({ device = trial.device }, trial.device), 'tune.scenario',
             'options.device')
         for _, several in ipairs { 'opencl:0,opencl:0', { 'opencl:0', 'opencl:0' } } do
-            fails.says(said { device = several }, 'tune.scenario', 'several', 'devices')
+            fails.says(said({ device = several }, nil, true), 'tune.scenario', 'energy', 'one')
         end
     end)
 

@@ -181,6 +181,29 @@ describe('over ranks', function()
         os.execute('rm ' .. in_folder '@b.*')
     end)
 
+    it('tuning takes the slowest rank, and rank 0 keeps its results', function()
+        write('tune.lua', [[
+            local mare, device = require 'mare', ...
+            local records, env = mare.tune.scenario { scenario = 'kelvin_helmholtz',
+                device = device, options = { nx = 48, ny = 40 }, tune_params = { W = { 56, 120 } },
+                iterations = 1, cache = 'tune.json', keep = true,
+                tell = function(r) print('told ' .. r.W .. ' ' .. mare.ranks.rank) end }
+            local all = mare.ranks.gather { records[1].time, records[2].time, env.best_config.W }
+            for k, mine in ipairs(all or {}) do
+                assert(mine[1] == all[1][1] and mine[2] == all[1][2] and mine[3] == all[1][3])
+            end
+            if all then print('alike ' .. records[2].invalidity) end]])
+        local command = launch.command(launcher, 2, '', in_folder '@tune.lua ' .. name, in_folder
+            'MARE_TUNED=@tuned.json '):gsub("%-e ''", '')
+        for _ = 1, 2 do         -- the second time from the file
+            local pipe = io.popen('cd ' .. folder .. ' && ' .. command .. ' 2>&1')
+            local text = pipe:read '*a'
+            pipe:close()
+            fails.says(text, 'told 56 0', 'told 120 0', 'alike correct')
+        end
+        assert.equal(1, select(2, files.read(in_folder '@tune.json'):gsub('"56"', '')))
+    end)
+
     it('what cannot be shared is refused by its name', function()
         for word, given in pairs {
             mandelbrot = 'mandelbrot', tuning_sweep = 'tuning_sweep',

@@ -164,7 +164,8 @@ function checks.kernel(desc)
     if desc.keep then check_numbers(desc.problem_size) end
 end
 
--- Does the same for tune.scenario. The device may be among the options, too.
+-- Does the same for tune.scenario. Returns its devices, which may be among the options, as
+-- a name, names or an array.
 function checks.scenario(desc)
     check('tune.scenario', desc, scenario_fields, { 'scenario', 'tune_params' })
     local other = desc.options and desc.options.device
@@ -172,12 +173,9 @@ function checks.scenario(desc)
     if desc.device and other then
         errors.argument 'tune.scenario: device and options.device are given: one of them is wanted'
     end
-    local device = desc.device or other
-    if type(other) == 'table' and other[2] or type(device) == 'string' and device:find '[,%s]' then
-        errors.argument 'tune.scenario: several devices are given: the step is tuned on one'
-    end
-    check_device('tune.scenario', device)
-    return device
+    if type(other) == 'table' and other[2] then return other end
+    check_device('tune.scenario', desc.device or other)
+    return desc.device or other
 end
 
 -- Returns the names of the numbers in records as the keys of a table.

@@ -38,6 +38,12 @@ local function open_device(what, device)
     return opened
 end
 
+local function open_devices(what, given)
+    local list = opened_devices.open(type(given) == 'table' and given.info and { given } or given)
+    for _, device in ipairs(list) do opened_devices.check_kind(device, what) end
+    return list
+end
+
 -- Returns what is known of a tuning before it begins; it becomes the head of
 -- the cache file.
 local function header_of(desc, target, candidates)
@@ -54,12 +60,15 @@ local function header_of(desc, target, candidates)
     }
 end
 
+-- Opens the results. Of several ranks the first has the file.
 local function open_results(desc, target, candidates)
-    return results.open(desc.cache, header_of(desc, target, candidates),
-        target.digest and function(key, params)
+    local kept = results.open(here.rank == 0 and desc.cache or nil,
+        header_of(desc, target, candidates), target.digest and function(key, params)
             local index = candidates.index_of[key]      -- JSON has fewer digits
             return target:digest(index and candidates:params(index) or params)
         end)
+    kept.records = here.broadcast(kept.records)
+    return kept
 end
 
 -- Sets the reason why there is no best candidate, taken from the first one.
@@ -91,7 +100,7 @@ local function search(desc, target, candidates, kept, replay)
         say_none(env, records[1], candidates.names, desc.objective or 'time')
     end
     if desc.objective == 'pareto' then env.pareto = runner.pareto(records) end
-    if desc.output then
+    if desc.output and here.rank == 0 then
         results.write_t4(desc.output, records, candidates.names, desc.objective == 'pareto'
             and { 'time', 'energy' } or { desc.objective or 'time' })
     end
@@ -195,15 +204,17 @@ end
 -- of the scenario; atol = 0: how far states may differ; keep = true: runs of
 -- this scheme, size and device use the best shape from now on, unless the
 -- shipped shape, which is then measured too, is as good (`kept` and `shipped`
--- of the second result); other fields as for tune.kernel. Times are per step.
+-- of the second result); other fields as for tune.kernel. Times are per step. Of several
+-- devices (options.device = 'cuda:0,cuda:1' or 'all') or ranks each has its parts, all take the
+-- same steps, and the time is that of the slowest. All ranks make the call and get the same
+-- records; `tell` is called on rank 0, which has the files.
 function tune.scenario(desc)
-    if here.size > 1 then
-        errors.usage 'tune: a scenario is tuned in one process, not on several ranks'
+    local list = open_devices('tune.scenario', checks.scenario(desc))
+    if (here.size > 1 or #list > 1) and runner.needs_energy(desc) then
+        errors.argument 'tune.scenario: energy is measured of one device on one rank'
     end
-    local device = checks.scenario(desc)
     local candidates = space.new(desc.tune_params, desc.restrictions)
-    local given = setmetatable({ device = open_device('tune.scenario', device) },
-        { __index = desc })
+    local given = setmetatable({ devices = list }, { __index = desc })
     local target = require('mare.tune.scenario').new(given, candidates.names)
     local records, env = search_and_release(desc, target, candidates, function(best)
         target:keep(best)

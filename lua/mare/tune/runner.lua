@@ -9,16 +9,19 @@
 --   digest(params) -> a short text of what is built, or nil (optional: without it the parameters
 --   say everything) }
 -- A run is { verify() -> true, or false and the reason; batch(n) queues n launches; release();
--- steps = divisor of the times, default 1 }. An error with status MARE_ERROR_SCRIPT is not the
+-- steps = divisor of the times, default 1; wait() waits for batches on several devices or ranks,
+-- which the clock of the host times: optional }. An error with status MARE_ERROR_SCRIPT is not the
 -- fault of a candidate.
 
 local ahead = require 'mare.tune.ahead'
 local energy = require 'mare.measure.energy'
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local home = require 'bindings.home'
 local results = require 'mare.tune.results'
 local strategies = require 'mare.tune.strategies'
 local system = require 'bindings.system'
+local together = require 'mare.tune.together'
 
 local runner = {}
 
@@ -89,8 +92,16 @@ local function reason_of(failure)
     return errors.is(failure) and failure.message or tostring(failure)
 end
 
--- Returns the time of one run in a batch of n.
+-- Returns the time of one run in a batch of n, on the slowest rank.
 local function time_batch(self, run, n)
+    if run.wait then
+        run:wait()
+        here.all(true)
+        local began = system.now()
+        run:batch(n)
+        run:wait()
+        return here.largest(milliseconds(began)) / n / (run.steps or 1)
+    end
     self.start:record()
     run:batch(n)
     self.stop:record()
@@ -186,6 +197,7 @@ local function examine(self, run, record)
         ran, failure = clocked(record, 'benchmark_time', measure, self, run, record)
         kind = not ran and 'runtime' or nil
     end
+    if kind == 'runtime' then together.survive(failure, record) end
     local freed, fault = pcall(run.release, run)        -- waits for what is queued
     if freed or has_status(failure, 'MARE_ERROR_LOST') then return kind, failure end
     return 'runtime', fault
@@ -200,6 +212,7 @@ end
 -- it fails.
 local function try(self, params, record)
     local ok, run = clocked(record, 'compile_time', self.target.build, self.target, params)
+    ok, run = together.agree(ok, run)
     if not ok and has_status(run, 'MARE_ERROR_LOST') then error(run, 0) end   -- it never ran
     local kind, failure
     if ok then kind, failure = examine(self, run, record) else kind, failure = kind_of(run), run end
@@ -270,6 +283,7 @@ local function record_of(self, index)
             failure = try(self, self.space:params(index), record)
         end
         add_metrics(self, record)
+        record = here.broadcast(record)
         conclude(self, key, record, failure)
     elseif not self.replay then
         add_metrics(self, record)
@@ -277,15 +291,16 @@ local function record_of(self, index)
     if type(record.time) == 'number' then self.fastest = math.min(self.fastest, record.time) end
     self.visited[index] = record
     self.records[#self.records + 1] = record
-    if self.tell then self.tell(record, #self.records) end
+    if self.tell and here.rank == 0 then self.tell(record, #self.records) end
     return record
 end
 
 -- ---- the search ----
 
 local function is_spent(self)
-    if home.interrupted() then errors.interrupt() end
-    return #self.records >= self.max_fevals or system.now() - self.began >= self.time_limit
+    if here.interrupted() then errors.interrupt() end
+    return #self.records >= self.max_fevals
+        or here.broadcast(system.now() - self.began >= self.time_limit)
 end
 
 -- Queues the unknown candidates of a list for compilation, as far as the budget
@@ -334,8 +349,11 @@ local function best_of(self)
     return best
 end
 
-local function needs_energy(objective)
-    return objective == 'energy' or objective == 'edp' or objective == 'pareto'
+local of_energy = { energy = true, edp = true, pareto = true }
+
+-- Returns whether a tuning measures energy. desc: as for run()
+function runner.needs_energy(desc)
+    return desc.energy or of_energy[desc.objective] or false
 end
 
 local function open_meter(device)
@@ -351,8 +369,8 @@ local function prepare(self)
     if self.replay then return end
     local device = self.target.device
     self.start, self.stop = device:event(), device:event()
-    if self.energy or needs_energy(self.objective) then self.meter = open_meter(device) end
-    self.ahead = self.target.job and ahead.new(device, self.workers)
+    if runner.needs_energy(self) then self.meter = open_meter(device) end
+    self.ahead = self.target.job and not self.target.is_divided and ahead.new(device, self.workers)
 end
 
 -- Returns whether the best candidate should be kept, and the record of what is
@@ -366,6 +384,7 @@ local function weigh(self, best)
         error(failure, 0)       -- not the fault of the shape
     end
     add_metrics(self, usual)
+    usual = here.broadcast(usual)
     return cost(self, best) < cost(self, usual), usual
 end
 

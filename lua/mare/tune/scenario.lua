@@ -3,16 +3,19 @@
 -- options of the scenario, which may select variants of the scheme. The answer
 -- is the state after some steps with the shipped shapes. It is compared on the
 -- device, bit for bit unless atol allows more. A batch consists of blocks of
--- steps; times are per step.
+-- steps; times are per step. A simulation that is divided among devices or ranks is
+-- timed as a whole, and the shape is kept for parts of its size.
 
 local errors = require 'bindings.errors'
 local cuts = require 'mare.schemes.cuts'
+local here = require 'mare.ranks.here'
 local run = require 'mare.run'
 local scenario = require 'mare.live.scenario'
 local parameters = require 'mare.shapes.parameters'
 local shapes = require 'mare.shapes'
 local simulation = require 'mare.run.simulation'
 local tables = require 'bindings.tables'
+local together = require 'mare.tune.together'
 
 local target = {}
 
@@ -114,7 +117,7 @@ local function prepare(self, options)
     local all = tables.merged({ quiet = true }, self.options, options,
         { device = self.device.name })
     local desc = scenario.load(self.scenario, all).desc
-    desc.options.device = { self.device }
+    desc.options.device = self.devices
     return run.prepare(desc)
 end
 
@@ -160,7 +163,7 @@ function Run:verify()
     local base, atol = self.base, self.target.atol
     go_back(base)
     take_steps(base, 1)
-    local worst = base.answer:difference()
+    local worst = here.largest(base.answer:difference())
     if worst > atol or worst ~= worst then
         return false, string.format('the state after %d steps differs by %g, allowed is %g',
             block, worst, atol)
@@ -173,10 +176,12 @@ function Run:batch(n)
     self.base.sim:step(n * block)
 end
 
--- Keeps the simulation for the next candidate.
-function Run:release()
+local function wait(self)
     self.base.sim:read()
 end
+
+-- Keeps the simulation for the next candidate.
+Run.release = wait
 
 -- ---- the target ----
 
@@ -185,7 +190,8 @@ function Target:build(params)
     local fields, options, key = split(self, params)
     local base = base_of(self, options, key)
     shapes.with(for_kernels(self.kernels, fields), base.sim.rebuild, base.sim)
-    return setmetatable({ target = self, base = base, steps = block }, Run)
+    return setmetatable({ target = self, base = base, steps = block,
+        wait = self.is_divided and wait or nil }, Run)
 end
 
 -- See runner.lua.
@@ -207,7 +213,8 @@ local last = {}         -- the simulation that a worker has made: { key, sim }
 function target.compile(device, job)
     local key = require('dkjson').encode { job.scenario, job.options }
     if last.key ~= key then
-        local self = { scenario = job.scenario, options = job.options, device = device }
+        local self = { scenario = job.scenario, options = job.options, device = device,
+            devices = { device } }
         last.key, last.sim = key, shapes.with({}, prepare, self, {})
     end
     shapes.with(for_kernels(job.kernels, job.fields), last.sim.rebuild, last.sim)
@@ -231,12 +238,14 @@ function Target:keep(record)
     end
     local sim, shape = self.bases[key] and self.bases[key].sim or self.sim, {}
     for name in pairs(self.is_param) do shape[name] = fields[name] end
-    for _, kernel in ipairs(self.kernels) do
-        shapes.put { kernel = kernel, scheme = shapes.scheme_name(sim.scheme),
-            device = self.device.info.model, precision = sim.precision,
-            size = shapes.size((sim.fields:first_part()).cells), shape = shape, time = record.time,
-            energy = record.energy }
-    end
+    together.keep(function()
+        for _, kernel in ipairs(self.kernels) do
+            shapes.put { kernel = kernel, scheme = shapes.scheme_name(sim.scheme),
+                device = self.device.info.model, precision = sim.precision,
+                size = shapes.size((sim.fields:first_part()).cells), shape = shape,
+                time = record.time, energy = record.energy }
+        end
+    end, shapes.forget)
 end
 
 function Target:release()
@@ -248,12 +257,13 @@ function Target:release()
     self.bases = {}
 end
 
--- desc: as for tune.scenario, with an open device. names: of the parameters.
+-- desc: as for tune.scenario, with open `devices`. names: of the parameters.
 function target.new(desc, names)
     local options = tables.merged(desc.options)
     options.device = nil
     local self = setmetatable({
-        scenario = desc.scenario, options = options, device = desc.device,
+        scenario = desc.scenario, options = options, devices = desc.devices,
+        device = desc.devices[1], is_divided = here.size > 1 or #desc.devices > 1,
         atol = desc.atol or 0, bases = {}, is_param = tables.set(names), fields = {}, small = {},
     }, Target)
     local base = base_of(self, {}, '')

@@ -217,6 +217,13 @@ function M.upload(given, type_name, data, count)
     if count > 0 then check(C.mare_buffer_upload(given.buffer, 0, data, count * size, nil)) end
 end
 
+local zero = ffi.new 'uint32_t[1]'
+
+-- Sets `bytes` bytes, a multiple of 4, of a cell's memory to 0.
+function M.clear(given, bytes)
+    check(C.mare_buffer_fill(given.buffer, 0, bytes, zero, 4, nil))
+end
+
 -- Copies `bytes` bytes from one cell's memory to another's, from their beginnings.
 function M.copy(to, from, bytes)
     check(C.mare_buffer_copy(to.buffer, 0, from.buffer, 0, bytes, nil))

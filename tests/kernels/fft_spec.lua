@@ -7,6 +7,7 @@ local fails = require 'tests.fails'
 local groups = require 'mare.fft.groups'
 local mare = require 'mare'
 local part = require 'tests.kernels.part'
+local relay = require 'mare.fft.relay'
 local sample = require 'tests.sample'
 local source = require 'mare.base.source'
 
@@ -89,6 +90,10 @@ local long_cases = {
     { shape = { 2, 125, 3 }, axes = 1, load = weigh, store = weigh_back, transform = 'ifft' },
     { shape = { 125, 2 }, axes = 0, n = 100, norm = 'ortho' },
     { shape = { 25, 6 }, axes = { 0, 1 } },       -- in two passes, in place
+    { shape = { 4, 25 }, load = weigh, store = weigh_back, relays = true },
+    { shape = { 3, 4096 }, transform = 'ifft', relays = true, most = 16 },
+    { shape = { 25, 64 }, axes = 0, relays = true },
+    { shape = { 7, 16, 16 }, axes = { 1, 2 }, relays = true },
 }
 
 -- Compares what a plan does on a device with what it does on a null device.
@@ -101,6 +106,38 @@ local function compare_plans(on, given)
         results[k] = fft.plan(desc)(x)
     end
     assert.is_true(error_of(results[1], results[2]) < 1e-6)
+end
+
+-- Calls f with limits of groups that are given, and with kernels for groups.
+local function with_limits(given, f)
+    local before = {}
+    for name, value in pairs(given) do
+        before[name], groups.limits[name] = groups.limits[name], value
+    end
+    local ok, failure = pcall(with_groups, f)
+    for name, value in pairs(before) do groups.limits[name] = value end
+    assert(ok, tostring(failure))
+end
+
+-- Kernels of at most five points take 125 in three passes and 25 in two; the first may store
+-- columns as rows. Relays do two of them at once, as they do rows and then columns.
+local function compare_long(on, given)
+    local desc, relays, most_points = {}, 0, groups.most_points
+    for name, value in pairs(given) do desc[name] = value end
+    desc.relays, desc.most = nil, nil
+    local of = relay.of
+    relay.of = function(...)
+        local both = of(...)
+        if both then relays = relays + 1 end
+        return both
+    end
+    groups.most_points = function() return 4 * (given.most or 6) end
+    local ok, failure = pcall(with_limits, { most_in_column = given.most or 5, least_of_relays = 1,
+        lag_of_relays = 1000, has_relays = function() return given.relays end },
+        function() compare_plans(on, desc) end)
+    groups.most_points, relay.of = most_points, of
+    assert(ok, tostring(failure))
+    assert.equal(given.relays and 1 or 0, relays, table.concat(given.shape, ' x '))
 end
 
 local function title_of(case)
@@ -156,17 +193,8 @@ for _, d in ipairs(part.devices()) do
             assert.is_true((fft.ifft(y):real() - x:float()):abs():max():item() < 1e-6)
         end)
 
-        -- Kernels of at most five points take 125 in three passes and 25 in two; the first may
-        -- store columns as rows.
         it('long transforms take several passes on ' .. d.name, function()
-            local most_points, most_in_column = groups.most_points, groups.most_in_column
-            groups.most_points = function() return 24 end
-            groups.most_in_column = function() return 5 end
-            local ok, failure = pcall(with_groups, function()
-                for _, desc in ipairs(sample(long_cases, 1)) do compare_plans(d, desc) end
-            end)
-            groups.most_points, groups.most_in_column = most_points, most_in_column
-            assert(ok, tostring(failure))
+            for _, desc in ipairs(sample(long_cases, 1)) do compare_long(d, desc) end
         end)
 
         it("Poisson's equation is solved on " .. d.name, function()
@@ -248,6 +276,9 @@ it('kernels of transforms compile for CUDA', function()
         { shape = { 16, 1024 }, type = 'complex_float', axes = 0 },
     }
     for _, desc in ipairs(sample(list, 2)) do check(desc) end
+    with_limits({ least_of_relays = 1, has_relays = function() return true end }, function()
+        check { shape = { 64, 2 ^ 16 }, type = 'complex_float' }
+    end)
 end)
 
 -- ---- refusals ----

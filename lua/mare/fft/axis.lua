@@ -140,29 +140,26 @@ local function is_paired(end_, leaf, place, real)
     return true
 end
 
--- Completes a description d and runs its kernel. run: { device, from, to: leaves, levels: sizes,
--- places, filled, scale: see kernels.run; texts: a list to add the text of the kernel to instead }
-local function queue(d, run)
-    for k = #run.levels + 1, 3 do run.levels[k] = 1 end
-    for _, place in ipairs(run.places) do
+-- Completes a description d and queues its kernel. launch: see kernels.lua; sequence: one of these,
+-- or nil
+local function queue(d, launch, sequence)
+    for k = #launch.levels + 1, 3 do launch.levels[k] = 1 end
+    for _, place in ipairs(launch.places) do
         for k = 3, 5 do place[k] = place[k] or 0 end
     end
-    d.load.unit, d.store.unit = unit_of(run.places[1]), unit_of(run.places[2])
-    d.load.is_paired = is_paired(d.load, run.from, run.places[1], d.real)
-    d.store.is_paired = is_paired(d.store, run.to, run.places[2], d.real)
-    d.index = index_type(run.from.version.count, run.to.version.count)
-    set_points(d, run.device)
-    set_tile(d, run.device, run.levels[1])
-    if run.texts then
-        run.texts[#run.texts + 1] = kernels.source(d)
-        return
-    end
-    kernels.run(kernels.of(d, run.device), run.device, run.from.version.cell,
-        run.to.version.cell, run.levels, run.places, run.filled, run.scale)
+    d.load.unit, d.store.unit = unit_of(launch.places[1]), unit_of(launch.places[2])
+    d.load.is_paired = is_paired(d.load, launch.from, launch.places[1], d.real)
+    d.store.is_paired = is_paired(d.store, launch.to, launch.places[2], d.real)
+    d.index = index_type(launch.from.version.count, launch.to.version.count)
+    set_points(d, launch.device)
+    set_tile(d, launch.device, launch.levels[1])
+    launch.d = d
+    kernels.queue(sequence, launch)
 end
 
 -- Transforms a leaf into another one by one kernel. step: { kind: 'complex', 'rfft' or
--- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store: the script's functions, texts }
+-- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store: the script's functions,
+-- sequence: of kernels.lua, or nil }
 local function run_short(step, from, to)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
     local levels, in_levels, out_levels = levels_of(from.shape, along, own, other)
@@ -179,10 +176,10 @@ local function run_short(step, from, to)
         store = { kind = kind[2], type = to.type, f = step.store } }
     local wanted = step.kind == 'irfft' and math.floor(step.n / 2) + 1 or step.n
     d.load.is_padded = from.shape[along] < wanted
-    queue(d, { texts = step.texts, device = from.device, from = from, to = to, levels = levels,
+    queue(d, { device = from.device, from = from, to = to, levels = levels,
         places = { { from.offset, own[along], unpack(in_levels) },
             { 0, other[along], unpack(out_levels) } },
-        filled = from.shape[along], scale = step.scale })
+        filled = from.shape[along], scale = step.scale }, step.sequence)
 end
 
 -- ---- several kernels ----
@@ -263,11 +260,12 @@ local function run_pass(step, from, to, pass)
     local d, levels = describe(step, from, to, pass, { sizes, of_in, of_out }, own[along],
         other[along])
     local apart = pass.rest * pass.done
-    queue(d, { texts = step.texts, device = from.device, from = from, to = to, levels = levels[1],
+    queue(d, { device = from.device, from = from, to = to, levels = levels[1], pass = pass,
+        apart = other[along],
         places = { { pass.is_first and from.offset or 0, apart * own[along], unpack(levels[2]) },
             { 0, pass.done * other[along], unpack(levels[3]) } },
         filled = pass.is_first and from.shape[along] or 0,
-        scale = pass.is_last and step.scale or 1 })
+        scale = pass.is_last and step.scale or 1 }, step.sequence)
 end
 
 -- Transforms a leaf by several kernels. new_complex: a function that returns a complex leaf of the
@@ -311,10 +309,16 @@ function axis.is_direct(device, step)
         or step.kind == 'complex' and axis.is_long(device, step.real, step.n)
 end
 
+-- Whether a GPU had to read columns so long that a group has room for few of them side by side.
+local function is_narrow(step, from)
+    return not is_cpu(from.device) and step.kind == 'complex' and strides.own(from)[step.axis] > 1
+        and step.n > groups.limits.most_of_columns and axis.is_long(from.device, step.real, step.n)
+end
+
 -- Runs a step that is direct. new_complex: a function that returns a complex leaf of the shape of
 -- `to`
 function axis.run(step, from, to, new_complex)
-    if axis.is_short(from.device, step.real, step.kind, step.n) then
+    if axis.is_short(from.device, step.real, step.kind, step.n) and not is_narrow(step, from) then
         return run_short(step, from, to)
     end
     run_long(step, from, to, new_complex)

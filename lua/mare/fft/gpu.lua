@@ -394,13 +394,13 @@ end
 -- Writes which transform of the group, `line`, the work-item takes part in, as its number `item`,
 -- and where that transform is in the arrays. Where inners are no multiple of the width, lines past
 -- the last transform do the last one again, and store nothing.
-local function write_places(w, d)
+local function write_places(w, d, tile)
     if d.is_column then
         w:line('int line = mr_lid_x() %% %d, item = mr_lid_x() / %d;', d.width, d.width)
     else
         w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
     end
-    w:line('%s across = (inners + %d) / %d, tile = mr_group_x();', d.index, d.width - 1, d.width)
+    w:line('%s across = (inners + %d) / %d, tile = %s;', d.index, d.width - 1, d.width, tile)
     w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
     w:line('%s first = (tile - rest * across) * %d, inner = first + line;', d.index, d.width)
     w:line 'int is_inside = inner < inners;'
@@ -415,24 +415,26 @@ end
 
 local most_plain = 40000        -- bytes of local memory that every device has
 
-local function write_local(w, d)
-    local stride = d.is_turned and d.points * (d.width + 1) or 0
-    local count = math.max(stride, d.width * d.pad.stride)
-    local is_large = count * (d.real == 'double' and 8 or 4) > most_plain
+-- Declares `count` numbers of local memory.
+function gpu.write_local(w, real, count)
+    local is_large = count * (real == 'double' and 8 or 4) > most_plain
     w:line(is_large and 'MR_LOCAL_LARGE(real, shared, %d);' or 'MR_LOCAL real shared[%d];', count)
 end
 
--- Returns the text of the kernel that d (see kernels.lua) describes.
-function gpu.text(d)
-    local w, stages = writer.new(), stages_of(d, d.radices)
+-- Chooses the padding, and returns how many numbers of local memory a description needs.
+function gpu.local_of(d)
+    d.pad = banks.best(d, stages_of(d, d.radices))
+    local stride = d.is_turned and d.points * (d.width + 1) or 0
+    return math.max(stride, d.width * d.pad.stride)
+end
+
+-- Writes what a group does. tile: the text of its number
+function gpu.write_body(w, d, tile)
+    local stages = stages_of(d, d.radices)
     local most = math.ceil(d.points / d.items)
     for _, stage in ipairs(stages) do most = math.max(most, stage.rounds * stage.r) end
-    d.pad = banks.best(d, stages)
-    w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
-    w:open(('void transform(%s)'):format(ends.arguments(d)))
-    write_local(w, d)
     w:line('real a_re[%d], a_im[%d];', most, most)
-    write_places(w, d)
+    write_places(w, d, tile)
     local arrays = { re = 'a_re', im = 'a_im' }
     write_load(w, d, stages[1], arrays)
     write_stages(w, d, 'stage', stages, arrays)
@@ -440,6 +442,15 @@ function gpu.text(d)
     local write = d.store.kind == 'split' and write_split or d.is_turned and write_turned
         or write_store
     write(w, d, stages[#stages], arrays)
+end
+
+-- Returns the text of the kernel that d (see kernels.lua) describes.
+function gpu.text(d)
+    local w, count = writer.new(), gpu.local_of(d)
+    w:line('MR_KERNEL MR_GROUP_SIZE(%d, 1, 1)', d.width * d.items)
+    w:open(('void transform(%s)'):format(ends.arguments(d)))
+    gpu.write_local(w, d.real, count)
+    gpu.write_body(w, d, 'mr_group_x()')
     w:close()
     return w:text()
 end

@@ -35,6 +35,11 @@ groups.limits = {
     line = 128,                 -- bytes of neighbours that columns are read in
     few_roots_from = 2048,      -- points of rows from which on not all roots are read
     most_in_column = 1024,      -- points of the passes of a long transform
+    most_of_columns = 4096,     -- points of columns that one kernel transforms
+    least_of_relays = math.huge,   -- bytes of an array from which on kernels are done in relays,
+    lag_of_relays = 2 ^ 24,     -- that the first is ahead of the second, roughly,
+    most_of_relays = 3 * 2 ^ 23,
+    has_relays = function(device) return device.name:find '^cuda:' ~= nil end,
 }
 local limits = groups.limits
 
@@ -120,6 +125,12 @@ local function width_of(d, device, inners, items)
         width = width / 2
     end
     return width
+end
+
+-- Whether local memory has room for so many transforms of a description.
+function groups.has_room(d, device, width)
+    local most = math.min(device.info.max_local_memory, limits.most_local)
+    return 1.1 * width * d.points * size_of(d.real) <= most
 end
 
 -- Completes the description d (kernels.lua) of transforms, `inners` of which are neighbours.

@@ -24,6 +24,8 @@ local cpu = require 'mare.fft.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.fft.gpu'
+local nodes = require 'mare.expression.nodes'
+local relay = require 'mare.fft.relay'
 local source_of = require 'mare.base.source'
 local straight = require 'mare.expression.straight'
 local tables = require 'mare.fft.tables'
@@ -54,27 +56,36 @@ end
 
 -- ---- compilation ----
 
--- Returns the text of the kernel that a description needs, and sets its tables.
-function kernels.source(d)
-    d.tables = tables.of(d)
-    return (d.is_cpu and cpu or gpu).text(d)
+-- Returns the text of the kernel that one description needs, or of the relay of two, and sets their
+-- tables.
+local function source(list)
+    for _, d in ipairs(list) do d.tables = tables.of(d) end
+    if list[2] then return relay.text(list[1], list[2]) end
+    return (list[1].is_cpu and cpu or gpu).text(list[1])
 end
 
-local function compile(d, device)
-    if d.real == 'double' and not device.info.has_double then
-        errors.argument('fft: %s computes no doubles: convert to float', device.name)
-    end
-    local program = device:program(source_of.text(kernels.source(d), 'fft',
-        { math = 'strict', defines = { MARE_REAL = d.real } }))
-    kernels.compiled = kernels.compiled + 1
-    local launch = program:kernel('transform'):launch()
+-- Returns the memory with the table of a description.
+local function table_of(d, device)
     local numbers = tables.numbers(d.tables, d.is_cpu)
     local size, width = math.max(#numbers, 2), d.real == 'double' and 8 or 4
     local cell = bound.allocate(device, d.is_cpu and d.real or 'complex_' .. d.real, size * width)
     if #numbers > 0 then
         bound.upload(cell, d.real, bound.from_table('fft', numbers, d.real), #numbers)
     end
-    return { launch = launch, handle = launch.handle, table = cell, width = d.width,
+    return cell
+end
+
+local function compile(list, device)
+    local d = list[#list]
+    if d.real == 'double' and not device.info.has_double then
+        errors.argument('fft: %s computes no doubles: convert to float', device.name)
+    end
+    local program = device:program(source_of.text(source(list), 'fft',
+        { math = 'strict', defines = { MARE_REAL = d.real } }))
+    kernels.compiled = kernels.compiled + 1
+    local launch, cells = program:kernel('transform'):launch(), {}
+    for k, one in ipairs(list) do cells[k] = table_of(one, device) end
+    return { launch = launch, handle = launch.handle, tables = cells, width = d.width,
         group = d.is_cpu and 1 or d.width * d.items, is_cpu = d.is_cpu,
         units = device.info.compute_units }
 end
@@ -82,18 +93,25 @@ end
 local kept = setmetatable({}, expression.by_device)     -- by device, functions and key
 local none = {}                                         -- instead of a function
 
--- Returns the kernel of a description.
-function kernels.of(d, device)
-    local under = tables_of.under
-    local list = under(kept, device)
-    list = under(list, d.load.f or none, expression.by_device)
-    list = under(list, d.store.f or none, expression.by_device)
-    local key = key_of(d)
-    if not list[key] then list[key] = compile(d, device) end
-    return list[key]
+-- Returns the kernel of one description or two.
+local function kernel_of(list, device)
+    local under, keys = tables_of.under, {}
+    local found = under(kept, device)
+    for k, d in ipairs(list) do
+        found = under(found, d.load.f or none, expression.by_device)
+        found = under(found, d.store.f or none, expression.by_device)
+        keys[k] = key_of(d)
+    end
+    local key = table.concat(keys, ' | ')
+    if not found[key] then found[key] = compile(list, device) end
+    return found[key]
 end
 
 -- ---- launches ----
+--
+-- A launch is { d: its description, device, from, to: leaves, levels: numbers of transforms along
+-- the three levels, places: for in and out { offset, stride of points, strides of the levels },
+-- filled, scale; pass, apart: see axis.lua }.
 
 -- Returns how many tiles a work-item takes.
 local function chunk_of(kernel, tiles)
@@ -101,27 +119,103 @@ local function chunk_of(kernel, tiles)
     return math.max(1, math.ceil(tiles / (8 * kernel.units)))
 end
 
--- Queues a kernel. levels: numbers of transforms along the three levels; places: for in and
--- out { offset, stride of points, strides of the levels }
-function kernels.run(kernel, device, from, to, levels, places, filled, scale)
-    local handle, at = kernel.handle, 3
+-- Sets the numbers of a launch from argument `at` on. Returns the next argument, tiles and chunk.
+local function set_numbers(kernel, at, launch, width)
+    local handle, levels = kernel.handle, launch.levels
     local function add(value)
         bound.set_number(handle, at, value)
         at = at + 1
     end
-    bound.set_memory(handle, 0, from)
-    bound.set_memory(handle, 1, to)
-    bound.set_memory(handle, 2, kernel.table)
-    local tiles = math.ceil(levels[1] / kernel.width) * levels[2] * levels[3]
+    local tiles = math.ceil(levels[1] / width) * levels[2] * levels[3]
     local chunk = chunk_of(kernel, tiles)
-    for _, value in ipairs { levels[1], levels[2], tiles, chunk, filled } do add(value) end
-    for _, place in ipairs(places) do
+    for _, value in ipairs { levels[1], levels[2], tiles, chunk, launch.filled } do add(value) end
+    for _, place in ipairs(launch.places) do
         for k = 1, 5 do add(place[k]) end
     end
-    add(scale)
+    add(launch.scale)
+    return at, tiles, chunk
+end
+
+local function run_one(launch)
+    local kernel = kernel_of({ launch.d }, launch.device)
+    local handle = kernel.handle
+    bound.set_memory(handle, 0, launch.from.version.cell)
+    bound.set_memory(handle, 1, launch.to.version.cell)
+    bound.set_memory(handle, 2, kernel.tables[1])
+    local _, tiles, chunk = set_numbers(kernel, 3, launch, kernel.width)
     bound.set_shape(handle, math.ceil(tiles / chunk) * kernel.group, 1, kernel.group, 1)
     bound.run(handle)
-    straight.let_go(kernel, device, 1)
+    straight.let_go(kernel, launch.device, 1)
+end
+
+-- Runs two launches as one. both: what relay.of returned
+local function run_relay(first, second, both)
+    local device = first.device
+    local kernel = kernel_of({ first.d, second.d }, device)
+    local handle, words = kernel.handle, both.units + 1
+    local cell, bytes = bound.allocate(device, 'uint32', 4 * words), 4 * words
+    bound.clear(cell, bytes)
+    for k, memory in ipairs { first.from.version.cell, first.to.version.cell,
+        second.from.version.cell, second.to.version.cell, kernel.tables[1], kernel.tables[2],
+        cell } do
+        bound.set_memory(handle, k - 1, memory)
+    end
+    local at, tiles, others
+    at, tiles = set_numbers(kernel, 7, first, first.d.width)
+    at, others = set_numbers(kernel, at, second, second.d.width)
+    for k, value in ipairs { both.units, both.lag, both.tiles[1], both.tiles[2], both.blocks } do
+        bound.set_number(handle, at + k - 1, value)
+    end
+    bound.set_shape(handle, (tiles + others) * kernel.group, 1, kernel.group, 1)
+    bound.run(handle)
+    straight.let_go(kernel, device, 6)
+    bound.free(device, cell, bytes)
+end
+
+-- ---- sequences ----
+
+-- A sequence holds a launch back until the next one is known, which may be done together with it.
+-- texts: a list that gets the texts of kernels, which are not run then
+function kernels.sequence(texts) return { held = nil, texts = texts } end
+
+local function emit(sequence, first, second, both)
+    if sequence.texts then
+        table.insert(sequence.texts, source { first.d, second and second.d })
+    elseif second then
+        run_relay(first, second, both)
+    else
+        run_one(first)
+    end
+end
+
+local function release(launch)
+    nodes.release(launch.from)
+    nodes.release(launch.to)
+end
+
+-- Queues what a sequence holds back.
+function kernels.finish(sequence)
+    local held = sequence.held
+    if not held then return end
+    sequence.held = nil
+    emit(sequence, held)
+    release(held)
+end
+
+-- Queues a launch, or holds it back. sequence: nil if it is alone
+function kernels.queue(sequence, launch)
+    if not sequence then return run_one(launch) end
+    local held = sequence.held
+    local both = held and relay.of(held, launch)
+    if both then
+        sequence.held = nil
+        emit(sequence, held, launch, both)
+        return release(held)
+    end
+    kernels.finish(sequence)
+    launch.from.refs = launch.from.refs + 1
+    launch.to.refs = launch.to.refs + 1         -- it may be the same leaf
+    sequence.held = launch
 end
 
 return kernels

@@ -8,6 +8,7 @@ local dialect = require 'mare.dialect.nodes'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local host = require 'mare.fft.host'
+local kernels = require 'mare.fft.kernels'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
@@ -141,17 +142,19 @@ end
 -- ---- running ----
 
 -- Runs a step and returns the leaf with the result. is_own: whether `from` may be written
-local function run_step(self, step, from, is_own, type)
+local function run_step(self, step, from, is_own, type, sequence)
     local to = is_own and step.from == step.to and type == from.type and from
         or nodes.new_leaf(self.device, type, step.to)
     if step.to.count == 0 then return to end
     if self.device.is_null then
         host.run(step, from, to)
     elseif axis.is_direct(self.device, step) then
+        step.sequence = sequence
         axis.run(step, from, to, function()
             return nodes.new_leaf(self.device, self.complex, step.to)
         end)
     else
+        kernels.finish(sequence)
         composed.run(step, from, to)
     end
     return to
@@ -167,35 +170,38 @@ function Plan:__call(x)
     elseif own ~= there then
         errors.argument('%s: the plan is on %s, the array on %s', self.what, own.name, there.name)
     end
-    local leaf = evaluate.node(node)
+    local leaf, sequence = evaluate.node(node), kernels.sequence()
     for k, step in ipairs(self.steps) do
         local type = k < #self.steps and self.complex or self.result
-        local next_one = run_step(self, step, leaf, k > 1, type)
+        local next_one = run_step(self, step, leaf, k > 1, type, sequence)
         if next_one ~= leaf then nodes.release(leaf) end
         leaf = next_one
     end
+    kernels.finish(sequence)
     return array.drop(leaf, array.of(leaf))
 end
 
 -- Returns the texts of the kernels that transform an array whose elements lie one after another.
 function Plan:source()
-    local texts, from = {}, { shape = self.shape, type = self.type }
+    local texts, from = {}, { shape = self.shape, type = self.type, refs = 2 }
+    local sequence = kernels.sequence(texts)
     for k, step in ipairs(self.steps) do
-        local to = { shape = step.to, type = k < #self.steps and self.complex or self.result }
+        local to = { shape = step.to, type = k < #self.steps and self.complex or self.result,
+            refs = 2 }
         for _, leaf in ipairs { from, to } do
             leaf.device, leaf.offset, leaf.strides = self.device, 0, false
             leaf.version = { count = leaf.shape.count }
         end
         if axis.is_direct(self.device, step) then
-            step.texts = texts
+            step.sequence = sequence
             axis.run(step, from, to, function()
                 return { shape = to.shape, type = self.complex, version = to.version,
                     device = self.device, offset = 0, strides = false, refs = 2 }
             end)
-            step.texts = nil
         end
         from = to
     end
+    kernels.finish(sequence)
     return texts
 end
 

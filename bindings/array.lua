@@ -82,19 +82,24 @@ local function collect()
     limit = math.max(least_limit, 2 * (slot_count - free_count), collectgarbage 'count' / 4)
 end
 
+local at_once = 256         -- slots and cells that are made together, so that there always are some
+
+-- Makes free slots where there are none.
+local function add_slots()
+    if slot_count >= limit then collect() end
+    if free_count > 0 then return end
+    for k = at_once, 1, -1 do
+        free[k], slots[slot_count + k] = slot_count + k, false
+    end
+    free_count, slot_count = at_once, slot_count + at_once
+end
+
 -- Returns a new handle of a value, which is not nil.
 function M.new(value)
-    local slot
     if is_due then reap() end
-    if free_count == 0 and slot_count >= limit then collect() end
-    if free_count > 0 then
-        slot = free[free_count]
-        free_count = free_count - 1
-    else
-        slot = slot_count + 1
-        slot_count = slot
-        slots[slot] = false
-    end
+    if free_count == 0 then add_slots() end
+    local slot = free[free_count]
+    free_count = free_count - 1
     local handle = Handle(slot)
     alive[slot], slots[slot] = handle, value
     return handle
@@ -142,8 +147,13 @@ local pointer = ffi.typeof 'mare_buffer **'
 local spare, spare_count = {}, 0
 local desc = ffi.new('mare_buffer_desc', { label = 'array' })
 
+local function add_cells()
+    for k = 1, at_once do spare[k] = Cell() end
+    spare_count = at_once
+end
+
 local function cell()
-    if spare_count == 0 then return Cell() end
+    if spare_count == 0 then add_cells() end
     local found = spare[spare_count]
     spare[spare_count] = nil
     spare_count = spare_count - 1
@@ -152,9 +162,13 @@ end
 
 -- Returns a cell with new memory of `bytes` bytes, for elements of a type.
 function M.allocate(device, type_name, bytes)
+    memory.borrow(device, bytes)
     local made = cell()
     desc.type, desc.size = mare.types[type_name], bytes
-    memory.create(device, bytes, C.mare_buffer_create, desc, ffi.cast(pointer, made))
+    local status = C.mare_buffer_create(device.handle, desc, ffi.cast(pointer, made))
+    if status ~= 0 then
+        mare.create(C.mare_buffer_create, device.handle, desc, ffi.cast(pointer, made))
+    end
     return made
 end
 

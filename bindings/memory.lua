@@ -34,7 +34,7 @@ local function credit(device, in_use)
 end
 
 -- Collects before the debt of the device would grow beyond its credit.
-local function borrow(device, size)
+function M.borrow(device, size)
     if not device.debt then device.debt, device.credit = 0, credit(device, 0) end
     if device.debt + size > device.credit then
         collectgarbage()
@@ -92,7 +92,7 @@ end
 
 -- Creates through `create`, after making room.
 function M.create(device, size, create, ...)
-    borrow(device, size)
+    M.borrow(device, size)
     mare.create(create, device.handle, ...)
 end
 

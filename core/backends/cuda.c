@@ -238,13 +238,16 @@ mare_status mr_cuda_device_open(int index, mr_native *out) {
         return status;
     }
     *device = found;
+    pthread_mutex_init(&device->landing_lock, NULL);
     out->ptr = device;
     return MARE_OK;
 }
 
 void mr_cuda_device_close(mr_native native, bool is_lost) {
     struct mr_cuda_device *device = native.ptr;
+    mr_cuda_landing_free(device);
     mr_cuda_context_close(device, is_lost);
+    pthread_mutex_destroy(&device->landing_lock);
     free(device);
 }
 

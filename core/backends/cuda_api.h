@@ -83,6 +83,8 @@ struct mr_cuda_device {
     char arch[16];                  /* "sm_90" */
     struct CUctx_st *context;       /* of the next, which lasts as long as this */
     struct mr_cuda_context *holder;
+    pthread_mutex_t landing_lock;
+    void *landing;                  /* pinned memory for small results; NULL: none yet */
 };
 
 /* ---- cuda.c ---- */
@@ -121,6 +123,8 @@ void mr_cuda_wait_for_peers(void);
 /* ---- cuda.c ---- */
 mare_status mr_cuda_device_open(int index, mr_native *out);
 void mr_cuda_device_close(mr_native device, bool is_lost);
+/* Gives back the memory for small results. */
+void mr_cuda_landing_free(const struct mr_cuda_device *device);
 
 /* ---- cuda_foreign.c ---- */
 mare_status mr_cuda_device_adopt(int index, void *context, mr_native *out);

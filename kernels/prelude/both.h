@@ -1,7 +1,10 @@
 /* both.h - the words of the kernel dialect (../README.md) that CUDA and OpenCL have in common, in
  * the middle of cuda.h and opencl.h: what it needs of the language stands before it, what only one
  * of them has behind. Instructions of NVIDIA's GPUs are PTX in both; MR_PTX_ARCH is the
- * architecture there, such as 900. */
+ * architecture there, such as 900.
+ *
+ * MR_BRIEF is defined for a kernel of one expression, which is to be ready soon: words that it does
+ * not know are left out here, and optimizations in core/backends/nvrtc.c. */
 
 #ifndef MARE_REAL
 #define MARE_REAL float
@@ -162,6 +165,7 @@ MR_FN double mr_ratio_root_double(double a, double b) { return a * mr_rsqrt_doub
 #endif
 MR_FN float mr_ratio_root_float(float a, float b) { return a * mr_rsqrt_float(a * b); }
 
+#ifndef MR_BRIEF
 /* Complex numbers, of the type real. */
 MR_FN mr_complex mr_complex_of(real re, real im) {
     mr_complex z = { re, im };
@@ -246,4 +250,5 @@ MR_FETCH_(mr_fetch_askew, "ca")
 #define mr_fetch_askew mr_fetch_lanes
 #define mr_fetch_close()
 #define mr_fetch_wait(n)
+#endif
 #endif

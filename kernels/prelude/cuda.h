@@ -103,6 +103,7 @@ MR_FN float mr_half_round(float x) {
     return mr_half_load(&nearest, 0);
 }
 
+#ifndef MR_BRIEF
 /* To the cache that all compute units share. */
 MR_FN void mr_prefetch(const void *address) {
     asm volatile("prefetch.global.L2 [%0];" :: "l"(address));
@@ -209,4 +210,5 @@ MR_FN void mr_poll_pair(const ulong *from, ulong *a, ulong *b) {
 MR_FN void mr_read_lanes(real *to, const real *from, int n) { mr_load_lanes(to, from, n); }
 #if __CUDA_ARCH__ < 800
 MR_FN void mr_fetch_lanes(real *to, const real *from, int n) { mr_store_lanes(to, from, n); }
+#endif
 #endif

@@ -139,6 +139,7 @@ MR_FN float mr_half_round(float x) {
     return vload_half(0, (const half *)&nearest);
 }
 
+#ifndef MR_BRIEF
 /* Tells what will be read soon. */
 #if defined(MR_CPU) && defined(__clang__)
 #define mr_prefetch(address) __builtin_prefetch(address)
@@ -267,4 +268,5 @@ MR_SCOPED_(_system)
 MR_FN void mr_fetch_lanes(__local real *to, const __global real *from, int n) {
     MR_LANES(l, n) to[l] = from[l];
 }
+#endif
 #endif

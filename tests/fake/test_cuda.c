@@ -512,6 +512,13 @@ static int builds(void) {
                                             "int n, float a, MR_GLOBAL const float *x, "
                                             "MR_GLOBAL float *y) { }" };
     if (build(&dialect, MARE_OK, "")) return 1;
+    const mare_define brief = { "MR_BRIEF", "1" };
+    dialect.source = "// expect(--Ofast-compile=min)\nMR_KERNEL void axpy(int n, float a, "
+                     "MR_GLOBAL const float *x, MR_GLOBAL float *y) { }";
+    if (build(&dialect, MARE_ERROR_BUILD, "not given: --Ofast-compile=min")) return 1;
+    dialect.defines = &brief;
+    dialect.define_count = 1;
+    if (build(&dialect, MARE_OK, "")) return 1;
     mare_program_desc whole = { .source = "// expect(--minimal)\n" KERNEL, .language = 1 };
     if (build(&whole, MARE_ERROR_BUILD, "not given: --minimal")) return 1;
     mare_program_desc hides = { .source = "__global__ void axpy(int n) { }", .language = 1 };

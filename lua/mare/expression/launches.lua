@@ -11,7 +11,8 @@ local text = require 'mare.expression.text'
 local tile_text = require 'mare.expression.tile_text'
 local tree = require 'mare.expression.tree'
 
-local launches = { compiled = 0, run = 0 }
+-- in_brief: whether kernels that wait for memory anyhow are compiled in less time
+local launches = { compiled = 0, run = 0, in_brief = true }
 
 local under = tables.under
 
@@ -40,7 +41,8 @@ local function compile(source, plan, name, device, desc)
     if needs_double(plan) and not device.info.has_double then
         errors.argument('%s computes no doubles: convert to float', device.name)
     end
-    local program = device:program(source_of.text(source, 'expression', { math = 'strict' }))
+    local program = device:program(source_of.text(source, 'expression', { math = 'strict',
+        defines = { MR_BRIEF = desc.is_brief and launches.in_brief or nil } }))
     local launch = program:kernel(name):launch()
     launches.compiled = launches.compiled + 1
     local outputs = desc.reductions and #desc.reductions or #plan.types
@@ -69,7 +71,7 @@ function launches.flat(sig, roots, device, mask, is_wide)
     if not found then
         local ones = {}
         for k = 1, 24 do ones[k] = math.floor(mask / 2 ^ (k - 1)) % 2 == 1 or nil end
-        found = elementwise(roots, device, { ones = ones, is_wide = is_wide })
+        found = elementwise(roots, device, { ones = ones, is_wide = is_wide, is_brief = true })
         kept[mask] = found
     end
     return found

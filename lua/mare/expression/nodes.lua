@@ -100,14 +100,22 @@ function nodes.operation(op, type, computed_in, shape, device, x, y, z)
     return node
 end
 
-local release
+local free
+
+-- Gives up a reference to a node. Only `free` calls itself: a loop that calls what recurses is
+-- not compiled in one piece.
+function nodes.release(node)
+    local refs = node.refs - 1
+    node.refs = refs
+    if refs <= 0 then free(node) end
+end
 
 local function let_go(x)
     if type(x) == 'number' then return end
-    local version = x.version
-    x.held = x.held - 1
+    local version, refs = x.version, x.refs - 1
+    x.held, x.refs = x.held - 1, refs
     if version then version.readers = version.readers - 1 end
-    release(x)
+    if refs <= 0 then free(x) end
 end
 
 -- Lets an operation forget its operands.
@@ -119,11 +127,8 @@ local function forget(node)
     if z then let_go(z) end
 end
 
--- Gives up a reference to a node.
-function release(node)
-    local refs = node.refs - 1
-    node.refs = refs
-    if refs > 0 then return end
+-- Lets go of what a node that nobody holds has held.
+function free(node)
     if node.version then
         memory.release(node.version)
         node.version = false
@@ -131,8 +136,6 @@ function release(node)
         forget(node)
     end
 end
-
-nodes.release = release
 
 -- Makes a computed operation the leaf of a version that holds its values.
 -- Operations that hold it are readers of the version from now on.

@@ -25,7 +25,7 @@ end
 local function common(a, b)
     if not a then return b or types.float end
     if not b then return a end
-    return types.common(a, b)
+    return (types.common(a, b))
 end
 
 -- ---- sums and products ----

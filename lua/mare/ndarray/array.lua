@@ -1,5 +1,9 @@
 -- Arrays. The files of this room add the methods of handles to the table `methods`. This one has
 -- what they all use: the node behind a handle, and operations on handles and numbers.
+--
+-- What every operation runs has no tail calls, varargs and recursion: LuaJIT compiles no loop
+-- with more than 15 tail calls and none that it enters in the middle of a function with `...`.
+-- `return (f(x))` is no tail call.
 
 local bound = require 'bindings.array'
 local device = require 'bindings.device'
@@ -18,7 +22,7 @@ local array = { methods = {}, is = bound.is }
 -- Returns a new handle of a node.
 function array.of(node)
     node.refs = node.refs + 1
-    return bound.new(node)
+    return (bound.new(node))
 end
 
 -- Returns a new array that shows all of a version.
@@ -59,12 +63,12 @@ function array.hold(handle, what)
     if not bound.is(handle) then
         errors.argument('%s: an array is wanted, not %s', what, type(handle))
     end
-    return hold(handle)
+    return (hold(handle))
 end
 
 -- Returns the same node, computed.
 function array.leaf(handle, what)
-    return evaluate.node(array.hold(handle, what))
+    return (evaluate.node(array.hold(handle, what)))
 end
 
 -- Raises an error if the elements of a node are complex numbers.
@@ -129,7 +133,7 @@ end
 
 -- Returns the node of an operand, held, or a number.
 local function operand(x, op)
-    if bound.is(x) then return hold(x) end
+    if bound.is(x) then return (hold(x)) end
     if type(x) == 'number' then return x end
     if type(x) == 'boolean' then return x and 1 or 0 end
     errors.argument("'%s': an array or a number is wanted, not %s", op.name, type(x))
@@ -155,7 +159,7 @@ local function unary(op, x)
     local result, computed_in = op.rule(x.type)
     if not result then no_type(op, x) end
     if x.size >= most_nodes then limit(x) end
-    return nodes.operation(op, result, computed_in, x.shape, x.device, x, false, false)
+    return (nodes.operation(op, result, computed_in, x.shape, x.device, x, false, false))
 end
 
 local function binary_with_number(op, x, y)
@@ -166,11 +170,11 @@ local function binary_with_number(op, x, y)
     if not result then no_type(op, x, y) end
     types.check(computed_in, value, op.name)
     if node.size >= most_nodes then limit(node) end
-    return nodes.operation(op, result, computed_in, node.shape, node.device, x, y, false)
+    return (nodes.operation(op, result, computed_in, node.shape, node.device, x, y, false))
 end
 
 local function binary(op, x, y)
-    if type(x) == 'number' or type(y) == 'number' then return binary_with_number(op, x, y) end
+    if type(x) == 'number' or type(y) == 'number' then return (binary_with_number(op, x, y)) end
     local result, computed_in = op.rule(x.type, y.type)
     if not result then no_type(op, x, y) end
     local shape = shapes.common(x.shape, y.shape)
@@ -178,7 +182,7 @@ local function binary(op, x, y)
     local here, there = x.device, y.device
     if here ~= there then two_devices(op, x, y) end
     if x.size + y.size >= most_nodes or x.leaves + y.leaves > most_leaves then limit(x, y) end
-    return nodes.operation(op, result, computed_in, shape, here, x, y, false)
+    return (nodes.operation(op, result, computed_in, shape, here, x, y, false))
 end
 
 -- Returns the handle of an operation on handles and numbers, at least one of which
@@ -187,7 +191,7 @@ function array.unary(op, a)
     local x = operand(a, op)
     local node = unary(op, x)
     x.refs = x.refs - 1
-    return array.of(node)
+    return (array.of(node))
 end
 
 function array.binary(op, a, b)
@@ -198,7 +202,7 @@ function array.binary(op, a, b)
     local node = binary(op, x, y)
     if type(x) ~= 'number' then x.refs = x.refs - 1 end
     if type(y) ~= 'number' then y.refs = y.refs - 1 end
-    return array.of(node)
+    return (array.of(node))
 end
 
 local where = operations.where

@@ -141,7 +141,8 @@ end
 
 -- Computes the array now. Returns it.
 function Array:eval()
-    return array.drop(array.leaf(self, 'eval'), self)
+    nodes.release(array.leaf(self, 'eval'))
+    return self
 end
 
 return assign

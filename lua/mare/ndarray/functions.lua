@@ -18,7 +18,7 @@ for _, name in ipairs { 'sqrt', 'cbrt', 'sin', 'cos', 'tan', 'asin', 'acos', 'at
     -- Whole numbers and truth values become floats, but for the last five.
     functions[name] = function(a)
         if type(a) == 'number' then return plain(a) end
-        return array.unary(op, a)
+        return (array.unary(op, a))
     end
     Array[name] = functions[name]
 end
@@ -28,7 +28,7 @@ for _, name in ipairs { 'sign', 'isnan', 'isinf', 'isfinite', 'real', 'imag', 'c
     local op = operations[name]
     -- Returns of each element: sign, -1, 0, 1 or NaN; isnan, isinf, isfinite, logical_not, a truth
     -- value; of complex numbers real, imag, conj, angle (their argument).
-    functions[name] = function(a) return array.unary(op, a) end
+    functions[name] = function(a) return (array.unary(op, a)) end
     Array[name] = functions[name]
 end
 
@@ -40,7 +40,7 @@ for _, name in ipairs { 'minimum', 'maximum', 'atan2', 'hypot', 'copysign', 'log
     -- maximum (NaN if one is NaN), atan2(y, x), hypot, copysign, complex(re, im), logical_and,
     -- logical_or, bit_and, bit_or, bit_xor, shift_left, shift_right, and the comparisons lt, le,
     -- gt, ge, eq, ne, which give truth values: a:gt(5).
-    functions[name] = function(a, b) return array.binary(op, a, b) end
+    functions[name] = function(a, b) return (array.binary(op, a, b)) end
     Array[name] = functions[name]
 end
 
@@ -69,7 +69,7 @@ local function power_of_number(a, n)
     if n % 1 == 0 and n >= 1 and n <= most then return product(a, n) end
     if kind == 3 then errors.argument("'^': complex numbers have the powers 1 to 64, not %s", n) end
     if n == 0.5 then return functions.sqrt(a) end
-    if n == -1 then return array.binary(operations['/'], 1, a) end
+    if n == -1 then return (array.binary(operations['/'], 1, a)) end
     return array.binary(operations.pow, a, n)
 end
 
@@ -91,13 +91,13 @@ local add, subtract, multiply, divide, remainder, negative = operations['+'], op
     operations['*'], operations['/'], operations['%'], operations.negative
 
 functions.meta = {
-    __add = function(a, b) return array.binary(add, a, b) end,
-    __sub = function(a, b) return array.binary(subtract, a, b) end,
-    __mul = function(a, b) return array.binary(multiply, a, b) end,
-    __div = function(a, b) return array.binary(divide, a, b) end,
-    __mod = function(a, b) return array.binary(remainder, a, b) end,
+    __add = function(a, b) return (array.binary(add, a, b)) end,
+    __sub = function(a, b) return (array.binary(subtract, a, b)) end,
+    __mul = function(a, b) return (array.binary(multiply, a, b)) end,
+    __div = function(a, b) return (array.binary(divide, a, b)) end,
+    __mod = function(a, b) return (array.binary(remainder, a, b)) end,
     __pow = power,
-    __unm = function(a) return array.unary(negative, a) end,
+    __unm = function(a) return (array.unary(negative, a)) end,
     __lt = no_comparison,
     __le = no_comparison,
 }

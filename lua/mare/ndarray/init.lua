@@ -76,7 +76,7 @@ local meta = {
         local method = methods[key]
         if method then return method end
         local attribute = attributes[key]
-        if attribute then return attribute(array.node(self)) end
+        if attribute then return (attribute(array.node(self))) end
         no_member(key)
     end,
     __newindex = function(_, key)

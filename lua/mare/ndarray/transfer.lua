@@ -6,6 +6,7 @@ local bound = require 'bindings.array'
 local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
+local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
 
@@ -60,27 +61,46 @@ function Array:item()
             .. 'reads one of many', tostring(node.shape))
     end
     local leaf = array.leaf(self, 'item')
-    return array.drop(leaf, bound.element(leaf.version.cell, leaf.type.name, leaf.offset))
+    local value = bound.element(leaf.version.cell, leaf.type.name, leaf.offset)
+    nodes.release(leaf)
+    return value
 end
 
--- Returns the number of an element in its memory. ...: its indices
-local function place_of(leaf, ...)
-    local shape, own, place = leaf.shape, leaf.strides, 0
-    for k = 1, shape.rank do
-        local index = shapes.index(shape, k, (select(k, ...)))
-        place = own and place + index * own[k] or not own and place * shape[k] + index
+-- Returns the number of an element in its memory from that of its row and the index along axis k.
+local function step(leaf, place, k, index)
+    local shape, own = leaf.shape, leaf.strides
+    index = shapes.index(shape, k, index)
+    if own then return place + index * own[k] end
+    return place * shape[k] + index
+end
+
+-- Returns the same from all indices, the first `most` entries of a list without its last nils.
+local function place_of(leaf, list, most)
+    local place, rank = 0, leaf.shape.rank
+    while most > 0 and list[most] == nil do most = most - 1 end
+    if most ~= rank then
+        errors.argument('at: %d indices, the shape is %s', most, tostring(leaf.shape))
     end
-    return leaf.offset + place
+    for k = 1, rank do place = step(leaf, place, k, list[k]) end
+    return place
 end
 
 -- Returns the element at these indices, from 0, negative ones from the end. It waits
 -- each time: :totable() and :data() read all at once.
-function Array:at(...)
+function Array:at(i, j, k, ...)
     local leaf = array.leaf(self, 'at')
-    if select('#', ...) ~= leaf.shape.rank then
-        errors.argument('at: %d indices, the shape is %s', select('#', ...), tostring(leaf.shape))
+    local place
+    local rank = leaf.shape.rank
+    if rank == 1 and i and not j and not k then
+        place = step(leaf, 0, 1, i)
+    elseif rank == 2 and j and not k then
+        place = step(leaf, step(leaf, 0, 1, i), 2, j)
+    else
+        place = place_of(leaf, { i, j, k, ... }, 3 + select('#', ...))
     end
-    return array.drop(leaf, bound.element(leaf.version.cell, leaf.type.name, place_of(leaf, ...)))
+    local value = bound.element(leaf.version.cell, leaf.type.name, leaf.offset + place)
+    nodes.release(leaf)
+    return value
 end
 
 -- Returns the elements in their order as a host array, x[0] to x[count - 1].

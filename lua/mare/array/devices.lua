@@ -99,6 +99,14 @@ function devices.assign(parts, list)
     return links.find(parts, used)
 end
 
+-- Whether all parts lie on one device of this rank.
+function devices.are_on_one(parts)
+    for _, part in ipairs(parts) do
+        if part.device ~= parts[1].device then return false end
+    end
+    return true
+end
+
 local function gib(bytes)
     return string.format(bytes < 2 ^ 30 and '%.3f GiB' or '%.1f GiB', bytes / 2 ^ 30)
 end

@@ -165,7 +165,9 @@ local function add_sends(self, axis, from, links)
 end
 
 -- Kind and source of one side's ghost cells. Where nothing is copied the source is a place holder.
+-- Notes in self.joint the axis along which cells of other devices are read.
 local function side_of(self, axis, to, side, links)
+    local joint = self.joint
     local from = neighbour(self, to, side)
     if not from then
         local known = kinds[self.boundaries[side]]
@@ -173,7 +175,7 @@ local function side_of(self, axis, to, side, links)
             origin = 0, along = 0, across = 0, plane = 0 }
     end
     local way = ways.between(from, to, self.barrier)
-    if way == 'place' and not from:is_on(to.device) then self.is_joint = true end
+    if way == 'place' and not from:is_on(to.device) then joint[axis.name] = true end
     local strip = way == 'place' and strip_in_place(self, axis, from, side == axis.low)
         or link_to(self, axis, to, side, from, links)
     strip.kind = copy
@@ -239,7 +241,7 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         boundaries = boundaries, grid = fields.grid,
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
-        has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
+        joint = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
         is_kept = fields.moves,     -- a step does not write where it reads
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
@@ -254,8 +256,9 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
             add_sends(self, axis, s, links)
         end
         self.axes[k] = { links = links, launches = launches, needed = needed,
-            is_staged = here.size > 1 and #links > 0 }
+            is_staged = here.size > 1 and #links > 0, is_joint = self.joint[axis.name] }
     end
+    self.is_joint = self.joint.x or self.joint.y
     self.open, self.shown = {}, {}
     for _, s in ipairs(scheme.ghosts and states or {}) do
         add_all(self.open, scheme:ghosts(s, self.which, fraction or 0, false, self))
@@ -277,18 +280,22 @@ end
 -- a step, which may do without some ghost cells: behind walls that are shut, and where a part goes
 -- `around`. is_next: right behind a tick of the clocks.
 --
--- Where cells of other devices are read in place, barriers stand before each axis, and behind the
--- last where what was read may be overwritten before the next tick.
+-- Where cells of other devices are read in place, a barrier stands before each axis that does so,
+-- and behind the last where what was read may be overwritten before the next tick.
 function Exchange:run(is_shown, is_next)
-    local barrier = self.is_joint and self.barrier
+    local is_ordered, barrier = is_next, self.barrier
     for a = 1, 2 do
         local axis = self.axes[a]
-        if #axis.links > 0 then move(self, axis) end
-        if barrier and not (a == 1 and is_next) then barrier:run() end
         local launches = is_shown and axis.launches or axis.needed
+        if #axis.links > 0 then move(self, axis) end
+        if axis.is_joint and #launches > 0 and not is_ordered then
+            barrier:run()
+            is_ordered = true
+        end
         for k = 1, #launches do launches[k]:run() end
+        is_ordered = is_ordered and #launches == 0
     end
-    if barrier and (is_shown or not self.is_kept) then barrier:run() end
+    if self.is_joint and not is_ordered and (is_shown or not self.is_kept) then barrier:run() end
     local open_sides = is_shown and self.shown or self.open
     for k = 1, #open_sides do open_sides[k]:run() end
 end

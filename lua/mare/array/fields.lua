@@ -95,6 +95,15 @@ function Fields:first_part(device)
     end
 end
 
+-- Returns the state of the part that is so many (-1, 0 or 1) east and north of
+-- another in a domain that is periodic everywhere.
+function Fields:beside(own, east, north)
+    local part = own.part
+    if east ~= 0 then part = self.parts[part.neighbours[east > 0 and 'east' or 'west']] end
+    if north ~= 0 then part = self.parts[part.neighbours[north > 0 and 'north' or 'south']] end
+    return self.of_part[part.index]
+end
+
 -- Returns the number of a field, from 0.
 function Fields:index(name)
     for k, known in ipairs(self.names) do

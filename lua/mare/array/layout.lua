@@ -19,7 +19,8 @@ local function round_up(n, multiple)
 end
 
 -- desc: { nx, ny, halo, fields = the number of planes, packed = whether rows follow
--- each other without padding and ghost cells }
+-- each other without padding and ghost cells, room = { nx =, ny = } that there is to be
+-- (nil: those), so that parts of nearly one size have one stride and plane }
 function layout.new(desc)
     if desc.packed then
         return setmetatable({
@@ -27,12 +28,13 @@ function layout.new(desc)
             rows = desc.ny, plane = desc.nx * desc.ny, count = desc.nx * desc.ny * desc.fields,
         }, Layout)
     end
-    local stride = round_up(layout.pad + desc.nx + desc.halo, 32)
-    local rows = desc.ny + 2 * desc.halo
+    local room = desc.room or desc
+    local stride = round_up(layout.pad + room.nx + desc.halo, 32)
+    local plane = stride * (room.ny + 2 * desc.halo)
     return setmetatable({
-        nx = desc.nx, ny = desc.ny, halo = desc.halo, pad = layout.pad,
-        fields = desc.fields, stride = stride, rows = rows, plane = stride * rows,
-        count = stride * (rows * desc.fields + layout.beyond) + layout.tail,
+        nx = desc.nx, ny = desc.ny, halo = desc.halo, pad = layout.pad, fields = desc.fields,
+        stride = stride, rows = desc.ny + 2 * desc.halo, plane = plane,
+        count = plane * desc.fields + stride * layout.beyond + layout.tail,
     }, Layout)
 end
 

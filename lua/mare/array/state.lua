@@ -18,7 +18,8 @@ local block_bytes = 16 * 2 ^ 20     -- of host memory through which initial valu
 
 -- Returns the bytes on the device of a part: of one copy of its fields, and of all.
 function state.size(part, scheme, precision)
-    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, fields = #scheme.fields }
+    local l = layout.new { nx = part.nx, ny = part.ny, halo = scheme.halo, room = part.room,
+        fields = #scheme.fields }
     local bytes = l.count * state.bytes[precision]
     return bytes, ((scheme.buffers or 2) + (scheme.room and scheme:room() or 0)) * bytes
 end
@@ -41,7 +42,7 @@ end
 -- (see layout.lua), buffers = how many copies, label = of these, or nil }
 function state.new(part, desc)
     local l = layout.new { nx = part.nx, ny = part.ny, halo = desc.halo, fields = desc.fields,
-        packed = desc.packed }
+        packed = desc.packed, room = part.room }
     local self = setmetatable({ device = part.device, part = part, layout = l,
         precision = desc.precision, element = state.bytes[desc.precision], present = 'now',
         put = putter(l.fields) }, State)
@@ -58,7 +59,8 @@ end
 function state.elsewhere(part, desc)
     return setmetatable({ part = part, rank = part.rank, precision = desc.precision,
         element = state.bytes[desc.precision], layout = layout.new { nx = part.nx, ny = part.ny,
-            halo = desc.halo, fields = desc.fields, packed = desc.packed } }, State)
+            halo = desc.halo, fields = desc.fields, packed = desc.packed,
+            room = part.room } }, State)
 end
 
 -- Returns whether the part lies on a device of this rank. This and is_elsewhere() are where parts

@@ -63,6 +63,7 @@ local function bind_sweeps(self)
             state = s, grid = self.grid, boundaries = self.boundaries, clock = s.clock,
             maxima = self.maxima:on(s), slot = s.slot, first = self.first, levels = self.levels,
             settle = self.fields:is_whole() and settle,
+            beside = s.part.columns and function(...) return self.fields:beside(s, ...) end,
         })
     end
 end
@@ -207,6 +208,33 @@ local function first_of(scheme, o)
     return first
 end
 
+-- Whether the steps of all parts read cells of others where they lie, instead of ghost cells.
+local function reads_beside(self, parts)
+    local is_apart = here.size > 1 or self.weights
+        or not self.barrier and not devices.are_on_one(parts)
+    if #parts == 1 or is_apart or not self.levels or not self.scheme.reads_beside then
+        return false
+    end
+    for _, kind in pairs(self.boundaries) do
+        if kind ~= 'periodic' then return false end
+    end
+    for _, part in ipairs(parts) do
+        if not self.scheme:reads_beside(part.device, self.precision, part) then return false end
+    end
+    return true
+end
+
+-- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest.
+local function join_parts(self, parts)
+    if not reads_beside(self, parts) then return end
+    local columns, room = {}, { nx = 0, ny = 0 }
+    for k, part in ipairs(parts) do
+        columns[k] = part.nx
+        room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
+    end
+    for _, part in ipairs(parts) do part.columns, part.room = columns, room end
+end
+
 -- Refuses ranks that do not make the same simulation: they would wait for each other for ever.
 local function check_alike(self, desc)
     local g = self.grid
@@ -282,6 +310,7 @@ function simulation.new(desc)
     self.levels = self.scheme.levels
         or self.scheme.levels_on and self.scheme:levels_on(devices.everywhere(self.devices))
     self.barrier = devices.assign(parts, self.devices)
+    join_parts(self, parts)
     devices.check(parts, self.scheme, self.precision)
     make_fields(self, parts)
     prepare.kernels(self, desc.shown)

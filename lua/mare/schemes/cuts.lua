@@ -45,7 +45,8 @@ local function local_bytes(scheme, precision, group, exchanges, rows)
 end
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
--- as many fields as there are fit into local memory.
+-- as many fields as there are fit into local memory. Where the part has `columns`, those of all
+-- parts, it is march_parts.krn.
 local function march_shape(scheme, device, precision, part)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
@@ -54,13 +55,16 @@ local function march_shape(scheme, device, precision, part)
         return local_bytes(scheme, precision, choice.GROUP, exchanges, choice.DEPTH * W) <= room
     end
     while W > 1 and not fits() do W = W / 2 end
-    while part.nx % W > 0 do W = W / 2 end
+    for _, nx in ipairs(part.columns or { part.nx }) do
+        while nx % W > 0 do W = W / 2 end
+    end
     local team = team_of(device, choice)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
     local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
     local groups = math.min((choice.resident or math.huge) * device.info.compute_units, wanted)
-    return { kernel = 'march', choice = choice, W = W, GROUP = choice.GROUP, DEPTH = choice.DEPTH,
-        TEAM = team, global = { groups * choice.GROUP, 1 }, groups = groups }
+    return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
+        GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
+        global = { groups * choice.GROUP, 1 } }
 end
 
 local tile_rows = { 6, 5, 4, 3, 8 }
@@ -100,7 +104,7 @@ end
 -- Returns which kernel takes a step in one pass: tile.krn where cells are few, unless another is
 -- tuned.
 function cuts.one_pass(scheme, device, precision, part)
-    if shapes.is_tried 'march' then return 'march' end
+    if part.columns or shapes.is_tried 'march' then return 'march' end
     local is_small = part.cells <= shapes.find('tile', scheme, device, precision, part).cells
     return (is_small or shapes.is_tried 'tile') and 'tile' or 'march'
 end

@@ -36,6 +36,12 @@ function traversal.levels(scheme, devices)
     return passes == 1 and function(steps) return levels[steps % 2] end or nil
 end
 
+-- Whether steps of a part that is no whole domain can read cells of parts beside it where they lie,
+-- instead of ghost cells: if all parts do, and the domain is periodic.
+function traversal.reads_beside(scheme, device, precision, part)
+    return not scheme.stages and cuts.one_pass(scheme, device, precision, part) == 'march'
+end
+
 -- Returns a function that hands the shape and the program of a file to `use`, of shapes.
 local function loader(scheme, device, precision, maths, use)
     return function(file, cut, plain)
@@ -156,6 +162,26 @@ local function bind_persistent(kernels, values, state, part, tile)
     return { all = all, mailbox = values.mailbox }
 end
 
+local beside = {
+    cells_sw = { -1, -1 }, cells_s = { 0, -1 }, cells_se = { 1, -1 }, cells_w = { -1, 0 },
+    cells_e = { 1, 0 }, cells_nw = { -1, 1 }, cells_n = { 0, 1 }, cells_ne = { 1, 1 },
+}
+
+-- Binds steps in one pass that read cells of the parts beside this one.
+local function bind_march_parts(kernels, values, state, part, shape)
+    local x, y = kernels.one_pass(shape)
+    state.around = { x = true, y = true }
+    values.sizes = { west = part.beside(-1, 0).part.nx, south = part.beside(0, -1).part.ny }
+    local function step(axis)
+        local from, to = 'now', 'other'
+        if axis ~= part.first then from, to = to, from end
+        values.src, values.dst = state[from], state[to]
+        for name, place in pairs(beside) do values[name] = part.beside(unpack(place))[from] end
+        return launch(axis == 'x' and x or y, values, shape)
+    end
+    return { x = { step 'x' }, y = { step 'y' } }
+end
+
 -- Binds steps in one pass. Those that sweep along `first` first are the even ones: they go from
 -- `now` to `other`. Where the part goes around they read cells of its other side instead of ghost
 -- cells. Where tiles are used there is also a `sequence` of steps that tick the clock themselves:
@@ -163,6 +189,7 @@ end
 -- `settle` after the last, which must be an odd one.
 local function bind_one_pass(kernels, values, state, part)
     local shape = cuts.one_pass_shape(kernels.scheme, state.device, state.precision, state.part)
+    if part.beside then return bind_march_parts(kernels, values, state, part, shape) end
     local x, y = kernels.one_pass(shape)
     state.around = around(state.part, part.boundaries)
     values.wraps = (state.around.x and 1 or 0) + (state.around.y and 2 or 0)
@@ -194,7 +221,8 @@ end
 -- Binds the launches of one part: a step is `x` or `y`, named after the axis of its first sweep;
 -- `measure` writes the maxima of the state as it is. part: { state, grid, boundaries, clock,
 -- maxima, slot, first = axis of even steps, levels = of traversal.levels,
--- settle = the clock's, of n maxima, where the part is the only one }
+-- settle = the clock's, of n maxima, where the part is the only one, beside = function(east, north)
+-- -> the state of another one, where steps read cells there }
 function traversal.bind(scheme, kernels, part)
     local state = part.state
     local nx, ny = state.layout.nx, state.layout.ny

@@ -1,0 +1,36 @@
+/* march_part.h - the march over all strips of a part that a team has. Whoever includes this
+ * defines
+ *
+ *   origin       a type: what is needed to find rows
+ *   usual_jump   (origin, part): from the last row of a strip's part to the one behind it
+ *   rows_from    (origin, column, row, part, mr_index *jump): where the rows begin that a work-item
+ *                loads; the jump at the one seam of its strip, where it is not the usual one */
+
+/* All that a team does of a step from time t on. Returns the largest signal rate. */
+MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
+    MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
+    int lane = mr_gid_x() % TEAM, strips = ceil_ratio(p.nx + LEAD - REACH, OWN_COLUMNS);
+    portion own = portion_of(mr_uniform(mr_gid_x() / TEAM), mr_groups_x() * (GROUP / TEAM), strips,
+        p.ny);
+    mr_index jump = usual_jump(from, p);
+    real rate = R(0.0);
+    sweep x = sweep_along_x(p, 0, dt, k), y = sweep_along_y(p, 0, dt, k);
+    sources acts = sources_over(p, dt, t, 0);
+    while (dt > R(0.0) && own.from < own.to) {
+        int column = own.from / own.rows * OWN_COLUMNS - LEAD + lane * W;
+        int low = lane * W < REACH ? REACH - lane * W : 0;
+        int high = least((TEAM - lane) * W - REACH, W);
+        y.first = own.south + own.from % own.rows;
+        y.end = least(own.south + own.rows, y.first + own.to - own.from);
+        if (y.first < REACH) y.end = least(y.end, p.ny - REACH);      /* one seam at a time */
+        own.from += y.end - y.first;
+        acts.column = column;
+        low = column + low < 0 ? -column : low;
+        high = least(high, p.nx - column);
+        rate = mr_max_nan(rate, march_strip(
+            rows_from(from, column, y.first - REACH, p, &jump),
+            dst + cell_offset(column, y.first, p.stride), low, high, rows, shared, x, y, acts,
+            jump, x_first));
+    }
+    return rate;
+}

@@ -1,0 +1,67 @@
+-- Steps that read cells of the parts beside theirs where they lie (march_parts.krn) have the bits
+-- of those that sweep over one part with ghost cells.
+
+local device = require 'bindings.device'
+local mare = require 'mare'
+local shapes = require 'mare.shapes'
+local zlib = require 'bindings.zlib'
+
+local function waves(x, y)
+    return 1 + 0.3 * math.sin(6 * x + 3 * y), 0.5 + 0.1 * math.cos(7 * y), 0.2 * math.sin(5 * x),
+        2 + 0.5 * math.cos(x - 6 * y)
+end
+
+-- Returns the clock and checksums after some steps, and whether cells beside were read.
+local function run(case, devices, decompose, passes)
+    local sim = mare.simulation {
+        grid = mare.grid { nx = case.nx, ny = 38, x = { 0, 1 }, y = { 0, 1 } },
+        scheme = mare.euler { passes = passes }, boundaries = case.boundaries or 'periodic',
+        initial = waves, devices = devices,
+        options = { precision = case.precision, decompose = decompose },
+    }
+    sim:aim(1e9)
+    for _, steps in ipairs { 1, 19 } do
+        sim:step(steps)
+        sim:read()
+    end
+    local words = { sim.now.t, sim.now.dt }
+    for k, name in ipairs(sim.scheme.fields) do
+        words[k + 2] = zlib.crc32(0, sim:field(name):pointer(), case.nx * 38 * sim.fields.element)
+    end
+    local reads = sim.states[1].part.columns ~= nil
+    sim:release()
+    return table.concat(words, ' '), reads
+end
+
+local function marched(...)
+    local text, reads
+    shapes.with({ march = {} }, function(...) text, reads = run(...) end, ...)
+    return text, reads
+end
+
+describe('parts beside each other', function()
+    local info = device.open().info
+    if not info.runs_kernels or info.kind == 'other' then return pending 'no kernels run here' end
+    local a, b = device.open(), device.open()
+
+    for _, case in ipairs {
+        { precision = 'float', nx = 48, decompose = { 2, 2 } },     -- work-items of four columns
+        { precision = 'double', nx = 41, decompose = { 3, 2 } },    -- of one, in unequal parts
+    } do
+        it(('are read in place in %s'):format(case.precision), function()
+            local expected = run(case, { a }, { 1, 1 }, 2)
+            for _, devices in ipairs { { a }, { a, b } } do
+                local text, reads = marched(case, devices, case.decompose, 1)
+                assert.equal(expected, text)
+                assert.is_true(reads)
+            end
+        end)
+    end
+
+    it('have ghost cells where the domain has walls', function()
+        local case = { precision = 'float', nx = 48, boundaries = 'reflective' }
+        local text, reads = marched(case, { a, b }, { 2, 2 }, 1)
+        assert.is_false(reads)
+        assert.equal(run(case, { a }, { 1, 1 }, 2), text)
+    end)
+end)

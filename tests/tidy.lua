@@ -229,9 +229,9 @@ end, {
 -- The rooms of lua/mare, from the top. init.lua, the table of all modules, stands in none but
 -- between the launcher and the rest.
 local ROOMS = { 'launcher', 'notebook', 'init', 'session', 'tune', 'mandelbrot', 'tide', 'live',
-                'run', 'ocean', 'forcing', 'schemes', 'shapes', 'array', 'links', 'fft', 'ndarray',
-                'products', 'ordering', 'expression', 'translate', 'dialect', 'draw', 'files',
-                'measure', 'ranks', 'base' }
+                'run', 'ocean', 'forcing', 'schemes', 'shapes', 'array', 'links', 'spectra', 'fft',
+                'ndarray', 'products', 'ordering', 'expression', 'translate', 'dialect', 'draw',
+                'files', 'measure', 'ranks', 'base' }
 local MAX_ROOM_LINES, MAX_ROOM_FILES, MAX_LEAF_LINES = 3500, 25, 1600
 
 local function rank_of(room)

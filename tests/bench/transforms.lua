@@ -3,10 +3,11 @@
 --     mare tests/bench/transforms.lua table FILE...
 -- LOG2: of the points in all (26 on a GPU, 22 elsewhere); NAME: a part of the names of those that
 -- are wanted. A rate counts each point read and written once, as for one pass; real points have
--- half the bytes. The table shows rates of Mare beside those of transforms_peers.py, from files
--- with the records of both.
+-- half the bytes. Where cuFFT is, it is measured in turn. The table shows rates of Mare beside
+-- those of cuFFT and transforms_peers.py, from files with the records.
 
 local bandwidth = require 'mare.measure.bandwidth'
+local cufft = require 'bindings.cufft'
 local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
@@ -58,19 +59,35 @@ local function numbers(type, shape)
     return (type:find 'complex' and mare.complex(x - 0.5, x) or x):to(type):eval()
 end
 
+local has_cufft = cufft.is_there(device)
+
+-- Measures a plan that stores into an array that is there. Returns { seconds, fastest, slowest }.
+local function times_of(desc, x)
+    local plan = mare.fft.plan(desc)
+    local y = plan(x)
+    return { record.time(device, function() plan(x, { out = y }) end, 0.15) }
+end
+
+local function write(name, times, bytes, peer)
+    local rate = bytes / times[1]
+    record.write(device, { benchmark = 'transforms', transform = name, points = points,
+        peer = peer, seconds = times[1], fastest = times[2], slowest = times[3], rate = rate,
+        copy_bandwidth = copy, share_of_copy = copy and rate / copy },
+        ('%-9s %-7s %-30s %9.4g ms %8.4g GB/s%s'):format(device.name, peer or '', name,
+        1e3 * times[1], rate / 1e9, copy and (', %.2f of copy'):format(rate / copy) or ''))
+end
+
 -- desc: { type, shape, axes, transform, load, store }; name: what the row and the record say
 local function report(name, desc, bytes)
     local is_wanted = not arg[3]
     for k = 3, #arg do is_wanted = is_wanted or name:find(arg[k], 1, true) end
     if not is_wanted then return end
-    local x, plan = numbers(desc.type, desc.shape), mare.fft.plan(desc)
-    local seconds, fastest, slowest = record.time(device, function() plan(x) end, 0.15)
-    local rate = bytes / seconds
-    record.write(device, { benchmark = 'transforms', transform = name, points = points,
-        seconds = seconds, fastest = fastest, slowest = slowest, rate = rate,
-        copy_bandwidth = copy, share_of_copy = copy and rate / copy },
-        ('%-9s %-30s %9.4g ms %8.4g GB/s%s'):format(device.name, name, 1e3 * seconds, rate / 1e9,
-        copy and (', %.2f of copy'):format(rate / copy) or ''))
+    local x = numbers(desc.type, desc.shape)
+    write(name, times_of(desc, x), bytes)
+    if has_cufft and not desc.load then
+        desc.backend = 'cufft'
+        write(name, times_of(desc, x), bytes, 'cufft')
+    end
     collectgarbage()
 end
 

@@ -221,6 +221,15 @@ for _, d in ipairs(part.devices()) do
             assert.is_true(error_of(y, (whole:abs() ^ 2 * factor):eval()) < 1e-6)
         end)
 
+        it('arrays are transformed in place on ' .. d.name, function()
+            local x = numbers(d, { 3, 64 }, 'float', true)
+            local expected, later = fft.fft(x), x + 0
+            local plan = fft.plan { shape = { 3, 64 }, device = d }
+            assert.equal(x, plan(x, { out = x }))
+            assert.equal(0, (x - expected):abs():max():item())
+            assert.is_true(error_of(fft.ifft(x), later) < 1e-6)     -- what x was before
+        end)
+
         it('views are transformed as they lie on ' .. d.name, function()
             local x = numbers(d, { 3, 4, 8, 10 }, 'float', true)
             local view = x { {}, { 0, 4, 2 }, {}, { 9, nil, -3 } }:transpose(3, 0, 2, 1)
@@ -302,6 +311,11 @@ it('what cannot be transformed is named', function()
     refused(function() plan(x:double()) end, 'double', 'float')
     refused(function() plan(mare.zeros({ 6, 4 }, { device = null })) end, '{ 4, 6 }', '{ 6, 4 }')
     refused(function() plan(mare.zeros({ 4, 6 }, { device = device.open 'null' })) end, 'null:0')
+    refused(function() plan(x, { out = x }) end, 'out is float', 'complex_float { 4, 6 }')
+    refused(function() plan(x, { into = x }) end, 'into', 'out')
+    local z = mare.zeros({ 6, 4 }, { device = null, type = 'complex_float' }):eval()
+    plan = fft.plan { shape = { 4, 6 }, device = null }
+    refused(function() plan(z:transpose(), { out = z:transpose() }) end, 'part of an array')
     refused(function() fft.plan { shape = { 4 }, type = 'quad' } end, 'quad')
     refused(function() fft.plan { shape = { 4 }, transform = 'dct' } end, 'dct', 'rfft')
 end)

@@ -283,7 +283,8 @@ local function run_long(step, from, to, new_complex)
         local pass = { n = n, done = done, rest = step.n / done / n, is_first = k == 1,
             is_last = is_last }
         -- The last pass may be done in place, no other one.
-        local is_end = is_last or k == #lengths - 1 and leaf ~= to and to.type.complex
+        local is_end = is_last
+            or k == #lengths - 1 and leaf.version ~= to.version and to.type.complex
         local next_one = is_end and to or new_complex()
         run_pass(step, leaf, next_one, pass)
         if leaf ~= from and leaf ~= next_one then nodes.release(leaf) end

@@ -7,7 +7,8 @@
 -- Options of all: axes (a number or a list, counted from 0, -1 is the last), n (the lengths
 -- along them: what is longer is cut, what is shorter goes on with zeros) and norm:
 -- 'backward' (the inverse divides by the number of points), 'ortho' (both divide by its
--- root), 'forward' (the other one divides). Halves and whole numbers are transformed as
+-- root), 'forward' (the other one divides); and backend = 'cufft', NVIDIA's library instead of
+-- kernels of Mare's own, where it is there. Halves and whole numbers are transformed as
 -- floats. Any length is allowed; factors up to 13 are fastest.
 
 local array = require 'mare.ndarray.array'
@@ -18,7 +19,8 @@ local types = require 'mare.expression.types'
 
 local fft = {}
 
-local allowed = { axes = 'any', norm = 'any', n = 'any', load = 'function', store = 'function' }
+local allowed = { axes = 'any', norm = 'any', n = 'any', load = 'function', store = 'function',
+    backend = 'any' }
 
 -- Returns the last `count` axes of a shape, all if it is nil.
 local function last_axes(what, shape, count)
@@ -38,7 +40,8 @@ local function run(name, transform, count, x, given)
     local node = array.hold(x, what)
     local desc = { what = what, transform = transform, shape = node.shape, type = node.type,
         device = node.device, n = given.n, norm = given.norm, load = given.load,
-        store = given.store, axes = given.axes or last_axes(what, node.shape, count) }
+        store = given.store, backend = given.backend,
+        axes = given.axes or last_axes(what, node.shape, count) }
     return array.drop(node, plans.of(desc)(x))
 end
 
@@ -72,13 +75,14 @@ function fft.fftn(x, options) return run('fftn', 'fft', nil, x, options) end
 
 local transforms = { fft = true, ifft = true, rfft = true, irfft = true }
 local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = 'any', n = 'any',
-    norm = 'any', transform = transforms, load = 'function', store = 'function' }
+    norm = 'any', transform = transforms, load = 'function', store = 'function', backend = 'any' }
 
 -- Returns a plan, a function of arrays of one shape and type, with all that was given checked:
 --     local power = mare.fft.plan { shape = { 64, 1024 }, type = 'float', transform = 'rfft',
 --         load = function(x, i) return x * hann(i) end,
 --         store = function(y, k) return y.re ^ 2 + y.im ^ 2 end }
 --     local spectra = power(x)
+--     power(x, { out = spectra })         -- into an array that is there; of x itself in place
 -- transform: 'fft' (default), 'ifft', 'rfft', 'irfft'; axes: the last one. load is called with
 -- each number x, or { re =, im = }, its place i along the first axis that is transformed and
 -- the number of the transform; store with each result. They become parts of the kernel, and are
@@ -90,7 +94,8 @@ function fft.plan(desc)
     return plans.of { what = what, transform = desc.transform or 'fft', shape = shape,
         type = types.named(desc.type or 'complex_float', what),
         device = array.device(desc.device, what), axes = desc.axes or last_axes(what, shape, 1),
-        n = desc.n, norm = desc.norm, load = desc.load, store = desc.store }
+        n = desc.n, norm = desc.norm, load = desc.load, store = desc.store,
+        backend = desc.backend }
 end
 
 require('mare.fft.convolution').add(fft)

@@ -2,6 +2,7 @@
 -- allocated, as steps along single axes.
 
 local array = require 'mare.ndarray.array'
+local assign = require 'mare.ndarray.assign'
 local axis = require 'mare.fft.axis'
 local composed = require 'mare.fft.composed'
 local dialect = require 'mare.dialect.nodes'
@@ -9,6 +10,7 @@ local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local host = require 'mare.fft.host'
 local kernels = require 'mare.fft.kernels'
+local library = require 'mare.fft.library'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
@@ -117,7 +119,7 @@ local Plan = {}
 Plan.__index = Plan
 
 -- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft'
--- or 'irfft', shape, type, device, axes, n, norm, load, store }
+-- or 'irfft', shape, type, device, axes, n, norm, load, store, backend }
 function plan.of(desc)
     local what, transform, shape = desc.what, desc.transform, desc.shape
     local is_inverse = transform == 'ifft' or transform == 'irfft'
@@ -134,18 +136,49 @@ function plan.of(desc)
     local last = steps[#steps]
     last.scale = scale_of(what, desc.norm, lengths, is_inverse)
     steps[1].load, last.store = desc.load, desc.store
+    local by_library = library.of({ what = what, backend = desc.backend, transform = transform,
+        axes = axes, lengths = lengths, load = desc.load, store = desc.store }, desc.device, real,
+        shape, last.to)
     return setmetatable({ what = what, shape = shape, type = desc.type, device = desc.device,
-        steps = steps, complex = complex, own = own,
-        result = stored_type(what, desc.store, own, real) }, Plan)
+        steps = steps, complex = complex, own = own, is_inverse = is_inverse,
+        library = by_library, result = stored_type(what, desc.store, own, real) }, Plan)
 end
 
 -- ---- running ----
 
--- Runs a step and returns the leaf with the result. is_own: whether `from` may be written
-local function run_step(self, step, from, is_own, type, sequence)
-    local to = is_own and step.from == step.to and type == from.type and from
-        or nodes.new_leaf(self.device, type, step.to)
-    if step.to.count == 0 then return to end
+-- Returns the leaf that a result is stored in: that of the array `out`. from: the leaf of what is
+-- transformed
+local function target_of(self, out, from)
+    local what, shape = self.what, self.steps[#self.steps].to
+    local leaf = array.leaf(out, what .. ': out')
+    local is_same, here, there = leaf.version == from.version, self.device, leaf.device
+    if leaf.shape ~= shape or leaf.type ~= self.result or here ~= there then
+        errors.argument('%s: out is %s %s on %s: %s %s on %s is wanted', what, leaf.type.name,
+            tostring(leaf.shape), there.name, self.result.name, tostring(shape), here.name)
+    elseif leaf.strides or is_same and (from.strides or from.offset ~= leaf.offset
+        or from.type ~= leaf.type or from.shape ~= shape) then
+        errors.argument('%s: out is a part of an array, or shows the memory of what is transformed '
+            .. 'in another way', what)
+    end
+    assign.settle(leaf.version)
+    return leaf
+end
+
+-- Returns the leaf for the result of a step. into: nil, or that of the whole result
+local function leaf_of(self, step, from, is_own, type, into)
+    if into and into.shape == step.to and into.type == type then
+        into.refs = into.refs + 1
+        return into
+    elseif is_own and step.from == step.to and type == from.type then
+        from.refs = from.refs + 1
+        return from
+    end
+    return nodes.new_leaf(self.device, type, step.to)
+end
+
+-- Runs a step, and keeps the order of what `sequence` holds back.
+local function run_step(self, step, from, to, sequence)
+    if step.to.count == 0 then return end
     if self.device.is_null then
         host.run(step, from, to)
     elseif axis.is_direct(self.device, step) then
@@ -157,11 +190,26 @@ local function run_step(self, step, from, is_own, type, sequence)
         kernels.finish(sequence)
         composed.run(step, from, to)
     end
-    return to
 end
 
--- Returns the transform of an array, which has the plan's shape and type and is on its device.
-function Plan:__call(x)
+-- Transforms a leaf, which it gives up, in steps. Returns the leaf with the result.
+local function run_steps(self, leaf, into)
+    local sequence = kernels.sequence()
+    for k, step in ipairs(self.steps) do
+        local type = k < #self.steps and self.complex or self.result
+        local next_one = leaf_of(self, step, leaf, k > 1, type, into)
+        run_step(self, step, leaf, next_one, sequence)
+        nodes.release(leaf)
+        leaf = next_one
+    end
+    kernels.finish(sequence)
+    return leaf
+end
+
+-- Returns the transform of an array, which has the plan's shape and type and is on its device; it
+-- is the array `out` if that is given, which may be the same one.
+function Plan:__call(x, options)
+    local out = options and errors.fields(self.what, options, { out = 'any' }).out
     local node = array.hold(x, self.what)
     local own, there = self.device, node.device
     if node.shape ~= self.shape or node.type ~= self.type then
@@ -170,15 +218,15 @@ function Plan:__call(x)
     elseif own ~= there then
         errors.argument('%s: the plan is on %s, the array on %s', self.what, own.name, there.name)
     end
-    local leaf, sequence = evaluate.node(node), kernels.sequence()
-    for k, step in ipairs(self.steps) do
-        local type = k < #self.steps and self.complex or self.result
-        local next_one = run_step(self, step, leaf, k > 1, type, sequence)
-        if next_one ~= leaf then nodes.release(leaf) end
-        leaf = next_one
+    local leaf = evaluate.node(node)
+    local into = out and target_of(self, out, leaf)
+    if self.library then
+        leaf = library.run(self, leaf, into)
+    else
+        leaf = run_steps(self, leaf, into)
     end
-    kernels.finish(sequence)
-    return array.drop(leaf, array.of(leaf))
+    if into then nodes.release(into) end
+    return array.drop(leaf, out or array.of(leaf))
 end
 
 -- Returns the texts of the kernels that transform an array whose elements lie one after another.

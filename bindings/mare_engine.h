@@ -238,9 +238,18 @@ void *mare_engine_lua(mare_engine *engine);
  * modules for Lua, which look for such symbols, do not load in an engine. */
 void *mare_engine_lua_function(const char *name);
 
-/* The destructor of a capsule of Python, "dltensor_versioned" or "dltensor": lets go of a tensor
- * that nobody has taken. Python calls it. */
+/* ---- capsules of Python, "dltensor_versioned" or "dltensor", for who holds Python's lock ---- */
+
+/* Their destructor: lets go of a tensor that nobody has taken. */
 void mare_engine_capsule_end(void *capsule);
+/* A new capsule of an array in a buffer: see mare_tensor_export. is_old: for who knows no DLPack 1.
+ * None on failure, which mare_error_message tells; NULL where there is no Python. */
+void *mare_engine_capsule(mare_buffer *buffer, const mare_tensor_desc *desc, void *queue,
+                          int is_old);
+/* A buffer in the memory of a capsule's tensor, which is taken: see mare_tensor_import. shape: gets
+ * the number of axes and then their sizes. */
+mare_status mare_engine_capsule_take(void *capsule, mare_device *device, mare_buffer **out,
+                                     int64_t shape[33]);
 
 /* ---- scenarios, stepped from the embedding program's own loop ---- */
 

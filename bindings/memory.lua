@@ -205,10 +205,15 @@ function M.pointer(what, data, type_name)
     return data, describe(data).is_array and ffi.sizeof(data) or nil
 end
 
--- Type and number of the elements of a C array of numbers or of a host array; nil for a pointer,
--- which does not tell.
+-- Type and number of the elements of a C array of numbers, of a host array or of memory of the
+-- program that embeds Mare; nil for a pointer, which does not tell.
 function M.elements(data)
     if host_array.is(data) then return data.type, data.count end
+    if type(data) == 'userdata' then
+        local _, size, element = home.array(data)
+        if element then return element, size / tonumber(C.mare_type_size(mare.types[element])) end
+        return nil
+    end
     local known = describe(data)
     if not (known.is_array and is_number[known.name]) then return nil end
     return known.name, ffi.sizeof(data) / ffi.sizeof(known.name)

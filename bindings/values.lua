@@ -42,6 +42,11 @@ function M.export(value)
     end
 end
 
+-- Returns `size` bytes of a C array, for export, which keeps that.
+function M.bytes(array, size)
+    return { data = ffi.cast('uint8_t *', array), count = size, owner = array }
+end
+
 -- The buffer at this address, which stays alive as long as what is returned.
 function M.import(address)
     return buffer.adopt(ffi.cast('mare_buffer *', address), device.adopt)

@@ -15,6 +15,11 @@ import zipfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOTS = ('libmare_engine.so.*', 'libcairo.so.2', 'libfreetype.so.6', 'libgif.so.7',
          'libmpfr.so.6')
+# What may go into a wheel: libraries whose licences are of the kinds of MIT, BSD or zlib, or, as
+# those of cairo, GMP and MPFR, the LGPL. One that is not here is looked at before it is added.
+KNOWN = re.compile(r'^lib(mare|mare_engine|cairo|freetype|gif|mpfr|gmp|fontconfig|pixman-1|png16|'
+                   r'expat|z|bz2|brotlicommon|brotlidec|bsd|md|X11|Xau|Xdmcp|Xext|Xrender|xcb|'
+                   r'xcb-render|xcb-shm)\.so\.')
 OF_MACHINES = ('libgcc_s.so.1',)       # every one that runs a wheel has it
 LEFT_OUT = re.compile(r'^(tests|bindings/(package|examples|python)|scenarios/(run|.*\.sh)$)')
 SUMMARY = 'Simulations, arrays and kernels on GPUs and processors, in Lua and from Python'
@@ -23,8 +28,7 @@ Name: mare
 Version: %s
 Summary: %s
 License-Expression: MIT
-License-File: mare.txt
-Requires-Python: >=3.9
+%sRequires-Python: >=3.9
 Requires-Dist: numpy
 Description-Content-Type: text/markdown
 
@@ -50,6 +54,8 @@ def libraries(bundle):
         path = os.path.join(bundle, 'lib', name)
         if name in found or name in OF_MACHINES or not os.path.exists(path):
             continue
+        if not KNOWN.match(name):
+            sys.exit('wheel.py: %s is new here: if its licence is not the GPL, name it' % name)
         found[name] = path
         left += needed(path)
     return found
@@ -59,12 +65,15 @@ def notices(bundle, found):
     """The notices of the packages that the libraries come from, and of the Lua modules."""
     names = {'mare', 'luajit', 'lua-argparse', 'lua-dkjson', 'lua-filesystem',
              'fonts-dejavu-core'}
+    there = {os.path.basename(path)[:-4]: path
+             for path in sorted(glob.glob(os.path.join(bundle, 'share', 'doc', '*.txt')))}
     for name in found:
         answer = subprocess.run(['dpkg', '-S', '*/' + name], capture_output=True, text=True)
-        names |= {line.split(':')[0] for line in answer.stdout.splitlines()}
-    for path in sorted(glob.glob(os.path.join(bundle, 'share', 'doc', '*.txt'))):
-        if os.path.basename(path)[:-4] in names:
-            yield path
+        owners = {line.split(':')[0] for line in answer.stdout.splitlines()}
+        if not (owners & set(there) or name.startswith('libmare')):
+            sys.exit('wheel.py: there is no notice of the licence of %s' % name)
+        names |= owners
+    return [there[name] for name in sorted(names & set(there))]
 
 
 def glibc():
@@ -112,7 +121,9 @@ def write(path, info, version, tag, files):
         for name in sorted(files):
             with open(files[name], 'rb') as file:
                 add(name, file.read(), 0o755 if '.so' in name else 0o644)
-        add(info + 'METADATA', (METADATA % (version, SUMMARY) + page).encode())
+        told = ''.join('License-File: %s\n' % os.path.basename(name) for name in sorted(files)
+                       if name.startswith(info + 'licenses/'))
+        add(info + 'METADATA', (METADATA % (version, SUMMARY, told) + page).encode())
         add(info + 'WHEEL', (WHEEL % tag).encode())
         record.append(info + 'RECORD,,')
         out.writestr(info + 'RECORD', '\n'.join(record) + '\n')

@@ -73,6 +73,61 @@ static void is_ordered(mare_device *device) {
     mare_stream_release(one);
 }
 
+enum { FILLS = 16 };
+
+/* Long work on one stream, and others who are told of it by an export alone, or by nothing. Returns
+ * whether what they read on a stream of theirs is what that work has left. */
+static bool is_read_after(mare_buffer *buffer, mare_buffer *theirs, mare_stream *one,
+                          mare_stream *two, float first, bool exports) {
+    const uint64_t size = mare_buffer_size(buffer);
+    const int64_t shape[] = { (int64_t)(size / sizeof(float)) };
+    mare_tensor *tensor = NULL;
+    void *queue = NULL;
+    float value = first, found = 0;
+    CHECK_OK(mare_stream_native(two, &queue));
+    for (int j = 0; j < FILLS; j++) {
+        value = first + (float)j;
+        CHECK_OK(mare_buffer_fill(buffer, 0, size, &value, sizeof value, one));
+    }
+    if (exports) {
+        CHECK_OK(mare_tensor_export(buffer, &(mare_tensor_desc){ .dimensions = 1, .shape = shape },
+                                    queue, &tensor));
+        tensor->deleter(tensor);
+    }
+    CHECK_OK(mare_buffer_copy(theirs, 0, buffer, 0, size, two));
+    CHECK_OK(mare_buffer_download(theirs, size - sizeof found, &found, sizeof found, two));
+    CHECK_OK(mare_stream_wait(two));
+    CHECK_OK(mare_stream_wait(one));
+    return value - found < 0.5f && found - value < 0.5f;
+}
+
+static void does_not_race(mare_device *device, const mare_device_info *info) {
+    const bool is_gpu = info->kind == MARE_DEVICE_GPU;
+    const int rounds = is_gpu ? 40 : 2;
+    const mare_buffer_desc desc = { .size = is_gpu ? 64 << 20 : 1 << 16, .label = "line",
+                                    .type = MARE_TYPE_FLOAT };
+    mare_buffer *buffer = NULL, *theirs = NULL;
+    mare_stream *one = NULL, *two = NULL;
+    void *queue = NULL;
+    int late = 0;
+    if (mare_stream_native(mare_device_stream(device), &queue) != MARE_OK) return;
+    CHECK_OK(mare_stream_create(device, NULL, &one));
+    CHECK_OK(mare_stream_create(device, NULL, &two));
+    CHECK_OK(mare_buffer_create(device, &desc, &buffer));
+    CHECK_OK(mare_buffer_create(device, &desc, &theirs));
+    for (int k = 0; k < rounds; k++) {
+        const float first = (float)(2 * k * FILLS + 1);
+        CHECK(is_read_after(buffer, theirs, one, two, first, true));
+        late += !is_read_after(buffer, theirs, one, two, first + FILLS, false);
+    }
+    printf("%s: read after %d of %d exports; without, too early %d times\n", info->name, rounds,
+           rounds, late);
+    mare_buffer_release(theirs);
+    mare_buffer_release(buffer);
+    mare_stream_release(two);
+    mare_stream_release(one);
+}
+
 static void in_pinned_memory(mare_device *device) {
     mare_host *host = NULL;
     mare_tensor *tensor = NULL;
@@ -188,6 +243,7 @@ static void exchanges_often(mare_device *device, const mare_device_info *info) {
 static void shares(mare_device *device, const mare_device_info *info) {
     goes_and_comes(device);
     is_ordered(device);
+    does_not_race(device, info);
     in_pinned_memory(device);
     of_old_form(device);
     refuses(device);

@@ -10,14 +10,16 @@ Every name of Lua's table `mare` is one of this module: mare.grid(nx=8, ...), ma
 Each thread has a world of Lua of its own, to which its objects belong.
 """
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, List
 
-from . import _exchange, _library
+from ._array import (Array, arange, array, concatenate, eye, from_dlpack, full, linspace, ones,
+                     stack, where, zeros)
 from ._engine import Buffer, Method, Object, engine
-from ._library import Error
+from ._library import ArgumentError, Error, OutOfMemory
 
-__all__ = ['Buffer', 'Error', 'Object', 'array', 'from_dlpack', 'help', 'listen', 'lua', 'set',
-           'simulation', 'version']
+__all__ = ['ArgumentError', 'Array', 'Buffer', 'Error', 'Method', 'Object', 'OutOfMemory',
+           'arange', 'array', 'concatenate', 'eye', 'from_dlpack', 'full', 'help', 'linspace',
+           'listen', 'lua', 'ones', 'set', 'simulation', 'stack', 'version', 'where', 'zeros']
 
 
 def lua(text: str, *arguments: Any) -> Any:
@@ -42,32 +44,6 @@ def simulation(name: str, **options: Any) -> Object:
     return lua('local name, options = ... return mare.simulation(name)(options)', name, options)
 
 
-def array(data: Any, device: Optional[str] = None) -> Object:
-    """An array on a device, of numbers of NumPy or what it makes of lists; a copy."""
-    import numpy
-    values = numpy.asarray(data)
-    if values.dtype == numpy.float64 and not hasattr(data, 'dtype'):
-        values = values.astype(numpy.float32)       # as mare.array does with Lua's numbers
-    kind = _library.TYPE_NAMES.get(values.dtype.name)
-    if kind is None or values.size == 0:
-        raise TypeError('an array of %d x %s cannot go to a device (allowed: at least one of %s)'
-                        % (values.size, values.dtype, ', '.join(_library.TYPE_NAMES)))
-    return lua('''local data, shape, kind, device = ...
-        local place = mare.zeros({ 1 }, { device = device }):buffer().device
-        local buffer = place:buffer { type = kind, count = #data, label = 'array' }
-        buffer:upload(data)
-        return mare.array(buffer):reshape(unpack(shape))''', values.ravel(),
-               [int(n) for n in values.shape] or [1], kind, device)
-
-
-def from_dlpack(source: Any, device: Optional[str] = None) -> Object:
-    """An array of mare.array in the memory of another library's, which has __dlpack__."""
-    place = lua('local device = ... return mare.zeros({ 1 }, { device = device }):buffer()', device)
-    buffer, shape = _exchange.imported(place.handle, source)
-    return lua('local buffer, shape = ... return mare.array(buffer):reshape(unpack(shape))',
-               _exchange.Owner(buffer, is_own=True), list(shape) or [1])
-
-
 def listen(function: Callable[[str, Dict[str, Any]], None]) -> Callable[[], None]:
     """Calls function(kind, fields) for all that Mare has to say; the result ends that."""
     here = engine()
@@ -80,7 +56,8 @@ def help(what: Any = None) -> None:
     if isinstance(what, Object):
         print(what.engine.of('help_of', what.number)[0])
     else:
-        here, keep = engine(), []
+        keep: List[Any] = []
+        here = engine()
         name = what if isinstance(what, str) else 'mare'
         print(here.call('help', here._raw(name.encode(), keep))[0])
 
@@ -94,6 +71,6 @@ def __getattr__(name: str) -> Any:
     if name.startswith('_'):
         raise AttributeError(name)
     here = engine()
-    if not hasattr(here, 'module'):
+    if here.module is None:
         here.module = here.unpack(here.call('module'))
     return getattr(here.module, name)

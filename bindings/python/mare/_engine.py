@@ -4,33 +4,44 @@ import json
 import math
 import sys
 import threading
-import weakref
-from ctypes import POINTER, byref, c_char, c_void_p, cast, string_at
+from ctypes import byref, c_char, c_void_p, cast, string_at
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from . import _exchange as exchange
 from . import _library as lib
 from ._interrupt import Interrupts
 
 
-def _numpy():
+def _numpy() -> Any:
     import numpy
     return numpy
+
+
+def _copied(value: lib.Value, dtype: str) -> Any:
+    """A new array of NumPy of what is in memory of C."""
+    numpy = _numpy()
+    kind = numpy.dtype(dtype)
+    if not value.count:
+        return numpy.empty(0, kind)
+    size = value.count * (numpy.dtype(lib.KERNEL_TYPES[value.type]).itemsize if value.type else 1)
+    return numpy.frombuffer((c_char * size).from_address(value.data), kind).copy()
 
 
 class _Progress:
     """Shows how far runs are: a bar in a notebook, a line on a terminal."""
 
-    def __init__(self):
-        self.handle, self.is_shown = None, False
+    def __init__(self) -> None:
+        self.handle: Any = None
+        self.is_shown = False
 
     @staticmethod
-    def _notebook():
+    def _notebook() -> Any:
         if 'IPython' not in sys.modules:
             return None
         shell = sys.modules['IPython'].get_ipython()
         return shell if shell is not None and hasattr(shell, 'kernel') else None
 
-    def show(self, percent, text):
+    def show(self, percent: float, text: str) -> None:
         if self._notebook():
             from IPython.display import HTML, display
             bar = HTML('<progress max="100" value="%.1f" style="width:40%%"></progress> '
@@ -43,7 +54,7 @@ class _Progress:
             sys.stderr.write('\r%s\x1b[K' % text)
             self.is_shown = True
 
-    def end(self):
+    def end(self) -> None:
         if self.is_shown:
             sys.stderr.write('\r\x1b[K')
         self.handle, self.is_shown = None, False
@@ -52,14 +63,20 @@ class _Progress:
 class Engine:
     """A Lua state with all of Mare in it; belongs to the thread that made it."""
 
-    def __init__(self):
+    array_class: Any = None         # of what is a mare.array in Lua: _array.py says
+
+    def __init__(self) -> None:
         self._log = lib.Log(self._hear_log)
         self._listener = lib.Listener(self._hear)
-        self.progress, self.failure, self.listeners = _Progress(), None, []
+        self.progress = _Progress()
+        self.failure: Optional[BaseException] = None
+        self.listeners: List[Callable[[str, Dict[str, Any]], None]] = []
         description = lib.EngineDesc(label=b'python', log=cast(self._log, c_void_p))
         self.handle = lib.out(lib.engine.mare_engine_create, byref(description))
         self.thread = threading.get_ident()
-        self.released = []
+        self.released: List[int] = []
+        self.places: Dict[Optional[str], exchange.Place] = {}
+        self.module: Optional[Object] = None        # Lua's table mare, once it is asked for
         start = (b"mare = require 'mare' "
                  b"__python = require 'mare.launcher.python'")
         lib.check(lib.engine.mare_engine_run(self.handle, start, b'start'))
@@ -67,20 +84,20 @@ class Engine:
 
     # ---- what Mare says ----
 
-    def _hear_log(self, _context, level, text):
+    def _hear_log(self, _context: Any, level: int, text: bytes) -> None:
         words = text.decode('utf-8', 'replace')
         stream = sys.stderr if level <= 2 else sys.stdout
         if stream is not None:
             print(words, file=stream)
 
-    def _hear(self, _context, event):
+    def _hear(self, _context: Any, event: Any) -> None:
         try:
             self._take(event.contents)
         except BaseException as failure:        # raised when Lua has ended
             self.failure = failure
             lib.engine.mare_engine_interrupt(self.handle)
 
-    def _take(self, event):
+    def _take(self, event: lib.Event) -> None:
         kind = event.kind.decode()
         fields = {}
         for k in range(event.field_count):
@@ -94,14 +111,14 @@ class Engine:
             listener(kind, fields)
 
     @staticmethod
-    def _plain(value):
+    def _plain(value: lib.Value) -> Any:
         if value.kind == lib.STRING:
             return string_at(value.data, value.count).decode('utf-8', 'replace')
         return bool(value.number) if value.kind == lib.BOOLEAN else value.number
 
     # ---- values in ----
 
-    def _raw(self, value, keep):
+    def _raw(self, value: Any, keep: List[Any]) -> lib.Value:
         """A value that JSON cannot hold."""
         if isinstance(value, float):
             return lib.Value(kind=lib.NUMBER, number=value)
@@ -125,7 +142,7 @@ class Engine:
         return lib.Value(kind=lib.ARRAY, type=lib.KERNEL_TYPES.index(array.dtype.name),
                          data=array.ctypes.data, count=array.size)
 
-    def _encoded(self, value, raw, keep):
+    def _encoded(self, value: Any, raw: List[lib.Value], keep: List[Any]) -> Any:
         if value is None or isinstance(value, (bool, str)):
             return value
         if isinstance(value, int) and not isinstance(value, bool):
@@ -148,7 +165,7 @@ class Engine:
 
     # ---- values out ----
 
-    def _value(self, value):
+    def _value(self, value: lib.Value) -> Any:
         if value.kind == lib.NIL:
             return None
         if value.kind == lib.BOOLEAN:
@@ -160,19 +177,15 @@ class Engine:
             return int(number) if whole and not is_negative_zero else number
         if value.kind == lib.BUFFER:
             return Buffer(value.buffer)
-        data = string_at(value.data, value.count) if value.kind != lib.ARRAY else None
         if value.kind == lib.ARRAY:
-            numpy = _numpy()
-            dtype = numpy.dtype(lib.KERNEL_TYPES[value.type]
-                                if value.type else 'uint8')
-            size = value.count * dtype.itemsize
-            return numpy.frombuffer(bytearray(string_at(value.data, size)), dtype)
+            return _copied(value, lib.KERNEL_TYPES[value.type] if value.type else 'uint8')
+        data = string_at(value.data, value.count)
         try:
             return data.decode()
         except UnicodeDecodeError:
             return data
 
-    def _results(self):
+    def _results(self) -> List[Any]:
         found = []
         for k in range(lib.engine.mare_engine_result_count(self.handle)):
             value = lib.Value()
@@ -182,7 +195,7 @@ class Engine:
 
     # ---- calls ----
 
-    def call(self, function, *raw):
+    def call(self, function: str, *raw: lib.Value) -> List[Any]:
         """Calls a function of python.lua with values of C."""
         if threading.get_ident() != self.thread:
             raise RuntimeError('an object of Mare belongs to the thread that made it')
@@ -197,17 +210,22 @@ class Engine:
             raise KeyboardInterrupt
         if failure is not None:
             raise failure
-        lib.check(status)
+        lib.check(status, self._traceback)
         return self._results()
 
-    def pack(self, arguments):
+    def _traceback(self) -> Optional[str]:
+        text = lib.engine.mare_engine_traceback(self.handle)
+        return text.decode('utf-8', 'replace') if text else None
+
+    def pack(self, arguments: Sequence[Any]) -> Tuple[List[lib.Value], List[Any]]:
         """(values of C, what has to live as long): JSON and what stands beside it."""
-        raw, keep = [], []
+        raw: List[lib.Value] = []
+        keep: List[Any] = []
         encoded = self._encoded(list(arguments), raw, keep)
         text = json.dumps(encoded).encode()
         return [self._raw(text, keep)] + raw, keep
 
-    def invoke(self, function, head, arguments):
+    def invoke(self, function: str, head: Sequence[Any], arguments: Sequence[Any]) -> Any:
         """Calls python.lua's function(head..., arguments); gives one result or a tuple."""
         values, keep = self.pack(arguments)
         heads = [self._raw(h, keep) if isinstance(h, bytes)
@@ -216,34 +234,54 @@ class Engine:
         del keep
         return self.unpack(found)
 
-    def unpack(self, found):
+    def unpack(self, found: List[Any]) -> Any:
         letters, values = found[0] or '', found[1:]
         if letters == 'f':
             return NotImplemented
-        results = [Object(self, v) if letter == 'o' else v for letter, v in zip(letters, values)]
+        kinds = {'o': Object, 'a': self.array_class}
+        results = [kinds[letter](self, v) if letter in kinds else v
+                   for letter, v in zip(letters, values)]
         return results[0] if len(results) == 1 else tuple(results) if results else None
 
-    def of(self, function, number):
+    def of(self, function: str, number: int) -> List[Any]:
         """What a function of python.lua gives for an object, as it is."""
         return self.call(function, lib.Value(kind=lib.NUMBER, number=number))
+
+    # ---- memory of arrays ----
+
+    def read(self, function: str, number: int, dtype: Any) -> Any:
+        """The numbers that a function of python.lua gives as bytes, as an array of NumPy."""
+        return self.of(function, number)[0].view(dtype)
+
+    def adopt(self, buffer: int, shape: Sequence[int]) -> int:
+        """The number of a new array of Lua's in the memory of a buffer."""
+        numbers = [lib.Value(kind=lib.NUMBER, number=n) for n in shape]
+        return self.call('adopt', lib.Value(kind=lib.BUFFER, buffer=buffer), *numbers)[0]
+
+    def place(self, name: Optional[str]) -> exchange.Place:
+        """The device of a name, or the one that is used where none is named."""
+        if name not in self.places:
+            own = self.invoke('place', [], [name])
+            self.places[name] = exchange.Place(own._owner)
+        return self.places[name]
 
 
 class _End:
     """Ends the engine of a thread with it; that of the main thread goes with the process."""
 
-    def __init__(self, engine):
+    def __init__(self, engine: Engine):
         self.engine = engine
 
-    def __del__(self):
+    def __del__(self) -> None:
         if self.engine.thread == threading.get_ident() and not sys.is_finalizing():
             lib.engine.mare_engine_destroy(self.engine.handle)
-            self.engine.handle = self.engine.thread = None
+            self.engine.handle, self.engine.thread = None, -1
 
 
 _engines = threading.local()
 
 
-def engine():
+def engine() -> Engine:
     """The engine of this thread."""
     if not hasattr(_engines, 'engine'):
         _engines.engine = Engine()
@@ -259,76 +297,87 @@ class Object:
     Keyword arguments become a table: sim.run(t_end=1) is sim:run { t_end = 1 }.
     """
 
-    def __init__(self, engine, number):
-        self.__dict__.update(engine=engine, number=number)
-        weakref.finalize(self, engine.released.append, number).atexit = False
+    def __init__(self, engine: Engine, number: int):
+        self.__dict__.update(engine=engine, _number=number)
 
-    def __getattr__(self, name):
+    @property
+    def number(self) -> int:
+        """That of the object in Lua."""
+        return self.__dict__['_number']
+
+    def __del__(self) -> None:
+        number = self.__dict__.get('_number')
+        if number is not None:
+            self.engine.released.append(number)
+
+    def __getattr__(self, name: str) -> Any:
         if name.startswith('_'):
             raise AttributeError(name)
         return self._get(name)
 
-    def _get(self, key):
+    def _get(self, key: Any) -> Any:
         found = self.engine.invoke('get', [self.number], [key])
         return Method(self, key) if found is NotImplemented else found
 
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         self.engine.invoke('set', [self.number], [name, value])
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return self._get(key)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         self.engine.invoke('set', [self.number], [key, value])
 
-    def __call__(self, *arguments, **options):
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         return _call(self, '', arguments, options)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.engine.of('length', self.number)[0]
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return True
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """The elements 1, 2, ... of a table, as ipairs gives them."""
         return (self._get(k) for k in range(1, len(self) + 1))
 
-    def __dir__(self):
+    def __dir__(self) -> List[str]:
         return self.engine.of('names', self.number)[0].split('\n')
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.engine.of('text', self.number)[0]
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> Optional[bytes]:
         picture = self.engine.of('picture', self.number)[0]
         return picture if isinstance(picture, bytes) and picture else None
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> Optional[str]:
         return self.engine.of('html', self.number)[0] or None
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         """The numbers on the host, in their shape; always a copy."""
         if copy is False:
             raise ValueError('the numbers are on a device: a copy is needed')
-        data, *shape = self.engine.of('array', self.number)
+        data, *shape = self.engine.of('field', self.number)
         array = data.reshape([int(n) for n in shape])
-        return array if dtype is None else array.astype(dtype)
+        return array if dtype is None else array.astype(dtype, copy=False)
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """The numbers as an array of NumPy."""
         return self.__array__()
 
-    def _pairs(self):
+    def _pairs(self) -> Dict[Any, Any]:
         """The keys and values of a table, as many at a time as Lua gives at once."""
-        fields, past, flat = {}, 0, True
+        fields: Dict[Any, Any] = {}
+        past = 0
+        flat: Sequence[Any] = (None,)
         while flat:
             flat = self.engine.invoke('pairs', [self.number, past], []) or ()
             fields.update(zip(flat[::2], flat[1::2]))
             past += len(flat) // 2
         return fields
 
-    def to_python(self):
+    def to_python(self) -> Any:
         """A table as a dictionary, or as a list where its keys are 1, 2, ..."""
         fields = self._pairs()
         for key, value in fields.items():
@@ -338,45 +387,21 @@ class Object:
             return [fields[k] for k in range(1, len(fields) + 1)]
         return fields
 
-    # ---- DLPack: arrays of mare.array, in their own memory ----
-
-    def _memory(self):
-        buffer, *shape = self.engine.of('buffer', self.number)
-        return buffer, tuple(int(n) for n in shape)
-
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        buffer, shape = self._memory()
-        if copy:
-            raise BufferError('Mare makes no copy here: x.numpy() does')
-        if dl_device is not None and tuple(dl_device) != exchange.device_of(buffer.handle):
-            raise BufferError('the array is on device %s' % (exchange.device_of(buffer.handle),))
-        return exchange.capsule(buffer.handle, shape, stream, max_version)
-
-    def __dlpack_device__(self):
-        return exchange.device_of(self._memory()[0].handle)
-
-    @property
-    def __cuda_array_interface__(self):
-        buffer, shape = self._memory()
-        if exchange.device_of(buffer.handle)[0] != exchange.ON_CUDA:
-            raise AttributeError('__cuda_array_interface__')
-        return exchange.interface(buffer.handle, shape)
-
 
 class Method:
     """A function of a Lua object."""
 
-    def __init__(self, owner, name):
+    def __init__(self, owner: Object, name: Any):
         self.owner, self.name = owner, name
 
-    def __call__(self, *arguments, **options):
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
         return _call(self.owner, self.name, arguments, options)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return 'function %s of %s' % (self.name, repr(self.owner).split('\n')[0])
 
 
-def _call(owner, name, arguments, options):
+def _call(owner: Object, name: Any, arguments: Tuple[Any, ...], options: Dict[str, Any]) -> Any:
     if options:
         arguments = arguments + (options,)
     return owner.engine.invoke('call', [owner.number, str(name).encode()], arguments)
@@ -385,14 +410,14 @@ def _call(owner, name, arguments, options):
 class Buffer:
     """Bytes on a device, of one type."""
 
-    def __init__(self, handle, is_own=False):
+    def __init__(self, handle: int, is_own: bool = False):
         self._owner = exchange.Owner(handle, is_own)
         self.handle = handle
 
-    def __len__(self):
+    def __len__(self) -> int:
         return lib.core.mare_buffer_size(self.handle)
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """Its numbers as an array of NumPy."""
         numpy = _numpy()
         kind = lib.core.mare_type_code(lib.core.mare_buffer_type(self.handle)).decode()
@@ -400,6 +425,6 @@ class Buffer:
         lib.check(lib.core.mare_buffer_download(self.handle, 0, array.ctypes.data, len(self), None))
         return array
 
-    def __repr__(self):
-        return "buffer '%s' of %d bytes" % (lib.core.mare_buffer_label(self.handle).decode(),
-                                           len(self))
+    def __repr__(self) -> str:
+        label = lib.core.mare_buffer_label(self.handle).decode()
+        return "buffer '%s' of %d bytes" % (label, len(self))

@@ -4,6 +4,7 @@ come only after it. A thread hears of the signal and ends what the engine runs."
 import signal
 import socket
 import threading
+from typing import Any, Callable, Optional, Tuple
 
 
 class Interrupts:
@@ -12,16 +13,16 @@ class Interrupts:
     and so where a program has a handler of its own."""
 
     _lock = threading.Lock()
-    _sockets = None
-    _active = None
+    _sockets: Optional[Tuple[socket.socket, socket.socket]] = None
+    _active: Optional['Interrupts'] = None
 
-    def __init__(self, stop):
+    def __init__(self, stop: Callable[[], None]):
         self.stop, self.came, self.is_on = stop, False, False
 
     @classmethod
-    def _watch(cls):
+    def _watch(cls, ears: socket.socket) -> None:
         while True:
-            number = cls._sockets[0].recv(1)
+            number = ears.recv(1)
             with cls._lock:
                 active = cls._active
                 if active is not None and number == bytes([signal.SIGINT]):
@@ -29,27 +30,28 @@ class Interrupts:
                     active.stop()
 
     @classmethod
-    def _start(cls):
+    def _start(cls) -> int:
         if cls._sockets is None:
             cls._sockets = socket.socketpair()
             cls._sockets[1].setblocking(False)
-            threading.Thread(target=cls._watch, daemon=True).start()
+            threading.Thread(target=cls._watch, args=cls._sockets[:1], daemon=True).start()
+        return cls._sockets[1].fileno()
 
-    def _hear(self, *_):
+    def _hear(self, *_: Any) -> None:
         self.came = True
 
-    def __enter__(self):
+    def __enter__(self) -> 'Interrupts':
         is_main = threading.current_thread() is threading.main_thread()
         self.is_on = is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if self.is_on:
-            self._start()
+            number = self._start()
             with self._lock:
                 Interrupts._active = self
             signal.signal(signal.SIGINT, self._hear)
-            self.before = signal.set_wakeup_fd(self._sockets[1].fileno(), warn_on_full_buffer=False)
+            self.before = signal.set_wakeup_fd(number, warn_on_full_buffer=False)
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         if self.is_on:
             signal.set_wakeup_fd(self.before)
             signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -3,8 +3,9 @@
 import ctypes
 import glob
 import os
-from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int32, c_int64,
-                    c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char_p, c_double, c_int, c_int32,
+                    c_int64, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p, py_object)
+from typing import Any, List, Optional
 
 API = 7, 2       # MARE_API_VERSION, MARE_ENGINE_API_VERSION of what is declared here
 NIL, BOOLEAN, NUMBER, STRING, ARRAY, BUFFER, OTHER, LIST, TABLE = range(9)
@@ -63,7 +64,7 @@ Log = CFUNCTYPE(None, c_void_p, c_uint32, c_char_p)
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def _load():
+def _load() -> List[Any]:
     """The library of devices, and the engine, which has a LuaJIT of its own."""
     folder = os.environ.get('MARE_LIBRARY_FOLDER') or os.path.join(_HERE, 'lib')
     found = []
@@ -76,13 +77,14 @@ def _load():
     if versions != API:
         raise ImportError('the libraries in %s have the API %s, this package is for %s'
                           % (folder, versions, API))
-    return found
+    # Functions that make objects of Python are called with its lock held.
+    return found + [ctypes.PyDLL(paths[0])]
 
 
-core, engine = _load()
+core, engine, python = _load()
 
 
-def _declare(library, name, result, *arguments):
+def _declare(library: Any, name: str, result: Any, *arguments: Any) -> None:
     function = getattr(library, name)
     function.restype, function.argtypes = result, list(arguments)
 
@@ -109,6 +111,8 @@ _declare(core, 'mare_tensor_export', _status, c_void_p, POINTER(TensorDesc), c_v
 _declare(core, 'mare_tensor_import', _status, c_void_p, c_void_p, c_char_p, _out)
 _declare(core, 'mare_tensor_to_old', _status, c_void_p, _out)
 _declare(core, 'mare_tensor_from_old', _status, c_void_p, _out)
+_declare(python, 'mare_engine_capsule', py_object, c_void_p, c_void_p, c_void_p, c_int)
+_declare(python, 'mare_engine_capsule_take', _status, py_object, c_void_p, c_void_p, c_void_p)
 _declare(engine, 'mare_engine_create', _status, POINTER(EngineDesc), _out)
 _declare(engine, 'mare_engine_destroy', _status, c_void_p)
 _declare(engine, 'mare_engine_run', _status, c_void_p, c_char_p, c_char_p)
@@ -121,20 +125,35 @@ _declare(engine, 'mare_engine_listen', _status, c_void_p, Listener, c_void_p, c_
 
 
 class Error(Exception):
-    """What Mare or a script refuses. status: its name, such as MARE_ERROR_ARGUMENT."""
+    """What Mare or a script refuses. status: its name, such as MARE_ERROR_ARGUMENT; traceback:
+    where in Lua, if it was there. A bad argument is also a ValueError, want of memory a
+    MemoryError."""
 
-    def __init__(self, status, message):
+    def __init__(self, status: str, message: str, traceback: Optional[str] = None):
         super().__init__(message)
-        self.status = status
+        self.status, self.traceback = status, traceback
 
 
-def check(status):
-    """Raises the error of a call that failed."""
+class ArgumentError(Error, ValueError):
+    """An argument that is none."""
+
+
+class OutOfMemory(Error, MemoryError):
+    """A device, the host or a script has no more memory."""
+
+
+_KINDS = {'MARE_ERROR_ARGUMENT': ArgumentError, 'MARE_ERROR_MEMORY': OutOfMemory}
+
+
+def check(status: int, traceback: Any = lambda: None) -> None:
+    """Raises the error of a call that failed, the last one on this thread."""
     if status:
-        raise Error(core.mare_status_name(status).decode(), core.mare_error_message().decode())
+        name = core.mare_status_name(status).decode()
+        message = core.mare_error_message().decode('utf-8', 'replace')
+        raise _KINDS.get(name, Error)(name, message, traceback())
 
 
-def out(function, *arguments):
+def out(function: Any, *arguments: Any) -> Any:
     """Calls a function whose last argument is the place of a handle; returns the handle."""
     place = c_void_p()
     check(function(*arguments, byref(place)))

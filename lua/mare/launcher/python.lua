@@ -4,11 +4,12 @@
 -- Arguments come as JSON, beside values that JSON cannot hold, which it refers to:
 -- { r = 2 } is the second of those, { o = 7 } object 7, { t = list, n = length } and
 -- { k = keys, v = values } are tables. Each function returns a text with a letter for each
--- result, `r` for one that C can have and `o` for the number of an object, and then those.
+-- result, `r` for one that C can have, `o` and `a` for the number of an object or an array, and
+-- then those.
 
+local arrays = require 'mare.launcher.python_arrays'
 local complete = require 'mare.session.complete'
 local display = require 'mare.notebook.display'
-
 local draw = require 'mare.draw'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
@@ -84,8 +85,10 @@ end
 local function results(...)
     local letters, values = {}, { ... }
     for k = 1, select('#', ...) do
-        letters[k] = is_passable(values[k]) and 'r' or 'o'
-        if letters[k] == 'o' then values[k] = kept(values[k]) end
+        local is_array = arrays.is(values[k])
+        letters[k] = is_array and 'a' or is_passable(values[k]) and 'r' or 'o'
+        if is_array then arrays.settle(values[k]) end
+        if letters[k] ~= 'r' then values[k] = kept(values[k]) end
     end
     return table.concat(letters), unpack(values, 1, select('#', ...))
 end
@@ -184,26 +187,40 @@ end
 -- Returns the object as HTML; '' if it is no table of rows.
 function python.html(id) return display.table(objects[id]) or '' end
 
--- Returns the numbers of an object on the host, and its shape, the last one the fastest:
--- of arrays of mare.array and of fields of simulations.
-function python.array(id)
+-- Returns the numbers of a field of a simulation, and its shape, the last axis the fastest.
+function python.field(id)
     local object = objects[id]
-    if type(object) == 'cdata' and pcall(function() return object.shape end) then
-        return object:data(), unpack(object.shape)
-    elseif type(object) == 'table' and object.nx and object.ny and object.data then
+    if type(object) == 'table' and object.nx and object.ny and object.data then
         return object.data, object.ny, object.nx
     end
     errors.argument('numpy: %s has no numbers: an array or a field is wanted',
         inspect.show(object):match '^[^\n]*')
 end
 
--- Returns the buffer of an array of mare.array and its shape. It keeps its memory from now on.
-function python.buffer(id)
-    local object = objects[id]
-    if not (type(object) == 'cdata' and pcall(function() return object.shape end)) then
-        errors.argument('dlpack: an array of mare.array is wanted')
-    end
-    return object:buffer(), unpack(object.shape)
+-- ---- arrays ----
+
+-- Does an operation of python_arrays.lua.
+function python.operate(name, ...)
+    local values, count = arguments(...)
+    return results(arrays.operations[name](unpack(values, 1, count)))
 end
+
+-- Returns a new array. Arguments: the bytes, the shape, the name of the device
+function python.upload(type_name, ...)
+    local values = arguments(...)
+    return results(arrays.upload(type_name, values[1], values[2], values[3]))
+end
+
+-- Returns the number of an array in the memory of a buffer.
+function python.adopt(buffer, ...) return kept(arrays.adopt(buffer, { ... })) end
+
+-- Returns a buffer on the device of a name.
+function python.place(...) return results(arrays.place(arguments(...)[1])) end
+
+function python.about(id) return arrays.about(objects[id]) end
+
+function python.array(id) return arrays.bytes(objects[id]) end
+
+function python.buffer(id) return arrays.buffer(objects[id]) end
 
 return python

@@ -89,10 +89,16 @@ end
 
 local default
 
--- Returns the device of arrays for which none is named: that of MARE_DEVICE, else
--- 'auto'.
+-- Returns a device by its name, the same one while it is in use, so that arrays for which it is
+-- named go together.
+local function named(name)
+    local found = device.shared(name)
+    return default and default.name == found.name and default or found
+end
+
+-- Returns the device that is given; where none is, that of MARE_DEVICE, else 'auto'.
 function array.device(given, what)
-    if type(given) == 'string' then return device.open(given) end
+    if type(given) == 'string' then return named(given) end
     if given ~= nil then
         if type(given) == 'table' and given.info then return given end
         errors.argument('%s: device must be a name or a device, not %s', what, type(given))

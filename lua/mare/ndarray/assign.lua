@@ -34,6 +34,21 @@ end
 
 assign.settle = settle
 
+local function reads_shared(node)
+    for k = 1, 3 do
+        local x = node[k]
+        if x and type(x) ~= 'number' then
+            if x.version and x.version.bytes == 0 or x.op and reads_shared(x) then return true end
+        end
+    end
+    return false
+end
+
+-- Computes a pending node now if it reads memory that others share, who may write there.
+function assign.settle_shared(node)
+    if node.op and reads_shared(node) then evaluate.node(node) end
+end
+
 -- Prepares a version for others who write it: computes what is pending on it, and lets it stay
 -- where it is from now on.
 function assign.keep_in_place(version)

@@ -1,0 +1,106 @@
+-- python_arrays.lua - arrays of mare.array as the Python package asks for them: operations by name,
+-- and their memory.
+
+local array = require 'mare.ndarray.array'
+local assign = require 'mare.ndarray.assign'
+local creation = require 'mare.ndarray.creation'
+local bound = require 'bindings.array'
+local mare = require 'mare'
+local ndarray = require 'mare.ndarray'
+local shapes = require 'mare.expression.shapes'
+local transfer = require 'mare.ndarray.transfer'
+local types = require 'mare.expression.types'
+local values = require 'bindings.values'
+
+local arrays = { is = array.is }
+
+-- ---- operations ----
+
+local methods = array.methods
+
+-- Returns a quotient rounded down, in the type of a / b for reals; whole numbers stay whole.
+local function floordiv(a, b)
+    local function is_whole(x)
+        if array.is(x) then return array.node(x).type.kind < 2 end
+        return x % 1 == 0
+    end
+    if not (is_whole(a) and is_whole(b)) then return mare.floor(a / b) end
+    local one = array.is(a) and a or b
+    local wide = array.node(one).device.info.has_double and 'double' or 'float'
+    local function widened(x) return array.is(x) and x:to(wide) or x end
+    return mare.floor(widened(a) / widened(b)):to((a + b).type)
+end
+
+-- Returns the elements of these places, with new axes, and of an array of indices along an axis.
+local function at(a, places, added, axis, chosen)
+    local found = a(places)
+    for _, new in ipairs(added) do found = found:unsqueeze(new) end
+    if not chosen then return found end
+    return found:take(chosen, { axis = axis })
+end
+
+local function limited(a, least, most)
+    if least then a = mare.maximum(a, least) end
+    return most and mare.minimum(a, most) or a
+end
+
+arrays.operations = setmetatable({
+    add = function(a, b) return a + b end,
+    sub = function(a, b) return a - b end,
+    mul = function(a, b) return a * b end,
+    div = function(a, b) return a / b end,
+    mod = function(a, b) return a % b end,
+    pow = function(a, b) return a ^ b end,
+    neg = function(a) return -a end,
+    pos = function(a) return a end,
+    invert = function(a) return mare.bit_xor(a, -1) end,
+    square = function(a) return a * a end,
+    reciprocal = function(a) return 1 / a end,
+    floordiv = floordiv,
+    at = at,
+    limited = limited,
+    chosen = function(a, mask) return a { mask } end,
+    set = function(a, places, value) return a(places):assign(value) and a end,
+}, { __index = function(_, name)
+    return methods[name] or ndarray[name]
+end })
+
+-- ---- memory ----
+
+-- Computes an array now if it is still to be computed of memory that others share.
+function arrays.settle(a) assign.settle_shared(array.node(a)) end
+
+-- Returns an array of bytes of the host, of a type, in a shape; of no bytes, an empty one. device:
+-- a name, or an array that is there
+function arrays.upload(type_name, bytes, sizes, device)
+    if array.is(device) then device = array.node(device).device end
+    if not bytes then return mare.zeros(sizes, { type = type_name, device = device }) end
+    local _, _, data = bound.elements(bytes, 'array')
+    return creation.uploaded(array.device(device, 'array'), types.named(type_name, 'array'), data,
+        shapes.given('array', sizes))
+end
+
+-- Returns an array in the memory of a buffer.
+function arrays.adopt(buffer, sizes) return mare.array(buffer):reshape(sizes) end
+
+-- Returns a buffer on a device.
+function arrays.place(device) return mare.zeros({ 1 }, { device = device }):buffer() end
+
+-- Returns type, device and the sizes of its shape.
+function arrays.about(a)
+    local node = array.node(a)
+    return node.type.name, node.device.name, unpack(node.shape)
+end
+
+-- Returns the elements in their order as bytes on the host.
+function arrays.bytes(a)
+    local data, count, type = transfer.read(a, 'numpy')
+    return values.bytes(data, count * type.size)
+end
+
+-- Returns the buffer of an array and its shape. It keeps its memory from now on.
+function arrays.buffer(a)
+    return a:buffer(), unpack(array.node(a).shape)
+end
+
+return arrays

@@ -1,83 +1,74 @@
 -- Records what a simulation queues on its devices step after step, so that one call a device
 -- replays it:
 --
---     record = plans.recorder(devices, barrier)
+--     record = plans.recorder(devices, { barrier =, forks =, is_loose = })
 --     plan = record(function() ... end, 'a step')
 --     plan:run(10)        inside of what another one records: part of that
 --
 -- Devices that wait for each other by words have a plan each; in turn with each other, so that
 -- none is ahead of another by more than one. Where they do by events all devices are branches of
--- one plan. Without a barrier nothing is recorded: what moves between such devices or ranks waits
--- for the host.
+-- one plan. Where parts of a device run side by side (forks.lua) their streams are branches, too.
+-- Several devices without a barrier, or ranks, are not recorded: what moves between them waits for
+-- the host.
 
 local here = require 'mare.ranks.here'
 
 local plans = {}
 
--- ---- a plan a device ----
-
-local Each = {}
-Each.__index = Each
-
-local function record_each(devices, queue, label)
-    local self = setmetatable({}, Each)
-    local function record_from(k)
-        if k > #devices then return queue() end
-        self[k] = devices[k].stream:record(function() record_from(k + 1) end, label)
-    end
-    record_from(1)
-    return self
-end
-
-function Each:run(count)
-    for _ = 1, count or 1 do
-        for k = 1, #self do self[k]:run() end
-    end
-end
-
-function Each:release()
-    for k = 1, #self do self[k]:release() end
-end
-
--- ---- one plan with branches, which is no part of another ----
-
-local Joined = {}
-Joined.__index = Joined
+local Recorded = {}
+Recorded.__index = Recorded
 
 local is_recording = false
 
-local function record_joined(devices, barrier, queue, label)
-    local self = setmetatable({ queue = queue, barrier = barrier }, Joined)
-    local main = devices[1].stream
+-- Records on the streams of a list as branches of the first.
+local function record_streams(streams, queue, label)
+    return streams[1]:record(function()
+        for k = 2, #streams do streams[1]:join(streams[k]) end
+        queue()
+    end, label)
+end
+
+local function record_groups(self, groups, k, label)
+    if k > #groups then return self.queue() end
+    self.plans[k] = record_streams(groups[k],
+        function() record_groups(self, groups, k + 1, label) end, label)
+end
+
+-- groups: lists of streams, each of which gets a plan
+local function record(groups, barrier, queue, label)
+    local self = setmetatable({ plans = {}, queue = queue, barrier = barrier }, Recorded)
     local was_recording = is_recording
+    for _, streams in ipairs(groups) do self.has_branches = self.has_branches or #streams > 1 end
     is_recording = true
-    local ok, failure = pcall(function()
-        self.plan = main:record(function()
-            for k = 2, #devices do main:join(devices[k].stream) end
-            queue()
-        end, label)
-    end)
+    local ok, failure = pcall(record_groups, self, groups, 1, label)
     is_recording = was_recording
     if not ok then error(failure, 0) end
     return self
 end
 
--- What the devices have queued comes before the plan, and what they queue then behind it.
-function Joined:run(count)
+-- Plans with branches are no part of others: these record the same once more. What the devices of
+-- one plan have queued comes before it, and what they queue then behind it.
+function Recorded:run(count)
+    local list, barrier = self.plans, self.barrier
     count = count or 1
-    if is_recording then
+    if is_recording and self.has_branches then
         for _ = 1, count do self.queue() end
-    elseif count > 0 then
-        self.barrier:run()
-        self.plan:run(count)
-        self.barrier:run()
+    elseif #list == 1 and count > 0 then
+        if barrier then barrier:run() end
+        list[1]:run(count)
+        if barrier then barrier:run() end
+    else
+        for _ = 1, count do
+            for k = 1, #list do list[k]:run() end
+        end
     end
 end
 
-function Joined:release() self.plan:release() end
+function Recorded:release()
+    for _, plan in ipairs(self.plans) do plan:release() end
+end
 
--- ---- nothing recorded ----
-
+-- Records nothing.
 local function loop(queue)
     return {
         run = function(_, count) for _ = 1, count or 1 do queue() end end,
@@ -85,17 +76,32 @@ local function loop(queue)
     }
 end
 
--- Returns a function that records: (queue, label) -> plan. barrier: of the devices, or nil;
--- is_loose: whether something is queued that cannot be recorded
-function plans.recorder(devices, barrier, is_loose)
-    if #devices == 1 and here.size == 1 then
-        return function(queue, label) return devices[1].stream:record(queue, label) end
+-- Returns the streams of a device: its own, and those of parts that run beside others there.
+local function streams_of(device, forks)
+    local list = { device.stream }
+    for _, stream in ipairs(forks and forks:on(device) or {}) do list[#list + 1] = stream end
+    return list
+end
+
+-- Returns a function that records: (queue, label) -> plan. desc: { barrier = of the devices, or
+-- nil, forks = of their parts, or nil, is_loose = whether something is queued that cannot be
+-- recorded on several devices }
+function plans.recorder(devices, desc)
+    local groups, barrier = {}, desc.barrier
+    local is_one = #devices == 1 and here.size == 1
+    if not is_one and (not barrier or desc.is_loose) then return loop end
+    local is_joint = barrier and barrier.way == 'events'
+    for k, device in ipairs(devices) do
+        local list = streams_of(device, desc.forks)
+        if is_joint and k > 1 then
+            for _, stream in ipairs(list) do table.insert(groups[1], stream) end
+        else
+            groups[k] = list
+        end
     end
-    if not barrier or is_loose then return loop end
-    if barrier.way == 'words' then
-        return function(queue, label) return record_each(devices, queue, label) end
+    return function(queue, label)
+        return record(groups, is_joint and barrier or nil, queue, label)
     end
-    return function(queue, label) return record_joined(devices, barrier, queue, label) end
 end
 
 return plans

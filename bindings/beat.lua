@@ -115,9 +115,13 @@ end
 
 function M.close(fd) C.close(fd) end
 
--- Ends this process at once, with a message.
-function M.die(message)
+-- Writes to standard error, also from a thread.
+function M.say(message)
     io.stderr:write(message)
+end
+
+-- Ends this process at once.
+function M.die()
     C._exit(1)
 end
 

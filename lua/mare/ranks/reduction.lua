@@ -1,6 +1,7 @@
 -- reduction.lua - the sum, least or largest over the ranks, on one of them and
 -- in their order, so that the result has the same bits whatever MPI does.
 
+local boxes = require 'mare.ranks.boxes'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
 local message = require 'bindings.message'
@@ -22,6 +23,7 @@ end
 -- Returns the numbers of a value as an array: a number or a Lua array of them
 -- as doubles.
 function reduction.numbers(what, value)
+    if boxes.is(value) then return value:data() end
     if type(value) == 'number' then return memory.from_table(what, { value }, 'double') end
     if message.is_array(value) then return value end
     if type(value) == 'table' and #value > 0 then
@@ -59,6 +61,7 @@ end
 
 -- Returns the result in the form of what was given.
 function reduction.like(value, result)
+    if boxes.is(value) then return boxes.make(result, value.shape, value.device) end
     if type(value) == 'number' then return result[0] end
     if message.is_array(value) then return result end
     return result:totable()

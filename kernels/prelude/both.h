@@ -217,6 +217,16 @@ MR_FN mr_complex mr_complex_mul(mr_complex a, mr_complex b) {
     }
 MR_SCOPED_(, "gpu")
 MR_SCOPED_(_system, "sys")
+
+/* A word of 64 bits that is there as a whole or not yet. */
+MR_FN void mr_publish(MR_GLOBAL ulong *to, ulong a) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to), "l"(a) : "memory");
+}
+MR_FN ulong mr_poll(const MR_GLOBAL ulong *from) {
+    ulong a;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(a) : "l"(from) : "memory");
+    return a;
+}
 #endif
 
 /* n neighbours from a buffer into local memory, and on from there. Between mr_fetch_lanes and

@@ -184,9 +184,6 @@ MR_FN ulong mr_mail(float x, uint number) { return (ulong)number << 32 | __float
 MR_FN int mr_is_mail(ulong word, uint number) { return (uint)(word >> 32) == number; }
 MR_FN float mr_mail_value(ulong word) { return __uint_as_float((uint)word); }
 
-MR_FN void mr_publish(ulong *to, ulong a) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(to), "l"(a) : "memory");
-}
 MR_FN void mr_publish_pair(ulong *to, ulong a, ulong b) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" :: "l"(to), "l"(a), "l"(b)
         : "memory");

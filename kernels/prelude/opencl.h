@@ -258,6 +258,8 @@ MR_FN real mr_warp_most(real x) {
     }
 MR_SCOPED_()
 MR_SCOPED_(_system)
+MR_FN void mr_publish(__global ulong *to, ulong a) { __atomic_store_n(to, a, __ATOMIC_RELAXED); }
+MR_FN ulong mr_poll(const __global ulong *from) { return __atomic_load_n(from, __ATOMIC_RELAXED); }
 #endif
 
 /* Launches begin when those before them have ended; see cuda.h. */

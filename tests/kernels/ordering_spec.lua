@@ -91,9 +91,10 @@ for _, d in ipairs(part.devices()) do
                 local name, f = unpack(entry)
                 it(('%s on %s by %s'):format(name, d.name, in_groups and 'groups' or 'work-items'),
                     function()
-                        finally(function() kernels.in_groups = nil end)
+                        finally(function() kernels.in_groups, kernels.may_wait = nil, nil end)
                         expected[name] = expected[name] or { f(null) }
                         kernels.in_groups = in_groups
+                        kernels.may_wait = sample({ false, true }, 1)[1]
                         compare(name, { f(d) }, expected[name])
                     end)
             end

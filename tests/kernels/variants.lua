@@ -238,6 +238,8 @@ local function scans(precision)
     local type, list = of_type(precision), {}
     for _, name in ipairs(scan.names()) do
         list[#list + 1] = { name, scan.defines(gpu, type, type, name) }
+        list[#list + 1] = { name .. ' once', scan.defines(gpu, type, type, name, true),
+            cuda = true }
     end
     return list
 end

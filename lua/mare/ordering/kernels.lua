@@ -15,11 +15,21 @@ local kernels = {}
 -- Whether kernels work in groups, as on a GPU. nil: unless the device is a processor; tests set it
 kernels.in_groups = nil
 
+-- Whether groups may wait for groups that began before them. nil: on CUDA; tests set it
+kernels.may_wait = nil
+
 kernels.group = 256     -- work-items that work together
 
 function kernels.by_groups(device)
     if kernels.in_groups ~= nil then return kernels.in_groups end
     return device.info.kind ~= 'cpu'
+end
+
+-- Returns whether a kernel whose groups wait for each other can be used.
+function kernels.can_wait(device)
+    if not (kernels.by_groups(device) and device.info.has_scopes) then return false end
+    if kernels.may_wait ~= nil then return kernels.may_wait end
+    return device.name:find '^cuda' ~= nil
 end
 
 -- Returns the type that elements of a type are computed in.

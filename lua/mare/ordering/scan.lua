@@ -6,10 +6,12 @@ local host = require 'mare.ordering.host'
 local kernels = require 'mare.ordering.kernels'
 local memory = require 'mare.expression.memory'
 local tables = require 'bindings.tables'
+local types = require 'mare.expression.types'
 
 local scan = {}
 
 local run, section, block = 16, 256, 4096        -- elements, as in scan.krn
+local levels = 6                                 -- as in scan_once.h
 
 -- The text that combines a and b.
 local combinations = {
@@ -36,10 +38,35 @@ local none = {
 -- Returns the names of what elements can be combined by.
 function scan.names() return tables.keys(combinations) end
 
-function scan.defines(device, type, computed, name)
+-- is_once: whether of scan_once
+function scan.defines(device, type, computed, name, is_once)
     return kernels.defines(device, type, computed, { COMBINE = combinations[name][1],
-        NONE = none[name](computed),
+        NONE = none[name](computed), ONCE = is_once and 1 or 0,
         LOWEST = ('((VALUE)1 << %d)'):format(computed.bits - 1) })
+end
+
+-- Returns the words by which groups tell each other their sums: see scan_once.h.
+local function words_of(device, computed, rows, blocks)
+    local count, entry = 0, math.ceil(computed.size / 4)
+    for _ = 1, levels do
+        count = count + rows * blocks * entry
+        blocks = math.floor(blocks / run)
+    end
+    local version = memory.new(device, types.uint64, 1 + count)
+    bound.clear(version.cell, 8 * (1 + count))
+    return version
+end
+
+-- Scans rows of several blocks by one launch.
+local function scan_once(out, from, type, computed, name, rows, blocks, count)
+    local device = out.device
+    local kernel = kernels.of(device, 'ordering/scan.krn', 'scan_once',
+        type.name .. computed.name .. name .. ' once',
+        function() return scan.defines(device, type, computed, name, true) end)
+    local words = words_of(device, computed, rows, blocks)
+    kernels.run(kernel, device, { out, from, words }, { count, blocks, rows * blocks },
+        kernels.blocks(device, rows * blocks))
+    memory.drop(words)
 end
 
 local scan_into
@@ -62,6 +89,10 @@ end
 
 function scan_into(out, from, type, computed, name, rows, count)
     local device, blocks = out.device, math.ceil(count / block)
+    if blocks > 1 and rows * blocks < 16 ^ levels and kernels.can_wait(device) then
+        scan_once(out, from, type, computed, name, rows, blocks, count)
+        return
+    end
     local totals = totals_of(from, type, computed, name, rows, count, blocks)
     local kernel = kernels.of(device, 'ordering/scan.krn', 'scan_blocks',
         type.name .. computed.name .. name,

@@ -1,6 +1,6 @@
 /* scan_once.h - a scan that reads the elements once: groups tell each other the sums of blocks.
  *
- * Level 0 has the sums of a row's blocks, an entry of level l + 1 is the sum of 16 of level l, taken
+ * Level 0 has the sums of a row's blocks; an entry of level l + 1 is the sum of 16 of level l,
  * from left to right. The sum of the blocks before one is that of at most 15 entries of each level,
  * so that it has the order of scan.krn's two launches. An entry is published by the group that
  * scans its last block. No group waits for more than a few others one after another: those which

@@ -19,6 +19,15 @@ MR_FN int64_t lua_modulo_long(int64_t a, int64_t b) {
 
 MR_FN real lua_modulo(real a, real b) { return a - floor(a / b) * b; }
 
+/* a b + c and a / b: in strict maths Lua's bits. */
+#ifdef MR_FAST
+MR_FN real lua_mad(real a, real b, real c) { return mr_fma(a, b, c); }
+MR_FN real lua_over(real a, real b) { return a * mr_rcp(b); }
+#else
+MR_FN real lua_mad(real a, real b, real c) { return a * b + c; }
+MR_FN real lua_over(real a, real b) { return a / b; }
+#endif
+
 /* x ^ n as a product, for a whole n that is known. */
 MR_FN int lua_power_int(int x, int n) {
     int product = x;

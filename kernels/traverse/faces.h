@@ -4,12 +4,7 @@
 
 #define FACES_ARE_PRIMITIVE 1
 
-typedef primitive face;
-typedef primitives faces;
-
-MR_FN face face_of(primitive w) { return w; }
-MR_FN face get_face(const faces *row, int l) { return get_primitive(row, l); }
-MR_FN void set_face(faces *row, int l, face w) { set_primitive(row, l, w); }
+#include "traverse/primitive_faces.h"
 
 MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,
     face *low, face *high) {

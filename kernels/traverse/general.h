@@ -7,6 +7,7 @@
  *   flux physical_flux(primitive w, parameters k)       along the sweep
  *   waves waves_of(primitive w, parameters k)           of the slowest and the fastest signal; no
  *                                                       numbers where w is no state
+ *   void moved_faces(...), flux carried(...)            if it has them: see schemes/forms.lua
  *   cell source(cell q, real dt, parameters k)          if the equation has one, or
  *   cell rate_of(cell q, spot at, parameters k)         see sources.h */
 
@@ -14,39 +15,91 @@
 
 MR_FN signals signals_of(cell q, parameters k) {
     parameters across = turned_parameters(k);
-    waves n = waves_of(primitive_of(q, k), k);
+    primitive w = primitive_of(q, k);
+    waves n = waves_of(w, k);
+#ifdef TURNED_PRIMITIVE
+    waves t = waves_of(turned_primitive(w), across);
+#else
     waves t = waves_of(primitive_of(turned(q), across), across);
+#endif
     signals s = { mr_max(-n.slowest, n.fastest), mr_max(-t.slowest, t.fastest) };
     return s;
 }
 
-/* Half the limited slope. */
+#if defined(MOVED_FACES) && !defined(BOTH_AXES)
+#define SLOPE_(name, k) h.name = slope(a.name, b.name);
+#else
 #define SLOPE_(name, k) h.name = half_slope(a.name, b.name);
+#endif
+
+/* Half the limited slope; where theta waits for moved_faces(), over HALF. */
 MR_FN primitive slope_of(primitive w, primitive a, primitive b) {
     primitive h;
     EACH_PRIMITIVE(SLOPE_)
     return h;
 }
 
-MR_FN int is_state(primitive w, parameters k) {
-    waves s = waves_of(w, k);
-    real sum = s.slowest + s.fastest;
-    return sum - sum == R(0.0);
+#ifdef FACE_WAVES
+
+/* A flux that looks at the waves of both sides finds them there. */
+typedef struct face { primitive w; waves s; } face;
+typedef struct faces { primitives w; lanes slowest, fastest; } faces;
+
+MR_FN face face_of(primitive w, parameters k) {
+    face a = { w, waves_of(w, k) };
+    return a;
 }
 
-#define FACE_(name, k) \
-    low->name = mr_select(good, a.name, w.name); \
-    high->name = mr_select(good, b.name, w.name);
+MR_FN waves waves_at(face a, parameters k) { return a.s; }
+
+#define CHOOSE_(name, k) a.w.name = mr_select(yes, a.w.name, b.w.name);
+MR_FN face chosen_face(int yes, face a, face b) {
+    EACH_PRIMITIVE(CHOOSE_)
+    a.s.slowest = mr_select(yes, a.s.slowest, b.s.slowest);
+    a.s.fastest = mr_select(yes, a.s.fastest, b.s.fastest);
+    return a;
+}
+
+MR_FN face get_face(const faces *row, int l) {
+    face a = { get_primitive(&row->w, l), { row->slowest.at[l], row->fastest.at[l] } };
+    return a;
+}
+
+MR_FN void set_face(faces *row, int l, face a) {
+    set_primitive(&row->w, l, a.w);
+    row->slowest.at[l] = a.s.slowest;
+    row->fastest.at[l] = a.s.fastest;
+}
+
+#else
+
+#include "traverse/primitive_faces.h"
+MR_FN waves waves_at(face a, parameters k) { return waves_of(a, k); }
+
+#define CHOOSE_(name, k) a.name = mr_select(yes, a.name, b.name);
+MR_FN face chosen_face(int yes, face a, face b) {
+    EACH_PRIMITIVE(CHOOSE_)
+    return a;
+}
+
+#endif
 
 #ifdef BOTH_AXES
 
-/* The states of cell w, of half slope h, at its low and high face. Where one of them would be none,
- * both are w itself. */
-MR_FN void faces_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
+/* The states of cell w, of half slope h, at its low and high face. */
+MR_FN void states_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
     primitive *high) {
-    primitive a = shifted(w, R(-1.0), h), b = shifted(w, R(1.0), h);
-    int good = is_state(a, k) & is_state(b, k);
-    EACH_PRIMITIVE(FACE_)
+    *low = shifted(w, R(-1.0), h);
+    *high = shifted(w, R(1.0), h);
+}
+
+#elif defined(MOVED_FACES)
+
+/* The same half a step later, in the variables that are interpolated (van Leer 1984; Toro 2009,
+ * 14.4). */
+MR_FN void states_of(primitive w, primitive d, real lambda, parameters k, primitive *low,
+    primitive *high) {
+    moved_faces(w, d, HALF, HALF * lambda, k, low, high);
 }
 
 #else
@@ -60,18 +113,67 @@ MR_FN primitive half_step(primitive w, flux f, flux g, real lambda, parameters k
 }
 
 /* The states of cell w, of half slope h, at its low and high face, half a step later (van Leer
- * 1984; Toro 2009, 14.4). Where one of them would be none, both are w itself. */
-MR_FN void faces_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
+ * 1984; Toro 2009, 14.4). */
+MR_FN void states_of(primitive w, primitive h, real lambda, parameters k, primitive *low,
     primitive *high) {
     primitive a = shifted(w, R(-1.0), h), b = shifted(w, R(1.0), h);
     flux f = physical_flux(a, k), g = physical_flux(b, k);
-    a = half_step(a, f, g, lambda, k);
-    b = half_step(b, f, g, lambda, k);
-    int good = is_state(a, k) & is_state(b, k);
-    EACH_PRIMITIVE(FACE_)
+    *low = half_step(a, f, g, lambda, k);
+    *high = half_step(b, f, g, lambda, k);
 }
 
 #endif
 
-#include "traverse/faces.h"
+/* The two faces of cell w, of half slope h, where they are states. */
+MR_FN void free_faces(primitive w, primitive h, real lambda, parameters k, face *low, face *high) {
+    primitive a, b;
+    states_of(w, h, lambda, k, &a, &b);
+    *low = face_of(a, k);
+    *high = face_of(b, k);
+}
+
+/* What has been no number or infinite stays so. As bits, floats that are so and have no sign, as
+ * NVIDIA's GPUs make them, are above all others. */
+MR_FN real marked(real mark, waves s) {
+#if MR_PTX_ARCH
+    if (sizeof(real) == sizeof(float))
+        return mr_as_float_(max(max(mr_as_int_((float)s.slowest), mr_as_int_((float)s.fastest)),
+            mr_as_int_((float)mark)));
+#endif
+    return mark + (s.slowest + s.fastest);
+}
+
+/* Goes on with the faces of one more cell. */
+MR_FN real mark_of(face low, face high, real mark, parameters k) {
+    return marked(marked(mark, waves_at(low, k)), waves_at(high, k));
+}
+
+MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
+
+#define CHECKS_FACES 1
+
+MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,
+    face *low, face *high) {
+    free_faces(w, slope_of(w, below, above), lambda, k, low, high);
+#ifndef FREE_FACES
+    int good = is_unmarked(mark_of(*low, *high, R(0.0), k));
+    *low = chosen_face(good, *low, face_of(w, k));
+    *high = chosen_face(good, *high, face_of(w, k));
+#endif
+}
+
+/* n cells w: where one of a cell's two faces would be no state, both are the cell itself. That is
+ * rare, so that a branch around it is cheaper than to choose. */
+MR_FN void check_faces(const primitives *w, faces *low, faces *high, int n, parameters k) {
+    real mark = R(0.0);
+    MR_LANES(l, n) mark = mark_of(get_face(low, l), get_face(high, l), mark, k);
+    if (!is_unmarked(mark))
+        MR_LANES(l, n) {
+            face own = face_of(get_primitive(w, l), k), a = get_face(low, l), b = get_face(high, l);
+            int good = is_unmarked(mark_of(a, b, R(0.0), k));
+            set_face(low, l, chosen_face(good, a, own));
+            set_face(high, l, chosen_face(good, b, own));
+        }
+}
+
 #include FLUX

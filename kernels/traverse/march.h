@@ -58,7 +58,7 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     row_source source = { src, y.first - REACH, y.first < REACH ? 0 : acts.ny, y.stride, jump,
         y.plane };
     open_ring(&r, rows, source);
-    open_column(&t);
+    open_column(&t, y.k);
     cells q;
     int j = y.first - REACH;
     MR_UNROLL(1)

@@ -17,7 +17,7 @@ MR_FN void open_lane(sliding_window *w, int l, cell q, sweep s) {
     flux none = { R(0.0) };
     set_primitive(&w->last, l, first);
     set_primitive(&w->step, l, difference(first, first));
-    set_face(&w->high, l, face_of(first));
+    set_face(&w->high, l, face_of(first, s.k));
     set_flux(&w->in, l, none);
 }
 

@@ -2,6 +2,7 @@
  * (neighbours.h), and row by row along y, where they keep what they need of the last rows
  * (sliding_window.h). */
 
+#define FREE_FACES 1
 #include "traverse/sweep.h"
 #include "traverse/neighbours.h"
 #include "traverse/sliding_window.h"
@@ -18,6 +19,11 @@ FROM_NEIGHBOUR(primitive, ahead, 1, 0, REALS_(primitive))
 FROM_NEIGHBOUR(primitive, behind, -1, REALS_(primitive), REALS_(primitive))
 FROM_NEIGHBOUR(face, ahead, 1, 2 * REALS_(primitive), REALS_(face))
 FROM_NEIGHBOUR(flux, behind, -1, 2 * REALS_(primitive) + REALS_(face), REALS_(flux))
+
+/* See general.h. */
+#ifndef CHECKS_FACES
+MR_FN void check_faces(const primitives *w, faces *low, faces *high, int n, parameters k) {}
+#endif
 
 /* One step of n neighbours along the axis of the sweep; further ones are other work-items'. */
 MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
@@ -38,6 +44,7 @@ MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int al
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
+    check_faces(&w, &low, &high, n, s.k);
     face beyond = face_from_ahead(get_face(&low, 0), shared, along_y);
     MR_LANES(l, n) {
         face next = l < n - 1 ? get_face(&low, l + 1) : beyond;
@@ -58,14 +65,14 @@ typedef struct column {
 } column;
 
 /* Begins with rows of ones: what comes of them is not stored. */
-MR_FN void open_column(column *t) {
+MR_FN void open_column(column *t, parameters k) {
     cell one = { R(1.0) };
     flux none = { R(1.0) };
     primitive start = { R(1.0) };
     MR_LANES(l, W) {
         set_primitive(&t->past.last, l, start);
         set_primitive(&t->past.step, l, start);
-        set_face(&t->past.high, l, face_of(start));
+        set_face(&t->past.high, l, face_of(start, k));
         set_flux(&t->past.in, l, none);
         set_cell(&t->one, l, one);
         set_cell(&t->two, l, one);
@@ -87,6 +94,7 @@ MR_FN void step_column(column *t, cells *q, sweep s) {
         set_primitive(&w->last, l, next);
         set_primitive(&w->step, l, step);
     }
+    check_faces(&last, &low, &high, W, s.k);
     MR_LANES(l, W) {
         flux in = get_flux(&w->in, l);
         flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);

@@ -3,8 +3,8 @@
  * that defines, given the types of types.h,
  *
  *   primitive_of    (cell, k): the variables to interpolate; k holds the parameters
- *   face            what a flux must know of the cell on one side of it: face_of(primitive), with
- *                   no slope; reconstruct(primitive, difference to the lower neighbour, to the
+ *   face            what a flux must know of the cell on one side of it: face_of(primitive, k),
+ *                   with no slope; reconstruct(primitive, difference to the lower neighbour, to the
  *                   higher one, lambda, k, face *low, face *high); faces.h has the usual ones
  *   numerical_flux  (high face of the lower cell, low face of the higher, lambda, k)
  *   physical_flux   (primitive, k): what the numerical one is of equal states

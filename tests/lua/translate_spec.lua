@@ -6,7 +6,7 @@
 local fails = require 'tests.fails'
 local mare = require 'mare'
 local sample = require 'tests.sample'
-local text = require 'mare.translate.text'
+local text = require 'mare.parse.text'
 local try = require 'tests.functions_case'
 
 local device = mare.device.open(os.getenv 'MARE_TEST_DEVICE' or 'auto')

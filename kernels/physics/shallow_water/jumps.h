@@ -9,7 +9,7 @@ typedef struct jumps { real low, shear, high; } jumps;
 typedef struct face { primitive w; jumps other; } face;
 typedef struct faces { primitives w; real low[ROOM], shear[ROOM], high[ROOM]; } faces;
 
-MR_FN face face_of(primitive w) {
+MR_FN face face_of(primitive w, parameters k) {
     face f = { w, { R(0.0), R(0.0), R(0.0) } };
     return f;
 }

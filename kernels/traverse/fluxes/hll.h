@@ -2,16 +2,26 @@
  * of Davis (1988); west is that of the wave to the low side and east of that to the high side, both
  * from 0 on. */
 
+#ifdef CARRIED
+#define SUM_(name, k) f.name = lower.name + upper.name;
+#endif
 #define HLL_(name, k) \
     f.name = width * mr_fma(-(west * east), qr.name - ql.name, east * fl.name + west * fr.name);
 
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
-    waves a = waves_of(l, k), b = waves_of(r, k);
+    waves a = l.s, b = r.s;
     real west = mr_max(R(0.0), -mr_min(a.slowest, b.slowest));
-    real east = mr_max(R(0.0), mr_max(a.fastest, b.fastest));
+    real east = mr_most(a.fastest, b.fastest);
     real width = mr_rcp(mr_max(east + west, R(1e-30)));
-    flux fl = physical_flux(l, k), fr = physical_flux(r, k), f;
-    cell ql = conserved_of(l, k), qr = conserved_of(r, k);
+#ifdef CARRIED
+    flux lower = carried(l.w, -west, east * width, k);
+    flux upper = carried(r.w, east, west * width, k), f;
+    EACH_FIELD(SUM_)
+    return f;
+#else
+    flux fl = physical_flux(l.w, k), fr = physical_flux(r.w, k), f;
+    cell ql = conserved_of(l.w, k), qr = conserved_of(r.w, k);
     EACH_FIELD(HLL_)
     return f;
+#endif
 }

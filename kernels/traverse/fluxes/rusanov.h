@@ -5,11 +5,11 @@
     f.name = R(0.5) * mr_fma(-s, qr.name - ql.name, fl.name + fr.name);
 
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
-    waves a = waves_of(l, k), b = waves_of(r, k);
+    waves a = l.s, b = r.s;
     real low = mr_min(a.slowest, b.slowest), high = mr_max(a.fastest, b.fastest);
     real s = mr_max(-low, high);
-    flux fl = physical_flux(l, k), fr = physical_flux(r, k), f;
-    cell ql = conserved_of(l, k), qr = conserved_of(r, k);
+    flux fl = physical_flux(l.w, k), fr = physical_flux(r.w, k), f;
+    cell ql = conserved_of(l.w, k), qr = conserved_of(r.w, k);
     EACH_FIELD(RUSANOV_)
     return f;
 }

@@ -331,6 +331,7 @@ function Equation:build(desc)
         EQUATION = self.header or 'traverse/general',
         FLUX = choices.header(self.folder or 'traverse/fluxes', desc.flux) }, desc.headers))
     defines.BOTH_AXES = stages and 1 or nil
+    defines.FACE_WAVES = self.code and general_fluxes[desc.flux] and 1 or nil
     local passes = stages and #stages or 1
     local derived = derived_of(self)
     local scheme = {

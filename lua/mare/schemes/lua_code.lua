@@ -3,7 +3,8 @@
 -- for a vector in the plane.
 
 local errors = require 'bindings.errors'
-local resolve = require 'mare.translate.resolve'
+local forms = require 'mare.schemes.forms'
+local resolve = require 'mare.parse.resolve'
 local types = require 'mare.translate.types'
 local unit = require 'mare.translate.unit'
 local zlib = require 'bindings.zlib'
@@ -109,6 +110,20 @@ local function copier(result, name, from, names)
         result, name, from, result, table.concat(list, ', '))
 end
 
+-- Returns the text of a function that sees the vectors among variables from the other axis.
+local function turner(list)
+    local turns = {}
+    for _, entry in ipairs(list) do
+        local name = type(entry) == 'table' and symbol(entry.vector)
+        if name then
+            turns[#turns + 1] = ('    to.%sn = w.%st;\n    to.%st = w.%sn;\n'):format(name, name,
+                name, name)
+        end
+    end
+    return ('#define TURNED_PRIMITIVE 1\nMR_FN primitive turned_primitive(primitive w) {\n'
+        .. '    primitive to = w;\n%s    return to;\n}\n'):format(table.concat(turns))
+end
+
 -- Returns for each member, in order, the number of its result.
 function lua_code.turned_order(list)
     local at, order = {}, {}
@@ -169,7 +184,8 @@ function lua_code.of(what, desc, parameter_list)
             results = #unknowns }
         texts[#texts + 1] = source_code(desc.source, desc)
     end
-    return unit.functions(what, list) .. table.concat(texts)
+    return unit.functions(what, list) .. table.concat(texts) .. turner(desc.primitives)
+        .. forms.of(desc, parameter_list, symbol, unknowns, interpolated)
 end
 
 -- Tells functions apart, numbers outside them included, wherever in a script they stand: a run goes

@@ -12,10 +12,10 @@ local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
 local home = require 'bindings.home'
 local inspect = require 'mare.session.inspect'
-local lexer = require 'mare.translate.lexer'
+local lexer = require 'mare.parse.lexer'
 local public = require 'mare.base.public'
 local reference = require 'mare.session.reference'
-local texts = require 'mare.translate.text'
+local texts = require 'mare.parse.text'
 
 local M = {}
 

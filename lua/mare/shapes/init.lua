@@ -323,18 +323,18 @@ function shapes.scheme_name(scheme)
     return scheme.name .. ' ' .. scheme.scheme
 end
 
--- Returns the shape for a part with so many columns; see shipped.lua.
-local function for_columns(list, columns)
+-- Returns the shape for a part with so many columns and fields; see shipped.lua.
+local function for_part(list, columns, fields)
     if not list[1] then return list end
     for _, shape in ipairs(list) do
-        if columns >= shape.columns then return shape end
+        if columns >= shape.columns and fields <= (shape.fields or fields) then return shape end
     end
 end
 
-local function find_shipped(kernel, device, precision, part)
+local function find_shipped(kernel, scheme, device, precision, part)
     local known = shipped[kernel]
     local found = known[device.info.kind] or known.gpu
-    return for_columns(found[precision] or found, part.nx)
+    return for_part(found[precision] or found, part.nx, #scheme.fields)
 end
 
 -- Returns the shape with these fields, or nil and what is wrong with it.
@@ -356,7 +356,7 @@ end
 -- parts }. A shape that is being tried and does not fit raises an error; a kept
 -- shape that does not fit is passed over with a warning.
 function shapes.find(kernel, scheme, device, precision, part)
-    local usual = find_shipped(kernel, device, precision, part)
+    local usual = find_shipped(kernel, scheme, device, precision, part)
     if trying then
         if not trying[kernel] then return usual end
         local whole, reason = fitted(kernel, device, usual, trying[kernel])

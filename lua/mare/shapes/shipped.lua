@@ -1,6 +1,7 @@
 -- The shapes of kernels that Mare ships, by kernel, kind of device and
 -- precision, as far as these matter. Of a list, the first shape is used whose
--- `columns` the part reaches. The shapes for GPUs are the best of sweeps on an
+-- `columns` the part reaches and whose `fields` the scheme does not exceed. The
+-- shapes for GPUs are the best of sweeps on an
 -- H200 (Euler on 8192^2 cells, oceans on 4096^2), except those of `stage`,
 -- which are a guess; the shapes for CPUs were found on PoCL. The heads of
 -- init.lua and of the kernels say what the parameters mean.
@@ -11,7 +12,9 @@
 -- groups of one warp come in multiples of four. A strip of the kernel `march`
 -- has at least `rows` rows, plus four that are computed twice. Parts of up to
 -- `cells` cells are stepped by tiles instead. A tile that is `even` may get
--- another W, with which all compute units have the same work.
+-- another W, with which all compute units have the same work. A work-item of
+-- `march` keeps some six numbers of each field and column in registers: four
+-- columns of nine fields spill, and their code outgrows the instruction cache.
 
 return {
     x = {
@@ -39,13 +42,18 @@ return {
     march = {
         gpu = {
             float = {
-                { columns = 1100, W = 4, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
-                { columns = 850, W = 2, GROUP = 64, DEPTH = 4, resident = 6, rows = 8 },
-                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
+                { columns = 1100, fields = 5, W = 4, GROUP = 64, DEPTH = 4, resident = 4,
+                    rows = 8 },
+                { columns = 850, fields = 5, W = 2, GROUP = 64, DEPTH = 4, resident = 6, rows = 8 },
+                { columns = 850, fields = 10, W = 2, GROUP = 64, DEPTH = 4, resident = 4,
+                    rows = 8 },
+                { columns = 0, fields = 5, W = 1, GROUP = 64, DEPTH = 4, resident = 8, rows = 10 },
+                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
             },
             double = {
-                { columns = 900, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
-                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
+                { columns = 900, fields = 5, W = 2, GROUP = 64, DEPTH = 4, resident = 4, rows = 8 },
+                { columns = 0, fields = 5, W = 1, GROUP = 64, DEPTH = 4, resident = 6, rows = 10 },
+                { columns = 0, W = 1, GROUP = 64, DEPTH = 4, resident = 4, rows = 10 },
             },
         },
     },

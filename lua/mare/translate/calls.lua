@@ -3,7 +3,7 @@
 -- a function of the dialect.
 
 local operations = require 'mare.dialect.operations'
-local resolve = require 'mare.translate.resolve'
+local resolve = require 'mare.parse.resolve'
 local types = require 'mare.translate.types'
 
 local calls = {}

@@ -112,9 +112,35 @@ end
 
 -- ---- operators ----
 
+-- Returns the two factors of a product of reals.
+local function factors(w, node)
+    while node.tag == 'paren' do node = node.inner end
+    if node.op == '*' and w.of[node] == 'real' and not w.constants[node] then
+        return node.left, node.right
+    end
+end
+
+-- Returns a sum with a product as one operation where maths are fast, of which strict maths make
+-- the same two as Lua; nil if it has none.
+local function fused(w, node)
+    local a, b = factors(w, node.right)
+    local sign, rest, after = node.op == '-' and '-' or '', node.left, ''
+    if not a then
+        a, b = factors(w, node.left)
+        sign, rest, after = '', node.right, sign
+    end
+    if not a then return nil end
+    local level = sign == '' and 0 or unary + 1
+    return ('lua_mad(%s%s, %s, %s%s)'):format(sign, operand(w, a, level, 'real'),
+        operand(w, b, 0, 'real'), after, operand(w, rest, after == '' and 0 or unary + 1, 'real'))
+end
+
 local function arithmetic(w, node, type)
     local op = operations[node.op]
     type = settled(w, node, type)
+    local is_sum = node.op == '+' or node.op == '-'
+    local text = w.fuses and is_sum and type == 'real' and fused(w, node)
+    if text then return text, atom end
     local left = operand(w, node.left, op.level, type)
     return ('%s %s %s'):format(left, node.op, operand(w, node.right, op.level + 1, type)), op.level
 end
@@ -125,6 +151,10 @@ local function quotient(w, node, type)
     if types.is_integer(a) and types.is_integer(b) and not w.constants[node.left] then
         local left = cast(type, operand(w, node.left, unary, a))
         return ('%s / %s'):format(left, operand(w, node.right, 14, type)), 13
+    end
+    if w.fuses and type == 'real' then
+        return ('lua_over(%s, %s)'):format(operand(w, node.left, 0, type),
+            operand(w, node.right, 0, type)), atom
     end
     return arithmetic(w, node, type)
 end

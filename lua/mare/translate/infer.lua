@@ -11,7 +11,7 @@
 
 local calls = require 'mare.translate.calls'
 local errors = require 'bindings.errors'
-local resolve = require 'mare.translate.resolve'
+local resolve = require 'mare.parse.resolve'
 local types = require 'mare.translate.types'
 local typing = require 'mare.translate.typing'
 

@@ -15,7 +15,7 @@
 local arrays = require 'bindings.array'
 local check = require 'mare.translate.check'
 local errors = require 'bindings.errors'
-local resolve = require 'mare.translate.resolve'
+local resolve = require 'mare.parse.resolve'
 local signature = require 'mare.translate.signature'
 local source = require 'mare.base.source'
 local unit = require 'mare.translate.unit'

@@ -6,7 +6,7 @@
 --     made:run(outputs, { buffer, 2.5 }, count)
 
 local errors = require 'bindings.errors'
-local resolve = require 'mare.translate.resolve'
+local resolve = require 'mare.parse.resolve'
 local signature = require 'mare.translate.signature'
 local source = require 'mare.base.source'
 local unit = require 'mare.translate.unit'

@@ -7,7 +7,7 @@
 --         closes_over = nil, or "'queue' (a userdata)": what no text can hold }
 
 local literal = require 'mare.base.literal'
-local text = require 'mare.translate.text'
+local text = require 'mare.parse.text'
 
 local record = {}
 

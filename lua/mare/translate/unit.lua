@@ -138,10 +138,11 @@ end
 
 -- Returns the text of functions that other text of the dialect calls: list = array of
 -- { f, name = 'lua_' and what messages call it, parameters = types, results = how many it
--- must give }. Numbers outside the functions are constants of the text, and results are real.
+-- must give }. Numbers outside the functions are constants of the text, and results are real; fast
+-- maths fuse products with sums and take fast words for quotients.
 function unit.functions(what, list)
     local self = unit.new()
-    self.has_constants = true
+    self.has_constants, self.fuses = true, true
     for _, entry in ipairs(list) do
         local instance = self:instance(entry.f, entry.parameters, entry.name, self)
         if #instance.results ~= entry.results then

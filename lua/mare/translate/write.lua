@@ -282,7 +282,7 @@ end
 
 local function new(instance, unit)
     local self = setmetatable({ instance = instance, indent = '', lines = {}, names_of = {},
-        fault = unit.fault,
+        fault = unit.fault, fuses = unit.fuses,
         taken = names.new(unit.taken) }, Writer)
     for _, list in ipairs { 'of', 'types', 'constants', 'captured', 'choices', 'callees' } do
         self[list] = instance[list]

@@ -7,8 +7,8 @@
 local errors = require 'bindings.errors'
 local files = require 'bindings.files'
 local home = require 'bindings.home'
-local lexer = require 'mare.translate.lexer'
-local parser = require 'mare.translate.parser'
+local lexer = require 'mare.parse.lexer'
+local parser = require 'mare.parse.parser'
 
 local text = {}
 

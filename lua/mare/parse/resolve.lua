@@ -8,7 +8,7 @@
 -- the function f.
 
 local errors = require 'bindings.errors'
-local text = require 'mare.translate.text'
+local text = require 'mare.parse.text'
 
 local resolve = {}
 

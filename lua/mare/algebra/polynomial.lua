@@ -1,0 +1,361 @@
+-- Sums of products of expressions (dialect/nodes.lua): they are multiplied out as far as one factor
+-- has one term, so that what is there twice with opposite signs is gone, and written again with few
+-- operations. A polynomial is { [key] = { c = number, e = { [number of an atom] = power } } }; an
+-- atom is an input, or an operation that is taken as it is: a root, a product of sums.
+
+local derivative = require 'mare.algebra.derivative'
+local maths = require 'mare.dialect.maths'
+
+local polynomial = {}
+
+local times = derivative.times
+
+local Room = {}
+Room.__index = Room
+
+-- Returns a room for polynomials of the same atoms. uniform: the inputs that are the same for all
+-- cells, as keys of a table; sums of those alone are atoms
+function polynomial.room(uniform)
+    return setmetatable({ numbers = {}, atoms = {}, uniform = uniform, of = {}, is_alike = {} },
+        Room)
+end
+
+-- ---- atoms ----
+
+-- Returns the number of an atom, which says in which order they are written.
+local function number_of(self, node)
+    if not self.numbers[node] then
+        self.atoms[#self.atoms + 1] = node
+        self.numbers[node] = #self.atoms
+    end
+    return self.numbers[node]
+end
+
+-- Whether an expression is the same for all cells.
+local function is_alike(self, node)
+    if node.kind == 'number' then return true end
+    if node.kind == 'input' then return self.uniform[node] or false end
+    if self.is_alike[node] == nil then
+        local all = true
+        for _, operand in ipairs(node) do all = all and is_alike(self, operand) end
+        self.is_alike[node] = all
+    end
+    return self.is_alike[node]
+end
+
+local function sorted(e)
+    local list = {}
+    for k in pairs(e) do list[#list + 1] = k end
+    table.sort(list)
+    return list
+end
+
+local function key_of(e)
+    local list = sorted(e)
+    for k, atom in ipairs(list) do list[k] = atom .. '^' .. e[atom] end
+    return table.concat(list, ' ')
+end
+
+-- ---- polynomials ----
+
+local function add_term(p, e, c)
+    local key = key_of(e)
+    local sum = c + (p[key] and p[key].c or 0)
+    p[key] = sum ~= 0 and { c = sum, e = e } or nil
+end
+
+local function constant(c)
+    local p = {}
+    add_term(p, {}, c)
+    return p
+end
+
+local function single(self, node, exponent)
+    local p = {}
+    add_term(p, { [number_of(self, node)] = exponent or 1 }, 1)
+    return p
+end
+
+-- Returns the only term of a polynomial, or nil.
+local function only(p)
+    local key, term = next(p)
+    return key and not next(p, key) and term or nil
+end
+
+-- Returns the keys in an order that is the same each time.
+local function keys(p)
+    local list = {}
+    for key in pairs(p) do list[#list + 1] = key end
+    table.sort(list)
+    return list
+end
+
+-- Returns p + s q.
+function polynomial.sum(p, q, s)
+    local r = {}
+    for key, term in pairs(p) do r[key] = term end
+    for key, term in pairs(q) do
+        local sum = s * term.c + (r[key] and r[key].c or 0)
+        r[key] = sum ~= 0 and { c = sum, e = term.e } or nil
+    end
+    return r
+end
+
+-- Returns p times a term to the power of +1 or -1.
+local function scaled(p, term, power)
+    local r = {}
+    for _, one in pairs(p) do
+        local e = {}
+        for k, n in pairs(one.e) do e[k] = n end
+        for k, n in pairs(term.e) do
+            local sum = (e[k] or 0) + power * n
+            e[k] = sum ~= 0 and sum or nil
+        end
+        add_term(r, e, power > 0 and one.c * term.c or one.c / term.c)
+    end
+    return r
+end
+
+-- Returns the product of p and a polynomial q of one term.
+function polynomial.product(p, q) return scaled(p, only(q), 1) end
+
+local expand = {
+    ['+'] = function(self, node) return polynomial.sum(self:expand(node[1]), self:expand(node[2]),
+        1) end,
+    ['-'] = function(self, node) return polynomial.sum(self:expand(node[1]), self:expand(node[2]),
+        -1) end,
+    negative = function(self, node) return polynomial.sum({}, self:expand(node[1]), -1) end,
+    ['*'] = function(self, node)
+        local p, q = self:expand(node[1]), self:expand(node[2])
+        if not next(p) or not next(q) then return {} end
+        if only(q) then return scaled(p, only(q), 1) end
+        if only(p) then return scaled(q, only(p), 1) end
+        return single(self, node)
+    end,
+    ['/'] = function(self, node)
+        local p, q = self:expand(node[1]), self:expand(node[2])
+        if only(q) then return scaled(p, only(q), -1) end
+        return scaled(p, only(single(self, node[2])), -1)
+    end,
+    rcp = function(self, node)
+        local p = self:expand(node[1])
+        return scaled(constant(1), only(p) or only(single(self, node[1])), -1)
+    end,
+}
+
+-- Returns the polynomial of an expression or a number.
+function Room:expand(node)
+    if type(node) == 'number' then return constant(node) end
+    if node.kind == 'number' then return constant(node.value) end
+    if not self.of[node] then
+        local rule = node.op and expand[node.op.name]
+        local is_sum = node.op and (node.op.name == '+' or node.op.name == '-')
+        if is_sum and is_alike(self, node) then rule = nil end
+        self.of[node] = rule and rule(self, node) or single(self, node)
+    end
+    return self.of[node]
+end
+
+function polynomial.size(p)
+    local count = 0
+    for _, term in pairs(p) do
+        count = count + 1
+        for _, n in pairs(term.e) do count = count + math.abs(n) end
+    end
+    return count
+end
+
+-- Whether a polynomial has a term of this atom alone times `other`.
+function Room:has(p, node, other)
+    local term = p[key_of { [number_of(self, node)] = 1, [number_of(self, other)] = 1 }]
+    return term and term.c == 1 or false
+end
+
+-- ---- back to expressions ----
+
+-- A term on its way back is { sign, coefficient = expression or number from 0 on, factors = list }.
+
+-- Returns the terms of a polynomial, of which those with the same factors are one.
+local function terms_of(self, p)
+    local found, list = {}, {}
+    for _, key in ipairs(keys(p)) do
+        local term = p[key]
+        local scale, e = math.abs(term.c), {}
+        for _, k in ipairs(sorted(term.e)) do
+            local atom, n = self.atoms[k], term.e[k]
+            if is_alike(self, atom) then
+                for _ = 1, math.abs(n) do
+                    scale = times(scale, n > 0 and atom or maths.rcp(atom))
+                end
+            else
+                e[k] = n
+            end
+        end
+        local own = key_of(e)
+        if term.c < 0 and found[own] then scale = -scale end
+        if found[own] then
+            local one = found[own]
+            one.coefficient = times(one.sign, one.coefficient) + scale
+            one.sign = 1
+        else
+            found[own] = { sign = term.c < 0 and -1 or 1, coefficient = scale, e = e }
+            list[#list + 1] = found[own]
+        end
+    end
+    for _, one in ipairs(list) do
+        one.factors = {}
+        for _, k in ipairs(sorted(one.e)) do
+            local node = one.e[k] > 0 and self.atoms[k] or maths.rcp(self.atoms[k])
+            for _ = 1, math.abs(one.e[k]) do one.factors[#one.factors + 1] = node end
+        end
+    end
+    return list
+end
+
+-- Counts in how many terms something is; count(term) gives its keys. Returns the most frequent,
+-- the one that came first of several, if it is there twice.
+local function most_frequent(lists, each)
+    local count, order, best = {}, {}, nil
+    for _, terms in ipairs(lists) do
+        for _, term in ipairs(terms) do
+            local seen = {}
+            each(term, function(key, value)
+                if seen[key] then return end
+                seen[key] = true
+                if not count[key] then order[#order + 1] = { key = key, value = value } end
+                count[key] = (count[key] or 0) + 1
+            end)
+        end
+    end
+    for _, one in ipairs(order) do
+        if count[one.key] > (best and count[best.key] or 1) then best = one end
+    end
+    return best and best.value
+end
+
+local function without(list, node)
+    local rest, is_gone = {}, false
+    for _, one in ipairs(list) do
+        if not is_gone and rawequal(one, node) then
+            is_gone = true
+        else
+            rest[#rest + 1] = one
+        end
+    end
+    return rest, is_gone
+end
+
+-- Replaces pairs of factors that several terms have by their product.
+local function join_pairs(self, lists)
+    while true do
+        local pair = most_frequent(lists, function(term, note)
+            for i = 1, #term.factors do
+                for k = i + 1, #term.factors do
+                    local a, b = term.factors[i], term.factors[k]
+                    if number_of(self, b) < number_of(self, a) then a, b = b, a end
+                    note(number_of(self, a) .. ' ' .. number_of(self, b), { a, b })
+                end
+            end
+        end)
+        if not pair then return end
+        local product = pair[1] * pair[2]
+        for _, terms in ipairs(lists) do
+            for _, term in ipairs(terms) do
+                local rest, has_first = without(term.factors, pair[1])
+                local others, has_second = without(rest, pair[2])
+                if has_first and has_second then
+                    others[#others + 1] = product
+                    term.factors = others
+                end
+            end
+        end
+    end
+end
+
+local function is_one(x) return type(x) == 'number' and x == 1 end
+
+-- Returns the product of a term but for its sign, in two parts, of which the second may be nil.
+local function parts_of(term)
+    local list = {}
+    if not is_one(term.coefficient) then list[1] = term.coefficient end
+    for _, factor in ipairs(term.factors) do list[#list + 1] = factor end
+    if #list == 0 then return 1 end
+    local product = list[1]
+    for k = 2, #list - 1 do product = product * list[k] end
+    return product, #list > 1 and list[#list] or nil
+end
+
+-- Returns the sum of terms: those that are no products first, then one operation a product.
+local function chain(terms)
+    local ordered = {}
+    for turn = 1, 2 do
+        for _, term in ipairs(terms) do
+            local _, second = parts_of(term)
+            if (second == nil) == (turn == 1) then ordered[#ordered + 1] = term end
+        end
+    end
+    local sum
+    for _, term in ipairs(ordered) do
+        local a, b = parts_of(term)
+        if not sum then
+            sum = b and a * b or a
+            if term.sign < 0 then sum = -sum end
+        elseif b then
+            sum = maths.fma(term.sign < 0 and -a or a, b, sum)
+        else
+            sum = term.sign < 0 and sum - a or sum + a
+        end
+    end
+    return sum or 0
+end
+
+local total
+
+-- Returns terms with what `split(term)` leaves of some of them as one: factor times their sum.
+local function collected(self, terms, split, joined)
+    local rest, inner = {}, {}
+    for _, term in ipairs(terms) do
+        local left = split(term)
+        if left then inner[#inner + 1] = left else rest[#rest + 1] = term end
+    end
+    rest[#rest + 1] = joined(total(self, inner))
+    return rest
+end
+
+-- Returns the sum of terms, of which a factor or a coefficient that several have is taken out.
+function total(self, terms)
+    while true do
+        local factor = most_frequent({ terms }, function(term, note)
+            for _, one in ipairs(term.factors) do note(number_of(self, one), one) end
+        end)
+        if not factor then break end
+        terms = collected(self, terms, function(term)
+            local factors, has = without(term.factors, factor)
+            return has and { sign = term.sign, coefficient = term.coefficient, factors = factors }
+        end, function(sum)
+            return { sign = 1, coefficient = 1, factors = { factor, sum } }
+        end)
+    end
+    local scale = most_frequent({ terms }, function(term, note)
+        local c = term.coefficient
+        if #term.factors > 0 and not is_one(c) then
+            note(type(c) == 'number' and 'c' .. c or number_of(self, c), c)
+        end
+    end)
+    if not scale then return chain(terms) end
+    return chain(collected(self, terms, function(term)
+        return rawequal(term.coefficient, scale) and #term.factors > 0
+            and { sign = term.sign, coefficient = 1, factors = term.factors }
+    end, function(sum) return { sign = 1, coefficient = scale, factors = { sum } } end))
+end
+
+-- Returns the expressions of polynomials.
+function Room:expressions(list)
+    local lists, result = {}, {}
+    for k, p in ipairs(list) do lists[k] = terms_of(self, p) end
+    join_pairs(self, lists)
+    for k, terms in ipairs(lists) do result[k] = total(self, terms) end
+    return result
+end
+
+return polynomial

@@ -1,0 +1,244 @@
+-- Follows a function of Lua with expressions (dialect/nodes.lua) for its arguments, statement by
+-- statement, and gives the expressions of its results. It goes through what has no loop but those
+-- of known length, and no branch but `a and b or c` and those that are known.
+
+local library = require 'mare.translate.library'
+local maths = require 'mare.dialect.maths'
+local nodes = require 'mare.dialect.nodes'
+local outer = require 'mare.translate.outer'
+local resolve = require 'mare.parse.resolve'
+
+local trace = {}
+
+local most_turns = 64       -- of a loop
+local untraced = {}         -- what is raised where the trace ends
+
+local function give_up(node, why) error(setmetatable({ node = node, why = why }, untraced), 0) end
+
+local expression, call
+
+-- ---- expressions ----
+
+local function is_number(value) return type(value) == 'number' or nodes.is(value) end
+
+local function numbers(node, ...)
+    for k = 1, select('#', ...) do
+        if not is_number((select(k, ...))) then give_up(node, 'something that is no number') end
+    end
+    return ...
+end
+
+local function power(base, n)
+    if type(base) == 'number' and type(n) == 'number' then return base ^ n end
+    if n == 0.5 then return maths.sqrt(base) end
+    if type(n) == 'number' and n % 1 == 0 and n >= 1 and n <= 8 then return base ^ n end
+    return maths.pow(base, n)
+end
+
+local arithmetic = {
+    ['+'] = function(a, b) return a + b end, ['-'] = function(a, b) return a - b end,
+    ['*'] = function(a, b) return a * b end, ['/'] = function(a, b) return a / b end,
+    ['^'] = power,
+    ['%'] = function(a, b, node)
+        if type(a) ~= 'number' or type(b) ~= 'number' then give_up(node, 'a remainder') end
+        return a % b
+    end,
+}
+local comparisons = { ['<'] = 'lt', ['<='] = 'le', ['>'] = 'gt', ['>='] = 'ge', ['=='] = 'eq',
+    ['~='] = 'ne' }
+
+local function choice(self, node)
+    local test = expression(self, node.left.left)
+    if test == true then return expression(self, node.left.right) end
+    if test == false then return expression(self, node.right) end
+    return maths.where(test, numbers(node, expression(self, node.left.right),
+        expression(self, node.right)))
+end
+
+local function logical(self, node)
+    local is_choice = node.op == 'or' and node.left.op == 'and'
+    if is_choice then
+        local yes = expression(self, node.left.right)
+        if is_number(yes) and yes.type ~= 'bool' then return choice(self, node) end
+    end
+    local a = expression(self, node.left)
+    if type(a) == 'boolean' then
+        if a == (node.op == 'or') then return a end
+        return expression(self, node.right)
+    end
+    local b = expression(self, node.right)
+    if type(b) == 'boolean' then give_up(node, 'a condition that is known in part') end
+    return node.op == 'and' and maths.logical_and(a, b) or maths.logical_or(a, b)
+end
+
+local visit = {}
+
+function visit.number(_, node) return node.value or give_up(node, 'a number of 64 bits') end
+visit['true'], visit['false'] = function() return true end, function() return false end
+
+local function static(self, node)
+    local is_known, value = outer.static(self, node)
+    if not is_known then return false end
+    if type(value) ~= 'number' and type(value) ~= 'boolean' then give_up(node, 'no number') end
+    return true, value
+end
+
+function visit.name(self, node)
+    local is_known, value = static(self, node)
+    if is_known then return value end
+    value = self.values[node.symbol]
+    if value == nil then give_up(node, 'a variable without a value') end
+    return value
+end
+
+function visit.paren(self, node) return expression(self, node.inner) end
+
+function visit.unary(self, node)
+    local value = expression(self, node.operand)
+    if node.op == '-' then return -numbers(node, value) end
+    if type(value) == 'boolean' then return not value end
+    return maths.logical_not(value)
+end
+
+function visit.binary(self, node)
+    if node.op == 'and' or node.op == 'or' then return logical(self, node) end
+    local a, b = numbers(node, expression(self, node.left), expression(self, node.right))
+    if arithmetic[node.op] then return arithmetic[node.op](a, b, node) end
+    return maths[comparisons[node.op]](a, b)
+end
+
+function visit.index(self, node)
+    local is_known, value = static(self, node)
+    if is_known then return value end
+    local object = expression(self, node.object)
+    local key = node.key.tag == 'string' and node.key.value or expression(self, node.key)
+    if type(object) ~= 'table' or nodes.is(object) or nodes.is(key) or object[key] == nil then
+        give_up(node, 'an element that is not known')
+    end
+    return object[key]
+end
+
+function visit.table(self, node)
+    local list = {}
+    for k, item in ipairs(node.items) do list[k] = expression(self, item.value) end
+    return list
+end
+
+function visit.call(self, node) return (call(self, node)) end
+
+function expression(self, node)
+    if not visit[node.tag] then give_up(node, node.tag) end
+    return visit[node.tag](self, node)
+end
+
+-- ---- calls ----
+
+local function extreme(name)
+    return function(first, ...)
+        for k = 1, select('#', ...) do first = maths[name](first, (select(k, ...))) end
+        return first
+    end
+end
+
+local special = { floor = maths.floor, ceil = maths.ceil, abs = maths.abs, fmod = maths.fmod,
+    min = extreme 'min', max = extreme 'max', pow = power }
+
+-- Returns all that a list of expressions gives, of which a last call may give several.
+local function values(self, list)
+    local found = {}
+    for k, node in ipairs(list) do
+        if k == #list and node.tag == 'call' then
+            for _, value in ipairs { call(self, node) } do found[#found + 1] = value end
+        else
+            found[k] = expression(self, node)
+        end
+    end
+    return found
+end
+
+local follow
+
+function call(self, node)
+    local is_known, f = outer.static(self, node.callee)
+    if not is_known or type(f) ~= 'function' then give_up(node, 'a call of what is not known') end
+    local entry, list = library.entry(f), values(self, node.arguments)
+    if entry then
+        local of_library = not entry.is_bits and (special[entry.special] or maths[entry.name])
+        if not of_library then give_up(node, 'a function without an expression') end
+        return of_library(numbers(node, unpack(list)))
+    end
+    return unpack(follow(f, list))
+end
+
+-- ---- statements ----
+
+local statement = {}
+
+-- Each returns the function's results if it ends there, or 'break'.
+local function block(self, list)
+    for _, node in ipairs(list) do
+        if not statement[node.tag] then give_up(node, node.tag) end
+        local ended = statement[node.tag](self, node)
+        if ended then return ended end
+    end
+end
+
+statement['local'] = function(self, node)
+    local found = values(self, node.values)
+    for k, symbol in ipairs(node.symbols) do self.values[symbol] = found[k] end
+end
+
+function statement.assign(self, node)
+    local found = values(self, node.values)
+    for k, target in ipairs(node.targets) do
+        if target.tag ~= 'name' then give_up(node, 'an element that is assigned') end
+        self.values[target.symbol] = found[k]
+    end
+end
+
+statement['do'] = function(self, node) return block(self, node.body) end
+
+statement['if'] = function(self, node)
+    for _, clause in ipairs(node.clauses) do
+        local test = expression(self, clause.test)
+        if type(test) ~= 'boolean' then give_up(clause.test, 'a branch') end
+        if test then return block(self, clause.body) end
+    end
+    return node.otherwise and block(self, node.otherwise)
+end
+
+statement['for'] = function(self, node)
+    local from, to = expression(self, node.from), expression(self, node.to)
+    local step = node.step and expression(self, node.step) or 1
+    if type(from) ~= 'number' or type(to) ~= 'number' or type(step) ~= 'number' or step == 0
+        or (to - from) / step >= most_turns then
+        give_up(node, 'a loop of unknown length, or a long one')
+    end
+    for k = from, to, step do
+        self.values[node.symbol] = k
+        local ended = block(self, node.body)
+        if ended == 'break' then break end
+        if ended then return ended end
+    end
+end
+
+statement['break'] = function() return 'break' end
+statement['return'] = function(self, node) return values(self, node.values) end
+
+function follow(f, list)
+    local resolved = resolve.of(f)
+    local self = { f = f, values = {} }
+    for k, symbol in ipairs(resolved.parameters) do self.values[symbol] = list[k] end
+    return block(self, resolved.tree.body) or {}
+end
+
+-- Returns a list of what f gives for these arguments: expressions, numbers, or tables of such as
+-- q.m.n; nil, why, and the line of Lua where it cannot be told.
+function trace.of(f, ...)
+    local ok, result = pcall(follow, f, { ... })
+    if ok then return result end
+    if getmetatable(result) ~= untraced then error(result, 0) end
+    return nil, result.why, result.node and result.node.line
+end
+
+return trace

@@ -1,0 +1,186 @@
+-- Writes two functions of kernels that follow from those of an equation by algebra
+-- (algebra/README.md), so that each number is computed once:
+--
+--   moved_faces(w, d, half, scale, k, low, high)   the states half d below and above w, where all
+--       has moved for a time: by -scale A(w) d with the A of w_t + A(w) w_x = 0
+--   carried(w, s, weight, k)   weight (F(w) - s q(w)): what comes over a face from state w through
+--       its outer wave s
+--
+-- The first follows from A = q'(w)^-1 F'(w), of which the variables' own velocity joins d. For the
+-- second, F - v q is formed with the velocity v that leaves least of it.
+
+local derivative = require 'mare.algebra.derivative'
+local maths = require 'mare.dialect.maths'
+local nodes = require 'mare.dialect.nodes'
+local polynomial = require 'mare.algebra.polynomial'
+local trace = require 'mare.algebra.trace'
+local writer = require 'mare.dialect.writer'
+
+local forms = {}
+
+local most = 900        -- factors of all terms: beyond that there is little to gain
+
+local function leaf(text) return nodes.input(text, 'real', text, {}) end
+
+-- Returns what a function of Lua reads of a struct, and its members in order. list: names and
+-- { vector = name }; symbol: what each is called there
+local function record(struct, list, symbol)
+    local read, members = {}, {}
+    for _, entry in ipairs(list) do
+        local vector = type(entry) == 'table' and entry.vector
+        local name = struct .. '.' .. symbol(vector or entry)
+        if vector then
+            read[vector] = { n = leaf(name .. 'n'), t = leaf(name .. 't') }
+            members[#members + 1], members[#members + 2] = read[vector].n, read[vector].t
+        else
+            read[entry] = leaf(name)
+            members[#members + 1] = read[entry]
+        end
+    end
+    return read, members
+end
+
+local function pairing(list, values)
+    local map = {}
+    for k, node in ipairs(list) do map[node] = values[k] end
+    return map
+end
+
+-- Returns how the variables change where fluxes change so: those of q = U.
+local function changes_of(desc, made, unknowns, fluxes)
+    if not desc.primitive then return fluxes end
+    local q, members = record('q', desc.fields, made.symbol)
+    local _, directions = record('dq', desc.fields, made.symbol)
+    local given = trace.of(desc.primitive, q, made.parameters)
+    local list = given and derivative.along(given, pairing(members, directions))
+    if not list then return nil end
+    local values = pairing(members, unknowns)
+    for k, node in ipairs(directions) do values[node] = fluxes[k] end
+    return derivative.substituted(list, values)
+end
+
+local function expanded(room, list)
+    local result, size = {}, 0
+    for k, node in ipairs(list) do
+        result[k] = room:expand(node)
+        size = size + polynomial.size(result[k])
+    end
+    return size <= most and result or nil, size
+end
+
+local function text_of(head, taken, names, values, finish)
+    local w = writer.new()
+    w:open(head, taken)
+    finish(w, { w:values(values) }, names)
+    w:close()
+    return w:text()
+end
+
+-- ---- moved faces ----
+
+-- Returns the variable v with which most rows have a term v d of their own, or nil.
+local function own_velocity(room, rows, w, d)
+    local best, most_rows = nil, 0
+    for _, v in ipairs(w) do
+        local count = 0
+        for k, p in ipairs(rows) do count = count + (room:has(p, v, d[k]) and 1 or 0) end
+        if count > most_rows then best, most_rows = v, count end
+    end
+    return best
+end
+
+local function moved_values(room, rows, w, d)
+    local half, scale = leaf 'half_of', leaf 'scale'
+    local v, own, lows, highs = own_velocity(room, rows, w, d), {}, {}, {}
+    for k, p in ipairs(rows) do
+        own[k] = v and room:has(p, v, d[k])
+        if own[k] then rows[k] = polynomial.sum(p, room:expand(v * d[k]), -1) end
+    end
+    for k, change in ipairs(room:expressions(rows)) do
+        local rest = change == 0 and w[k] or maths.fma(-scale, change, w[k])
+        local back = own[k] and maths.fma(scale, v, half) or half
+        local ahead = own[k] and maths.fma(-scale, v, half) or half
+        lows[k], highs[k] = maths.fma(-back, d[k], rest), maths.fma(ahead, d[k], rest)
+    end
+    return lows, highs
+end
+
+local function moved_faces(desc, made)
+    local d, directions = record('d', desc.primitives, made.symbol)
+    local fluxes = derivative.along(made.flux, pairing(made.variables, directions))
+    local changes = d and fluxes and changes_of(desc, made, made.unknowns, fluxes)
+    if not changes then return '' end
+    local room = polynomial.room(made.uniform)
+    local rows = expanded(room, changes)
+    if not rows then return '' end
+    local values, highs = moved_values(room, rows, made.variables, directions)
+    for _, node in ipairs(highs) do values[#values + 1] = node end
+    return '#define MOVED_FACES 1\n' .. text_of('MR_FN void moved_faces(primitive w, primitive d, '
+        .. 'real half_of, real scale, parameters k, primitive *low, primitive *high)',
+        { 'w', 'd', 'half_of', 'scale', 'k', 'low', 'high' }, made.names, values,
+        function(w, texts, names)
+            for k, name in ipairs(names) do
+                w:line('low->%s = %s;', name, texts[k])
+                w:line('high->%s = %s;', name, texts[#names + k])
+            end
+        end)
+end
+
+-- ---- what is carried ----
+
+-- Returns F - v q for the v, of the variables or nil, that leaves least of it.
+local function rest_of(room, made, unknowns, fluxes)
+    local best, least, velocity = fluxes, 0, nil
+    for _, p in ipairs(fluxes) do least = least + polynomial.size(p) end
+    for _, v in ipairs(made.variables) do
+        local rest, size, own = {}, 0, room:expand(v)
+        for k, p in ipairs(fluxes) do
+            rest[k] = polynomial.sum(p, polynomial.product(unknowns[k], own), -1)
+            size = size + polynomial.size(rest[k])
+        end
+        if size < least then best, least, velocity = rest, size, v end
+    end
+    return best, velocity
+end
+
+local function carried(made, fields)
+    local room = polynomial.room(made.uniform)
+    local unknowns, fluxes = expanded(room, made.unknowns), expanded(room, made.flux)
+    if not unknowns or not fluxes then return '' end
+    local relative, weight, s = leaf 'relative', leaf 'weight', leaf 's'
+    local rest, v = rest_of(room, made, unknowns, fluxes)
+    local list = {}
+    for k, p in ipairs(rest) do
+        list[k] = polynomial.sum(polynomial.product(unknowns[k], room:expand(relative)),
+            polynomial.product(p, room:expand(weight)), 1)
+    end
+    local w = writer.new()
+    w:open('MR_FN flux carried(primitive w, real s, real weight, parameters k)',
+        { 'w', 's', 'weight', 'k', 'relative', 'f' })
+    w:line('flux f;')
+    w:line('real relative = %s;', (w:values { v and weight * (v - s) or -(weight * s) }))
+    local texts = { w:values(room:expressions(list)) }
+    for k, name in ipairs(fields) do w:line('f.%s = %s;', name, texts[k]) end
+    w:line('return f;')
+    w:close()
+    return '#define CARRIED 1\n' .. w:text()
+end
+
+-- ---- both ----
+
+-- Returns the text of both, as far as the functions can be followed. desc: as of mare.equations;
+-- parameters: names and { vector = name }; symbol: a function that gives the name in kernels;
+-- names: the members of unknowns and of primitives there
+function forms.of(desc, parameters, symbol, fields, names)
+    local w, members = record('w', desc.primitives, symbol)
+    local k, uniform = record('k', parameters, function(name) return name end)
+    local flux = trace.of(desc.flux, w, k)
+    local unknowns = members
+    if desc.conserved then unknowns = trace.of(desc.conserved, w, k) end
+    if not flux or not unknowns or #flux ~= #unknowns then return '' end
+    local made = { variables = members, parameters = k, flux = flux, unknowns = unknowns,
+        symbol = symbol, names = names, uniform = pairing(uniform, uniform) }
+    return moved_faces(desc, made) .. carried(made, fields)
+end
+
+return forms

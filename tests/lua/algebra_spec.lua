@@ -1,0 +1,182 @@
+-- What functions of Lua compute, as expressions: followed, differentiated, simplified.
+
+local derivative = require 'mare.algebra.derivative'
+local gas = require 'tests.gas_in_lua'
+local maths = require 'mare.dialect.maths'
+local nodes = require 'mare.dialect.nodes'
+local operations = require 'mare.dialect.operations'
+local polynomial = require 'mare.algebra.polynomial'
+local trace = require 'mare.algebra.trace'
+
+local function input(name) return nodes.input(name, 'real', name, {}) end
+local x, y = input 'x', input 'y'
+
+-- Returns the number that an expression is for these numbers of its inputs.
+local function value(node, given)
+    if type(node) == 'number' then return node end
+    if node.kind == 'number' then return node.value end
+    if node.kind == 'input' then return given[node] end
+    local operands = {}
+    for k, operand in ipairs(node) do operands[k] = value(operand, given) end
+    return node.op.plain(unpack(operands))
+end
+
+local function near(wanted, got, tolerance)
+    local off = math.abs(got - wanted)
+    assert.is_true(off <= (tolerance or 1e-12) * math.max(1, math.abs(wanted)),
+        ('%.17g is wanted, not %.17g'):format(wanted, got))
+end
+
+-- ---- following ----
+
+local scale, settings = 1.5, { shift = 0.25, is_on = true }
+
+local function helper(a, b) return a + b, a * b end
+
+local function ordinary(q, n)
+    local sum, product = helper(q.a, q.b.n)
+    for k = 1, 3 do sum = sum + k * n end
+    if settings.is_on then product = product - settings.shift end
+    local most = sum > product and sum or product
+    return scale * most, math.max(sum, product, 0.5) ^ 2, math.abs(-n) / 3, math.sqrt(sum)
+end
+
+describe('a function that is followed', function()
+    it('gives the expressions of its results', function()
+        local q = { a = x, b = { n = y } }
+        local list = trace.of(ordinary, q, 2)
+        for _, pair in ipairs { { 0.3, 0.7 }, { 5, 9 } } do
+            local given = { [x] = pair[1], [y] = pair[2] }
+            local wanted = { ordinary({ a = pair[1], b = { n = pair[2] } }, 2) }
+            for k, number in ipairs(wanted) do near(number, value(list[k], given)) end
+        end
+    end)
+
+    it('is not, beyond a branch or a loop that are not known', function()
+        local function branch(a)
+            if a > 0 then return a end
+            return -a
+        end
+        local function loop(a)
+            while a > 1 do a = a / 2 end
+            return a
+        end
+        local list, why = trace.of(branch, x)
+        assert.is_nil(list)
+        assert.equal('a branch', why)
+        assert.is_nil((trace.of(loop, x)))
+        assert.equal(3, trace.of(branch, 3)[1])
+    end)
+end)
+
+-- ---- derivatives ----
+
+-- Where an operation is tried, and how well differences do there.
+local places = { acosh = { 1.7 }, asin = { 0.3 }, acos = { 0.3 }, atanh = { 0.3 },
+    pow = { 1.3, 0.6 }, rcp = { 0.7 }, where = false, floor = { 1.3 }, log = { 0.6 } }
+
+describe('a derivative', function()
+    it('is what differences give, for each operation that has one', function()
+        local tried = 0
+        for name, op in pairs(operations) do
+            local at = type(op) == 'table' and places[name] ~= false and op.result and op.plain
+                and op.on_reals and (places[name] or { 0.6, 1.3, 0.4 })
+            local inputs = { x, y, input 'z' }
+            local node = at and nodes.apply(op, unpack(inputs, 1, op.operands))
+            local list = node and derivative.partials(node)
+            for k = 1, list and op.operands or 0 do
+                local function moved(d)
+                    local given = {}
+                    for n = 1, op.operands do given[inputs[n]] = at[n] + (n == k and d or 0) end
+                    return value(node, given)
+                end
+                local given = { [inputs[1]] = at[1], [inputs[2]] = at[2], [inputs[3]] = at[3] }
+                near((moved(1e-6) - moved(-1e-6)) / 2e-6, value(list[k], given), 1e-8)
+                tried = tried + 1
+            end
+        end
+        assert.is_true(tried > 30)
+    end)
+
+    it('goes along a direction, and tells what has none', function()
+        local f = trace.of(function(a, b) return a * b / (a + 2), math.min(a, b) end, x, y)
+        local changes = derivative.along(f, { [x] = 1, [y] = input 'd' })
+        assert.equal(2, #changes)
+        local given = { [x] = 0.5, [y] = 3 }
+        near(3 * 2 / 2.5 ^ 2, value(derivative.along(f, { [x] = 1 })[1], given))
+        local none, name = derivative.along({ maths.erf(x) }, { [x] = 1 })
+        assert.is_nil(none)
+        assert.equal('erf', name)
+    end)
+end)
+
+-- ---- simplifying ----
+
+local function operations_in(list)
+    local seen, count = {}, 0
+    local function visit(node)
+        if type(node) == 'number' or seen[node] or node.kind ~= 'operation' then return end
+        seen[node], count = true, count + 1
+        for _, operand in ipairs(node) do visit(operand) end
+    end
+    for _, node in ipairs(list) do visit(node) end
+    return count
+end
+
+describe('a polynomial', function()
+    it('loses what cancels, and keeps its value', function()
+        local k = input 'k'
+        local room = polynomial.room { [k] = k }
+        local list = trace.of(function(a, b, c)
+            local g = c - 1
+            return (a * b + a / g) * g - a * b * g, b * (a + c) - a * b,
+                a * a * b + 2 * a * b * b - 0.5 * a * b
+        end, x, y, k)
+        for n, node in ipairs(list) do list[n] = room:expand(node) end
+        local simple = room:expressions(list)
+        local given = { [x] = 0.3, [y] = -1.7, [k] = 1.4 }
+        assert.equal('x', simple[1].name)
+        assert.equal(1, operations_in { simple[2] })
+        near(-1.7 * 1.4, value(simple[2], given))
+        near(0.09 * -1.7 + 0.6 * 1.7 ^ 2 + 0.15 * 1.7, value(simple[3], given))
+        assert.is_true(operations_in { simple[3] } <= 5)
+    end)
+
+    it('does not multiply sums out', function()
+        local room = polynomial.room {}
+        local node = trace.of(function(a) return (a - 1) ^ 2 end, x)[1]
+        local simple = room:expressions { room:expand(node) }[1]
+        near(1e-16, value(simple, { [x] = 1 + 1e-8 }), 1e-22)
+        assert.equal(2, operations_in { simple })
+    end)
+end)
+
+-- ---- equations ----
+
+local function code_of(changes) return gas(changes).equation.code end
+
+-- Returns how often a word is in the text of one function.
+local function count(code, name, word)
+    local body = code:match('MR_FN [%w ]*' .. name .. '%b()%s*(%b{})')
+    local _, found = (body or ''):gsub('%f[%w_]' .. word, '')
+    return body and found
+end
+
+describe('the forms of an equation', function()
+    it('have each number once: gas', function()
+        local code = code_of()
+        assert.equal(1, count(code, 'moved_faces', 'mr_rcp'))
+        assert.equal(11, count(code, 'moved_faces', 'mr_fma') - 2)
+        assert.equal(3, count(code, 'carried', 'mr_fma'))
+        assert.equal(1, count(code, 'turned_primitive', 'w%.un'))
+    end)
+
+    it('are left out where a function cannot be followed', function()
+        local code = code_of { flux = function(w)
+            if w.p > 1 then return w.rho, w.rho, w.rho, w.rho end
+            return w.rho, w.rho, w.rho, w.p
+        end }
+        assert.is_nil(count(code, 'carried', 'mr_fma'))
+        assert.is_nil(count(code, 'moved_faces', 'mr_fma'))
+    end)
+end)

@@ -251,17 +251,21 @@ local function pause(self, tries)
     end
 end
 
--- Waits for a request. what: the call, for the message of a failure.
-function World:wait(list, what)
+-- Waits for a request, at most so many seconds if they are given. Returns whether it is done. what:
+-- the call, for the message of a failure.
+function World:wait(list, what, seconds)
+    local start = seconds and system.now()
     for _, made in ipairs(list) do
         local tries = 0
         repeat
             check(self, self.library.MPI_Test(made.request, self.flag, self.status), what)
             tries = tries + 1
             if self.flag[0] == 0 then pause(self, tries) end
+            if start and self.flag[0] == 0 and system.now() - start > seconds then return false end
         until self.flag[0] ~= 0
         self.pending[made] = nil
     end
+    return true
 end
 
 -- Whether a request is done, without waiting; then it must not be asked for again.

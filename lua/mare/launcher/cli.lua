@@ -369,13 +369,10 @@ function commands.bench(name, ...)
 end
 
 local function session()
-    if ranks and ranks.size > 1 then
-        return bad_usage('a session has one process, not the %d ranks that %s started: give a file',
-            ranks.size, ranks.start().launcher)
-    end
     home.stop_anywhere(10)      -- only the tenth unanswered Ctrl-C ends a session
     require 'mare'
-    return require 'mare.session.talk'()
+    local ok, result = xpcall(require 'mare.session.talk', describe)
+    return ok and result or status_of(result)
 end
 
 local M = {}

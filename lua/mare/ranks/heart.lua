@@ -12,7 +12,7 @@ local speaker = require 'mare.ranks.speaker'
 local system = require 'bindings.system'
 local worker = require 'bindings.worker'
 
-local heart = {}
+local heart = { limit = nil }       -- seconds of silence that end a run; nil: any
 
 local usual = 10            -- seconds of silence that end a run, if not set
 local patience = 10         -- seconds in which a neighbour has to connect
@@ -41,6 +41,7 @@ end
 -- that end a run, 0: any; those of the environment if nil
 function heart.start(ranks, machine, limit)
     limit = ranks.broadcast(limit or limit_of())
+    heart.limit = limit > 0 and limit or nil
     if limit == 0 then return end
     local listening, port = beat.listen(ranks.local_size == ranks.size)
     local all = ranks.broadcast(ranks.gather { host = ranks.host, machine = machine, port = port,

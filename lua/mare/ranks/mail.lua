@@ -9,11 +9,12 @@ local tree = require 'mare.ranks.tree'
 
 local mail = { world = nil, rank = 0, size = 1 }    -- world: of bindings.mpi, nil if alone
 
-local calls = { 'send', 'barrier', 'broadcast', 'gather', 'reduce', 'interrupted' }
+local calls = { 'send', 'barrier', 'broadcast', 'gather', 'reduce', 'interrupted', 'session' }
 local number_of = {}
 for k, name in ipairs(calls) do number_of[name] = k end
 
 local shared_tag = 32000    -- calls that all ranks make use this tag
+local session_tag = 32001   -- what a session is told comes through, whatever a line has left
 mail.largest_tag = 31999
 local kept = {}             -- holds by tag what this rank has sent to itself, in order
 
@@ -41,6 +42,7 @@ end
 -- ---- parcels ----
 
 local function tag_of(call, tag)
+    if call == 'session' then return session_tag end
     return call == 'send' and tag or shared_tag
 end
 
@@ -85,13 +87,14 @@ local function check_call(call, header, from)
 end
 
 -- Waits for a parcel and returns it with the rank that sent it. from: nil for
--- any other rank
-function mail.take(call, from, tag)
+-- any other rank; seconds: how long to wait at most, nil: for ever; returns nil then
+function mail.take(call, from, tag, seconds)
     tag = tag_of(call, tag)
     if from == mail.rank or mail.size == 1 then return take_kept(tag) end
     local header, world = message.empty_header(), mail.world
     local what = ('ranks.%s: from %s'):format(call, from and 'rank ' .. from or 'any rank')
-    world:wait(world:receive(header, message.header_bytes, from, tag), what)
+    local begun = world:receive(header, message.header_bytes, from, tag)
+    if not world:wait(begun, what, seconds) then return nil end
     local sender, parcel = tonumber(header.from), message.expect(header)
     if not parcel then
         errors.raise('MARE_ERROR_STATE', '%s: what came is no message of Mare', what)

@@ -9,7 +9,8 @@ local speaker = require 'mare.ranks.speaker'
 local system = require 'bindings.system'
 local terminal = require 'mare.base.terminal'
 
-local process = { world = nil, name = nil, has_agreed = false, has_word = false }
+local process = { world = nil, name = nil, has_agreed = false, agreed = nil, has_word = false }
+-- agreed: the exit status that all ranks have agreed on, if they have
 
 local moment = 1                -- seconds in which rank 0 says what has failed on all alike
 local launcher_pause = 3        -- seconds after its signal in which a launcher kills
@@ -20,7 +21,8 @@ local interrupted, unfinished = 130, 3
 -- Whether a program ends with this status in good order: it is done, or all
 -- ranks have agreed to stop.
 local function is_orderly(status)
-    return status == 0 or status == unfinished or status == interrupted and process.has_agreed
+    return status == 0 or status == unfinished or status == process.agreed
+        or status == interrupted and process.has_agreed
 end
 
 -- Waits for the launcher, or another rank, to end this process. seconds: how long, if no

@@ -3,15 +3,17 @@
 -- Ctrl-C drops the entry that is typed or stops what is running, but never ends
 -- the session. Ctrl-D ends the session; in the middle of an entry it only drops
 -- the entry, which the up arrow brings back. If the input is no terminal, the
--- exit status says whether a line failed.
+-- exit status says whether a line failed. Of several ranks rank 0 reads (together.lua).
 
 local editline = require 'bindings.editline'
 local history = require 'mare.session.history'
+local here = require 'mare.ranks.here'
 local home = require 'bindings.home'
 local printable = require 'bindings.printable'
 local repl = require 'mare.session.repl'
 local screen = require 'mare.draw.screen'
 local terminal = require 'bindings.terminal'
+local together = require 'mare.session.together'
 
 -- ---- reading lines ----
 
@@ -73,7 +75,9 @@ end
 local function take(self, line)
     local session = self.session
     local text = session.pending and session.pending .. '\n' .. line or line
+    together.tell(line)
     local is_over, status, shown = repl.guard(function() return session:step(line) end)
+    together.agree(status, shown)
     if status ~= 'more' and text:find '%S' then
         self.reader:remember(text)
         if self.path then history.add(self.path, text) end
@@ -84,8 +88,9 @@ local function take(self, line)
 end
 
 local function greet(session)
-    io.stdout:write(('Mare %s. help() tells more, examples() shows; Ctrl-D ends.\n'):format(
-        session.environment.mare.version))
+    local where = here.size > 1 and (' on %d ranks'):format(here.size) or ''
+    io.stdout:write(('Mare %s%s. help() tells more, examples() shows; Ctrl-D ends.\n'):format(
+        session.environment.mare.version, where))
 end
 
 -- Drops an entry that is not complete.
@@ -111,8 +116,9 @@ local function status_of(self, why)
     return not was_within and 0 or nil
 end
 
--- Reads standard input until its end; returns the exit status.
+-- Reads standard input until its end; returns the exit status. All ranks call it.
 return function()
+    if here.rank > 0 then return together.follow() end
     local session = repl.new()
     local self = { session = session, reader = open_reader(session) }
     self.path = is_editable() and history.path() or nil
@@ -123,7 +129,7 @@ return function()
         local status = status_of(self, why)
         if status then
             self.reader:close()
-            return status
+            return together.leave(status)
         end
     end
 end

@@ -14,7 +14,7 @@ local fake = ("LD_LIBRARY_PATH='%s/fake_cuda' FAKE_CUDA_SHARED=1 MARE_DEVICE=cud
 local ring = [[
     local mare, here = require 'mare', require 'mare.ranks.here'
     local devices, links = require 'mare.array.devices', require 'mare.links'
-    local shared, system = require 'mare.links.shared', require 'bindings.system'
+    local lending, system = require 'mare.links.lending', require 'bindings.system'
     local expected, rounds = ..., 6
     local rank, size = mare.ranks.rank, mare.ranks.size
     local d = devices.open 'cuda:0'[1]
@@ -63,7 +63,7 @@ local ring = [[
     end
     for k = 1, #list do list[rank % 2 == 0 and k or #list + 1 - k]:release() end
     mare.ranks.barrier()
-    while shared.count_lent() > 0 do end
+    while lending.count() > 0 do end
     state:release()
     if rank == 0 then print('all is moved of ' .. size) end
 ]]

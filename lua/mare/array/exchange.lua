@@ -155,10 +155,11 @@ end
 local function add_sends(self, axis, from, links)
     for _, side in ipairs { axis.low, axis.high } do
         local to = neighbour(self, from, side)
-        if to and to:is_elsewhere() then
+        local way = to and to:is_elsewhere() and ways.between(from, to, self.barrier)
+        if way and way ~= 'place' then
             local there = side == axis.low and axis.high or axis.low
             local strip = strip_to_move(self, axis, from, there == axis.low)
-            links[#links + 1] = ways.send(ways.between(from, to), strip, to.rank,
+            links[#links + 1] = ways.send(way, strip, to.rank,
                 tag_of(to.part, there), label_of(to, from))
         end
     end

@@ -24,10 +24,12 @@ local entries = require 'mare.array.entries'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local gather = require 'mare.array.gather'
+local here = require 'mare.ranks.here'
 local map = require 'mare.array.map'
 local replicas = require 'mare.array.replicas'
 local row_sums = require 'mare.array.row_sums'
 local state = require 'mare.array.state'
+local swaps = require 'mare.links.swap'
 local tables = require 'bindings.tables'
 
 local fields = {}
@@ -46,17 +48,41 @@ local function devices_of(parts)
     return list
 end
 
+-- What ranks call a buffer of a part.
+local function name_of(index, k) return ('%s of part %d'):format(state.buffers[k], index) end
+
+-- Shows the buffers of this rank's parts to others, and opens those of the parts around them.
+local function open_beside(self, buffers)
+    local own, wants = {}, {}
+    for _, s in ipairs(self.states) do
+        for k = 1, buffers do own[name_of(s.part.index, k)] = s[state.buffers[k]] end
+        for place = 0, 8 do
+            local index = self:beside(s, place % 3 - 1, math.floor(place / 3) - 1).part.index
+            for k = 1, buffers do wants[name_of(index, k)] = true end
+        end
+    end
+    local swap = swaps.new(self.devices[1], own, wants)
+    for index, s in ipairs(self.of_part) do
+        for k = 1, buffers do
+            s[state.buffers[k]] = s[state.buffers[k]] or swap.opened[name_of(index, k)]
+        end
+    end
+    return swap
+end
+
 -- Allocates fields, filled with zeros. desc: { grid, parts = of grid:split, each
 -- with its device or its rank, if that is another, as of devices.assign, names,
 -- precision = 'float', halo = ghost cells on each side (0), buffers = how many of
 -- `now`, `other` and `third` each part has (1), packed = whether rows follow each
--- other without padding, label }
+-- other without padding, label, barrier = of all devices, or nil: with one, ranks
+-- open the buffers of parts beside theirs }
 function fields.new(desc)
     local self = setmetatable({
         grid = desc.grid, parts = desc.parts, names = desc.names, programs = {},
         states = {}, of_part = {},      -- of this rank, and of all by their index
         precision = desc.precision or 'float', halo = desc.halo or 0,
-        devices = devices_of(desc.parts), element = state.bytes[desc.precision or 'float'],
+        barrier = desc.barrier, devices = devices_of(desc.parts),
+        element = state.bytes[desc.precision or 'float'],
     }, Fields)
     local wanted = { fields = #desc.names, halo = self.halo, precision = self.precision,
         buffers = desc.buffers or 1, packed = desc.packed, label = desc.label }
@@ -68,6 +94,7 @@ function fields.new(desc)
             self.of_part[k] = state.elsewhere(part, wanted)
         end
     end
+    if self.barrier and here.size > 1 then self.swap = open_beside(self, wanted.buffers) end
     return self
 end
 
@@ -308,7 +335,8 @@ function Fields:native()
 end
 
 function Fields:release()
-    for _, s in ipairs(self.states) do s:release() end
+    for _, s in ipairs(self.states) do s:release(self.swap ~= nil) end
+    if self.swap then self.swap:release() end
     if self.parcel then self.parcel:release() end
 end
 

@@ -186,9 +186,10 @@ end
 
 state.own_box, state.saved_box = State.own_box, State.saved_box
 
-function State:release()
+-- has_lent: whether others release its buffers
+function State:release(has_lent)
     for _, name in ipairs(state.buffers) do
-        if self[name] then self[name]:release() end
+        if self[name] and not has_lent then self[name]:release() end
     end
     for _, own in pairs(self.sides or {}) do
         for _, name in ipairs { 'kinds', 'times', 'table' } do own[name]:release() end

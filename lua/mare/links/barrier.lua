@@ -2,21 +2,28 @@
 -- begins when what was queued before it on all has ended. There are two ways:
 --
 --     words     launches of array/barrier.krn, which wait for each other on the devices: on GPUs
---               of CUDA, at most eight. array/clock.lua makes them, since the largest rate goes the
---               same way
+--               of CUDA, at most eight, of this process or one of each rank of a machine.
+--               array/clock.lua makes them, since the largest rate goes the same way
 --     events    of core; on devices of this process that may be one GPU or processor, where a
 --               launch that waits might keep out the one that it waits for
 --
 -- Elsewhere there is none, and cells are copied (copied.lua) or sent.
 
+local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
 local reach = require 'mare.links.reach'
+local swaps = require 'mare.links.swap'
+local system = require 'bindings.system'
 
 local barrier = {}
 
+local ways = { words = true, events = true, none = true }
 local most = 8                  -- devices: DEVICES of array/barrier.krn
 local words = 64                -- of each device
-local patience = 2 ^ 24         -- looks at a word
+
+-- Looks at a word. Of ranks one that is late may be writing to a slow disk; what ends a run where
+-- one has died is its silence (ranks/heart.lua).
+local patience, long_patience = 2 ^ 24, 2 ^ 30
 
 local Barrier = {}
 Barrier.__index = Barrier
@@ -30,39 +37,83 @@ local function all_reach(devices)
     return true
 end
 
--- Whether these are several GPUs whose kernels may wait for each other.
-local function may_wait(devices)
-    local seen = {}
-    for _, device in ipairs(devices) do
-        local info = device.info
-        local waits = info.name:find '^cuda' and info.has_scopes
-        if not waits or seen[info.uuid] then return false end
-        seen[info.uuid] = true
+-- Returns what the variable MARE_BARRIER allows several GPUs: words, events or none.
+local function allowed()
+    local way = system.setting 'MARE_BARRIER' or 'none'
+    if not ways[way] then
+        errors.usage('MARE_BARRIER=%s (allowed: words, events, none)', way)
     end
-    return #devices <= most
+    return way
 end
 
--- Returns the barrier of devices, which are several; nil where there is none.
+-- What tells a GPU apart whose kernels can wait for others, or false.
+local function identity(device)
+    local info = device.info
+    return info.name:find '^cuda' and info.has_scopes and info.uuid or false
+end
+
+-- Whether these are several GPUs whose kernels may wait for each other.
+local function may_wait(identities)
+    local seen = {}
+    for _, one in ipairs(identities) do
+        if not one or seen[one] then return false end
+        seen[one] = true
+    end
+    return #identities <= most
+end
+
+local function new_words(device)
+    local buffer = device:buffer { type = 'uint32', count = words, label = 'barrier' }
+    buffer:fill(0)
+    buffer:upload { 2 }
+    return buffer
+end
+
+local function new(way, more)
+    more.way, more.launches, more.words = way, {}, {}
+    return setmetatable(more, Barrier)
+end
+
+-- Returns the barrier of devices of this process; nil where there is none.
 function barrier.new(devices)
-    if here.size > 1 or #devices < 2 or not all_reach(devices) then return nil end
-    local self = setmetatable({ devices = devices, launches = {}, words = {} }, Barrier)
-    self.way = may_wait(devices) and 'words' or 'events'
+    if #devices < 2 or not all_reach(devices) then return nil end
+    local identities = {}
+    for k, device in ipairs(devices) do identities[k] = identity(device) end
+    local way = may_wait(identities) and allowed() or 'events'
+    if way == 'none' then return nil end
+    local self = new(way, { devices = devices })
     for k, device in ipairs(devices) do
-        if self.way == 'words' then
-            self.words[k] = device:buffer { type = 'uint32', count = words, label = 'barrier' }
-            self.words[k]:fill(0)
-            self.words[k]:upload { 2 }
-        else
-            self.launches[k] = device:event()
-        end
+        if self.way == 'words' then self.words[k] = new_words(device)
+        else self.launches[k] = device:event() end
     end
     return self
 end
 
--- Returns what kernels of barrier.krn on the k-th device want: { s = block, w0 =, ... w7 = }.
+-- Whether ranks, each with one device, which all reach each other's memory, can have one. All ranks
+-- call it.
+function barrier.can_join(device)
+    return may_wait(here.all(identity(device))) and allowed() == 'words'
+end
+
+-- Returns the barrier of ranks that can have one. All ranks call it.
+function barrier.of_ranks(device)
+    local self, wants = new('words', { ranks = here.size }), {}
+    for rank = 0, here.size - 1 do wants['barrier ' .. rank] = true end
+    local own = new_words(device)
+    self.swap = swaps.new(device, { ['barrier ' .. here.rank] = own }, wants)
+    for rank = 0, here.size - 1 do
+        self.words[rank + 1] = self.swap.opened['barrier ' .. rank] or own
+    end
+    return self
+end
+
+-- Returns what kernels of barrier.krn on the k-th device of this process want: { s = block, w0 =,
+-- ... w7 = }.
 function Barrier:site(k)
-    local values = { s = { own = k - 1, devices = #self.devices, patience = patience } }
-    for n = 0, most - 1 do values['w' .. n] = self.words[n + 1] or self.words[k] end
+    local own = self.ranks and here.rank + 1 or k
+    local values = { s = { own = own - 1, devices = #self.words,
+        patience = self.ranks and long_patience or patience } }
+    for n = 0, most - 1 do values['w' .. n] = self.words[n + 1] or self.words[own] end
     return values
 end
 
@@ -74,7 +125,7 @@ end
 
 -- Returns what device k, from 0, is called in messages.
 function Barrier:name(k)
-    return self.devices[k + 1].name
+    return self.ranks and 'rank ' .. k or self.devices[k + 1].name
 end
 
 local function run_events(events)
@@ -94,9 +145,9 @@ function Barrier:run()
 end
 
 function Barrier:release()
-    for _, list in ipairs { self.launches, self.words } do
-        for _, one in ipairs(list) do one:release() end
-    end
+    for _, one in ipairs(self.launches) do one:release() end
+    if self.swap then return self.swap:release() end
+    for _, one in ipairs(self.words) do one:release() end
 end
 
 return barrier

@@ -32,6 +32,16 @@ local function ways_of(devices)
     return probe.ways(#devices == 1 and devices[1] or nil, 'it has parts on several devices')
 end
 
+-- Whether all ranks reach each other's memory, and can have a barrier.
+local function are_joint(ways, devices)
+    local all_share = true
+    for rank, found in pairs(ways) do
+        all_share = all_share and (rank == here.rank or found.way == 'shared')
+    end
+    for _, one in ipairs(here.all(all_share)) do all_share = all_share and one end
+    return all_share and barrier.can_join(devices[1])
+end
+
 -- Finds the ways between ranks and notes them in the parts of others: part.way. All
 -- ranks call it, each with the devices of its own parts. Returns the barrier of all
 -- devices, or nil where they have none.
@@ -41,25 +51,28 @@ function links.find(parts, devices)
     for _, part in ipairs(parts) do
         if part.rank then part.way = ways[part.rank].way end
     end
+    return are_joint(ways, devices) and barrier.of_ranks(devices[1]) or nil
 end
 
 -- Returns the name of the way from one part to another. is_joint: whether their
 -- devices have a barrier
 function links.between(from, to, is_joint)
+    if is_joint then return 'place' end
     if from:is_elsewhere() then return from.part.way end
     if to:is_elsewhere() then return to.part.way end
-    return (is_joint or from:is_on(to.device)) and 'place' or 'copy'
+    return from:is_on(to.device) and 'place' or 'copy'
 end
 
 -- Returns in words the ways between all ranks, each once. All ranks call it, each
 -- with its devices.
 function links.describe(devices)
-    local own, seen, list = {}, {}, {}
-    for rank, found in pairs(ways_of(devices)) do
+    local own, seen, list, ways = {}, {}, {}, ways_of(devices)
+    if are_joint(ways, devices) then return links.texts.place end
+    for rank, found in pairs(ways) do
         if rank ~= here.rank then own[found.way] = true end
     end
-    for _, ways in ipairs(here.all(own)) do
-        for way in pairs(ways) do seen[way] = true end
+    for _, theirs in ipairs(here.all(own)) do
+        for way in pairs(theirs) do seen[way] = true end
     end
     for way in pairs(seen) do list[#list + 1] = links.texts[way] end
     table.sort(list)

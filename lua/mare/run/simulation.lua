@@ -97,8 +97,9 @@ end
 
 local function make_fields(self, parts)
     self.fields = fields.new { grid = self.grid, parts = parts, names = self.scheme.fields,
-        precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2 }
-    self.fields.moves, self.fields.barrier = self.levels ~= nil, self.barrier
+        precision = self.precision, halo = self.scheme.halo, buffers = self.scheme.buffers or 2,
+        barrier = self.barrier }
+    self.fields.moves = self.levels ~= nil
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
     self.states, self.kernels = self.fields.states, {}
@@ -216,18 +217,21 @@ end
 
 -- Whether the steps of all parts read cells of others where they lie, instead of ghost cells.
 local function reads_beside(self, parts)
-    local is_apart = here.size > 1 or self.weights
-        or not self.barrier and not devices.are_on_one(parts)
+    local is_apart = self.weights or not self.barrier
+        and (here.size > 1 or not devices.are_on_one(parts))
     if #parts == 1 or is_apart or not self.levels or not self.scheme.reads_beside then
         return false
     end
     for _, kind in pairs(self.boundaries) do
         if kind ~= 'periodic' then return false end
     end
+    local can = true
     for _, part in ipairs(parts) do
-        if not self.scheme:reads_beside(part.device, self.precision, part) then return false end
+        can = can and (part.rank ~= nil
+            or self.scheme:reads_beside(part.device, self.precision, part))
     end
-    return true
+    for _, one in ipairs(here.all(can)) do can = can and one end
+    return can
 end
 
 -- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest.

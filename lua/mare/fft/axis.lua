@@ -150,6 +150,7 @@ local function queue(d, launch, sequence)
     d.load.unit, d.store.unit = unit_of(launch.places[1]), unit_of(launch.places[2])
     d.load.is_paired = is_paired(d.load, launch.from, launch.places[1], d.real)
     d.store.is_paired = is_paired(d.store, launch.to, launch.places[2], d.real)
+    d.depth = launch.levels[3] > 1 and 3 or launch.levels[2] > 1 and 2 or 1
     d.index = index_type(launch.from.version.count, launch.to.version.count)
     set_points(d, launch.device)
     set_tile(d, launch.device, launch.levels[1])

@@ -192,10 +192,16 @@ local function finish(w, d, k, value, half)
     write(w, d, k, value, half)
 end
 
--- Returns the root of 1 that belongs, in a part of a longer transform, to its point k, as the
--- product of two of the table. name: that of a variable that it declares
+-- Returns the root of 1 that belongs, in a part of a longer transform, to its point k. name: that
+-- of a variable that it declares
 function ends.root_behind(w, d, name, k)
-    w:line('int %s = (int)(%s) * (%s);', name, d.root_level, k)
+    return ends.root_of(w, d, name, ('(int)(%s) * (%s)'):format(d.root_level, k))
+end
+
+-- Returns a root of 1 by its number, a text, as the product of two of the table. name: that of a
+-- variable that it declares
+function ends.root_of(w, d, name, number)
+    w:line('int %s = (int)(%s);', name, number)
     local fine = ends.root(d, 'fine', ('(%s & %d)'):format(name, 2 ^ d.root_bits - 1))
     local coarse = ends.root(d, 'coarse', ('(%s >> %d)'):format(name, d.root_bits))
     return butterflies.product(fine, coarse)
@@ -256,6 +262,11 @@ function ends.store_split(w, d, k, a, b, at_last)
     odd = butterflies.product(odd, root)
     store.plain(w, d, k, { re = even.re + odd.re, im = even.im + odd.im })
     store.plain(w, d, at_last, { re = even.re - odd.re, im = odd.im - even.im })
+end
+
+-- Writes the middle one of an even number of these, of the point in the middle.
+function ends.store_middle(w, d, k, value)
+    store.plain(w, d, k, { re = value.re, im = -value.im })
 end
 
 return ends

@@ -243,16 +243,54 @@ local function write_load(w, d, stage, arrays)
     end)
 end
 
--- Returns what ends.root_behind does for the results of a butterfly, by number. For few of them
--- tables are read: that of result k is the product of those for 0 and for a step of k, and that the
--- product of those for k % 4 and for the rest of k.
+-- ---- the roots behind a part of a longer transform ----
+--
+-- The root of result b + k s is the product of those for b and for k s. Where they differ between
+-- the transforms of a group, the latter are computed once for the group, into local memory: to read
+-- tables at as many places as a warp has transforms takes longer than all else.
+
+-- Whether a group has such roots in local memory.
+local function has_steps(d) return d.root_level == 'inner' end
+
+-- Returns a part of the root for k s, from local memory.
+local function step_text(d, stage, part, k)
+    local at = d.steps_at + k * d.width + (part == 'im' and stage.r * d.width or 0)
+    return ('shared[%d + line]'):format(at)
+end
+
+-- Computes the roots for k s of all transforms of the group.
+local function write_steps(w, d, stages)
+    if not d.roots or not has_steps(d) then return end
+    local stage, group = stages[#stages], d.width * d.items
+    local count = d.width * stage.r
+    for u = 0, math.ceil(count / group) - 1 do
+        local is_whole = (u + 1) * group <= count
+        w:open(is_whole and '/* roots */' or ('if (mr_lid_x() + %d < %d)'):format(u * group, count))
+        w:line('int e = mr_lid_x() + %d, k = e / %d;', u * group, d.width)
+        w:line('%s last = inners - 1, number = first + e %% %d;', d.index, d.width)
+        w:line 'number = number < last ? number : last;'
+        local root = ends.root_of(w, d, 'turn', ('number * (k * %d)'):format(stage.s))
+        local re, im = w:values { root.re, root.im }
+        w:line('shared[%d + e] = %s;', d.steps_at, re)
+        w:line('shared[%d + e] = %s;', d.steps_at + count, im)
+        w:close()
+    end
+    if #stages == 1 then w:line 'MR_BARRIER();' end
+end
+
+-- Returns the roots behind the results of a butterfly, by number. For few of them tables are read:
+-- that for k s, where it is not in local memory, is the product of those for k % 4 and for the rest
+-- of k.
 local function roots_behind(w, d, stage)
     if not d.roots then return {} end
     local first = ends.root_behind(w, d, 'turn', 'b')
     local roots, steps = { [0] = first }, {}
     for k = 1, stage.r - 1 do
         local low = k % 4
-        if k < 4 or low == 0 then
+        if has_steps(d) then
+            steps[k] = { re = points.real('step_re', step_text(d, stage, 're', k)),
+                im = points.real('step_im', step_text(d, stage, 'im', k)) }
+        elseif k < 4 or low == 0 then
             steps[k] = ends.root_behind(w, d, 'turn' .. k, tostring(k * stage.s))
         else
             steps[k] = butterflies.product(steps[low], steps[k - low])
@@ -261,6 +299,8 @@ local function roots_behind(w, d, stage)
     end
     return roots
 end
+
+-- ---- storing ----
 
 local function write_store(w, d, stage, arrays)
     if d.convolution == 'rader' then return store_rader(w, d, stage, arrays) end
@@ -318,30 +358,44 @@ local function write_turned(w, d, stage, arrays)
 end
 
 -- Writes the numbers k and n - k of a transform of 2 n real numbers from points k and n - k, which
--- one work-item gets for that.
+-- one work-item gets for that. Point 0 makes numbers 0 and n; with it goes the middle one of an
+-- even number of points, which makes one number.
 local function write_split(w, d, stage, arrays)
-    local half = math.floor(d.n / 2) + 1
-    local rounds = math.ceil(half / d.items)
+    local has_middle = d.n % 2 == 0
+    local count = has_middle and d.n / 2 or (d.n + 1) / 2
+    local rounds, partner = math.ceil(count / d.items), has_middle and d.n / 2 or 0
+    local x = { re = 'x_re', im = 'x_im' }
     w:line('real x_re[%d], x_im[%d];', 2 * rounds, 2 * rounds)
     local function each_pair(body)
         for u = 0, rounds - 1 do
-            w:open(('if (item + %d < %d)'):format(u * d.items, half))
-            w:line('int k = item + %d, l = k == 0 ? 0 : %d - k;', u * d.items, d.n)
+            w:open((u + 1) * d.items <= count and '/* a pair */'
+                or ('if (item + %d < %d)'):format(u * d.items, count))
+            w:line('int k = item + %d;', u * d.items)
             body(u)
             w:close()
         end
     end
     exchange(w, d, put_stage(w, d, stage, arrays), function(part)
         each_pair(function(u)
+            w:line('int l = k == 0 ? %d : %d - k;', partner, d.n)
             w:line('x_%s[%d] = %s;', part, 2 * u, shared(d, 'k'))
             w:line('x_%s[%d] = %s;', part, 2 * u + 1, shared(d, 'l'))
         end)
     end)
-    w:open 'if (is_inside)'
-    each_pair(function(u)
-        local x = { re = 'x_re', im = 'x_im' }
+    local function store_pair(u)
         ends.store_split(w, d, 'k', points.get(x, 2 * u), points.get(x, 2 * u + 1),
             ('(%d - k)'):format(d.n))
+    end
+    w:open 'if (is_inside)'
+    each_pair(function(u)
+        if u > 0 then return store_pair(u) end
+        w:open 'if (k == 0)'
+        ends.store_split(w, d, '0', points.get(x, 0), points.get(x, 0), tostring(d.n))
+        if has_middle then ends.store_middle(w, d, tostring(d.n / 2), points.get(x, 1)) end
+        w:close()
+        w:open 'else'
+        store_pair(u)
+        w:close()
     end)
     w:close()
 end
@@ -401,7 +455,10 @@ local function write_places(w, d, tile)
         w:line('int line = mr_lid_x() / %d, item = mr_lid_x() %% %d;', d.items, d.items)
     end
     w:line('%s across = (inners + %d) / %d, tile = %s;', d.index, d.width - 1, d.width, tile)
-    w:line('%s rest = tile / across, mid = rest %% mids, outer = rest / mids;', d.index)
+    local texts = { '0', '0', '0' }     -- a division takes as long as several butterflies
+    if d.depth > 1 then texts[1], texts[2] = 'tile / across', 'rest' end
+    if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
+    w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
     w:line('%s first = (tile - rest * across) * %d, inner = first + line;', d.index, d.width)
     w:line 'int is_inside = inner < inners;'
     w:line 'inner = is_inside ? inner : inners - 1;'
@@ -424,8 +481,10 @@ end
 -- Chooses the padding, and returns how many numbers of local memory a description needs.
 function gpu.local_of(d)
     d.pad = banks.best(d, stages_of(d, d.radices))
-    local stride = d.is_turned and d.points * (d.width + 1) or 0
-    return math.max(stride, d.width * d.pad.stride)
+    local turned = d.is_turned and d.points * (d.width + 1) or 0
+    d.steps_at = math.max(turned, d.width * d.pad.stride)
+    local has_some = d.roots and has_steps(d)
+    return d.steps_at + (has_some and 2 * d.width * d.radices[#d.radices] or 0)
 end
 
 -- Writes what a group does. tile: the text of its number
@@ -437,6 +496,7 @@ function gpu.write_body(w, d, tile)
     write_places(w, d, tile)
     local arrays = { re = 'a_re', im = 'a_im' }
     write_load(w, d, stages[1], arrays)
+    write_steps(w, d, stages)
     write_stages(w, d, 'stage', stages, arrays)
     if d.convolution then stages = write_convolution(w, d, stages, arrays) end
     local write = d.store.kind == 'split' and write_split or d.is_turned and write_turned

@@ -12,6 +12,7 @@
 --                  whether 'pairs' are aligned as complex numbers are
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
+--     depth        of the levels, up to 3: those behind have one transform each
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays
 --     width        transforms that a tile has; on a GPU items: work-items of one;
 --                  is_column: whether neighbouring work-items have neighbouring transforms, and
@@ -46,11 +47,12 @@ end
 local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
-        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu' } do
+        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth' } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)
     end_key(list, d.store)
+    list[#list + 1] = table.concat(d.radices, ',')
     return table.concat(list, ' ')
 end
 
@@ -209,7 +211,7 @@ function kernels.queue(sequence, launch)
     local both = held and relay.of(held, launch)
     if both then
         sequence.held = nil
-        emit(sequence, held, launch, both)
+        emit(sequence, both.first, launch, both)
         return release(held)
     end
     kernels.finish(sequence)

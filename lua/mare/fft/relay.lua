@@ -21,21 +21,24 @@ local function tiles_of(launch)
     return math.ceil(levels[1] / launch.d.width) * levels[2] * levels[3]
 end
 
--- Gives the first kernel as many work-items as the second one has. Returns whether it can.
-local function has_one_group(first, second)
+-- Returns the first launch with as many work-items in a group as the second one has, or nil.
+local function with_group_of(first, second)
     local a, b = first.d, second.d
     local group = b.width * b.items
-    if a.width * a.items == group then return true end
+    if a.width * a.items == group then return first end
+    local d = {}
+    for name, value in pairs(a) do d[name] = value end
     if a.points == b.points and a.is_column then
-        a.radices, a.items, a.width = b.radices, b.items, b.width
-        return true
+        d.radices, d.items, d.width = b.radices, b.items, b.width
+    else
+        d.width = group / a.items
+        local has_room = groups.has_room(a, first.device, d.width)
+        if d.width % 1 ~= 0 or d.width < a.width or not has_room then return nil end
     end
-    local width = group / a.items
-    if width % 1 ~= 0 or width < a.width or not groups.has_room(a, first.device, width) then
-        return false
-    end
-    a.width = width
-    return true
+    local changed = {}
+    for name, value in pairs(first) do changed[name] = value end
+    changed.d = d
+    return changed
 end
 
 -- Returns the units of two passes of one transform: { tiles of a unit in each, blocks }.
@@ -67,29 +70,29 @@ local function units_of_images(first, second)
     return { n / first.d.width, math.ceil(row / second.d.width), 1 }
 end
 
--- Returns how two launches, which follow each other, are done as one: { units, lag, tiles: of a
--- unit in each, blocks: see relay.text }; nil if they are not. Changes the shape of the first one.
+local function is_worth_it(first, second)
+    return groups.limits.has_relays(first.device) and first.to == second.from
+        and first.d.index == 'int' and second.d.index == 'int'
+        and first.to.shape.count * first.to.type.size >= groups.limits.least_of_relays
+end
+
+-- Returns how two launches, which follow each other, are done as one: { first: the first one, with
+-- the group of the second one, units, lag, tiles: of a unit in each, blocks: see relay.text }; nil
+-- if they are not.
 function relay.of(first, second)
-    local limits, count = groups.limits, first.to.shape.count
-    local bytes = count * first.to.type.size
-    if not limits.has_relays(first.device) or first.to ~= second.from
-        or second.d.index ~= 'int' or first.d.index ~= 'int' or bytes < limits.least_of_relays
-        or not has_one_group(first, second) then
-        return nil
-    end
-    local found
-    if first.pass and second.pass then
-        found = units_of_passes(first, second)
-    else
-        found = units_of_images(first, second)
-    end
+    if not is_worth_it(first, second) then return nil end
+    first = with_group_of(first, second)
+    if not first then return nil end
+    local units_of = first.pass and second.pass and units_of_passes or units_of_images
+    local found = units_of(first, second)
     if not found then return nil end
     local units = tiles_of(first) / found[1]
     if units % 1 ~= 0 or units ~= tiles_of(second) / found[2] then return nil end
-    local lag = math.max(1, math.floor(limits.lag_of_relays / (bytes / units)))
-    if units < 3 or lag * bytes / units > limits.most_of_relays then return nil end
-    return { units = units, lag = math.min(lag, units), tiles = { found[1], found[2] },
-        blocks = found[3] }
+    local bytes = first.to.shape.count * first.to.type.size / units
+    local lag = math.max(1, math.floor(groups.limits.lag_of_relays / bytes))
+    if units < 3 or lag * bytes > groups.limits.most_of_relays then return nil end
+    return { first = first, units = units, lag = math.min(lag, units),
+        tiles = { found[1], found[2] }, blocks = found[3] }
 end
 
 -- ---- the text ----

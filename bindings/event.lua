@@ -54,7 +54,7 @@ function event:address()
     return tonumber(ffi.cast('intptr_t', self.handle))
 end
 
-local M = {}
+local M = { methods = event }
 
 function M.wait_at(address)
     check(C.mare_event_wait(ffi.cast('mare_event *', ffi.cast('intptr_t', address))))

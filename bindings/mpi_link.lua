@@ -17,10 +17,10 @@ ffi.cdef [[
     int MPI_Request_free(uintptr_t *request);
 ]]
 
-local M = {}
-
 local Link = {}
 Link.__index = Link
+
+local M = { methods = Link }
 
 local calls = { send = 'MPI_Send_init', receive = 'MPI_Recv_init' }
 local most = 2 ^ 31 - 1         -- bytes: MPI counts in 32 bits
@@ -30,8 +30,8 @@ function M.new(world, way, data, bytes, peer, tag)
     if bytes > most then
         errors.argument('a message between ranks has %.0f bytes, at most %.0f', bytes, most)
     end
-    local self = setmetatable({ world = world, data = data, request = ffi.new 'uintptr_t[1]' },
-        Link)
+    local self = setmetatable({ world = world, data = data, way = way, bytes = bytes, peer = peer,
+        request = ffi.new 'uintptr_t[1]' }, Link)
     self.list = { self }
     world:check(world.library[calls[way]](data, bytes, world.abi.byte, peer, tag, world.comm,
         self.request), calls[way])

@@ -22,9 +22,10 @@ local function read_record(device)
     return {
         name = ffi.string(record_c.name), device = device.name, model = device.info.model,
         stream = ffi.string(record_c.stream), stream_index = tonumber(record_c.stream_index),
-        is_kernel = record_c.is_kernel ~= 0, start_ms = base + record_c.start_ms,
-        stop_ms = base + record_c.stop_ms, bytes = tonumber(record_c.bytes),
-        registers = tonumber(record_c.registers), resident = tonumber(record_c.resident),
+        is_kernel = record_c.is_kernel ~= 0, begun = begun[device],
+        start_ms = base + record_c.start_ms, stop_ms = base + record_c.stop_ms,
+        bytes = tonumber(record_c.bytes), registers = tonumber(record_c.registers),
+        resident = tonumber(record_c.resident),
     }
 end
 
@@ -92,7 +93,8 @@ function M.without(f, device)
 end
 
 -- Array of { name, device, model, stream, stream_index, is_kernel, start_ms, stop_ms, bytes,
--- registers, resident }, device by device, each in the order of queueing; see mare.h. The first
+-- registers, resident }, device by device, each in the order of queueing; see mare.h. Times count
+-- from `begun`, when the device was first profiled, in seconds of the steady clock. The first
 -- failure passes on when all devices are done.
 function M.finish()
     local devices = profiled

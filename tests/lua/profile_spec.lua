@@ -91,9 +91,11 @@ for _, info in ipairs(devices()) do
             end)
             report:write_trace(path)
             local trace = assert(json.decode(read(path)))
-            local names, threads = {}, {}
+            local names, threads, waited = {}, {}, nil
             for _, event in ipairs(trace.traceEvents) do
-                if event.ph == 'X' then
+                if event.pid == 1000 then       -- the host, whose stream this is
+                    waited = waited or event.cat == 'waits' and event.name:find 'second'
+                elseif event.ph == 'X' then
                     names[#names + 1] = event.name
                     assert.is_true(event.dur >= 0 and event.ts >= 0)
                 elseif event.name == 'thread_name' then
@@ -101,6 +103,7 @@ for _, info in ipairs(devices()) do
                 end
             end
             assert.same({ 'fill', 'scale', 'download' }, names)
+            assert.truthy(waited)
             assert.same({ [0] = 'stream default', 'stream a "second"' }, threads)
         end)
     end)

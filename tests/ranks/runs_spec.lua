@@ -4,6 +4,7 @@
 local checkpoint = require 'mare.files.checkpoint'
 local fails = require 'tests.fails'
 local files = require 'bindings.files'
+local json = require 'dkjson'
 local launch = require 'tests.ranks.launch'
 local lfs = require 'lfs'
 local netcdf = require 'bindings.netcdf'
@@ -57,6 +58,25 @@ end
 local function same_files(a, b)
     for _, path in ipairs { a, b } do assert.truthy(files.size(in_folder(path)), path) end
     assert.equal(files.read(in_folder(a)), files.read(in_folder(b)))
+end
+
+-- The trace of a run on two ranks has what each of them did, on one clock.
+local function check_timeline(path)
+    local seen, first, last = {}, math.huge, 0
+    for _, e in ipairs(json.decode(files.read(in_folder(path))).traceEvents) do
+        if e.name == 'process_name' then seen[e.args.name:match '^rank %d' .. e.pid] = true end
+        if e.ph ~= 'M' then
+            seen[e.cat .. ' ' .. math.floor(e.pid / 1000)] = true
+            first, last = math.min(first, e.ts), math.max(last, e.ts)
+        end
+    end
+    for _, what in ipairs { 'rank 01', 'rank 01000', 'rank 11001', 'rank 12000', 'kernel 0',
+        'kernel 1', 'memory 1', 'waits 1', 'waits 2', 'calls 2', 'messages 1', 'messages 2',
+        'writer 1' } do
+        assert.is_true(seen[what], what)
+    end
+    assert.is_nil(seen['writer 2'])
+    assert.is_true(first >= 0 and last < 600e6)
 end
 
 -- A current along a channel that goes round, over a wave, with drifters in and beside all parts.
@@ -138,7 +158,9 @@ launch.each(function(launcher)
             good(launcher, 3, one .. '--steps 9')
             local found = checkpoint.newest(in_folder '@c.ck')
             assert.equal(9, found.header.steps)
-            local text = good(launcher, 2, one .. '--t-end 0.15 --weights 2,1')
+            local text = good(launcher, 2, '--profile=@p.json ' .. one
+                .. '--t-end 0.15 --weights 2,1')
+            check_timeline('@p.json')
             fails.says(text, 'going on from', 'step 9')
             assert.equal(1, select(2, text:gsub('going on', '')), text)
             assert.same(what_is_in '@a.nc', what_is_in '@c.nc')

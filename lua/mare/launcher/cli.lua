@@ -377,11 +377,14 @@ end
 
 local M = {}
 
--- Prints the profile, even if the script failed.
-local function show_profile(path)
+-- Prints the profile, even if the script failed. The trace of several ranks wants all of them.
+local function show_profile(path, status)
+    if ranks and ranks.size > 1 and not require('mare.ranks.process').is_orderly(status) then
+        return 0
+    end
     local report = require('mare.measure.profile').finish()
-    if ranks and ranks.rank > 0 then return 0 end
-    if report.rows[1] then io.stderr:write(tostring(report), '\n') end
+    local is_first = not ranks or ranks.rank == 0
+    if is_first and report.rows[1] then io.stderr:write(tostring(report), '\n') end
     if path then report:write_trace(path) end
     return 0
 end
@@ -392,7 +395,7 @@ local function run_profiled(path, ...)
     if not is_good then return bad_usage('--profile=FILE: %s', reason) end
     require('mare.measure.profile').begin()
     local status = M.main(...)
-    local ok, result = xpcall(show_profile, describe, path)
+    local ok, result = xpcall(show_profile, describe, path, status)
     if not ok then result = status_of(result) end
     return status ~= 0 and status or result
 end

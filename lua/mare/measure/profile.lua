@@ -5,11 +5,15 @@
 --     report:write_trace 'run.json'    -- for chrome://tracing and ui.perfetto.dev
 --
 -- Each launch and copy is timed by itself, so work that overlaps on two streams
--- counts twice.
+-- counts twice. The trace also has what the host did (timeline.lua). Of several ranks
+-- rank 0 writes one trace of all, with their times on its clock; all call write_trace.
 
 local files = require 'bindings.files'
+local here = require 'mare.ranks.here'
 local json = require 'dkjson'
 local recorder = require 'bindings.profile'
+local system = require 'bindings.system'
+local timeline = require 'mare.measure.timeline'
 
 local profile = {}
 
@@ -88,18 +92,21 @@ local function quote(text)
     return json.quotestring(table.concat(pieces))
 end
 
--- Returns the events of the trace: each device is a process, each of its
--- streams a thread.
-local function trace_events(records)
-    local events, processes, threads = {}, {}, {}
-    local function add(format, ...) events[#events + 1] = format:format(...) end
+local stride = 1000         -- processes of the trace that a rank may have
+
+-- Returns the lines of a trace: each device is a process, each of its streams a thread.
+-- whose: in front of the name of a device; first: number of the first process; origin:
+-- seconds of the clock that are 0 in the trace
+local function device_lines(records, whose, first, origin)
+    local lines, processes, threads = {}, {}, {}
+    local function add(format, ...) lines[#lines + 1] = format:format(...) end
     for _, r in ipairs(records) do
         local process = processes[r.device]
         if not process then
             processes.count = (processes.count or 0) + 1
-            process, processes[r.device] = processes.count, processes.count
+            process, processes[r.device] = first + processes.count, first + processes.count
             add('{"ph":"M","name":"process_name","pid":%d,"args":{"name":%s}}', process,
-                quote(r.device .. ': ' .. r.model))
+                quote(whose .. r.device .. ': ' .. r.model))
         end
         local thread = process .. ' ' .. r.stream_index
         if not threads[thread] then
@@ -109,25 +116,88 @@ local function trace_events(records)
         end
         add('{"ph":"X","name":%s,"cat":"%s","pid":%d,"tid":%d,"ts":%.3f,"dur":%.3f,'
             .. '"args":{"bytes":%.0f}}', quote(r.name), r.is_kernel and 'kernel' or 'memory',
-            process, r.stream_index, 1000 * r.start_ms, 1000 * (r.stop_ms - r.start_ms), r.bytes)
+            process, r.stream_index, 1e6 * (r.begun - origin) + 1000 * r.start_ms,
+            1000 * (r.stop_ms - r.start_ms), r.bytes)
     end
-    return events
+    return lines
 end
 
--- Writes the records in the trace event format, with times in microseconds.
+local rows = { 'calls', 'waits', 'messages', 'writer' }
+
+-- Adds the lines of what the host has done: a process with a thread for each kind. Messages
+-- overlap, and are events of their own.
+local function add_host_lines(lines, spans, whose, process, origin)
+    local function add(format, ...) lines[#lines + 1] = format:format(...) end
+    local thread = {}
+    for k, row in ipairs(rows) do thread[row] = k end
+    if spans[1] then
+        add('{"ph":"M","name":"process_name","pid":%d,"args":{"name":%s}}', process,
+            quote(whose .. 'host'))
+    end
+    for k, row in ipairs(spans[1] and rows or {}) do
+        add('{"ph":"M","name":"thread_name","pid":%d,"tid":%d,"args":{"name":"%s"}}', process, k,
+            row)
+    end
+    for k, s in ipairs(spans) do
+        local head = ('"name":%s,"cat":"%s","pid":%d,"tid":%d'):format(quote(s.name), s.row,
+            process, thread[s.row])
+        local start, stop = 1e6 * (s.start - origin), 1e6 * (s.stop - origin)
+        if s.row == 'messages' then
+            local id = ('"id":"%d.%d"'):format(process, k)
+            add('{"ph":"b",%s,%s,"ts":%.3f,"args":{"bytes":%.0f,"peer":%d}}', head, id, start,
+                s.bytes, s.peer)
+            add('{"ph":"e",%s,%s,"ts":%.3f}', head, id, stop)
+        else
+            add('{"ph":"X",%s,"ts":%.3f,"dur":%.3f}', head, start, stop - start)
+        end
+    end
+end
+
+-- Returns the lines of the trace of all ranks as texts, on rank 0; nil on others.
+local function texts_of_all(self)
+    local ahead, origin = timeline.ahead(), math.huge
+    for _, other in ipairs(here.all(self.origin - ahead)) do
+        origin = math.min(origin, other + ahead)
+    end
+    local whose = here.size > 1 and here.name .. ': ' or ''
+    local lines = device_lines(self.records, whose, here.rank * stride, origin)
+    add_host_lines(lines, self.spans, whose, (here.rank + 1) * stride, origin)
+    if here.size == 1 then return { table.concat(lines, ',\n') } end
+    return require('mare.ranks').gather(table.concat(lines, ',\n'))
+end
+
+-- Writes the records in the trace event format, with times in microseconds. All ranks
+-- call it; rank 0 writes.
 function Report:write_trace(path)
+    local texts = texts_of_all(self)
+    if not texts then return end
     local temporary = files.temporary(path)
-    temporary:append('{"displayTimeUnit":"ns","traceEvents":[\n'
-        .. table.concat(trace_events(self.records), ',\n') .. '\n]}\n')
+    temporary:append '{"displayTimeUnit":"ns","traceEvents":[\n'
+    local is_first = true
+    for _, text in ipairs(texts) do
+        if text ~= '' then temporary:append((is_first and '' or ',\n') .. text) end
+        is_first = is_first and text == ''
+    end
+    temporary:append '\n]}\n'
     temporary:commit()
 end
 
-profile.begin = recorder.begin
+local origin        -- seconds of the steady clock at which the profile began
+
+-- From now on all work on devices, and what the host does, is noted.
+function profile.begin()
+    recorder.begin()
+    origin = system.now()
+    timeline.begin()
+end
 
 -- Returns the report of everything since begin().
 function profile.finish()
+    local spans = timeline.finish()
     local records = recorder.finish()
-    return setmetatable({ records = records, rows = make_rows(records) }, Report)
+    for _, r in ipairs(records) do origin = math.min(origin, r.begun) end
+    return setmetatable({ records = records, spans = spans, origin = origin,
+        rows = make_rows(records) }, Report)
 end
 
 -- mare.profile(f): runs f and returns the report. An error of f is raised

@@ -20,7 +20,7 @@ local interrupted, unfinished = 130, 3
 
 -- Whether a program ends with this status in good order: it is done, or all
 -- ranks have agreed to stop.
-local function is_orderly(status)
+function process.is_orderly(status)
     return status == 0 or status == unfinished or status == process.agreed
         or status == interrupted and process.has_agreed
 end
@@ -53,7 +53,7 @@ end
 function process.leave(status)
     local world = process.world
     if not world or world.is_over then return end
-    if is_orderly(status) or world.size == 1 then
+    if process.is_orderly(status) or world.size == 1 then
         heart.stop()
         world:finish()
     else

@@ -8,6 +8,7 @@ local event = require 'bindings.event'
 local film = require 'mare.draw.film'
 local formats = require 'mare.files.formats'
 local literal = require 'mare.base.literal'
+local system = require 'bindings.system'
 local worker = require 'bindings.worker'
 
 local writers, paths = {}, {}
@@ -42,9 +43,10 @@ function handlers.close(m)
 end
 
 local function answer(m)
+    local began = system.now()
     local ok, failure = pcall(handlers[m.kind], m)
     return literal.encode { kind = m.kind, id = m.id, slot = m.slot,
-        failure = not ok and tostring(failure) or nil }
+        began = began, ended = system.now(), failure = not ok and tostring(failure) or nil }
 end
 
 return function(channel)

@@ -68,7 +68,8 @@ local function check_count(count)
     end
 end
 
--- Queues everything `count` times (once if not given), on any stream of the device.
+-- Queues everything `count` times (once if not given), on any stream of the device. With 0 it
+-- queues nothing, but makes ready what a first run would have to.
 function plan:run(count, s)
     if count == nil then count = 1 else check_count(count) end
     local status = C.mare_plan_run(self.handle, count, stream.handle(s, 'plan:run'))

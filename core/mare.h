@@ -568,7 +568,8 @@ mare_status mare_plan_end(mare_stream *stream, const char *label, mare_plan **ou
 void mare_plan_retain(mare_plan *plan);
 void mare_plan_release(mare_plan *plan);
 /* Queues the whole `repeat` times; on a recording stream the plan becomes part of the recording,
- * where plans lie at most 64 deep in each other. */
+ * where plans lie at most 64 deep in each other. With 0 it queues nothing, but does what a first
+ * run has to do before and might wait with: on CUDA that makes the graph. */
 mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream);
 
 /* ---- the on-disk cache of compiled programs ----

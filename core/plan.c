@@ -256,16 +256,19 @@ mare_status mr_plan_order(const mare_plan *plan, const mare_stream *stream) {
     return MARE_OK;
 }
 
+static mare_status make_ready(mare_plan *plan) {
+    if (plan->native.u64) return MARE_OK;
+    MR_TRY(plan->device->backend->plan_build(plan->device->native, plan, &plan->native));
+    mr_plan_walk(plan, mark_recorded, NULL);
+    return MARE_OK;
+}
+
 static mare_status run_native(mare_plan *plan, uint32_t repeat, mare_stream *stream) {
     const mr_backend *backend = plan->device->backend;
-    const mr_native device = plan->device->native;
     MR_TRY(mr_device_alive(plan->device));
-    MR_TRY(mr_plan_order(plan, stream));
-    if (!plan->native.u64) {
-        MR_TRY(backend->plan_build(device, plan, &plan->native));
-        mr_plan_walk(plan, mark_recorded, NULL);
-    }
-    return backend->plan_run(device, stream->native, plan->native, repeat);
+    if (repeat) MR_TRY(mr_plan_order(plan, stream));
+    MR_TRY(make_ready(plan));
+    return backend->plan_run(plan->device->native, stream->native, plan->native, repeat);
 }
 
 /* Branches begin behind what the stream has before, */
@@ -313,7 +316,7 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
     MR_TRY(mr_device_pick_stream(plan->device, stream, "plan", label, &stream));
     if (stream->recording)
         return mr_plan_add(stream, &(mr_op){ .kind = MR_OP_PLAN, .plan = plan, .repeat = repeat });
-    if (!plan->total || !repeat) return MARE_OK;
+    if (!plan->total) return MARE_OK;
     bool is_native = plan->device->backend->plan_build && !mr_profile_is_on(plan->device);
     mare_status status = check_branches(plan);
     if (status == MARE_OK)

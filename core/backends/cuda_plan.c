@@ -239,6 +239,22 @@ static void end_capture(struct capture *capture) {
     free(capture->streams);
 }
 
+static bool is_on_one_device(const mare_plan *plan) {
+    for (uint32_t i = 1; i <= mr_plan_branches(plan); i++)
+        if (mr_plan_branch_device(plan, i).ptr != mr_plan_branch_device(plan, 0).ptr) return false;
+    return true;
+}
+
+/* With all that a launch would have to do first, and might wait with for other work. */
+static mare_status instantiate(struct cuda_plan *made, const mare_plan *plan,
+                               struct CUstream_st *stream) {
+    MR_TRY(mr_cuda_check(mr_cu.cuGraphInstantiateWithFlags(&made->exec, made->graph, 0),
+                         "cuGraphInstantiateWithFlags"));
+    if (!is_on_one_device(plan)) return MARE_OK;
+    MR_TRY(mr_cuda_check(mr_cu.cuGraphUpload(made->exec, stream), "cuGraphUpload"));
+    return mr_cuda_check(mr_cu.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
 static mare_status build(struct cuda_plan *made, const mare_plan *plan) {
     struct capture capture = { .plan = made, .source = plan, .count = mr_plan_branches(plan) + 1 };
     mare_status status = MARE_OK;
@@ -248,10 +264,9 @@ static mare_status build(struct cuda_plan *made, const mare_plan *plan) {
     for (uint32_t i = 0; i < capture.count && status == MARE_OK; i++)
         status = make_stream(mr_plan_branch_device(plan, i), &capture.streams[i]);
     if (status == MARE_OK) status = capture_all(&capture);
+    if (status == MARE_OK) status = instantiate(made, plan, capture.streams[0]);
     end_capture(&capture);
-    if (status != MARE_OK) return status;
-    return mr_cuda_check(mr_cu.cuGraphInstantiateWithFlags(&made->exec, made->graph, 0),
-                         "cuGraphInstantiateWithFlags");
+    return status;
 }
 
 /* ---- entries ---- */

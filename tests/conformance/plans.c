@@ -95,6 +95,7 @@ static void follows_its_launches(void) {
     CHECK_OK(mare_launch_run(add, stream));
     CHECK_OK(mare_launch_run(add, stream));
     mare_plan *plan = end("twice");
+    CHECK_OK(mare_plan_run(plan, 0, stream));
     CHECK_NUMBER(value(x, 0), 0);
     CHECK_OK(mare_plan_run(plan, 3, stream));
     CHECK_SUM(x, COUNT - 1, 6);

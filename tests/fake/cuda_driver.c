@@ -748,6 +748,11 @@ unsigned cuGraphExecKernelNodeSetParams_v2(struct CUgraphExec_st *exec, struct C
     return 0;
 }
 
+unsigned cuGraphUpload(struct CUgraphExec_st *exec, struct CUstream_st *stream) {
+    NEED_CONTEXT();
+    return exec && stream && !stream->captures ? 0 : INVALID_VALUE;
+}
+
 unsigned cuGraphLaunch(struct CUgraphExec_st *exec, struct CUstream_st *stream) {
     NEED_CONTEXT();
     if (!exec || !stream || stream->captures) return INVALID_VALUE;

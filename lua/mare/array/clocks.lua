@@ -6,6 +6,7 @@
 local clock = require 'mare.array.clock'
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
+local together = require 'mare.links.together'
 
 local clocks = {}
 
@@ -16,11 +17,13 @@ Clocks.__index = Clocks
 -- find the buffer of its clock in state.clock.
 function clocks.new(fields, maxima, n, gradual)
     local self = setmetatable({ fields = fields, list = {}, other = {}, maxima = maxima }, Clocks)
-    local barrier = fields.barrier
+    local barrier, ticks = fields.barrier, {}
+    self.ticks = ticks
     self.meets = barrier and barrier.way == 'words'
     for k, device in ipairs(fields.devices) do
         self.list[k] = clock.new(device, fields.precision, maxima:at(k), n, gradual,
             self.meets and barrier:site(k) or nil)
+        ticks[k] = self.list[k].tick
         if self.meets then barrier:take(k, self.list[k]:barrier()) end
         for _, s in ipairs(fields.states) do
             if s:is_on(device) then s.clock = self.list[k].buffer end
@@ -61,7 +64,7 @@ end
 function Clocks:tick()
     if not self.meets then self.maxima:exchange() end
     if self.rate then learn_rate(self) end
-    for k = 1, #self.list do self.list[k].tick:run() end
+    together(self.ticks)
 end
 
 -- Sets the target, as Clock:aim. The maxima must belong to the state: the next dt

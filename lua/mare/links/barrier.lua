@@ -14,6 +14,7 @@ local here = require 'mare.ranks.here'
 local reach = require 'mare.links.reach'
 local swaps = require 'mare.links.swap'
 local system = require 'bindings.system'
+local together = require 'mare.links.together'
 
 local barrier = {}
 
@@ -140,8 +141,7 @@ end
 -- Queues one.
 function Barrier:run()
     local launches = self.launches
-    if self.way == 'events' then return run_events(launches) end
-    for k = 1, #launches do launches[k]:run() end
+    if self.way == 'events' then run_events(launches) else together(launches) end
 end
 
 function Barrier:release()

@@ -5,13 +5,14 @@
 --     plan = record(function() ... end, 'a step')
 --     plan:run(10)        inside of what another one records: part of that
 --
--- Devices that wait for each other by words have a plan each; in turn with each other, so that
--- none is ahead of another by more than one. Where they do by events all devices are branches of
--- one plan. Where parts of a device run side by side (forks.lua) their streams are branches, too.
--- Several devices without a barrier, or ranks, are not recorded: what moves between them waits for
--- the host.
+-- Devices that wait for each other by words have a plan each, all made before the first begins to
+-- wait; they run in turn, so that none is ahead of another by more than one. Where devices wait by
+-- events all are branches of one plan. Where parts of a device run side by side (forks.lua) their
+-- streams are branches, too. Several devices without a barrier, or ranks, are not recorded: what
+-- moves between them waits for the host.
 
 local here = require 'mare.ranks.here'
+local together = require 'mare.links.together'
 
 local plans = {}
 
@@ -57,10 +58,12 @@ function Recorded:run(count)
         if barrier then barrier:run() end
         list[1]:run(count)
         if barrier then barrier:run() end
-    else
-        for _ = 1, count do
-            for k = 1, #list do list[k]:run() end
+    elseif count > 0 then
+        if not self.is_ready and not is_recording then
+            for k = 1, #list do list[k]:run(0) end
+            self.is_ready = true
         end
+        together(list, count)
     end
 end
 

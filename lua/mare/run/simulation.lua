@@ -329,6 +329,8 @@ function simulation.new(desc)
     self.particles = desc.particles
     if self.particles then self.particles:attach(self) end
     make_plans(self)
+    -- Threads that compile must not hold the driver while one device waits for another.
+    if self.barrier and self.barrier.way == 'words' then prepare.await(self) end
     if desc.restart then
         self:load(desc.restart)
         self:warm_up()

@@ -28,6 +28,7 @@ local function load_cairo() return require 'bindings.cairo' end
 local function load_mpfr() return require 'bindings.mpfr' end
 local function load_openblas() return require 'bindings.openblas' end
 local function load_cublas() return require 'bindings.cublas' end
+local function load_cusolver() return require 'bindings.cusolver' end
 local function load_cufft() return require 'bindings.cufft' end
 local function load_zmq() return require 'bindings.zmq' end
 local function load_sodium() return require 'bindings.sodium' end
@@ -65,6 +66,8 @@ local optional = {
       probe = version_of(load_openblas), package = 'libopenblas0' },
     { name = 'cuBLAS', use = 'multiplies matrices on NVIDIA\'s GPUs',
       probe = version_of(load_cublas) },
+    { name = 'cuSOLVER', use = 'solves and finds eigenvalues on NVIDIA\'s GPUs',
+      probe = version_of(load_cusolver) },
     { name = 'cuFFT', use = 'transforms on NVIDIA\'s GPUs where it is asked to',
       probe = version_of(load_cufft) },
     { name = 'CLBlast', use = 'multiplies matrices by OpenCL where it is asked to',

@@ -1,5 +1,6 @@
--- Systems of equations, least squares, eigenvalues and singular values. The LAPACK of OpenBLAS
--- computes them on the host; the results are on the array's device.
+-- Systems of equations, least squares, eigenvalues and singular values: by cuSOLVER on CUDA
+-- devices where it is there, else by the LAPACK of OpenBLAS on the host; the results are on the
+-- array's device.
 
 local array = require 'mare.ndarray.array'
 local bound = require 'bindings.array'
@@ -7,6 +8,7 @@ local creation = require 'mare.ndarray.creation'
 local errors = require 'bindings.errors'
 local openblas = require 'bindings.openblas'
 local shapes = require 'mare.expression.shapes'
+local solver = require 'mare.ndarray.solver'
 local transfer = require 'mare.ndarray.transfer'
 local types = require 'mare.expression.types'
 
@@ -77,17 +79,22 @@ end
 
 -- ---- systems of equations ----
 
+local function solved(on, type, a, b)
+    if solver.is_there(on) then return solver.solve(on, type, a, b) end
+    local n, columns = array.node(b).shape[1], array.node(b).shape[2]
+    local x = columns_of(b, type, 'solve')
+    openblas.solve(type.name, n, columns, columns_of(a, type, 'solve'), x)
+    return of_columns(on, type, x, n, columns)
+end
+
 -- Returns x with a x = b: of a vector b, or of each column of a matrix. The matrix is
--- square; by LAPACK's gesv, on the host: a:solve(b):totable(). A singular matrix is an
--- error.
+-- square; by Gaussian elimination with row exchanges: a:solve(b):totable(). A singular matrix
+-- is an error.
 function Array:solve(b)
     local n, type, on = square(self, 'solve', true)
     type = common(type, b)
     local sides, is_one = right_sides(b, n, type, on, 'solve')
-    local columns = array.node(sides).shape[2]
-    local x = columns_of(sides, type, 'solve')
-    openblas.solve(type.name, n, columns, columns_of(self, type, 'solve'), x)
-    local made = of_columns(on, type, x, n, columns)
+    local made = solved(on, type, self, sides)
     return is_one and made:reshape(-1) or made
 end
 
@@ -98,7 +105,7 @@ function Array:inv()
     return self:solve(creation.eye(n, { type = type.name, device = on }))
 end
 
--- Returns the determinant of a square matrix as a number.
+-- Returns the determinant of a square matrix as a number; LAPACK finds it on the host.
 function Array:det()
     local n, type = square(self, 'det')
     local a = columns_of(self, type, 'det')
@@ -114,12 +121,28 @@ end
 -- lower triangle of a is read.
 function Array:cholesky()
     local n, type, on = square(self, 'cholesky')
+    if solver.is_there(on) then return solver.cholesky(on, type, self) end
     local a = transfer.read(self:to(type.name), 'cholesky')
     openblas.cholesky(type.name, n, a)
     for i = 0, n - 1 do
         for j = i + 1, n - 1 do a[i * n + j] = 0 end
     end
     return creation.uploaded(on, type, a, shapes.of({ n, n }, 2))
+end
+
+local function least_squares(on, type, a, b, cutoff)
+    if solver.is_there(on) then return solver.lstsq(on, type, a, b, cutoff) end
+    local m, n = a.shape[1], a.shape[2]
+    local columns, rows = array.node(b).shape[2], math.max(m, n)
+    local given, x = columns_of(b, type, 'lstsq'), bound.new_array(type.name, rows * columns)
+    for c = 0, columns - 1 do
+        for k = 0, m - 1 do x[c * rows + k] = given[c * m + k] end
+    end
+    local s = bound.new_array(type.name, math.min(m, n))
+    local rank = openblas.least_squares(type.name, m, n, columns, columns_of(a, type, 'lstsq'), x,
+        s, cutoff)
+    return of_columns(on, type, x, rows, columns) { { 0, n } }, rank,
+        line(on, type, s, math.min(m, n))
 end
 
 -- Returns the x for which the sum of squares of a x - b is least, of all these the shortest;
@@ -131,17 +154,10 @@ function Array:lstsq(b, options)
     local m, n, type, on = matrix(self, 'lstsq')
     type = common(type, b)
     local sides, is_one = right_sides(b, m, type, on, 'lstsq')
-    local columns, rows = array.node(sides).shape[2], math.max(m, n)
-    local given, x = columns_of(sides, type, 'lstsq'), bound.new_array(type.name, rows * columns)
-    for c = 0, columns - 1 do
-        for k = 0, m - 1 do x[c * rows + k] = given[c * m + k] end
-    end
-    local s = bound.new_array(type.name, math.min(m, n))
     local precision = type.name == 'float' and 2 ^ -23 or 2 ^ -52
-    local rank = openblas.least_squares(type.name, m, n, columns, columns_of(self, type, 'lstsq'),
-        x, s, options.cutoff or precision * rows)
-    local made = of_columns(on, type, x, rows, columns) { { 0, n } }
-    return is_one and made:reshape(-1) or made, rank, line(on, type, s, math.min(m, n))
+    local x, rank, s = least_squares(on, type, self, sides,
+        options.cutoff or precision * math.max(m, n))
+    return is_one and x:reshape(-1) or x, rank, s
 end
 
 -- ---- eigenvalues, singular values ----
@@ -150,13 +166,14 @@ end
 -- eigenvectors as its columns; only the lower triangle is read.
 function Array:eigh()
     local n, type, on = square(self, 'eigh')
+    if solver.is_there(on) then return solver.eigh(on, type, self) end
     local a, w = transfer.read(self:to(type.name), 'eigh'), bound.new_array(type.name, n)
     openblas.symmetric_eigenvalues(type.name, n, a, w, true)
     return line(on, type, w, n), of_columns(on, type, a, n, n)
 end
 
 -- Returns the eigenvalues of a square matrix, as complex numbers, and a complex matrix with
--- the eigenvectors as its columns.
+-- the eigenvectors as its columns; LAPACK finds them on the host.
 function Array:eig()
     local n, type, on = square(self, 'eig')
     local function new(count) return bound.new_array(type.name, count) end
@@ -182,6 +199,7 @@ end
 --     local u, s, vt = a:svd()      (u * s):matmul(vt) is a
 function Array:svd()
     local m, n, type, on = matrix(self, 'svd')
+    if solver.is_there(on) then return solver.svd(on, type, self) end
     local k = math.min(m, n)
     local function new(count) return bound.new_array(type.name, count) end
     local s, u, vt = new(k), new(m * k), new(k * n)

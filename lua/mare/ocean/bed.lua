@@ -8,6 +8,7 @@
 local boundary = require 'mare.array.boundary'
 local errors = require 'bindings.errors'
 local memory = require 'bindings.memory'
+local scheme_sides = require 'mare.schemes.sides'
 
 local bed = {}
 
@@ -102,30 +103,44 @@ end
 
 -- ---- ghost cells ----
 
--- Whether what lies beyond a side is the mirror image of the bed within. Where the elevation is
--- known it must be: beside a bed that goes on level, water with a mirrored transport has another
--- velocity than within, from which flow across the side gains energy wherever the bed slopes.
--- Staggered schemes have an unknown on such a side, and no image.
-local function is_mirrored(kind, staggered)
-    return boundary.is_wall(kind)
-        or not staggered and type(kind) == 'table' and kind.kind == 'elevation'
+-- Whether the elevation is known along a side, or a piece of it.
+local function is_elevation(kind)
+    if type(kind) ~= 'table' then return false end
+    for _, piece in ipairs(kind) do
+        if is_elevation(piece.side) then return true end
+    end
+    return kind.kind == 'elevation'
+end
+
+-- Returns what lies beyond a side at a coordinate along it: 'periodic', 'land', 'level' or
+-- 'mirror', the mirror image of the bed within. Where the elevation is known it must be that:
+-- beside a bed that goes on level, water with a mirrored transport has another velocity than
+-- within, from which flow across the side gains energy wherever the bed slopes. Staggered schemes
+-- have an unknown on such a side, and no image.
+local function beyond(kind, coordinate, staggered)
+    local here = type(kind) == 'table' and scheme_sides.piece_at(kind, coordinate) or kind
+    if here == 'periodic' then return here end
+    if boundary.is_wall(here) then return (staggered or here ~= kind) and 'land' or 'mirror' end
+    return not staggered and is_elevation(kind) and 'mirror' or 'level'
 end
 
 -- Returns the cell that ghost cell k of n stands for, or nil for land.
-local function mirrored_cell(kinds, k, n, staggered)
+local function cell_for(kinds, k, n, coordinate, staggered)
     if k >= 0 and k < n then return k end
-    local kind = k < 0 and kinds[1] or kinds[2]
-    if kind == 'periodic' then return k % n end
-    if not is_mirrored(kind, staggered) then return math.max(0, math.min(n - 1, k)) end
-    if staggered then return nil end
+    local what = beyond(k < 0 and kinds[1] or kinds[2], coordinate, staggered)
+    if what == 'land' then return nil end
+    if what == 'periodic' then return k % n end
+    if what == 'level' then return math.max(0, math.min(n - 1, k)) end
     return k < 0 and -1 - k or 2 * n - 1 - k
 end
 
 -- Does the same for corners 0 .. n.
-local function mirrored_corner(kinds, k, n)
+local function corner_for(kinds, k, n, coordinate)
     if kinds[1] == 'periodic' then return k % n end
     if k >= 0 and k <= n then return k end
-    if is_mirrored(k < 0 and kinds[1] or kinds[2]) then return k < 0 and -k or 2 * n - k end
+    if beyond(k < 0 and kinds[1] or kinds[2], coordinate) == 'mirror' then
+        return k < 0 and -k or 2 * n - k
+    end
     return math.max(0, math.min(n, k))
 end
 
@@ -140,8 +155,8 @@ end
 local function set_ghosts(self)
     local g, depth = self.grid, self.depth
     each(self, function(i, j, at)
-        local from_i = mirrored_cell(self.kinds.x, i, g.nx, self.staggered)
-        local from_j = mirrored_cell(self.kinds.y, j, g.ny, self.staggered)
+        local from_i = cell_for(self.kinds.x, i, g.nx, g:y_centre(j), self.staggered)
+        local from_j = cell_for(self.kinds.y, j, g.ny, g:x_centre(i), self.staggered)
         depth[at] = from_i and from_j and depth[self:index(from_i, from_j)] or bed.land
     end)
 end
@@ -184,7 +199,8 @@ local function set_corners(self, value)
         end
     end
     local function at(i, j)
-        i, j = mirrored_corner(self.kinds.x, i, g.nx), mirrored_corner(self.kinds.y, j, g.ny)
+        local x, y = g:x_centre(i), g:y_centre(j)
+        i, j = corner_for(self.kinds.x, i, g.nx, y), corner_for(self.kinds.y, j, g.ny, x)
         return known[j * (g.nx + 1) + i]
     end
     each(self, function(i, j, k)
@@ -269,6 +285,17 @@ end
 
 function Bed:depth_at(i, j)
     return self.depth[self:index(i, j)]
+end
+
+-- Whether any cell is land, or any line of the grid ends at land: a piece of a side that is a wall.
+function Bed:has_coast()
+    if self.water < self.grid.cells then return true end
+    for _, given in pairs(self.boundaries) do
+        for _, piece in ipairs(type(given) == 'table' and given or {}) do
+            if boundary.is_wall(piece.side) then return true end
+        end
+    end
+    return false
 end
 
 function Bed:is_land(i, j)

@@ -73,6 +73,7 @@ end
 
 -- Returns what a side of this kind is, in words, which tell open cells too.
 function Domain:side_text(side, kind)
+    kind = open.text(self.boundaries[side]) or kind
     return self.cells and cells.side_text(self.cells, self.bed, side, kind) or kind
 end
 

@@ -118,7 +118,9 @@ end
 function edges.open_bits(state)
     local bits = 0
     for _, edge in ipairs(state.domain.edges) do
-        if edge.at_edge then bits = bits + constants['WALL_' .. edge.side.side:upper()] end
+        if edge.at_edge then
+            bits = bit.bor(bits, constants['WALL_' .. edge.side.side:upper()])
+        end
     end
     return bits
 end

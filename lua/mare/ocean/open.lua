@@ -5,15 +5,21 @@
 --   { kind = 'sponge', width = cells, ... }    flather, and the state is drawn to what is known
 --   { kind = 'nesting', file = 'FILE.nc', through = 'sponge' or 'flather', ... }
 --       what is known lies in a file: variables eta, hu and hv, or as these fields call them
+--   { kind = 'pieces', { to = 2e5, side = 'reflective' }, { side = { kind = 'flather', ... } } }
+--       such sides and walls follow one another, from the lower end on, each to a coordinate (m or
+--       degrees): schemes/sides.lua
 --
 -- Known are eta (m), hu and hv (m2/s) or u and v (m/s), each as timeline.new takes it, and
 -- but for a sponge constituents of tides, see tide.lua, which grow to their full height in `ramp`
 -- seconds. The device half is edges.lua.
 
+local bed_module = require 'mare.ocean.bed'
 local constants = require 'mare.base.constants'
 local errors = require 'bindings.errors'
 local grid_module = require 'mare.array.grid'
 local gridded = require 'mare.forcing.gridded'
+local scheme_sides = require 'mare.schemes.sides'
+local tables = require 'bindings.tables'
 local timeline = require 'mare.forcing.timeline'
 local tide = require 'mare.forcing.tide'
 
@@ -27,6 +33,7 @@ open.kinds = {
     elevation = 'the elevation is known',
     sponge = 'flather, and relaxation within `width` cells',
     nesting = 'one of these two, with what a file knows',
+    pieces = 'other kinds and walls follow one another along the side',
 }
 
 local elevation = { kind = 'string', eta = 'any', constituents = 'table', ramp = 'number' }
@@ -42,7 +49,7 @@ local nesting = {
 local fields = { elevation = elevation, flather = flather, sponge = sponge, nesting = nesting }
 
 local function fail(self, message, ...)
-    errors.argument('ocean: boundary in the %s: ' .. message, self.side, ...)
+    errors.argument('ocean: boundary in the %s: ' .. message, self.place_text, ...)
 end
 
 local function check_width(self, given)
@@ -93,14 +100,15 @@ local function from_file(given)
         hu = variable 'hu', hv = variable 'hv' }
 end
 
-local function new_side(side, given, scheme, bed)
-    local grid = bed.grid
-    errors.fields('ocean: boundary in the ' .. side, given, fields[given.kind])
+-- piece: which of the side's pieces this is, or nil.
+local function new_side(side, given, scheme, bed, piece)
+    local grid, place = bed.grid, side .. (piece and (', piece %d'):format(piece) or '')
+    errors.fields('ocean: boundary in the ' .. place, given, fields[given.kind])
     if given.kind == 'nesting' then given = from_file(given) end
     local self = setmetatable({
         side = side, kind = given.kind, grid = grid, bed = bed, scheme = scheme,
-        boundaries = bed.boundaries,
-        axis = (side == 'west' or side == 'east') and 'x' or 'y', what = side .. ' boundary',
+        boundaries = bed.boundaries, piece = piece, place_text = place,
+        axis = (side == 'west' or side == 'east') and 'x' or 'y', what = place .. ' boundary',
         high = side == 'east' or side == 'north', width = 0, ramp = given.ramp or 0,
     }, Side)
     self.is_still = (given.eta or 0) == 0 and not (given.hu or given.hv or given.u or given.v
@@ -119,14 +127,52 @@ local function new_side(side, given, scheme, bed)
     return self
 end
 
--- Returns all open sides, in the order in which they are filled.
+-- Refuses a piece that is no open side and no wall.
+local function check_piece(what, given)
+    local kind = type(given) == 'table' and given.kind or given
+    if kind ~= 'reflective' and not fields[kind] then
+        errors.argument("%s: side = '%s', must be reflective or { kind = %s, ... }", what,
+            tostring(kind), tables.names(fields))
+    end
+end
+
+local function add_pieces(list, side, given, scheme, bed)
+    local first = #list + 1
+    scheme_sides.check_pieces(side, given, check_piece)
+    for k, piece in ipairs(given) do
+        if type(piece.side) == 'table' then
+            list[#list + 1] = new_side(side, piece.side, scheme, bed, k)
+        end
+    end
+    if not list[first] then
+        errors.argument("ocean: boundary in the %s: all pieces are walls: write 'reflective'", side)
+    end
+    list[first].has_walls = true
+end
+
+-- Returns all open sides and pieces of sides, in the order in which they are filled.
 function open.new(scheme, bed)
     local list = {}
     for _, side in ipairs(grid_module.sides) do
         local given = bed.boundaries[side]
-        if type(given) == 'table' then list[#list + 1] = new_side(side, given, scheme, bed) end
+        if type(given) == 'table' and given.kind == 'pieces' then
+            add_pieces(list, side, given, scheme, bed)
+        elseif type(given) == 'table' then
+            list[#list + 1] = new_side(side, given, scheme, bed)
+        end
     end
     return list
+end
+
+-- Returns what pieces are, in words; nil of any other side.
+function open.text(given)
+    if type(given) ~= 'table' or given.kind ~= 'pieces' then return nil end
+    local texts = {}
+    for k, piece in ipairs(given) do
+        local kind = type(piece.side) == 'table' and piece.side.kind or piece.side
+        texts[k] = piece.to and ('%s to %.17g'):format(kind, piece.to) or kind
+    end
+    return table.concat(texts, ', then ')
 end
 
 -- Returns what is known of the transports: the sum of KNOWN_*.
@@ -152,6 +198,16 @@ function Side:cell(d, line)
     return math.max(0, math.min(g.nx - 1, i)), math.max(0, math.min(g.ny - 1, j))
 end
 
+-- Whether a line is one of this piece's. The first open piece of a side has those at walls, too.
+function Side:has_line(line)
+    local given = self.boundaries[self.side]
+    if given.kind ~= 'pieces' then return true end
+    local i, j = self:cell(0, line)
+    local along = self.axis == 'x' and self.grid:y_centre(j) or self.grid:x_centre(i)
+    local here, piece = scheme_sides.piece_at(given, along)
+    return piece == self.piece or self.has_walls and type(here) ~= 'table'
+end
+
 -- Returns where the line meets the side.
 function Side:place(line)
     local g, i, j = self.grid, self:cell(0, line)
@@ -159,8 +215,10 @@ function Side:place(line)
     return g:x_centre(i), g.y[self.high and 2 or 1]
 end
 
--- eta, hu, hv at time t in column 0 (the side) or d + 1 of a line; without the tide.
+-- eta, hu, hv at time t in column 0 (the side) or d + 1 of a line; without the tide. Lines of other
+-- pieces have land for eta, which kernels pass over.
 function Side:at(t, column, line)
+    if not self:has_line(line) then return bed_module.land, 0, 0 end
     local g, i, j = self.grid, self:cell(math.max(0, column - 1), line)
     local x, y = g:x_centre(i), g:y_centre(j)
     if column == 0 then x, y = self:place(line) end

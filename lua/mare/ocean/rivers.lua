@@ -13,6 +13,7 @@
 
 local bind = require 'mare.array.bind'
 local errors = require 'bindings.errors'
+local scheme_sides = require 'mare.schemes.sides'
 local source = require 'mare.base.source'
 local timeline = require 'mare.forcing.timeline'
 
@@ -62,15 +63,15 @@ end
 local function cells_of_side(what, given, bed)
     local g, side, list = bed.grid, given.side, {}
     if not sides[side] then fail(what, "side = '%s', must be west, east, south or north", side) end
-    if bed.boundaries[side] ~= 'reflective' then
-        fail(what, 'the side in the %s must be reflective', side)
-    end
     local is_x = side == 'west' or side == 'east'
     for line = 0, (is_x and g.ny or g.nx) - 1 do
         local i = side == 'west' and 0 or side == 'east' and g.nx - 1 or line
         local j = side == 'south' and 0 or side == 'north' and g.ny - 1 or line
         local along = is_x and g:y_centre(j) or g:x_centre(i)
         local inside = along >= (given.from or -math.huge) and along <= (given.to or math.huge)
+        if inside and scheme_sides.piece_at(bed.boundaries[side], along) ~= 'reflective' then
+            fail(what, 'the side in the %s must be reflective there', side)
+        end
         if inside and not bed:is_land(i, j) then list[#list + 1] = { i, j } end
     end
     return list

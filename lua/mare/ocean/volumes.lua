@@ -71,7 +71,7 @@ local function with_programs(use, scheme, device, precision, host, part, maths)
     local stage, rate = domain.defines(host), domain.rate_defines(host)
     for name, value in pairs(scheme.defines) do stage[name] = value end
     rate.LAND_CELLS = host.bed.water < host.grid.cells and 1 or 0
-    stage.WALLS, stage.LAND_CELLS = 0, rate.LAND_CELLS
+    stage.WALLS, stage.LAND_CELLS = 0, host.bed:has_coast() and 1 or 0
     for _, kind in pairs(host.boundaries) do
         if boundary.is_wall(kind) then stage.WALLS = 1 end
     end

@@ -76,7 +76,9 @@ local function check_prescribed(side, given)
     times_of(where(side) .. ': times', given.times)
 end
 
-local function check_pieces(side, given)
+-- Refuses pieces that do not follow one another; check_piece(what, side) refuses what one may not
+-- be.
+function sides.check_pieces(side, given, check_piece)
     for key in pairs(given) do
         if key ~= 'kind' and (type(key) ~= 'number' or key < 1 or key > #given or key % 1 ~= 0) then
             errors.argument("%s: unknown field '%s' of pieces", where(side), tostring(key))
@@ -91,12 +93,7 @@ local function check_pieces(side, given)
         if k > 1 and piece.to and piece.to <= given[k - 1].to then
             errors.argument('%s ends at %g, before it begins', what, piece.to)
         end
-        if type(piece.side) == 'table' and piece.side.kind == 'prescribed' then
-            check_prescribed(side, piece.side)
-        elseif not plain[piece.side] then
-            errors.argument("%s: side = '%s', must be %s or { kind = 'prescribed', ... }", what,
-                tostring(piece.side), tables.names(plain))
-        end
+        check_piece(what, piece.side)
     end
     if #given == 0 then errors.argument('%s: no pieces are given', where(side)) end
 end
@@ -107,7 +104,14 @@ function sides.check(scheme, side, given)
     if given.kind == 'function' then
         return pointwise.check(scheme, where(side), given.state, 'state')
     end
-    check_pieces(side, given)
+    sides.check_pieces(side, given, function(what, piece)
+        if type(piece) == 'table' and piece.kind == 'prescribed' then
+            check_prescribed(side, piece)
+        elseif not plain[piece] then
+            errors.argument("%s: side = '%s', must be %s or { kind = 'prescribed', ... }", what,
+                tostring(piece), tables.names(plain))
+        end
+    end)
     local is_along_y = side == 'south' or side == 'north'
     if scheme.has_source and (is_along_y or scheme.equation.rates) then
         errors.argument('%s: pieces do not go with a source', where(side))
@@ -116,10 +120,11 @@ end
 
 -- ---- tables ----
 
-local function piece_at(given, coordinate)
-    if given.kind == 'prescribed' then return given end
-    for _, piece in ipairs(given) do
-        if not piece.to or coordinate < piece.to then return piece.side end
+-- Returns what the side is at a coordinate along it, and the number of that piece.
+function sides.piece_at(given, coordinate)
+    if given.kind ~= 'pieces' then return given, 1 end
+    for k, piece in ipairs(given) do
+        if not piece.to or coordinate < piece.to then return piece.side, k end
     end
 end
 
@@ -177,7 +182,7 @@ local function sampled(scheme, given, side, state, grid)
     local data = memory.array(state.precision, count)
     for t = 0, lines - 1 do
         local x, y = place_of(grid, part, side, 0, t)
-        local piece = piece_at(given, along_x and x or y)
+        local piece = sides.piece_at(given, along_x and x or y)
         kinds[t + 1] = plain[piece] or constants.KIND_TABLE
         for r = 1, plain[piece] and 0 or #times do
             for k = 0, halo - 1 do

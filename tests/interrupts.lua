@@ -121,7 +121,8 @@ function kinds.typed_run(folder, _, with_checkpoint)
             type(value) == 'string' and ('%q'):format(value) or value)
     end
     assert(child:see '> ', 'no prompt: ' .. child.text)
-    child:send "sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 } print('rea' .. 'dy')\n"
+    child:send("sim = mare.simulation 'kelvin_helmholtz' { nx = 64, ny = 32 } "
+        .. "print('rea' .. 'dy')\n")
     assert(child:see 'ready', 'no simulation: ' .. child.text)
     child:send(("print('under' .. ' way') sim:run { %s }\n"):format(table.concat(list, ', ')))
     return child, 'interrupted', 'typed run'

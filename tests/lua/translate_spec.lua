@@ -69,6 +69,20 @@ describe('a kernel in Lua', function()
         for k = 0, 26 do assert.equal(k, out[k]) end
     end)
 
+    it('counts with a number that is compared with a counter alone', function()
+        local x = ramp 'float'
+        local function until_most(i, x, most, start)
+            local n = start * 0
+            while n < most do n = n + 1 end
+            local k = 0
+            while k < most and k < start do k = k + 1 end
+            x[i] = start + k
+        end
+        local text = mare.kernel(until_most):source(count, x, 5, 1)
+        assert.truthy(text:find('int most, real start', 1, true), text)
+        assert.truthy(mare.kernel(until_most):source(count, x, 5.5, 1):find('real most', 1, true))
+    end)
+
     local gravity = 9.81
     local function higher(a, b)
         if a > b then return a * gravity, 1 end

@@ -10,9 +10,6 @@ for word in ([[and break do else elseif end false for function goto if in local 
     keywords[word] = true
 end
 
--- Symbols of two and three characters, which are tried before those of one.
-local long_symbols = { '...', '..', '==', '~=', '<=', '>=', '::' }
-
 -- Returns where a long bracket that begins at `at` ends, or nil if there is none.
 local function long_bracket(text, at)
     local equals = text:match('^%[(=*)%[', at)
@@ -52,21 +49,35 @@ local function number(text, at)
     end
 end
 
-local function symbol(text, at)
-    for _, long in ipairs(long_symbols) do
-        if text:sub(at, at + #long - 1) == long then return at + #long - 1 end
-    end
-    return at
+-- Each returns the kind of what begins at a place, and where it ends.
+local begin = {}
+
+local function name_at(text, at) return 'name', (select(2, text:find('^[%w_]+', at))) end
+local function number_at(text, at) return 'number', number(text, at) end
+local function string_at(text, at) return 'string', quoted(text, at) end
+-- One that may be of two or three characters.
+local function symbol_at(text, at)
+    return 'symbol', select(2, text:find('^[=~<>]=', at)) or select(2, text:find('^%.%.%.?', at))
+        or select(2, text:find('^::', at)) or at
 end
 
-local function kind_at(text, at)
-    local c = text:sub(at, at)
-    if c:find '[%a_]' then return 'name', (select(2, text:find('^[%w_]+', at))) end
-    if c:find '%d' or text:find('^%.%d', at) then return 'number', number(text, at) end
-    if c == '"' or c == "'" then return 'string', quoted(text, at) end
-    if c == '[' and long_bracket(text, at) then return 'string', long_bracket(text, at) end
-    if text:sub(at, at + 1) == '--' then return 'comment', comment(text, at) end
-    return 'symbol', symbol(text, at)
+for byte = 0, 255 do
+    local c = string.char(byte)
+    begin[byte] = c:find '[%a_]' and name_at or c:find '%d' and number_at
+        or c:find '["\']' and string_at or c:find '[.=~<>:]' and symbol_at
+        or function(_, at) return 'symbol', at end
+end
+
+begin[('.'):byte()] = function(text, at)
+    return (text:find('^%.%d', at) and number_at or symbol_at)(text, at)
+end
+begin[('['):byte()] = function(text, at)
+    local last = long_bracket(text, at)
+    return last and 'string' or 'symbol', last or at
+end
+begin[('-'):byte()] = function(text, at)
+    if text:find('^%-%-', at) then return 'comment', comment(text, at) end
+    return 'symbol', at
 end
 
 local function token(kind, text, line, at)
@@ -75,19 +86,30 @@ local function token(kind, text, line, at)
         value = kind == 'number' and tonumber(text) or nil }
 end
 
--- Returns the tokens of a text that Lua has accepted. The last one is of kind 'end'.
-function lexer.tokens(text)
-    local list, line, at = {}, 1, 1
-    if text:sub(1, 1) == '#' then at = text:find('\n', 1, true) or #text + 1 end
+-- Returns where a line begins.
+local function line_start(text, line)
+    local at = 1
+    for _ = 2, line do at = (text:find('\n', at, true) or #text) + 1 end
+    return at
+end
+
+-- Returns the tokens of a text that Lua has accepted, or of these lines of it, the first of which
+-- must begin in no string and no comment. The last one is of kind 'end'.
+function lexer.tokens(text, first, last_line)
+    local list, line = {}, first or 1
+    local at, stop = line_start(text, line), last_line or math.huge
+    if at == 1 and text:sub(1, 1) == '#' then at = text:find('\n', 1, true) or #text + 1 end
+    local next_line = text:find('\n', at, true)
     while true do
         local start = text:find('%S', at)
-        local _, lines = text:sub(at, (start or #text + 1) - 1):gsub('\n', '')
-        line = line + lines
-        if not start then break end
-        local kind, last = kind_at(text, start)
-        local word = text:sub(start, last)
-        if kind ~= 'comment' then list[#list + 1] = token(kind, word, line, start) end
-        line = line + select(2, word:gsub('\n', ''))
+        while start and next_line and next_line < start do
+            line, next_line = line + 1, text:find('\n', next_line + 1, true)
+        end
+        if not start or line > stop then break end
+        local kind, last = begin[text:byte(start)](text, start)
+        if kind ~= 'comment' then
+            list[#list + 1] = token(kind, text:sub(start, last), line, start)
+        end
         at = last + 1
     end
     list[#list + 1] = { kind = 'end', text = 'the end of the text', line = line, at = #text + 1 }

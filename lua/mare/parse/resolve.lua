@@ -3,11 +3,12 @@
 --
 --     { name, kind = 'parameter' | 'local' | 'loop' | 'outer', is_used, is_assigned, is_index }
 --
--- `is_index` says that a number is used to count or to index. An outer symbol is an
--- upvalue or a global of the function: `value(f)` returns the value that it has now in
--- the function f.
+-- `is_index` says that a number is used to count or to index, or as a counter's limit.
+-- An outer symbol is an upvalue or a global of the function: `value(f)` returns the
+-- value that it has now in the function f.
 
 local errors = require 'bindings.errors'
+local interpreted = require 'mare.base.interpreted'
 local text = require 'mare.parse.text'
 
 local resolve = {}
@@ -83,6 +84,7 @@ local visit = {}
 function visit.name(self, node)
     node.symbol = find(self, node.name)
     node.symbol.is_used = true
+    node.symbol.uses = (node.symbol.uses or 0) + 1
     if self.counts > 0 then node.symbol.is_index = true end
 end
 
@@ -114,12 +116,25 @@ function visit.method(self, node)
     expressions(self, node.arguments)
 end
 
+local compares = { ['<'] = true, ['<='] = true, ['>'] = true, ['>='] = true, ['=='] = true,
+    ['~='] = true }
+
+local function note_comparison(self, node)
+    local a, b = node.left.symbol, node.right.symbol
+    if not (compares[node.op] and a and b) then return end
+    for _, pair in ipairs { { a, b }, { b, a } } do
+        self.compared[#self.compared + 1] = pair
+        pair[1].comparisons = (pair[1].comparisons or 0) + 1
+    end
+end
+
 function visit.binary(self, node)
     if node.op == '..' then
         refuse(self, node, "'..' joins strings, which kernels do not have")
     end
     expression(self, node.left)
     expression(self, node.right)
+    note_comparison(self, node)
 end
 
 function visit.unary(self, node)
@@ -169,9 +184,29 @@ local function assign_to(self, node, target)
     target.symbol.is_assigned = true
 end
 
+-- Whether a value is that of the variable that it is assigned to and a whole number more, or less.
+local function is_step(target, value)
+    return target.tag == 'name' and value and value.tag == 'binary'
+        and (value.op == '+' or value.op == '-') and value.left.symbol == target.symbol
+        and value.right.tag == 'number' and value.right.value and value.right.value % 1 == 0
+end
+
 function statement.assign(self, node)
     expressions(self, node.values)
-    for _, target in ipairs(node.targets) do assign_to(self, node, target) end
+    for k, target in ipairs(node.targets) do
+        assign_to(self, node, target)
+        if is_step(target, node.values[k]) then target.symbol.is_counter = true end
+    end
+end
+
+-- A number that is only compared with counters counts, too.
+local function mark_limits(self)
+    for _, pair in ipairs(self.compared) do
+        local symbol, other = unpack(pair)
+        if other.is_counter and symbol.uses == symbol.comparisons and not symbol.is_assigned then
+            symbol.is_index = true
+        end
+    end
 end
 
 function statement.callstatement(self, node) expression(self, node.call) end
@@ -232,7 +267,7 @@ local resolved = setmetatable({}, { __mode = 'k' })
 local function resolve_function(f)
     local found = text.of(f)
     local self = setmetatable({ chunk = found.chunk, upvalues = upvalues(f), outer = {},
-        symbols = {}, counts = 0 }, Resolver)
+        symbols = {}, compared = {}, counts = 0 }, Resolver)
     local tree = found.tree
     if tree.is_vararg then refuse(self, tree, '%s', kinds.vararg) end
     open(self)
@@ -241,13 +276,14 @@ local function resolve_function(f)
         parameters[k] = declare(self, name, 'parameter')
     end
     block(self, tree.body, true)
+    mark_limits(self)
     return { chunk = found.chunk, tree = tree, parameters = parameters,
         symbols = self.symbols, source = found.source }
 end
 
 -- Returns { chunk, tree, parameters and symbols (lists), source } of a function.
 function resolve.of(f)
-    resolved[f] = resolved[f] or resolve_function(f)
+    resolved[f] = resolved[f] or interpreted(resolve_function, f)
     return resolved[f]
 end
 

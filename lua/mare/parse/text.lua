@@ -45,18 +45,6 @@ local function candidates(info)
     return kept[info.source] or { script or info.source, info.source }
 end
 
--- Splitting a long file takes time, so the tokens of the texts read last are kept.
-local tokens_of, read, most_read = {}, {}, 16
-
-local function tokens(whole)
-    if not tokens_of[whole] then
-        tokens_of[whole] = lexer.tokens(whole)
-        table.insert(read, 1, whole)
-        if read[most_read + 1] then tokens_of[table.remove(read)] = nil end
-    end
-    return tokens_of[whole]
-end
-
 -- ---- bytecode ----
 
 -- Returns the number at a place of a dump, which is written in LEB128, and the place
@@ -134,9 +122,9 @@ local function describe(info)
     return ('the function at line %d of %s'):format(info.linedefined, info.short_src)
 end
 
--- Returns the tree of the function in `whole`, or nil.
-local function search(f, info, whole)
-    local list, wanted, names = tokens(whole), bytecode(f), text.upvalues(f)
+-- Returns the tree of the function in `whole`, or nil. list: tokens
+local function search(list, f, info, whole)
+    local wanted, names = bytecode(f), text.upvalues(f)
     for position, token in ipairs(list) do
         if token.line > info.linedefined then return nil end
         if token.line == info.linedefined and token.kind == 'keyword'
@@ -161,11 +149,14 @@ local function find(f)
         errors.argument('%s was loaded without its lines: there is no text to make a kernel of',
             describe(info))
     end
-    for _, whole in ipairs(candidates(info)) do
-        local tree = search(f, info, whole)
-        if tree then
-            return { tree = tree, chunk = info.short_src,
-                source = whole:sub(tree.first, tree.last) }
+    -- The lines of the function are enough, unless they begin in a string or a comment.
+    for _, lines in ipairs { { info.linedefined, info.lastlinedefined }, {} } do
+        for _, whole in ipairs(candidates(info)) do
+            local tree = search(lexer.tokens(whole, unpack(lines)), f, info, whole)
+            if tree then
+                return { tree = tree, chunk = info.short_src,
+                    source = whole:sub(tree.first, tree.last) }
+            end
         end
     end
     errors.argument('%s: its text is not there any more: the file has changed since it was loaded, '

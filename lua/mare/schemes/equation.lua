@@ -128,17 +128,27 @@ local function check_parameters(what, parameters)
     end
 end
 
+local function has_function(code, name)
+    local at = 0
+    while at do
+        at = code:find(name, at + 1, true)
+        local is_whole = at and (at == 1 or not code:find('^[%w_]', at - 1))
+        if is_whole and code:find('^%s*%(', at + #name) then return true end
+    end
+    return false
+end
+
 local function check_code(what, desc)
     if (desc.header == nil) == (desc.code == nil) then
         errors.argument('%s: either header or code is wanted', what)
     end
     for _, name in ipairs { 'primitive_of', 'physical_flux', 'conserved_of', 'waves_of' } do
-        if desc.code and not desc.code:find('%f[%w_]' .. name .. '%s*%(') then
+        if desc.code and not has_function(desc.code, name) then
             errors.argument('%s: its code has no %s()', what, name)
         end
     end
     local wanted = desc.rates and 'rate_of' or 'source'
-    if desc.source and desc.code and not desc.code:find('%f[%w_]' .. wanted .. '%s*%(') then
+    if desc.source and desc.code and not has_function(desc.code, wanted) then
         errors.argument('%s: its code has no %s()', what, wanted)
     end
 end

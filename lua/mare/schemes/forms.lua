@@ -10,6 +10,7 @@
 -- second, F - v q is formed with the velocity v that leaves least of it.
 
 local derivative = require 'mare.algebra.derivative'
+local interpreted = require 'mare.base.interpreted'
 local maths = require 'mare.dialect.maths'
 local nodes = require 'mare.dialect.nodes'
 local polynomial = require 'mare.algebra.polynomial'
@@ -171,7 +172,7 @@ end
 -- Returns the text of both, as far as the functions can be followed. desc: as of mare.equations;
 -- parameters: names and { vector = name }; symbol: a function that gives the name in kernels;
 -- names: the members of unknowns and of primitives there
-function forms.of(desc, parameters, symbol, fields, names)
+local function of(desc, parameters, symbol, fields, names)
     local w, members = record('w', desc.primitives, symbol)
     local k, uniform = record('k', parameters, function(name) return name end)
     local flux = trace.of(desc.flux, w, k)
@@ -182,5 +183,7 @@ function forms.of(desc, parameters, symbol, fields, names)
         symbol = symbol, names = names, uniform = pairing(uniform, uniform) }
     return moved_faces(desc, made) .. carried(made, fields)
 end
+
+function forms.of(...) return interpreted(of, ...) end
 
 return forms

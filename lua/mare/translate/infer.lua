@@ -6,8 +6,8 @@
 --       captures = list of { name, type, key, value() }, results (types),
 --       written, counted = { [symbol of an array] = true } }
 --
--- Types are joined until nothing changes: a variable's type follows from all that
--- is assigned to it, in loops too.
+-- Types are joined until none changes that was read before: a variable's type follows
+-- from all that is assigned to it, in loops too.
 
 local calls = require 'mare.translate.calls'
 local errors = require 'bindings.errors'
@@ -41,7 +41,9 @@ local function assign(self, node, symbol, type)
         self:refuse(node, "'%s' cannot stand for %s: use it by its own name", symbol.name,
             types.name(type))
     end
-    if joined ~= self.types[symbol] then self.types[symbol], self.changed = joined, true end
+    if joined == self.types[symbol] then return end
+    self.types[symbol] = joined
+    self.changed = self.changed or self.read[symbol]
 end
 
 -- Returns the types of a list of expressions, of which a last call may give several.
@@ -174,7 +176,7 @@ end
 local most_passes = 20
 
 local function pass(self)
-    self.changed = false
+    self.changed, self.read = false, {}
     self.of, self.constants, self.choices, self.captured = {}, {}, {}, {}
     local before = self.results
     self.results = nil
@@ -196,14 +198,20 @@ local function pass_until_settled(self)
     until not self.changed
 end
 
+-- Gives variables of open types their types; returns whether there were any.
 local function settle(self)
+    local is_changed = false
     for symbol, type in pairs(self.types) do
+        local own = type.kind == 'tuple' and type.element or type
+        local settled = types.settled(own)
+        is_changed = is_changed or settled ~= own
         if type.kind == 'tuple' then
-            type.element = types.settled(type.element)
+            type.element = settled
         else
-            self.types[symbol] = types.settled(type)
+            self.types[symbol] = settled
         end
     end
+    return is_changed
 end
 
 -- Returns the instance of f for these types of arguments. unit: the text of the
@@ -219,8 +227,7 @@ function infer.instance(unit, f, parameters, is_kernel)
             or self:refuse(resolved.tree, "there is no argument for '%s'", symbol.name)
     end
     pass_until_settled(self)
-    settle(self)
-    pass_until_settled(self)
+    if settle(self) then pass_until_settled(self) end
     for k, type in ipairs(self.results) do
         local is_real = unit.has_constants and types.is_number(type)
         self.results[k] = is_real and 'real' or types.settled(type)

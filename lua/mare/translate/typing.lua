@@ -110,6 +110,7 @@ function visit.string(self, node) self:refuse(node, 'a string: kernels have none
 
 function visit.name(self, node)
     if node.symbol.kind == 'outer' then return outer.type(self, node) end
+    self.read[node.symbol] = true
     return self.types[node.symbol] or 'none'
 end
 

@@ -1,6 +1,7 @@
 -- Makes one text of the dialect of functions of Lua: each function is written once for each
 -- list of types that it is called with, and before the functions that call it.
 
+local interpreted = require 'mare.base.interpreted'
 local infer = require 'mare.translate.infer'
 local names = require 'mare.translate.names'
 local types = require 'mare.translate.types'
@@ -102,7 +103,7 @@ local head = '#include "translate/lua.h"'
 -- memory for the name of its elements' type, group = its sizes, if known, is_checked = whether
 -- indices are: then `fault` has { sites = { { name, where }, ... } }, and wants the buffer that
 -- notes what is outside }
-function unit.kernel(f, types_given, indices, name, desc)
+local function kernel(f, types_given, indices, name, desc)
     local self = unit.new()
     self.memory, self.group = desc.memory, desc.group
     if desc.is_checked then self.fault = fault_argument() end
@@ -121,7 +122,7 @@ end
 -- Returns for a function of elements { text, source, name, arguments, results = types } of a kernel
 -- that calls it for each. types_given: arrays, and numbers, which are the same for all. An argument
 -- is { name, and output = the number of a result, parameter, capture, or is_count }
-function unit.map(f, types_given, name)
+local function map(f, types_given, name)
     local self = unit.new()
     local elements = {}
     for k, type in ipairs(types_given) do elements[k] = type.element or type end
@@ -140,7 +141,7 @@ end
 -- { f, name = 'lua_' and what messages call it, parameters = types, results = how many it
 -- must give }. Numbers outside the functions are constants of the text, and results are real; fast
 -- maths fuse products with sums and take fast words for quotients.
-function unit.functions(what, list)
+local function functions(what, list)
     local self = unit.new()
     self.has_constants, self.fuses = true, true
     for _, entry in ipairs(list) do
@@ -151,6 +152,10 @@ function unit.functions(what, list)
         end
     end
     return compiled(head, self.bodies) .. ('#line 1 "%s"\n'):format(what)
+end
+
+for name, make in pairs { kernel = kernel, map = map, functions = functions } do
+    unit[name] = function(...) return interpreted(make, ...) end
 end
 
 return unit

@@ -54,6 +54,10 @@ ffi.cdef [[
     int nc_put_vara_double(int id, int var, const size_t *start, const size_t *count,
                            const double *data);
     int nc_put_vara_int(int id, int var, const size_t *start, const size_t *count, const int *data);
+    int nc_put_vara_longlong(int id, int var, const size_t *start, const size_t *count,
+                             const int64_t *data);
+    int nc_put_vara_ulonglong(int id, int var, const size_t *start, const size_t *count,
+                              const uint64_t *data);
     int nc_get_vara(int id, int var, const size_t *start, const size_t *count, void *data);
     int nc_get_att_text(int id, int var, const char *name, char *text);
     int nc_get_att_string(int id, int var, const char *name, char **texts);
@@ -390,8 +394,8 @@ function netcdf.holds(data, type, n)
     return found == type and (not have or have >= n)
 end
 
--- data: cdata of float, double or int, or a host_array, row-major; converted where the variable's
--- type differs
+-- data: cdata of float, double, int or whole numbers of 64 bits, or a host_array, row-major;
+-- converted where the variable's type differs
 function File:put(variable, start, count, data)
     local is_array = host_array.is(data)
     local have_all = is_array and data.count
@@ -411,6 +415,10 @@ function File:put(variable, start, count, data)
         status = C.nc_put_vara_double(self.id, var, self.start, self.count, data)
     elseif type == 'int' then
         status = C.nc_put_vara_int(self.id, var, self.start, self.count, data)
+    elseif type == 'int64_t' then
+        status = C.nc_put_vara_longlong(self.id, var, self.start, self.count, data)
+    elseif type == 'uint64_t' then
+        status = C.nc_put_vara_ulonglong(self.id, var, self.start, self.count, data)
     else
         error(string.format('%s: variable %s: data of type %s, must be float, double or int',
             self.path, variable, tostring(type)), 0)

@@ -110,7 +110,7 @@ describe('a time series', function()
         local seen = {}
         local sim = mare.run {
             title = 'waves', boundaries = 'reflective', series = { steps = 1 },
-            gauges = { { name = 'a', x = 40, y = 20 } },
+            gauges = mare.array { { 40, 20 } },
             grid = mare.grid { nx = 20, ny = 12, x = { 0, 100 }, y = { 0, 60 }, halo = 2 },
             scheme = mare.ocean { scheme = 'linear', depth = 10 },
             initial = function(x, y)
@@ -125,9 +125,9 @@ describe('a time series', function()
         assert.equal(6, #seen)
         for k, row in ipairs(seen) do
             assert.near(row[1], s.volume[k], 1e-10)
-            assert.equal(row[2], s.gauges.a.eta[k])
+            assert.equal(row[2], s.gauges['1'].eta[k])
         end
-        assert.is_true(s.gauges.a.eta[1] ~= s.gauges.a.eta[2])
+        assert.is_true(s.gauges['1'].eta[1] ~= s.gauges['1'].eta[2])
     end)
 
     it('goes on with the run, and neither repeats a time nor loses one', function()

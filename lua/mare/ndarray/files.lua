@@ -16,10 +16,13 @@ local types = require 'mare.expression.types'
 local files = {}
 local Array = array.methods
 
--- The types that arrays of others are stored in without loss.
+-- The types that arrays of others are stored in without loss, and those of the pixels of films.
 local stored = { bool = 'int32', int8 = 'int32', uint8 = 'int32', int16 = 'int32', uint16 = 'int32',
-    int32 = 'int32', uint32 = 'double', half = 'float', float = 'float', double = 'double' }
-local netcdf_types = { int32 = 'int', float = 'float', double = 'double' }
+    int32 = 'int32', uint32 = 'double', int64 = 'int64', uint64 = 'uint64', half = 'float',
+    float = 'float', double = 'double' }
+local drawn_as = { int64 = 'double', uint64 = 'double' }
+local netcdf_types = { int32 = 'int', int64 = 'int64', uint64 = 'uint64', float = 'float',
+    double = 'double' }
 
 -- The types of NetCDF's numbers.
 local mare_types = { byte = 'int8', short = 'int16', int = 'int32', int64 = 'int64',
@@ -27,12 +30,14 @@ local mare_types = { byte = 'int8', short = 'int16', int = 'int32', int64 = 'int
     double = 'double' }
 
 -- Returns the elements as a C array that NetCDF and pictures take, and the type that they have.
-local function numbers_of(self, what)
+-- rather: the types that some are to have
+local function numbers_of(self, what, rather)
     local own = array.node(self).type.name
-    if not stored[own] then
-        errors.argument('%s: %s has no place there: convert, as by :double()', what, own)
+    local type = rather[own] or stored[own]
+    if not type then
+        errors.argument('%s: %s has no place there: save :real() and :imag()', what, own)
     end
-    return transfer.read(self:to(stored[own]), what), stored[own]
+    return transfer.read(self:to(type), what), type
 end
 
 -- ---- NetCDF ----
@@ -76,7 +81,7 @@ function Array:save(path, options)
         errors.argument('save: the shape is %s: NetCDF has no axis of no elements', tostring(shape))
     end
     check_attributes(options.attributes or {})
-    local data, type = numbers_of(self, 'save')
+    local data, type = numbers_of(self, 'save', {})
     output.write_whole({ path = path }, 8 * shape.count, function(file)
         local dims, start = {}, {}
         for k, axis in ipairs(axes) do
@@ -164,7 +169,7 @@ function Array:film(path, options)
     local out = film.writer { path = path, rate = rate,
         bare = { width = width, height = height, colours = name, missing = 0 } }
     for k = 0, shape[1] - 1 do
-        local data = numbers_of(self { k }, 'film')
+        local data = numbers_of(self { k }, 'film', drawn_as)
         out:write(k, function() return drawn(data, nx, ny, width, height, range, map) end)
     end
     out:close()

@@ -149,7 +149,7 @@ local run_fields = {
     title = 'string', options = 'table', grid = 'table', scheme = 'table', boundaries = 'any',
     initial = 'function', at = 'table', every = 'table', every_steps = 'table', picture = 'any',
     outputs = 'table', state = 'table', epoch = 'string',
-    gauges = 'table', series = 'table', domain = 'table', analyses = 'table',
+    gauges = 'any', series = 'table', domain = 'table', analyses = 'table',
 }
 
 -- Returns the fields that any run may have, and particles by the name that its scheme has for them.

@@ -8,6 +8,7 @@ local files = require 'bindings.files'
 local here = require 'mare.ranks.here'
 local integrals = require 'mare.array.integrals'
 local literal = require 'mare.base.literal'
+local ndarray = require 'mare.ndarray'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
 local tables = require 'bindings.tables'
@@ -35,6 +36,18 @@ local function parse(text)
     if not list[1] then
         errors.usage("option --gauges: '%s' (allowed: NAME:X,Y;X,Y;...)", text)
     end
+    return list
+end
+
+-- Returns the gauges that a script lists, or that are the rows of an array of the shape { n, 2 }.
+local function gauges_of(given)
+    if not ndarray.is(given) then return errors.wanted('gauges', 'table', given or {}) end
+    local shape, list = given.shape, {}
+    if #shape ~= 2 or shape[2] ~= 2 or given.type:find 'complex' then
+        errors.argument('gauges: the array is %s %s: x and y of each, { n, 2 }, are wanted',
+            given.type, tostring(shape))
+    end
+    for k, row in ipairs(given:double():totable()) do list[k] = { x = row[1], y = row[2] } end
     return list
 end
 
@@ -91,7 +104,7 @@ local function wanted(desc)
         schedule = schedule.new { t_end = o.t_end, every = when.every, steps = when.steps,
             times = when.times },
         gauges = o.gauges and errors.option('gauges', place, desc.grid, parse(o.gauges))
-            or place(desc.grid, desc.gauges or {}),
+            or place(desc.grid, gauges_of(desc.gauges)),
     }
 end
 
@@ -126,8 +139,8 @@ local function recall(self, earlier)
 end
 
 -- Makes the time series of a run. desc: as for run.new, with gauges = { { name =, x =, y = }, ... }
--- and series = { path, every, steps, times, variables = at the gauges }, all optional; earlier:
--- what a checkpoint knows. Nil where there is nothing to sample.
+-- or an array of x and y, and series = { path, every, steps, times, variables = at the gauges },
+-- all optional; earlier: what a checkpoint knows. Nil where there is nothing to sample.
 function series.new(desc, earlier)
     local self = wanted(desc)
     if not self then return nil end

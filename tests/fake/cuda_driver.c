@@ -243,7 +243,7 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
 #ifndef FAKE_WITHOUT_OPTIONAL
 unsigned cuDeviceGetUuid_v2(struct CUuuid_st *uuid, int device) {
     FAIL_ON_DEMAND();
-    for (int i = 0; i < 16; i++) uuid->bytes[i] = (char)(i * 17);
+    for (int i = 0; i < 16; i++) uuid->bytes[i] = (char)(i * 17 + device - 7);
     return is_device(device) ? 0 : MR_CUDA_ERROR_INVALID_DEVICE;
 }
 #endif

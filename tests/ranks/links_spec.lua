@@ -68,6 +68,36 @@ local ring = [[
     if rank == 0 then print('all is moved of ' .. size) end
 ]]
 
+-- Ranks open buffers of each other, release their own before the others have, and have a barrier
+-- where each has a GPU of its own.
+local swapping = [[
+    local mare, here = require 'mare', require 'mare.ranks.here'
+    local barrier, lending = require 'mare.links.barrier', require 'mare.links.lending'
+    local swaps, system = require 'mare.links.swap', require 'bindings.system'
+    local d = require('mare.array.devices').open 'cuda:0,cuda:1'[1]
+    local rank, size = here.rank, here.size
+    for round = 1, 3 do
+        local own, name = {}, 'of ' .. rank
+        own[name] = d:buffer { type = 'int32', count = 2 }
+        own[name]:upload { rank, round }
+        local swap = swaps.new(d, own, { ['of ' .. (rank + 1) % size] = true, ['of 0'] = true })
+        for k, from in ipairs { 0, (rank + 1) % size } do
+            local found = from ~= rank and swap.opened['of ' .. from]:totable()
+            assert(not found or found[1] == from and found[2] == round)
+        end
+        mare.ranks.barrier()
+        if round % size == rank then system.sleep(0.02) end
+        swap:release()
+        mare.ranks.barrier()
+        while lending.count() > 0 do end
+    end
+    local can = barrier.can_join(d)
+    local joint = can and barrier.of_ranks(d)
+    assert(not joint or joint:site(1).s.own == rank and #joint.words == size)
+    if joint then joint:release() end
+    if rank == 0 then print(size .. ' ranks can have a barrier: ' .. tostring(can)) end
+]]
+
 local launcher
 launch.each(function(found) launcher = found end)
 
@@ -78,6 +108,15 @@ describe('links between ranks', function()
         local text, status = launch.run(launcher, 3, ring, 'shared', fake)
         assert.equal(0, status, text)
         fails.says(text, 'all is moved of 3')
+    end)
+
+    it('show each other memory, and have a barrier on GPUs of their own', function()
+        for size, can in pairs { [2] = true, [3] = false } do
+            local text, status = launch.run(launcher, size, swapping, '',
+                fake .. 'MARE_BARRIER=words ')
+            assert.equal(0, status, text)
+            fails.says(text, ('%d ranks can have a barrier: %s'):format(size, tostring(can)))
+        end
     end)
 
     it('go through the host where that is wanted', function()

@@ -3,6 +3,7 @@
 -- value k never depends on how many values were drawn before it.
 
 local bit = require 'bit'
+local errors = require 'bindings.errors'
 
 local random = {}
 
@@ -18,6 +19,10 @@ end
 -- random bits. It is output k of a SplitMix64 generator that starts at state
 -- `seed`.
 function random.uniform(seed, k)
+    if not (tonumber(seed) and type(seed) ~= 'string' and type(k) == 'number') then
+        errors.argument('random.uniform(seed, k): two numbers are wanted, not %s and %s',
+            type(seed), type(k))
+    end
     return tonumber(bit.rshift(mix(seed + gamma * (k + 1)), 11)) * 2 ^ -53
 end
 
@@ -26,6 +31,14 @@ end
 -- [-1/2, 1/2) at equal distances; the values are numbers first, first + 1, ...
 -- of the seed.
 function random.curve(desc)
+    errors.fields('random.curve', desc,
+        { x = 'table', points = 'number', seed = 'number', first = 'number' })
+    for _, name in ipairs { 'points', 'seed', 'first' } do
+        errors.wanted('random.curve: ' .. name, 'number', desc[name])
+    end
+    local ends = errors.wanted('random.curve: x', 'table', desc.x)
+    errors.wanted('random.curve: x[1]', 'number', ends[1])
+    errors.wanted('random.curve: x[2]', 'number', ends[2])
     local n, x0, spacing = desc.points, desc.x[1], (desc.x[2] - desc.x[1]) / desc.points
     local values = {}
     for k = 0, n - 1 do values[k] = random.uniform(desc.seed, desc.first + k) - 0.5 end

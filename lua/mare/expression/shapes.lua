@@ -66,7 +66,8 @@ end
 function shapes.given(what, ...)
     local list = ...
     if type(list) ~= 'table' then list = { ... } end
-    for k, size in ipairs(list) do
+    for k = 1, #list do
+        local size = list[k]
         if type(size) ~= 'number' or size % 1 ~= 0 or size < 0 or size >= 2 ^ 53 then
             errors.argument('%s: size %s of axis %d, a whole number from 0 on is wanted', what,
                 tostring(size), k - 1)

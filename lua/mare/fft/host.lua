@@ -56,6 +56,7 @@ end
 -- count, read }
 local function loaded(step, line, k, batch)
     local value = k < line.count and line.read(line.data[line.at + k * line.stride]) or 0
+    if type(value) == 'boolean' then value = value and 1 or 0 end
     if type(value) ~= 'number' then value = { re = value.re, im = value.im } end
     if step.load then value = step.load(value, k, batch) end
     return type(value) == 'number' and { re = value, im = 0 } or value

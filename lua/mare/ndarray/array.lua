@@ -41,8 +41,14 @@ local function renewed(handle, leaf)
     return fresh
 end
 
+local function no_array(given)
+    errors.argument('an array is wanted, not %s; methods are called with a colon: a:sum()',
+        type(given))
+end
+
 -- Returns the node of a handle.
 function array.node(handle)
+    if not bound.is(handle) then no_array(handle) end
     local node = bound.value(handle)
     local version = node.version
     if version and version.moved then return renewed(handle, node) end
@@ -197,6 +203,9 @@ end
 -- is an array.
 function array.unary(op, a)
     local x = operand(a, op)
+    if type(x) == 'number' then
+        errors.argument("'%s': an array is wanted, not %s", op.name, type(a))
+    end
     local node = unary(op, x)
     x.refs = x.refs - 1
     return (array.of(node))

@@ -16,7 +16,7 @@ local allowed = { type = 'string', device = 'any' }
 
 -- Returns the type and the device that options name.
 local function settings(what, given, default)
-    given = errors.fields(what, given or {}, allowed)
+    given = errors.fields(what, errors.wanted(what .. ': options', 'table', given or {}), allowed)
     return types.named(given.type or default or 'float', what), array.device(given.device, what)
 end
 
@@ -38,6 +38,7 @@ function creation.ones(sizes, options) return filled('ones', sizes, 1, options) 
 -- Returns an array of one number: mare.full({ 3, 4 }, 0.5).
 function creation.full(sizes, value, options)
     if type(value) == 'boolean' then
+        if options ~= nil then errors.wanted('full: options', 'table', options) end
         return filled('full', sizes, value and 1 or 0, tables.merged({ type = 'bool' }, options))
     end
     return filled('full', sizes, errors.wanted('full: value', 'number', value), options)
@@ -56,10 +57,14 @@ function creation.arange(first, stop, step, options)
     errors.wanted('arange: first', 'number', first)
     errors.wanted('arange: stop', 'number', stop)
     errors.wanted('arange: step', 'number', step)
-    if step == 0 then errors.argument 'arange: a step of 0' end
+    local steps = (stop - first) / step
+    if steps - steps ~= 0 then
+        errors.argument('arange: from %g to %g by %g: finite numbers and a step that is not 0 are '
+            .. 'wanted', first, stop, step)
+    end
     local is_whole = first % 1 == 0 and stop % 1 == 0 and step % 1 == 0
     local type, on = settings('arange', options, is_whole and 'int32' or 'float')
-    local count = math.max(0, math.ceil((stop - first) / step))
+    local count = math.max(0, math.ceil(steps))
     types.check(type, first, 'arange')
     types.check(type, stop, 'arange')
     local numbers = array.of(nodes.numbers(on, type, shapes.line(count)))
@@ -88,6 +93,7 @@ end
 -- Returns a matrix with ones on its diagonal: mare.eye(3), mare.eye(3, 4).
 function creation.eye(rows, columns, options)
     if type(columns) == 'table' then columns, options = nil, columns end
+    errors.wanted('eye: rows', 'number', rows)
     columns = columns or rows
     local type, on = settings('eye', options)
     local shape = shapes.given('eye', { rows, columns })
@@ -160,6 +166,7 @@ end
 -- memory of a buffer is shared, all else is copied.
 function creation.new(data, options)
     local kind = type(data)
+    if options ~= nil then errors.wanted('array: options', 'table', options) end
     if array.is(data) then return options and data:to(options.type) or data:copy() end
     if bound.is_buffer(data) then return of_buffer(data, options) end
     if kind == 'number' or kind == 'boolean' then

@@ -87,6 +87,10 @@ local function no_comparison()
         .. '< of Lua is true or false at once')
 end
 
+local function no_text()
+    errors.argument "an array is no text: '..' takes tostring(a)"
+end
+
 local add, subtract, multiply, divide, remainder, negative = operations['+'], operations['-'],
     operations['*'], operations['/'], operations['%'], operations.negative
 
@@ -98,6 +102,7 @@ functions.meta = {
     __mod = function(a, b) return (array.binary(remainder, a, b)) end,
     __pow = power,
     __unm = function(a) return (array.unary(negative, a)) end,
+    __concat = no_text,
     __lt = no_comparison,
     __le = no_comparison,
 }

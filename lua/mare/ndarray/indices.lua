@@ -97,7 +97,7 @@ end
 --     a:take { 3, 0, -1 }      a:take(b:argsort(), { axis = 0, mode = 'clip' })
 function Array:take(given, options)
     options = errors.fields('take', options or {}, { axis = 'number', mode = 'string' })
-    local source = options.axis and self or self:flatten()
+    local source = options.axis and self or Array.flatten(self)
     local node = array.hold(source, 'take')
     local axis = options.axis and shapes.axis(node.shape, options.axis, 'take') or 0
     local at = inside(given_as_array(given, node.device, 'take'), node.shape[axis + 1],

@@ -48,7 +48,7 @@ end
 local function scanned(self, what, name, options, computed_of)
     if type(options) == 'number' then options = { axis = options } end
     options = errors.fields(what, options or {}, { axis = 'number', type = 'string' })
-    if not options.axis then self = self:flatten() end
+    if not options.axis then self = Array.flatten(self) end
     local node = array.node(self)
     array.check_real(node, what)
     local computed, result = computed_of(node.type, options.type)
@@ -182,7 +182,7 @@ end
 --     local values, counts, inverse = a:unique { counts = true, inverse = true }
 function Array:unique(options)
     options = errors.fields('unique', options or {}, { counts = 'boolean', inverse = 'boolean' })
-    local all = self:flatten():sort()
+    local all = Array.flatten(self):sort()
     local n, results = all.count, {}
     local starts = firsts(all):flatnonzero()
     local values = all:take(starts, { mode = 'clip' })
@@ -250,7 +250,7 @@ end
 --     local counts, edges = a:histogram(50, { range = { 0, 1 } })
 function Array:histogram(bins, options)
     options = errors.fields('histogram', options or {}, { range = 'table', weights = 'any' })
-    self = self:flatten()
+    self = Array.flatten(self)
     array.check_real(array.node(self), 'histogram')
     local own = array.node(self).type
     local edges = edges_of(self, bins or 10, options.range, types.real(own).name):eval()

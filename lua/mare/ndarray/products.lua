@@ -5,6 +5,7 @@ local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local multiply = require 'mare.products.multiply'
 local nodes = require 'mare.expression.nodes'
+local operations = require 'mare.expression.operations'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
 local tables = require 'bindings.tables'
@@ -142,7 +143,7 @@ end
 function products.blas.gemm(a, b, options)
     options = errors.fields('blas.gemm', options or {},
         { alpha = 'number', beta = 'number', c = 'any' })
-    local made = a:matmul(b)
+    local made = Array.matmul(a, b)
     if options.alpha and options.alpha ~= 1 then made = made * options.alpha end
     if options.c then made = made + options.c * (options.beta or 1) end
     return made
@@ -150,7 +151,7 @@ end
 
 -- Returns alpha x + y, as one kernel: what BLAS calls axpy.
 function products.blas.axpy(alpha, x, y)
-    return x * alpha + y
+    return array.binary(operations['+'], array.binary(operations['*'], x, alpha), y)
 end
 
 return products

@@ -232,14 +232,14 @@ end
 function Array:var(options)
     options = type(options) == 'number' and { axis = options } or options or {}
     errors.fields('var', options, { axis = 'any', keep = 'boolean', ddof = 'number' })
-    local mean = self:mean { axis = options.axis, keep = true }
+    local mean = Array.mean(self, { axis = options.axis, keep = true })
     local distance = self - mean
     local count = count_of(self, options, 'var') - (options.ddof or 0)
     return Array.sum(distance * distance, { axis = options.axis, keep = options.keep }) / count
 end
 
 -- Returns the standard deviation, the root of var.
-function Array:std(options) return self:var(options):sqrt() end
+function Array:std(options) return Array.var(self, options):sqrt() end
 
 -- Returns the root of the sum of squares, of all elements or along axes; see sum.
 function Array:norm(options)
@@ -274,7 +274,7 @@ function Array:max(options) return extreme(self, 'max', 'greatest', options) end
 local function place(self, what, name, given)
     local options = options_of(what, given)
     if options.axis == nil then
-        self, options = self:flatten(), { axis = 0 }
+        self, options = Array.flatten(self), { axis = 0 }
     elseif type(options.axis) ~= 'number' then
         errors.argument('%s: axis must be one number', what)
     end

@@ -152,7 +152,7 @@ end
 
 for _, name in ipairs(types.names) do
     -- Returns the array as another type; see array:to.
-    Array[name] = function(self) return self:to(name) end
+    Array[name] = function(self) return Array.to(self, name) end
 end
 
 -- ---- several results by one kernel ----

@@ -101,7 +101,11 @@ local function filled_in(given, count)
     local list, open, known = {}, nil, 1
     for k, size in ipairs(given) do
         list[k] = size
-        if size == -1 and not open then open = k else known = known * size end
+        if size == -1 and not open then
+            open = k
+        elseif type(size) == 'number' then
+            known = known * size
+        end
     end
     if open then list[open] = known > 0 and count / known or 0 end
     return list
@@ -128,7 +132,7 @@ end
 
 -- Returns all elements along one axis; see reshape.
 function Array:flatten()
-    return self:reshape(-1)
+    return Array.reshape(self, -1)
 end
 
 -- Returns a view with the axes in another order, counted from 0; without arguments

@@ -16,6 +16,8 @@ import zmq
 from jupyter_client.manager import KernelManager, start_new_kernel
 
 PATIENCE = 120      # seconds, which only a hang takes
+MESSAGES = 10000 if os.environ.get('MARE_TESTS') == 'long' else 2000    # of strangers
+SEED = int(os.environ.get('MARE_TEST_SEED', 26))
 
 
 class Conformance(jkt.KernelTests):
@@ -54,15 +56,12 @@ class Welcome(jkt.IopubWelcomeTests):
     support_iopub_welcome = True
 
 
-class Session(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.km, cls.kc = start_new_kernel(kernel_name='mare')
+class Client(unittest.TestCase):
+    """A kernel `km` and a client `kc` of it."""
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.kc.stop_channels()
-        cls.km.shutdown_kernel()
+    def end(self):
+        self.kc.stop_channels()
+        self.km.shutdown_kernel()
 
     def messages(self, request):
         """What is published of a request, up to the state idle."""
@@ -95,11 +94,25 @@ class Session(unittest.TestCase):
         return ''.join(m['content']['text'] for m in messages
                        if m['msg_type'] == 'stream' and m['content']['name'] == name)
 
+    def runs_kernels(self):
+        return self.value('select(2, pcall(function() return mare.device.open().info.runs_kernels '
+                          'end))') == 'true'
+
     def wait_for(self, request, kind):
         while True:
             message = self.kc.get_iopub_msg(timeout=PATIENCE)
             if message['parent_header'].get('msg_id') == request and message['msg_type'] == kind:
                 return
+
+
+class Session(Client):
+    @classmethod
+    def setUpClass(cls):
+        cls.km, cls.kc = start_new_kernel(kernel_name='mare')
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.end(cls)
 
     def interrupted(self, code):
         """Seconds from an interrupt of the cell to its reply."""
@@ -122,11 +135,8 @@ class Session(unittest.TestCase):
         if self.runs_kernels():
             self.run_cell("s = mare.simulation 'kelvin_helmholtz' { nx = 128, ny = 128 } s:step()")
             self.interrupted('s:run { t_end = 1e6 }')
+            self.interrupted('s:run { t_end = 1e6, show = "rho" }')
             self.assertGreater(float(self.value('s:step(2).t')), 0)
-
-    def runs_kernels(self):
-        return self.value('select(2, pcall(function() return mare.device.open().info.runs_kernels '
-                          'end))') == 'true'
 
     def test_interrupt_between_cells(self):
         for _ in range(12):
@@ -189,6 +199,15 @@ class Session(unittest.TestCase):
         _, messages = self.run_cell("for k = 1, 200000 do print(k, 'äöü') end")
         lines = self.printed(messages).splitlines()
         self.assertEqual((200000, '200000\täöü'), (len(lines), lines[-1]))
+
+    def test_output_of_a_driver(self):
+        if not self.value('mare.device.open().name').startswith('"opencl'):
+            self.skipTest('no OpenCL here, whose compiler speaks by itself')
+        reply, messages = self.run_cell("mare.watch 'MR_KERNEL void broken(int n) { n = oops; }'")
+        self.assertEqual('error', reply['status'])
+        self.assertIn('oops', '\n'.join(reply['traceback']))
+        if 'pocl' in self.value('mare.device.open().info.driver').lower():
+            self.assertIn('generated', self.printed(messages, 'stderr'))
 
     def test_cursors_count_characters(self):
         text = "s = '\U0001f30a äö' string.re"
@@ -266,6 +285,41 @@ class Session(unittest.TestCase):
                 self.kc.session.msg('comm_msg', {'comm_id': comm, 'data': data}))
         self.assertEqual('0.75\t%.14g' % (1099 / 2048), self.value('a.value, b.value'))
 
+    def test_a_front_end_that_is_loaded_anew_gets_its_sliders(self):
+        _, messages = self.run_cell("r = notebook.slider { label = 'again', value = 0.5 }")
+        comm = [m for m in messages if m['msg_type'] == 'comm_open'][-1]['content']['comm_id']
+
+        def ask(data):
+            message = self.kc.session.msg('comm_msg', {'comm_id': comm, 'data': data})
+            self.kc.shell_channel.send(message)
+            return message['header']['msg_id']
+
+        self.messages(ask({'method': 'update', 'state': {'value': 0.75}}))
+        answers = self.messages(ask({'method': 'request_state'}))
+        self.assertEqual([0.75], [m['content']['data']['state']['value'] for m in answers])
+        self.assertEqual('0.75', self.value('r.value'))
+        busy = self.kc.execute("print 'runs' repeat until r.value == 0.25")
+        self.wait_for(busy, 'stream')
+        asked = ask({'method': 'request_state'})
+        ask({'method': 'update', 'state': {'value': 0.25}})
+        seen = []
+        while not seen or seen[-1]['parent_header']['msg_id'] != busy or \
+                seen[-1]['content'].get('execution_state') != 'idle':
+            seen.append(self.kc.get_iopub_msg(timeout=PATIENCE))
+        found = [m for m in seen if m['msg_type'] == 'comm_msg']
+        self.assertEqual([asked], [m['parent_header']['msg_id'] for m in found])
+        self.assertEqual('ok', self.reply(busy)['status'])
+
+    def test_requests_without_what_they_are_about(self):
+        for kind in ('is_complete', 'complete', 'inspect', 'history', 'comm_info', 'execute'):
+            message = self.kc.session.msg(kind + '_request', {})
+            self.kc.shell_channel.send(message)
+            self.assertIn('status', self.reply(message['header']['msg_id']), kind)
+        message = self.kc.session.msg('history_request', {'hist_access_type': 'range',
+                                                          'session': {}, 'output': 7})
+        self.kc.shell_channel.send(message)
+        self.reply(message['header']['msg_id'])
+
     def test_memory_that_is_short(self):
         for code in ("('x'):rep(1e6):rep(1e6)", "require('ffi').new('char[?]', 2 ^ 45)",
                      'local function f() return 1 + f() end f()'):
@@ -273,8 +327,8 @@ class Session(unittest.TestCase):
         self.assertEqual('2', self.value('1 + 1'))
 
     def test_strangers(self):
-        """Ten thousand messages of one who has no key, or sends no messages."""
-        random.seed(26)
+        """Messages of one who has no key, or sends no messages."""
+        random.seed(SEED)
         socket = zmq.Context.instance().socket(zmq.DEALER)
         socket.sndhwm = 0
         socket.connect('tcp://127.0.0.1:%d' % self.km.shell_port)
@@ -283,7 +337,7 @@ class Session(unittest.TestCase):
         control.connect('tcp://127.0.0.1:%d' % self.km.control_port)
         good = self.kc.session.serialize(self.kc.session.msg('execute_request', {
             'code': 'os.exit(1)', 'silent': False, 'allow_stdin': False}))
-        for k in range(10000):
+        for k in range(MESSAGES):
             (control if k % 5 == 0 else socket).send_multipart(self.strange(good))
         bad = [good[0], good[1]] + good[2:5] + [b'{"code": "\xff\xfe"}']
         bad[1] = self.kc.session.sign(bad[2:])
@@ -308,6 +362,72 @@ class Session(unittest.TestCase):
             return parts
         return [b'<IDS|MSG>'] * random.randrange(1, 9)
 
+    def test_odd_requests_with_a_good_signature(self):
+        random.seed(SEED)
+        kinds = ('execute', 'inspect', 'complete', 'history', 'is_complete', 'comm_info',
+                 'kernel_info', 'interrupt', 'debug', 'input', 'no such')
+        for k in range(MESSAGES // 10):
+            kind = random.choice(('comm_open', 'comm_msg', 'comm_close', 'input_reply',
+                                  random.choice(kinds) + '_request'))
+            channel = self.kc.control_channel if k % 7 == 0 else self.kc.shell_channel
+            channel.send(self.kc.session.msg(kind, self.odd_content()))
+        self.reply(self.kc.kernel_info())       # until then an error may drop a cell
+        self.assertEqual('7', self.value('3 + 4'))
+
+    def odd_content(self):
+        names = ('code', 'cursor_pos', 'silent', 'user_expressions', 'hist_access_type', 'n',
+                 'session', 'start', 'stop', 'pattern', 'comm_id', 'target_name', 'data', 'value',
+                 'stop_on_error', 'allow_stdin', 'detail_level', 'output', 'unique')
+        return {name: self.odd_value(3) for name in random.sample(names, random.randrange(9))}
+
+    def odd_value(self, depth):
+        kind = random.randrange(9 if depth else 7)
+        if kind < 7:
+            return (None, True, -1, 1e300, 2**53, 'x = ü(', random.choice(
+                ('tail', 'range', 'search', '[', '1 + 1', '\x00', 'update', '')))[kind]
+        if kind == 7:
+            return [self.odd_value(depth - 1) for _ in range(random.randrange(4))]
+        return {random.choice(('method', 'state', 'value', 'a', '')): self.odd_value(depth - 1)
+                for _ in range(random.randrange(4))}
+
+
+class Faults(Client):
+    """Devices that fail, by libraries that stand in for CUDA's: tests/fake."""
+
+    def start(self, failure):
+        if not os.path.exists(FAKES):
+            self.skipTest('no libraries that stand in for CUDA in %s' % FAKES)
+        env = {**os.environ, 'LD_LIBRARY_PATH': FAKES, 'CUDA_HOME': '', 'CUDA_PATH': '',
+               'MARE_CACHE': 'off', 'MARE_FAKE_FAIL': failure, 'MARE_DEVICE': 'cuda:0'}
+        self.km, self.kc = start_new_kernel(kernel_name='mare', env=env)
+        self.addCleanup(self.end)
+
+    def test_a_kernel_that_faults(self):
+        self.start('cuLaunchKernel:1:700')
+        reply, _ = self.run_cell(
+            "d = mare.device.open() x = d:buffer { type = 'float', count = 8, label = 'x' } "
+            "w = mare.watch('extern \"C\" __global__ void f(int n, float a, const float *x, float "
+            "*y) {}', { device = d, language = 'cuda' })"
+            "w:run('f', { n = 8, a = 1, x = x, y = x, global = 8, group = 8 })")
+        self.assertIn('700', reply['evalue'])
+        reply, _ = self.run_cell('x:fill(1)')
+        self.assertIn('lost', reply['evalue'])
+        self.assertIn('lost', self.value('x'))
+        reply, _ = self.run_cell('for _, object in ipairs { x, w.program, d } do object:release() '
+                                 "end w, d = nil, mare.device.open() y = d:buffer { type = 'float'"
+                                 ", count = 8, label = 'y' } y:fill(7)")
+        self.assertEqual('ok', reply['status'], reply)
+        self.assertIn('7 to 7', self.value('y'))
+
+    def test_a_device_without_memory(self):
+        self.start('cuMemAlloc_v2:3+:2')
+        code = "d = d or mare.device.open() b = d:buffer { type = 'float', count = %d }"
+        states = [self.run_cell(code % (1000 * k + 1000))[0] for k in range(5)]
+        failed = [reply for reply in states if reply['status'] == 'error']
+        self.assertTrue(failed, states)
+        self.assertTrue(all('memory' in reply['evalue'] for reply in failed), failed)
+        self.assertEqual('2', self.value('1 + 1'))
+
 
 class Ends(unittest.TestCase):
     def test_shutdown_while_a_cell_runs(self):
@@ -329,11 +449,11 @@ class Ends(unittest.TestCase):
             km.start_kernel()
             kc = km.client()
             kc.start_channels()
-            kc.wait_for_ready(timeout=PATIENCE)
+            kc.kernel_info(reply=True, timeout=PATIENCE)
             best = min(best, time.time() - began)
             kc.stop_channels()
             km.shutdown_kernel()
-        print('the kernel is ready after %.2f s' % best)
+        print('the kernel has answered after %.2f s' % best)
 
 
 def install(mare):
@@ -347,7 +467,9 @@ def install(mare):
 
 if __name__ == '__main__':
     with tempfile.TemporaryDirectory() as FOLDER:
-        install(os.path.abspath(sys.argv.pop(1)))
+        launcher = os.path.abspath(sys.argv.pop(1))
+        FAKES = os.path.join(os.path.dirname(launcher), 'tests', 'fake_cuda')
+        install(launcher)
         result = unittest.main(exit=False).result
     failed = len(result.failures) + len(result.errors)
     skipped = len(result.skipped)

@@ -38,10 +38,13 @@ local function say(self, word, kind, text)
     self.thread:send(('%s\n%s\n%s'):format(word, kind or '', text or ''))
     local heard, moves = self.thread:receive(), {}
     while heard and heard:find '^comm\n' do
-        moves[#moves + 1] = heard:match '^comm\n\n(.*)$'
+        moves[#moves + 1] = heard
         heard = self.thread:receive()
     end
-    for _, move in ipairs(moves) do sliders.hear(self, json.decode(move)) end
+    for _, move in ipairs(moves) do
+        local bytes, message = move:match '^comm\n(%d+)\n(.*)$'
+        sliders.hear(self, json.decode(message:sub(bytes + 1)), message:sub(1, bytes))
+    end
     home.hold(before)
 end
 
@@ -51,10 +54,18 @@ function Kernel:publish(kind, content, metadata)
     say(self, metadata and 'open' or 'publish', head, json.encode(content))
 end
 
+-- Publishes as an answer to the request of this header.
+function Kernel:answer(head, kind, content)
+    say(self, 'answer', ('%d %s'):format(#head, kind), head .. json.encode(content))
+end
+
 -- Hears what widgets have said meanwhile.
 function Kernel:poll() say(self, 'poll') end
 
-local function reply(self, kind, content) say(self, 'reply', kind, json.encode(content)) end
+local function reply(self, kind, content)
+    self.has_replied = true
+    say(self, 'reply', kind, json.encode(content))
+end
 
 -- Shows a bundle of display.lua. With `changes`, returns a name for update().
 function Kernel:show(bundle, changes)
@@ -241,16 +252,25 @@ function handlers.comm_open(self, content)
     self:publish('comm_close', { comm_id = content.comm_id, data = json.object() })
 end
 
+function handlers.comm_msg(self, content) sliders.hear(self, content) end
+
 function handlers.comm_close(self, content) self.comms[content.comm_id or ''] = nil end
 
 local function log(self, ...) say(self, 'log', nil, (...):format(select(2, ...))) end
 
--- Answers one request; an error in an answer is told, and ends nothing.
+-- Answers one request; an error in an answer is told, and ends nothing. Who asked gets a reply.
 local function serve(self, kind, text)
     local handle = handlers[kind]
     if handle then
+        self.has_replied = false
         local ok, failure = pcall(handle, self, json.decode(text))
-        if not ok then log(self, '%s: %s', kind, errors.text(failure)) end
+        if not ok then
+            log(self, '%s: %s', kind, errors.text(failure))
+            local name, count = kind:gsub('_request$', '_reply')
+            local content = failure_of(errors.text(failure))
+            content.status = 'error'
+            if count > 0 and not self.has_replied then reply(self, name, content) end
+        end
     else
         log(self, "dropped a message: '%s' is no request", kind)
     end

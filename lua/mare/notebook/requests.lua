@@ -84,8 +84,9 @@ local function indent_of(code)
 end
 
 function requests.is_complete(content)
-    local status = repl.judge(content.code)
-    return { status = status, indent = status == 'incomplete' and indent_of(content.code) or nil }
+    local code = type(content.code) == 'string' and content.code or ''
+    local status = repl.judge(code)
+    return { status = status, indent = status == 'incomplete' and indent_of(code) or nil }
 end
 
 -- ---- earlier cells ----

@@ -69,15 +69,18 @@ function sliders.new(kernel, desc)
     return setmetatable({ kernel = kernel, state = state }, Slider)
 end
 
--- Takes a message of the front end to a model: a move, or a question how it stands.
-function sliders.hear(kernel, content)
-    local comm, data = kernel.comms[content.comm_id], content.data
+-- Takes a message of the front end to a model: a move, or a question how it stands, as a front end
+-- asks after a reload. head: the header of the message, where it is not the current request
+function sliders.hear(kernel, content, head)
+    local comm, data = kernel.comms[tostring(content.comm_id)], content.data
     if not comm or type(data) ~= 'table' then return end
     if data.method == 'update' and type(data.state) == 'table' then
         if type(data.state.value) == 'number' then comm.state.value = data.state.value end
     elseif data.method == 'request_state' then
-        kernel:publish('comm_msg', { comm_id = content.comm_id, data = { method = 'update',
-            state = comm.state, buffer_paths = json.array() } })
+        local answer = { comm_id = content.comm_id, data = { method = 'update',
+            state = comm.state, buffer_paths = json.array() } }
+        if head then kernel:answer(head, 'comm_msg', answer)
+        else kernel:publish('comm_msg', answer) end
     end
 end
 

@@ -4,7 +4,8 @@
 -- kind and JSON, with a line break after each of the first two:
 --
 --     to kernel.lua   ready, request KIND, taken (what it said), answer (to a question), comm
---     from there      publish KIND, open KIND, reply KIND, ask KIND, poll, abort, log, done, end
+--     from there      publish KIND, open KIND, reply KIND, answer N KIND, ask KIND, poll, abort,
+--                     log, done, end
 --
 -- What this process prints comes through pipes (bindings/capture.lua) and becomes
 -- output of the cell that runs. It stands in order with what kernel.lua says, since
@@ -98,9 +99,14 @@ end
 
 local aborted = '{"status":"aborted"}'
 
+-- What widgets have said comes first: no cell has asked for it.
+local function next_request(self)
+    return table.remove(self.moves, 1) or table.remove(self.queue, 1)
+end
+
 -- Gives kernel.lua the next request, if it waits for one.
 local function hand_over(self)
-    local request = not self.current and not self.is_ending and table.remove(self.queue, 1)
+    local request = not self.current and not self.is_ending and next_request(self)
     while request and request.is_aborted do
         answer_here(self, self.shell, request, 'execute_reply', aborted)
         request = table.remove(self.queue, 1)
@@ -161,18 +167,20 @@ end
 -- Drops the oldest move after which the same widget has moved again; if there is none, the oldest.
 local function drop_move(moves)
     local last = {}
-    for k, move in ipairs(moves) do last[move.widget] = k end
+    for k, move in ipairs(moves) do last[move.content.comm_id or ''] = k end
     for k, move in ipairs(moves) do
-        if k < last[move.widget] then return table.remove(moves, k) end
+        if k < last[move.content.comm_id or ''] then return table.remove(moves, k) end
     end
     table.remove(moves, 1)
 end
 
--- Keeps what a widget says until kernel.lua asks for it: the last of each at least.
+-- Keeps what a widget says until kernel.lua asks for it or has nothing else to do: the last of each
+-- at least. While a cell runs, a front end waits for these states before it says more.
 local function keep_move(self, message)
-    status(self, 'busy', message.head)
-    table.insert(self.moves, { widget = tostring(message.content.comm_id), text = message.text })
+    self.moves[#self.moves + 1] = message
     if #self.moves > most_moves then drop_move(self.moves) end
+    if not self.current then return end
+    status(self, 'busy', message.head)
     status(self, 'idle', message.head)
 end
 
@@ -235,6 +243,13 @@ function words.open(self, kind, content)
     publish(self, kind:match '^%S+', content, self.parent, kind:match ' (.*)$')
 end
 
+-- Publishes as an answer to another request than the current one. kind: the bytes of its header,
+-- which stands before the content, a blank and the kind
+function words.answer(self, kind, content)
+    local bytes, name = kind:match '^(%d+) (.*)$'
+    publish(self, name, content:sub(bytes + 1), content:sub(1, bytes))
+end
+
 function words.reply(self, kind, content)
     send(self, self.shell, self.current.from, kind, content, self.current.head)
 end
@@ -251,7 +266,9 @@ end
 
 -- Hands over what widgets have said meanwhile.
 function words.poll(self)
-    for _, move in ipairs(self.moves) do self.channel:send('comm\n\n' .. move.text) end
+    for _, move in ipairs(self.moves) do
+        self.channel:send(('comm\n%d\n%s%s'):format(#move.head, move.head, move.text))
+    end
     self.moves = {}
 end
 

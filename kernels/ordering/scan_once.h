@@ -17,6 +17,11 @@ typedef union entry {
     uint words[WORDS];
 } entry;
 
+/* The blocks of a launch, and where block i of a row is. */
+typedef struct place {
+    int rows, blocks, row, i;
+} place;
+
 MR_FN void publish(MR_GLOBAL ulong *to, VALUE x) {
     entry e;
     e.words[WORDS - 1] = 0;
@@ -25,99 +30,107 @@ MR_FN void publish(MR_GLOBAL ulong *to, VALUE x) {
     for (int w = 0; w < WORDS; ++w) mr_publish(to + w, 1ul << 32 | e.words[w]);
 }
 
-/* Returns whether the entry is there, and then sets x. */
-MR_FN int look(const MR_GLOBAL ulong *from, VALUE *x) {
+/* Returns an entry when it is there. */
+MR_FN VALUE await(const MR_GLOBAL ulong *from) {
     entry e;
-    int is_there = 1;
-    MR_UNROLL(2)
-    for (int w = 0; w < WORDS; ++w) {
-        ulong word = mr_poll(from + w);
-        e.words[w] = (uint)word;
-        is_there &= (int)(word >> 32);
-    }
-    *x = e.value;
-    return is_there;
-}
-
-/* Returns the sum of n entries, of 16 at most, when all are there. */
-MR_FN VALUE sum_of(const MR_GLOBAL ulong *from, int n) {
-    VALUE own[RUN], all = NONE;
-    int are_there;
+    int is_there;
     do {
-        are_there = 1;
-        MR_UNROLL(16)
-        for (int k = 0; k < RUN; ++k)
-            if (k < n) are_there &= look(from + k * WORDS, own + k);
-    } while (!are_there);
-    MR_UNROLL(16)
-    for (int k = 0; k < RUN; ++k)
-        if (k < n) all = combine(all, own[k]);
-    return all;
+        is_there = 1;
+        MR_UNROLL(2)
+        for (int w = 0; w < WORDS; ++w) {
+            ulong word = mr_poll(from + w);
+            e.words[w] = (uint)word;
+            is_there &= (int)(word >> 32);
+        }
+    } while (!is_there);
+    return e.value;
 }
 
-/* The entries of a level of one row. */
-MR_FN MR_GLOBAL ulong *entries_of(MR_GLOBAL ulong *entries, int level, mr_index row, mr_index rows,
-                                  mr_index blocks) {
+/* Where the entries of a level of a row are. */
+MR_FN MR_GLOBAL ulong *entries_of(MR_GLOBAL ulong *entries, int level, place p) {
+    int before = 0, blocks = p.blocks;
     for (int k = 0; k < level; ++k) {
-        entries += rows * blocks * WORDS;
+        before += p.rows * blocks;
         blocks /= RUN;
     }
-    return entries + row * blocks * WORDS;
+    return entries + (mr_index)(before + p.row * blocks) * WORDS;
 }
 
-/* Returns the sum of the entries of a level that are before block i of a row and behind those of
- * the level above, and publishes that of the level above if i is its last block. Levels 3 to 5 are
- * of blocks of 4096 blocks, which the scan of the totals has. total: the sum of block i */
-MR_FN VALUE sum_of_level(MR_GLOBAL ulong *entries, int level, mr_index i, mr_index row,
-                         mr_index rows, mr_index blocks, VALUE total) {
-    MR_GLOBAL ulong *own = entries_of(entries, level, row, rows, blocks);
-    mr_index last = (level < 3 ? i : (i - 1) >> 12) - 1, next = (mr_index)RUN << 4 * level;
-    int step = level % 3, n = (int)(last >> 4 * step) % RUN + (step == 0 ? 1 : 0);
+/* The last block before block i, and of levels 3 to 5 the last before it of the blocks of 4096
+ * blocks that the scan of the totals has; -1: none. */
+MR_FN int last_before(int level, int i) {
+    int before = level < 3 ? i : i > 0 ? (i - 1) >> 12 : 0;
+    return before - 1;
+}
+
+/* Puts the entries of a level that are before block i, and behind those of the level above, into
+ * `own` as they come, one for each work-item of a warp. Returns how many they are. */
+MR_FN int await_level(MR_LOCAL_PTR VALUE *own, const MR_GLOBAL ulong *level_entries, int level,
+                      place p, int lane) {
+    int last = last_before(level, p.i), step = 4 * (level % 3);
+    int n = last < 0 ? 0 : (last >> step) % RUN + (step == 0 ? 1 : 0);
+    if (lane < n) own[lane] = await(level_entries + ((last >> step >> 4) * RUN + lane) * WORDS);
+    return n;
+}
+
+/* Returns the sum of n entries, and publishes that of the level above if block i is its last.
+ * total: the sum of block i */
+MR_FN VALUE sum_of_level(const MR_LOCAL_PTR VALUE *own, int n, MR_GLOBAL ulong *entries, int level,
+                         place p, VALUE total) {
     VALUE sum = NONE;
-    if (i == 0 || last < 0) return sum;
-    sum = sum_of(own + (last >> 4 * (step + 1)) * RUN * WORDS, n);
-    if (level == LEVELS - 1 || (i + 1) % next != 0) return sum;
-    if (level > 0) total = sum_of(own + (i >> 4 * level) * WORDS, 1);
-    publish(entries_of(entries, level + 1, row, rows, blocks) + i / next * WORDS,
-        combine(sum, total));
+    int next = RUN << 4 * level;
+    MR_UNROLL(4)
+    for (int k = 0; k < n; ++k) sum = combine(sum, own[k]);
+    if (level == LEVELS - 1 || (p.i + 1) % next != 0) return sum;
+    if (level > 0) total = await(entries_of(entries, level, p) + (p.i >> 4 * level) * WORDS);
+    publish(entries_of(entries, level + 1, p) + p.i / next * WORDS, combine(sum, total));
     return sum;
 }
 
 /* Returns the sum of the blocks before block i of a row. The totals of BLOCK blocks are a block
  * themselves. */
-MR_FN VALUE sum_of_blocks(const MR_LOCAL_PTR VALUE *sums, mr_index i) {
+MR_FN VALUE sum_of_blocks(const MR_LOCAL_PTR VALUE *sums, int i) {
     VALUE before = combine(sums[2], sums[1]);
     if (i == 0) return NONE;
     if (i > BLOCK) before = combine(combine(combine(sums[5], sums[4]), sums[3]), before);
     return combine(before, sums[0]);
 }
 
+/* Publishes the sum of block i. Returns that of the blocks before it. */
+MR_FN VALUE exchange(MR_LOCAL_PTR VALUE *own, MR_LOCAL_PTR VALUE *sums, MR_GLOBAL ulong *entries,
+                     place p, VALUE total) {
+    int level = mr_lid_x() / WARP, lane = mr_lid_x() % WARP, n = 0;
+    if (mr_lid_x() == 0) publish(entries_of(entries, 0, p) + p.i * WORDS, total);
+    if (level < LEVELS)
+        n = await_level(own + level * RUN, entries_of(entries, level, p), level, p, lane);
+    MR_WARP_BARRIER();
+    if (level < LEVELS && lane == 0)
+        sums[level] = sum_of_level(own + level * RUN, n, entries, level, p, total);
+    MR_BARRIER();
+    return sum_of_blocks(sums, p.i);
+}
+
 /* Global size: a group for each block, or fewer. */
 MR_KERNEL MR_GROUP_SIZE(GROUP, 1, 1)
 void scan_once(MR_GLOBAL VALUE *out, const MR_GLOBAL TYPE *from, MR_GLOBAL ulong *words,
-               mr_index count, mr_index blocks, mr_index all) {
+               mr_index count, int blocks, int all) {
     MR_LOCAL VALUE tile[BLOCK + RUNS];
     MR_LOCAL VALUE runs[RUNS + SECTIONS];
     MR_LOCAL VALUE sections[SECTIONS + 1];
+    MR_LOCAL VALUE own[LEVELS * RUN];
     MR_LOCAL VALUE sums[LEVELS];
-    MR_LOCAL uint taken[1];
-    MR_GLOBAL ulong *entries = words + 1;
-    int me = mr_lid_x();
+    MR_LOCAL int taken[1];
     for (;;) {
-        if (me == 0) taken[0] = mr_atomic_add((MR_GLOBAL uint *)words, 1u);
+        if (mr_lid_x() == 0) taken[0] = (int)mr_atomic_add((MR_GLOBAL uint *)words, 1u);
         MR_BARRIER();
-        mr_index b = taken[0], row = b / blocks, i = b % blocks, rows = all / blocks;
+        int b = taken[0];
+        place p = { all / blocks, blocks, b / blocks, b % blocks };
+        if (b >= all) break;
         mr_index start = block_start(b, blocks, count);
         int n = block_size(b, blocks, count);
-        if (b >= all) break;
         scan_block(tile, runs, sections, from + start, n);
-        if (me == 0) publish(entries_of(entries, 0, row, rows, blocks) + i * WORDS,
-            sections[SECTIONS]);
-        if (me % WARP == 0 && me / WARP < LEVELS)
-            sums[me / WARP] = sum_of_level(entries, me / WARP, i, row, rows, blocks,
-                sections[SECTIONS]);
-        MR_BARRIER();
-        store_block(out + start, tile, runs, sections, sum_of_blocks(sums, i), n);
+        VALUE before = exchange(own, sums, words + 1, p, sections[SECTIONS]);
+        store_block(out + start, tile, runs, sections, before, n);
         MR_BARRIER();
     }
 }

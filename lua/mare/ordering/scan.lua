@@ -13,6 +13,9 @@ local scan = {}
 local run, section, block = 16, 256, 4096        -- elements, as in scan.krn
 local levels = 6                                 -- as in scan_once.h
 
+-- Groups of scan_once on a compute unit: many, since each waits most of its time.
+scan.groups_per_unit = 6
+
 -- The text that combines a and b.
 local combinations = {
     sum = { 'a + b' },
@@ -62,7 +65,11 @@ local function scan_once(out, from, type, computed, name, rows, blocks, count)
     local device = out.device
     local kernel = kernels.of(device, 'ordering/scan.krn', 'scan_once',
         type.name .. computed.name .. name .. ' once',
-        function() return scan.defines(device, type, computed, name, true) end)
+        function()
+            local defines = scan.defines(device, type, computed, name, true)
+            defines.MR_GROUPS_PER_UNIT = scan.groups_per_unit
+            return defines
+        end)
     local words = words_of(device, computed, rows, blocks)
     kernels.run(kernel, device, { out, from, words }, { count, blocks, rows * blocks },
         kernels.blocks(device, rows * blocks))

@@ -168,7 +168,17 @@ describe('the forms of an equation', function()
         assert.equal(1, count(code, 'moved_faces', 'mr_rcp'))
         assert.equal(11, count(code, 'moved_faces', 'mr_fma') - 2)
         assert.equal(3, count(code, 'carried', 'mr_fma'))
+        assert.equal(2, count(code, 'carried', 'weight'))       -- of density, of pressure
         assert.equal(1, count(code, 'turned_primitive', 'w%.un'))
+    end)
+
+    it('add nothing where a source gives 0', function()
+        local code = code_of { source = function(q) return 0, q.rho, 0 * q.rho, 0 end }
+        local _, sums = code:match('cell add_rate%b()%s*(%b{})'):gsub('mr_fma', '')
+        assert.equal(2, sums)
+        assert.is_nil(code_of { source = function(q)
+            return q.rho, q.rho, q.rho, q.rho
+        end }:find('OWN_ADD_RATE', 1, true))
     end)
 
     it('are left out where a function cannot be followed', function()

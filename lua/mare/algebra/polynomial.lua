@@ -171,6 +171,51 @@ function Room:has(p, node, other)
     return term and term.c == 1 or false
 end
 
+-- How many factors of a term are in a set of atoms.
+local function count_in(set, term)
+    local count = 0
+    for k, n in pairs(term.e) do if set[k] then count = count + n end end
+    return count
+end
+
+-- Adds atoms to the set until each term from number k on has just one factor in it. Returns whether
+-- it can be done.
+local function cover(self, terms, k, set)
+    local term = terms[k]
+    if not term then return true end
+    local count = count_in(set, term)
+    if count > 0 then return count == 1 and cover(self, terms, k + 1, set) end
+    for _, atom in ipairs(sorted(term.e)) do
+        local fits = term.e[atom] == 1 and not is_alike(self, self.atoms[atom])
+        set[atom] = fits or nil
+        for n = 1, k - 1 do fits = fits and count_in(set, terms[n]) == 1 end
+        if fits and cover(self, terms, k + 1, set) then return true end
+        set[atom] = nil
+    end
+    return false
+end
+
+-- Returns the products of polynomials and an expression, as a factor of those atoms of which each
+-- term has one; nil if there are none such, or more than `most`.
+function Room:times_atoms(list, node, most)
+    local terms, set, result = {}, {}, {}
+    for _, p in ipairs(list) do
+        for _, key in ipairs(keys(p)) do terms[#terms + 1] = p[key] end
+    end
+    if not cover(self, terms, 1, set) or #sorted(set) > most then return nil end
+    for n, p in ipairs(list) do
+        result[n] = {}
+        for _, term in pairs(p) do
+            local e = {}
+            for k, power in pairs(term.e) do
+                e[set[k] and number_of(self, node * self.atoms[k]) or k] = power
+            end
+            add_term(result[n], e, term.c)
+        end
+    end
+    return result
+end
+
 -- ---- back to expressions ----
 
 -- A term on its way back is { sign, coefficient = expression or number from 0 on, factors = list }.
@@ -212,10 +257,10 @@ local function terms_of(self, p)
     return list
 end
 
--- Counts in how many terms something is; count(term) gives its keys. Returns the most frequent,
--- the one that came first of several, if it is there twice.
+-- Counts in how many terms something is; each(term, note) notes keys and values. Returns the values
+-- of the most frequent, if it is there twice: several where as many terms have another.
 local function most_frequent(lists, each)
-    local count, order, best = {}, {}, nil
+    local count, order, best = {}, {}, {}
     for _, terms in ipairs(lists) do
         for _, term in ipairs(terms) do
             local seen = {}
@@ -227,10 +272,12 @@ local function most_frequent(lists, each)
             end)
         end
     end
+    local most = 2
     for _, one in ipairs(order) do
-        if count[one.key] > (best and count[best.key] or 1) then best = one end
+        if count[one.key] > most then best, most = {}, count[one.key] end
+        if count[one.key] == most then best[#best + 1] = one.value end
     end
-    return best and best.value
+    return best
 end
 
 local function without(list, node)
@@ -256,7 +303,7 @@ local function join_pairs(self, lists)
                     note(number_of(self, a) .. ' ' .. number_of(self, b), { a, b })
                 end
             end
-        end)
+        end)[1]
         if not pair then return end
         local product = pair[1] * pair[2]
         for _, terms in ipairs(lists) do
@@ -322,31 +369,52 @@ local function collected(self, terms, split, joined)
     return rest
 end
 
--- Returns the sum of terms, of which a factor or a coefficient that several have is taken out.
-function total(self, terms)
-    while true do
-        local factor = most_frequent({ terms }, function(term, note)
-            for _, one in ipairs(term.factors) do note(number_of(self, one), one) end
-        end)
-        if not factor then break end
-        terms = collected(self, terms, function(term)
-            local factors, has = without(term.factors, factor)
-            return has and { sign = term.sign, coefficient = term.coefficient, factors = factors }
-        end, function(sum)
-            return { sign = 1, coefficient = 1, factors = { factor, sum } }
-        end)
-    end
+-- Returns the sum of terms with a coefficient that several have taken out.
+local function total_of_scaled(self, terms)
     local scale = most_frequent({ terms }, function(term, note)
         local c = term.coefficient
         if #term.factors > 0 and not is_one(c) then
             note(type(c) == 'number' and 'c' .. c or number_of(self, c), c)
         end
-    end)
+    end)[1]
     if not scale then return chain(terms) end
     return chain(collected(self, terms, function(term)
         return rawequal(term.coefficient, scale) and #term.factors > 0
             and { sign = term.sign, coefficient = 1, factors = term.factors }
     end, function(sum) return { sign = 1, coefficient = scale, factors = { sum } } end))
+end
+
+local function without_factor(self, terms, factor)
+    return collected(self, terms, function(term)
+        local factors, has = without(term.factors, factor)
+        return has and { sign = term.sign, coefficient = term.coefficient, factors = factors }
+    end, function(sum) return { sign = 1, coefficient = 1, factors = { factor, sum } } end)
+end
+
+-- How many operations an expression takes that are not the same for all cells.
+local function cost(self, node, seen)
+    if type(node) == 'number' or seen[node] or is_alike(self, node) then return 0 end
+    seen[node] = true
+    local sum = node.kind == 'operation' and 1 or 0
+    for _, operand in ipairs(node) do sum = sum + cost(self, operand, seen) end
+    return sum
+end
+
+local few_terms = 6         -- with no more, all factors are tried that come next
+
+-- Returns the sum of terms, of which a factor or a coefficient that several have is taken out.
+function total(self, terms)
+    local factors = most_frequent({ terms }, function(term, note)
+        for _, one in ipairs(term.factors) do note(number_of(self, one), one) end
+    end)
+    if #factors == 0 then return total_of_scaled(self, terms) end
+    local best, least
+    for k = 1, #terms <= few_terms and #factors or 1 do
+        local sum = total(self, without_factor(self, terms, factors[k]))
+        local own = cost(self, sum, {})
+        if not least or own < least then best, least = sum, own end
+    end
+    return best
 end
 
 -- Returns the expressions of polynomials.

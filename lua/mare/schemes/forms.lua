@@ -1,10 +1,12 @@
--- Writes two functions of kernels that follow from those of an equation by algebra
+-- Writes functions of kernels that follow from those of an equation by algebra
 -- (algebra/README.md), so that each number is computed once:
 --
 --   moved_faces(w, d, half, scale, k, low, high)   the states half d below and above w, where all
 --       has moved for a time: by -scale A(w) d with the A of w_t + A(w) w_x = 0
 --   carried(w, s, weight, k)   weight (F(w) - s q(w)): what comes over a face from state w through
 --       its outer wave s
+--
+--   add_rate(q, rate, dt)   what a source adds in dt: where it adds nothing there is no sum
 --
 -- The first follows from A = q'(w)^-1 F'(w), of which the variables' own velocity joins d. For the
 -- second, F - v q is formed with the velocity v that leaves least of it.
@@ -24,15 +26,16 @@ local most = 900        -- factors of all terms: beyond that there is little to 
 local function leaf(text) return nodes.input(text, 'real', text, {}) end
 
 -- Returns what a function of Lua reads of a struct, and its members in order. list: names and
--- { vector = name }; symbol: what each is called there
-local function record(struct, list, symbol)
+-- { vector = name }; symbol: what each is called there; along, across: what Lua calls components
+local function record(struct, list, symbol, along, across)
     local read, members = {}, {}
     for _, entry in ipairs(list) do
         local vector = type(entry) == 'table' and entry.vector
         local name = struct .. '.' .. symbol(vector or entry)
         if vector then
-            read[vector] = { n = leaf(name .. 'n'), t = leaf(name .. 't') }
-            members[#members + 1], members[#members + 2] = read[vector].n, read[vector].t
+            local n, t = leaf(name .. 'n'), leaf(name .. 't')
+            read[vector] = { [along or 'n'] = n, [across or 't'] = t }
+            members[#members + 1], members[#members + 2] = n, t
         else
             read[entry] = leaf(name)
             members[#members + 1] = read[entry]
@@ -152,14 +155,19 @@ local function carried(made, fields)
     local rest, v = rest_of(room, made, unknowns, fluxes)
     local list = {}
     for k, p in ipairs(rest) do
-        list[k] = polynomial.sum(polynomial.product(unknowns[k], room:expand(relative)),
-            polynomial.product(p, room:expand(weight)), 1)
+        list[k] = polynomial.sum(p, polynomial.product(unknowns[k], room:expand(relative)), 1)
     end
-    local w = writer.new()
+    local weighted = room:times_atoms(list, weight, 2)
+    for k, p in ipairs(rest) do
+        list[k] = weighted and weighted[k]
+            or polynomial.sum(polynomial.product(p, room:expand(weight)),
+                polynomial.product(unknowns[k], room:expand(relative)), 1)
+    end
+    local w, speed = writer.new(), v and v - s or -s
     w:open('MR_FN flux carried(primitive w, real s, real weight, parameters k)',
         { 'w', 's', 'weight', 'k', 'relative', 'f' })
     w:line('flux f;')
-    w:line('real relative = %s;', (w:values { v and weight * (v - s) or -(weight * s) }))
+    w:line('real relative = %s;', (w:values { weighted and speed or weight * speed }))
     local texts = { w:values(room:expressions(list)) }
     for k, name in ipairs(fields) do w:line('f.%s = %s;', name, texts[k]) end
     w:line('return f;')
@@ -167,11 +175,30 @@ local function carried(made, fields)
     return '#define CARRIED 1\n' .. w:text()
 end
 
--- ---- both ----
+-- ---- sources ----
 
--- Returns the text of both, as far as the functions can be followed. desc: as of mare.equations;
--- parameters: names and { vector = name }; symbol: a function that gives the name in kernels;
--- names: the members of unknowns and of primitives there
+-- Returns add_rate() without the unknowns whose rate is 0; order: the number of the result of each.
+function forms.add_rate(desc, parameters, symbol, fields, order)
+    local q = record('q', desc.fields, symbol, 'y', 'x')
+    local k = record('k', parameters, function(name) return name end, 'y', 'x')
+    local rates = trace.of(desc.source, q, leaf 'x', leaf 'y', leaf 't', k)
+    local lines = {}
+    for _, name in ipairs(fields) do
+        local is_still = rates and type(rates[order[name]]) == 'number' and rates[order[name]] == 0
+        if not is_still then
+            lines[#lines + 1] = ('    q.%s = mr_fma(dt, rate.%s, q.%s);\n'):format(name, name, name)
+        end
+    end
+    if not rates or #lines == #fields then return '' end
+    return '#define OWN_ADD_RATE 1\nMR_FN cell add_rate(cell q, cell rate, real dt) {\n'
+        .. table.concat(lines) .. '    return q;\n}\n'
+end
+
+-- ---- sweeps ----
+
+-- Returns the text of the first two, as far as the functions can be followed. desc: as of
+-- mare.equations; parameters: names and { vector = name }; symbol: a function that gives the name
+-- in kernels; fields and names: the members of unknowns and of primitives there
 local function of(desc, parameters, symbol, fields, names)
     local w, members = record('w', desc.primitives, symbol)
     local k, uniform = record('k', parameters, function(name) return name end)

@@ -134,11 +134,12 @@ end
 
 -- Returns the text of a source: what it adds per time at a place and a time. It acts where vectors
 -- are turned, while its results begin with their components along x.
-local function source_code(f, desc)
+local function source_code(f, desc, parameter_list)
     local members, order = lua_code.names_of(desc.fields), {}
     for k, name in ipairs(turned_names(desc.fields)) do order[name] = k end
     return wrapper('cell', 'rate_of', 'cell q, spot at, parameters k',
         call(f, 'lua_source', 'q', 'at.x', 'at.y', 'at.t', 'k'), members, order)
+        .. forms.add_rate(desc, parameter_list, symbol, members, order)
 end
 
 -- Returns the code of an equation. desc: as of mare.equations; parameter_list: names and
@@ -182,7 +183,7 @@ function lua_code.of(what, desc, parameter_list)
             parameters = { record('cell', desc.fields, 'y', 'x'), 'real', 'real', 'real',
                 types.record('parameters', parameter_list, nil, 'y', 'x') },
             results = #unknowns }
-        texts[#texts + 1] = source_code(desc.source, desc)
+        texts[#texts + 1] = source_code(desc.source, desc, parameter_list)
     end
     return unit.functions(what, list) .. table.concat(texts) .. turner(desc.primitives)
         .. forms.of(desc, parameter_list, symbol, unknowns, interpolated)

@@ -16,6 +16,8 @@ ffi.cdef [[
     void cairo_surface_flush(void *surface);
     void cairo_surface_mark_dirty(void *surface);
     int cairo_surface_write_to_png(void *surface, const char *path);
+    void *cairo_svg_surface_create(const char *path, double width, double height);
+    void cairo_surface_finish(void *surface);
     void cairo_surface_destroy(void *surface);
     const char *cairo_status_to_string(int status);
     const char *cairo_version_string(void);
@@ -130,8 +132,10 @@ end
 local Canvas = {}
 Canvas.__index = Canvas
 
-local function new_surface(width, height)
-    local surface = C.cairo_image_surface_create(FORMAT_RGB24, width, height)
+-- svg: the file that gets what is drawn, as SVG; without, it is drawn in memory
+local function new_surface(width, height, svg)
+    local surface = svg and C.cairo_svg_surface_create(svg, width, height)
+        or C.cairo_image_surface_create(FORMAT_RGB24, width, height)
     local status = C.cairo_surface_status(surface)
     surface = ffi.gc(surface, C.cairo_surface_destroy)
     if status ~= 0 then
@@ -156,15 +160,15 @@ local function set_font(cr)
     C.cairo_set_font_face(cr, face)
 end
 
--- A canvas filled with the colour background.
-function cairo.canvas(width, height, background)
+-- A canvas filled with the colour background. svg: a file, which Canvas:finish() writes as SVG
+function cairo.canvas(width, height, background, svg)
     library()
     if face == nil then cairo.load_font() end
     if not (width >= 1 and height >= 1 and width <= max_side and height <= max_side) then
         error(string.format('picture of %.0f x %.0f pixels: each must be 1 to %d', width, height,
             max_side), 0)
     end
-    local surface = new_surface(width, height)
+    local surface = new_surface(width, height, svg)
     local cr = ffi.gc(C.cairo_create(surface), C.cairo_destroy)
     local canvas = setmetatable({ surface = surface, cr = cr, width = width, height = height,
         has_text = face and true }, Canvas)
@@ -299,16 +303,26 @@ function Canvas:text(x, y, text, size, colour, align, turn)
     C.cairo_restore(cr)
 end
 
--- Raises with the system's reason; path names the picture in the message.
-function Canvas:write_png(file, path)
-    C.cairo_surface_flush(self.surface)
-    ffi.errno(0)
-    local status = C.cairo_surface_write_to_png(self.surface, file)
+-- Raises where a call failed; path names the picture in the message.
+local function check_written(status, path)
     if status == 0 then return end
     local number = ffi.errno()
     local reason = number ~= 0 and posix.reason(number)
         or ffi.string(C.cairo_status_to_string(status))
     errors.raise('MARE_ERROR_IO', '%s: cannot write the picture: %s', path, reason)
+end
+
+function Canvas:write_png(file, path)
+    C.cairo_surface_flush(self.surface)
+    ffi.errno(0)
+    check_written(C.cairo_surface_write_to_png(self.surface, file), path)
+end
+
+-- Ends the file of SVG that a canvas is drawn into.
+function Canvas:finish(path)
+    ffi.errno(0)
+    C.cairo_surface_finish(self.surface)
+    check_written(C.cairo_surface_status(self.surface), path)
 end
 
 return cairo

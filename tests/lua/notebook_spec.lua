@@ -4,6 +4,7 @@
 
 local bar = require 'mare.notebook.bar'
 local display = require 'mare.notebook.display'
+local draw = require 'mare.draw'
 local events = require 'mare.base.events'
 local fails = require 'tests.fails'
 local install = require 'mare.notebook.install'
@@ -162,13 +163,33 @@ describe('a notebook shows', function()
         assert.is_nil(display.results())
     end)
 
-    it('pictures as PNG', function()
-        local draw = require 'mare.draw'
-        local bundle = display.bundle(draw.lines { series = { { x = { 1, 2 }, y = { 1, 2 } } } })
+    it('pictures as PNG, and curves of few points as SVG', function()
+        local curve = draw.lines { series = { { x = { 1, 2 }, y = { 1, 2 } } }, width = 300 }
+        local bundle = display.bundle(curve)
         assert.equal('iVBORw0KGgo', bundle['image/png']:sub(1, 11))
         assert.equal("picture ''", bundle['text/plain'])
+        fails.says(bundle['image/svg+xml'], '<svg', 'width="300', '</svg>')
+        local many = {}
+        for k = 1, 5001 do many[k] = k end
+        local long = draw.lines { series = { { x = many, y = many } }, width = 300 }
+        assert.is_nil(display.bundle(long)['image/svg+xml'])
+        local field = draw.field { data = { [0] = 1, 2 }, nx = 2, ny = 1, x = { 0, 2 },
+            y = { 0, 1 }, width = 300 }
+        assert.is_nil(display.bundle(field)['image/svg+xml'])
+        fails.says(field:svg(), '<svg', '<image', '</svg>')
         local object = setmetatable({}, { __mime = function() return { ['a/b'] = 'c' } end })
         assert.equal('c', display.bundle(object)['a/b'])
+    end)
+
+    it('pictures in files of both kinds', function()
+        local folder = trial.new_folder()
+        local curve = draw.lines { series = { { x = { 1, 2 }, y = { 1, 2 } } }, width = 300 }
+        curve:save(folder .. '/a.svg'):save(folder .. '/a.png')
+        fails.says(trial.slurp(folder .. '/a.svg'), '<svg', 'width="300', '</svg>')
+        assert.equal('\137PNG', trial.slurp(folder .. '/a.png'):sub(1, 4))
+        fails(function() curve:save(folder .. '/a.gif') end, nil, 'a.gif', '.png or .svg')
+        fails(function() curve:save(folder .. '/none/a.svg') end, nil, 'none/a.svg')
+        trial.remove(folder)
     end)
 
     it('the progress of a run in one place, and other events as text', function()

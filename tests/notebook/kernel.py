@@ -43,6 +43,7 @@ class Conformance(jkt.KernelTests):
     ]
     code_display_data = [
         {'code': 'mare.plot { 1, 3, 2 }', 'mime': 'image/png'},
+        {'code': 'mare.plot { 1, 3, 2 }', 'mime': 'image/svg+xml'},
         {'code': "notebook.display 'here'", 'mime': 'text/plain'},
     ]
     code_history_pattern = '6 [*] ?'

@@ -110,7 +110,7 @@ end
 
 -- Returns a canvas with everything that does not change during a film.
 function Figure:canvas()
-    local canvas = cairo.canvas(self.width, self.height, axes.paper)
+    local canvas = cairo.canvas(self.width, self.height, axes.paper, self.spec.svg)
     local spec, plot, box, bar = self.spec, self.plot, self.box, self.bar
     local em, line = self.em, self.line
     draw_bar(self, canvas)

@@ -130,7 +130,7 @@ function image.figure_spec(spec)
         missing = { colour = missing.colour or colours.nan, label = missing.label or 'NaN' } }
     colours.map(out.colours)
     out.x, out.y = check_range(spec, 'x', spec.x or {}), check_range(spec, 'y', spec.y or {})
-    out.is_widened = spec.is_widened
+    out.is_widened, out.svg = spec.is_widened, spec.svg
     out.range = spec.range and check_range(spec, 'range', spec.range)
         or image.range(spec.data or fail(spec, 'no data'), spec.nx * spec.ny, out.colours)
     return out
@@ -262,7 +262,7 @@ end
 -- error if something is wrong.
 function image.lines_spec(given)
     errors.wanted('picture', 'table', given)
-    local spec = { title = given.title or '', xlabel = given.xlabel or '',
+    local spec = { svg = given.svg, title = given.title or '', xlabel = given.xlabel or '',
         ylabel = given.ylabel or '', series = check_series(given), notes = check_notes(given) }
     spec.xrange = range_of(given, spec, 'x', 0)
     spec.yrange = range_of(given, spec, 'y', 0.06)

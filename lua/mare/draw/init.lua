@@ -1,10 +1,11 @@
 -- Pictures in the terminal. mare.plot(x) draws a field, an array of numbers, a
 -- buffer, or curves in the form of image.lines, with what the terminal supports
--- (screen.lua), and returns the picture: p:save 'p.png' writes it to a file,
--- p:draw() shows it again.
+-- (screen.lua), and returns the picture: p:save 'p.png' or 'p.svg' writes it to a
+-- file, p:draw() shows it again.
 
 local errors = require 'bindings.errors'
 local events = require 'mare.base.events'
+local files = require 'bindings.files'
 local handle = require 'bindings.handle'
 local image = require 'mare.draw.image'
 local characters = require 'mare.draw.characters'
@@ -64,27 +65,59 @@ function Picture:draw()
     return self
 end
 
--- Returns the picture as the bytes of a PNG file.
-function Picture:png()
-    local spec = setmetatable({ path = 'picture' }, { __index = self.spec })
-    spec.width = self.spec.width or 800
+-- Returns write(canvas, name of a file) of the picture as bytes, for a description with `more`.
+local function bytes(self, more, write)
+    local spec = setmetatable(more, { __index = self.spec })
+    spec.path, spec.width = 'picture', self.spec.width or 800
     local canvas = image[self.kind .. '_canvas'](spec)
-    local ok, data = pcall(pixels.png, canvas)
+    local ok, data = pcall(write, canvas)
     canvas:release()
     if not ok then error(data, 0) end
     return data
 end
 
-function Picture:__mime()
-    return { ['image/png'] = self:png(), ['text/plain'] = tostring(self) }
+-- Returns the picture as the bytes of a PNG file.
+function Picture:png() return bytes(self, {}, pixels.png) end
+
+-- Returns the picture as the text of an SVG file; a field in it is made of pixels.
+function Picture:svg()
+    local name = os.tmpname()
+    local ok, text = pcall(bytes, self, { svg = name }, function(canvas)
+        canvas:finish 'picture'
+        return files.read(name)
+    end)
+    os.remove(name)
+    if not ok then error(text, 0) end
+    return text
 end
 
--- Writes the picture to a PNG file.
-function Picture:save(path)
-    if type(path) ~= 'string' or not path:find '%.png$' then
-        errors.argument("picture: save '%s': the name must end in .png", tostring(path))
+local most_points = 5000        -- of curves that a notebook also gets as SVG
+
+local function is_small(self)
+    local count = 0
+    for _, one in ipairs(self.kind == 'lines' and self.spec.series or {}) do
+        count = count + #one.x
     end
-    image[self.kind](setmetatable({ path = path }, { __index = self.spec }))
+    return count > 0 and count <= most_points
+end
+
+function Picture:__mime()
+    return { ['image/png'] = self:png(), ['text/plain'] = tostring(self),
+        ['image/svg+xml'] = is_small(self) and self:svg() or nil }
+end
+
+-- Writes the picture to a PNG or an SVG file, as the end of its name says.
+function Picture:save(path)
+    local ending = type(path) == 'string' and path:match '%.(%a+)$'
+    if ending == 'png' then
+        image[self.kind](setmetatable({ path = path }, { __index = self.spec }))
+    elseif ending == 'svg' then
+        local file = files.temporary(path)
+        file:append(self:svg())
+        file:commit()
+    else
+        errors.argument("picture: save '%s': the name must end in .png or .svg", tostring(path))
+    end
     return self
 end
 

@@ -119,7 +119,7 @@ function lines.canvas(spec)
     local width, height = spec.width, spec.height
     local em = math.max(9, math.min(width, 1.6 * height) / 60)
     local line = math.max(1, math.floor(em / 14 + 0.5))
-    local canvas = cairo.canvas(width, height, axes.paper)
+    local canvas = cairo.canvas(width, height, axes.paper, spec.svg)
     local plot = find_layout(spec, em)
     local box = plot.box
     axes.x_grid(canvas, box, spec.xrange, plot.x_marks, line)

@@ -76,6 +76,7 @@ typedef struct mr_opencl_entry {
     uint32_t ptx_arch;         /* 900 for sm_90, 0 on devices of others */
     bool has_rounded_division; /* IEEE division and square root on request */
     bool has_priorities;       /* cl_khr_priority_hints */
+    bool has_clang_header;     /* it reads clang's header of all functions before each program */
     bool has_verbose;          /* cl_nv_compiler_options: the assembler tells registers */
     atomic_ullong allocated;   /* bytes of this process's buffers */
     struct mr_cl_context *context; /* NULL before the first opening, and after the device's loss */

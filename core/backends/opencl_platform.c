@@ -163,19 +163,20 @@ static void note(char *text, size_t size, const char *what, const char *words) {
 }
 
 /* PoCL keeps what it compiles for each size of groups, unless told not to. */
-static bool keeps_programs(const char *platform) {
+static bool keeps_programs(bool is_pocl) {
     const char *wish = getenv("POCL_KERNEL_CACHE");
-    return !strcmp(platform, pocl) && !(wish && !strcmp(wish, "0"));
+    return is_pocl && !(wish && !strcmp(wish, "0"));
 }
 
 static void add_devices(struct mr_cl_platform *platform, const char *name) {
     struct mr_cl_device *ids[MAX_DEVICES];
     uint32_t count = 0;
+    const bool is_pocl = !strcmp(name, pocl);
     int32_t code = mr_cl.clGetDeviceIDs(platform, MR_CL_DEVICE_TYPE_ALL, MAX_DEVICES, ids, &count);
     if (code != 0) {
         mr_opencl_fail(code, "clGetDeviceIDs", "all types");
         note(found.reason, sizeof found.reason, name, mare_error_message());
-        if (!strcmp(name, pocl))
+        if (is_pocl)
             note(found.reason, sizeof found.reason, "PoCL",
                  "needs a folder that it can write to: HOME, XDG_CACHE_HOME or POCL_CACHE_DIR");
         return;
@@ -183,11 +184,13 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     for (uint32_t i = 0; i < count && i < MAX_DEVICES && entry_count < MAX_DEVICES; i++) {
         mr_opencl_entry *entry = &entries[entry_count];
         *entry = (mr_opencl_entry){ .id = ids[i] };
-        entry->info.keeps_programs = keeps_programs(name);
-        if (read_device(entry) == MARE_OK)
+        entry->info.keeps_programs = keeps_programs(is_pocl);
+        if (read_device(entry) == MARE_OK) {
+            entry->has_clang_header = is_pocl && entry->info.kind == MARE_DEVICE_CPU;
             entry_count++;
-        else
+        } else {
             note(found.reason, sizeof found.reason, name, mare_error_message());
+        }
     }
 }
 

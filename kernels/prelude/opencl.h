@@ -9,6 +9,57 @@
 #endif
 #pragma OPENCL FP_CONTRACT OFF
 
+#ifdef MR_BARE
+/* Without clang's header of 18000 lines, which PoCL reads before each program unless core keeps it
+ * out: the functions of OpenCL C that the dialect is made of, declared as they are there, for all
+ * scalars that they take. A text that calls others is compiled with the header. */
+#define MR_CONST_ __attribute__((overloadable)) __attribute__((const))
+#define MR_OPEN_ __attribute__((overloadable))
+#define MR_OF_1_(f) float MR_CONST_ f(float); double MR_CONST_ f(double);
+#define MR_OF_2_(f) float MR_CONST_ f(float, float); double MR_CONST_ f(double, double);
+#define MR_OF_3_(f) float MR_CONST_ f(float, float, float); \
+    double MR_CONST_ f(double, double, double);
+#define MR_ASKS_(f) int MR_CONST_ f(float); int MR_CONST_ f(double);
+#define MR_WHOLE_1_(f, type) type MR_CONST_ f(type);
+#define MR_WHOLE_2_(f, type) type MR_CONST_ f(type, type);
+#define MR_WHOLE_(of, f) of(f, char) of(f, uchar) of(f, short) of(f, ushort) of(f, int) \
+    of(f, uint) of(f, long) of(f, ulong)
+#define MR_CHANGE_(f, space, type) type MR_OPEN_ f(volatile space type *, type);
+#define MR_CHANGES_(f) MR_CHANGE_(f, __global, int) MR_CHANGE_(f, __global, uint) \
+    MR_CHANGE_(f, __local, int) MR_CHANGE_(f, __local, uint)
+#define MR_REPLACE_(space, type) \
+    type MR_OPEN_ atomic_cmpxchg(volatile space type *, type, type);
+#define MR_HALVES_IN_(space) \
+    float MR_OPEN_ __attribute__((pure)) vload_half(size_t, const space half *);
+#define MR_HALVES_TO_(space) void MR_OPEN_ vstore_half_rte(float, size_t, space half *); \
+    void MR_OPEN_ vstore_half_rte(double, size_t, space half *);
+
+size_t MR_CONST_ get_global_id(uint);
+size_t MR_CONST_ get_local_id(uint);
+size_t MR_CONST_ get_group_id(uint);
+size_t MR_CONST_ get_num_groups(uint);
+size_t MR_CONST_ get_local_size(uint);
+size_t MR_CONST_ get_global_size(uint);
+void MR_OPEN_ __attribute__((convergent)) barrier(cl_mem_fence_flags);
+MR_OF_1_(fabs) MR_OF_1_(sqrt) MR_OF_1_(rsqrt) MR_OF_1_(cbrt) MR_OF_1_(floor) MR_OF_1_(ceil)
+MR_OF_1_(trunc) MR_OF_1_(rint) MR_OF_1_(round) MR_OF_1_(exp) MR_OF_1_(exp2) MR_OF_1_(expm1)
+MR_OF_1_(log) MR_OF_1_(log2) MR_OF_1_(log10) MR_OF_1_(log1p) MR_OF_1_(sin) MR_OF_1_(cos)
+MR_OF_1_(tan) MR_OF_1_(asin) MR_OF_1_(acos) MR_OF_1_(atan) MR_OF_1_(sinh) MR_OF_1_(cosh)
+MR_OF_1_(tanh) MR_OF_1_(asinh) MR_OF_1_(acosh) MR_OF_1_(atanh) MR_OF_1_(erf) MR_OF_1_(erfc)
+MR_OF_1_(lgamma) MR_OF_1_(tgamma)
+MR_OF_2_(fmin) MR_OF_2_(fmax) MR_OF_2_(pow) MR_OF_2_(atan2) MR_OF_2_(hypot) MR_OF_2_(fmod)
+MR_OF_2_(nextafter) MR_OF_2_(copysign) MR_OF_2_(min) MR_OF_2_(max) MR_OF_3_(fma)
+MR_ASKS_(isnan) MR_ASKS_(isinf) MR_ASKS_(isfinite)
+MR_WHOLE_(MR_WHOLE_2_, min) MR_WHOLE_(MR_WHOLE_2_, max) MR_WHOLE_(MR_WHOLE_1_, popcount)
+MR_CHANGES_(atomic_add) MR_CHANGES_(atomic_or) MR_CHANGES_(atomic_min) MR_CHANGES_(atomic_max)
+MR_CHANGES_(atomic_xchg)
+MR_CHANGE_(atomic_xchg, __global, float) MR_CHANGE_(atomic_xchg, __local, float)
+MR_REPLACE_(__global, int) MR_REPLACE_(__global, uint) MR_REPLACE_(__local, int)
+MR_REPLACE_(__local, uint)
+MR_HALVES_IN_(__global) MR_HALVES_IN_(__local) MR_HALVES_IN_(__constant) MR_HALVES_IN_(__private)
+MR_HALVES_TO_(__global) MR_HALVES_TO_(__local) MR_HALVES_TO_(__private)
+#endif
+
 typedef long mr_index;
 typedef half mr_half;
 
@@ -120,9 +171,6 @@ MR_FN double mr_cbrt_double(double a) {
     _Pragma("clang loop vectorize(enable) vectorize_width(16)") \
     _Pragma("clang loop interleave(disable) unroll(disable)") \
     for (int l = 0; l < (n); ++l)
-#define MR_WIDE_ 0
-#else
-#define MR_WIDE_ 1
 #endif
 
 /* NVIDIA's OpenCL takes PTX. */
@@ -154,11 +202,20 @@ MR_FN float mr_half_round(float x) {
 typedef MR_JOIN(MARE_REAL, 2) mr_pair;
 typedef MR_JOIN(MARE_REAL, 4) mr_quad;
 
+#ifdef MR_CPU
+#define MR_COPY_(name, to_space, from_space) \
+    MR_FN void name(to_space real *to, const from_space real *from, int n) { \
+        MR_LANES(l, n) to[l] = from[l]; \
+    }
+MR_COPY_(mr_load_lanes, __private, __global)
+MR_COPY_(mr_store_lanes, __global, __private)
+MR_COPY_(mr_read_lanes, __private, __local)
+#else
 MR_FN void mr_load_lanes(real *to, const __global real *from, int n) {
     MR_LANES(l, n) {
-        if (MR_WIDE_ && n % 4 == 0) {
+        if (n % 4 == 0) {
             if (l % 4 == 0) vstore4(*(const __global mr_quad *)(from + l), 0, to + l);
-        } else if (MR_WIDE_ && n % 2 == 0) {
+        } else if (n % 2 == 0) {
             if (l % 2 == 0) vstore2(*(const __global mr_pair *)(from + l), 0, to + l);
         } else {
             to[l] = from[l];
@@ -168,9 +225,9 @@ MR_FN void mr_load_lanes(real *to, const __global real *from, int n) {
 
 MR_FN void mr_store_lanes(__global real *to, const real *from, int n) {
     MR_LANES(l, n) {
-        if (MR_WIDE_ && n % 4 == 0) {
+        if (n % 4 == 0) {
             if (l % 4 == 0) *(__global mr_quad *)(to + l) = vload4(0, from + l);
-        } else if (MR_WIDE_ && n % 2 == 0) {
+        } else if (n % 2 == 0) {
             if (l % 2 == 0) *(__global mr_pair *)(to + l) = vload2(0, from + l);
         } else {
             to[l] = from[l];
@@ -180,15 +237,16 @@ MR_FN void mr_store_lanes(__global real *to, const real *from, int n) {
 
 MR_FN void mr_read_lanes(real *to, const __local real *from, int n) {
     MR_LANES(l, n) {
-        if (MR_WIDE_ && n % 4 == 0) {
+        if (n % 4 == 0) {
             if (l % 4 == 0) vstore4(*(const __local mr_quad *)(from + l), 0, to + l);
-        } else if (MR_WIDE_ && n % 2 == 0) {
+        } else if (n % 2 == 0) {
             if (l % 2 == 0) vstore2(*(const __local mr_pair *)(from + l), 0, to + l);
         } else {
             to[l] = from[l];
         }
     }
 }
+#endif
 
 #if MR_PTX_ARCH
 /* NVIDIA's OpenCL has no sub-groups. */

@@ -264,6 +264,18 @@ static void knows_cpus(mare_device *device, const mare_device_info *info) {
 
 /* ---- the compiler ---- */
 
+/* A function of CUDA C and OpenCL C that is no word of the dialect. */
+static void knows_other_functions(mare_device *device) {
+    mare_launch_release(launch_of(
+        device,
+        &(mare_program_desc){ .name = "turn.krn",
+                              .source = "MR_KERNEL void turn(MR_GLOBAL real *x)\n"
+                                        "{\n"
+                                        "    x[mr_gid_x()] = sinpi(x[mr_gid_x()]);\n"
+                                        "}\n" },
+        "turn"));
+}
+
 static void shows_errors(mare_device *device, const mare_device_info *info) {
     mare_program *program = NULL;
     mare_program_desc desc = { .name = "mine.krn",
@@ -657,6 +669,7 @@ static void test(mare_device *device, const mare_device_info *info) {
     takes_changes(device, info);
     binds_views(device, info);
     knows_cpus(device, info);
+    knows_other_functions(device);
     shows_errors(device, info);
     shows_errors_in_includes(device, info);
     takes_any_define(device);

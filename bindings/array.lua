@@ -226,6 +226,46 @@ function M.element(given, type_name, at)
     return place.read(place.data[0])
 end
 
+-- ---- memory of the host that kernels write ----
+
+local Host = ffi.metatype('struct { mare_host *host; }', {
+    __gc = function(self) C.mare_host_release(self.host) end,
+})
+
+-- Makes pinned memory of a device for one element, and cells by type that show it.
+local function make_landing(device)
+    local made = { host = Host(), cells = {} }
+    mare.create(C.mare_host_create, device.handle, 16, 'landing',
+        ffi.cast('mare_host **', made.host))
+    made.data = C.mare_host_data(made.host.host)
+    return made
+end
+
+-- Returns a cell of a CUDA device that is memory of the host, which its kernels write.
+function M.landing(device, type_name)
+    local own = device.landing or make_landing(device)
+    device.landing = own
+    if not own.cells[type_name] then
+        local made = Cell()
+        desc.type = mare.types[type_name]
+        desc.size = C.mare_type_size(desc.type)
+        mare.create(C.mare_buffer_adopt, device.handle,
+            ffi.cast('uint64_t', ffi.cast('uintptr_t', own.data)), desc, ffi.cast(pointer, made))
+        own.cells[type_name] = made
+    end
+    return own.cells[type_name]
+end
+
+local landed = {}           -- pointers to elements by type
+for name, ctype in pairs(mare.ctypes) do landed[name] = ffi.typeof('$ *', ffi.typeof(ctype)) end
+
+-- The element that a kernel has put there, as a value of Lua: see M.reader. Waits for it.
+function M.landed(device, type_name)
+    local status = C.mare_stream_wait(device.stream.handle)
+    if status ~= 0 then check(status) end
+    return places[type_name].read(ffi.cast(landed[type_name], device.landing.data)[0])
+end
+
 function M.upload(given, type_name, data, count)
     local size = tonumber(C.mare_type_size(mare.types[type_name]))
     if count > 0 then check(C.mare_buffer_upload(given.buffer, 0, data, count * size, nil)) end

@@ -228,10 +228,25 @@ function evaluate.node(node)
     if version then
         nodes.become(node, version)
     else
+        launches.wanted = false
         compute(node, key)
     end
     nodes.release(node)
     return node
+end
+
+-- Computes a node as evaluate.node does. Returns whether the element of this number in it will also
+-- be where bound.landed reads it: so it is if the node was pending and is computed by a kernel that
+-- has been used before.
+function evaluate.showing(node, place)
+    if node.version or not node.structure.straight then
+        evaluate.node(node)
+        return false
+    end
+    launches.wanted, launches.has_shown = place, false
+    evaluate.node(node)
+    launches.wanted = false
+    return launches.has_shown
 end
 
 -- Computes a node, pending or not, of this shape or repeated to it, into memory

@@ -23,6 +23,7 @@ local group = 256       -- work-items of a group on a GPU
 -- Returns the text of the kernel that the roots need.
 function launches.source(roots, device, desc)
     desc.is_cpu = device.info.kind == 'cpu'
+    desc.shows = not desc.rank and launches.can_show(device)
     local plan = tree.of(roots)
     return (desc.tile and tile_text or text).of(plan, desc), plan
 end
@@ -50,9 +51,16 @@ local function compile(source, plan, name, device, desc)
     for _, leaf in ipairs(plan.leaves) do
         if not leaf.is_number then memories = memories + 1 end
     end
-    return { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu, outputs = outputs,
-        numbers_at = memories, sizes_at = memories + #plan.numbers, numbers = #plan.numbers,
-        width = text.width(plan), units = device.info.compute_units, n = -1 }
+    local made = { launch = launch, handle = launch.handle, is_cpu = desc.is_cpu,
+        outputs = outputs, numbers_at = memories, sizes_at = memories + #plan.numbers,
+        numbers = #plan.numbers, width = text.width(plan), units = device.info.compute_units,
+        n = -1, shown_at = false }
+    if desc.shows then
+        made.shown_at = made.sizes_at + 1
+        bound.set_memory(launch.handle, made.shown_at, bound.landing(device, plan.types[1].name))
+        bound.set_number(launch.handle, made.shown_at + 1, -1)
+    end
+    return made
 end
 
 local function elementwise(roots, device, desc)
@@ -202,9 +210,31 @@ function launches.set_reduction(kernel, axes, layout)
     bound.set_shape(handle, reduce_text.shape(kernel.desc, axes.results, axes.blocks))
 end
 
+launches.wanted = false         -- the element that the next launch is to show, if it can
+launches.has_shown = false      -- whether it does
+
+-- Returns whether kernels of a device can write into memory of the host, so that a single element
+-- is there without a copy. A null device says so for the sake of tests, which compile its texts.
+function launches.can_show(device)
+    return device.is_null or device.name:find '^cuda:' ~= nil
+end
+
+-- Runs a kernel that also shows the wanted element, which is one of its first result's.
+local function show(kernel)
+    local handle, at = kernel.handle, kernel.shown_at + 1
+    bound.set_number(handle, at, launches.wanted)
+    bound.run(handle)
+    bound.set_number(handle, at, -1)
+    launches.has_shown = true
+end
+
 function launches.queue(kernel)
     launches.run = launches.run + 1
-    bound.run(kernel.handle)
+    if launches.wanted and kernel.shown_at then
+        show(kernel)
+    else
+        bound.run(kernel.handle)
+    end
 end
 
 return launches

@@ -263,15 +263,26 @@ local function write_neighbours(w, plan, ones, width)
     end
 end
 
-local function flat_on_gpu(w, plan, ones, index)
+-- Writes that an element of the first result, if it is among these, is shown in memory of the host,
+-- too: see launches.show.
+local function write_shown(w, condition)
+    w:line('if (%s) *shown = out1[wanted];', condition)
+end
+
+local function flat_on_gpu(w, plan, ones, index, shows)
     local width = text.width(plan)
     write_packed(w, plan, width)
     local arguments = text.arguments(plan, plan.types)
     arguments[#arguments + 1] = index .. ' n'
+    if shows then
+        arguments[#arguments + 1] = ('MR_GLOBAL %s *shown'):format(plan.types[1].stored)
+        arguments[#arguments + 1] = index .. ' wanted'
+    end
     text.open_kernel(w, arguments)
     w:line('%s first = (%s)mr_gid_x() * %d;', index, index, width)
     w:open(('if (first + %d <= n)'):format(width))
     write_neighbours(w, plan, ones, width)
+    if shows then write_shown(w, ('wanted >= first && wanted < first + %d'):format(width)) end
     w:line 'return;'
     w:close()
     -- The last few: a compiler that does not know how few takes a fifth of its time to unroll this.
@@ -279,6 +290,7 @@ local function flat_on_gpu(w, plan, ones, index)
     w:open(('for (%s l = first; l < n; ++l)'):format(index))
     text.write_call(w, plan, named('a', #plan.leaves), flat_places(plan, ones, 'l'),
         named('out', #plan.types), same('l', #plan.types))
+    if shows then write_shown(w, 'wanted == l') end
     w:close()
     w:close()
 end
@@ -362,7 +374,8 @@ end
 
 -- Returns the text of the kernel of an expression. plan: of tree.of; desc: {
 -- is_cpu; is_wide: whether indices need 64 bits; rank: of a strided one, without
--- it a flat one; ones: set of the leaves that are a single element }
+-- it a flat one; ones: set of the leaves that are a single element; shows: whether it may show an
+-- element, on a GPU }
 function text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
     text.write_function(w, plan)
@@ -371,7 +384,7 @@ function text.of(plan, desc)
     elseif desc.is_cpu then
         flat_on_cpu(w, plan, desc.ones, index)
     else
-        flat_on_gpu(w, plan, desc.ones, index)
+        flat_on_gpu(w, plan, desc.ones, index, desc.shows)
     end
     return w:text()
 end

@@ -53,6 +53,13 @@ function Array:totable()
     return (nested(data, read, shape, 1, 0))
 end
 
+-- Returns an element of a node by its number in its order, or in memory where it is a leaf with
+-- strides.
+local function element(node, place)
+    if evaluate.showing(node, place) then return (bound.landed(node.device, node.type.name)) end
+    return (bound.element(node.version.cell, node.type.name, node.offset + place))
+end
+
 -- Returns the only element, of an array that has one: a:sum():item().
 function Array:item()
     local node = array.node(self)
@@ -60,15 +67,16 @@ function Array:item()
         errors.argument('item: the shape is %s: an array of one element is wanted; :at(i, j) '
             .. 'reads one of many', tostring(node.shape))
     end
-    local leaf = array.leaf(self, 'item')
-    local value = bound.element(leaf.version.cell, leaf.type.name, leaf.offset)
-    nodes.release(leaf)
+    node.refs = node.refs + 1
+    local value = element(node, 0)
+    nodes.release(node)
     return value
 end
 
--- Returns the number of an element in its memory from that of its row and the index along axis k.
-local function step(leaf, place, k, index)
-    local shape, own = leaf.shape, leaf.strides
+-- Returns the number of an element, as `element` takes it, from that of its row and the index along
+-- axis k.
+local function step(node, place, k, index)
+    local shape, own = node.shape, node.strides
     index = shapes.index(shape, k, index)
     if own then return place + index * own[k] end
     return place * shape[k] + index
@@ -88,7 +96,7 @@ end
 -- Returns the element at these indices, from 0, negative ones from the end. It waits
 -- each time: :totable() and :data() read all at once.
 function Array:at(i, j, k, ...)
-    local leaf = array.leaf(self, 'at')
+    local leaf = array.hold(self, 'at')
     local place
     local rank = leaf.shape.rank
     if rank == 1 and i and not j and not k then
@@ -98,7 +106,7 @@ function Array:at(i, j, k, ...)
     else
         place = place_of(leaf, { i, j, k, ... }, 3 + select('#', ...))
     end
-    local value = bound.element(leaf.version.cell, leaf.type.name, leaf.offset + place)
+    local value = element(leaf, place)
     nodes.release(leaf)
     return value
 end

@@ -185,6 +185,11 @@ function World:give_cores()
     self.spins = crowded_spins
 end
 
+-- Says that ranks share this machine: one of those that want a kernel compiles it (core/turn.c).
+function World.take_turns()
+    posix.C.setenv('MARE_TURNS', '1', 1)
+end
+
 local function new_world(found, library, path)
     return setmetatable({ library = library, path = path, rank = found.rank, size = found.size,
         version = version_of(library), launcher = found.name, abi = abi_of.of(library),

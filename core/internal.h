@@ -188,6 +188,7 @@ struct mare_launch {
     mare_buffer **buffers;          /* retained, by argument; NULL for scalars */
     bool *is_set;                   /* by argument, then by field of the blocks */
     uint32_t missing;               /* arguments and fields not set */
+    bool has_run;                   /* under turn.c */
     uint64_t bytes;                 /* that it moves, for the profile; 0: unknown */
 };
 _Static_assert(offsetof(struct mare_launch, dispatch.name) - offsetof(struct mare_launch, device) <=
@@ -301,6 +302,12 @@ void mr_profile_close(mare_device *device);
  * looked up in the defines; a file that is not found is left to the compiler (then *complete is
  * false); <...> likewise. #line keeps error positions true. */
 mare_status mr_source_flatten(const mare_program_desc *desc, mr_text *out, bool *complete);
+
+/* turn.c */
+/* Whether the first run of a launch has to wait for other processes that compile the kernel. */
+bool mr_turn_is_due(const mare_launch *launch);
+/* Runs a launch when no other process compiles its kernel, and waits for the stream. */
+mare_status mr_turn_run(mare_launch *launch, mr_native stream);
 
 /* cache.c, beside what support.h has */
 /* Makes this thread of this process the one that compiles `key`. True: another one is compiling it.

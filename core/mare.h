@@ -577,9 +577,11 @@ mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream)
  * cache that cannot be read or written costs time, never a failure. Of processes that want the same
  * program at once, one compiles and the others wait for it. Programs of PoCL are in PoCL's own
  * cache instead (keeps_programs; POCL_CACHE_DIR), unless that is off (POCL_KERNEL_CACHE=0): for
- * Mare's all would be compiled once more. What was longest unused goes when the folder exceeds
- * $MARE_CACHE_SIZE (such as 512M, the default). Entries that belong to another user than root, or
- * that others may write, are not used: a warning of the log names them. */
+ * Mare's all would be compiled once more. PoCL compiles when a kernel is first launched: with
+ * MARE_TURNS=1, for processes of one run, that launch waits, and one of them compiles for all.
+ * What was longest unused goes when the folder exceeds $MARE_CACHE_SIZE (such as 512M, the
+ * default). Entries that belong to another user than root, or that others may write, are not used:
+ * a warning of the log names them. */
 
 typedef struct mare_cache_info {
     char file[72];

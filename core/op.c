@@ -32,6 +32,7 @@ static void retain_launch(const mr_op *op) { mare_launch_retain(op->launch); }
 static void release_launch(const mr_op *op) { mare_launch_release(op->launch); }
 
 static mare_status run_launch(const mr_op *op, const mare_device *device, mr_native stream) {
+    if (mr_turn_is_due(op->launch)) return mr_turn_run(op->launch, stream);
     return device->backend->launch_run(device->native, stream, &op->launch->dispatch);
 }
 

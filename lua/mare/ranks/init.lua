@@ -221,6 +221,7 @@ find_places()
 if ranks.size > 1 then
     process.introduce(ranks.name())
     if ranks.local_size > places.cores() then world:give_cores() end
+    if ranks.local_size > 1 then world:take_turns() end
     settle_here()
     if not world.is_guest then heart.start(ranks, machine) end
 end

@@ -133,11 +133,49 @@ local function compare_long(on, given)
     end
     groups.most_points = function() return 4 * (given.most or 6) end
     local ok, failure = pcall(with_limits, { most_in_column = given.most or 5, least_of_relays = 1,
-        lag_of_relays = 1000, has_relays = function() return given.relays end },
+        lag_of_relays = 1000, units = 0, has_relays = function() return given.relays end },
         function() compare_plans(on, desc) end)
     groups.most_points, relay.of = most_points, of
     assert(ok, tostring(failure))
     assert.equal(given.relays and 1 or 0, relays, table.concat(given.shape, ' x '))
+end
+
+-- Filters of real and complex numbers, of a length that one kernel takes and of one that none does.
+local filters = {
+    { shape = { 12, 10 }, type = 'float' },
+    { shape = { 2, 8, 9 }, type = 'uint8', result = 'uint8' },
+    { shape = { 16 }, type = 'float', axes = -1, result = 'half' },
+    { shape = { 34, 6 }, type = 'float' },
+    { shape = { 3, 16 }, type = 'complex_float', axes = -1 },
+}
+
+local function compare_filters(on, given)
+    local m, results, bytes = fft.maths, {}, {}
+    local is_plain = given.shape[1] ~= 34 and given.shape[2]
+    for k, there in ipairs { on, null } do
+        local plan = fft.plan { shape = given.shape, type = given.type, result = given.result,
+            device = there, transform = 'filter', axes = given.axes or { -2, -1 },
+            numbers = { 'width' },
+            filter = function(y, place, _, p)
+                local factor = m.exp(-(place * place) * p.width)
+                return { re = y.re * factor, im = y.im * factor }
+            end,
+            aside = is_plain and function(y, place, number)
+                return { { place + 16 * number, y.re * 0.1 + 100 } }
+            end or nil }
+        local x = numbers(there, given.shape, 'double', given.type:find 'complex')
+        if given.type == 'uint8' then x = x * 200 + 100 end
+        bytes[k] = is_plain and mare.zeros({ 320 }, { type = 'uint8', device = there }):eval()
+        results[k] = plan(x:to(given.type):eval(), { numbers = { width = 0.01 },
+            aside = bytes[k] or nil })
+        if given.result then assert.equal(given.result, results[k].type) end
+    end
+    if is_plain then
+        local a, b = bytes[1]:totable(), bytes[2]:totable()
+        for k = 1, #a do assert.is_true(math.abs(a[k] - b[k]) <= 1) end
+    end
+    local as = given.type:find 'complex' and 'complex_double' or 'double'
+    assert.is_true(error_of(results[1]:to(as), results[2]:to(as)) < (given.result and 1e-2 or 1e-6))
 end
 
 local function title_of(case)
@@ -195,6 +233,13 @@ for _, d in ipairs(part.devices()) do
 
         it('long transforms take several passes on ' .. d.name, function()
             for _, desc in ipairs(sample(long_cases, 1)) do compare_long(d, desc) end
+        end)
+
+        it('what is transformed is filtered and transformed back on ' .. d.name, function()
+            for _, given in ipairs(sample(filters, 1)) do
+                compare_filters(d, given)
+                with_groups(compare_filters, d, given)
+            end
         end)
 
         it("Poisson's equation is solved on " .. d.name, function()
@@ -317,5 +362,16 @@ it('what cannot be transformed is named', function()
     plan = fft.plan { shape = { 4, 6 }, device = null }
     refused(function() plan(z:transpose(), { out = z:transpose() }) end, 'part of an array')
     refused(function() fft.plan { shape = { 4 }, type = 'quad' } end, 'quad')
+    local function same(y) return y end
+    refused(function() fft.plan { shape = { 4 }, transform = 'filter' } end, 'without a function')
+    refused(function() fft.plan { shape = { 4 }, filter = same } end, "transform = 'filter'")
+    refused(function() fft.plan { shape = { 4 }, device = null, result = 'half' } end, 'half',
+        'complex')
+    local filter = fft.plan { shape = { 4 }, device = null, transform = 'filter', filter = same,
+        numbers = { 'width' } }
+    local c = mare.zeros({ 4 }, { device = null, type = 'complex_float' })
+    refused(function() filter(c) end, 'numbers.width')
+    refused(function() filter(c, { numbers = { width = 1, height = 2 } }) end, 'height', 'width')
+    refused(function() filter(c, { numbers = { width = 1 }, aside = c }) end, 'no function aside')
     refused(function() fft.plan { shape = { 4 }, transform = 'dct' } end, 'dct', 'rfft')
 end)

@@ -69,7 +69,9 @@ end
 
 -- Sets how the points of d are transformed.
 local function set_points(d, device)
-    if factors.is_smooth(d.n) then
+    if d.filter then
+        d.convolution, d.points = 'filter', d.n
+    elseif factors.is_smooth(d.n) then
         d.points = d.n
     elseif factors.is_prime(d.n) and factors.is_smooth(d.n - 1) then
         d.convolution, d.points = 'rader', d.n - 1
@@ -80,7 +82,8 @@ local function set_points(d, device)
 end
 
 -- Sets the radices and the number of transforms of a tile.
-local function set_tile(d, device, inners)
+local function set_tile(d, device, levels)
+    local inners = levels[1]
     if d.is_cpu then
         d.radices = factors.on_cpu(d.points, d.real == 'double')
         d.width = 1
@@ -90,7 +93,7 @@ local function set_tile(d, device, inners)
         end
         if d.points > most_on_cpu(d.real, d.width) then d.width = 1 end
     else
-        groups.set(d, device, inners)
+        groups.set(d, device, levels)
     end
     -- In reverse order: a work-item ends the first half with the points that it begins the second
     -- with.
@@ -153,13 +156,14 @@ local function queue(d, launch, sequence)
     d.depth = launch.levels[3] > 1 and 3 or launch.levels[2] > 1 and 2 or 1
     d.index = index_type(launch.from.version.count, launch.to.version.count)
     set_points(d, launch.device)
-    set_tile(d, launch.device, launch.levels[1])
+    set_tile(d, launch.device, launch.levels)
     launch.d = d
     kernels.queue(sequence, launch)
 end
 
 -- Transforms a leaf into another one by one kernel. step: { kind: 'complex', 'rfft' or
--- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store: the script's functions,
+-- 'irfft', axis: from 1, n, is_inverse, real, scale, load, store, filter, aside: the script's
+-- functions, numbers: names of what these get, values: by name; aside_leaf: what aside stores in;
 -- sequence: of kernels.lua, or nil }
 local function run_short(step, from, to)
     local along, own, other = step.axis, strides.own(from), strides.own(to)
@@ -172,6 +176,7 @@ local function run_short(step, from, to)
     local length = length_of(step.kind, step.n)
     local kind = kinds[step.kind][length < step.n and 'half' or 'whole']
     local d = { n = length, is_inverse = step.is_inverse, real = step.real,
+        filter = step.filter, aside = step.aside, numbers = step.numbers,
         real_length = length < step.n and step.n or nil,
         load = { kind = kind[1], type = from.type, f = step.load, length = step.n },
         store = { kind = kind[2], type = to.type, f = step.store } }
@@ -180,7 +185,8 @@ local function run_short(step, from, to)
     queue(d, { device = from.device, from = from, to = to, levels = levels,
         places = { { from.offset, own[along], unpack(in_levels) },
             { 0, other[along], unpack(out_levels) } },
-        filled = from.shape[along], scale = step.scale }, step.sequence)
+        filled = from.shape[along], scale = step.scale, values = step.values,
+        aside = step.aside_leaf }, step.sequence)
 end
 
 -- ---- several kernels ----
@@ -234,7 +240,8 @@ end
 -- Describes a pass. pass: { n, done, rest, is_first, is_last }
 local function describe(step, from, to, pass, levels, own, other)
     local d = { n = pass.n, is_inverse = step.is_inverse, real = step.real,
-        load = { kind = 'plain', type = from.type }, store = { kind = 'plain', type = to.type } }
+        numbers = step.numbers, load = { kind = 'plain', type = from.type },
+        store = { kind = 'plain', type = to.type } }
     local lists, at, batch = with_done(levels, pass, other)
     local level
     lists, level = with_rest(lists, pass, own, other)
@@ -266,7 +273,7 @@ local function run_pass(step, from, to, pass)
         places = { { pass.is_first and from.offset or 0, apart * own[along], unpack(levels[2]) },
             { 0, pass.done * other[along], unpack(levels[3]) } },
         filled = pass.is_first and from.shape[along] or 0,
-        scale = pass.is_last and step.scale or 1 }, step.sequence)
+        scale = pass.is_last and step.scale or 1, values = step.values }, step.sequence)
 end
 
 -- Transforms a leaf by several kernels. new_complex: a function that returns a complex leaf of the
@@ -303,6 +310,13 @@ end
 function axis.is_long(device, real, n)
     return n <= axis.longest(device, real) and factors.is_smooth(n)
         and factors.split(n, most_of_long(device, real)) ~= nil
+end
+
+-- Whether one kernel can filter along an axis; otherwise there are two transforms.
+function axis.can_filter(device, real, n)
+    local most = is_cpu(device) and most_on_cpu(real, 1) or math.min(groups.limits.most_of_columns,
+        groups.most_points(device, real))
+    return device.is_null or factors.is_smooth(n) and n <= most
 end
 
 -- Whether one or more kernels do a step; otherwise composed.lua does it.

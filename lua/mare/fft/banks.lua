@@ -52,19 +52,22 @@ local function placing(d, run, stride)
     return function(line, i) return line * stride + padded(run, i) end
 end
 
+-- Returns the conflicts of all exchanges with a padding.
+function banks.cost(d, stages, pad)
+    local cost, place = 0, placing(d, pad.run, pad.stride)
+    for k = 1, #stages - 1 do cost = cost + cost_of(d, stages[k], stages[k + 1], place) end
+    return cost
+end
+
 -- Returns { run, stride }: the padding with the fewest conflicts, and the numbers of a transform.
 function banks.best(d, stages)
     local best, least
     for _, run in ipairs { false, 32, 16, 8, 4 } do
         local own = padded(run, d.points - 1) + 1
         for extra = 0, d.items < warp and not d.is_column and 4 or 0 do
-            local cost, place = 0, placing(d, run, own + extra)
-            for k = 1, #stages - 1 do
-                cost = cost + cost_of(d, stages[k], stages[k + 1], place)
-            end
-            if not least or cost < least then
-                best, least = { run = run, stride = own + extra }, cost
-            end
+            local pad = { run = run, stride = own + extra }
+            local cost = banks.cost(d, stages, pad)
+            if not least or cost < least then best, least = pad, cost end
         end
     end
     return best

@@ -155,8 +155,18 @@ local function write_load(w, d)
     end
 end
 
+-- Writes what the script's function makes of all numbers.
+local function write_filter(w, d, from, to)
+    each(w, d, 'within', d.n, 'inner', function(at)
+        local value = ends.filtered(d, 'k', points.get(from, at))
+        points.set(w, to, at, value)
+        ends.store_aside(w, d, 'k', points.get(to, at))
+    end)
+end
+
 -- Multiplies by the transform of what is convolved with.
 local function write_product(w, d, from, to)
+    if d.convolution == 'filter' then return write_filter(w, d, from, to) end
     local is_one = d.width == 1
     w:open((is_one and 'MR_LANES(k, %d)' or 'for (int k = 0; k < %d; ++k)'):format(d.points))
     local root = declared(w, 'c', ends.root(d, 'convolver', 'k'))

@@ -9,7 +9,7 @@
 -- 'split', which makes of points k and n - k the numbers k and n - k.
 
 local butterflies = require 'mare.fft.butterflies'
-local constant = require 'mare.fft.constant'
+local constant = require 'mare.dialect.constant'
 local dialect = require 'mare.dialect.nodes'
 local m = require 'mare.dialect.maths'
 
@@ -26,19 +26,29 @@ local function layout(list, name, index)
 end
 
 -- Returns the declarations of the arguments, which kernels.lua sets in this order: the arrays,
--- which may be one, the table w, sizes, and the layout of each array.
+-- which may be one, that of bytes beside, the table w, sizes, and the layout of each array.
 function ends.arguments(d)
     local element = d.is_cpu and 'real' or 'mr_complex'
     local list = { ('const MR_GLOBAL %s *in'):format(d.load.type.stored),
         ('MR_GLOBAL %s *out'):format(d.store.type.stored),
         ('const MR_GLOBAL %s *MR_RESTRICT w'):format(element) }
+    if d.aside then table.insert(list, 3, 'MR_GLOBAL uchar *aside') end
     for _, name in ipairs { 'inners', 'mids', 'tiles', 'chunk', 'filled' } do
         list[#list + 1] = ('%s %s'):format(d.index, name)
     end
     layout(list, 'in', d.index)
     layout(list, 'out', d.index)
     list[#list + 1] = 'real scale'
+    for _, name in ipairs(d.numbers or {}) do list[#list + 1] = 'real number_' .. name end
     return table.concat(list, ', ')
+end
+
+-- Returns what functions of scripts get as the numbers of a call, by their names.
+function ends.numbers(names)
+    local list = {}
+    for _, name in ipairs(names or {}) do list[name] = input('number_' .. name, 'real',
+        'number_' .. name) end
+    return list
 end
 
 -- Returns complex number `at`, a text, of a section of the table.
@@ -80,11 +90,34 @@ local function applied(d, name, value, k, half)
     local own = d[name]
     local index = own.index and own.index(k) or k
     local i = input('i', 'int32', ('(int)(%s)'):format(index))
-    local result = own.f(value, i, input('number', 'int32', '(int)batch'))
+    local result = own.f(value, i, input('number', 'int32', '(int)batch'),
+        ends.numbers(d.numbers))
     if own.index then return result end
     return constant.replaced(result, i, function(number)
         return constant_at(d, d.tables[name .. number], k, half)
     end)
+end
+
+-- Returns what the script's function makes of number k of a transform that is filtered.
+function ends.filtered(d, k, value)
+    local i, number = input('i', 'int32', ('(int)(%s)'):format(k)),
+        input('number', 'int32', '(int)batch')
+    local result = d.filter(value, i, number, ends.numbers(d.numbers))
+    if dialect.is(result) or type(result) == 'number' then
+        return { re = dialect.wrap(result, 'filter'), im = dialect.wrap(0, 'filter') }
+    end
+    return result
+end
+
+-- Stores bytes beside the result: those that the script's function makes of number k.
+function ends.store_aside(w, d, k, value)
+    if not d.aside then return end
+    local i, number = input('i', 'int32', ('(int)(%s)'):format(k)),
+        input('number', 'int32', '(int)batch')
+    for _, pair in ipairs(d.aside(value, i, number, ends.numbers(d.numbers))) do
+        local at, byte = w:values { pair[1], m.min(m.max(pair[2], 0), 255) }
+        w:line('aside[%s] = (uchar)(%s);', at, byte)
+    end
 end
 
 -- Returns the text of an element that is a half of a pair, where pairs are aligned, or nil.
@@ -169,6 +202,14 @@ end
 
 -- ---- storing ----
 
+-- Returns the text of a real number as one of the type that is stored: the nearest there is.
+local function converted(w, type, value)
+    if type.kind == 2 then return (w:values { value }) end
+    local least = type.signed and -2 ^ (type.bits - 1) or 0
+    local nearest = m.min(m.max(m.floor(value + 0.5), least), least + 2 ^ type.bits - 1)
+    return ('(%s)(%s)'):format(type.stored, (w:values { nearest }))
+end
+
 local function write(w, d, k, value, half)
     local to, text = d.store, half and text_of_half(d, 'store', half)
     if text then return w:line('%s = %s;', text, (w:values { value })) end
@@ -177,8 +218,10 @@ local function write(w, d, k, value, half)
         local re, im = w:values { value.re, value.im }
         w:line('out[%s].re = %s;', at, re)
         w:line('out[%s].im = %s;', at, im)
+    elseif to.type.name == 'half' then
+        w:line('mr_half_store(out, %s, %s);', at, (w:values { value }))
     else
-        w:line('out[%s] = %s;', at, (w:values { value }))
+        w:line('out[%s] = %s;', at, converted(w, to.type, value))
     end
 end
 

@@ -175,25 +175,29 @@ local function each_in_order(w, d, count, body)
     end
 end
 
--- Writes the text of a number of Rader's order of the points.
-local function write_place(w, d, part, at)
-    w:line('int j = (int)w[%d + %s].%s - 1;', d.tables.places.at / 2, at, part)
+-- Reads where the points of all butterflies stand in Rader's order, into places[...], which are
+-- registers. part: of the table; step: of the points of a butterfly
+local function read_places(w, d, stage, part, step)
+    each(w, d, stage, function(u)
+        for k = 0, stage.r - 1 do
+            w:line('places[%d] = (int)w[%d + (b + %d)].%s - 1;', u * stage.r + k,
+                d.tables.places.at / 2, k * step, part)
+        end
+    end)
 end
 
 -- Loads points 1 to n - 1 in their order, and brings them into Rader's.
 local function load_rader(w, d, stage, arrays)
     each_in_order(w, d, d.points, function(u) points.set(w, arrays, u, ends.load(d, '(k + 1)')) end)
+    read_places(w, d, stage, 're', stage.count)
     exchange(w, d, function(part)
         each_in_order(w, d, d.points, function(u)
             w:line('%s = %s[%d];', shared(d, 'k'), arrays[part], u)
         end)
     end, function(part)
         each(w, d, stage, function(u)
-            for k = 0, stage.r - 1 do
-                w:open '/* a number */'
-                write_place(w, d, 're', ('(b + %d)'):format(k * stage.count))
-                w:line('%s[%d] = %s;', arrays[part], u * stage.r + k, shared(d, 'j'))
-                w:close()
+            for k = u * stage.r, u * stage.r + stage.r - 1 do
+                w:line('%s[%d] = %s;', arrays[part], k, shared(d, ('places[%d]'):format(k)))
             end
         end)
     end)
@@ -201,13 +205,11 @@ end
 
 -- Brings points 1 to n - 1 into their order, and stores them.
 local function store_rader(w, d, stage, arrays)
+    read_places(w, d, stage, 'im', stage.s)
     exchange(w, d, function(part)
         each(w, d, stage, function(u)
-            for k = 0, stage.r - 1 do
-                w:open '/* a number */'
-                write_place(w, d, 'im', ('(b + %d)'):format(k * stage.s))
-                w:line('%s = %s[%d];', shared(d, 'j'), arrays[part], u * stage.r + k)
-                w:close()
+            for k = u * stage.r, u * stage.r + stage.r - 1 do
+                w:line('%s = %s[%d];', shared(d, ('places[%d]'):format(k)), arrays[part], k)
             end
         end)
     end, function(part)
@@ -405,7 +407,27 @@ end
 -- Multiplies each point by that of the transform of what is convolved with. In a transform of prime
 -- length the sum of all values is the result 0; and the first value is added to point 0 of the
 -- product, and so to all points of the convolution.
+local function write_filter(w, d, stage, arrays)
+    each(w, d, stage, function(u)
+        for k = 0, stage.r - 1 do
+            local number, at = u * stage.r + k, ('(b + %d)'):format(k * stage.s)
+            w:open '/* a number */'
+            local value = ends.filtered(d, at, points.get(arrays, number))
+            local re, im = w:values { value.re, value.im }
+            w:line('real f_re = %s, f_im = %s;', re, im)
+            w:line('%s[%d] = f_re, %s[%d] = f_im;', arrays.re, number, arrays.im, number)
+            if d.aside then
+                w:open 'if (is_inside)'
+                ends.store_aside(w, d, at, points.get(arrays, number))
+                w:close()
+            end
+            w:close()
+        end
+    end)
+end
+
 local function write_product(w, d, stage, arrays)
+    if d.convolution == 'filter' then return write_filter(w, d, stage, arrays) end
     if d.convolution == 'rader' then w:line 'real sum_re = 0, sum_im = 0;' end
     each(w, d, stage, function(u)
         for k = 0, stage.r - 1 do
@@ -493,6 +515,7 @@ function gpu.write_body(w, d, tile)
     local most = math.ceil(d.points / d.items)
     for _, stage in ipairs(stages) do most = math.max(most, stage.rounds * stage.r) end
     w:line('real a_re[%d], a_im[%d];', most, most)
+    if d.convolution == 'rader' then w:line('int places[%d];', most) end
     write_places(w, d, tile)
     local arrays = { re = 'a_re', im = 'a_im' }
     write_load(w, d, stages[1], arrays)

@@ -9,13 +9,14 @@ local groups = {}
 groups.rows = {
     [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
     [64] = { 4, 4, 4, 4 }, [128] = { 8, 8, 4, 4 },
-    [256] = { 4, 4, 4, 4, 4, items = 128 }, [512] = { 16, 8, 8, 8 },
+    [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 },
     [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 }, [4096] = { 16, 16, 16, 16 },
-    [8192] = { 32, 32, 16, 16 }, [16384] = { 32, 32, 32, 16 },
+    [2187] = { 27, 27, 9, 9 },
+    [8192] = { 32, 32, 32, 8 }, [16384] = { 32, 32, 32, 16 },
 }
 
 -- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
-groups.pairs = { [512] = { 8, 8, 8, 8, items = 128 } }
+groups.pairs = { [512] = { 16, 16, 8, 4, items = 128 } }
 groups.spectra = { [512] = { 16, 16, 8, 4, items = 128 } }
 
 -- Of columns, whose neighbours fill a group, so that work-items hold more; of those that are stored
@@ -24,7 +25,7 @@ groups.columns = {
     [32] = { 8, 8, 4 }, [64] = { 8, 8, 8 }, [128] = { 16, 16, 8 }, [256] = { 16, 16, 16 },
     [512] = { 16, 16, 8, 4 }, [1024] = { 32, 32, 32 },
 }
-groups.turned = { [1024] = { 16, 16, 16, 4 } }
+groups.turned = {}
 
 local warp = 32
 
@@ -36,6 +37,10 @@ groups.limits = {
     few_roots_from = 2048,      -- points of rows from which on not all roots are read
     most_in_column = 1024,      -- points of the passes of a long transform
     most_of_columns = 4096,     -- points of columns that one kernel transforms
+    few_roots_of_convolutions = true,
+    least_width = 4,            -- columns of a group, where there are few: 32 bytes of floats
+    units = 66,                 -- half as many as the GPU has that shapes are measured on
+    registers = 0,              -- a work-item of relays and first passes may have so many; 0: any
     least_of_relays = math.huge,   -- bytes of an array from which on kernels are done in relays,
     lag_of_relays = 2 ^ 24,     -- that the first is ahead of the second, roughly,
     most_of_relays = 3 * 2 ^ 23,
@@ -75,10 +80,15 @@ local function cheapest(n, most)
     return best
 end
 
+-- Whether there are so few transforms that compute units wait for each other.
+local function is_few(levels)
+    return levels[1] * levels[2] * levels[3] < 32 * limits.units
+end
+
 -- Returns the known shape of a description, or nil.
-local function known(d)
+local function known(d, levels)
     local n = d.points
-    if not d.is_column then
+    if not d.is_column or is_few(levels) and groups.rows[n] then
         local of_pairs = d.real_length and (d.store.type.complex and groups.pairs or groups.spectra)
         return of_pairs and of_pairs[n] or groups.rows[n]
     end
@@ -87,8 +97,8 @@ end
 
 -- Sets the radices, whose product is d.points, and how many work-items take part in a transform.
 -- Returns the known shape, or an empty one.
-local function set_radices(d)
-    local n, shape = d.points, known(d)
+local function set_radices(d, levels)
+    local n, shape = d.points, known(d, levels)
     if shape then
         d.radices, d.items = { unpack(shape, 2) }, n / shape[1]
         return shape
@@ -114,8 +124,10 @@ function groups.most_in_column(device, real)
     return math.min(limits.most_in_column, groups.most_points(device, real) / 4)
 end
 
--- Returns how many transforms a group does: of columns enough to read a line of the cache.
-local function width_of(d, device, inners, items)
+-- Returns how many transforms a group does: of columns enough to read a line of the cache, but
+-- fewer where that would leave compute units without a group.
+local function width_of(d, device, levels, items)
+    local inners = levels[1]
     local most = math.min(device.info.max_local_memory, limits.most_local)
         / (1.1 * d.points * size_of(d.real))
     if not d.is_column then return math.max(1, math.floor(math.min(items / d.items, most))) end
@@ -124,6 +136,7 @@ local function width_of(d, device, inners, items)
         or width >= 2 * inners) do
         width = width / 2
     end
+    if is_few(levels) then width = math.min(width, limits.least_width) end
     return width
 end
 
@@ -133,15 +146,16 @@ function groups.has_room(d, device, width)
     return 1.1 * width * d.points * size_of(d.real) <= most
 end
 
--- Completes the description d (kernels.lua) of transforms, `inners` of which are neighbours.
-function groups.set(d, device, inners)
-    d.is_column = d.load.unit ~= 'axis' and inners > 1
+-- Completes the description d (kernels.lua) of transforms, levels[1] of which are neighbours.
+function groups.set(d, device, levels)
+    d.is_column = d.load.unit ~= 'axis' and levels[1] > 1
     d.is_turned = d.is_column and d.store.unit == 'axis' and d.store.kind == 'plain'
         and d.convolution ~= 'rader'
-    local shape = set_radices(d)
-    d.width = width_of(d, device, inners, shape.items or limits.items_of_rows)
+    local shape = set_radices(d, levels)
+    d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
     d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0
     d.has_few_roots = d.points >= limits.few_roots_from or d.is_column
+        or d.convolution ~= nil and limits.few_roots_of_convolutions
 end
 
 return groups

@@ -7,7 +7,7 @@ local strides = require 'mare.expression.strides'
 
 local host = {}
 
-local to_complex = bound.on_host.to_complex
+local to_complex, half_of = bound.on_host.to_complex, bound.on_host.half_of
 
 -- Returns the smallest prime factor of n.
 local function factor_of(n)
@@ -58,7 +58,7 @@ local function loaded(step, line, k, batch)
     local value = k < line.count and line.read(line.data[line.at + k * line.stride]) or 0
     if type(value) == 'boolean' then value = value and 1 or 0 end
     if type(value) ~= 'number' then value = { re = value.re, im = value.im } end
-    if step.load then value = step.load(value, k, batch) end
+    if step.load then value = step.load(value, k, batch, step.values) end
     return type(value) == 'number' and { re = value, im = 0 } or value
 end
 
@@ -75,16 +75,43 @@ local function points_of(step, line, batch)
     return re, im
 end
 
+-- Replaces the numbers of a transform by those of the inverse of what the script's function makes
+-- of them, not scaled, and stores bytes beside.
+local function filtered(step, re, im, batch)
+    for k = 0, step.n - 1 do
+        local value = step.filter({ re = re[k], im = im[k] }, k, batch, step.values)
+        if type(value) == 'number' then value = { re = value, im = 0 } end
+        re[k], im[k] = value.re, value.im
+        if step.aside then
+            local data = bound.address(step.aside_leaf.version.cell, 'uint8')
+            for _, pair in ipairs(step.aside(value, k, batch, step.values)) do
+                data[pair[1]] = math.min(math.max(pair[2], 0), 255)
+            end
+        end
+    end
+    im, re = host.transform(im, re, step.n)
+    return re, im
+end
+
+-- Returns the nearest number of a type.
+local function converted(to, value)
+    if to.type.kind == 2 then return to.type.name == 'half' and half_of(value) or value end
+    local least = to.type.signed and -2 ^ (to.type.bits - 1) or 0
+    return math.min(math.max(math.floor(value + 0.5), least), least + 2 ^ to.type.bits - 1)
+end
+
 local function run_line(step, from, to, batch)
     local point_re, point_im = points_of(step, from, batch)
     local y_re, y_im = host.transform(point_re, point_im, step.n)
+    if step.filter then y_re, y_im = filtered(step, y_re, y_im, batch) end
     for k = 0, to.count - 1 do
         local re, im = y_re[k] * step.scale, y_im[k] * step.scale
         if step.is_inverse then re, im = im, re end
         local value = step.kind == 'irfft' and re or { re = re, im = im }
-        if step.store then value = step.store(value, k, batch) end
+        if step.store then value = step.store(value, k, batch, step.values) end
         local at = to.at + k * to.stride
-        to.data[at] = type(value) == 'number' and value or to_complex(value.re, value.im)
+        to.data[at] = type(value) == 'number' and converted(to, value)
+            or to_complex(value.re, value.im)
     end
 end
 
@@ -106,7 +133,7 @@ end
 
 local function line_of(leaf, along)
     return { data = bound.address(leaf.version.cell, leaf.type.name), at = 0,
-        stride = strides.own(leaf)[along], count = leaf.shape[along],
+        stride = strides.own(leaf)[along], count = leaf.shape[along], type = leaf.type,
         read = bound.reader(leaf.type.name) }
 end
 

@@ -73,9 +73,10 @@ function fft.irfft2(x, options) return run('irfft2', 'irfft', 2, x, options) end
 -- Returns the transform along all axes.
 function fft.fftn(x, options) return run('fftn', 'fft', nil, x, options) end
 
-local transforms = { fft = true, ifft = true, rfft = true, irfft = true }
+local transforms = { fft = true, ifft = true, rfft = true, irfft = true, filter = true }
 local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = 'any', n = 'any',
-    norm = 'any', transform = transforms, load = 'function', store = 'function', backend = 'any' }
+    norm = 'any', transform = transforms, load = 'function', store = 'function', backend = 'any',
+    filter = 'function', aside = 'function', numbers = 'table', result = 'string' }
 
 -- Returns a plan, a function of arrays of one shape and type, with all that was given checked:
 --     local power = mare.fft.plan { shape = { 64, 1024 }, type = 'float', transform = 'rfft',
@@ -83,10 +84,16 @@ local plan_fields = { shape = 'table', type = 'string', device = 'any', axes = '
 --         store = function(y, k) return y.re ^ 2 + y.im ^ 2 end }
 --     local spectra = power(x)
 --     power(x, { out = spectra })         -- into an array that is there; of x itself in place
--- transform: 'fft' (default), 'ifft', 'rfft', 'irfft'; axes: the last one. load is called with
--- each number x, or { re =, im = }, its place i along the first axis that is transformed and
+-- transform: 'fft' (default), 'ifft', 'rfft', 'irfft', 'filter'; axes: the last one. load is called
+-- with each number x, or { re =, im = }, its place i along the first axis that is transformed and
 -- the number of the transform; store with each result. They become parts of the kernel, and are
--- written with operators and the functions of mare.fft.maths.
+-- written with operators and the functions of mare.fft.maths. numbers: names of what they get as
+-- fourth argument, a table, by the call: power(x, { numbers = { width = 3 } }). result: the type
+-- that real results are rounded to.
+-- 'filter' transforms, takes filter(y, k, number, numbers) for each number of the transform, k
+-- being its place along the first of the axes, and transforms back, the middle by one kernel.
+-- aside(y, k, number, numbers) returns a list of { place, value }: bytes that are stored at places
+-- of an array that the call is given, of what filter has returned: smooth(x, { aside = picture }).
 function fft.plan(desc)
     local what = 'fft.plan'
     errors.fields(what, desc, plan_fields)
@@ -95,11 +102,9 @@ function fft.plan(desc)
         type = types.named(desc.type or 'complex_float', what),
         device = array.device(desc.device, what), axes = desc.axes or last_axes(what, shape, 1),
         n = desc.n, norm = desc.norm, load = desc.load, store = desc.store,
-        backend = desc.backend }
+        backend = desc.backend, filter = desc.filter, aside = desc.aside, numbers = desc.numbers,
+        result = desc.result }
 end
-
-require('mare.fft.convolution').add(fft)
-require('mare.fft.poisson').add(fft)
 
 -- The functions that load and store are written with: cos, exp, where, lt, ...
 fft.maths = setmetatable({}, { __index = require 'mare.dialect.maths' })

@@ -18,6 +18,9 @@
 --                  is_column: whether neighbouring work-items have neighbouring transforms, and
 --                  is_turned: whether these are stored as rows; is_warp: whether each is done
 --                  within a warp; has_few_roots: see tables.lua
+--     numbers      names of what the script's functions get besides
+--     filter       with convolution 'filter': the script's function of what is transformed;
+--                  aside: that of bytes beside
 --     is_cpu, tables
 
 local bound = require 'bindings.array'
@@ -25,6 +28,7 @@ local cpu = require 'mare.fft.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.fft.gpu'
+local groups = require 'mare.fft.groups'
 local nodes = require 'mare.expression.nodes'
 local relay = require 'mare.fft.relay'
 local source_of = require 'mare.base.source'
@@ -53,6 +57,8 @@ local function key_of(d)
     end_key(list, d.load)
     end_key(list, d.store)
     list[#list + 1] = table.concat(d.radices, ',')
+    list[#list + 1] = tostring(d.has_few_roots) .. groups.limits.registers
+    if d.numbers then list[#list + 1] = table.concat(d.numbers, ',') end
     return table.concat(list, ' ')
 end
 
@@ -82,8 +88,12 @@ local function compile(list, device)
     if d.real == 'double' and not device.info.has_double then
         errors.argument('fft: %s computes no doubles: convert to float', device.name)
     end
+    local defines, most = { MARE_REAL = d.real }, groups.limits.registers
+    if most > 0 and (list[2] or list[1].is_turned) then
+        defines.MR_GROUPS_PER_UNIT = math.max(1, math.floor(65536 / most / (d.width * d.items)))
+    end
     local program = device:program(source_of.text(source(list), 'fft',
-        { math = 'strict', defines = { MARE_REAL = d.real } }))
+        { math = 'strict', defines = defines }))
     kernels.compiled = kernels.compiled + 1
     local launch, cells = program:kernel('transform'):launch(), {}
     for k, one in ipairs(list) do cells[k] = table_of(one, device) end
@@ -100,8 +110,10 @@ local function kernel_of(list, device)
     local under, keys = tables_of.under, {}
     local found = under(kept, device)
     for k, d in ipairs(list) do
-        found = under(found, d.load.f or none, expression.by_device)
-        found = under(found, d.store.f or none, expression.by_device)
+        for _, f in ipairs { d.load.f or none, d.store.f or none, d.filter or none,
+            d.aside or none } do
+            found = under(found, f, expression.by_device)
+        end
         keys[k] = key_of(d)
     end
     local key = table.concat(keys, ' | ')
@@ -113,7 +125,8 @@ end
 --
 -- A launch is { d: its description, device, from, to: leaves, levels: numbers of transforms along
 -- the three levels, places: for in and out { offset, stride of points, strides of the levels },
--- filled, scale; pass, apart: see axis.lua }.
+-- filled, scale, values: of numbers, by name; aside: the leaf that bytes go to; pass, apart: see
+-- axis.lua }.
 
 -- Returns how many tiles a work-item takes.
 local function chunk_of(kernel, tiles)
@@ -135,6 +148,7 @@ local function set_numbers(kernel, at, launch, width)
         for k = 1, 5 do add(place[k]) end
     end
     add(launch.scale)
+    for _, name in ipairs(launch.d.numbers or {}) do add(launch.values[name]) end
     return at, tiles, chunk
 end
 
@@ -143,11 +157,14 @@ local function run_one(launch)
     local handle = kernel.handle
     bound.set_memory(handle, 0, launch.from.version.cell)
     bound.set_memory(handle, 1, launch.to.version.cell)
-    bound.set_memory(handle, 2, kernel.tables[1])
-    local _, tiles, chunk = set_numbers(kernel, 3, launch, kernel.width)
+    local aside = launch.aside
+    if aside then bound.set_memory(handle, 2, aside.version.cell) end
+    local at = aside and 3 or 2
+    bound.set_memory(handle, at, kernel.tables[1])
+    local _, tiles, chunk = set_numbers(kernel, at + 1, launch, kernel.width)
     bound.set_shape(handle, math.ceil(tiles / chunk) * kernel.group, 1, kernel.group, 1)
     bound.run(handle)
-    straight.let_go(kernel, launch.device, 1)
+    straight.let_go(kernel, launch.device, at - 1)
 end
 
 -- Runs two launches as one. both: what relay.of returned

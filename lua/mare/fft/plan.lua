@@ -6,6 +6,7 @@ local assign = require 'mare.ndarray.assign'
 local axis = require 'mare.fft.axis'
 local composed = require 'mare.fft.composed'
 local dialect = require 'mare.dialect.nodes'
+local ends = require 'mare.fft.ends'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
 local host = require 'mare.fft.host'
@@ -82,66 +83,151 @@ local function is_complex(value)
     return type(value) == 'table' and not dialect.is(value) and value.re ~= nil
 end
 
--- Returns the type of what the script's function `store` returns; own: that of its argument.
-local function stored_type(what, store, own, real)
-    if not store then return own end
-    local part = dialect.input('x', 'real', 'x')
-    local result = store(own.complex and { re = part, im = part } or part,
-        dialect.input('i', 'int32', 'i'), dialect.input('batch', 'int32', 'batch'))
-    if is_complex(result) then
-        if own.complex then return own end
-        errors.argument('%s: store gives a complex number of a real', what)
+-- Checks the names of numbers that functions get. Returns them in order, or nil.
+local function names_of(what, given)
+    if not given then return nil end
+    local list = {}
+    for k, name in ipairs(given) do
+        if type(name) ~= 'string' or not name:find '^[%a_][%w_]*$' then
+            errors.argument('%s: numbers: names are wanted, not %s', what, tostring(name))
+        end
+        list[k] = name
     end
-    dialect.wrap(result, what .. ': store')
-    return types[real]
+    return list
+end
+
+-- Returns the type of what the script's function `store` returns; own: that of its argument.
+local function stored_type(what, desc, own, real)
+    local store, result = desc.store, nil
+    if store then
+        local part = dialect.input('x', 'real', 'x')
+        result = store(own.complex and { re = part, im = part } or part,
+            dialect.input('i', 'int32', 'i'), dialect.input('batch', 'int32', 'batch'),
+            ends.numbers(desc.numbers))
+    end
+    local is_whole = own.complex and (not store or is_complex(result))
+    if is_complex(result) and not own.complex then
+        errors.argument('%s: store gives a complex number of a real', what)
+    elseif store and not is_complex(result) then
+        dialect.wrap(result, what .. ': store')
+    end
+    if not desc.result then return is_whole and own or types[real] end
+    local wanted = types.named(desc.result, what .. ': result')
+    if is_whole or wanted.complex or wanted.kind == 0 or wanted.kind == 1 and wanted.bits > 16
+        or wanted.kind == 2 and wanted.name ~= 'half' and wanted.name ~= real then
+        errors.argument("%s: result = '%s' of %s numbers (allowed of real ones: half, %s, integers "
+            .. 'of up to 16 bits)', what, desc.result, is_whole and 'complex' or 'real', real)
+    end
+    return wanted
 end
 
 -- ---- steps ----
 
-local function add_step(steps, transform, along, n, shape)
+local function add_step(steps, transform, along, n, shape, is_inverse)
     local length = transform == 'rfft' and math.floor(n / 2) + 1 or n
     local to = axis.shape_with(shape, along, length)
-    steps[#steps + 1] = { kind = transform, axis = along, n = n, from = shape, to = to, scale = 1 }
+    steps[#steps + 1] = { kind = transform, axis = along, n = n, from = shape, to = to, scale = 1,
+        is_inverse = is_inverse }
     return to
 end
 
--- Returns the steps. The last axis that is named comes first, but last where the result is real.
-local function steps_of(transform, shape, axes, lengths)
+-- Adds the steps of a filter along an axis: one kernel, or a transform there and back, of which the
+-- first one stores what the script's function returns.
+local function add_filter(steps, desc, along, n, shape, real)
+    local can = axis.can_filter(desc.device, real, n)
+    shape = add_step(steps, 'complex', along, n, shape, false)
+    local step = steps[#steps]
+    if can then
+        step.filter, step.aside = desc.filter, desc.aside
+        return shape
+    elseif desc.aside then
+        errors.argument('%s: aside is for lengths that one kernel takes, not for %d', desc.what, n)
+    end
+    step.store = desc.filter
+    return add_step(steps, 'complex', along, n, shape, true)
+end
+
+-- Returns the steps of a filter: transforms along the other axes there, the last one first, and
+-- back. Real numbers along one axis have no complex transform between.
+local function filter_steps(desc, shape, axes, lengths, real)
     local steps, count = {}, #axes
+    local kinds = desc.type.complex and { 'complex', 'complex' } or { 'rfft', 'irfft' }
+    local first = (count > 1 or not desc.type.complex) and count or 0
+    if first == count then shape = add_step(steps, kinds[1], axes[count], lengths[count], shape,
+        false) end
+    for k = count - 1, 2, -1 do
+        shape = add_step(steps, 'complex', axes[k], lengths[k], shape, false)
+    end
+    if count > 1 or desc.type.complex then
+        shape = add_filter(steps, desc, axes[1], lengths[1], shape, real)
+    elseif desc.aside then
+        errors.argument('%s: aside of real numbers along one axis', desc.what)
+    else
+        steps[1].store = desc.filter
+    end
+    for k = 2, count - 1 do
+        shape = add_step(steps, 'complex', axes[k], lengths[k], shape, true)
+    end
+    if first == count then
+        add_step(steps, kinds[2], axes[count], lengths[count], shape, true)
+    end
+    return steps
+end
+
+-- Returns the steps. The last axis that is named comes first, but last where the result is real.
+local function steps_of(desc, shape, axes, lengths, real)
+    local steps, count, transform = {}, #axes, desc.transform
+    if transform == 'filter' then return filter_steps(desc, shape, axes, lengths, real) end
+    local is_inverse = transform == 'ifft' or transform == 'irfft'
     local kind = (transform == 'rfft' or transform == 'irfft') and transform or 'complex'
-    if kind ~= 'irfft' then shape = add_step(steps, kind, axes[count], lengths[count], shape) end
-    for k = count - 1, 1, -1 do shape = add_step(steps, 'complex', axes[k], lengths[k], shape) end
-    if kind == 'irfft' then add_step(steps, kind, axes[count], lengths[count], shape) end
+    local function add(step_kind, k)
+        shape = add_step(steps, step_kind, axes[k], lengths[k], shape, is_inverse)
+    end
+    if kind ~= 'irfft' then add(kind, count) end
+    for k = count - 1, 1, -1 do add('complex', k) end
+    if kind == 'irfft' then add(kind, count) end
     return steps
 end
 
 local Plan = {}
 Plan.__index = Plan
 
--- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft'
--- or 'irfft', shape, type, device, axes, n, norm, load, store, backend }
+local function check_functions(desc)
+    local what, is_filter = desc.what, desc.transform == 'filter'
+    if is_filter and not desc.filter then
+        errors.argument("%s: transform = 'filter' without a function filter", what)
+    elseif not is_filter and (desc.filter or desc.aside) then
+        errors.argument("%s: filter and aside are for transform = 'filter'", what)
+    end
+end
+
+-- Returns a plan. desc: { what: the beginning of messages, transform: 'fft', 'ifft', 'rfft',
+-- 'irfft' or 'filter', shape, type, device, axes, n, norm, load, store, filter, aside, numbers,
+-- result, backend }
 function plan.of(desc)
     local what, transform, shape = desc.what, desc.transform, desc.shape
-    local is_inverse = transform == 'ifft' or transform == 'irfft'
     local axes = axes_of(what, shape, desc.axes)
     local lengths = lengths_of(what, transform, shape, axes, desc.n)
     local real = precision(what, transform, desc.type)
+    check_functions(desc)
+    desc.numbers = names_of(what, desc.numbers)
     if real == 'double' and not desc.device.info.has_double then
         errors.argument('%s: %s computes no doubles: convert to float', what, desc.device.name)
     end
-    local steps = steps_of(transform, shape, axes, lengths)
-    for _, step in ipairs(steps) do step.is_inverse, step.real = is_inverse, real end
-    local complex = types['complex_' .. real]
-    local own = transform == 'irfft' and types[real] or complex
-    local last = steps[#steps]
+    local steps = steps_of(desc, shape, axes, lengths, real)
+    for _, step in ipairs(steps) do step.real, step.numbers = real, desc.numbers end
+    local complex, last = types['complex_' .. real], steps[#steps]
+    local own = last.kind == 'irfft' and types[real] or complex
+    local is_inverse = last.is_inverse or transform == 'filter'
     last.scale = scale_of(what, desc.norm, lengths, is_inverse)
-    steps[1].load, last.store = desc.load, desc.store
+    steps[1].load, last.store = desc.load, desc.store or last.store
     local by_library = library.of({ what = what, backend = desc.backend, transform = transform,
         axes = axes, lengths = lengths, load = desc.load, store = desc.store }, desc.device, real,
         shape, last.to)
     return setmetatable({ what = what, shape = shape, type = desc.type, device = desc.device,
         steps = steps, complex = complex, own = own, is_inverse = is_inverse,
-        library = by_library, result = stored_type(what, desc.store, own, real) }, Plan)
+        library = by_library, numbers = desc.numbers, has_aside = desc.aside ~= nil,
+        result = stored_type(what, desc, own, real) }, Plan)
 end
 
 -- ---- running ----
@@ -192,10 +278,44 @@ local function run_step(self, step, from, to, sequence)
     end
 end
 
+-- Returns the numbers that functions get, by name; all that the plan has are wanted.
+local function values_of(self, given)
+    local values = {}
+    for name in pairs(given or {}) do values[name] = false end
+    for _, name in ipairs(self.numbers or {}) do
+        values[name] = errors.wanted(self.what .. ': numbers.' .. name, 'number',
+            given and given[name])
+    end
+    for name, value in pairs(values) do
+        if not value then
+            errors.argument('%s: the plan has no number %s (%s)', self.what, name,
+                table.concat(self.numbers or {}, ', '))
+        end
+    end
+    return values
+end
+
+-- Returns the leaf that bytes beside the result are stored in.
+local function aside_of(self, given)
+    if not self.has_aside then
+        if given then errors.argument('%s: the plan has no function aside', self.what) end
+        return nil
+    end
+    local leaf = array.leaf(given, self.what .. ': aside')
+    local here, there = self.device, leaf.device
+    if leaf.type.name ~= 'uint8' or leaf.strides or leaf.offset ~= 0 or here ~= there then
+        errors.argument('%s: aside is %s %s on %s: a whole array of uint8 on %s is wanted',
+            self.what, leaf.type.name, tostring(leaf.shape), there.name, here.name)
+    end
+    assign.settle(leaf.version)
+    return leaf
+end
+
 -- Transforms a leaf, which it gives up, in steps. Returns the leaf with the result.
-local function run_steps(self, leaf, into)
+local function run_steps(self, leaf, into, values, aside)
     local sequence = kernels.sequence()
     for k, step in ipairs(self.steps) do
+        step.values, step.aside_leaf = values, step.aside and aside
         local type = k < #self.steps and self.complex or self.result
         local next_one = leaf_of(self, step, leaf, k > 1, type, into)
         run_step(self, step, leaf, next_one, sequence)
@@ -206,10 +326,15 @@ local function run_steps(self, leaf, into)
     return leaf
 end
 
+local call_fields = { out = 'any', numbers = 'table', aside = 'any' }
+
 -- Returns the transform of an array, which has the plan's shape and type and is on its device; it
--- is the array `out` if that is given, which may be the same one.
+-- is the array `out` if that is given, which may be the same one. numbers: by the names of the
+-- plan's; aside: the array that its function of this name stores in
 function Plan:__call(x, options)
-    local out = options and errors.fields(self.what, options, { out = 'any' }).out
+    options = errors.fields(self.what, options or {}, call_fields)
+    local out, values = options.out, values_of(self, options.numbers)
+    local aside = aside_of(self, options.aside)
     local node = array.hold(x, self.what)
     local own, there = self.device, node.device
     if node.shape ~= self.shape or node.type ~= self.type then
@@ -223,9 +348,10 @@ function Plan:__call(x, options)
     if self.library then
         leaf = library.run(self, leaf, into)
     else
-        leaf = run_steps(self, leaf, into)
+        leaf = run_steps(self, leaf, into, values, aside)
     end
     if into then nodes.release(into) end
+    if aside then nodes.release(aside) end
     return array.drop(leaf, out or array.of(leaf))
 end
 

@@ -73,6 +73,7 @@ end
 local function is_worth_it(first, second)
     return groups.limits.has_relays(first.device) and first.to == second.from
         and first.d.index == 'int' and second.d.index == 'int'
+        and not (first.d.aside or second.d.aside)
         and first.to.shape.count * first.to.type.size >= groups.limits.least_of_relays
 end
 

@@ -4,7 +4,8 @@
 -- a GPU pairs.
 
 local butterflies = require 'mare.fft.butterflies'
-local constant = require 'mare.fft.constant'
+local constant = require 'mare.dialect.constant'
+local ends = require 'mare.fft.ends'
 local factors = require 'mare.fft.factors'
 local host = require 'mare.fft.host'
 
@@ -103,7 +104,7 @@ local function add_constants(list, d, name)
     local is_complex = own.type.complex
     if name == 'store' then is_complex = own.kind ~= 'real' and own.kind ~= 'pairs' end
     local count = (d.real_length or d.n) + 1
-    for k, value in ipairs(constant.found_in(own.f, is_complex)) do
+    for k, value in ipairs(constant.found_in(own.f, is_complex, ends.numbers(d.numbers))) do
         if d.is_cpu then
             add(list, name .. k, count, function(i) return value(i), 0 end)
         else

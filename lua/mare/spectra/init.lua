@@ -8,7 +8,7 @@ local m = require 'mare.dialect.maths'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
-local waves = require 'mare.fft.waves'
+local waves = require 'mare.spectra.waves'
 
 local spectrum = {}
 

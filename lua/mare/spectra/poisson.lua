@@ -4,7 +4,7 @@
 local array = require 'mare.ndarray.array'
 local errors = require 'bindings.errors'
 local m = require 'mare.dialect.maths'
-local waves = require 'mare.fft.waves'
+local waves = require 'mare.spectra.waves'
 
 local poisson = {}
 

@@ -55,12 +55,12 @@ function constant.replaced(value, i, replace)
 end
 
 -- Returns the constant parts of what f, a function that loads or stores, returns as functions of
--- the index. is_complex: whether f takes complex numbers
-function constant.found_in(f, is_complex)
+-- the index. is_complex: whether f takes complex numbers; numbers: what it gets besides
+function constant.found_in(f, is_complex, numbers)
     local function input(type) return dialect.input('x', type, 'x') end
     local i, list = input 'int32', {}
     local x = is_complex and { re = input 'real', im = input 'real' } or input 'real'
-    constant.replaced(f(x, i, input 'int32'), i, function(k, node)
+    constant.replaced(f(x, i, input 'int32', numbers), i, function(k, node)
         list[k] = function(at) return constant.value(node, i, at) end
         return node
     end)

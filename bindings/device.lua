@@ -44,7 +44,7 @@ local text_fields = { 'name', 'model', 'vendor', 'driver', 'arch', 'uuid' }
 local number_fields = { 'compute_units', 'warp_size', 'max_group_size', 'clock_mhz', 'memory',
                         'max_buffer', 'local_memory', 'max_local_memory', 'view_alignment' }
 local flags = { 'has_double', 'has_int64_atomics', 'has_scopes', 'has_programmatic',
-                'has_sharing', 'runs_kernels', 'keeps_programs' }
+                'has_sharing', 'runs_kernels', 'keeps_programs', 'has_compiler' }
 
 local function read_info(d)
     check(C.mare_device_query(d, info_c))

@@ -110,6 +110,7 @@ typedef struct mr_backend {
     uint32_t language;              /* mare_language that it takes besides the dialect */
     /* else it takes every language, and "auto" does not choose it */
     bool runs_kernels;
+    bool has_compiler;              /* else it takes the programs that came with it alone */
     bool runs_together;             /* all groups of a launch at the same time, where asked to */
     bool orders_devices;            /* a stream waits for events of all its devices */
     bool compiles_in_turn;          /* one program at a time, whatever the threads */
@@ -220,6 +221,7 @@ typedef struct mr_backend {
 
 extern const mr_backend mr_backend_cuda;
 extern const mr_backend mr_backend_opencl;
+extern const mr_backend mr_backend_cpu;
 extern const mr_backend mr_backend_null;
 
 #endif

@@ -53,6 +53,7 @@ static mare_status open_device(const mr_backend *backend, int index, void *conte
     mare_status status = backend->device_info(index, &device->info);
     memcpy(device->info.name, name, sizeof name);
     device->info.runs_kernels = backend->runs_kernels;
+    device->info.has_compiler = backend->has_compiler;
     if (status == MARE_OK) status = mr_pool_open(device);
     if (status == MARE_OK) status = open_native(device, index, context);
     if (status == MARE_OK) status = add_default_stream(device);

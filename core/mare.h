@@ -1,5 +1,6 @@
 /* mare.h - the compute API of Mare: devices, buffers, streams, events, programs, kernels and
- * launches over CUDA (Driver API + NVRTC), OpenCL and a host-only null back end.
+ * launches over CUDA (Driver API + NVRTC), OpenCL, processors with programs compiled ahead, and a
+ * host-only null back end.
  *
  * How to use it, in order
  *   mare_device_open("auto", &device);
@@ -116,7 +117,7 @@ float mare_half_value(mare_half half);          /* exact */
 /* ---- back ends ---- */
 
 typedef struct mare_backend_info {
-    char name[16];                  /* "cuda", "opencl", "null" */
+    char name[16];                  /* "cuda", "opencl", "cpu", "null" */
     /* 1 when its library is loaded and at least one device answered */
     int32_t available;
     int32_t device_count;
@@ -131,8 +132,9 @@ mare_status mare_backend_query(int index, mare_backend_info *out);
 
 /* ---- devices ----
  * Named "cuda:0", "opencl:1", "null:0"; "cuda" means "cuda:0"; "auto" takes the first CUDA device,
- * else the first OpenCL GPU, else the first OpenCL device, never null. A device asked for by name
- * and not there is MARE_ERROR_UNAVAILABLE, never replaced by another. Opening one twice gives two
+ * else the first OpenCL GPU, else the first OpenCL device, else "cpu:0", the processor with the
+ * programs of shipped scenarios compiled ahead, never null. A device asked for by name and
+ * not there is MARE_ERROR_UNAVAILABLE, never replaced by another. Opening one twice gives two
  * independent handles. MARE_MEMORY_LIMIT (such as 1G) limits the buffers of each. After a fault of
  * the device every call on the handle answers MARE_ERROR_LOST with that fault; once everything on
  * it is released it can be opened again where the vendor allows it, else that is MARE_ERROR_LOST
@@ -173,7 +175,9 @@ typedef struct mare_device_info {
     int32_t has_sharing;            /* mare_buffer_share */
     int32_t runs_kernels;           /* 0 on null: launches are checked and compute nothing */
     int32_t keeps_programs;         /* the vendor has a cache of its own: Mare's has none of them */
-    uint64_t reserved[8];           /* 0 */
+    int32_t has_compiler;           /* 0 on cpu: it takes programs of shipped scenarios */
+    int32_t zero;
+    uint64_t reserved[7];           /* 0 */
 } mare_device_info;
 
 int mare_device_count(const char *backend);     /* 0 if the back end is unknown or unavailable */

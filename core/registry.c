@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 
 static const mr_backend *const backends[] = { &mr_backend_cuda, &mr_backend_opencl,
-                                              &mr_backend_null };
+                                              &mr_backend_cpu, &mr_backend_null };
 enum { BACKEND_COUNT = sizeof backends / sizeof *backends };
 
 const mr_backend *mr_registry_backend(int index) {

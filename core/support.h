@@ -114,5 +114,6 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
 
 extern const char mr_prelude_cuda[];
 extern const char mr_prelude_opencl[];
+extern const char mr_prelude_cpu[];
 
 #endif

@@ -14,13 +14,6 @@ has_module() { luajit -e "require '$1'"; }
 has_python() { python3 -c "import $1" || /usr/bin/python3 -c "import $1"; }
 has_file() { compgen -G "$1"; }
 
-# PoCL aborts the process where /sys is not mounted, as in a bare chroot, unless told what is there.
-if [ ! -d /sys/devices/system/cpu ]; then
-    memory=$(awk '/MemTotal/ { printf "%.0f", $2 * 1024 }' /proc/meminfo)
-    HWLOC_SYNTHETIC="numa:1(memory=$memory) pu:$(nproc)"
-    export HWLOC_SYNTHETIC
-fi
-
 # need PACKAGE PROBE...
 need() {
     local package=$1
@@ -65,6 +58,7 @@ need_for_testing() {
     need libluajit-5.1-dev has_header luajit-2.1/luajit.h
     need lua-check has luacheck
     need shellcheck has shellcheck
+    need abigail-tools has abidiff
     need g++ has c++
     need valgrind has valgrind
     # Programs that read what runs write; python3-venv is for the CF checker and Jupyter.
@@ -97,8 +91,32 @@ install_missing() {
     fi
     local get=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold)     # asks nothing
-    as_root "${get[@]}" update >&2
-    as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >&2
+    as_root "${get[@]}" update >/dev/null 2>&1 || true     # lists may be old and good enough
+    one_line "apt-get cannot install them" \
+        as_root "${get[@]}" install -y --no-install-recommends "${missing[@]}"
+}
+
+# one_line WHAT COMMAND...: runs a command that fetches; where it fails, says so in one line.
+one_line() {
+    local what=$1 said
+    shift
+    said=$("$@" 2>&1 </dev/null) && return
+    echo "$what; is there a network? $(grep -m 1 -iE '^E:|error|fail' <<<"$said" || true)" >&2
+    return 1
+}
+
+# Where to build: in the tree, or where that cannot be written to in the cache of this user, by the
+# path of the tree.
+build_folder() {
+    local made=$root
+    [ ! -e "$root/build" ] || made=$root/build
+    if [ -w "$made" ]; then
+        echo "$root/build"
+        return
+    fi
+    made=${XDG_CACHE_HOME:-$HOME/.cache}/mare/build-$(cksum <<<"$root" | cut -d ' ' -f 1)
+    mkdir -p "$made"
+    echo "$made"
 }
 
 # build FOLDER [CMAKE OPTION...]; from scratch when headers may have come since the last time, or

@@ -45,11 +45,12 @@ cc -std=c99 "${strict[@]}" "$examples/saxpy.c" "${flags[@]}" -o saxpy
 cc -std=c99 "$examples/saxpy.c" -I"$prefix/include" "$prefix/lib/libmare.a" -lpthread -ldl \
     -o saxpy_static
 flags mare_engine
-for name in step threads; do
+for name in step threads begin; do
     cc -std=c99 "${strict[@]}" "$examples/$name.c" "${flags[@]}" -lpthread -o $name
 done
 c++ -std=c++11 "${strict[@]}" "$examples/share.cpp" "${flags[@]}" -o share
 expect share 'depth[31] = 1.499676' "$(./share)"
+expect begin 'North Sea: 40 m' "$(./begin)"
 expect threads '5000050000; MARE_ERROR_INTERRUPTED' "$(./threads)"
 # MARE_VALGRIND='share threads saxpy step' takes half an hour, in which PoCL compiles.
 grind() {

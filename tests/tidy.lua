@@ -110,6 +110,7 @@ end, {
 
 line_rule('dlopen only in core/dl.c', 'code', function(line, path)
     local is_loader = path == 'core/dl.c' or under(path, 'tests/guests')
+        or path == 'bindings/programs/compile.c'
     if is_c(path) and not is_loader and line:find '%f[%w_]dlm?open%s*%(' then
         return 'call of dlopen'
     end

@@ -2,7 +2,7 @@
 import ctypes
 import sys
 
-mare = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libmare_engine.so.1")
+mare = ctypes.CDLL(sys.argv[1] if len(sys.argv) > 1 else "libmare_engine.so.2")
 mare.mare_error_message.restype = ctypes.c_char_p
 
 

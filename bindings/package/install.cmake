@@ -1,6 +1,6 @@
-# install.cmake - what `cmake --install` and CPack put where: the libraries with their headers,
-# pkg-config and CMake files, the launcher, Mare's Lua under share/mare, `require 'mare'` for a
-# stock LuaJIT, manual pages, notices and examples.
+# install.cmake - what `cmake --install` and CPack put where, by the package that it goes into: the
+# libraries with their headers, pkg-config and CMake files, the launcher, Lua under share/mare, as
+# well as for a stock LuaJIT, `require 'mare'`, manual pages, notices and examples.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -18,11 +18,17 @@ file(RELATIVE_PATH bin_to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_
 set_target_properties(mare PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 set_target_properties(mare_engine PROPERTIES INSTALL_RPATH $ORIGIN)
 
-install(TARGETS mare RUNTIME)
-install(TARGETS mare_shared mare_engine mare_static)
-install(FILES core/mare.h bindings/mare_engine.h TYPE INCLUDE)
+install(TARGETS mare RUNTIME COMPONENT mare)
+install(TARGETS mare_shared LIBRARY COMPONENT core NAMELINK_COMPONENT dev)
+install(TARGETS mare_engine LIBRARY COMPONENT engine NAMELINK_COMPONENT dev)
+install(TARGETS mare_static ARCHIVE COMPONENT dev)
+install(FILES core/mare.h bindings/mare_engine.h TYPE INCLUDE COMPONENT dev)
+# For processors without a driver, if the target cpu_programs has been built.
+install(DIRECTORY ${CMAKE_BINARY_DIR}/cpu/programs DESTINATION ${CMAKE_INSTALL_LIBDIR}/mare
+    COMPONENT core OPTIONAL)
 
 set(home ${CMAKE_INSTALL_DATADIR}/mare)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME common)
 install(FILES core/mare.h DESTINATION ${home}/core)
 install(DIRECTORY bindings DESTINATION ${home} FILES_MATCHING PATTERN *.lua
     PATTERN package EXCLUDE PATTERN examples EXCLUDE)
@@ -42,7 +48,8 @@ install(FILES ${generated}/mare.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/lua/5.1
 file(RELATIVE_PATH pc_to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 foreach(name mare mare_engine)
     configure_file(${package}/${name}.pc.in ${generated}/${name}.pc @ONLY)
-    install(FILES ${generated}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    install(FILES ${generated}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT dev)
 endforeach()
 
 set(config ${CMAKE_INSTALL_LIBDIR}/cmake/mare)
@@ -51,7 +58,7 @@ configure_package_config_file(${package}/mare-config.cmake.in ${generated}/mare-
 write_basic_package_version_file(${generated}/mare-config-version.cmake
     COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/mare-config.cmake ${generated}/mare-config-version.cmake
-    DESTINATION ${config})
+    DESTINATION ${config} COMPONENT dev)
 
 # The reference manual, from the comments of the headers and of the Lua modules.
 set(manual ${CMAKE_BINARY_DIR}/manual)
@@ -63,39 +70,12 @@ add_custom_command(OUTPUT ${manual}/mare.html
 add_custom_target(manual ALL DEPENDS ${manual}/mare.html)
 install(FILES ${manual}/mare.html DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
 install(FILES ${manual}/mare.3 ${manual}/mare_engine.3 ${manual}/mare_lua.3
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
-install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT dev)
+install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mare)
 install(FILES ${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
 if(MARE_LUAJIT STREQUAL "own")
     install(FILES bindings/luajit/COPYRIGHT DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare
         RENAME COPYRIGHT.luajit)
 endif()
-install(DIRECTORY bindings/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
-
-# ---- a Debian package: cpack -G DEB --config build/CPackConfig.cmake ----
-
-set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME mare)
-set(CPACK_PACKAGE_CONTACT "The Mare developers <mare@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "scriptable engine for GPUs and flow simulations")
-set(CPACK_PACKAGE_DESCRIPTION "Mare runs kernels and finite-volume simulations on CUDA and
- OpenCL devices, scripted in Lua: as a program, in an interactive session,
- or embedded in C and C++.")
-set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR})
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
-# What is loaded at run time: NetCDF has another name in each release.
-string(CONCAT CPACK_DEBIAN_PACKAGE_DEPENDS "lua-argparse, lua-dkjson, "
-    "libnetcdf19 | libnetcdf22 | libnetcdf-dev, libcairo2, libgif7, libedit2, libmpfr6, "
-    "fonts-dejavu-core")
-# FFmpeg and LuaJIT would bring 183 packages, the former for films that are not GIF.
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "ocl-icd-libopencl1, pocl-opencl-icd | opencl-icd")
-string(CONCAT CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "ffmpeg, luajit, pkg-config, libopenblas0, libclblast1, openmpi-bin | mpich, "
-    "libzmq5, libsodium23")
-include(CPack)
+install(DIRECTORY bindings/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare COMPONENT dev)
+include(${package}/packages.cmake)

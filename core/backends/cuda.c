@@ -392,6 +392,7 @@ const mr_backend mr_backend_cuda = {
     .prelude = mr_prelude_cuda,
     .language = MARE_LANGUAGE_CUDA,
     .runs_kernels = true,
+    .has_compiler = true,
     .runs_together = true,
     .orders_devices = true,
     .probe = probe,

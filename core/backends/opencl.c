@@ -222,6 +222,7 @@ const mr_backend mr_backend_opencl = {
     .prelude = mr_prelude_opencl,
     .language = MARE_LANGUAGE_OPENCL,
     .runs_kernels = true,
+    .has_compiler = true,
     .compiles_in_turn = true,
     .probe = mr_opencl_probe,
     .device_info = device_info,

@@ -72,7 +72,7 @@ mare_status mr_opencl_fail(int32_t code, const char *call, const char *format, .
 typedef struct mr_opencl_entry {
     struct mr_cl_device *id;
     mare_device_info info;
-    bool is_nvidia;
+    bool is_nvidia, is_pocl;
     uint32_t ptx_arch;         /* 900 for sm_90, 0 on devices of others */
     bool has_rounded_division; /* IEEE division and square root on request */
     bool has_priorities;       /* cl_khr_priority_hints */

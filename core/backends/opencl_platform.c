@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
@@ -183,7 +184,7 @@ static void add_devices(struct mr_cl_platform *platform, const char *name) {
     }
     for (uint32_t i = 0; i < count && i < MAX_DEVICES && entry_count < MAX_DEVICES; i++) {
         mr_opencl_entry *entry = &entries[entry_count];
-        *entry = (mr_opencl_entry){ .id = ids[i] };
+        *entry = (mr_opencl_entry){ .id = ids[i], .is_pocl = is_pocl };
         entry->info.keeps_programs = keeps_programs(is_pocl);
         if (read_device(entry) == MARE_OK) {
             entry->has_clang_header = is_pocl && entry->info.kind == MARE_DEVICE_CPU;
@@ -210,17 +211,40 @@ static mare_status list_platforms(void) {
     return MARE_OK;
 }
 
-static void probe_once(void) {
-    static const char advice[] =
-        "install pocl-opencl-icd for OpenCL on the CPU, or the GPU vendor's OpenCL; where NVIDIA's "
-        "driver came without its ICD file, set OCL_ICD_FILENAMES=libnvidia-opencl.so.1";
+/* PoCL ends the process where it cannot read what processors there are. */
+static mare_status refuse_abort(void) {
+    if (access("/sys/devices/system/cpu", F_OK) == 0 || getenv("HWLOC_SYNTHETIC") ||
+        access("/etc/OpenCL/vendors/pocl.icd", F_OK) != 0)
+        return MARE_OK;
+    return mr_fail(MARE_ERROR_UNAVAILABLE,
+                   "/sys is not mounted, where PoCL would look for processors and abort: mount it, "
+                   "or set HWLOC_SYNTHETIC='numa:1(memory=4294967296) pu:%ld'",
+                   sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+/* A driver needs the loader, which is a package of its own. */
+static const char *advice(mare_status loaded) {
+    if (loaded != MARE_OK)
+        return "install the ICD loader, ocl-icd-libopencl1, and a driver: pocl-opencl-icd for "
+               "OpenCL on the CPU, or the GPU vendor's";
+    return "install pocl-opencl-icd for OpenCL on the CPU, or the GPU vendor's OpenCL; where "
+           "NVIDIA's driver came without its ICD file, set "
+           "OCL_ICD_FILENAMES=libnvidia-opencl.so.1";
+}
+
+static void find_devices(void) {
     MR_OPENCL_HOLD_SIGNALS(mask);
-    mare_status status = mr_opencl_load(found.library, sizeof found.library);
-    if (status == MARE_OK) status = list_platforms();
+    mare_status loaded = mr_opencl_load(found.library, sizeof found.library);
+    mare_status status = loaded == MARE_OK ? list_platforms() : loaded;
     if (status != MARE_OK) note(found.reason, sizeof found.reason, mare_error_message(), "");
     found.device_count = entry_count;
     found.available = entry_count > 0;
-    if (!found.available) note(found.reason, sizeof found.reason, advice, "");
+    if (!found.available) note(found.reason, sizeof found.reason, advice(loaded), "");
+}
+
+static void probe_once(void) {
+    if (refuse_abort() == MARE_OK) find_devices();
+    else note(found.reason, sizeof found.reason, mare_error_message(), "");
     mr_clear_error();
 }
 

@@ -31,6 +31,10 @@ static inline void run_on(const char *name, device_test *test) {
 
 static inline void run_on_backend(const mare_backend_info *backend, device_test *test) {
     if (!backend->available) printf("%s skipped: %s\n", backend->name, backend->reason);
+    else if (!mr_registry_find(backend->name, strlen(backend->name))->has_compiler) {
+        printf("%s skipped: it takes no programs of tests\n", backend->name);
+        return;
+    }
     for (int i = 0; i < backend->device_count; i++) {
         char name[32];
         snprintf(name, sizeof name, "%s:%d", backend->name, i);

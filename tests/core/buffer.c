@@ -26,7 +26,7 @@ static void refuses_what_newer_versions_mean(void) {
     mare_device_info info;
     memset(&info, 0xFF, sizeof info);
     CHECK_OK(mare_device_query(device, &info));
-    for (int k = 0; k < 8; k++) CHECK_NUMBER(info.reserved[k], 0);
+    for (int k = 0; k < 7; k++) CHECK_NUMBER(info.reserved[k], 0);
 }
 
 static void refuses_descriptors(void) {

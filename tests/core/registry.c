@@ -6,6 +6,7 @@ static void lists_back_ends(void) {
     static const struct { const char *name; bool runs_kernels; } known[] = {
         { "cuda", true },
         { "opencl", true },
+        { "cpu", true },
         { "null", false },
     };
     enum { COUNT = sizeof known / sizeof *known };
@@ -16,7 +17,8 @@ static void lists_back_ends(void) {
         CHECK_TEXT(info.name, known[i].name);
         const mr_backend *backend = mr_registry_backend(i);
         CHECK(backend->runs_kernels == known[i].runs_kernels);
-        CHECK((backend->prelude[0] && backend->language) == backend->runs_kernels);
+        CHECK((backend->prelude[0] != '\0') == backend->runs_kernels);
+        CHECK((backend->language != 0) == (backend->runs_kernels && backend->has_compiler));
         CHECK(info.available ? info.device_count > 0 : info.reason[0] != '\0');
         CHECK_NUMBER(mare_device_count(known[i].name), info.available ? info.device_count : 0);
     }

@@ -1,5 +1,5 @@
 -- functions.lua - random functions as kernels and as plain Lua, in double: the numbers are the
--- same, or the function is refused with the line where it stands.
+-- same, or the function is refused with the line where it stands. Four in five are the same.
 --     build/mare tests/long/functions.lua [CASES [FIRST]]
 
 local try = require 'tests.functions_case'
@@ -13,4 +13,4 @@ for seed = first, first + cases - 1 do
 end
 print(('%d functions: %d the same, %d refused, %d wrong'):format(cases, count.same, count.refused,
     count.wrong))
-os.exit(count.wrong == 0 and 0 or 1)
+os.exit(count.wrong == 0 and count.same >= 0.8 * cases and 0 or 1)

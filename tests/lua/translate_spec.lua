@@ -99,6 +99,7 @@ describe('a kernel in Lua', function()
             for k = 0, steps - 1 do sum = sum + x[(i + k) % x.count] * weights[2] end
             local a, b = higher(sum, x[i])
             a, b = a + 1, b
+            b, b = b, 0             -- the first stays
             local v = s > 0 and a or -a
             while v > 10 do
                 v = v / 2

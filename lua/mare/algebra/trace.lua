@@ -190,7 +190,8 @@ end
 
 function statement.assign(self, node)
     local found = values(self, node.values)
-    for k, target in ipairs(node.targets) do
+    for k = #node.targets, 1, -1 do
+        local target = node.targets[k]
         if target.tag ~= 'name' then give_up(node, 'an element that is assigned') end
         self.values[target.symbol] = found[k]
     end

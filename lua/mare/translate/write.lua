@@ -174,7 +174,8 @@ function statement.assign(self, node)
                 self:text(value, type))
         end
     end
-    for k, target in ipairs(targets) do assign_to(self, node, target, list[k]) end
+    -- From the last to the first, as LuaJIT does: of `a, a = 1, 2` the first stays.
+    for k = #targets, 1, -1 do assign_to(self, node, targets[k], list[k]) end
 end
 
 -- ---- control ----

@@ -62,7 +62,8 @@ launch.each(function(launcher)
                 :gsub("%-e ''", 'doctor')
             local text = io.popen(command .. ' 2>&1'):read '*a'
             says(text, '2 ranks, 2 of them on', 'started by', launcher:find 'openmpi' and 'Open MPI'
-                or 'MPICH', 'through pinned memory and MPI', 'no memory between', '0-1')
+                or 'MPICH', 'through pinned memory and MPI', 'no memory between', '0-1',
+                'rank 1: null:0, cores ')
             assert.equal(1, select(2, text:gsub('Compiled programs', '')), text)
         end)
 

@@ -1,9 +1,11 @@
 -- doctor.lua - reports what Mare found on this machine, and why something is
 -- missing. examine() returns data; text() and json() print it.
 
+local affinity = require 'mare.launcher.affinity'
 local energy = require 'mare.measure.energy'
 local files = require 'bindings.files'
 local gif = require 'bindings.gif'
+local here = require 'mare.ranks.here'
 local home = require 'bindings.home'
 local device = require 'bindings.device'
 local errors = require 'bindings.errors'
@@ -119,11 +121,13 @@ local function examine_devices()
     return list
 end
 
--- Returns the ways between each two ranks, on the devices that they would take: of links.pairs. All
--- ranks call it.
+-- Returns the ways between each two ranks, on the devices that they would take, of links.pairs, and
+-- where each rank is, of affinity.own. All ranks call it.
 function M.take_part()
     local ok, found = pcall(require('mare.array.devices').open)
-    return require('mare.links').pairs(ok and found[1] or nil, not ok and errors.text(found) or nil)
+    local opened = ok and found[1] or nil
+    return require('mare.links').pairs(opened, not ok and errors.text(found) or nil),
+        here.all(affinity.own(opened))
 end
 
 -- How this process was started. Under a launcher rank 0 speaks for all.
@@ -132,7 +136,7 @@ local function examine_ranks()
     local ranks = require 'mare.ranks'
     local found = ranks.start()
     found.size, found.local_size, found.host = ranks.size, ranks.local_size, ranks.host
-    found.pairs = M.take_part()
+    found.pairs, found.places = M.take_part()
     return found
 end
 
@@ -251,8 +255,9 @@ local function ranks_text(r)
     if r.error then return '  ' .. r.error end
     if not r.launcher then return no_launcher end
     return ('  %d rank%s, %d of them on %s, started by %s\n  %s (%s), the ABI of %s'
-        .. '%s'):format(r.size, r.size == 1 and '' or 's', r.local_size, r.host, r.launcher,
-        r.version, r.library, r.abi, ways_text(r.pairs))
+        .. '%s\n%s'):format(r.size, r.size == 1 and '' or 's', r.local_size, r.host, r.launcher,
+        r.version, r.library, r.abi, ways_text(r.pairs),
+        table.concat(affinity.lines(r.places), '\n'))
 end
 
 local function section(lines, title, items, show)

@@ -10,6 +10,7 @@
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local device_of = require 'bindings.device'
+local anchors = require 'bindings.anchors'
 local errors = require 'bindings.errors'
 local home = require 'bindings.home'
 local kernel = require 'bindings.kernel'
@@ -315,6 +316,12 @@ function M.set_shape(launch, x, y, group_x, group_y)
     group[0], group[1], group[2] = group_x, group_y, 1
     local status = C.mare_launch_set_shape(launch, global, group)
     if status ~= 0 then check(status) end
+end
+
+-- Whether what is queued on the default stream of a device is recorded. A plan holds the launches
+-- themselves, so that it wants launches of its own.
+function M.is_recording(device)
+    return anchors.is_recording() and not anchors.mark(device.stream)
 end
 
 -- Queues it on the default stream of its device.

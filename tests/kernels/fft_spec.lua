@@ -273,6 +273,12 @@ for _, d in ipairs(part.devices()) do
             assert.equal(x, plan(x, { out = x }))
             assert.equal(0, (x - expected):abs():max():item())
             assert.is_true(error_of(fft.ifft(x), later) < 1e-6)     -- what x was before
+            local y = x:copy():eval()
+            x:buffer()
+            local recorded = d.stream:record(function() plan(x, { out = y }) end)
+            x:assign(later)
+            recorded:run(2)
+            assert.equal(0, (y - expected):abs():max():item())
         end)
 
         it('views are transformed as they lie on ' .. d.name, function()

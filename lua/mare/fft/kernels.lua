@@ -95,10 +95,11 @@ local function compile(list, device)
     local program = device:program(source_of.text(source(list), 'fft',
         { math = 'strict', defines = defines }))
     kernels.compiled = kernels.compiled + 1
-    local launch, cells = program:kernel('transform'):launch(), {}
+    local entry, cells = program:kernel 'transform', {}
+    local launch = entry:launch()
     for k, one in ipairs(list) do cells[k] = table_of(one, device) end
-    return { launch = launch, handle = launch.handle, tables = cells, width = d.width,
-        group = d.is_cpu and 1 or d.width * d.items, is_cpu = d.is_cpu,
+    return { entry = entry, launch = launch, handle = launch.handle, tables = cells,
+        width = d.width, group = d.is_cpu and 1 or d.width * d.items, is_cpu = d.is_cpu,
         units = device.info.compute_units }
 end
 
@@ -128,6 +129,20 @@ end
 -- filled, scale, values: of numbers, by name; aside: the leaf that bytes go to; pass, apart: see
 -- axis.lua }.
 
+-- Returns the kernel with the launch to use: one of its own if it is recorded.
+local function ready(kernel, device)
+    if not bound.is_recording(device) then return kernel end
+    local launch = kernel.entry:launch()
+    return setmetatable({ launch = launch, handle = launch.handle, is_recorded = true },
+        { __index = kernel })
+end
+
+-- Queues a launch, and drops the memory of its first arguments.
+local function run(kernel, device, last)
+    bound.run(kernel.handle)
+    if not kernel.is_recorded then straight.let_go(kernel, device, last) end
+end
+
 -- Returns how many tiles a work-item takes.
 local function chunk_of(kernel, tiles)
     if not kernel.is_cpu then return 1 end
@@ -153,7 +168,7 @@ local function set_numbers(kernel, at, launch, width)
 end
 
 local function run_one(launch)
-    local kernel = kernel_of({ launch.d }, launch.device)
+    local kernel = ready(kernel_of({ launch.d }, launch.device), launch.device)
     local handle = kernel.handle
     bound.set_memory(handle, 0, launch.from.version.cell)
     bound.set_memory(handle, 1, launch.to.version.cell)
@@ -163,14 +178,13 @@ local function run_one(launch)
     bound.set_memory(handle, at, kernel.tables[1])
     local _, tiles, chunk = set_numbers(kernel, at + 1, launch, kernel.width)
     bound.set_shape(handle, math.ceil(tiles / chunk) * kernel.group, 1, kernel.group, 1)
-    bound.run(handle)
-    straight.let_go(kernel, launch.device, at - 1)
+    run(kernel, launch.device, at - 1)
 end
 
 -- Runs two launches as one. both: what relay.of returned
 local function run_relay(first, second, both)
     local device = first.device
-    local kernel = kernel_of({ first.d, second.d }, device)
+    local kernel = ready(kernel_of({ first.d, second.d }, device), device)
     local handle, words = kernel.handle, both.units + 1
     local cell, bytes = bound.allocate(device, 'uint32', 4 * words), 4 * words
     bound.clear(cell, bytes)
@@ -186,8 +200,7 @@ local function run_relay(first, second, both)
         bound.set_number(handle, at + k - 1, value)
     end
     bound.set_shape(handle, (tiles + others) * kernel.group, 1, kernel.group, 1)
-    bound.run(handle)
-    straight.let_go(kernel, device, 6)
+    run(kernel, device, 6)
     bound.free(device, cell, bytes)
 end
 

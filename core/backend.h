@@ -111,6 +111,7 @@ typedef struct mr_backend {
     /* else it takes every language, and "auto" does not choose it */
     bool runs_kernels;
     bool has_compiler;              /* else it takes the programs that came with it alone */
+    bool splits_memory;             /* a part of it is an address within, which costs less */
     bool runs_together;             /* all groups of a launch at the same time, where asked to */
     bool orders_devices;            /* a stream waits for events of all its devices */
     bool compiles_in_turn;          /* one program at a time, whatever the threads */

@@ -31,6 +31,12 @@ void mr_object_begin(mr_object *object, const char *kind, const char *label);
 void mr_object_end(mr_object *object);
 
 enum { MR_POOL_CLASSES = 256, MR_STREAM_SLOTS = 63, MR_PEERS = 32 };
+/* Memory that small blocks share. */
+typedef struct mr_slab {
+    mr_native native;
+    atomic_uint parts;              /* blocks that are left */
+} mr_slab;
+
 typedef struct mr_pool {
     pthread_mutex_t lock;           /* of the slots too */
     mare_buffer *newest[MR_POOL_CLASSES], *oldest[MR_POOL_CLASSES]; /* idle ones of each class */
@@ -72,6 +78,7 @@ struct mare_buffer {
     uint64_t pending;               /* streams that may still use the memory for its last owner */
     uint32_t type;
     uint32_t size_class;            /* of the pool's memory; 0: another's memory, or a view */
+    struct mr_slab *slab;           /* of the pool, whose part its memory is; NULL: none */
     bool is_opened;                 /* memory of another process */
     atomic_bool is_lent;            /* was a tensor: others may still use it after its release */
     mare_tensor *tensor;            /* whose memory it is; NULL: no tensor's */
@@ -235,6 +242,8 @@ void mr_pool_close(mare_device *device);
 /* A buffer with memory, whose life is still to begin; and takes one whose life has ended. */
 mare_status mr_pool_take(mare_device *device, uint64_t size, mare_buffer **out);
 void mr_pool_give(mare_buffer *buffer);
+/* The memory that a buffer is a part of as the back end has it; adds what lies before the part. */
+mr_native mr_pool_whole(const mare_buffer *buffer, uint64_t *offset);
 uint64_t mr_pool_trim(mare_device *device);         /* bytes given back */
 /* Cuts what the vendor tells down to MARE_MEMORY_LIMIT. */
 void mr_pool_limit(mare_device *device, uint64_t *free, uint64_t *total);

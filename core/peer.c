@@ -85,7 +85,8 @@ mare_status mare_buffer_share(mare_buffer *buffer, mare_share *out) {
     mare_device *device = buffer->device;
     share made = { .offset = buffer->offset, .size = buffer->size, .type = buffer->type };
     MR_TRY_WITH(need_sharing(device), "buffer '%s'", buffer->object.label);
-    MR_ON_DEVICE(device, share_make(device->native, buffer->native, made.name),
+    const mr_native native = mr_pool_whole(buffer, &made.offset);
+    MR_ON_DEVICE(device, share_make(device->native, native, made.name),
                  "buffer '%s': sharing", buffer->object.label);
     memcpy(made.mark, share_mark, sizeof made.mark);
     mr_order_give_up(buffer);

@@ -393,6 +393,7 @@ const mr_backend mr_backend_cuda = {
     .language = MARE_LANGUAGE_CUDA,
     .runs_kernels = true,
     .has_compiler = true,
+    .splits_memory = true,
     .runs_together = true,
     .orders_devices = true,
     .probe = probe,

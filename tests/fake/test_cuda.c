@@ -219,6 +219,25 @@ static mare_status fill_all(struct session *s) {
     return fill(s, &one, 8, 16);
 }
 
+/* Small buffers are parts of one allocation, next to each other, and are used again. */
+static mare_status make_small(struct session *s) {
+    const mare_buffer_desc desc = { .size = 3000 };
+    mare_buffer *list[3] = { NULL };
+    uint64_t at[4] = { 0 }, offset = 0, in_use = 0, idle = 0, more = 0;
+    mare_status status = MARE_OK;
+    for (int i = 0; status == MARE_OK && i < 3; i++) {
+        status = mare_buffer_create(s->device, &desc, &list[i]);
+        if (status == MARE_OK) status = mare_buffer_native(list[i], &at[i], &offset);
+    }
+    if (status == MARE_OK) status = mare_device_pool(s->device, &in_use, &idle);
+    for (int i = 0; i < 3; i++) mare_buffer_release(list[i]);
+    STEP(status);
+    MUST(at[2] - at[1] == 3072 && at[0] - at[1] == 63 * 3072 && idle >= 61 * 3072);
+    STEP(mare_device_pool(s->device, &in_use, &more));
+    MUST(more == idle + 3 * 3072);
+    return MARE_OK;
+}
+
 /* Memory outlives the work that is queued on it. */
 static mare_status release_busy(struct session *s) {
     const mare_buffer_desc desc = { .size = 64 };
@@ -393,6 +412,7 @@ static mare_status run_session(struct session *s) {
     STEP(move_lines(s));
     STEP(move_boxes(s));
     STEP(fill_all(s));
+    STEP(make_small(s));
     STEP(release_busy(s));
     STEP(time_events(s));
     STEP(run_kernels(s));

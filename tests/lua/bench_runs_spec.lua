@@ -15,18 +15,20 @@ local words = {
     euler_peers = '32 1', linear_openmp = '32 1', volumes_openmp = '32 1', output = '. 4 32 32',
     mandelbrot = { 'rate 8', 'exact float 10', 'exact perturbation 10', 'deep 4' },
     solvers = '--scheme=euler_hll --size=64 --precision=float --device=',
-    flops = { 'euler_hll', 'ocean_linear' },
+    flops = { 'euler_hll', 'ocean_linear' }, cluster = '4',
 }
+
+local of_no_device = { flops = true, cluster = true }
 
 -- Why one cannot run here, or nil.
 local function hindered(name)
-    if not info.runs_kernels and name ~= 'flops' then return 'it runs no kernel' end
+    if not info.runs_kernels and not of_no_device[name] then return 'it runs no kernel' end
 end
 
 -- What it prints and its exit status.
 local function run(name, given)
     local command = ('%s %s %s'):format(name, device, given)
-    if name == 'flops' then command = name .. ' ' .. given end
+    if of_no_device[name] then command = name .. ' ' .. given end
     if name == 'solvers' then command = name .. ' ' .. given .. device end
     local folder = os.tmpname()
     os.remove(folder)

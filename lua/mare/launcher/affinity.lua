@@ -13,8 +13,7 @@ local function line_of(path)
 end
 
 local function names_in(path)
-    local ok, names = pcall(folders.names, affinity.root .. path)
-    return ok and names or {}
+    return folders.list(affinity.root .. path) or {}
 end
 
 -- Returns the numbers of a text such as '0-3,8' as the keys of a table.

@@ -573,7 +573,8 @@ void mare_plan_retain(mare_plan *plan);
 void mare_plan_release(mare_plan *plan);
 /* Queues the whole `repeat` times; on a recording stream the plan becomes part of the recording,
  * where plans lie at most 64 deep in each other. With 0 it queues nothing, but does what a first
- * run has to do before and might wait with: on CUDA that makes the graph. */
+ * run has to do before: on CUDA that makes the graph; and what the stream gets from now on waits
+ * for former uses of the memory that the plan works on, on other devices too. */
 mare_status mare_plan_run(mare_plan *plan, uint32_t repeat, mare_stream *stream);
 
 /* ---- the on-disk cache of compiled programs ----

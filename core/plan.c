@@ -266,7 +266,7 @@ static mare_status make_ready(mare_plan *plan) {
 static mare_status run_native(mare_plan *plan, uint32_t repeat, mare_stream *stream) {
     const mr_backend *backend = plan->device->backend;
     MR_TRY(mr_device_alive(plan->device));
-    if (repeat) MR_TRY(mr_plan_order(plan, stream));
+    MR_TRY(mr_plan_order(plan, stream));
     MR_TRY(make_ready(plan));
     return backend->plan_run(plan->device->native, stream->native, plan->native, repeat);
 }

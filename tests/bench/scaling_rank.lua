@@ -1,6 +1,6 @@
--- What scaling.lua runs on every rank, or in processes alone: steps of Euler (HLLC, float) in parts
--- above each other, periodic. Rank 0 prints the seconds of a step, of filling all halos, and of a
--- clock's tick with the largest rate, and the way of the cells.
+-- What scaling.lua runs on every rank, in one process over several parts, or in processes alone:
+-- steps of Euler (HLLC, float) in parts above each other, periodic. Rank 0 prints the seconds of a
+-- step, of filling all halos, and of a clock's tick with the largest rate, and the way of the cells.
 
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'
@@ -11,7 +11,8 @@ local record = require 'tests.bench.record'
 local simulation = require 'mare.run.simulation'
 local system = require 'bindings.system'
 
-local batches = record.few(12, 1)
+local batches = record.few(5, 1)
+local rest = record.few(0.07, 0)        -- between batches, so that a GPU keeps its clocks up
 
 -- Two shear layers, which repeat as often as the grid is taller than wide.
 local function shear(x, y)
@@ -19,21 +20,21 @@ local function shear(x, y)
     return inside and 2 or 1, inside and -0.5 or 0.5, 0.01 * math.sin(4 * math.pi * x), 2.5
 end
 
--- Returns the seconds of one of so many calls, which f(calls) makes and waits for: those of the
--- fastest batch, since all else disturbs ranks that wait for each other. Rank 0 says how many.
+-- Returns the seconds of one of so many calls, which f(calls) makes and waits for: the median of
+-- the batches. Rank 0 says how many calls.
 local function time(f, seconds)
-    f(1)
-    local start = system.now()
-    f(3)
-    local calls = math.floor(record.few(seconds, 0) / batches / (system.now() - start) * 3)
-    calls = here.broadcast(math.max(1, calls))
-    local fastest = math.huge
-    for _ = 1, batches do
+    f(2)
+    local start, found = system.now(), {}
+    f(4)
+    local calls = math.floor(record.few(seconds, 0) / batches / (system.now() - start) * 4)
+    calls = here.broadcast(math.max(2, calls + calls % 2))
+    for k = 1, batches do
+        system.sleep(rest)
         start = system.now()
         f(calls)
-        fastest = math.min(fastest, (system.now() - start) / calls)
+        found[k] = (system.now() - start) / calls
     end
-    return fastest
+    return record.median(found)
 end
 
 -- Waits until so many processes have come here: each leaves a file in a folder.
@@ -44,13 +45,19 @@ local function wait_for(count, folder, k)
     end
 end
 
--- count, folder, k: of processes alone that run at once, how many there are, where they meet, and
--- which this one is
-return function(device, nx, ny, seconds, count, folder, k)
+local function way_of(sim, parts)
+    if here.size > 1 then return links.describe(sim.devices) end
+    return parts == 1 and 'alone' or links.texts[(#sim.fields.devices == 1 or sim.barrier)
+        and 'place' or 'copy']
+end
+
+-- devices: names with commas between them; parts: of the grid; count, folder, k: of processes alone
+-- that run at once, how many there are, where they meet, and which this one is
+return function(devices, nx, ny, seconds, parts, count, folder, k)
     local sim = simulation.new {
         grid = grid.new { nx = nx, ny = ny, x = { 0, 1 }, y = { 0, ny / nx } }, initial = shear,
         scheme = euler.new { gamma = 5 / 3, flux = 'hllc' }, boundaries = 'periodic',
-        options = { precision = 'float', device = device, decompose = { 1, here.size } },
+        options = { precision = 'float', device = devices, decompose = { 1, parts } },
     }
     sim:aim(1e9)
     local function repeated(f)
@@ -68,8 +75,6 @@ return function(device, nx, ny, seconds, count, folder, k)
     end, seconds)
     local halo = time(repeated(function() sim.fields:fill_halos() end), seconds / 4)
     local tick = time(repeated(function() sim.clocks:tick() end), seconds / 4)
-    local way = here.size > 1 and links.describe(sim.devices) or 'alone'
-    if here.rank == 0 then
-        print(('%.9g %.9g %.9g %s'):format(step, halo, tick, way))
-    end
+    local way = way_of(sim, parts)
+    if here.rank == 0 then print(('%.9g %.9g %.9g %s'):format(step, halo, tick, way)) end
 end

@@ -70,6 +70,19 @@ local function new_words(device)
     return buffer
 end
 
+-- Lets all devices use the words of all once. Core makes the first use on a device wait for former
+-- uses of that memory, which are behind whatever the other device has queued until then: if that is
+-- a launch that waits for this device, both wait for ever.
+local function touch(devices, list)
+    for k, device in ipairs(devices) do
+        local scratch = device:buffer { type = 'uint32', count = 1, label = 'barrier' }
+        for n, one in ipairs(list) do
+            if n ~= k then scratch:copy(one, { count = 1 }) end
+        end
+        scratch:release()
+    end
+end
+
 local function new(way, more)
     more.way, more.launches, more.words = way, {}, {}
     return setmetatable(more, Barrier)
@@ -87,6 +100,7 @@ function barrier.new(devices)
         if self.way == 'words' then self.words[k] = new_words(device)
         else self.launches[k] = device:event() end
     end
+    touch(devices, self.words)
     return self
 end
 

@@ -1,6 +1,6 @@
 -- What scaling.lua runs on every rank, in one process over several parts, or in processes alone:
 -- steps of Euler (HLLC, float) in parts above each other, periodic. Rank 0 prints the seconds of a
--- step, of filling all halos, and of a clock's tick with the largest rate, and the way of the cells.
+-- step, of filling all halos, and of a clock's tick with the largest rate, and the way of cells.
 
 local euler = require 'mare.schemes.euler'
 local grid = require 'mare.array.grid'

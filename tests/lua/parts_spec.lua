@@ -2,7 +2,6 @@
 -- of those that sweep over one part with ghost cells.
 
 local device = require 'bindings.device'
-local forks = require 'mare.links.forks'
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
 local zlib = require 'bindings.zlib'
@@ -44,9 +43,6 @@ describe('parts beside each other', function()
     local info = device.open().info
     if not info.runs_kernels or info.kind == 'other' then return pending 'no kernels run here' end
     local a, b = device.open(), device.open()
-
-    before_each(function() forks.kinds.cpu = true end)
-    after_each(function() forks.kinds.cpu = nil end)
 
     for _, case in ipairs {
         { precision = 'float', nx = 48, decompose = { 2, 2 } },     -- work-items of four columns

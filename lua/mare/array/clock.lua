@@ -58,7 +58,8 @@ end
 function Clock:bind(kernel, maxima, n)
     local values = { clock = self.buffer, maxima = maxima, count = n }
     return bind(self.program:kernel(kernel), tables.merged(values, self.site),
-        { global = self.group, group = self.group })
+        { global = self.group, group = self.group,
+            programmatic = self.site and self.buffer.device.info.has_programmatic or nil })
 end
 
 -- Returns the launch of a barrier at which no clock ticks.

@@ -66,12 +66,11 @@ function devices.rank_of(k, count)
 end
 
 -- Sets part.device of this rank's parts, round robin, and part.rank of others'.
--- Notes in part.sharers how many parts of this rank lie on the device, under any handle.
 -- Ranks have neighbouring parts, and as many of them as can be. Finds how cells get
 -- from rank to rank and from device to device (mare.links). Returns the barrier of all
 -- devices that have parts, or nil. All ranks call it.
 function devices.assign(parts, list)
-    local own, used, seen, sharers = 0, {}, {}, {}
+    local own, used, seen = 0, {}, {}
     if #parts < here.size then
         errors.usage('option --decompose: it makes %d parts, fewer than the %d ranks', #parts,
             here.size)
@@ -80,7 +79,6 @@ function devices.assign(parts, list)
         local rank = devices.rank_of(k, #parts)
         if rank == here.rank then
             part.device, own = list[own % #list + 1], own + 1
-            sharers[part.device.name] = (sharers[part.device.name] or 0) + 1
             if not seen[part.device] then
                 used[#used + 1], seen[part.device] = part.device, true
             end
@@ -88,7 +86,6 @@ function devices.assign(parts, list)
             part.rank = rank
         end
     end
-    for _, part in ipairs(parts) do part.sharers = part.device and sharers[part.device.name] end
     return links.find(parts, used)
 end
 

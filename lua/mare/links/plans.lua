@@ -1,15 +1,14 @@
 -- Records what a simulation queues on its devices step after step, so that one call a device
 -- replays it:
 --
---     record = plans.recorder(devices, { barrier =, forks =, is_loose = })
+--     record = plans.recorder(devices, barrier)
 --     plan = record(function() ... end, 'a step')
 --     plan:run(10)        inside of what another one records: part of that
 --
 -- Devices that wait for each other by words have a plan each, all made before the first begins to
 -- wait; they run in turn, so that none is ahead of another by more than one. Where devices wait by
--- events all are branches of one plan. Where parts of a device run side by side (forks.lua) their
--- streams are branches, too. Several devices without a barrier, or ranks, are not recorded: what
--- moves between them waits for the host.
+-- events all are branches of one plan. Several devices without a barrier, or ranks, are not
+-- recorded: what moves between them waits for the host.
 
 local here = require 'mare.ranks.here'
 local together = require 'mare.links.together'
@@ -79,27 +78,18 @@ local function loop(queue)
     }
 end
 
--- Returns the streams of a device: its own, and those of parts that run beside others there.
-local function streams_of(device, forks)
-    local list = { device.stream }
-    for _, stream in ipairs(forks and forks:on(device) or {}) do list[#list + 1] = stream end
-    return list
-end
-
--- Returns a function that records: (queue, label) -> plan. desc: { barrier = of the devices, or
--- nil, forks = of their parts, or nil, is_loose = whether something is queued that cannot be
--- recorded on several devices }
-function plans.recorder(devices, desc)
-    local groups, barrier = {}, desc.barrier
-    local is_one = #devices == 1 and here.size == 1
-    if not is_one and (not barrier or desc.is_loose) then return loop end
+-- Returns a function that records: (queue, label) -> plan. barrier: of the devices, or nil;
+-- is_loose: whether something is queued that cannot be recorded on several devices
+function plans.recorder(devices, barrier, is_loose)
+    local groups, is_one = {}, #devices == 1 and here.size == 1
+    if not is_one and (not barrier or is_loose) then return loop end
     local is_joint = barrier and barrier.way == 'events'
     for k, device in ipairs(devices) do
-        local list = streams_of(device, desc.forks)
-        if is_joint and k > 1 then
-            for _, stream in ipairs(list) do table.insert(groups[1], stream) end
+        if is_joint then
+            groups[1] = groups[1] or {}
+            groups[1][k] = device.stream
         else
-            groups[k] = list
+            groups[k] = { device.stream }
         end
     end
     return function(queue, label)

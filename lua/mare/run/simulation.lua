@@ -17,7 +17,6 @@ local division = require 'mare.run.division'
 local errors = require 'bindings.errors'
 local exchange = require 'mare.array.exchange'
 local fields = require 'mare.array.fields'
-local forks = require 'mare.links.forks'
 local here = require 'mare.ranks.here'
 local host_fields = require 'mare.array.host_fields'
 local literal = require 'mare.base.literal'
@@ -103,7 +102,6 @@ local function make_fields(self, parts)
     function self.fields.settle() self:find_state() end
     function self.fields.fill_halos() self:fill_ghosts() end
     self.states, self.kernels = self.fields.states, {}
-    self.forks = forks.new(self.states)
     for _, s in ipairs(self.domain and self.states or {}) do
         self.scheme:prepare(self.domain, s)
     end
@@ -150,13 +148,10 @@ end
 local function queue_step(self, axis)
     local states, exchanges = self.states, self.exchanges[axis]
     local before, after = ends_of(self, axis)
-    local branches = self.forks
     for k = 1, #states[1].sweeps[axis] do
         if exchanges[k] then exchanges[k]:run(false, k == 1) end
         if k == 1 and self.particles then self.particles:half(1, before) end
-        if branches then branches:open() end
-        for s = 1, #states do states[s].sweeps[axis][k]:run(states[s].stream) end
-        if branches then branches:close() end
+        for s = 1, #states do states[s].sweeps[axis][k]:run() end
     end
     for k = 1, #self.after[axis] do self.after[axis][k]:run() end
     if self.particles then
@@ -186,8 +181,7 @@ local most_together = 1000  -- in one launch
 -- Records steps as plans: x and y are one step each, named after the first sweep's axis, `pair` is
 -- x, y. In a sequence of steps the clock stands still for all kernels but those of the steps.
 local function make_plans(self)
-    local record = plans.recorder(self.fields.devices, { barrier = self.barrier,
-        forks = self.forks, is_loose = self.particles })
+    local record = plans.recorder(self.fields.devices, self.barrier, self.particles)
     local made = {}
     made.x = record(function() queue_step(self, 'x') end, 'a step, x first')
     made.y = record(function() queue_step(self, 'y') end, 'a step, y first')
@@ -234,13 +228,22 @@ local function reads_beside(self, parts)
     return can
 end
 
--- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest.
+-- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
+-- and of those on one device whose steps can overlap `sharers`, how many they are, and the `place`
+-- of each among them.
 local function join_parts(self, parts)
     if not reads_beside(self, parts) then return end
-    local columns, room = {}, { nx = 0, ny = 0 }
+    local columns, room, sharers = {}, { nx = 0, ny = 0 }, {}
+    local is_in_line = not self.barrier or self.barrier.way == 'words'
     for k, part in ipairs(parts) do
+        local d = part.device
         columns[k] = part.nx
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
+        if d and d.info.has_programmatic and is_in_line then
+            sharers[d] = sharers[d] or { count = 0 }
+            sharers[d].count = sharers[d].count + 1
+            part.sharers, part.place = sharers[d], sharers[d].count
+        end
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
 end
@@ -608,7 +611,6 @@ function Simulation:release()
     self.fields:release()
     self.clocks:release()
     if self.barrier then self.barrier:release() end
-    if self.forks then self.forks:release() end
     setmetatable(self, Released)
 end
 

@@ -135,10 +135,23 @@ end
 
 -- ---- memory ----
 
--- A cell owns one reference to a buffer. Cells are used again, since to give one its finalizer
--- takes longer than all else.
--- When a state closes, cells are finalized before or after the handles that would free them.
-local Cell = ffi.metatype('struct { mare_buffer *buffer; }', {
+-- A cell owns one reference to a buffer. Cells are used again, and lie many in one block, since to
+-- give a block its finalizer takes longer than all else. Blocks live as long as the state. When it
+-- closes, they are finalized before or after the handles that would free cells.
+ffi.cdef(('typedef struct mare_cells { struct { mare_buffer *buffer; } of[%d]; } mare_cells;')
+    :format(at_once))
+local Cells = ffi.metatype('mare_cells', {
+    __gc = function(self)
+        for k = 0, at_once - 1 do
+            C.mare_buffer_release(self.of[k].buffer)
+            self.of[k].buffer = nil
+        end
+    end,
+})
+local blocks = {}
+
+-- A cell for itself, which gives its memory back when it is collected.
+local Lone = ffi.metatype('struct { mare_buffer *buffer; }', {
     __gc = function(self)
         C.mare_buffer_release(self.buffer)
         self.buffer = nil
@@ -149,7 +162,9 @@ local spare, spare_count = {}, 0
 local desc = ffi.new('mare_buffer_desc', { label = 'array' })
 
 local function add_cells()
-    for k = 1, at_once do spare[k] = Cell() end
+    local block = Cells()
+    blocks[#blocks + 1] = block
+    for k = 1, at_once do spare[k] = block.of[k - 1] end
     spare_count = at_once
 end
 
@@ -170,6 +185,14 @@ function M.allocate(device, type_name, bytes)
     if status ~= 0 then
         mare.create(C.mare_buffer_create, device.handle, desc, ffi.cast(pointer, made))
     end
+    return made
+end
+
+-- Returns a lone cell with memory of `bytes` bytes without a type.
+function M.untyped(device, bytes)
+    local made = Lone()
+    desc.type, desc.size = mare.types.bytes, bytes
+    mare.create(C.mare_buffer_create, device.handle, desc, ffi.cast(pointer, made))
     return made
 end
 
@@ -247,7 +270,7 @@ function M.landing(device, type_name)
     local own = device.landing or make_landing(device)
     device.landing = own
     if not own.cells[type_name] then
-        local made = Cell()
+        local made = Lone()
         desc.type = mare.types[type_name]
         desc.size = C.mare_type_size(desc.type)
         mare.create(C.mare_buffer_adopt, device.handle,

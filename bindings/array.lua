@@ -176,7 +176,7 @@ local function cell()
     return found
 end
 
--- Returns a cell with new memory of `bytes` bytes, for elements of a type.
+-- Returns a cell with new memory of `bytes` bytes, for elements of a type, until it is freed.
 function M.allocate(device, type_name, bytes)
     memory.borrow(device, bytes)
     local made = cell()
@@ -188,10 +188,10 @@ function M.allocate(device, type_name, bytes)
     return made
 end
 
--- Returns a lone cell with memory of `bytes` bytes without a type.
-function M.untyped(device, bytes)
+-- Returns a cell with memory that goes back when the cell is collected.
+function M.lone(device, type_name, bytes)
     local made = Lone()
-    desc.type, desc.size = mare.types.bytes, bytes
+    desc.type, desc.size = mare.types[type_name], bytes
     mare.create(C.mare_buffer_create, device.handle, desc, ffi.cast(pointer, made))
     return made
 end

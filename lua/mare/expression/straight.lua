@@ -134,7 +134,7 @@ local substitutes = setmetatable({}, { __mode = 'k' })
 function straight.let_go(kernel, device, last)
     local cell = substitutes[device]
     if not cell then
-        cell = bound.untyped(device, 16)
+        cell = bound.lone(device, 'bytes', 16)
         substitutes[device] = cell
     end
     for at = 0, last do bound.set_memory(kernel.handle, at, cell) end

@@ -76,7 +76,7 @@ end
 local function table_of(d, device)
     local numbers = tables.numbers(d.tables, d.is_cpu)
     local size, width = math.max(#numbers, 2), d.real == 'double' and 8 or 4
-    local cell = bound.allocate(device, d.is_cpu and d.real or 'complex_' .. d.real, size * width)
+    local cell = bound.lone(device, d.is_cpu and d.real or 'complex_' .. d.real, size * width)
     if #numbers > 0 then
         bound.upload(cell, d.real, bound.from_table('fft', numbers, d.real), #numbers)
     end

@@ -17,7 +17,7 @@ from nbclient import NotebookClient
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED = os.path.join(HERE, 'pictures.json')
 TOLERANCE = 6       # of 255: other devices and versions of cairo draw a little differently
-MEASURED = {'blocks'}
+MEASURED = {'blocks', 'transforms'}
 
 
 def unfiltered(data, width, height, channels):

@@ -4,6 +4,7 @@
 local files = require 'bindings.files'
 local folders = require 'bindings.folders'
 local here = require 'mare.ranks.here'
+local sharers = require 'mare.ranks.sharers'
 
 local affinity = { root = '' }          -- root: in front of /proc and /sys, for tests
 
@@ -62,12 +63,11 @@ local function node_of(uuid)
     end
 end
 
--- Returns where this rank is: { machine, device, id, cores, nodes, node of its GPU }.
+-- Returns where this rank is: { machine, device, is_gpu, cores, nodes, node of its GPU }.
 -- device: an open one, or nil
 function affinity.own(device)
     local cores = own_cores()
     return { machine = here.machine, device = device and device.name or 'no device',
-        id = device and device.info.uuid ~= '' and device.info.uuid or device and device.name,
         is_gpu = device ~= nil and device.info.kind == 'gpu', cores = cores,
         nodes = nodes_of(cores), node = device and node_of(device.info.uuid) or nil }
 end
@@ -85,20 +85,6 @@ local function place_text(rank, own)
         own.node and (' at NUMA node %d'):format(own.node) or '', own.cores, nodes or '')
 end
 
--- Returns the ranks that share a GPU with others, by GPU.
-local function sharers(all)
-    local by_gpu, list = {}, {}
-    for k, own in ipairs(all) do
-        local key = own.is_gpu and own.machine .. ' ' .. own.id
-        if key and not by_gpu[key] then
-            by_gpu[key] = { name = own.device }
-            list[#list + 1] = by_gpu[key]
-        end
-        if key then table.insert(by_gpu[key], k - 1) end
-    end
-    return list
-end
-
 local most = 16             -- ranks that have a line each
 
 -- Returns a line for each rank, and what should be otherwise. all: own() of each rank
@@ -113,12 +99,11 @@ function affinity.lines(all)
         end
     end
     if #all > most then lines[#lines + 1] = ('  and %d more'):format(#all - most) end
-    for _, ranks in ipairs(sharers(all)) do
-        if #ranks > 1 then
-            lines[#lines + 1] = ('  ranks %s share %s and take turns on it: start as many on a '
-                .. 'machine as it has GPUs'):format(table.concat(ranks, ', '), ranks.name)
-        end
+    local gpus = {}
+    for k, own in ipairs(all) do
+        gpus[k] = { own.is_gpu and ('%s of %s'):format(own.device, own.machine) or false }
     end
+    for _, text in ipairs(sharers(gpus)) do lines[#lines + 1] = '  ' .. text end
     return lines
 end
 

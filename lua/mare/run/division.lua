@@ -3,7 +3,9 @@
 local bandwidth = require 'mare.measure.bandwidth'
 local devices = require 'mare.array.devices'
 local errors = require 'bindings.errors'
+local events = require 'mare.base.events'
 local here = require 'mare.ranks.here'
+local sharers = require 'mare.ranks.sharers'
 
 local division = {}
 
@@ -35,17 +37,17 @@ end
 -- Returns, rank by rank, the rate at which each device copies memory, or false. A device
 -- that several share is slower for each of them. All ranks call it.
 local function rates_of_all(list)
-    local own, sharers = {}, {}
+    local own, users = {}, {}
     for k, device in ipairs(list) do
         own[k] = { name = here.machine .. ' ' .. device.name,
             rate = bandwidth.of(device) or false }
     end
     local all = here.all(own)
     for _, known in ipairs(all) do
-        for _, one in ipairs(known) do sharers[one.name] = (sharers[one.name] or 0) + 1 end
+        for _, one in ipairs(known) do users[one.name] = (users[one.name] or 0) + 1 end
     end
     for _, known in ipairs(all) do
-        for k, one in ipairs(known) do known[k] = one.rate and one.rate / sharers[one.name] end
+        for k, one in ipairs(known) do known[k] = one.rate and one.rate / users[one.name] end
     end
     return all
 end
@@ -79,6 +81,21 @@ function division.weights(text, count, list)
         errors.usage "option --weights: 'auto', but a device has no room to measure its rate"
     end
     return weights
+end
+
+local told = {}         -- what has been said in this process
+
+-- Warns where ranks share a GPU. list: the devices of this rank. All ranks call it.
+function division.tell_shared(list)
+    local own = {}
+    for k, device in ipairs(list) do
+        own[k] = device.info.kind == 'gpu' and ('%s of %s'):format(device.name, here.machine)
+            or false
+    end
+    for _, text in ipairs(sharers(here.all(own))) do
+        if here.rank == 0 and not told[text] then events.warn('%s', text) end
+        told[text] = true
+    end
 end
 
 return division

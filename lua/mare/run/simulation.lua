@@ -317,7 +317,10 @@ function simulation.new(desc)
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)
     end
-    if here.size > 1 then check_alike(self, desc) end
+    if here.size > 1 then
+        check_alike(self, desc)
+        division.tell_shared(self.devices)
+    end
     local parts = errors.option('decompose', self.grid.split, self.grid, self.decompose[1],
         self.decompose[2], self.weights)
     self.levels = self.scheme.levels

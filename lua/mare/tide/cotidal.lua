@@ -7,6 +7,7 @@ local image = require 'mare.draw.image'
 local memory = require 'bindings.memory'
 local netcdf = require 'bindings.netcdf'
 local output = require 'mare.files.netcdf'
+local tables = require 'bindings.tables'
 local tides = require 'mare.forcing.tides'
 
 local cotidal = {}
@@ -109,17 +110,20 @@ end
 local function define_variable(file, name, dims, attributes)
     file:define_variable(name, 'float', dims, { deflate = 4 })
     file:define_missing(name, 0 / 0)
-    for key, value in pairs(attributes) do file:put_attribute(name, key, value) end
+    for _, key in ipairs(tables.keys(attributes)) do
+        file:put_attribute(name, key, attributes[key])
+    end
 end
 
 local function define(file, basin, names, about)
     local y = file:define_dimension('latitude', basin.ny)
     local x = file:define_dimension('longitude', basin.nx)
     output.put_global_attributes(file, about)
-    for name, axis in pairs { latitude = { y, 'degrees_north' }, longitude = { x, 'degrees_east' } }
+    for _, axis in ipairs { { 'latitude', y, 'degrees_north' }, { 'longitude', x, 'degrees_east' } }
     do
-        file:define_variable(name, 'double', { axis[1] })
-        file:put_attribute(name, 'units', axis[2])
+        local name = axis[1]
+        file:define_variable(name, 'double', { axis[2] })
+        file:put_attribute(name, 'units', axis[3])
         file:put_attribute(name, 'standard_name', name)
     end
     for _, name in ipairs(names) do

@@ -243,7 +243,8 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         normal = scheme.normal, axes = {}, staggered = scheme.staggered and 1 or 0,
         which = which or 'now',
         joint = {}, has_shut_walls = scheme.has_shut_walls, barrier = fields.barrier,
-        is_kept = fields.moves,     -- a step does not write where it reads
+        -- A step does not write where it reads, or only in a stage behind another exchange.
+        is_kept = fields.moves or scheme.stages ~= nil,
         beyond_open = scheme.keeps_open and kinds.fixed.rule or kinds.outflow.rule,
     }, Exchange)
     local program = program_of(fields)

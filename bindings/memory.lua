@@ -226,6 +226,9 @@ function M.array(type_name, count)
     return arrays[type_name](count)
 end
 
+-- Copies the bytes of a text into a C array, which is no smaller.
+function M.put(data, text) ffi.copy(data, text, #text) end
+
 -- A host array and the C array in it, which is to be filled; label: what messages call it.
 function M.frozen(type_name, count, label)
     local data = M.array(type_name, count)

@@ -72,4 +72,17 @@ function M.ask(question, pattern, milliseconds)
     return answer
 end
 
+-- Calls f while keys come one by one and are not shown. Errors of f pass on.
+function M.by_keys(f, ...)
+    local before, raw = ffi.new 'mare_termios', ffi.new 'mare_termios'
+    if C.tcgetattr(0, before) ~= 0 then return f(...) end
+    ffi.copy(raw, before, ffi.sizeof(raw))
+    raw.modes = bit.band(raw.modes, bit.bnot(ICANON + ECHO))
+    raw.characters[VMIN], raw.characters[VTIME] = 0, 0
+    C.tcsetattr(0, TCSANOW, raw)
+    local ok, reason = pcall(f, ...)
+    C.tcsetattr(0, TCSANOW, before)
+    if not ok then error(reason, 0) end
+end
+
 return M

@@ -293,6 +293,32 @@ describe('turbulence', function()
     end)
 end)
 
+describe('spectrogram', function()
+    it('shows a tone that rises beside one that does not', function()
+        local result = run('spectrogram', { length = 64, overlap = 0, device = 'null' })
+        local power, rate = result.power, result.rate
+        for _, k in ipairs { 20, 250, 480 } do
+            local loudest = result.frequency:at(power { k }:argmax():item())
+            assert.is_true(math.abs(loudest - 500 - 3000 * result.time:at(k)) <= rate / 64)
+        end
+        assert.same({ 'picture.png' }, files())
+    end)
+end)
+
+describe('frequency_filter', function()
+    it('keeps the mean of a picture, and draws the waves that are left', function()
+        local wide = run('frequency_filter', { width = 24, height = 16, device = 'null',
+            sigma_x = 1e6, sigma_y = 1e6, film = folder .. '/film.png', frames = 2, turn = 10 })
+        local narrow = run('frequency_filter', { width = 24, height = 16, device = 'null',
+            sigma_x = 2, sigma_y = 1, angle = 30 })
+        local function mean(x) return x:float():mean():item() end
+        assert.is_true(math.abs(mean(wide.picture) - mean(narrow.picture)) < 1)
+        assert.is_true(mean(narrow.spectrum) < 0.5 * mean(wide.spectrum))
+        assert.equal(8 * 24 + 12, narrow.spectrum:argmax():item())
+        assert.same({ 'film.png', 'picture.png' }, files())
+    end)
+end)
+
 describe('saxpy', function()
     it('computes a x + y', function()
         local print = _G.print

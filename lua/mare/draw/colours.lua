@@ -97,18 +97,24 @@ local function stored(hex)
     return map
 end
 
-local cache = {}
+local function grey()
+    local map = {}
+    for k = 0, colours.size - 1 do map[k] = k * 0x010101 end
+    return map
+end
+
+local made, cache = { diverging = diverging, grey = grey }, {}
 
 -- Returns the names of all colour maps, sorted.
 function colours.names()
-    return tables.keys(tables.merged(data, { diverging = true }))
+    return tables.keys(tables.merged(data, made))
 end
 
 -- Returns the colours of a map, at 0 to size - 1.
 function colours.map(name)
     if not cache[name] then
-        if name == 'diverging' then
-            cache[name] = diverging()
+        if made[name] then
+            cache[name] = made[name]()
         elseif data[name] then
             cache[name] = stored(data[name])
         else

@@ -8,9 +8,12 @@ local m = require 'mare.dialect.maths'
 local nodes = require 'mare.expression.nodes'
 local shapes = require 'mare.expression.shapes'
 local strides = require 'mare.expression.strides'
+local types = require 'mare.expression.types'
+local wav = require 'bindings.wav'
 local waves = require 'mare.spectra.waves'
 
-local spectrum = {}
+local spectrum = { gaussian = require('mare.spectra.gaussian').new,
+    frames = require('mare.spectra.frames').open, shown = require('mare.spectra.shown').new }
 
 -- ---- segments of signals ----
 
@@ -205,6 +208,20 @@ function spectrum.energy(fields, options)
     local numbers = creation.arange(most + 1, { device = total.device })
     local energy = creation.zeros({ most + 1 }, { device = total.device, type = total.type })
     return numbers, energy:add(size, total)
+end
+
+-- ---- files ----
+
+-- Returns what is in a WAVE file: { rate: samples per second, samples: an array of samples x
+-- channels, floats from -1 to 1 }:
+--     local sound = mare.spectrum.wav 'a.wav'
+--     local frequency, density = mare.spectrum.welch(sound.samples:mean { axis = 1 },
+--         { rate = sound.rate })
+function spectrum.wav(path, device)
+    local sound = wav.read(errors.wanted('spectrum.wav: path', 'string', path))
+    local flat = creation.uploaded(array.device(device, 'spectrum.wav'), types.float, sound.data,
+        shapes.line(sound.count * sound.channels))
+    return { rate = sound.rate, samples = flat:reshape(sound.count, sound.channels):eval() }
 end
 
 return spectrum

@@ -2,10 +2,13 @@
 -- would run it, beside those that Lua computes on a null device.
 
 local device = require 'bindings.device'
+local fails = require 'tests.fails'
 local kernels = require 'mare.ordering.kernels'
+local launches = require 'mare.expression.launches'
 local mare = require 'mare'
 local openblas = require 'bindings.openblas'
 local part = require 'tests.kernels.part'
+local sample = require 'tests.sample'
 
 local null = device.open 'null'
 
@@ -73,6 +76,35 @@ for _, d in ipairs(part.devices()) do
             assert.same({ { { 2, 6 }, { 11, 15 } } },
                 { { { made:at(0, 0).re, made:at(0, 0).im },
                     { made:at(0, 1).re, made:at(0, 1).im } } })
+        end)
+    end
+end
+
+-- Epilogues are computed as the product is stored, in one launch, where the kernel multiplies.
+for _, d in ipairs(part.devices()) do
+    if not d.is_null then
+        it('epilogues of products are part of them on ' .. d.name, function()
+            finally(function() kernels.in_groups = nil end)
+            kernels.in_groups = sample({ false, true }, 1)[1]
+            local function random(sizes, seed)
+                return (mare.randint(-40, 40, sizes, { seed = seed, device = d }) / 8):eval()
+            end
+            local a, b, bias, m = random({ 3, 21, 150 }, 1), random({ 150, 19 }, 2),
+                random({ 19 }, 3), random({ 19, 21 }, 4):transpose()
+            local function f(c) return mare.maximum(c + bias, 0) * 2 + m end
+            local wanted = f(a:matmul(b, { library = 'own' })):eval()
+            local before = launches.run
+            local made = a:matmul(b, { library = 'own', epilogue = f })
+            assert.equal(before + 1, launches.run)
+            assert.equal(0, (made - wanted):abs():max():item())
+            made = a:matmul(b, { epilogue = function(c) return c:gt(0) end })
+            assert.same({ 'bool', true }, { made.type,
+                made:eq(a:matmul(b):gt(0)):all():item() })
+            fails(function()
+                a:matmul(b, { library = 'own', epilogue = function(c) return c - c:max() end })
+            end, 'MARE_ERROR_ARGUMENT', 'compute')
+            fails(function() a:matmul(b, { epilogue = function(c) return c:sum() end }) end, nil,
+                '{ 3, 21, 19 }')
         end)
     end
 end

@@ -129,15 +129,15 @@ end
 
 local substitutes = setmetatable({}, { __mode = 'k' })
 
--- Makes a launch drop the memory of its arguments 0 to `last`, which it would keep
+-- Makes a launch drop the memory of its arguments `first` (0) to `last`, which it would keep
 -- until it is used again: 16 bytes without a type take their place.
-function straight.let_go(kernel, device, last)
+function straight.let_go(kernel, device, last, first)
     local cell = substitutes[device]
     if not cell then
         cell = bound.lone(device, 'bytes', 16)
         substitutes[device] = cell
     end
-    for at = 0, last do bound.set_memory(kernel.handle, at, cell) end
+    for at = first or 0, last do bound.set_memory(kernel.handle, at, cell) end
 end
 
 -- ---- use ----

@@ -1,8 +1,10 @@
 -- Products of matrices: a:matmul(b), mare.blas.
 
 local array = require 'mare.ndarray.array'
+local epilogue = require 'mare.products.epilogue'
 local errors = require 'bindings.errors'
 local evaluate = require 'mare.expression.evaluate'
+local launches = require 'mare.expression.launches'
 local multiply = require 'mare.products.multiply'
 local nodes = require 'mare.expression.nodes'
 local operations = require 'mare.expression.operations'
@@ -44,11 +46,12 @@ local function batches_of(shape)
 end
 
 -- Returns the layout of a leaf for multiply.of, { version, offset, batch, row, column }, or nil
--- if the matrices of its batches are not evenly spaced in memory.
-local function layout_of(leaf, batches)
-    local rank = leaf.shape.rank
+-- if the matrices of its batches are not evenly spaced in memory. shape: whose last two axes it is
+-- repeated to, if not its own
+local function layout_of(leaf, batches, shape)
+    shape = shape or leaf.shape
     local wide = { unpack(batches) }
-    for k = rank - 1, rank do wide[#wide + 1] = leaf.shape[k] end
+    for k = shape.rank - 1, shape.rank do wide[#wide + 1] = shape[k] end
     local list = strides.repeated(leaf, shapes.of(wide, #wide))
     local outer = {}
     for k = 1, #wide - 2 do outer[k] = list[k] end
@@ -68,6 +71,56 @@ local function factor(handle, type, batches, what)
     nodes.release(leaf)
     leaf = array.leaf(handle:to(type.name):expand(wide):copy(), what)
     return leaf, layout_of(leaf, batches)
+end
+
+-- ---- epilogues ----
+
+-- Returns what `finish` makes of an array, which must be an array of its shape.
+local function applied(finish, made)
+    local result = finish(made)
+    if not array.is(result) or array.node(result).shape ~= array.node(made).shape then
+        errors.argument('matmul: epilogue: it must return an array of the shape %s, not %s',
+            tostring(array.node(made).shape),
+            array.is(result) and tostring(array.node(result).shape) or type(result))
+    end
+    return result
+end
+
+-- Returns { text, memories, numbers } for the kernel, or nil if the expression is none that it can
+-- compute as it stores. product: the leaf that stands for the product
+local function finish_of(result, product, batches)
+    local found = epilogue.of(array.node(result), product)
+    if not found then return nil end
+    local memories, numbers = {}, { unpack(found.numbers) }
+    for _, leaf in ipairs(found.leaves) do
+        local layout = leaf ~= product and layout_of(leaf, batches, product.shape)
+        if layout == nil then return nil end
+        if layout then
+            memories[#memories + 1] = leaf.version
+            for _, name in ipairs { 'offset', 'batch', 'row', 'column' } do
+                numbers[#numbers + 1] = layout[name]
+            end
+        end
+    end
+    return { text = epilogue.text(found, product), memories = memories, numbers = numbers }
+end
+
+-- Computes the product into the array `made`, whose memory is new, and returns what the epilogue
+-- makes of it.
+local function finished(made, x, y, size, batches, library, how)
+    local leaf, finish = array.node(made), nil
+    if how.epilogue and multiply.takes_epilogue(x.version.device, size, library) then
+        local runs = launches.run
+        local result = applied(how.epilogue, made)
+        if launches.run ~= runs then
+            errors.argument('matmul: epilogue: it must not compute anything, as :sum() and '
+                .. ':eval() do')
+        end
+        finish = finish_of(result, leaf, batches)
+    end
+    multiply.into(leaf.version, x, y, size, library, how.tf32, finish)
+    if finish then return made end
+    return how.epilogue and applied(how.epilogue, made) or made
 end
 
 -- ---- products ----
@@ -90,12 +143,14 @@ local function product(what, a, b, how)
     if type.complex and not multiply.takes(library, type) then return nil end
     local one, x = factor(a, type, batches, what)
     local other, y = factor(b, type, batches, what)
-    local version = multiply.of(x, y, { count = batches.count, rows = rows, columns = columns,
-        depth = depth }, multiply.takes(library, type) and library, how.tf32)
+    local size = { count = batches.count, rows = rows, columns = columns, depth = depth }
     local sizes = { unpack(batches) }
     sizes[#sizes + 1], sizes[#sizes + 2] = rows, columns
+    library = multiply.takes(library, type) and library
+    local made = array.of_version(multiply.room(x, size), shapes.of(sizes, #sizes))
+    made = finished(made, x, y, size, batches, library, how)
     nodes.release(one)
-    return array.drop(other, array.of_version(version, shapes.of(sizes, #sizes)))
+    return array.drop(other, made)
 end
 
 -- Returns a complex product, from four real ones.
@@ -107,14 +162,17 @@ local function complex_product(what, a, b, how)
     return re:complex(product(what, ar, bi, how) + product(what, ai, br, how))
 end
 
-local allowed = { library = tables.set(multiply.names), tf32 = 'boolean' }
+local allowed = { library = tables.set(multiply.names), tf32 = 'boolean', epilogue = 'function' }
 
 -- Returns the product of two matrices, or of those in the last two axes; other axes are
 -- repeated to each other. An array of one axis is a row, or as the second a column, and the
 -- axis is left out of the result. It is multiplied by OpenBLAS on a processor, by cuBLAS on a GPU
 -- of NVIDIA, where these are there, else by Mare's kernel (mare.blas.library tells), without
 -- copies of transposed arrays and parts. options: library = 'own', 'openblas', 'cublas' or
--- 'clblast'; tf32 = true: cuBLAS may round floats to the 10 bits of TF32, for speed
+-- 'clblast'; tf32 = true: cuBLAS may round floats to the 10 bits of TF32, for speed; epilogue = a
+-- function of the product that returns an expression of its shape, which Mare's kernel computes as
+-- it stores the product, and which otherwise is computed when it is read:
+--     x:matmul(w, { library = 'own', epilogue = function(c) return mare.maximum(c + b, 0) end })
 function Array:matmul(other, options)
     options = errors.fields('matmul', options or {}, allowed)
     nodes.release(array.hold(other, 'matmul'))

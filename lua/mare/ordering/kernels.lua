@@ -55,21 +55,21 @@ end
 
 local programs = setmetatable({}, launches.by_device)
 
-local function program_of(device, file, key, defines)
+local function program_of(device, file, key, defines, text)
     local kept = tables.under(tables.under(programs, device), kernels.by_groups(device))
     local name = file .. ' ' .. key
     if not kept[name] then
-        kept[name] = { launches = {}, program = device:program(source.program(file,
-            { math = 'strict', defines = defines() })) }
+        kept[name] = { launches = {}, program = device:program(source.text(
+            text or source.read(file), file, { math = 'strict', defines = defines() })) }
         launches.compiled = launches.compiled + 1
     end
     return kept[name]
 end
 
 -- Returns { launch, handle } of a kernel. key: what the defines depend on, besides
--- the device; defines(): returns them
-function kernels.of(device, file, entry, key, defines)
-    local kept = program_of(device, file, key, defines)
+-- the device; defines(): returns them; text: that of the file, if it is changed
+function kernels.of(device, file, entry, key, defines, text)
+    local kept = program_of(device, file, key, defines, text)
     local found = kept.launches[entry]
     if not found then
         local launch = kept.program:kernel(entry):launch()
@@ -79,15 +79,26 @@ function kernels.of(device, file, entry, key, defines)
     return found
 end
 
+-- Sets arguments from number `at` on: versions, then numbers. Returns the number of the next.
+local function set_arguments(kernel, at, given)
+    local handle, count = kernel.handle, #given.memories
+    for k, version in ipairs(given.memories) do
+        bound.set_memory(handle, at + k - 1, version.cell)
+    end
+    for k, value in ipairs(given.numbers) do bound.set_number(handle, at + count + k - 1, value) end
+    return at + count + #given.numbers
+end
+
 -- Queues a kernel. memories, numbers: its arguments, which stand in this order;
--- x: work-items; group: those of a group
-function kernels.run(kernel, device, memories, numbers, x, group)
+-- x: work-items; group: those of a group; more: { memories, numbers } that follow
+function kernels.run(kernel, device, memories, numbers, x, group, more)
     local handle, count = kernel.handle, #memories
-    for k, version in ipairs(memories) do bound.set_memory(handle, k - 1, version.cell) end
-    for k, value in ipairs(numbers) do bound.set_number(handle, count + k - 1, value) end
+    local at = set_arguments(kernel, 0, { memories = memories, numbers = numbers })
+    if more then set_arguments(kernel, at, more) end
     bound.set_shape(handle, x, 1, group, 1)
     launches.queue(kernel)
     straight.let_go(kernel, device, count - 1)
+    if more then straight.let_go(kernel, device, at + #more.memories - 1, at) end
 end
 
 local group, least, most = kernels.group, 4096, 2 ^ 20

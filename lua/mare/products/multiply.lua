@@ -69,18 +69,21 @@ local function tiles_of(device, count, rows, columns)
         * math.ceil(columns / (is_group and 128 or 64))
 end
 
-local function by_kernel(out, a, b, size)
+-- finish: { text, memories, numbers, places } of an epilogue, or nil
+local function by_kernel(out, a, b, size, finish)
     local device, type = out.device, out.type
-    local kernel = kernels.of(device, 'products/multiply.krn', 'multiply', type.name,
+    local kernel = kernels.of(device, 'products/multiply.krn', 'multiply',
+        type.name .. (finish and finish.text or ''),
         function()
             local defines = multiply.defines(device, type)
             defines.MR_GROUPS_PER_UNIT = type.size < 8 and 2 or 1
             return defines
-        end)
+        end, finish and finish.text)
+    local x, group = kernels.blocks(device,
+        tiles_of(device, size.count, size.rows, size.columns))
     kernels.run(kernel, device, { out, a.version, b.version },
         { size.count, size.rows, size.columns, size.depth, a.offset, a.batch, a.row, a.column,
-            b.offset, b.batch, b.row, b.column },
-        kernels.blocks(device, tiles_of(device, size.count, size.rows, size.columns)))
+            b.offset, b.batch, b.row, b.column }, x, group, finish)
 end
 
 -- ---- a matrix and a vector, by groups ----
@@ -208,15 +211,33 @@ end
 -- row, column }: memory of one type, first element and strides; library: see library(); is_tf32:
 -- whether cuBLAS may round floats to TF32
 function multiply.of(a, b, size, library, is_tf32)
-    local device, type = a.version.device, a.version.type
-    local out = memory.new(device, type, size.count * size.rows * size.columns)
-    if out.count == 0 or by_library(out, a, b, size, library, is_tf32) then return out end
+    local out = multiply.room(a, size)
+    multiply.into(out, a, b, size, library, is_tf32)
+    return out
+end
+
+-- Returns a version for the product.
+function multiply.room(a, size)
+    return memory.new(a.version.device, a.version.type, size.count * size.rows * size.columns)
+end
+
+-- Computes the product into a version. finish: of an epilogue, see multiply.takes_epilogue
+function multiply.into(out, a, b, size, library, is_tf32, finish)
+    local device = out.device
+    if finish then return by_kernel(out, a, b, size, finish) end
+    if out.count == 0 or by_library(out, a, b, size, library, is_tf32) then return end
     if device.is_null then
         by_lua(out, a, b, size)
     elseif not by_vector(out, a, b, size) then
         by_kernel(out, a, b, size)
     end
-    return out
+end
+
+-- Whether it is Mare's kernel of matrices that would multiply, which takes an epilogue.
+function multiply.takes_epilogue(device, size, library)
+    local is_vector = size.rows == 1 or size.columns == 1
+    return not libraries[library] and not device.is_null and size.depth > 0
+        and not (is_vector and kernels.by_groups(device))
 end
 
 return multiply

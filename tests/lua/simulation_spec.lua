@@ -81,11 +81,11 @@ describe('two devices', function()
         end
     end)
 
-    it('share a grid by weights that are numbers, or as fast as they copy', function()
+    it('share a grid by weights that are numbers, or as fast as they are', function()
         local d = device.open(name)
         assert.is_nil(division.weights('equal', 2, { d }))
         assert.same({ 2, 0.5 }, division.weights(' 2, 0.5', 2, { d }))
-        local auto = division.weights('auto', 3, { d, d })
+        local auto = division.weights('auto', 3, { d, d }, function() return 5e6 end)
         assert.equal(auto[2], 2 * auto[1])
         assert.equal(auto[1], auto[3])
         for _, case in ipairs { { '1,2,3', 'for 2 parts' }, { '1,x', "'1,x'" },

@@ -40,7 +40,7 @@ local simulation = {
     { name = 'decompose', default = { 1, 1 }, range = { 1, 1024 }, setup = true, keeps_bits = true,
       help = 'number of parts along x and y; without it one for each rank or device' },
     { name = 'weights', default = 'equal', setup = true, rerun = 'dropped', keeps_bits = true,
-      help = 'how much of the grid each part gets: equal, auto (as its device copies memory) or '
+      help = 'how much of the grid each part gets: equal, auto (as its device takes steps) or '
       .. 'numbers such as 3,1, from west to east and then from south to north' },
     device '; several as cuda:0,cuda:1; all: every GPU',
     { name = 'out', type = 'path', writes = true, rerun = '.nc', help = 'NetCDF file to write' },

@@ -28,4 +28,22 @@ function here.allow_silence() end
 -- Returns whether all are to stop: a signal at rank 0 decides.
 function here.interrupted() return home.interrupted() end
 
+local of_one = {}
+for name, value in pairs(here) do of_one[name] = value end
+
+local function back(kept, ok, ...)
+    for name, value in pairs(kept) do here[name] = value end
+    if not ok then error((...), 0) end
+    return ...
+end
+
+-- Calls f(...) as if there were this rank only.
+function here.alone(f, ...)
+    local kept = {}
+    for name in pairs(here) do kept[name] = here[name] end
+    here.world = nil
+    for name, value in pairs(of_one) do here[name] = value end
+    return back(kept, pcall(f, ...))
+end
+
 return here

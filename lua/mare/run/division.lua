@@ -34,22 +34,17 @@ local function numbers_of(text, count)
     return list
 end
 
--- Returns, rank by rank, the rate at which each device copies memory, or false. A device
--- that several share is slower for each of them. All ranks call it.
-local function rates_of_all(list)
-    local own, users = {}, {}
+-- Returns, rank by rank, the rate of each device, or false. Ranks measure at once, and so
+-- see what sharing a device costs; one that is twice in a list is half as fast each time.
+-- rate(device): of one of this rank. All ranks call it.
+local function rates_of_all(list, rate)
+    local own, times = {}, {}
+    for _, device in ipairs(list) do times[device.name] = (times[device.name] or 0) + 1 end
     for k, device in ipairs(list) do
-        own[k] = { name = here.machine .. ' ' .. device.name,
-            rate = bandwidth.of(device) or false }
+        local found = rate(device)
+        own[k] = found and found / times[device.name] or false
     end
-    local all = here.all(own)
-    for _, known in ipairs(all) do
-        for _, one in ipairs(known) do users[one.name] = (users[one.name] or 0) + 1 end
-    end
-    for _, known in ipairs(all) do
-        for k, one in ipairs(known) do known[k] = one.rate and one.rate / users[one.name] end
-    end
-    return all
+    return here.all(own)
 end
 
 -- Returns the weights of so many parts by the rates of the devices that devices.assign
@@ -72,13 +67,15 @@ local function by_rates(count, rates)
 end
 
 -- Returns how much of the grid each of so many parts is to have, nil: as much as others.
--- text: of the option --weights; list: the devices of this rank. All ranks call it.
-function division.weights(text, count, list)
+-- text: of the option --weights; list: the devices of this rank; rate(device): how fast one
+-- takes steps, or false; then how fast they copy memory decides. All ranks call it.
+function division.weights(text, count, list, rate)
     if text == 'equal' then return nil end
     if text ~= 'auto' then return numbers_of(text, count) end
-    local weights = by_rates(count, rates_of_all(list))
+    local weights = by_rates(count, rates_of_all(list, rate))
+        or by_rates(count, rates_of_all(list, bandwidth.of))
     if not weights then
-        errors.usage "option --weights: 'auto', but a device has no room to measure its rate"
+        errors.usage "option --weights: 'auto', but a device does not tell how fast it is"
     end
     return weights
 end

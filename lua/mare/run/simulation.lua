@@ -27,6 +27,7 @@ local prepare = require 'mare.array.prepare'
 local quadrature = require 'mare.schemes.quadrature'
 local state = require 'mare.array.state'
 local tables = require 'bindings.tables'
+local trial = require 'mare.run.trial'
 
 local simulation = {}
 
@@ -312,7 +313,9 @@ function simulation.new(desc)
     }, Simulation)
     self.decompose = division.numbers(desc.grid, options.value(o, 'decompose'), self.devices)
     self.weights = division.weights(options.value(o, 'weights'),
-        self.decompose[1] * self.decompose[2], self.devices)
+        self.decompose[1] * self.decompose[2], self.devices, function(device)
+            return trial.rate(simulation.new, desc, device)
+        end)
     if self.scheme.domain then
         self.domain = desc.domain
             or self.scheme:domain(self.grid, self.boundaries, self.precision)

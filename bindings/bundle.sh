@@ -128,7 +128,7 @@ cp "$build/$soname" "$build/$engine" "$build"/peer_{cuda,opencl}.so "$out/lib/"
 add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
-cp -R "$build/cpu/programs" "$out/lib/programs"
+[[ ! -d $build/cpu/programs ]] || cp -R "$build/cpu/programs" "$out/lib/programs"
 mkdir "$out/lib/fakes"
 cp -R "$build"/tests/fake_*/ "$out/lib/fakes/"
 

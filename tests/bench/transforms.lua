@@ -12,39 +12,10 @@ local devices = require 'bindings.device'
 local mare = require 'mare'
 local record = require 'tests.bench.record'
 
--- ---- the table ----
-
--- Prints rates of Mare (peer nil), those of others, and the ratios.
-local function print_table(paths)
-    local names, rates, peers = {}, {}, {}
-    for _, path in ipairs(paths) do
-        for _, r in ipairs(record.read(path, { benchmark = 'transforms' })) do
-            local own, peer = rates[r.transform], r.peer or 'mare'
-            if not own then
-                own = {}
-                rates[r.transform], names[#names + 1] = own, r.transform
-            end
-            own[peer] = r.rate and r.rate / 1e9
-            if peer ~= 'mare' and not peers[peer] then
-                peers[peer], peers[#peers + 1] = true, peer
-            end
-        end
-    end
-    print('| transform, GB/s | Mare | ' .. table.concat(peers, ' | ratio | ') .. ' | ratio |')
-    print('|---' .. ('|---'):rep(1 + 2 * #peers) .. '|')
-    local function shown(format, value) return value and format:format(value) or '' end
-    for _, name in ipairs(names) do
-        local own = rates[name]
-        local cells = { name, shown('%.4g', own.mare) }
-        for _, peer in ipairs(peers) do
-            cells[#cells + 1] = shown('%.4g', own[peer])
-            cells[#cells + 1] = own.mare and shown('%.2f', own[peer] and own.mare / own[peer]) or ''
-        end
-        print('| ' .. table.concat(cells, ' | ') .. ' |')
-    end
+if arg[1] == 'table' then
+    return require 'tests.bench.transforms_table' ({ unpack(arg, 2) },
+        { benchmark = 'transforms', value = 'rate', unit = 'GB/s', by = 1e9 })
 end
-
-if arg[1] == 'table' then return print_table { unpack(arg, 2) } end
 
 -- ---- what is measured ----
 

@@ -127,7 +127,7 @@ describe('plotting a file', function()
             ['a.nc --vectors u'] = "option --vectors: 'u' (allowed: two variables)",
             ['a.nc --vectors u,w'] = "a.nc: no variable 'w' over y and x (there are: h, u)",
             ['a.nc --contours-of w'] = "a.nc: no variable 'w' over y and x",
-            ['a.nc --colours jet'] = 'cividis, diverging, magma, viridis',
+            ['a.nc --colours jet'] = 'cividis, diverging, grey, magma, viridis',
             ['a.nc --film a.avi'] = 'a.avi: a film ends in .mp4, .gif, .png or .apng',
             ['a.nc --out none/a.png'] = 'option --out: none/a.png',
             ['a.nc --size 7'] = "unknown option '--size'",

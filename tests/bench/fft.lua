@@ -1,0 +1,188 @@
+-- fft.lua - the tables and figures of Fritzenwallner's thesis (2023), chapters 2 and 4, on this
+-- device: times of single transforms of real numbers by length, of batches, of all lengths with
+-- small factors and primes, of two dimensions, with a window, errors by precision, and the kernels
+-- of a filtered picture.
+--     mare tests/bench/fft.lua [DEVICE [IMAGE [PART...]]]
+--     mare tests/bench/fft.lua table FILE...
+-- Where cuFFT is, it is measured in turn; fft_peers.py measures SciPy. IMAGE (fft.png; none): the
+-- times by length. PART: lengths, batches, factors, squares, window, errors, picture. The table is
+-- made of files with the records.
+
+local cufft = require 'bindings.cufft'
+local devices = require 'bindings.device'
+local mare = require 'mare'
+local record = require 'tests.bench.record'
+
+if arg[1] == 'table' then
+    return require 'tests.bench.transforms_table' ({ unpack(arg, 2) },
+        { benchmark = 'fft', value = 'seconds', unit = 'us', by = 1e-6, is_time = true })
+end
+
+local device = devices.open(arg[1])
+local image = arg[2] or not record.is_small and 'fft.png' or 'none'
+local has_cufft = cufft.is_there(device)
+local has_double = device.info.has_double
+local is_gpu = device.info.kind == 'gpu'
+local m = mare.fft.maths
+
+-- ---- measuring ----
+
+local curves = {}       -- by label: { x, y }, for the picture
+
+local function write(name, peer, times, row)
+    record.write(device, { benchmark = 'fft', transform = name, peer = peer, seconds = times[1],
+        fastest = times[2], slowest = times[3] }, row or ('%-9s %-7s %-34s %10.2f us'):format(
+        device.name, peer or '', name, 1e6 * times[1]))
+end
+
+local function numbers(type, shape)
+    return (mare.rand(shape, { seed = 1, device = device }) * 2 - 1):to(type):eval()
+end
+
+local function time(work) return { record.time(device, work, 0.03, 5) } end
+
+-- Measures a transform of real numbers by Mare and by cuFFT. curve: { label, n }, or nil
+local function measure(name, desc, curve)
+    local x = numbers(desc.type, desc.shape)
+    for _, backend in ipairs(has_cufft and { 'own', 'cufft' } or { 'own' }) do
+        local plan = mare.fft.plan { shape = desc.shape, type = desc.type, device = device,
+            axes = desc.axes, transform = 'rfft', backend = backend }
+        local y = plan(x)
+        local times = time(function() plan(x, { out = y }) end)
+        local peer = backend == 'cufft' and 'cufft' or nil
+        write(name, peer, times)
+        if curve then
+            local label = (peer or 'Mare') .. ', ' .. desc.type
+            curves[label] = curves[label] or { x = {}, y = {}, label = label }
+            table.insert(curves[label].x, curve)
+            table.insert(curves[label].y, 1e6 * times[1])
+        end
+    end
+    collectgarbage()
+end
+
+local types = has_double and { 'float', 'double' } or { 'float' }
+
+-- ---- the parts ----
+
+local parts = {}
+
+-- Tables 4.4 and 4.5.
+function parts.lengths()
+    for _, type in ipairs(types) do
+        for log2 = 10, record.few(is_gpu and 25 or 22, 10) do
+            measure(('%s, 2^%d'):format(type, log2), { type = type, shape = { 2 ^ log2 } },
+                2 ^ log2)
+        end
+    end
+end
+
+-- Figures 4.5 to 4.7: transforms of 1024 points.
+function parts.batches()
+    for _, type in ipairs(types) do
+        for _, count in ipairs(record.few({ 1, 10, 50, 92, 93, 200, 400, 800 }, { 2 })) do
+            measure(('%s, %d of 1024'):format(type, count), { type = type,
+                shape = { count, 1024 } })
+        end
+    end
+end
+
+-- Figure 4.8: lengths of small factors, and primes.
+function parts.factors()
+    for _, n in ipairs(record.few({ 1029, 1250, 1400, 2025, 2187, 2401, 3125, 3600, 4096, 1031,
+        1511, 2039, 2053, 3067, 4093 }, { 1029 })) do
+        measure(('%s, 92 of %d'):format(types[#types], n), { type = types[#types],
+            shape = { 92, n } })
+    end
+end
+
+-- Tables 4.16 and 4.17.
+function parts.squares()
+    for _, type in ipairs(types) do
+        for log2 = 2, record.few(is_gpu and 13 or 11, 2) do
+            measure(('%s, 2^%d x 2^%d'):format(type, log2, log2), { type = type,
+                shape = { 2 ^ log2, 2 ^ log2 }, axes = { 0, 1 } })
+        end
+    end
+end
+
+-- Table 4.12: Hann's weights computed each time, kept, and as a part of the transform.
+function parts.window()
+    for log2 = record.few(16, 10), record.few(is_gpu and 25 or 20, 10) do
+        local n = 2 ^ log2
+        local x, turn = numbers('float', { n }), 2 * math.pi / (n - 1)
+        local function hann() return 0.5 - 0.5 * mare.cos(mare.arange(n, { device = device,
+            type = 'float' }) * turn) end
+        local kept, y = hann():eval(), mare.fft.rfft(x)
+        local plain = mare.fft.plan { shape = { n }, type = 'float', device = device,
+            transform = 'rfft' }
+        local fused = n <= 2 ^ 16 and mare.fft.plan { shape = { n }, type = 'float',
+            device = device, transform = 'rfft',
+            load = function(v, i) return v * (0.5 - 0.5 * m.cos(i * turn)) end }
+        write(('window by calls, 2^%d'):format(log2), nil, time(function()
+            plain((x * hann()):eval(), { out = y })
+        end))
+        write(('window kept, 2^%d'):format(log2), nil, time(function()
+            plain((x * kept):eval(), { out = y })
+        end))
+        if fused and pcall(fused, x) then
+            write(('window in the transform, 2^%d'):format(log2), nil,
+                time(function() fused(x, { out = y }) end))
+        end
+    end
+end
+
+-- Figures 4.9 and 4.10: relative L2 errors, of float beside double, and of double there and back.
+function parts.errors()
+    for log2 = 10, record.few(20, 10), 2 do
+        local n = 2 ^ log2
+        local x = numbers(types[#types], { n })
+        local exact = mare.fft.rfft(x)
+        local function report(name, difference, size)
+            local value = ((difference:abs() ^ 2):sum():item()
+                / (size:abs() ^ 2):sum():item()) ^ 0.5
+            write(name, nil, { value, value, value }, ('%-9s %-42s %10.3g'):format(device.name,
+                name, value))
+        end
+        if has_double then
+            local single = mare.fft.rfft(x:float():eval())
+            local of_single = mare.fft.rfft(x:float():to 'double':eval())
+            report(('error of float, 2^%d'):format(log2), single:to 'complex_double' - of_single,
+                of_single)
+        end
+        report(('error of %s there and back, 2^%d'):format(types[#types], log2),
+            mare.fft.irfft(exact, { n = n }) - x, x)
+    end
+end
+
+-- Table 2.2: a picture of 1024 x 1024 bytes, filtered, and its spectrum.
+function parts.picture()
+    local n = record.few(1024, 32)
+    local x = (mare.rand({ n, n }, { seed = 1, device = device }) * 255):to 'uint8':eval()
+    local filter = mare.spectrum.gaussian { height = n, width = n, device = device }
+    local function work() filter(x, { widths = { 60, 15 }, angle = 30 }) end
+    work()
+    write(('picture of %d x %d by calls'):format(n, n), nil, time(work))
+    local plan = device.stream:record(work)
+    plan:run()
+    write(('picture of %d x %d as a plan'):format(n, n), nil, time(function() plan:run() end))
+end
+
+-- ---- all of it ----
+
+local order = { 'lengths', 'batches', 'factors', 'squares', 'window', 'errors', 'picture' }
+for _, part in ipairs(#arg > 2 and { unpack(arg, 3) } or order) do
+    if not parts[part] then
+        error(("fft: part '%s' (allowed: %s)"):format(part, table.concat(order, ', ')), 0)
+    end
+    parts[part]()
+end
+
+if image ~= 'none' and next(curves) then
+    local list = {}
+    for _, label in ipairs { 'Mare, float', 'cufft, float', 'Mare, double', 'cufft, double' } do
+        list[#list + 1] = curves[label]
+    end
+    mare.image.lines { path = image, title = 'Transforms of real numbers, ' .. device.info.model,
+        xlabel = 'points', ylabel = 'us', xlog = true, ylog = true, series = list }
+end

@@ -12,6 +12,7 @@ local errors = require 'bindings.errors'
 local launch = require 'bindings.mpi_launch'
 local multiply = require 'mare.products.multiply'
 local posix = require 'bindings.posix'
+local probe = require 'mare.links.probe'
 local source = require 'mare.base.source'
 
 local M = {}
@@ -111,6 +112,27 @@ local function step_on(info)
         .. (source.shuffles(info) and 'shuffles' or 'local memory')
 end
 
+-- Notes in `reads` of GPUs of CUDA, where there are several, which others' memory they read in
+-- place.
+local function examine_peers(list)
+    local opened = {}
+    for _, d in ipairs(list) do
+        if d.name:find '^cuda' and not d.error then
+            local ok, one = pcall(device.open, d.name)
+            if ok then opened[#opened + 1] = { info = d, device = one } end
+        end
+    end
+    for _, one in ipairs(#opened > 1 and opened or {}) do
+        one.info.reads = {}
+        for _, other in ipairs(opened) do
+            if one ~= other and probe.reads(one.device, other.device) then
+                table.insert(one.info.reads, other.info.name)
+            end
+        end
+    end
+    for _, one in ipairs(opened) do one.device:release() end
+end
+
 local function examine_devices()
     local list = device.list()
     for _, d in ipairs(list) do
@@ -118,6 +140,7 @@ local function examine_devices()
         d.products = d.step and multiply.expected(d) or nil
         if d.step then d.energy, d.no_energy = energy.source_of(d) end
     end
+    if here.size == 1 then examine_peers(list) end
     return list
 end
 
@@ -205,6 +228,8 @@ local function device_text(d)
         lines[5] = '            matrices are multiplied by ' .. by_whom[d.products]
         lines[6] = '            ' .. (d.energy and 'energy: ' .. d.energy
             or 'energy cannot be measured: ' .. d.no_energy)
+        lines[7] = d.reads and ('            reads memory of other devices in place: %s'):format(
+            d.reads[1] and table.concat(d.reads, ', ') or 'none')
     end
     return table.concat(lines, '\n')
 end

@@ -3,6 +3,7 @@
 
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
+local reach = require 'mare.links.reach'
 local system = require 'bindings.system'
 
 local probe = {}
@@ -76,6 +77,22 @@ function probe.ways(device, why_none)
     end
     ways[here.rank] = { way = 'place' }
     return ways
+end
+
+-- Returns whether a device reads what another one of this process shows, by trying it.
+function probe.reads(device, other)
+    if not reach(device, other) then return false end
+    local shown = other:buffer { type = 'int32', count = count, label = 'shown to another device' }
+    local found = device:buffer { type = 'int32', count = count, label = 'found' }
+    local values = {}
+    for k = 1, count do values[k] = number(1, k) end
+    shown:upload(values)
+    local ok = pcall(found.copy, found, shown)
+    local seen = ok and found:totable() or {}
+    shown:release()
+    found:release()
+    for k = 1, count do ok = ok and seen[k] == values[k] end
+    return ok
 end
 
 return probe

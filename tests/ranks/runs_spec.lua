@@ -61,7 +61,7 @@ local function same_files(a, b)
 end
 
 -- The trace of a run on two ranks has what each of them did, on one clock.
-local function check_timeline(path)
+local function check_trace(path)
     local seen, first, last = {}, math.huge, 0
     for _, e in ipairs(json.decode(files.read(in_folder(path))).traceEvents) do
         if e.name == 'process_name' then seen[e.args.name:match '^rank %d' .. e.pid] = true end
@@ -160,7 +160,7 @@ launch.each(function(launcher)
             assert.equal(9, found.header.steps)
             local text = good(launcher, 2, '--profile=@p.json ' .. one
                 .. '--t-end 0.15 --weights 2,1')
-            check_timeline('@p.json')
+            check_trace('@p.json')
             fails.says(text, 'going on from', 'step 9')
             assert.equal(1, select(2, text:gsub('going on', '')), text)
             assert.same(what_is_in '@a.nc', what_is_in '@c.nc')

@@ -5,7 +5,7 @@
 --     report:write_trace 'run.json'    -- for chrome://tracing and ui.perfetto.dev
 --
 -- Each launch and copy is timed by itself, so work that overlaps on two streams
--- counts twice. The trace also has what the host did (timeline.lua). Of several ranks
+-- counts twice. The trace also has what the host did (trace.lua). Of several ranks
 -- rank 0 writes one trace of all, with their times on its clock; all call write_trace.
 
 local files = require 'bindings.files'
@@ -13,7 +13,7 @@ local here = require 'mare.ranks.here'
 local json = require 'dkjson'
 local recorder = require 'bindings.profile'
 local system = require 'bindings.system'
-local timeline = require 'mare.measure.timeline'
+local trace = require 'mare.measure.trace'
 
 local profile = {}
 
@@ -155,7 +155,7 @@ end
 
 -- Returns the lines of the trace of all ranks as texts, on rank 0; nil on others.
 local function texts_of_all(self)
-    local ahead, origin = timeline.ahead(), math.huge
+    local ahead, origin = trace.ahead(), math.huge
     for _, other in ipairs(here.all(self.origin - ahead)) do
         origin = math.min(origin, other + ahead)
     end
@@ -188,12 +188,12 @@ local origin        -- seconds of the steady clock at which the profile began
 function profile.begin()
     recorder.begin()
     origin = system.now()
-    timeline.begin()
+    trace.begin()
 end
 
 -- Returns the report of everything since begin().
 function profile.finish()
-    local spans = timeline.finish()
+    local spans = trace.finish()
     local records = recorder.finish()
     for _, r in ipairs(records) do origin = math.min(origin, r.begun) end
     return setmetatable({ records = records, spans = spans, origin = origin,

@@ -28,7 +28,7 @@ local picture = require 'mare.draw.picture'
 local schedule = require 'mare.base.schedule'
 local snapshot = require 'mare.array.snapshot'
 local tables = require 'bindings.tables'
-local timeline = require 'mare.measure.timeline'
+local trace = require 'mare.measure.trace'
 local worker = require 'bindings.worker'
 local paths = require 'mare.base.paths'
 local words = require 'mare.base.words'
@@ -240,7 +240,7 @@ end
 local function take(self, text)
     local reply = text and literal.decode(text)
     if not reply then errors.raise('MARE_ERROR_IO', 'the thread that writes has ended') end
-    timeline.note('writer', reply.kind, reply.began, reply.ended)
+    trace.note('writer', reply.kind, reply.began, reply.ended)
     if reply.kind == 'checkpoint' then
         self.saved = { failure = reply.failure }
     elseif reply.failure then

@@ -1,4 +1,4 @@
--- timeline.lua - what the host does while a profile runs: calls of mare.ranks, waits for
+-- trace.lua - what the host does while a profile runs: calls of mare.ranks, waits for
 -- devices and for other ranks, messages, and what the thread that writes files does. While
 -- nobody profiles nothing here is called.
 
@@ -8,14 +8,14 @@ local here = require 'mare.ranks.here'
 local stream = require 'bindings.stream'
 local system = require 'bindings.system'
 
-local timeline = { spans = nil }        -- nil: nobody profiles
+local trace = { spans = nil }        -- nil: nobody profiles
 
 local replaced      -- { owner, name, function } of each that is timed
 
 -- Notes that something took from start to stop, seconds of the steady clock. row: 'calls',
 -- 'waits', 'messages' or 'writer'; more: { bytes, peer } of a message
-function timeline.note(row, name, start, stop, more)
-    local spans = timeline.spans
+function trace.note(row, name, start, stop, more)
+    local spans = trace.spans
     if not spans then return end
     spans[#spans + 1] = { row = row, name = name, start = start, stop = stop,
         bytes = more and more.bytes, peer = more and more.peer }
@@ -27,7 +27,7 @@ local function replace(owner, name, new)
 end
 
 local function passed(row, name, start, ...)
-    timeline.note(row, name, start, system.now())
+    trace.note(row, name, start, system.now())
     return ...
 end
 
@@ -47,7 +47,7 @@ end
 local function note_messages(list)
     for _, one in ipairs(list) do
         if one.began then
-            timeline.note('messages', ('%s %d'):format(one.way == 'send' and 'to' or 'from',
+            trace.note('messages', ('%s %d'):format(one.way == 'send' and 'to' or 'from',
                 one.peer), one.began, system.now(), one)
             one.began = nil
         end
@@ -76,7 +76,7 @@ local function watch_world(world, link)
     replace(world, 'wait', function(self, list, what, seconds)
         local start, all = system.now(), { unpack(list) }
         local is_over = wait(self, list, what, seconds)
-        timeline.note('waits', what, start, system.now())
+        trace.note('waits', what, start, system.now())
         if is_over then note_messages(all) end
         return is_over
     end)
@@ -103,8 +103,8 @@ local function of_stream(self)
     return ('%s: stream %s'):format(self.device and self.device.name or '?', self.label)
 end
 
-function timeline.begin()
-    timeline.spans, replaced = {}, {}
+function trace.begin()
+    trace.spans, replaced = {}, {}
     watch(stream.methods, 'wait', 'waits', of_stream)
     watch(event.methods, 'wait', 'waits', 'event')
     watch(buffer.methods, 'download', 'waits', function(self)
@@ -114,9 +114,9 @@ function timeline.begin()
 end
 
 -- Returns what was noted: { row, name, start, stop, bytes, peer } each.
-function timeline.finish()
-    local spans = timeline.spans
-    timeline.spans = nil
+function trace.finish()
+    local spans = trace.spans
+    trace.spans = nil
     for k = #replaced, 1, -1 do
         local owner, name, f = unpack(replaced[k])
         owner[name] = f
@@ -148,7 +148,7 @@ end
 
 -- Returns by how many seconds the steady clock of this rank is ahead of that of rank 0.
 -- Ranks of a machine have the same one. All ranks call it.
-function timeline.ahead()
+function trace.ahead()
     if here.size == 1 then return 0 end
     local ranks, machines, offsets = require 'mare.ranks', here.all(here.machine), { 0 }
     for rank = 1, here.size - 1 do
@@ -159,4 +159,4 @@ function timeline.ahead()
     return here.broadcast(offsets)[here.rank + 1]
 end
 
-return timeline
+return trace

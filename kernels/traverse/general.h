@@ -137,8 +137,8 @@ MR_FN void free_faces(primitive w, primitive h, real lambda, parameters k, face 
 MR_FN real marked(real mark, waves s) {
 #if MR_PTX_ARCH
     if (sizeof(real) == sizeof(float))
-        return mr_as_float_(max(max(mr_as_int_((float)s.slowest), mr_as_int_((float)s.fastest)),
-            mr_as_int_((float)mark)));
+        return mr_as_float_(max(max(mr_as_int_((float)mark), mr_as_int_((float)s.slowest)),
+            mr_as_int_((float)s.fastest)));
 #endif
     return mark + (s.slowest + s.fastest);
 }
@@ -162,18 +162,22 @@ MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambd
 #endif
 }
 
-/* n cells w: where one of a cell's two faces would be no state, both are the cell itself. That is
- * rare, so that a branch around it is cheaper than to choose. */
-MR_FN void check_faces(const primitives *w, faces *low, faces *high, int n, parameters k) {
+/* Whether one of n cells has a face that would be no state. */
+MR_FN int has_wrong_faces(const faces *low, const faces *high, int n, parameters k) {
     real mark = R(0.0);
     MR_LANES(l, n) mark = mark_of(get_face(low, l), get_face(high, l), mark, k);
-    if (!is_unmarked(mark))
-        MR_LANES(l, n) {
-            face own = face_of(get_primitive(w, l), k), a = get_face(low, l), b = get_face(high, l);
-            int good = is_unmarked(mark_of(a, b, R(0.0), k));
-            set_face(low, l, chosen_face(good, a, own));
-            set_face(high, l, chosen_face(good, b, own));
-        }
+    return !is_unmarked(mark);
+}
+
+/* Makes both faces of such cells the cell itself. */
+MR_FN void mend_faces(const cells *q, faces *low, faces *high, int n, parameters k) {
+    MR_LANES(l, n) {
+        face own = face_of(primitive_of(get_cell(q, l), k), k);
+        face a = get_face(low, l), b = get_face(high, l);
+        int good = is_unmarked(mark_of(a, b, R(0.0), k));
+        set_face(low, l, chosen_face(good, a, own));
+        set_face(high, l, chosen_face(good, b, own));
+    }
 }
 
 #include FLUX

@@ -103,6 +103,28 @@ describe('equations in Lua', function()
         end
     end)
 
+    -- Gas that is torn apart: without a look at them, faces would be no states at once.
+    it('stay states where faces would be none, in one pass and in two', function()
+        local function torn(passes)
+            local sim = require('mare.run.simulation').new {
+                grid = mare.grid { nx = 24, ny = 24, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = gas { parameters = { gamma = 1.4 }, passes = passes },
+                boundaries = 'periodic', initial = function(x, y)
+                    local is_inside = (x - 0.5) ^ 2 + (y - 0.5) ^ 2 < 0.04
+                    return is_inside and 10 or 0.01, x < 0.5 and -1 or 1, y < 0.5 and -1 or 1,
+                        is_inside and 0.01 or 30
+                end,
+                options = { device = support.device, precision = 'double', maths = 'strict',
+                    cfl = 0.4 },
+            }
+            sim:aim(1)
+            sim:step(20)
+            assert.is_false(sim:read().failed)
+            return values(sim, 'E')
+        end
+        assert.same(torn(2), torn(1))
+    end)
+
     -- Both components of c are exact in binary, so that what moves along x and along y is the
     -- same but for the axes.
     it('have parameters that are vectors', function()

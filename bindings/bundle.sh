@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bundle.sh BUILD [TEST PROGRAM...] - makes BUILD/bundle, a folder that runs wherever it is put:
-# bin/mare, lib/ (libmare, the engine, every library they may load, but neither the C library nor a
-# driver, and what benchmarks compare it with; lib/fakes/ those of tests/fake), libexec/ (tests),
+# bin/mare, lib/ and include/ (libmare, the engine, every library they may load, but neither the C
+# library nor a driver, and what benchmarks compare it with; lib/fakes/ those of tests/fake; headers
+# and what else programs in C are built with), libexec/ (tests),
 # share/mare/ (Lua, kernels, scenarios, specs; vendor/ holds the Lua modules of others) and
 # share/doc/ (the notices of what is shipped). The libraries are those of this system, so the bundle
 # runs where glibc is at least as new as here.
@@ -110,6 +111,24 @@ add_tree() {
         tar --null -T - -cf -) | tar -C "$mare" -xf -
 }
 
+# What programs in C are built with. The libraries' plain names are scripts of the linker, as the
+# bundle has no links.
+add_development() {
+    local name
+    install -D -m 644 -t "$out/include" "$root/core/mare.h" "$root/bindings/mare_engine.h"
+    install -m 644 "$build/libmare.a" "$out/lib/"
+    strip -g "$out/lib/libmare.a"
+    echo "INPUT(-l:$soname)" >"$out/lib/libmare.so"
+    echo "INPUT(-l:$engine)" >"$out/lib/libmare_engine.so"
+    mkdir -p "$out/lib/pkgconfig" "$out/share/doc/examples"
+    for name in mare mare_engine; do
+        sed 's|^libdir=.*|libdir=${prefix}/lib|; s|^prefix=.*|prefix=${pcfiledir}/../..|
+             s|^includedir=.*|includedir=${prefix}/include|' "$build/generated/$name.pc" \
+            >"$out/lib/pkgconfig/$name.pc"
+    done
+    install -m 644 -t "$out/share/doc/examples" "$root"/bindings/examples/*
+}
+
 rm -rf "$out"
 mkdir -p "$out/bin" "$out/lib" "$out/libexec" "$mare"
 add_tree
@@ -129,6 +148,7 @@ add_needed "$build/mare"
 install -D -m 755 "$build/mare" "$out/bin/mare"
 for program; do install -D -m 755 "$program" "$out/libexec/${program##*/}"; done
 [[ ! -d $build/cpu/programs ]] || cp -R "$build/cpu/programs" "$out/lib/programs"
+add_development
 mkdir "$out/lib/fakes"
 cp -R "$build"/tests/fake_*/ "$out/lib/fakes/"
 

@@ -3,7 +3,8 @@
 # Mare and behind it on the link line; loaded with RTLD_LOCAL; and from Python. A LuaJIT of the
 # system's that the engine shares with a program is none of these.
 
-if(NOT MARE_LUAJIT STREQUAL "own")
+# When cross-compiling, the Luas that are found are those of this machine.
+if(NOT MARE_LUAJIT STREQUAL "own" OR CMAKE_CROSSCOMPILING)
     return()
 endif()
 find_package(PkgConfig QUIET)

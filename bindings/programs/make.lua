@@ -45,6 +45,7 @@ end
 file = assert(io.open(out, 'w'))
 file:write('#define MR_KERNEL static\n', text, '\n', table.concat(calls),
     'static const mr_cpu_kernel mr_kernels_[] = {\n', table.concat(rows), '    { 0 },\n};\n',
+    '__attribute__((visibility("default")))\n',
     ('const mr_cpu_program mr_program_%s = { 0x%su, mr_kernels_, mr_programs_run };\n'):format(key,
         key))
 assert(file:close())

@@ -6,8 +6,8 @@
 #   make.sh one FOLDER KEY PID    what compile.so calls for FOLDER/KEY.PID.txt: KEY.c and KEY.so
 #
 # Scenarios say themselves which programs they want: each line of list.txt is run, with compile.so
-# in the place of the library, which leaves the C of each program in FOLDER/texts. What is there
-# already is not compiled again.
+# in the place of the library, which leaves each program in FOLDER/texts, compiled for the plainest
+# processor. What is there already is not compiled again.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,19 +17,22 @@ flags=(-std=gnu11 -fPIC -fvisibility=hidden -ffp-contract=off -fno-math-errno -f
     -fno-strict-aliasing -w -I"$core")
 declare -A variants=()
 case $(uname -m) in
-    x86_64) variants=([x86-64]="" [x86-64-v3]="-march=x86-64-v3 -mprefer-vector-width=256") ;;
-    aarch64) variants=([aarch64]="") ;;
-    *) variants=([generic]="") ;;
+    x86_64) plain=x86-64 variants=([x86-64-v3]="-march=x86-64-v3 -mprefer-vector-width=256") ;;
+    aarch64) plain=aarch64 ;;
+    *) plain=generic ;;
 esac
+variants[$plain]=""
 
 make_one() {
     local folder=$1 key=$2 own=$1/$2.$3
     { echo '#include "backends/cpu_programs.h"'; cat "$own.txt"; } |
         "$MARE_PROGRAMS_CC" -E -P -x c "${flags[@]}" - -o "$own.i"
     "$MARE_PROGRAMS_MARE" "$here/make.lua" "$key" "$own.i" "$own.c"
-    "$MARE_PROGRAMS_CC" -O0 -shared "${flags[@]}" -fvisibility=default "$own.c" "$here/run.c" \
-        -o "$own.so" -lm
+    "$MARE_PROGRAMS_CC" -O3 "${flags[@]}" -c "$own.c" -o "$own.o"
+    "$MARE_PROGRAMS_CC" -O3 -shared "${flags[@]}" "$own.o" "$here/run.c" -o "$own.so" -lm
     mv "$own.c" "$folder/$key.c"
+    mkdir -p "$folder/../$plain"
+    mv "$own.o" "$folder/../$plain/$key.o"
     mv "$own.so" "$folder/$key.so"
     rm "$own".*
 }
@@ -89,7 +92,8 @@ make_variant() {
         -o "$objects/{}.o"
     write_list "$@" >"$objects/list.c"
     "$MARE_PROGRAMS_CC" -O3 -shared "${flags[@]}" "${more[@]}" "${files[@]}" \
-        "$objects/list.c" "$here/find.c" "$here/run.c" -o "$folder/programs/$name.so" -lm -s
+        "$objects/list.c" "$here/find.c" "$here/run.c" -o "$folder/programs/$name.so" -lm -s \
+        -Wl,--version-script="$here/shown.map"
 }
 
 make_all() {

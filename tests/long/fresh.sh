@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# fresh.sh SUITE FOLDER [PART...]: Mare on a system that has nothing yet: debootstrap puts SUITE
+# (bookworm, trixie, noble) into FOLDER, unless it is there, and each part is timed in it, without
+# /sys, the tree in a folder with a space in its name. Parts, all but `suite` if none is named:
+#
+#   run      scenarios/run, and again without a network
+#   user     the same by a user who cannot write to the tree
+#   bundle   BUNDLE (build/bundle) on a system without any driver: the device cpu
+#   deb      the packages in DEBS (build/deb/*.deb), with what they need, and C against them
+#   suite    tests/run
+#
+# By hand, as root, with a network: some minutes a part.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")/../.." && pwd)
+suite=$1
+mkdir -p "$2"
+root=$(cd "$2" && pwd)
+shift 2
+[ $# -gt 0 ] || set -- bundle deb run user
+tree="/opt/mare tree"
+
+inside() {
+    chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
+        DEBIAN_FRONTEND=noninteractive "$@"
+}
+by_user() { inside setpriv --reuid=1000 --regid=1000 --clear-groups env HOME=/srv/guest "$@"; }
+offline() { unshare -n chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
+finish() { umount "$root/proc" 2>/dev/null || true; }
+trap finish EXIT
+
+# timed WHAT COMMAND...: one line for the note.
+timed() {
+    local what=$1 begin=$SECONDS status=0
+    shift
+    "$@" >"$root/log" 2>&1 || status=$?
+    printf '%s, %s: %s, %d s\n' "$suite" "$what" \
+        "$([ $status = 0 ] && echo passed || echo "FAILED ($status)")" $((SECONDS - begin))
+    [ $status = 0 ] || tail -n 5 "$root/log"
+}
+
+open_system() {
+    local mirror=http://deb.debian.org/debian more=()
+    if [ "$suite" = noble ]; then       # Debian does not have Ubuntu's keys
+        mirror=http://archive.ubuntu.com/ubuntu more=(--no-check-gpg)
+        ln -sf gutsy /usr/share/debootstrap/scripts/noble
+    fi
+    [ -x "$root/bin/sh" ] || debootstrap "${more[@]}" --variant=minbase "$suite" "$root" "$mirror"
+    mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+    cp /etc/resolv.conf "$root/etc/"
+    if [ "$suite" = noble ]; then
+        echo "deb $mirror noble main universe" >"$root/etc/apt/sources.list"
+    fi
+    mkdir -p "$root$tree" "$root/srv/guest"
+    chown 1000:1000 "$root/srv/guest"
+    git -C "$here" archive HEAD | tar -C "$root$tree" -xf -
+}
+
+small=(kelvin_helmholtz --nx 128 --ny 64 --t-end 0.05 --image /tmp/kh.png)
+
+run_part() {
+    timed 'scenarios/run' inside "$tree/scenarios/run" "${small[@]}"
+    timed 'again, offline' offline "$tree/scenarios/run" "${small[@]}"
+}
+
+user_part() {
+    rm -rf "$root$tree/build" "$root/tmp/kh.png"
+    chmod -R go-w "$root$tree"
+    timed 'by a user, read-only' by_user "$tree/scenarios/run" "${small[@]}"
+}
+
+bundle_part() {
+    cp -R "${BUNDLE:-$here/build/bundle}" "$root/opt/mare bundle"
+    timed 'bundle' by_user "/opt/mare bundle/bin/mare" "${small[@]}" --device cpu
+    inside "/opt/mare bundle/bin/mare" doctor | grep -A2 '^Devices' || true
+}
+
+deb_part() {
+    cp "${DEBS:-$here/build/deb}"/*.deb "$root/tmp/"
+    inside apt-get -qq update
+    timed 'packages, installed' inside sh -c \
+        'apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends /tmp/*.deb'
+    timed 'packages, a scenario' inside mare "${small[@]}" --image none
+}
+
+suite_part() { timed 'tests/run' inside "$tree/tests/run"; tail -n 1 "$root/log"; }
+
+open_system >"$root/log" 2>&1
+for part; do "${part}_part"; done

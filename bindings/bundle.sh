@@ -107,7 +107,7 @@ add_notices() {
 add_tree() {
     (cd "$root" && find core/mare.h core/commit.cmake bindings lua kernels scenarios tests -type f \
         \( ! -name '*.c' -o -name 'table1_*.c' -o -name '*_openmp.c' \) \
-        \( ! -name '*.nc' -o -path 'scenarios/data/*' \) -print0 |
+        \( ! -name '*.nc' -o -path 'scenarios/data/*' \) ! -name '*.tar.xz' -print0 |
         tar --null -T - -cf -) | tar -C "$mare" -xf -
 }
 
@@ -122,6 +122,7 @@ add_development() {
     echo "INPUT(-l:$engine)" >"$out/lib/libmare_engine.so"
     mkdir -p "$out/lib/pkgconfig" "$out/share/doc/examples"
     for name in mare mare_engine; do
+        # shellcheck disable=SC2016  # pkg-config expands it
         sed 's|^libdir=.*|libdir=${prefix}/lib|; s|^prefix=.*|prefix=${pcfiledir}/../..|
              s|^includedir=.*|includedir=${prefix}/include|' "$build/generated/$name.pc" \
             >"$out/lib/pkgconfig/$name.pc"
@@ -164,6 +165,10 @@ font=/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
 install -D -m 644 "$font" "$mare/fonts/${font##*/}"
 shipped+=("$font")
 add_notices
+
+# Of ours; those of the system are stripped.
+strip --strip-unneeded "$out/bin/mare" "$out/lib/$soname" "$out/lib/$engine" "$out"/libexec/* \
+    "$out"/lib/peer_*.so
 
 rm -rf "$build/bundle"
 mv "$out" "$build/bundle"

@@ -46,5 +46,6 @@ else
 fi
 size=$(du -sm "$home" | cut -f1)
 echo "$(wc -l <maps) libraries loaded, $size MiB in all"
-# 49 on Debian 12; a library with data of its own would show here.
-[ "$size" -le 55 ] || { echo "the bundle has outgrown 55 MiB"; exit 1; }
+# 55 on Debian 12, 53.8 MB without what files leave of their last blocks; a newer system's libraries
+# are larger. A library with data of its own would show here.
+[ "$size" -le 60 ] || { echo "the bundle has outgrown 60 MiB"; exit 1; }

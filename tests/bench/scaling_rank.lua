@@ -46,9 +46,10 @@ local function wait_for(count, folder, k)
 end
 
 local function way_of(sim, parts)
-    if here.size > 1 then return links.describe(sim.devices) end
-    return parts == 1 and 'alone' or links.texts[(#sim.fields.devices == 1 or sim.barrier)
-        and 'place' or 'copy']
+    if here.size == 1 and #sim.fields.devices == 1 then
+        return parts == 1 and 'alone' or links.texts.place
+    end
+    return links.describe(sim.fields.devices)
 end
 
 -- devices: names with commas between them; parts: of the grid; count, folder, k: of processes alone

@@ -2,6 +2,7 @@
 -- of those that sweep over one part with ghost cells.
 
 local device = require 'bindings.device'
+local links = require 'mare.links'
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
 local zlib = require 'bindings.zlib'
@@ -57,4 +58,8 @@ describe('parts beside each other', function()
             end
         end)
     end
+
+    it('are told of in files', function()
+        assert.equal('read where it lies', links.describe { a, b })
+    end)
 end)

@@ -88,13 +88,19 @@ local function new(way, more)
     return setmetatable(more, Barrier)
 end
 
--- Returns the barrier of devices of this process; nil where there is none.
-function barrier.new(devices)
+-- Returns the way of the barrier of devices of this process; nil where there is none.
+function barrier.way_of(devices)
     if #devices < 2 or not all_reach(devices) then return nil end
     local identities = {}
     for k, device in ipairs(devices) do identities[k] = identity(device) end
     local way = may_wait(identities) and allowed() or 'events'
-    if way == 'none' then return nil end
+    return way ~= 'none' and way or nil
+end
+
+-- Returns that barrier, or nil.
+function barrier.new(devices)
+    local way = barrier.way_of(devices)
+    if not way then return nil end
     local self = new(way, { devices = devices })
     for k, device in ipairs(devices) do
         if self.way == 'words' then self.words[k] = new_words(device)

@@ -63,9 +63,12 @@ function links.between(from, to, is_joint)
     return from:is_on(to.device) and 'place' or 'copy'
 end
 
--- Returns in words the ways between all ranks, each once. All ranks call it, each
--- with its devices.
+-- Returns in words the ways between all ranks, or between several devices of one
+-- process, each once. All ranks call it, each with its devices.
 function links.describe(devices)
+    if here.size == 1 then
+        return links.texts[barrier.way_of(devices) and 'place' or 'copy']
+    end
     local own, seen, list, ways = {}, {}, {}, ways_of(devices)
     if are_joint(ways, devices) then return links.texts.place end
     for rank, found in pairs(ways) do

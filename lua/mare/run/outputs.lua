@@ -143,9 +143,8 @@ local function attributes(desc, devices, run_id)
         list['boundary_' .. side] = text
     end
     list.tide = desc.domain and desc.domain:tide_text()
-    if here.size > 1 then
-        list.ranks, list.transport = tostring(here.size), links.describe(devices)
-    end
+    if here.size > 1 then list.ranks = tostring(here.size) end
+    if here.size > 1 or #devices > 1 then list.transport = links.describe(devices) end
     return list
 end
 

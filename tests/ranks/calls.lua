@@ -89,5 +89,12 @@ end
 same('interrupted', ranks.interrupted(), false)
 same('local size', ranks.local_size, size)
 same('local rank', ranks.local_rank, rank)
+
+-- A part of the work that each does as if it were alone.
+local here = require 'mare.ranks.here'
+same('alone', here.alone(function(a) return here.size + here.broadcast(a) end, rank), 1 + rank)
+same('an error alone', select(2, pcall(here.alone, error, 'mine')), 'mine')
+same('together again', here.size, size)
+
 ranks.barrier()
 if rank == 0 then print('all is well of ' .. size) end

@@ -4,11 +4,20 @@ local device = require 'bindings.device'
 local here = require 'mare.ranks.here'
 local system = require 'bindings.system'
 
+-- Returns the names in MARE_DEVICE, of which 'all' is left to those who divide a grid.
+local function usual()
+    local names = {}
+    for name in (system.setting 'MARE_DEVICE' or 'auto'):gmatch '[^,%s]+' do
+        names[#names + 1] = name == 'all' and 'auto' or name
+    end
+    return names
+end
+
 -- Returns what this rank takes of a list of names or devices, nil: of the usual one: all
 -- of them if it is alone, else that of its number among the ranks of its machine, and of
 -- CUDA's also where none is named.
 return function(list)
-    list = list or { system.setting 'MARE_DEVICE' or 'auto' }
+    list = list or usual()
     if here.size == 1 then return list end
     local entry, count = list[here.local_rank % #list + 1], 0
     for _, b in ipairs(entry == 'auto' and device.backends() or {}) do

@@ -8,7 +8,7 @@ local system = require 'bindings.system'
 local trial = {}
 
 local most = 1024           -- cells along x and y at most
-local least = 0.05          -- seconds of a batch
+local least = 0.02          -- seconds of a batch
 local batches = 3
 
 -- Returns a grid over the same domain with few cells.

@@ -7,7 +7,7 @@
 -- after it, and s the number of butterflies with the same roots. Butterfly q < s of those with the
 -- roots p < m reads points (p + m k) s + q and writes points (p r + k) s + q, for k < r.
 
-local butterflies = require 'mare.fft.butterflies'
+local butterflies = require 'mare.dialect.butterflies'
 local ends = require 'mare.fft.ends'
 local points = require 'mare.fft.points'
 local writer = require 'mare.dialect.writer'

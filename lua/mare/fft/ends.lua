@@ -8,7 +8,7 @@
 -- come back. Kinds of storing: 'plain', 'half' (up to the middle), 'real', 'pairs' and
 -- 'split', which makes of points k and n - k the numbers k and n - k.
 
-local butterflies = require 'mare.fft.butterflies'
+local butterflies = require 'mare.dialect.butterflies'
 local constant = require 'mare.dialect.constant'
 local dialect = require 'mare.dialect.nodes'
 local m = require 'mare.dialect.maths'

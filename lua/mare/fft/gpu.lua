@@ -4,7 +4,7 @@
 -- the two. All loops are written out. groups.lua says how many of all there are.
 
 local banks = require 'mare.fft.banks'
-local butterflies = require 'mare.fft.butterflies'
+local butterflies = require 'mare.dialect.butterflies'
 local ends = require 'mare.fft.ends'
 local points = require 'mare.fft.points'
 local tables = require 'mare.fft.tables'

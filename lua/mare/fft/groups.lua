@@ -41,9 +41,9 @@ groups.limits = {
     least_width = 4,            -- columns of a group, where there are few: 32 bytes of floats
     units = 66,                 -- half as many as the GPU has that shapes are measured on
     registers = 0,              -- a work-item of relays and first passes may have so many; 0: any
-    least_of_relays = math.huge,   -- bytes of an array from which on kernels are done in relays,
-    lag_of_relays = 2 ^ 24,     -- that the first is ahead of the second, roughly,
-    most_of_relays = 3 * 2 ^ 23,
+    least_of_relays = 2 ^ 26,   -- bytes of an array from which on kernels are done in relays,
+    lag_of_relays = 2 ^ 23,     -- that the first is ahead of the second, roughly,
+    most_of_relays = 2 ^ 22,    -- that a unit has at most
     has_relays = function(device) return device.name:find '^cuda:' ~= nil end,
 }
 local limits = groups.limits

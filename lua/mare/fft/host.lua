@@ -2,7 +2,7 @@
 -- tables that kernels multiply by.
 
 local bound = require 'bindings.array'
-local butterflies = require 'mare.fft.butterflies'
+local butterflies = require 'mare.dialect.butterflies'
 local strides = require 'mare.expression.strides'
 
 local host = {}

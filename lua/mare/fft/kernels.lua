@@ -83,17 +83,22 @@ local function table_of(d, device)
     return cell
 end
 
+-- Returns what device:program is asked for.
+local function program_of(list)
+    local d = list[#list]
+    local defines, most = { MARE_REAL = d.real }, groups.limits.registers
+    if most > 0 and (list[2] or list[1].is_turned) then
+        defines.MR_GROUPS_PER_UNIT = math.max(1, math.floor(65536 / most / (d.width * d.items)))
+    end
+    return source_of.text(source(list), 'fft', { math = 'strict', defines = defines })
+end
+
 local function compile(list, device)
     local d = list[#list]
     if d.real == 'double' and not device.info.has_double then
         errors.argument('fft: %s computes no doubles: convert to float', device.name)
     end
-    local defines, most = { MARE_REAL = d.real }, groups.limits.registers
-    if most > 0 and (list[2] or list[1].is_turned) then
-        defines.MR_GROUPS_PER_UNIT = math.max(1, math.floor(65536 / most / (d.width * d.items)))
-    end
-    local program = device:program(source_of.text(source(list), 'fft',
-        { math = 'strict', defines = defines }))
+    local program = device:program(program_of(list))
     kernels.compiled = kernels.compiled + 1
     local entry, cells = program:kernel 'transform', {}
     local launch = entry:launch()
@@ -106,8 +111,8 @@ end
 local kept = setmetatable({}, expression.by_device)     -- by device, functions and key
 local none = {}                                         -- instead of a function
 
--- Returns the kernel of one description or two.
-local function kernel_of(list, device)
+-- Returns the list in which the kernel of one description or two is, and its key there.
+local function place_of(list, device)
     local under, keys = tables_of.under, {}
     local found = under(kept, device)
     for k, d in ipairs(list) do
@@ -117,8 +122,21 @@ local function kernel_of(list, device)
         end
         keys[k] = key_of(d)
     end
-    local key = table.concat(keys, ' | ')
-    if not found[key] then found[key] = compile(list, device) end
+    return found, table.concat(keys, ' | ')
+end
+
+-- Returns the kernel. sequence: nil, or that which it is of: where a kernel must be compiled, all
+-- those of the sequence are begun, side by side
+local function kernel_of(list, device, sequence)
+    local found, key = place_of(list, device)
+    if not found[key] then
+        local look_ahead = sequence and sequence.look_ahead
+        if look_ahead then
+            sequence.look_ahead = nil
+            look_ahead()
+        end
+        found[key] = compile(list, device)
+    end
     return found[key]
 end
 
@@ -167,8 +185,8 @@ local function set_numbers(kernel, at, launch, width)
     return at, tiles, chunk
 end
 
-local function run_one(launch)
-    local kernel = ready(kernel_of({ launch.d }, launch.device), launch.device)
+local function run_one(launch, sequence)
+    local kernel = ready(kernel_of({ launch.d }, launch.device, sequence), launch.device)
     local handle = kernel.handle
     bound.set_memory(handle, 0, launch.from.version.cell)
     bound.set_memory(handle, 1, launch.to.version.cell)
@@ -182,9 +200,9 @@ local function run_one(launch)
 end
 
 -- Runs two launches as one. both: what relay.of returned
-local function run_relay(first, second, both)
+local function run_relay(first, second, both, sequence)
     local device = first.device
-    local kernel = ready(kernel_of({ first.d, second.d }, device), device)
+    local kernel = ready(kernel_of({ first.d, second.d }, device, sequence), device)
     local handle, words = kernel.handle, both.units + 1
     local cell, bytes = bound.allocate(device, 'uint32', 4 * words), 4 * words
     bound.clear(cell, bytes)
@@ -207,16 +225,25 @@ end
 -- ---- sequences ----
 
 -- A sequence holds a launch back until the next one is known, which may be done together with it.
--- texts: a list that gets the texts of kernels, which are not run then
-function kernels.sequence(texts) return { held = nil, texts = texts } end
+-- given: nothing; or { look_ahead: a function that goes through all launches of the sequence with
+-- another one, of is_ahead, which begins to compile what is missing }; or { texts: a list that gets
+-- the texts of kernels, which are not run }
+function kernels.sequence(given)
+    return { held = nil, texts = given.texts, is_ahead = given.is_ahead,
+        look_ahead = given.look_ahead }
+end
 
 local function emit(sequence, first, second, both)
+    local list = { first.d, second and second.d }
     if sequence.texts then
-        table.insert(sequence.texts, source { first.d, second and second.d })
+        table.insert(sequence.texts, source(list))
+    elseif sequence.is_ahead then
+        local found, key = place_of(list, first.device)
+        if not found[key] then first.device:prepare(program_of(list)) end
     elseif second then
-        run_relay(first, second, both)
+        run_relay(first, second, both, sequence)
     else
-        run_one(first)
+        run_one(first, sequence)
     end
 end
 

@@ -311,9 +311,35 @@ local function aside_of(self, given)
     return leaf
 end
 
+-- Goes through all steps, from a leaf on, with a sequence that runs nothing.
+local function go_through(self, leaf, sequence)
+    local from = { shape = self.shape, type = self.type, strides = leaf and leaf.strides or false,
+        offset = leaf and leaf.offset or 0 }
+    for k, step in ipairs(self.steps) do
+        local to = { shape = step.to, type = k < #self.steps and self.complex or self.result,
+            offset = 0, strides = false }
+        for _, one in ipairs { from, to } do
+            one.device, one.refs, one.version = self.device, 2, { count = one.shape.count }
+        end
+        if axis.is_direct(self.device, step) then
+            -- The step itself may be half done.
+            local copy = setmetatable({ sequence = sequence }, { __index = step })
+            axis.run(copy, from, to, function()
+                return { shape = to.shape, type = self.complex, version = to.version,
+                    device = self.device, offset = 0, strides = false, refs = 2 }
+            end)
+        end
+        from = to
+    end
+    kernels.finish(sequence)
+end
+
 -- Transforms a leaf, which it gives up, in steps. Returns the leaf with the result.
 local function run_steps(self, leaf, into, values, aside)
-    local sequence = kernels.sequence()
+    local first = leaf
+    local sequence = kernels.sequence { look_ahead = function()
+        go_through(self, first, kernels.sequence { is_ahead = true })
+    end }
     for k, step in ipairs(self.steps) do
         step.values, step.aside_leaf = values, step.aside and aside
         local type = k < #self.steps and self.complex or self.result
@@ -357,25 +383,8 @@ end
 
 -- Returns the texts of the kernels that transform an array whose elements lie one after another.
 function Plan:source()
-    local texts, from = {}, { shape = self.shape, type = self.type, refs = 2 }
-    local sequence = kernels.sequence(texts)
-    for k, step in ipairs(self.steps) do
-        local to = { shape = step.to, type = k < #self.steps and self.complex or self.result,
-            refs = 2 }
-        for _, leaf in ipairs { from, to } do
-            leaf.device, leaf.offset, leaf.strides = self.device, 0, false
-            leaf.version = { count = leaf.shape.count }
-        end
-        if axis.is_direct(self.device, step) then
-            step.sequence = sequence
-            axis.run(step, from, to, function()
-                return { shape = to.shape, type = self.complex, version = to.version,
-                    device = self.device, offset = 0, strides = false, refs = 2 }
-            end)
-        end
-        from = to
-    end
-    kernels.finish(sequence)
+    local texts = {}
+    go_through(self, nil, kernels.sequence { texts = texts })
     return texts
 end
 

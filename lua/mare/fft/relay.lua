@@ -91,7 +91,7 @@ function relay.of(first, second)
     if units % 1 ~= 0 or units ~= tiles_of(second) / found[2] then return nil end
     local bytes = first.to.shape.count * first.to.type.size / units
     local lag = math.max(1, math.floor(groups.limits.lag_of_relays / bytes))
-    if units < 3 or lag * bytes > groups.limits.most_of_relays then return nil end
+    if units < 3 or bytes > groups.limits.most_of_relays then return nil end
     return { first = first, units = units, lag = math.min(lag, units),
         tiles = { found[1], found[2] }, blocks = found[3] }
 end

@@ -3,7 +3,7 @@
 -- the memory of a CPU a section has first its real parts and then its imaginary ones, in that of
 -- a GPU pairs.
 
-local butterflies = require 'mare.fft.butterflies'
+local butterflies = require 'mare.dialect.butterflies'
 local constant = require 'mare.dialect.constant'
 local ends = require 'mare.fft.ends'
 local factors = require 'mare.fft.factors'

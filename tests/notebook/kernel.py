@@ -52,6 +52,13 @@ class Conformance(jkt.KernelTests):
     code_clear_output = 'notebook.clear()'
 
 
+    def test_every_attribute_is_set(self):
+        """One that is not set passes in silence."""
+        for name, value in vars(jkt.KernelTests).items():
+            if not name.startswith('_') and isinstance(value, (str, list, tuple)):
+                self.assertNotEqual(value, getattr(self, name), name)
+
+
 class Welcome(jkt.IopubWelcomeTests):
     kernel_name = 'mare'
     support_iopub_welcome = True

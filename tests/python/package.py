@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 import unittest
 
 import numpy as np
@@ -206,6 +207,38 @@ class Simulations(unittest.TestCase):
             self.assertEqual(b'\x89PNG', file.read(4))
         self.assertEqual(b'\x89PNG', sim.field('rho')._repr_png_()[:4])
         self.assertIn('Kelvin', repr(sim))
+
+    def test_a_notebook_shows_a_bar(self):
+        shown = []
+
+        class Shown:
+            def update(self, bar):
+                shown.append(bar)
+
+        def display(bar, display_id):
+            shown.append(bar)
+            return Shown()
+
+        shell = types.SimpleNamespace(kernel=True)
+        ipython = types.ModuleType('IPython')
+        ipython.get_ipython = lambda: shell
+        ipython.display = types.ModuleType('IPython.display')
+        ipython.display.HTML, ipython.display.display = str, display
+        sys.modules.update({'IPython': ipython, 'IPython.display': ipython.display})
+
+        def end_it(kind, fields):
+            if len(shown) > 1:
+                raise EOFError
+
+        stop = mare.listen(end_it)
+        try:
+            with self.assertRaises(EOFError):
+                mare.simulation('kelvin_helmholtz', nx=64, ny=64).run(t_end=1e6)
+        finally:
+            stop()
+            del sys.modules['IPython'], sys.modules['IPython.display']
+        self.assertIn('<progress max="100" value=', shown[0])
+        self.assertIn('<progress max="100" value=', shown[1])
 
     def test_errors_of_listeners_end_a_run(self):
         def fail(kind, fields):

@@ -293,7 +293,9 @@ function evaluate.reduced(node, desc, axes, outputs)
     local sig, device = visit(node), node.device
     local kept, by_kept = axes_of(node.shape, axes.kept)
     local reduced, by_reduced = axes_of(node.shape, axes.reduced)
+    desc.is_unit = desc.scheme == 'rows' and #reduced == 1 and node.device.info.kind == 'cpu'
     for k = 1, leaf_count do
+        desc.is_unit = desc.is_unit and by_reduced[k][1] == 1
         local list = { leaves[k].offset, unpack(by_kept[k]) }
         for _, stride in ipairs(by_reduced[k]) do list[#list + 1] = stride end
         by_kept[k] = list

@@ -101,7 +101,7 @@ end
 -- Returns the kernel of a reduction. desc: see reduce_text.of; its key tells its reductions
 function launches.reduction(sig, roots, device, desc)
     local kept = under(under(sig, desc.key, launches.by_device), device)
-    kept = under(under(under(kept, desc.is_wide), desc.scheme), desc.kept)
+    kept = under(under(under(under(kept, desc.is_wide), desc.is_unit), desc.scheme), desc.kept)
     local found = kept[desc.reduced]
     if not found then
         desc.is_cpu = device.info.kind == 'cpu'
@@ -151,7 +151,24 @@ local function set_tiles(kernel, at, sizes, rows)
     bound.set_shape(kernel.handle, math.min(tiles, most_groups) * group, 1, group, 1)
 end
 
-local function strided_shape(kernel, inner, rows)
+local strip = 64        -- elements that a work-item of a CPU takes across the memory of a leaf
+
+-- Whether some leaf has its neighbours along another axis than the innermost one.
+local function go_across(layouts, rank)
+    for k = 2, rank > 1 and #layouts or 1 do
+        local along, next_one = math.abs(layouts[k][2]), math.abs(layouts[k][3])
+        if next_one > 0 and next_one < along then return true end
+    end
+    return false
+end
+
+-- is_across: so that a work-item of a CPU takes a strip of all rows, in which the cache lines that
+-- it reads for one row are still there for the next
+local function strided_shape(kernel, inner, rows, is_across)
+    if kernel.is_cpu and is_across then
+        local strips = math.ceil(inner / strip)
+        return strip, strips, math.max(1, math.min(rows, math.ceil(kernel.units / strips))), 1, 1
+    end
     if kernel.is_cpu then
         local chunk = chunk_of(inner, kernel.units)
         local at_once = math.max(1, math.floor(least_chunk / inner))
@@ -182,7 +199,8 @@ function launches.set_layout(kernel, sizes, layouts)
         at = at + 1
     else
         add(rows)
-        local chunk, x, y, group_x, group_y = strided_shape(kernel, sizes[1], rows)
+        local chunk, x, y, group_x, group_y = strided_shape(kernel, sizes[1], rows,
+            go_across(layouts, #sizes))
         if chunk then add(chunk) end
         bound.set_shape(handle, x, y, group_x, group_y)
     end

@@ -78,10 +78,11 @@ end
 
 -- ---- elements ----
 
-local function place(k, kept, reduced)
+local function place(k, desc)
     local list = { ('p%d_0'):format(k) }
-    for d = 1, kept do list[#list + 1] = ('i%d * p%d_%d'):format(d, k, d) end
-    for d = 1, reduced do list[#list + 1] = ('j%d * p%d_%d'):format(d, k, kept + d) end
+    for d = 1, desc.kept do list[#list + 1] = ('i%d * p%d_%d'):format(d, k, d) end
+    for d = 1, desc.reduced do list[#list + 1] = ('j%d * p%d_%d'):format(d, k, desc.kept + d) end
+    if desc.is_unit then list[#list] = 'j1' end
     return table.concat(list, ' + ')
 end
 
@@ -101,7 +102,7 @@ end
 local function write_element(w, plan, desc, index, number)
     write_places(w, desc.reduced, index, 'j', 'r', number)
     local places = {}
-    for k in ipairs(plan.leaves) do places[k] = place(k, desc.kept, desc.reduced) end
+    for k in ipairs(plan.leaves) do places[k] = place(k, desc) end
     text.write_operands(w, plan, places)
     for k, reduction in ipairs(desc.reductions) do
         if plan.types[1] == types.bool and reduction.type == types.bool then
@@ -167,23 +168,35 @@ local function write_rows_on_gpu(w, plan, desc, index)
     w:close()
 end
 
-local function write_rows_on_cpu(w, plan, desc, index)
-    each(w, desc, ('T lanes@[%d];'):format(reduce_text.lanes))
-    w:line('int n = count - first < %d ? (int)(count - first) : %d;', reduce_text.block,
-        reduce_text.block)
-    w:line('int wide = n < %d ? n : %d;', reduce_text.lanes, reduce_text.lanes)
-    w:open 'MR_LANES(l, wide)'
-    write_element(w, plan, desc, index, '(first + l)')
-    each(w, desc, 'lanes@[l] = value@;')
-    w:close()
-    w:open(('for (int k = %d; k < n; k += %d)'):format(reduce_text.lanes, reduce_text.lanes))
-    w:line('int rest = n - k < %d ? n - k : %d;', reduce_text.lanes, reduce_text.lanes)
-    w:open 'MR_LANES(l, rest)'
+-- Writes that a lane takes element k + l.
+local function write_lane(w, plan, desc, index)
     write_element(w, plan, desc, index, '(first + k + l)')
-    each(w, desc, 'lanes@[l] = combine@(lanes@[l], value@);')
+    each(w, desc, 'lanes@[l] = k == 0 ? value@ : combine@(lanes@[l], value@);')
+end
+
+-- Loops over a number of lanes that the compiler knows become vectors: a sum takes a sixth of the
+-- time.
+local function write_rows_on_cpu(w, plan, desc, index)
+    local lanes, vector = reduce_text.lanes, 16
+    each(w, desc, ('T lanes@[%d];'):format(lanes))
+    w:line('int k = 0, step = %d, n = count - first < %d ? (int)(count - first) : %d;', lanes / 2,
+        reduce_text.block, reduce_text.block)
+    w:open(('for (; k + %d <= n; k += %d)'):format(lanes, lanes))
+    w:open(('MR_LANES(l, %d)'):format(lanes))
+    write_lane(w, plan, desc, index)
     w:close()
     w:close()
-    w:open(('for (int step = %d; step > 0; step /= 2)'):format(reduce_text.lanes / 2))
+    w:open 'for (int l = 0; k + l < n; ++l)'
+    write_lane(w, plan, desc, index)
+    w:close()
+    w:open(('for (; n >= %d && step >= %d; step /= 2)'):format(lanes, vector))
+    w:open(('for (int m = 0; m < step; m += %d)'):format(vector))
+    w:open(('MR_LANES(l, %d)'):format(vector))
+    each(w, desc, 'lanes@[m + l] = combine@(lanes@[m + l], lanes@[m + l + step]);')
+    w:close()
+    w:close()
+    w:close()
+    w:open 'for (; step > 0; step /= 2)'
     w:open 'for (int l = 0; l < step && l + step < n; ++l)'
     each(w, desc, 'lanes@[l] = combine@(lanes@[l], lanes@[l + step]);')
     w:close()
@@ -245,7 +258,8 @@ local function write_columns(w, plan, desc, index)
 end
 
 -- Returns the text of a kernel `reduce`. desc: reductions, { name, a key of `combinations`;
--- type of the result } each; scheme; kept, reduced: how many axes; is_cpu; is_wide
+-- type of the result } each; scheme; kept, reduced: how many axes; is_unit: whether the only
+-- reduced axis is one of neighbours in all leaves; is_cpu; is_wide
 function reduce_text.of(plan, desc)
     local w, index = writer.new(), desc.is_wide and 'mr_index' or 'int'
     text.write_function(w, plan)

@@ -23,10 +23,23 @@ local function conflicts(places)
     return most
 end
 
--- Returns the conflicts of the first warp where it writes and reads the points behind a stage.
+-- Whether r points that are `step` apart, the first anywhere in a range of that length, stand so
+-- many numbers behind the first one wherever this is. If not, each place is computed by itself.
+function banks.is_regular(run, step, r)
+    local all = step * r
+    return not run or step % run == 0
+        or run % step == 0 and (run % all == 0 or all % run == 0)
+end
+
+-- Returns the conflicts of the first warp where it writes and reads the points behind a stage; to
+-- compute places counts as one.
 -- place(line, point): where a point of a transform stands
-local function cost_of(d, stage, following, place)
+local function cost_of(d, stage, following, place, run)
     local cost = 0
+    if not banks.is_regular(run, stage.s, stage.r) then cost = cost + 1 end
+    if following and not banks.is_regular(run, following.count, following.r) then
+        cost = cost + 1
+    end
     local function add(points, point_of)
         local places = {}
         for k = 0, warp - 1 do
@@ -55,7 +68,8 @@ end
 -- Returns the conflicts of all exchanges with a padding.
 function banks.cost(d, stages, pad)
     local cost, place = 0, placing(d, pad.run, pad.stride)
-    for k = 1, #stages - 1 do cost = cost + cost_of(d, stages[k], stages[k + 1], place) end
+    if d.convolution == 'rader' and pad.run then cost = 2 end    -- places of two permutations
+    for k = 1, #stages - 1 do cost = cost + cost_of(d, stages[k], stages[k + 1], place, pad.run) end
     return cost
 end
 

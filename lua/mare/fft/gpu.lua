@@ -118,8 +118,7 @@ end
 local function series(w, d, first, step, r)
     local run = d.pad.run
     local function apart(k) return k * step + (run and math.floor(k * step / run) or 0) end
-    local all = step * r
-    if run and step % run ~= 0 and (run % step ~= 0 or run % all ~= 0 and all % run ~= 0) then
+    if not banks.is_regular(run, step, r) then
         return function(k) return shared(d, ('(%s + %d)'):format(first, k * step)) end
     end
     w:line('int place = %s;', shared(d, first):match '^shared%[(.*)%]$')

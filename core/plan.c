@@ -268,6 +268,7 @@ static mare_status run_native(mare_plan *plan, uint32_t repeat, mare_stream *str
     MR_TRY(mr_device_alive(plan->device));
     MR_TRY(mr_plan_order(plan, stream));
     MR_TRY(make_ready(plan));
+    if (!repeat) return MARE_OK;
     return backend->plan_run(plan->device->native, stream->native, plan->native, repeat);
 }
 
@@ -292,6 +293,7 @@ static mare_status wait_for_branches(const mare_plan *plan, mare_stream *stream)
 
 static mare_status run_list(const mare_plan *plan, uint32_t repeat, mare_stream *stream) {
     replay on = { plan, stream };
+    if (!repeat) return mr_plan_order(plan, stream);
     for (uint32_t n = 0; n < repeat; n++) {
         MR_TRY(begin_branches(plan, stream));
         MR_TRY(mr_plan_walk(plan, queue_op, &on));

@@ -2,6 +2,8 @@
 -- of those that sweep over one part with ghost cells.
 
 local device = require 'bindings.device'
+local home = require 'bindings.home'
+local launch = require 'tests.ranks.launch'
 local links = require 'mare.links'
 local mare = require 'mare'
 local shapes = require 'mare.shapes'
@@ -61,5 +63,36 @@ describe('parts beside each other', function()
 
     it('are told of in files', function()
         assert.equal('read where it lies', links.describe { a, b })
+    end)
+
+    -- In a process of its own, since devices that once reached each other always do.
+    it('are brought through pinned memory where devices do not reach each other', function()
+        local program = [[
+            local mare, device = require 'mare', require 'bindings.device'
+            local links, zlib = require 'mare.links', require 'bindings.zlib'
+            local a, b = device.open(), device.open()
+            local sim = mare.simulation { devices = { a, b }, options = { decompose = { 2, 2 } },
+                grid = mare.grid { nx = 20, ny = 18, x = { 0, 1 }, y = { 0, 1 } },
+                scheme = mare.euler {}, boundaries = 'periodic',
+                initial = function(x, y) return 1 + x * y, x, -y, 2 - x end }
+            sim:aim(1e9)
+            for _, steps in ipairs { 1, 2, 5 } do sim:step(steps) sim:read() end
+            io.write(sim.now.t)
+            for _, name in ipairs(sim.scheme.fields) do
+                io.write(' ', zlib.crc32(0, sim:field(name):pointer(), 4 * 20 * 18))
+            end
+            print(' ' .. links.describe { a, b })]]
+        local function child(setting)
+            local pipe = io.popen(("%s '%s' -e %s 2>&1"):format(setting, home.launcher,
+                launch.quote(program)))
+            local text = pipe:read '*a'
+            pipe:close()
+            return text:match '^([%d.e+-]+ %d+ %d+ %d+ %d+) ([^\n]+)\n$'
+        end
+        local expected, way = child ''
+        assert.equal('read where it lies', way)
+        local text, staged = child 'MARE_TRANSPORT=staged'
+        assert.equal('through pinned memory', staged)
+        assert.equal(expected, text)
     end)
 end)

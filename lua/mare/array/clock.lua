@@ -5,7 +5,6 @@
 
 local bind = require 'mare.array.bind'
 local constants = require 'mare.base.constants'
-local here = require 'mare.ranks.here'
 local source = require 'mare.base.source'
 local tables = require 'bindings.tables'
 
@@ -51,15 +50,14 @@ function clock.new(device, precision, maxima, n, gradual, site)
     self.program = device:program(program(device, precision, gradual, site ~= nil))
     self.site = site
     self.tick = self:bind(site and 'clock_meet' or 'clock_tick', maxima, n)
-    self.rate = here.size > 1 and not site and self:bind('clock_rate', maxima, n) or nil
+    self.rate = not site and self:bind('clock_rate', maxima, n) or nil
     return self
 end
 
 function Clock:bind(kernel, maxima, n)
     local values = { clock = self.buffer, maxima = maxima, count = n }
     return bind(self.program:kernel(kernel), tables.merged(values, self.site),
-        { global = self.group, group = self.group,
-            programmatic = self.site and self.buffer.device.info.has_programmatic or nil })
+        { global = self.group, group = self.group })
 end
 
 -- Returns the launch of a barrier at which no clock ticks.

@@ -6,12 +6,50 @@
 local clock = require 'mare.array.clock'
 local errors = require 'bindings.errors'
 local here = require 'mare.ranks.here'
+local reach = require 'mare.links.reach'
 local together = require 'mare.links.together'
 
 local clocks = {}
 
 local Clocks = {}
 Clocks.__index = Clocks
+
+-- Whether devices of one process may copy the maxima of each other.
+local function replicas_suffice(fields)
+    if here.size > 1 then return false end
+    for _, device in ipairs(fields.devices) do
+        for _, other in ipairs(fields.devices) do
+            if device ~= other and not reach(device, other) then return false end
+        end
+    end
+    return true
+end
+
+-- Host memory for the largest rate of each device.
+local function new_rates(fields)
+    local list = {}
+    for k, device in ipairs(fields.devices) do
+        local host = device:host { type = fields.precision, count = 1, label = 'signal rate' }
+        list[k] = { host = host, stream = device.stream,
+            download = { into = host, count = 1, stream = device.stream },
+            upload = { count = 1, stream = device.stream } }
+    end
+    return list
+end
+
+-- Makes core know the memory of launches that wait for other devices, before any runs: its first
+-- use there waits for former uses, by an event behind whatever the device that has it has queued
+-- then. If that is a launch that waits for this one, both wait for ever.
+local function make_ready(self)
+    for k, device in ipairs(self.meets and self.fields.devices or {}) do
+        local plan = device.stream:record(function()
+            self.ticks[k]:run()
+            self.fields.barrier.launches[k]:run()
+        end, 'barriers')
+        plan:run(0)
+        plan:release()
+    end
+end
 
 -- maxima: a replica of `n` signal rates; gradual: see clock.krn. Kernels of a part
 -- find the buffer of its clock in state.clock.
@@ -29,8 +67,8 @@ function clocks.new(fields, maxima, n, gradual)
             if s:is_on(device) then s.clock = self.list[k].buffer end
         end
     end
-    self.rate = here.size > 1 and not self.meets
-        and fields:host { count = 1, label = 'signal rate' } or nil
+    self.rates = not self.meets and not replicas_suffice(fields) and new_rates(fields) or nil
+    make_ready(self)
     return self
 end
 
@@ -38,6 +76,7 @@ end
 function Clocks:watch(maxima, n)
     self.maxima = maxima
     for k, one in ipairs(self.list) do one:watch(maxima:at(k), n) end
+    make_ready(self)
 end
 
 -- Returns the launch that ends a sequence of steps that tick themselves, which have
@@ -51,19 +90,30 @@ function Clocks:start(at)
     for k = 1, #self.list do self.list[k]:start(at) end
 end
 
--- Puts the largest rate of all ranks in the place of those of this one. Waits.
+-- Puts the largest rate of all devices of all ranks in the place of each one's own. Waits.
 local function learn_rate(self)
-    for k = 1, #self.list do self.list[k].rate:run() end
-    self.maxima:at(1):download { into = self.rate, count = 1 }
-    self.rate.data[0] = here.largest(self.rate.data[0])
-    for k = 1, #self.list do self.maxima:at(k):upload(self.rate, { count = 1 }) end
+    local rates, largest = self.rates, 0
+    for k = 1, #rates do
+        self.list[k].rate:run()
+        self.maxima:at(k):download(rates[k].download)
+    end
+    for k = 1, #rates do
+        rates[k].stream:wait()
+        local rate = rates[k].host.data[0]
+        if rate ~= rate or rate > largest then largest = rate end
+    end
+    largest = here.largest(largest)
+    for k = 1, #rates do
+        rates[k].host.data[0] = largest
+        self.maxima:at(k):upload(rates[k].host, rates[k].upload)
+    end
 end
 
 -- Queues what notes a step that was taken and chooses the next dt. Behind it all
 -- devices have taken the step.
 function Clocks:tick()
-    if not self.meets then self.maxima:exchange() end
-    if self.rate then learn_rate(self) end
+    if self.rates then learn_rate(self)
+    elseif not self.meets then self.maxima:exchange() end
     together(self.ticks)
 end
 
@@ -105,7 +155,7 @@ end
 
 function Clocks:release()
     for _, one in ipairs(self.list) do one:release() end
-    if self.rate then self.rate:release() end
+    for _, one in ipairs(self.rates or {}) do one.host:release() end
 end
 
 return clocks

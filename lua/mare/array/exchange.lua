@@ -137,7 +137,7 @@ local function link_to(self, axis, to, side, from, links)
     local strip, packed = strip_to_move(self, axis, from, side == axis.low)
     local label = label_of(to, from)
     local way = ways.between(from, to, self.barrier)
-    local link = way == 'copy' and ways.copy(strip, to.device, label)
+    local link = not from:is_elsewhere() and ways.bring(way, strip, to.device, label)
         or ways.receive(way, { device = to.device, type = strip.type, count = strip.count },
             from.rank, tag_of(to.part, side), label)
     links[#links + 1] = link
@@ -259,6 +259,9 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
         end
         self.axes[k] = { links = links, launches = launches, needed = needed,
             is_staged = here.size > 1 and #links > 0, is_joint = self.joint[axis.name] }
+        for _, link in ipairs(links) do
+            self.axes[k].is_staged = self.axes[k].is_staged or link.is_relayed
+        end
     end
     self.is_joint = self.joint.x or self.joint.y
     self.open, self.shown = {}, {}
@@ -269,7 +272,8 @@ function exchange.new(fields, boundaries, scheme, which, fraction)
     return self
 end
 
--- Moves the strips of an axis. Between ranks the host waits for its devices, and for the others.
+-- Moves the strips of an axis. Between ranks, and devices that do not reach each other, the host
+-- waits for its devices, and for other ranks.
 local function move(self, axis)
     local links = axis.links
     for k = 1, #links do links[k]:pack() end

@@ -39,8 +39,8 @@ local function all_reach(devices)
 end
 
 -- Returns what the variable MARE_BARRIER allows several GPUs: words, events or none.
-local function allowed()
-    local way = system.setting 'MARE_BARRIER' or 'none'
+local function allowed(usual)
+    local way = system.setting 'MARE_BARRIER' or usual
     if not ways[way] then
         errors.usage('MARE_BARRIER=%s (allowed: words, events, none)', way)
     end
@@ -70,19 +70,6 @@ local function new_words(device)
     return buffer
 end
 
--- Lets all devices use the words of all once. Core makes the first use on a device wait for former
--- uses of that memory, which are behind whatever the other device has queued until then: if that is
--- a launch that waits for this device, both wait for ever.
-local function touch(devices, list)
-    for k, device in ipairs(devices) do
-        local scratch = device:buffer { type = 'uint32', count = 1, label = 'barrier' }
-        for n, one in ipairs(list) do
-            if n ~= k then scratch:copy(one, { count = 1 }) end
-        end
-        scratch:release()
-    end
-end
-
 local function new(way, more)
     more.way, more.launches, more.words = way, {}, {}
     return setmetatable(more, Barrier)
@@ -93,7 +80,7 @@ function barrier.way_of(devices)
     if #devices < 2 or not all_reach(devices) then return nil end
     local identities = {}
     for k, device in ipairs(devices) do identities[k] = identity(device) end
-    local way = may_wait(identities) and allowed() or 'events'
+    local way = may_wait(identities) and allowed 'none' or 'events'
     return way ~= 'none' and way or nil
 end
 
@@ -106,14 +93,13 @@ function barrier.new(devices)
         if self.way == 'words' then self.words[k] = new_words(device)
         else self.launches[k] = device:event() end
     end
-    touch(devices, self.words)
     return self
 end
 
 -- Whether ranks, each with one device, which all reach each other's memory, can have one. All ranks
 -- call it.
 function barrier.can_join(device)
-    return may_wait(here.all(identity(device))) and allowed() == 'words'
+    return may_wait(here.all(identity(device))) and allowed 'words' == 'words'
 end
 
 -- Returns the barrier of ranks that can have one. All ranks call it.

@@ -12,6 +12,8 @@ local barrier = require 'mare.links.barrier'
 local copied = require 'mare.links.copied'
 local here = require 'mare.ranks.here'
 local probe = require 'mare.links.probe'
+local reach = require 'mare.links.reach'
+local relayed = require 'mare.links.relayed'
 local shared = require 'mare.links.shared'
 local staged = require 'mare.links.staged'
 
@@ -21,6 +23,7 @@ local links = {}
 links.texts = {
     place = 'read where it lies',
     copy = 'copied between devices of one process',
+    relay = 'through pinned memory',
     shared = 'through memory of the device that two processes share',
     staged = 'through pinned memory and MPI',
 }
@@ -54,20 +57,26 @@ function links.find(parts, devices)
     return are_joint(ways, devices) and barrier.of_ranks(devices[1]) or nil
 end
 
+-- Returns the name of the way between two devices without a barrier.
+local function way_to(device, from)
+    return device == from and 'place' or reach(device, from) and 'copy' or 'relay'
+end
+
 -- Returns the name of the way from one part to another. is_joint: whether their
 -- devices have a barrier
 function links.between(from, to, is_joint)
     if is_joint then return 'place' end
     if from:is_elsewhere() then return from.part.way end
     if to:is_elsewhere() then return to.part.way end
-    return from:is_on(to.device) and 'place' or 'copy'
+    return way_to(to.device, from.device)
 end
 
 -- Returns in words the ways between all ranks, or between several devices of one
 -- process, each once. All ranks call it, each with its devices.
 function links.describe(devices)
     if here.size == 1 then
-        return links.texts[barrier.way_of(devices) and 'place' or 'copy']
+        local way = barrier.way_of(devices) and 'place' or way_to(devices[1], devices[2])
+        return links.texts[way]
     end
     local own, seen, list, ways = {}, {}, {}, ways_of(devices)
     if are_joint(ways, devices) then return links.texts.place end
@@ -95,9 +104,11 @@ function links.pairs(...)
     return list
 end
 
--- Brings a strip to another device of this process. strip: { buffer, region = a box
--- in it, type, count = of elements }
-links.copy = copied.new
+-- Brings a strip to another device of this process by `copy` or `relay`. strip: {
+-- buffer, region = a box in it, type, count = of elements }
+function links.bring(way, strip, device, label)
+    return (way == 'copy' and copied or relayed).new(strip, device, label)
+end
 
 -- Sends a strip, or without a region a buffer as it is, to a rank.
 function links.send(way, strip, rank, tag, label)

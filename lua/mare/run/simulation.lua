@@ -26,6 +26,7 @@ local plans = require 'mare.links.plans'
 local prepare = require 'mare.array.prepare'
 local quadrature = require 'mare.schemes.quadrature'
 local state = require 'mare.array.state'
+local system = require 'bindings.system'
 local tables = require 'bindings.tables'
 local trial = require 'mare.run.trial'
 
@@ -230,12 +231,13 @@ local function reads_beside(self, parts)
 end
 
 -- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
--- and of those on one device whose steps can overlap `sharers`, how many they are, and the `place`
--- of each among them.
+-- with MARE_OVERLAP=1 also those on one device, whose steps then overlap, of their `sharers`, how
+-- many they are, and of their `place` among them.
 local function join_parts(self, parts)
     if not reads_beside(self, parts) then return end
     local columns, room, sharers = {}, { nx = 0, ny = 0 }, {}
-    local is_in_line = not self.barrier or self.barrier.way == 'words'
+    local is_in_line = system.setting 'MARE_OVERLAP' == '1'
+        and (not self.barrier or self.barrier.way == 'words')
     for k, part in ipairs(parts) do
         local d = part.device
         columns[k] = part.nx

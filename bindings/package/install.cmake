@@ -62,16 +62,25 @@ install(FILES ${generated}/mare-config.cmake ${generated}/mare-config-version.cm
 
 # The reference manual, from the comments of the headers and of the Lua modules.
 set(manual ${CMAKE_BINARY_DIR}/manual)
+find_program(GZIP gzip)
+set(pages ${manual}/mare.3 ${manual}/mare_engine.3 ${manual}/mare_lua.3)
+configure_file(${package}/mare.1 ${manual}/mare.1 COPYONLY)
+set(gz "")
+if(GZIP)
+    set(pack COMMAND ${GZIP} -9nkf ${pages} ${manual}/mare.1)
+    set(gz .gz)
+endif()
 file(GLOB_RECURSE commented CONFIGURE_DEPENDS lua/*.lua bindings/*.lua scenarios/*.lua)
 add_custom_command(OUTPUT ${manual}/mare.html
     COMMAND ${CMAKE_COMMAND} -E make_directory ${manual}
-    COMMAND mare -e "require('mare.launcher.manual').write(...)" ${manual}
-    DEPENDS mare ${commented} core/mare.h bindings/mare_engine.h kernels/README.md VERBATIM)
+    COMMAND mare -e "require('mare.launcher.manual').write(...)" ${manual} ${pack}
+    DEPENDS mare ${commented} core/mare.h bindings/mare_engine.h kernels/README.md
+        ${package}/mare.1 VERBATIM)
 add_custom_target(manual ALL DEPENDS ${manual}/mare.html)
 install(FILES ${manual}/mare.html DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
-install(FILES ${manual}/mare.3 ${manual}/mare_engine.3 ${manual}/mare_lua.3
-    DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT dev)
-install(FILES ${package}/mare.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mare)
+list(TRANSFORM pages APPEND "${gz}")
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT dev)
+install(FILES ${manual}/mare.1${gz} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT mare)
 install(FILES ${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare)
 if(MARE_LUAJIT STREQUAL "own")
     install(FILES bindings/luajit/COPYRIGHT DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/mare

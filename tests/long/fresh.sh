@@ -71,16 +71,25 @@ user_part() {
 
 bundle_part() {
     cp -R "${BUNDLE:-$here/build/bundle}" "$root/opt/mare bundle"
-    timed 'bundle' by_user "/opt/mare bundle/bin/mare" "${small[@]}" --device cpu
+    timed 'bundle' by_user "/opt/mare bundle/bin/mare" "${small[@]}"
     inside "/opt/mare bundle/bin/mare" doctor | grep -A2 '^Devices' || true
 }
 
+# shellcheck disable=SC2016  # the shell in there expands them
 deb_part() {
+    local install='apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends'
     cp "${DEBS:-$here/build/deb}"/*.deb "$root/tmp/"
     inside apt-get -qq update
-    timed 'packages, installed' inside sh -c \
-        'apt-get -qq -o Dpkg::Use-Pty=0 install -y --no-install-recommends /tmp/*.deb'
+    inside dpkg-query -f '.\n' -W | wc -l >"$root/before"
+    timed 'packages' inside sh -c "$install /tmp/*.deb"
+    echo "$suite, packages: $(($(inside dpkg-query -f '.\n' -W | wc -l) - $(cat "$root/before")))" \
+        "in all"
     timed 'packages, a scenario' inside mare "${small[@]}" --image none
+    timed 'packages, C' inside sh -ec "$install gcc libc6-dev pkg-config
+        cc /usr/share/doc/mare/examples/begin.c -o /tmp/begin \
+            \$(pkg-config --cflags --libs mare_engine) && /tmp/begin"
+    timed 'packages, removed' inside sh -ec "apt-get -qq -y remove mare 'libmare*' mare-common
+        ! ls /usr/bin/mare /usr/lib/*/libmare* /usr/share/mare 2>/dev/null"
 }
 
 suite_part() { timed 'tests/run' inside "$tree/tests/run"; tail -n 1 "$root/log"; }

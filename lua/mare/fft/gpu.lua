@@ -303,29 +303,46 @@ end
 
 -- ---- storing ----
 
+-- Inside of one condition, so that the compiler computes once what several results need.
 local function write_store(w, d, stage, arrays)
     if d.convolution == 'rader' then return store_rader(w, d, stage, arrays) end
+    w:open 'if (is_inside)'
     each(w, d, stage, function(u)
         local roots = roots_behind(w, d, stage)
         for k = 0, stage.r - 1 do
             local at = ('(b + %d)'):format(k * stage.s)
-            w:open(('if (is_inside && %s < %d)'):format(at, d.n))
-            ends.store(w, d, at, points.get(arrays, u * stage.r + k), roots[k])
-            w:close()
+            local is_partly = k * stage.s < d.n and (k + 1) * stage.s > d.n
+            if is_partly then w:open(('if (%s < %d)'):format(at, d.n)) end
+            if k * stage.s < d.n then
+                ends.store(w, d, at, points.get(arrays, u * stage.r + k), roots[k])
+            end
+            if is_partly then w:close() end
         end
     end)
+    w:close()
 end
 
 -- Writes the results of columns as rows: they change hands once more, so that neighbouring
 -- work-items store neighbours in memory.
 local function write_turned(w, d, stage, arrays)
     local group, all, stride = d.width * d.items, d.width * d.n, d.width + 1
+    local is_regular = group % d.n == 0 or d.n % group == 0
+    if is_regular then
+        w:line('int own = mr_lid_x() / %d, place = mr_lid_x() - own * %d;', d.n, d.n)
+        w:line('%s own_at = out_0 + (first + own) * out_inner + mid * out_mid '
+            .. '+ outer * out_outer;', d.index)
+    end
     local function each_result(body)
         for u = 0, math.ceil(all / group) - 1 do
-            w:open((u + 1) * group <= all and '/* a result */'
-                or ('if (mr_lid_x() + %d < %d)'):format(u * group, all))
-            w:line('int e = mr_lid_x() + %d, row = e / %d, k = e - row * %d;', u * group, d.n, d.n)
-            body(u)
+            local e = u * group
+            w:open(e + group <= all and '/* a result */' or ('if (mr_lid_x() + %d < %d)'):format(e,
+                all))
+            if is_regular then
+                w:line('int row = own + %d, k = place + %d;', math.floor(e / d.n), e % d.n)
+            else
+                w:line('int e = mr_lid_x() + %d, row = e / %d, k = e - row * %d;', e, d.n, d.n)
+            end
+            body(u, math.floor(e / d.n))
             w:close()
         end
     end
@@ -349,10 +366,14 @@ local function write_turned(w, d, stage, arrays)
             w:line('%s[%d] = shared[k * %d + row];', arrays[part], u, stride)
         end)
     end)
-    each_result(function(u)
-        w:open 'if (first + row < inners)'
-        w:line('%s out_at = out_0 + (first + row) * out_inner + mid * out_mid + outer * out_outer;',
-            d.index)
+    each_result(function(u, rows)
+        w:open(d.is_whole and '/* stored */' or 'if (first + row < inners)')
+        if is_regular then
+            w:line('%s out_at = own_at + %d * out_inner;', d.index, rows)
+        else
+            w:line('%s out_at = out_0 + (first + row) * out_inner + mid * out_mid '
+                .. '+ outer * out_outer;', d.index)
+        end
         ends.store_finished(w, d, 'k', points.get(arrays, u))
         w:close()
     end)
@@ -481,7 +502,7 @@ local function write_places(w, d, tile)
     if d.depth > 2 then texts[2], texts[3] = 'rest % mids', 'rest / mids' end
     w:line('%s rest = %s, mid = %s, outer = %s;', d.index, unpack(texts))
     w:line('%s first = (tile - rest * across) * %d, inner = first + line;', d.index, d.width)
-    w:line 'int is_inside = inner < inners;'
+    w:line('int is_inside = %s;', d.is_whole and '1' or 'inner < inners')
     w:line 'inner = is_inside ? inner : inners - 1;'
     for _, name in ipairs { 'in', 'out' } do
         local unit = (name == 'in' and d.load or d.store).unit

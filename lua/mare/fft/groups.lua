@@ -153,6 +153,7 @@ function groups.set(d, device, levels)
         and d.convolution ~= 'rader'
     local shape = set_radices(d, levels)
     d.width = width_of(d, device, levels, shape.items or limits.items_of_rows)
+    d.is_whole = levels[1] % d.width == 0
     d.is_warp = not d.is_column and d.items <= warp and warp % d.items == 0
     d.has_few_roots = d.points >= limits.few_roots_from or d.is_column
         or d.convolution ~= nil and limits.few_roots_of_convolutions

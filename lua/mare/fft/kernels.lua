@@ -12,6 +12,7 @@
 --                  whether 'pairs' are aligned as complex numbers are
 --     roots, root_bits, root_level     of a part of a longer transform: see tables.lua
 --     batch        the number of the transform, where that is not one of all levels
+--     is_whole     whether every tile has as many transforms as the width says
 --     depth        of the levels, up to 3: those behind have one transform each
 --     is_inverse; real: 'float' or 'double'; index: the type of places in arrays
 --     width        transforms that a tile has; on a GPU items: work-items of one;
@@ -51,7 +52,8 @@ end
 local function key_of(d)
     local list = {}
     for _, name in ipairs { 'n', 'points', 'convolution', 'real_length', 'roots', 'root_level',
-        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth' } do
+        'batch', 'is_column', 'is_inverse', 'real', 'index', 'width', 'is_cpu', 'depth', 'is_whole'
+        } do
         list[#list + 1] = tostring(d[name])
     end
     end_key(list, d.load)

@@ -35,6 +35,7 @@ local function with_group_of(first, second)
         local has_room = groups.has_room(a, first.device, d.width)
         if d.width % 1 ~= 0 or d.width < a.width or not has_room then return nil end
     end
+    d.is_whole = first.levels[1] % d.width == 0
     local changed = {}
     for name, value in pairs(first) do changed[name] = value end
     changed.d = d

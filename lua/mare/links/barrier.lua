@@ -24,7 +24,7 @@ local words = 64                -- of each device
 
 -- Looks at a word, of 0.2 us on an H200. Of ranks one that is late may be writing to a slow disk;
 -- what ends a run where one has died is its silence (ranks/heart.lua).
-local patience, long_patience = 2 ^ 26, 2 ^ 31
+local patience, long_patience = 2 ^ 26, 2 ^ 32 - 1
 
 local Barrier = {}
 Barrier.__index = Barrier

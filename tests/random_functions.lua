@@ -27,8 +27,8 @@ local function element()
     return ('%s[(%s) %% %s.count]'):format(pick { 'x', 'y' }, whole(1), 'x')
 end
 
--- No x ^ 0.5: plain Lua takes a root where it is compiled, else a power, and now and then these
--- differ by a bit.
+-- No '^': where plain Lua is not compiled it is pow(), which now and then differs by a bit from
+-- the product or the root that it is else.
 local calls = {
     function(a) return ('math.sqrt(math.abs(%s))'):format(a) end,
     function(a, b) return ('math.min(%s, %s)'):format(a, b) end,
@@ -37,8 +37,8 @@ local calls = {
     function(a) return ('math.abs(%s)'):format(a) end,
     function(a, b) return ('helper(%s, %s)'):format(a, b) end,
     function(a, b) return ('(second(%s, %s))'):format(a, b) end,
-    function(a) return ('(%s) ^ 2'):format(a) end,
-    function(a) return ('math.sqrt(%s ^ 2)'):format(a:find '^[%w_]+$' and a or '(' .. a .. ')') end,
+    function(a) return ('math.max(%s, -7)'):format(a) end,
+    function(a, b) return ('math.min(%s, 0.5 * %s)'):format(a, b) end,
     function(a) return ('-%s'):format(a:find '^-' and '(' .. a .. ')' or a) end,
     function(a, b) return ('(%s) %% (math.abs(%s) + 1)'):format(a, b) end,
     function(a, b) return ('(%s) / (math.abs(%s) + 1)'):format(a, b) end,

@@ -132,15 +132,14 @@ MR_FN void free_faces(primitive w, primitive h, real lambda, parameters k, face 
     *high = face_of(b, k);
 }
 
-/* What has been no number or infinite stays so. As bits, floats that are so and have no sign, as
- * NVIDIA's GPUs make them, are above all others. */
+/* A state is what has a fastest signal. What has been no number or infinite stays so: as bits,
+ * floats that are and have no sign, as NVIDIA's GPUs make them, are above all others. */
 MR_FN real marked(real mark, waves s) {
 #if MR_PTX_ARCH
     if (sizeof(real) == sizeof(float))
-        return mr_as_float_(max(max(mr_as_int_((float)mark), mr_as_int_((float)s.slowest)),
-            mr_as_int_((float)s.fastest)));
+        return mr_as_float_(max(mr_as_int_((float)mark), mr_as_int_((float)s.fastest)));
 #endif
-    return mark + (s.slowest + s.fastest);
+    return mark + s.fastest;
 }
 
 /* Goes on with the faces of one more cell. */
@@ -151,6 +150,9 @@ MR_FN real mark_of(face low, face high, real mark, parameters k) {
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
 
 #define CHECKS_FACES 1
+#if defined(FACE_WAVES) && MR_PTX_ARCH      /* fluxes of floats keep what is no number */
+#define MARCHES_FREELY (sizeof(real) == sizeof(float))
+#endif
 
 MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,
     face *low, face *high) {
@@ -162,15 +164,12 @@ MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambd
 #endif
 }
 
-/* Whether one of n cells has a face that would be no state. */
-MR_FN int has_wrong_faces(const faces *low, const faces *high, int n, parameters k) {
+/* Where one of a cell's faces would be no state, both are the cell itself. That is rare, so that a
+ * branch around it is cheaper than to choose. */
+MR_FN void check_faces(const cells *q, faces *low, faces *high, int n, parameters k) {
     real mark = R(0.0);
     MR_LANES(l, n) mark = mark_of(get_face(low, l), get_face(high, l), mark, k);
-    return !is_unmarked(mark);
-}
-
-/* Makes both faces of such cells the cell itself. */
-MR_FN void mend_faces(const cells *q, faces *low, faces *high, int n, parameters k) {
+    if (is_unmarked(mark)) return;
     MR_LANES(l, n) {
         face own = face_of(primitive_of(get_cell(q, l), k), k);
         face a = get_face(low, l), b = get_face(high, l);

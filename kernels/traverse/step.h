@@ -20,36 +20,15 @@ FROM_NEIGHBOUR(primitive, behind, -1, REALS_(primitive), REALS_(primitive))
 FROM_NEIGHBOUR(face, ahead, 1, 2 * REALS_(primitive), REALS_(face))
 FROM_NEIGHBOUR(flux, behind, -1, 2 * REALS_(primitive) + REALS_(face), REALS_(flux))
 
-/* Faces that are no states are rare, so that they are sought once a row, which is done again then.
- * Fluxes come first, so that nothing waits for the answer, but where work-items meet at
- * barriers. */
-#ifndef CHECKS_FACES
+#ifndef CHECKS_FACES        /* else see general.h */
 #define CHECKS_FACES 0
-MR_FN int has_wrong_faces(const faces *low, const faces *high, int n, parameters k) {
-    return 0;
-}
-MR_FN void mend_faces(const cells *q, faces *low, faces *high, int n, parameters k) {}
-#endif
-#ifndef MR_SHUFFLE
-#define mr_any(x) (x)
+MR_FN void check_faces(const cells *q, faces *low, faces *high, int n, parameters k) {}
 #endif
 
-MR_FN void line_fluxes(const faces *low, const faces *high, fluxes *f, int n, sweep s,
-    MR_LOCAL_PTR real *shared, int along_y) {
-    face beyond = face_from_ahead(get_face(low, 0), shared, along_y);
-    MR_LANES(l, n) {
-        face next = l < n - 1 ? get_face(low, l + 1) : beyond;
-        set_flux(f, l, numerical_flux(get_face(high, l), next, s.lambda, s.k));
-    }
-}
-
-MR_FN void column_fluxes(const faces *low, const faces *high, fluxes *f, sweep s) {
-    MR_LANES(l, W)
-        set_flux(f, l, numerical_flux(get_face(high, l), get_face(low, l), s.lambda, s.k));
-}
-
-/* One step of n neighbours along the axis of the sweep; further ones are other work-items'. */
-MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
+/* One step of n neighbours along the axis of the sweep; further ones are other work-items'. Faces
+ * that are no states are looked for if `checks`. */
+MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y,
+    int checks) {
     primitives w, d;
     faces low, high;
     fluxes f;
@@ -67,12 +46,11 @@ MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int al
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
-    int wrong = has_wrong_faces(&low, &high, n, s.k), is_late = LANES_(along_y);
-    if (!is_late && wrong) mend_faces(q, &low, &high, n, s.k);
-    line_fluxes(&low, &high, &f, n, s, shared, along_y);
-    if (CHECKS_FACES && is_late && mr_any(wrong)) {
-        mend_faces(q, &low, &high, n, s.k);
-        line_fluxes(&low, &high, &f, n, s, shared, along_y);
+    if (checks) check_faces(q, &low, &high, n, s.k);
+    face beyond = face_from_ahead(get_face(&low, 0), shared, along_y);
+    MR_LANES(l, n) {
+        face next = l < n - 1 ? get_face(&low, l + 1) : beyond;
+        set_flux(&f, l, numerical_flux(get_face(&high, l), next, s.lambda, s.k));
     }
     flux in = flux_from_behind(get_flux(&f, n - 1), shared, along_y);
     MR_LANES(l, n) {
@@ -104,11 +82,10 @@ MR_FN void open_column(column *t, parameters k) {
 }
 
 /* Takes row j, vectors turned, and gives row j - 2 one step later. */
-MR_FN void step_column(column *t, cells *q, sweep s) {
+MR_FN void step_column(column *t, cells *q, sweep s, int checks) {
     sliding_window *w = &t->past;
     primitives last = w->last;
     faces low, high;
-    fluxes f;
     MR_LANES(l, W) {
         face a, b;
         primitive here = get_primitive(&last, l), next = primitive_of(get_cell(q, l), s.k);
@@ -119,13 +96,10 @@ MR_FN void step_column(column *t, cells *q, sweep s) {
         set_primitive(&w->last, l, next);
         set_primitive(&w->step, l, step);
     }
-    column_fluxes(&low, &w->high, &f, s);
-    if (CHECKS_FACES && mr_any(has_wrong_faces(&low, &high, W, s.k))) {
-        mend_faces(&t->one, &low, &high, W, s.k);
-        column_fluxes(&low, &w->high, &f, s);
-    }
+    if (checks) check_faces(&t->one, &low, &high, W, s.k);
     MR_LANES(l, W) {
-        flux in = get_flux(&w->in, l), out = get_flux(&f, l);
+        flux in = get_flux(&w->in, l);
+        flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);
         cell left = get_cell(&t->two, l);
         set_flux(&w->in, l, out);
         set_cell(&t->two, l, get_cell(&t->one, l));

@@ -6,8 +6,8 @@
 
 MR_FN flux numerical_flux(face l, face r, real lambda, parameters k) {
     waves a = l.s, b = r.s;
-    real low = mr_min(a.slowest, b.slowest), high = mr_max(a.fastest, b.fastest);
-    real s = mr_max(-low, high);
+    real low = mr_min(a.slowest, b.slowest), high = mr_most(a.fastest, b.fastest);
+    real s = mr_most(-low, high);
     flux fl = physical_flux(l.w, k), fr = physical_flux(r.w, k), f;
     cell ql = conserved_of(l.w, k), qr = conserved_of(r.w, k);
     EACH_FIELD(RUSANOV_)

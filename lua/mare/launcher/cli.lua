@@ -341,6 +341,7 @@ end
 local function run_kernel(path)
     home.stop_anywhere(10)
     require 'mare'
+    if ranks and ranks.rank > 0 then return require('mare.notebook.kernel').follow() end
     local connection = require('mare.notebook.install').connection(path)
     require('mare.notebook.kernel').run(connection)
     return 0
@@ -435,8 +436,9 @@ end
 local of_all_ranks = { ['-e'] = true, ['-'] = true, bench = true, doctor = true, rerun = true,
     ['--profile'] = true }
 
-local function is_for_all(first)
+local function is_for_all(first, second)
     return not first or not commands[first] or of_all_ranks[first]
+        or first == 'jupyter' and second == 'run'
 end
 
 -- Joins the ranks if a launcher has started this process as one of them.
@@ -447,6 +449,6 @@ end
 return function(first, ...)
     local ok, report = xpcall(join, describe)
     if not ok then return finish(status_of(report)) end
-    if ranks and ranks.rank > 0 and not is_for_all(first) then return finish(0) end
+    if ranks and ranks.rank > 0 and not is_for_all(first, ...) then return finish(0) end
     return finish(M.main(first, ...))
 end

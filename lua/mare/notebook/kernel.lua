@@ -10,6 +10,7 @@ local draw = require 'mare.draw'
 local errors = require 'bindings.errors'
 local front = require 'mare.notebook.front'
 local help = require 'mare.session.help'
+local here = require 'mare.ranks.here'
 local history = require 'mare.session.history'
 local home = require 'bindings.home'
 local json = require 'mare.notebook.encoding'
@@ -20,6 +21,7 @@ local requests = require 'mare.notebook.requests'
 local sliders = require 'mare.notebook.sliders'
 local system = require 'bindings.system'
 local tables = require 'bindings.tables'
+local together = require 'mare.session.together'
 local wire = require 'mare.notebook.wire'
 local worker = require 'bindings.worker'
 
@@ -120,7 +122,7 @@ function Kernel:ask(prompt, is_hidden)
     local _, _, content = receive(self)
     home.hold(held)
     local value = json.decode(content)
-    return type(value) == 'table' and tostring(value.value or '') or ''
+    return here.broadcast(type(value) == 'table' and tostring(value.value or '') or '')
 end
 
 -- ---- cells ----
@@ -147,11 +149,13 @@ local function run(self, code)
         self.is_over = true
         return 'error', 'interrupted'
     end
+    together.tell(code)
     home.hold(false)
     local is_over, status, shown = repl.guard(function()
         return presented(self.session:evaluate(code))
     end)
     home.hold(true)
+    together.agree(status, shown)
     self.is_over = self.is_over or is_over
     return status, shown
 end
@@ -337,12 +341,27 @@ function kernel.run(connection)
         thread:receive()
         home.hold(true)
         loop(new_kernel(thread))
+        together.leave(0)
     end)
     home.hold(false)
     thread:send 'end'
     thread:stop()
     capture.stop(pipes)
     if not ok then error(failure, 0) end
+end
+
+-- What rank 0 shows, and asks for, as the other ranks see it.
+local Unseen = { __index = {} }
+
+function Unseen.__index.show() return 'unseen' end
+for _, name in ipairs { 'update', 'clear', 'page' } do Unseen.__index[name] = function() end end
+function Unseen.__index.ask() return here.broadcast() end
+
+-- Takes part in the cells of the kernel of rank 0. Returns the exit status.
+function kernel.follow()
+    local session = repl.new()
+    front.install(setmetatable({}, Unseen), session.environment)
+    return together.follow(function(code) return presented(session:evaluate(code)) end)
 end
 
 return kernel

@@ -8,6 +8,7 @@
 
 local display = require 'mare.notebook.display'
 local errors = require 'bindings.errors'
+local here = require 'mare.ranks.here'
 local json = require 'mare.notebook.encoding'
 local sodium = require 'bindings.sodium'
 
@@ -48,6 +49,9 @@ function Slider:__tostring() return ('slider %s: %g'):format(self.state.descript
 -- (0), greatest = (1), value = (least), step = (a hundredth of the range) }
 function sliders.new(kernel, desc)
     desc = errors.fields('notebook.slider', desc or {}, given)
+    if here.size > 1 then
+        errors.argument 'notebook.slider: on several ranks values come by notebook.ask'
+    end
     local least, greatest = desc.least or 0, desc.greatest or 1
     local value = desc.value or least
     if not (least < greatest and value >= least and value <= greatest) then

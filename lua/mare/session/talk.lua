@@ -118,8 +118,10 @@ end
 
 -- Reads standard input until its end; returns the exit status. All ranks call it.
 return function()
-    if here.rank > 0 then return together.follow() end
     local session = repl.new()
+    if here.rank > 0 then
+        return together.follow(function(line) return session:step(line) end)
+    end
     local self = { session = session, reader = open_reader(session) }
     self.path = is_editable() and history.path() or nil
     greet(session)

@@ -1,6 +1,7 @@
 -- together.lua - a session on several ranks: rank 0 reads and prints, all ranks take its
--- lines. A line that fails on all of them alike is an error like any other. One that
--- fails on some ends all: the others may wait for what does not come.
+-- lines, or the cells of a notebook. A line that fails on all of them alike is an error
+-- like any other. One that fails on some ends all: the others may wait for what does not
+-- come.
 
 local errors = require 'bindings.errors'
 local heart = require 'mare.ranks.heart'
@@ -62,15 +63,14 @@ function together.leave(status)
     return status
 end
 
--- Takes the lines of rank 0 until it leaves, and returns the exit status. The other
--- ranks call it.
-function together.follow()
-    local session = repl.new()
+-- Takes the lines of rank 0 until it leaves, and returns the exit status. step(line): what
+-- is done with one, as session:step does. The other ranks call it.
+function together.follow(step)
     here.hush()
     while true do
         local given = take(0)
         if given.is_over then return 0 end
-        local _, status, shown = repl.guard(function() return session:step(given.line) end)
+        local _, status, shown = repl.guard(function() return step(given.line) end)
         home.interrupted(true)
         together.agree(status, shown)
     end

@@ -55,6 +55,7 @@ local modules = {
     tune = function() return require 'mare.tune' end,
     weather = function() return require 'mare.forcing.weather' end,
     work = function() return require 'mare.translate.work' end,
+    worker = function() return require 'mare.live.worker' end,
 }
 
 -- Functions that a script uses by name.

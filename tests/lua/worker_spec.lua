@@ -38,6 +38,40 @@ describe('a worker', function()
         package.path = package.path:gsub('^[^;]*;', '')
     end)
 
+    it('of a script says values', function()
+        local mare = require 'mare'
+        local w = mare.worker(function(channel)
+            for n in channel.receive, channel do
+                if n == 'fail' then error 'broken' end
+                channel:send { n = n, ready = channel:ready(), version = require('mare').version }
+            end
+        end)
+        assert.is_nil(w:poll())
+        w:send { 1.5, a = { true } }
+        assert.same({ n = { 1.5, a = { true } }, ready = false, version = mare.version },
+            w:receive())
+        w:send 'fail'
+        assert.error_matches(function() w:receive() end, 'broken')
+        assert.is_nil(w:receive())
+        w:stop()
+        w:stop()
+        local outer = 7
+        fails(function() mare.worker(function() return outer end) end, nil, "'outer'")
+        fails(function() mare.worker(print) end, nil, 'of C')
+        fails(function() mare.worker(7) end, nil, 'number')
+        local idle = mare.worker(function(channel) channel:receive() end)
+        fails(function() idle:send(print) end, nil, 'function')
+        idle:stop()
+        local before = package.path
+        package.path = folder .. '/?.lua;' .. package.path
+        spit(folder .. '/twice.lua', 'return function(c) c:send(2 * c:receive()) end')
+        local of_module = mare.worker(function(channel) require 'twice'(channel) end)
+        of_module:send(21)
+        assert.equal(42, of_module:receive())
+        of_module:stop()
+        package.path = before
+    end)
+
     it('says that memory is short where C can get no function to call', function()
         local callback, made = require 'bindings.callback', {}
         local ok, failure

@@ -52,10 +52,16 @@ void mr_order_remove(mare_stream *stream) {
     pthread_mutex_unlock(&device->pool.lock);
 }
 
+/* Of the streams that have ended the last of each slot waited for those before it. PoCL compiles a
+ * kernel when it is to run: a process that ends meanwhile crashes in its compiler. */
 void mr_order_close(mare_device *device) {
-    for (int i = 0; i < MR_STREAM_SLOTS; i++)
-        if (device->slots[i].event.u64)
-            device->backend->event_destroy(device->native, device->slots[i].event);
+    const mr_backend *backend = device->backend;
+    for (int i = 0; i < MR_STREAM_SLOTS; i++) {
+        const mr_slot *slot = &device->slots[i];
+        if (slot->ended && device->info.keeps_programs)
+            (void)backend->event_wait(device->native, slot->event);
+        if (slot->event.u64) backend->event_destroy(device->native, slot->event);
+    }
 }
 
 /* ---- use ---- */

@@ -569,20 +569,24 @@ print(d.rho.sel(time='2011-03-11T05:46:24.5').isel(x=1, y=0).item(), d.E.attrs['
     end)
 
     it('a CF checker has nothing against it', function()
-        have 'compliance-checker --version'
+        have 'command -v compliance-checker'
         local spherical = { nx = nx, ny = ny, x = { 10, 16 }, y = { -1, 1 },
             coordinates = 'longitude-latitude' }
-        for _, changes in ipairs { { has_dates = true },
+        local paths = ''
+        for k, changes in ipairs { { has_dates = true },
             { time_units = 's', space_units = 'm', has_dates = true },
             { time_units = 's', epoch = '2011-03-11 05:46:24', grid = spherical } } do
-            local status, text = run('compliance-checker --test cf:1.8 ' .. written(changes))
-            assert.equal(0, status, text)
-            assert.truthy(text:find('All tests passed', 1, true), text)
+            local path = folder .. '/' .. k .. '.nc'
+            assert(os.rename(written(changes), path))
+            paths = paths .. ' ' .. path
         end
+        local status, text = run('compliance-checker --test cf:1.8' .. paths)
+        assert.equal(0, status, text)
+        assert.equal(3, select(2, text:gsub('All tests passed', '')), text)
     end)
 
     it('a CF checker misses nothing in it but the dates that a problem may not have', function()
-        have 'compliance-checker --version'
+        have 'command -v compliance-checker'
         local _, text = run('compliance-checker --test cf:1.8 ' .. written { time_units = 's' })
         assert.truthy(text:find('cf:1.8', 1, true), text)
         for complaint in text:gmatch '\n%* ([^\n]*)' do

@@ -44,9 +44,14 @@ groups.limits = {
     least_of_relays = 2 ^ 26,   -- bytes of an array from which on kernels are done in relays,
     lag_of_relays = 2 ^ 23,     -- that the first is ahead of the second, roughly,
     most_of_relays = 2 ^ 22,    -- that a unit has at most
-    has_relays = function(device) return device.name:find '^cuda:' ~= nil end,
 }
 local limits = groups.limits
+
+-- Whether a device has words that groups share (MR_SCOPES) and lets groups that wait go on.
+function limits.has_relays(device)
+    local arch = tonumber((device.info.arch or ''):match '^sm_(%d+)')
+    return device.name:find '^cuda:' ~= nil and arch ~= nil and arch >= 70
+end
 
 -- ---- radices ----
 

@@ -36,9 +36,13 @@ function(debian_package component name section depends summary more)
     set(CPACK_DEBIAN_${up}_PACKAGE_DEPENDS "${depends}" PARENT_SCOPE)
     set(CPACK_COMPONENT_${up}_DESCRIPTION "${summary}\n${more}" PARENT_SCOPE)
     set(doc ${CMAKE_INSTALL_DATADIR}/doc/${name})
-    install(FILES ${package}/copyright DESTINATION ${doc} COMPONENT ${component})
+    if(NOT name STREQUAL "mare")        # which has them by every installation
+        install(FILES ${package}/copyright DESTINATION ${doc} COMPONENT ${component}
+            EXCLUDE_FROM_ALL)
+    endif()
     if(EXISTS ${generated}/changelog.Debian.gz)
-        install(FILES ${generated}/changelog.Debian.gz DESTINATION ${doc} COMPONENT ${component})
+        install(FILES ${generated}/changelog.Debian.gz DESTINATION ${doc} COMPONENT ${component}
+            EXCLUDE_FROM_ALL)
     endif()
 endfunction()
 

@@ -10,8 +10,7 @@
 #endif
 
 struct mr_place_ { int item[3], group[3], group_size[3], groups[3]; };
-extern _Thread_local struct mr_place_ mr_place_
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern _Thread_local struct mr_place_ mr_place_ __attribute__((visibility("hidden")));
 _Thread_local struct mr_place_ mr_place_;
 void mr_barrier_(void) __attribute__((visibility("hidden")));
 

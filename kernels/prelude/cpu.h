@@ -29,8 +29,7 @@ MR_FN void mr_is_fast_(void) {}     /* for bindings/programs/make.lua to see */
 #endif
 
 struct mr_place_ { int item[3], group[3], group_size[3], groups[3]; };
-extern _Thread_local struct mr_place_ mr_place_
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern _Thread_local struct mr_place_ mr_place_ __attribute__((visibility("hidden")));
 void mr_barrier_(void) __attribute__((visibility("hidden")));
 
 #define mr_lid_x() (mr_place_.item[0])

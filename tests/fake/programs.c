@@ -6,8 +6,7 @@
 #include <string.h>
 
 struct mr_place_ { int item[3], group[3], group_size[3], groups[3]; };
-extern _Thread_local struct mr_place_ mr_place_
-    __attribute__((visibility("hidden"), tls_model("initial-exec")));
+extern _Thread_local struct mr_place_ mr_place_ __attribute__((visibility("hidden")));
 void mr_barrier_(void) __attribute__((visibility("hidden")));
 
 static int global_index(void) {

@@ -9,7 +9,7 @@ local groups = {}
 groups.rows = {
     [2] = { 2, 2 }, [4] = { 4, 4 }, [8] = { 4, 4, 2 }, [16] = { 4, 4, 4 }, [32] = { 4, 4, 4, 2 },
     [64] = { 4, 4, 4, 4 }, [128] = { 8, 8, 4, 4 },
-    [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 },
+    [256] = { 8, 8, 8, 4 }, [512] = { 8, 8, 8, 8 }, [1000] = { 10, 10, 10, 10, items = 200 },
     [1024] = { 16, 16, 16, 4 }, [2048] = { 16, 16, 16, 8 }, [4096] = { 16, 16, 16, 16 },
     [2187] = { 27, 27, 9, 9 },
     [8192] = { 32, 32, 32, 8 }, [16384] = { 32, 32, 32, 16 },
@@ -17,7 +17,7 @@ groups.rows = {
 
 -- Of rows of pairs of real numbers, whose transforms are complex, or made real by a function.
 groups.pairs = { [512] = { 16, 16, 8, 4, items = 128 } }
-groups.spectra = { [512] = { 16, 16, 8, 4, items = 128 } }
+groups.spectra = { [512] = { 16, 16, 8, 4, items = 32 } }
 
 -- Of columns, whose neighbours fill a group, so that work-items hold more; of those that are stored
 -- as rows.
@@ -33,14 +33,14 @@ groups.limits = {
     items_of_rows = 64, items_of_columns = 1024,    -- work-items of a group
     most_items = 640,           -- of a transform, where it has the choice
     most_local = 116000,        -- bytes of a group, so that a compute unit holds two
-    line = 128,                 -- bytes of neighbours that columns are read in
-    few_roots_from = 2048,      -- points of rows from which on not all roots are read
+    line = 128,                 -- bytes of neighbours that columns are read in,
+    line_of_short = 256,        -- of at most 128 points
+    few_roots_from = 256,      -- points of rows from which on not all roots are read
     most_in_column = 1024,      -- points of the passes of a long transform
     most_of_columns = 4096,     -- points of columns that one kernel transforms
     few_roots_of_convolutions = true,
     least_width = 4,            -- columns of a group, where there are few: 32 bytes of floats
     units = 66,                 -- half as many as the GPU has that shapes are measured on
-    registers = 0,              -- a work-item of relays and first passes may have so many; 0: any
     least_of_relays = 2 ^ 26,   -- bytes of an array from which on kernels are done in relays,
     lag_of_relays = 2 ^ 23,     -- that the first is ahead of the second, roughly,
     most_of_relays = 2 ^ 22,    -- that a unit has at most
@@ -136,7 +136,8 @@ local function width_of(d, device, levels, items)
     local most = math.min(device.info.max_local_memory, limits.most_local)
         / (1.1 * d.points * size_of(d.real))
     if not d.is_column then return math.max(1, math.floor(math.min(items / d.items, most))) end
-    local width = limits.line / (2 * size_of(d.real))
+    local line = d.points <= 128 and limits.line_of_short or limits.line
+    local width = line / (2 * size_of(d.real))
     while width > 1 and (width > most or width * d.items > limits.items_of_columns
         or width >= 2 * inners) do
         width = width / 2

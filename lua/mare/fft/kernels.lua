@@ -29,7 +29,6 @@ local cpu = require 'mare.fft.cpu'
 local errors = require 'bindings.errors'
 local expression = require 'mare.expression.launches'
 local gpu = require 'mare.fft.gpu'
-local groups = require 'mare.fft.groups'
 local nodes = require 'mare.expression.nodes'
 local relay = require 'mare.fft.relay'
 local source_of = require 'mare.base.source'
@@ -59,7 +58,7 @@ local function key_of(d)
     end_key(list, d.load)
     end_key(list, d.store)
     list[#list + 1] = table.concat(d.radices, ',')
-    list[#list + 1] = tostring(d.has_few_roots) .. groups.limits.registers
+    list[#list + 1] = tostring(d.has_few_roots)
     if d.numbers then list[#list + 1] = table.concat(d.numbers, ',') end
     return table.concat(list, ' ')
 end
@@ -87,12 +86,8 @@ end
 
 -- Returns what device:program is asked for.
 local function program_of(list)
-    local d = list[#list]
-    local defines, most = { MARE_REAL = d.real }, groups.limits.registers
-    if most > 0 and (list[2] or list[1].is_turned) then
-        defines.MR_GROUPS_PER_UNIT = math.max(1, math.floor(65536 / most / (d.width * d.items)))
-    end
-    return source_of.text(source(list), 'fft', { math = 'strict', defines = defines })
+    return source_of.text(source(list), 'fft', { math = 'strict',
+        defines = { MARE_REAL = list[1].real } })
 end
 
 local function compile(list, device)

@@ -16,6 +16,9 @@ local levels = 6                                 -- as in scan_once.h
 -- Groups of scan_once on a compute unit: many, since each waits most of its time.
 scan.groups_per_unit = 6
 
+-- Blocks up to which one launch was measured to be faster than two: those of 2^20 elements.
+scan.most_blocks = 256
+
 -- The text that combines a and b.
 local combinations = {
     sum = { 'a + b' },
@@ -96,7 +99,8 @@ end
 
 function scan_into(out, from, type, computed, name, rows, count)
     local device, blocks = out.device, math.ceil(count / block)
-    if blocks > 1 and rows * blocks < 16 ^ levels and kernels.can_wait(device) then
+    local is_short = rows * blocks <= scan.most_blocks or kernels.may_wait
+    if blocks > 1 and is_short and rows * blocks < 16 ^ levels and kernels.can_wait(device) then
         scan_once(out, from, type, computed, name, rows, blocks, count)
         return
     end

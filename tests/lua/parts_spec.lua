@@ -14,13 +14,14 @@ local function waves(x, y)
         2 + 0.5 * math.cos(x - 6 * y)
 end
 
+local nx, ny = 48, 38       -- work-items of four columns; rows that three parts have unequally
+
 -- Returns the clock and checksums after some steps, and whether cells beside were read.
-local function run(case, devices, decompose, passes)
+local function run(devices, decompose, passes)
     local sim = mare.simulation {
-        grid = mare.grid { nx = case.nx, ny = 38, x = { 0, 1 }, y = { 0, 1 } },
-        scheme = mare.euler { passes = passes }, boundaries = case.boundaries or 'periodic',
-        initial = waves, devices = devices,
-        options = { precision = case.precision, decompose = decompose },
+        grid = mare.grid { nx = nx, ny = ny, x = { 0, 1 }, y = { 0, 1 } },
+        scheme = mare.euler { passes = passes }, boundaries = 'periodic', initial = waves,
+        devices = devices, options = { decompose = decompose },
     }
     sim:aim(1e9)
     for _, steps in ipairs { 1, 19 } do
@@ -29,7 +30,7 @@ local function run(case, devices, decompose, passes)
     end
     local words = { sim.now.t, sim.now.dt }
     for k, name in ipairs(sim.scheme.fields) do
-        words[k + 2] = zlib.crc32(0, sim:field(name):pointer(), case.nx * 38 * sim.fields.element)
+        words[k + 2] = zlib.crc32(0, sim:field(name):pointer(), nx * ny * sim.fields.element)
     end
     local reads = sim.states[1].part.columns ~= nil
     sim:release()
@@ -47,19 +48,14 @@ describe('parts beside each other', function()
     if not info.runs_kernels or info.kind == 'other' then return pending 'no kernels run here' end
     local a, b = device.open(), device.open()
 
-    for _, case in ipairs {     -- work-items of four columns; of one, in unequal parts
-        { precision = 'float', nx = 48, decompose = { 2, 2 }, devices = { { a }, { a, b } } },
-        { precision = 'double', nx = 41, decompose = { 3, 2 }, devices = { { b, a } } },
-    } do
-        it(('are read in place in %s'):format(case.precision), function()
-            local expected = run(case, { a }, { 1, 1 }, 2)
-            for _, devices in ipairs(case.devices) do
-                local text, reads = marched(case, devices, case.decompose, 1)
-                assert.equal(expected, text)
-                assert.is_true(reads)
-            end
-        end)
-    end
+    it('are read in place', function()
+        local expected = run({ a }, { 1, 1 }, 2)
+        for _, devices in ipairs { { a }, { a, b } } do
+            local text, reads = marched(devices, { 2, 3 }, 1)
+            assert.equal(expected, text)
+            assert.is_true(reads)
+        end
+    end)
 
     it('are told of in files', function()
         assert.equal('read where it lies', links.describe { a, b })

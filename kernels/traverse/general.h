@@ -150,7 +150,7 @@ MR_FN real mark_of(face low, face high, real mark, parameters k) {
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
 
 #define CHECKS_FACES 1
-#if defined(FACE_WAVES) && MR_PTX_ARCH      /* fluxes of floats keep what is no number */
+#if defined(FACE_WAVES) && MR_PTX_ARCH      /* marks cost little */
 #define MARCHES_FREELY (sizeof(real) == sizeof(float))
 #endif
 
@@ -164,12 +164,15 @@ MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambd
 #endif
 }
 
+MR_FN real marks_of(const faces *low, const faces *high, int n, real mark, parameters k) {
+    MR_LANES(l, n) mark = mark_of(get_face(low, l), get_face(high, l), mark, k);
+    return mark;
+}
+
 /* Where one of a cell's faces would be no state, both are the cell itself. That is rare, so that a
  * branch around it is cheaper than to choose. */
 MR_FN void check_faces(const cells *q, faces *low, faces *high, int n, parameters k) {
-    real mark = R(0.0);
-    MR_LANES(l, n) mark = mark_of(get_face(low, l), get_face(high, l), mark, k);
-    if (is_unmarked(mark)) return;
+    if (is_unmarked(marks_of(low, high, n, R(0.0), k))) return;
     MR_LANES(l, n) {
         face own = face_of(primitive_of(get_cell(q, l), k), k);
         face a = get_face(low, l), b = get_face(high, l);

@@ -7,8 +7,8 @@
  *                loads; the jump at the one seam of its strip, where it is not the usual one */
 
 /* Where it can, a strip first goes without a look at faces that are no states: 2000 instructions
- * are a loop of 32 KB, beyond which an H200 loses a sixth of its speed. What comes of such a face
- * is no number; then the strip is done again, with the look. */
+ * are a loop of 32 KB, beyond which an H200 loses a sixth of its speed. Such a face leaves a
+ * mark; then the strip is done again, with the look. */
 #ifndef MARCHES_FREELY
 #define MARCHES_FREELY 0
 #endif
@@ -36,10 +36,11 @@ MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
         high = least(high, p.nx - column);
         const MR_GLOBAL real *at = rows_from(from, column, y.first - REACH, p, &jump);
         MR_GLOBAL real *to = dst + cell_offset(column, y.first, p.stride);
-        real mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump, x_first,
-            MARCHES_FREELY ? 0 : CHECKS_FACES);
-        if (MARCHES_FREELY && mr_any(!(mine - mine == R(0.0))))
-            mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump, x_first, 1);
+        real mark = R(0.0), mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump,
+            x_first, MARCHES_FREELY ? 0 : CHECKS_FACES, &mark);
+        if (MARCHES_FREELY && mr_any(!(mark - mark == R(0.0))))
+            mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump, x_first, 1,
+                &mark);
         rate = mr_max_nan(rate, mine);
     }
     return rate;

@@ -39,6 +39,7 @@ typedef MR_REAL_(mr_complex_) mr_complex;
 /* ---- numbers ---- */
 
 #define mr_least(a, b, c) MR_REAL_(mr_least_)((real)(a), (real)(b), (real)(c))
+#define mr_mark(mark, x) MR_REAL_(mr_mark_)((real)(mark), (real)(x))
 #define mr_agreed(x, a, b) MR_REAL_(mr_agreed_)((real)(x), (real)(a), (real)(b))
 #define mr_max_nan(a, b) MR_REAL_(mr_max_nan_)((real)(a), (real)(b))
 #define mr_abs(a) fabs((real)(a))
@@ -100,6 +101,17 @@ MR_FN double mr_agreed_double(double x, double a, double b) {
     int p = mr_high_(a), q = mr_high_(b);
     return mr_as_double_(mr_if_agreed_(mr_high_(x), p, q), mr_if_agreed_(mr_low_(x), p, q));
 }
+
+/* Finite where both are finite and from 0 on. As bits, floats that are no numbers, without a sign as
+ * NVIDIA's GPUs make them, are above all others: one instruction instead of a sum. */
+#if MR_PTX_ARCH
+MR_FN float mr_mark_float(float mark, float x) {
+    return mr_as_float_(max(mr_as_int_(mark), mr_as_int_(x)));
+}
+#else
+MR_FN float mr_mark_float(float mark, float x) { return mark + x; }
+#endif
+MR_FN double mr_mark_double(double mark, double x) { return mark + x; }
 
 #if defined(MR_FAST) && MR_PTX_ARCH
 /* One instruction each, and none that a compiler may merge with its neighbours: left to divide as

@@ -132,15 +132,8 @@ MR_FN void free_faces(primitive w, primitive h, real lambda, parameters k, face 
     *high = face_of(b, k);
 }
 
-/* A state is what has a fastest signal. What has been no number or infinite stays so: as bits,
- * floats that are and have no sign, as NVIDIA's GPUs make them, are above all others. */
-MR_FN real marked(real mark, waves s) {
-#if MR_PTX_ARCH
-    if (sizeof(real) == sizeof(float))
-        return mr_as_float_(max(mr_as_int_((float)mark), mr_as_int_((float)s.fastest)));
-#endif
-    return mark + s.fastest;
-}
+/* A state is what has a fastest signal. What has been no number or infinite stays so. */
+MR_FN real marked(real mark, waves s) { return mr_mark(mark, s.fastest); }
 
 /* Goes on with the faces of one more cell. */
 MR_FN real mark_of(face low, face high, real mark, parameters k) {

@@ -321,7 +321,8 @@ describe('tuning a scenario', function()
 
     it('is used by later runs of the same scheme, precision, size and device alone', function()
         local d = device.open(trial.device)
-        local scheme, part = { name = 'ocean', scheme = 'linear' }, { nx = 64, cells = 64 * 32 }
+        local scheme = { name = 'ocean', scheme = 'linear', fields = {} }
+        local part = { nx = 64, cells = 64 * 32 }
         local function shipped(precision)
             return shapes.with({}, shapes.find, 'linear', scheme, d, precision, part)
         end
@@ -333,7 +334,8 @@ describe('tuning a scenario', function()
             found(scheme, d, 'float', part))
         assert.equal(shipped 'double', found(scheme, d, 'double', part))
         assert.equal(default, found(scheme, d, 'float', { nx = 64, cells = 64 * 32 * 16 }))
-        assert.equal(default, found({ name = 'ocean', scheme = 'cdklm' }, d, 'float', part))
+        assert.equal(default, found({ name = 'ocean', scheme = 'cdklm', fields = {} }, d,
+            'float', part))
         local other = { info = { model = 'another', kind = d.info.kind } }
         assert.equal(default, found(scheme, other, 'float', part))
         local mare_command = ("'%s' tune "):format(require('bindings.home').launcher)
@@ -391,7 +393,7 @@ describe('tuning a scenario', function()
             trial.spit(shapes.path(), ('[{"kernel":"x","scheme":"euler muscl_hancock","device":'
                 .. '"%s","precision":"float","size":6,"shape":%s}]'):format(model, shape))
             shapes.forget()
-            local scheme, part = { name = 'euler', scheme = 'muscl_hancock' },
+            local scheme, part = { name = 'euler', scheme = 'muscl_hancock', fields = {} },
                 { nx = 64, cells = 64 * 64 }
             local function find() return shapes.find('x', scheme, d, 'float', part) end
             local said, ok, found, again = heard(function() return find(), find() end)

@@ -102,8 +102,8 @@ MR_FN double mr_agreed_double(double x, double a, double b) {
     return mr_as_double_(mr_if_agreed_(mr_high_(x), p, q), mr_if_agreed_(mr_low_(x), p, q));
 }
 
-/* Finite where both are finite and from 0 on. As bits, floats that are no numbers, without a sign as
- * NVIDIA's GPUs make them, are above all others: one instruction instead of a sum. */
+/* Finite where both are finite and from 0 on. As bits, floats that are no numbers, without a sign
+ * as NVIDIA's GPUs make them, are above all others: one instruction instead of a sum. */
 #if MR_PTX_ARCH
 MR_FN float mr_mark_float(float mark, float x) {
     return mr_as_float_(max(mr_as_int_(mark), mr_as_int_(x)));

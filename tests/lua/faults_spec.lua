@@ -153,9 +153,9 @@ cases('a fault of OpenCL', { library = 'fake_opencl', setup = opencl }, {
 cases('a fault of CUDA', { library = 'fake_cuda', setup = cuda }, {
     { fail = 'cuInit:1:999', setup = '\n', line = "mare.device.open 'cuda'",
       status = 'UNAVAILABLE', "device 'cuda'", 'cuInit', '(999)' },
-    { fail = 'cuMemAlloc_v2:2+:2', line = "d:buffer { size = 4096, label = 'E' }",
-      status = 'MEMORY', "'E' of 4096 bytes on cuda:0: buffers hold 4096 bytes, 0 are idle",
-      'cuMemAlloc(4096 bytes)', '(2)' },
+    { fail = 'cuMemAlloc_v2:2+:2', line = "d:buffer { size = 131072, label = 'E' }",
+      status = 'MEMORY', "'E' of 131072 bytes on cuda:0: buffers hold 4096 bytes, 0 are idle",
+      'cuMemAlloc(131072 bytes)', '(2)' },
     { fail = 'cuMemHostAlloc:1+:2', line = "d:host { size = 64, label = 'stage' }",
       status = 'MEMORY', "host memory 'stage' of 64 bytes", 'cuMemHostAlloc(64 bytes)' },
     { fail = 'cuModuleLoadDataEx:1:209', setup = cuda:match '^.-\n',

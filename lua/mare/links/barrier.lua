@@ -80,7 +80,7 @@ function barrier.way_of(devices)
     if #devices < 2 or not all_reach(devices) then return nil end
     local identities = {}
     for k, device in ipairs(devices) do identities[k] = identity(device) end
-    local way = may_wait(identities) and allowed 'none' or 'events'
+    local way = may_wait(identities) and allowed 'words' or 'events'
     return way ~= 'none' and way or nil
 end
 

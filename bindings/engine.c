@@ -451,7 +451,9 @@ mare_status mare_engine_create(const mare_engine_desc *desc, mare_engine **out) 
 
 mare_status mare_engine_destroy(mare_engine *engine) {
     if (!engine) return MARE_OK;
-    atomic_store(&engine->interrupted, false);
+    /* What was begun or runs keeps its interrupt. */
+    if (pthread_equal(engine->thread, pthread_self()) && !engine->begun && !engine->running)
+        atomic_store(&engine->interrupted, false);
     mare_status status = engine_enter(engine, "mare_engine_destroy");
     if (status != MARE_OK) return status;
     engine->running = false;

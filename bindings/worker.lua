@@ -28,7 +28,8 @@ ffi.cdef [[
 
 local C = posix.C
 local AF_UNIX, SOCK_STREAM_CLOEXEC, SHUT_RDWR, SIG_SETMASK = 1, 0x80001, 2, 2
-local MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, EINTR = 2, 0x40, 0x4000, 4
+local MSG_PEEK, MSG_DONTWAIT, MSG_NOSIGNAL, EINTR, EAGAIN = 2, 0x40, 0x4000, 4, 11
+local POLLIN, POLLOUT = 1, 4
 local failure_mark = '\27'       -- in front of the last text of a thread that failed
 
 -- Lua's C API. An engine hides it from the symbols of the process and tells the addresses.
@@ -58,39 +59,73 @@ local M = {}
 local Channel = {}
 Channel.__index = Channel
 
-local function transfer(call, fd, data, size, flags)
-    local done = 0
+-- Goes on with the text that comes, by one call. Returns it where it is whole, false when the other
+-- side has gone, else nil.
+local function step(self, flags)
+    local to = self.body or ffi.cast('char *', self.length)
+    local size = self.body and self.size or 8
+    local n = tonumber(C.recv(self.fd, to + self.got, size - self.got, flags))
+    if n < 0 and (ffi.errno() == EINTR or ffi.errno() == EAGAIN) then return nil end
+    if n <= 0 then return false end
+    self.got = self.got + n
+    if self.got < size then return nil end
+    self.got = 0
+    if self.body then
+        local text = ffi.string(self.body, self.size)
+        self.body = nil
+        return text
+    end
+    self.size = tonumber(self.length[0])
+    if self.size == 0 then return '' end
+    self.body = ffi.new('char[?]', self.size)
+end
+
+-- Sends so many bytes. While the other side takes none, what it says is kept: it may wait itself
+-- until somebody takes that. False when it has gone.
+local function push(self, data, size)
+    local done, wait = 0, ffi.new('struct mare_poll[1]', { { fd = self.fd } })
     while done < size do
-        local n = tonumber(call(fd, data + done, size - done, flags))
-        if n == 0 or (n < 0 and ffi.errno() ~= EINTR) then return false end
-        done = done + math.max(n, 0)
+        local n = tonumber(C.send(self.fd, data + done, size - done, MSG_NOSIGNAL + MSG_DONTWAIT))
+        if n > 0 then
+            done = done + n
+        elseif ffi.errno() == EAGAIN then
+            wait[0].wanted = POLLOUT + (self.is_over and 0 or POLLIN)
+            C.poll(wait, 1, -1)
+            if bit.band(wait[0].found, POLLIN) ~= 0 then
+                local text = step(self, MSG_DONTWAIT)
+                self.come[#self.come + 1] = text or nil
+                self.is_over = text == false
+            end
+        elseif n == 0 or ffi.errno() ~= EINTR then
+            return false
+        end
     end
     return true
 end
 
 -- False when the other side has gone.
 function Channel:send(text)
-    self.length[0] = #text
-    return transfer(C.send, self.fd, ffi.cast('const char *', self.length), 8, MSG_NOSIGNAL)
-        and transfer(C.send, self.fd, ffi.cast('const char *', text), #text, MSG_NOSIGNAL)
+    self.sent[0] = #text
+    return push(self, ffi.cast('const char *', self.sent), 8)
+        and push(self, ffi.cast('const char *', text), #text)
 end
 
 -- Waits; nil when the other side has gone.
 function Channel:receive()
-    if not transfer(C.recv, self.fd, ffi.cast('char *', self.length), 8, 0) then return nil end
-    local size = tonumber(self.length[0])
-    local data = ffi.new('char[?]', math.max(size, 1))
-    if not transfer(C.recv, self.fd, data, size, 0) then return nil end
-    return ffi.string(data, size)
+    if self.come[1] then return table.remove(self.come, 1) end
+    local text
+    repeat text = step(self, 0) until text ~= nil
+    return text or nil
 end
 
 -- Whether receive() would return at once.
 function Channel:ready()
-    return C.recv(self.fd, self.length, 1, MSG_PEEK + MSG_DONTWAIT) >= 0
+    return self.come[1] ~= nil or C.recv(self.fd, self.length, 1, MSG_PEEK + MSG_DONTWAIT) >= 0
 end
 
 local function channel(fd)
-    return setmetatable({ fd = fd, length = ffi.new 'int64_t[1]' }, Channel)
+    return setmetatable({ fd = fd, length = ffi.new 'int64_t[1]', sent = ffi.new 'int64_t[1]',
+        come = {}, got = 0 }, Channel)
 end
 
 -- ---- the thread ----

@@ -172,6 +172,26 @@ describe('the forms of an equation', function()
         assert.equal(1, count(code, 'turned_primitive', 'w%.un'))
     end)
 
+    -- With them all 64 cells of each were no numbers after some steps, and of the last one 4500 m
+    -- of water at rest had a transport of 0.93 m2/s.
+    it('are left out where derivatives may not be finite, or a difference must cancel', function()
+        local fluxes = {
+            function(q) return q.h > 1e-6 and q.m * q.m / q.h or 0, q.m end,
+            function(q) return q.h * math.sqrt(math.abs(q.h)), q.m end,
+            function(q) return math.max(q.h, 0) ^ 1.5, q.m end,
+            function(q) return q.h ^ 9 / 9, q.m end,
+            function(q) return q.m * math.sqrt(q.h * q.h + q.m * q.m), q.m end,
+            function(q) return 0.5 * (q.h * q.h - q.m * q.m), 0 * q.m end,
+        }
+        local function has_forms(flux)
+            local code = require('mare').equations { fields = { 'h', 'm' }, flux = flux,
+                speed = function() return -1, 1 end }.equation.code
+            return code:find('CARRIED', 1, true) ~= nil
+        end
+        for _, flux in ipairs(fluxes) do assert.is_false(has_forms(flux)) end
+        assert.is_true(has_forms(function(q) return q.h * q.m / (1 + q.h), q.m * (1 - q.m) end))
+    end)
+
     it('add nothing where a source gives 0', function()
         local code = code_of { source = function(q) return 0, q.rho, 0 * q.rho, 0 end }
         local _, sums = code:match('cell add_rate%b()%s*(%b{})'):gsub('mr_fma', '')

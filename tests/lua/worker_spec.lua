@@ -103,4 +103,17 @@ describe('a worker', function()
         assert.equal(0, status, text)
         assert.truthy(text:find '^loaded\nstill there', text)
     end)
+
+    -- Each side filled the other's socket, and both waited for ever.
+    it('takes what a thread says while more is sent to it', function()
+        local w = require('mare').worker(function(channel)
+            for text in channel.receive, channel do channel:send(text .. text) end
+        end)
+        local long = ('x'):rep(3e5)
+        for k = 1, 1000 do w:send(k % 250 == 0 and long or 'y') end
+        local sum = 0
+        for _ = 1, 1000 do sum = sum + #w:receive() end
+        w:stop()
+        assert.equal(2 * (996 + 4 * 3e5), sum)
+    end)
 end)

@@ -48,6 +48,21 @@ class OldArray:
 
 
 class Wheel(unittest.TestCase):
+    def test_masks_take_values_in_order(self):
+        a, b = mare.array(np.arange(9.).reshape(3, 3)), np.arange(9.).reshape(3, 3)
+        mask = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1]], bool)
+        for values in ([10., 20., 30.], 5.):
+            a[mask] = np.array(values) if isinstance(values, list) else values
+            b[mask] = values
+            self.assertTrue(np.array_equal(np.asarray(a), b))
+        with self.assertRaises(ValueError):
+            a[mask] = np.array([1., 2.])
+        cube, same = mare.array(np.arange(8.).reshape(2, 2, 2)), np.arange(8.).reshape(2, 2, 2)
+        self.assertTrue(np.array_equal(np.asarray(cube[0, [1, 0]]), same[0, [1, 0]]))
+        for key in ((0, slice(None), [0, 1]), (0, None, [0, 1]), True):
+            with self.assertRaises(IndexError):
+                cube[key]
+
     def test_notices(self):
         files = [str(path) for path in importlib.metadata.files('mare') or ()]
         self.assertTrue(files)

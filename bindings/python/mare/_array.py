@@ -66,6 +66,13 @@ def _writes(name: str) -> Operator:
     return lambda self, value: self._write(name, value)
 
 
+def _is_split(keys: List[Any]) -> bool:
+    """Whether something lies between the numbers and arrays among indices."""
+    at = [k for k, key in enumerate(keys)
+          if not (key is None or key is Ellipsis or isinstance(key, slice))]
+    return at[-1] - at[0] + 1 > len(at)
+
+
 class Array(Object):
     """Numbers of one type in a box on a device: mare.array(data), mare.zeros((3, 4)).
 
@@ -321,6 +328,8 @@ class Array(Object):
         added: List[int] = []
         chosen, axis = None, 0
         for k in keys if any(k is Ellipsis for k in keys) else keys + [Ellipsis]:
+            if isinstance(k, bool):
+                raise IndexError('%s is no index: a mask is an array of bool' % k)
             if k is None:
                 added.append(axis)
                 axis += 1
@@ -339,6 +348,9 @@ class Array(Object):
                 axis += 1
             else:
                 raise IndexError('one array of indices at most, beside numbers and slices')
+        if chosen and _is_split(keys):
+            raise IndexError('an array of indices and a number with a slice or None between them: '
+                             'NumPy puts the axis first; take them one after the other')
         return places, added, chosen
 
     def __getitem__(self, key: Any) -> 'Array':
@@ -357,7 +369,10 @@ class Array(Object):
         value = self._other(value)
         mask = self._mask(key)
         if mask is not None:
-            self._do('assign', value, {'where': mask})
+            is_array = isinstance(value, Array) and value.ndim > 0
+            if is_array and mask.shape != self.shape:
+                raise IndexError('a mask of %s, the shape is %s' % (mask.shape, self.shape))
+            self._do('set_chosen' if is_array else 'set_where', mask, value)
             return
         places, added, chosen = self._places(key)
         if added or chosen and self.ndim != 1:

@@ -4,6 +4,7 @@
 local array = require 'mare.ndarray.array'
 local assign = require 'mare.ndarray.assign'
 local creation = require 'mare.ndarray.creation'
+local errors = require 'bindings.errors'
 local bound = require 'bindings.array'
 local mare = require 'mare'
 local ndarray = require 'mare.ndarray'
@@ -39,6 +40,17 @@ local function at(a, places, added, axis, chosen)
     return found:take(chosen, { axis = axis })
 end
 
+-- Gives the elements that a mask chooses the values of an array, in their order.
+local function set_chosen(a, mask, value)
+    local places = mare.arange(#mask:flatten(), { device = array.node(a).device })
+        { mask:flatten() }
+    if #places ~= #value:flatten() then
+        errors.argument('a mask chooses %d elements, but %d values are given', #places,
+            #value:flatten())
+    end
+    if #places > 0 then a:put(places, value:flatten()) end
+end
+
 local function limited(a, least, most)
     if least then a = mare.maximum(a, least) end
     return most and mare.minimum(a, most) or a
@@ -60,6 +72,8 @@ arrays.operations = setmetatable({
     at = at,
     limited = limited,
     chosen = function(a, mask) return a { mask } end,
+    set_chosen = set_chosen,
+    set_where = function(a, mask, value) a:assign(value, { where = mask }) end,
     set = function(a, places, value) return a(places):assign(value) and a end,
 }, { __index = function(_, name)
     return methods[name] or ndarray[name]

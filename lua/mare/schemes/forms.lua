@@ -23,6 +23,40 @@ local forms = {}
 
 local most = 900        -- factors of all terms: beyond that there is little to gain
 
+-- Operations whose derivative is finite wherever they are. Roots, powers, choices and the like may
+-- have none where a function is quite finite: of u sqrt(|u|) at rest, of q q / h where a choice
+-- keeps dry ground from being divided by.
+local smooth = { ['+'] = true, ['-'] = true, ['*'] = true, ['/'] = true, negative = true,
+    fma = true }
+
+-- Whether a product has a difference of two variable things as a factor. Multiplied out its terms
+-- no longer cancel to the bit, as in a lake at rest over a bed that is a field.
+local function scales_difference(node)
+    if node.op.name ~= '*' then return false end
+    for _, factor in ipairs(node) do
+        local is_difference = type(factor) == 'table' and factor.op and factor.op.name == '-'
+        if is_difference and factor[1].kind ~= 'number' and factor[2].kind ~= 'number' then
+            return true
+        end
+    end
+    return false
+end
+
+-- Whether these expressions may be derived and multiplied out. whole: differences must stay whole
+local function may_follow(list, whole, seen)
+    seen = seen or {}
+    for _, node in ipairs(list) do
+        if type(node) == 'table' and node.op and not seen[node] then
+            seen[node] = true
+            if not smooth[node.op.name] or whole and scales_difference(node)
+                or not may_follow(node, whole, seen) then
+                return false
+            end
+        end
+    end
+    return true
+end
+
 local function leaf(text) return nodes.input(text, 'real', text, {}) end
 
 -- Returns what a function of Lua reads of a struct, and its members in order. list: names and
@@ -56,7 +90,8 @@ local function changes_of(desc, made, unknowns, fluxes)
     local q, members = record('q', desc.fields, made.symbol)
     local _, directions = record('dq', desc.fields, made.symbol)
     local given = trace.of(desc.primitive, q, made.parameters)
-    local list = given and derivative.along(given, pairing(members, directions))
+    local list = given and may_follow(given)
+        and derivative.along(given, pairing(members, directions))
     if not list then return nil end
     local values = pairing(members, unknowns)
     for k, node in ipairs(directions) do values[node] = fluxes[k] end
@@ -206,6 +241,7 @@ local function of(desc, parameters, symbol, fields, names)
     local unknowns = members
     if desc.conserved then unknowns = trace.of(desc.conserved, w, k) end
     if not flux or not unknowns or #flux ~= #unknowns then return '' end
+    if not may_follow(flux, true) or not may_follow(unknowns) then return '' end
     local made = { variables = members, parameters = k, flux = flux, unknowns = unknowns,
         symbol = symbol, names = names, uniform = pairing(uniform, uniform) }
     return moved_faces(desc, made) .. carried(made, fields)

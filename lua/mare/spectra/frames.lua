@@ -18,8 +18,21 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local line = '{ ffmpeg -nostdin -nostats -loglevel error %s -i %s -vf scale=%d:%d -pix_fmt gray'
     .. ' -f rawvideo -; echo "status $?" >&2; } 2>%s'
 
+local largest = 32768       -- pixels along a side
+
+local function pixels(name, n)
+    errors.wanted('frames: ' .. name, 'number', n)
+    if not (n >= 1 and n <= largest and n % 1 == 0) then
+        errors.argument('frames: %s = %g, must be a whole number of pixels from 1 to %d', name, n,
+            largest)
+    end
+end
+
 -- Opens a file, or a camera (/dev/video0). given: { path, width, height }
 function frames.open(given)
+    errors.fields('frames', given, { path = 'string', width = 'number', height = 'number' })
+    pixels('width', given.width)
+    pixels('height', given.height)
     local path = errors.wanted('frames: path', 'string', given.path)
     local is_camera = path:find '^/dev/video' ~= nil
     if not is_camera then

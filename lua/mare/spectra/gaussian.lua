@@ -48,6 +48,9 @@ end
 local function numbers_of(what, given)
     given = errors.fields(what, given, { widths = 'table', angle = 'number' })
     local sizes, angle = {}, math.rad(given.angle or 0)
+    if angle - angle ~= 0 then
+        errors.argument('%s: angle = %g, must be a number of degrees', what, given.angle)
+    end
     for k = 1, 2 do
         local width = errors.wanted(what .. ': widths', 'number',
             errors.wanted(what .. ': widths', 'table', given.widths)[k])

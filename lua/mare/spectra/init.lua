@@ -54,7 +54,9 @@ local function settings(what, given, count)
     if s.detrend ~= 'constant' and s.detrend ~= false then
         errors.argument("%s: detrend = '%s' (allowed: constant, false)", what, tostring(s.detrend))
     end
-    if s.rate <= 0 then errors.argument('%s: rate = %g: it must be above 0', what, s.rate) end
+    if not (s.rate > 0 and s.rate < math.huge) then
+        errors.argument('%s: rate = %g: it must be above 0', what, s.rate)
+    end
     if not s.weight then
         errors.argument("%s: taper = '%s' (allowed: blackman, boxcar, hamming, hann, a function)",
             what, tostring(s.taper))
@@ -68,6 +70,9 @@ local function scale_of(s)
     for i = 0, s.length - 1 do
         local weight = s.weight(i, s.length)
         sum, squares = sum + weight, squares + weight * weight
+    end
+    if not (squares > 0 and sum ~= 0 and squares < math.huge) then
+        errors.argument('spectrum: the taper of %d samples weighs nothing', s.length)
     end
     return s.scaling == 'density' and 1 / (s.rate * squares) or 1 / (sum * sum)
 end

@@ -21,13 +21,16 @@ for name in libmare libmare_engine; do
     library=$(realpath "$build/$name.so")
     if [ "${MARE_ABI-}" = write ]; then
         abidw --no-corpus-path --no-show-locs --no-comp-dir-path --drop-private-types \
-            --type-id-style hash --hd "$here/../core" --hd "$here/../bindings" "$library" |
+            --type-id-style hash --hf "$here/../core/mare.h" \
+            --hf "$here/../bindings/mare_engine.h" "$library" |
             grep -vE "<dependency name='lib(asan|ubsan|gcc_s)" | xz -9e >"$recorded"
         continue
     fi
     xz -dc "$recorded" >"$place/$name.abi"
     status=0
-    abidiff --no-added-syms "$place/$name.abi" "$library" >"$place/report" || status=$?
+    abidiff --no-added-syms --drop-private-types --hf2 "$here/../core/mare.h" \
+        --hf2 "$here/../bindings/mare_engine.h" "$place/$name.abi" "$library" \
+        >"$place/report" || status=$?
     if ((status & 8)) || ((status & 3)) || grep -qE "$bad" "$place/report"; then
         echo "$name is not what programs were built with:"
         cat "$place/report"

@@ -5,6 +5,7 @@ local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local foreign = require 'bindings.foreign'
+local nvidia = require 'bindings.nvidia'
 local steps = require 'bindings.steps'
 
 local M = {}
@@ -36,14 +37,7 @@ local function library()
 end
 
 -- What the library says of itself; raises an error that says what to install where there is none.
-function M.version()
-    local numbers, one = {}, ffi.new 'int[1]'
-    for k = 0, 2 do
-        mare.check(library().cublasGetProperty(k, one))
-        numbers[k + 1] = one[0]
-    end
-    return table.concat(numbers, '.')
-end
+function M.version() return nvidia.version(library().cublasGetProperty) end
 
 -- On a stream of its own, because that of the device may be recorded.
 local function open(device)
@@ -73,22 +67,13 @@ M.is_fake = false
 
 -- Whether it computes on a device, and why not.
 function M.is_there(device)
-    if not (device.name:find '^cuda:' or M.is_fake and device.is_null) then
-        return false, 'cuBLAS is for CUDA devices'
-    end
+    local has, why = nvidia.has(device, 'cuBLAS', M.is_fake)
+    if not has then return false, why end
     local reason = of(device).reason
     return not reason, reason
 end
 
 function M.has_type(name) return types[name] ~= nil end
-
-local address, offset = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
-
--- The address of element number `at` of a buffer.
-local function pointer(buffer, at, size)
-    mare.check(mare.C.mare_buffer_native(buffer.handle, address, offset))
-    return ffi.cast('uintptr_t', address[0] + offset[0] + at * size)
-end
 
 -- The words of a product of row-major matrices, which to cuBLAS is one of their transposes.
 local function words_of(handle, type_name, size, a, b, out, is_tf32)
@@ -101,10 +86,10 @@ local function words_of(handle, type_name, size, a, b, out, is_tf32)
         for k = 1, select('#', ...) do list[#list + 1] = (select(k, ...)) end
     end
     for _, x in ipairs { b, a } do
-        add(pointer(x.buffer, x.offset, bytes), code, x.step)
+        add(nvidia.pointer(x.buffer, x.offset * bytes), code, x.step)
         if many then add(x.batch) end
     end
-    add({ scalar, 0, 0 }, pointer(out, 0, bytes), code, size.columns)
+    add({ scalar, 0, 0 }, nvidia.pointer(out), code, size.columns)
     if many then add(size.rows * size.columns, size.count) end
     add(is_tf32 and in_tf32 or compute, any_algorithm)
     return list
@@ -123,7 +108,7 @@ function M.multiply(device, type_name, size, a, b, out, is_tf32)
         { name = 'cublasSetStream_v2', run = C.cublasSetStream_v2,
             words = { handle, steps.queue } },
         { name = 'cublasSetWorkspace_v2', run = C.cublasSetWorkspace_v2,
-            words = { handle, pointer(own.memory, 0, 1), workspace } },
+            words = { handle, nvidia.pointer(own.memory), workspace } },
         { name = name, run = C[name],
             words = words_of(handle, type_name, size, a, b, out, is_tf32) },
     }, { a.buffer, b.buffer, out, own.memory })

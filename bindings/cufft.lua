@@ -2,9 +2,9 @@
 -- Mare, so that plans can hold it.
 
 local ffi = require 'ffi'
-local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local foreign = require 'bindings.foreign'
+local nvidia = require 'bindings.nvidia'
 local steps = require 'bindings.steps'
 
 local M = {}
@@ -41,23 +41,15 @@ local function library()
 end
 
 -- What the library says of itself; raises an error that says what to install where there is none.
-function M.version()
-    local numbers, one = {}, ffi.new 'int[1]'
-    for k = 0, 2 do
-        mare.check(library().cufftGetProperty(k, one))
-        numbers[k + 1] = one[0]
-    end
-    return table.concat(numbers, '.')
-end
+function M.version() return nvidia.version(library().cufftGetProperty) end
 
 -- Whether null devices count as NVIDIA's; tests, whose library computes on the host, set it.
 M.is_fake = false
 
 -- Whether it computes on a device, and why not.
 function M.is_there(device)
-    if not (device.name:find '^cuda:' or M.is_fake and device.is_null) then
-        return false, 'cuFFT is for CUDA devices'
-    end
+    local has, why = nvidia.has(device, 'cuFFT', M.is_fake)
+    if not has then return false, why end
     local ok, reason = pcall(library)
     return ok, not ok and tostring(reason) or nil
 end
@@ -104,23 +96,16 @@ function M.plan(device, desc)
     return list[key]
 end
 
-local address, offset = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
-
-local function pointer(buffer)
-    mare.check(mare.C.mare_buffer_native(buffer.handle, address, offset))
-    return ffi.cast('uintptr_t', address[0] + offset[0])
-end
-
 -- Queues a transform, which is not scaled, of what is in a buffer, into another or the same one.
 -- An inverse one of complex numbers to real ones may overwrite what it reads.
 function M.run(device, plan, desc, from, to, is_inverse)
     local name = kinds[desc.kind][desc.real][2]
-    local words = { plan.handle, pointer(from), pointer(to) }
+    local words = { plan.handle, nvidia.pointer(from), nvidia.pointer(to) }
     if desc.kind == 'complex' then words[4] = is_inverse and inverse or forward end
     steps.run(device, 'transform', {
         { name = 'cufftSetStream', run = C.cufftSetStream, words = { plan.handle, steps.queue } },
         { name = 'cufftSetWorkArea', run = C.cufftSetWorkArea,
-            words = { plan.handle, pointer(plan.memory) } },
+            words = { plan.handle, nvidia.pointer(plan.memory) } },
         { name = name, run = C[name], words = words },
     }, { from, to, plan.memory })
 end

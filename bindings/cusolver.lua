@@ -3,12 +3,12 @@
 -- for its result, since it must know whether there is one.
 
 local ffi = require 'ffi'
-local mare = require 'bindings.ffi'
 local errors = require 'bindings.errors'
 local foreign = require 'bindings.foreign'
+local nvidia = require 'bindings.nvidia'
 local steps = require 'bindings.steps'
 
-local M = {}
+local M, pointer = {}, nvidia.pointer
 
 -- What the names of functions have of a type, and what they do with it. All are called by
 -- mare_call_steps.
@@ -38,14 +38,7 @@ local function library()
 end
 
 -- What the library says of itself; raises an error that says what to install where there is none.
-function M.version()
-    local numbers, one = {}, ffi.new 'int[1]'
-    for k = 0, 2 do
-        mare.check(library().cusolverGetProperty(k, one))
-        numbers[k + 1] = one[0]
-    end
-    return table.concat(numbers, '.')
-end
+function M.version() return nvidia.version(library().cusolverGetProperty) end
 
 -- On a stream of its own, because that of the device may be recorded.
 local function open(device)
@@ -73,19 +66,10 @@ M.is_fake = false
 
 -- Whether it computes on a device, and why not.
 function M.is_there(device)
-    if not (device.name:find '^cuda:' or M.is_fake and device.is_null) then
-        return false, 'cuSOLVER is for CUDA devices'
-    end
+    local has, why = nvidia.has(device, 'cuSOLVER', M.is_fake)
+    if not has then return false, why end
     local reason = of(device).reason
     return not reason, reason
-end
-
-local address, offset = ffi.new 'uint64_t[1]', ffi.new 'uint64_t[1]'
-
--- The address of element number `at`, of `size` bytes, of a buffer.
-local function pointer(buffer, at, size)
-    mare.check(mare.C.mare_buffer_native(buffer.handle, address, offset))
-    return ffi.cast('uintptr_t', address[0] + offset[0] + (at or 0) * (size or 0))
 end
 
 -- ---- a routine ----
@@ -124,7 +108,7 @@ local function work_for(own, name, words)
 end
 
 -- Where the k-th routine tells how it ended.
-local function info_of(own, k) return pointer(own.whole, k - 1, 4) end
+local function info_of(own, k) return pointer(own.whole, 4 * (k - 1)) end
 
 -- Runs what was added. told: what it means where a routine ended with a number above 0
 local function run(own, told)
@@ -143,7 +127,7 @@ local upper, transposed = 1, 1
 -- Solves x with transposed(a) x = b for the columns of b, in place.
 function M.solve(device, type, n, columns, a, b)
     local own = begin(device, type, 'solve', n, { a, b })
-    local work, pivots = work_for(own, 'getrf', { n, n, pointer(a), n }), pointer(own.whole, 2, 4)
+    local work, pivots = work_for(own, 'getrf', { n, n, pointer(a), n }), pointer(own.whole, 4 * 2)
     add(own, 'getrf', { n, n, pointer(a), n, work, pivots, info_of(own, 1) })
     add(own, 'getrs', { transposed, n, columns, pointer(a), n, pivots, pointer(b), n,
         info_of(own, 2) })

@@ -152,8 +152,6 @@ MR_FN void mr_store_lanes(real *to, const real *from, int n) {
 #define mr_shuffle_down(x) __shfl_down_sync(0xffffffffu, x, 1)
 /* An int that all lanes have, so that the compiler knows: what depends on it does not diverge. */
 #define mr_uniform(x) __shfl_sync(0xffffffffu, x, 0)
-/* Whether an int is not 0 in any of them. */
-#define mr_any(x) __any_sync(0xffffffffu, x)
 
 /* The maximum over the lanes of a warp, in which a NaN survives. */
 MR_FN double mr_warp_most(double x) {

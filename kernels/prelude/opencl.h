@@ -267,13 +267,6 @@ MR_FN int mr_uniform(int x) {
     asm volatile("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(y) : "r"(x));
     return y;
 }
-/* Whether an int is not 0 in any of them. */
-MR_FN int mr_any(int x) {
-    int y;
-    asm volatile("{ .reg .pred p, q; setp.ne.s32 p, %1, 0; vote.sync.any.pred q, p, 0xffffffff;"
-        "selp.s32 %0, 1, 0, q; }" : "=r"(y) : "r"(x));
-    return y;
-}
 #define MR_HALVES_float(f, a) as_float(f(as_uint(a)))
 #define MR_HALVES_double(f, a) as_double((uint2)(f(as_uint2(a).x), f(as_uint2(a).y)))
 #define MR_HALVES MR_JOIN(MR_HALVES_, MARE_REAL)

@@ -142,8 +142,6 @@ MR_FN real mark_of(face low, face high, real mark, parameters k) {
 
 MR_FN int is_unmarked(real mark) { return mark - mark == R(0.0); }
 
-/* No strip goes freely yet (march_part.h): on an H200 every one left a mark and was done twice, gas
- * at 45.8 instead of some 80 Gcells/s. */
 #define CHECKS_FACES 1
 
 MR_FN void reconstruct(primitive w, primitive below, primitive above, real lambda, parameters k,

@@ -38,21 +38,19 @@ MR_FN void read_row(ring *r, cells *q) {
 /* Loads row j and sweeps it along y, before that along x if x is first. This completes row j - 2,
  * which q then holds, with its vectors turned. */
 MR_FN void next_row(ring *r, column *t, sweep x, sweep y, sources acts, int j,
-    MR_LOCAL_PTR real *shared, int x_first, int checks, real *mark, cells *q) {
+    MR_LOCAL_PTR real *shared, int x_first, cells *q) {
     read_row(r, q);
-    if (x_first) step_line(q, W, x, shared, 0, checks, mark);
+    if (x_first) step_line(q, W, x, shared, 0);
     turn(q);
     if (!x_first) source_row(q, acts, j, y.k);
-    real before = *mark;
-    step_column(t, q, y, checks, mark);
-    if (j < y.first) *mark = before;        /* what is below is not known yet */
+    step_column(t, q, y);
 }
 
 /* The pointers are at the columns' first row to load and to store, of which the team owns and the
  * domain has low .. high - 1. Returns the largest signal rate of those. */
 MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, int high,
     MR_LOCAL_PTR real *rows, MR_LOCAL_PTR real *shared, sweep x, sweep y, sources acts,
-    mr_index jump, int x_first, int checks, real *mark) {
+    mr_index jump, int x_first) {
     ring r;
     column t;
     fastest f = { { { R(0.0), R(0.0) } } };
@@ -65,13 +63,13 @@ MR_FN real march_strip(const MR_GLOBAL real *src, MR_GLOBAL real *dst, int low, 
     int j = y.first - REACH;
     MR_UNROLL(1)
     for (; j < y.first + REACH; ++j)        /* what comes out is not in the strip yet */
-        next_row(&r, &t, x, y, acts, j, shared, x_first, checks, mark, &q);
+        next_row(&r, &t, x, y, acts, j, shared, x_first, &q);
     MR_UNROLL(2)
     for (; j < y.end + REACH; ++j) {
-        next_row(&r, &t, x, y, acts, j, shared, x_first, checks, mark, &q);
+        next_row(&r, &t, x, y, acts, j, shared, x_first, &q);
         if (x_first) source_interior(&q, acts, j - REACH, y.k);
         turn(&q);
-        if (!x_first) step_line(&q, W, x, shared, 0, checks, mark);
+        if (!x_first) step_line(&q, W, x, shared, 0);
         store_own(dst, y.plane, &q, low, high);
         dst += y.stride;
         if (x_first) turn(&q);

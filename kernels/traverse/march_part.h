@@ -6,13 +6,6 @@
  *   rows_from    (origin, column, row, part, mr_index *jump): where the rows begin that a work-item
  *                loads; the jump at the one seam of its strip, where it is not the usual one */
 
-/* Where it can, a strip first goes without a look at faces that are no states: 2000 instructions
- * are a loop of 32 KB, beyond which an H200 loses a sixth of its speed. Such a face leaves a
- * mark; then the strip is done again, with the look. */
-#ifndef MARCHES_FREELY
-#define MARCHES_FREELY 0
-#endif
-
 /* All that a team does of a step from time t on. Returns the largest signal rate. */
 MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, parameters k,
     MR_LOCAL_PTR real *shared, MR_LOCAL_PTR real *rows, int x_first) {
@@ -36,12 +29,8 @@ MR_FN real step_part(origin from, MR_GLOBAL real *dst, real dt, real t, part p, 
         high = least(high, p.nx - column);
         const MR_GLOBAL real *at = rows_from(from, column, y.first - REACH, p, &jump);
         MR_GLOBAL real *to = dst + cell_offset(column, y.first, p.stride);
-        real mark = R(0.0), mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump,
-            x_first, MARCHES_FREELY ? 0 : CHECKS_FACES, &mark);
-        if (MARCHES_FREELY && mr_any(!(mark - mark == R(0.0))))
-            mine = march_strip(at, to, low, high, rows, shared, x, y, acts, jump, x_first, 1,
-                &mark);
-        rate = mr_max_nan(rate, mine);
+        rate = mr_max_nan(rate, march_strip(at, to, low, high, rows, shared, x, y, acts, jump,
+            x_first));
     }
     return rate;
 }

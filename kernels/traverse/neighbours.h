@@ -12,7 +12,6 @@
 MR_FN void separate_exchanges(void) {}
 #else
 #define mr_uniform(x) (x)
-#define mr_any(x) (x)
 #define SHARED_ALONG_X(reals) ((reals) * GROUP)
 #define LANES_(along_y) 0
 #define SHUFFLE_(step, x) (x)

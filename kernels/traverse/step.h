@@ -23,15 +23,11 @@ FROM_NEIGHBOUR(flux, behind, -1, 2 * REALS_(primitive) + REALS_(face), REALS_(fl
 #ifndef CHECKS_FACES        /* else see general.h */
 #define CHECKS_FACES 0
 MR_FN void check_faces(const cells *q, faces *low, faces *high, int n, parameters k) {}
-MR_FN real marks_of(const faces *low, const faces *high, int n, real mark, parameters k) {
-    return mark;
-}
 #endif
 
 /* One step of n neighbours along the axis of the sweep; further ones are other work-items'. Faces
- * that are no states are mended if `checks`, else they leave a mark. */
-MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y,
-    int checks, real *mark) {
+ * that are no states are mended. */
+MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int along_y) {
     primitives w, d;
     faces low, high;
     fluxes f;
@@ -49,8 +45,7 @@ MR_FN void step_line(cells *q, int n, sweep s, MR_LOCAL_PTR real *shared, int al
         set_face(&low, l, a);
         set_face(&high, l, b);
     }
-    if (checks) check_faces(q, &low, &high, n, s.k);
-    else *mark = marks_of(&low, &high, n, *mark, s.k);
+    if (CHECKS_FACES) check_faces(q, &low, &high, n, s.k);
     face beyond = face_from_ahead(get_face(&low, 0), shared, along_y);
     MR_LANES(l, n) {
         face next = l < n - 1 ? get_face(&low, l + 1) : beyond;
@@ -86,7 +81,7 @@ MR_FN void open_column(column *t, parameters k) {
 }
 
 /* Takes row j, vectors turned, and gives row j - 2 one step later. */
-MR_FN void step_column(column *t, cells *q, sweep s, int checks, real *mark) {
+MR_FN void step_column(column *t, cells *q, sweep s) {
     sliding_window *w = &t->past;
     primitives last = w->last;
     faces low, high;
@@ -100,8 +95,7 @@ MR_FN void step_column(column *t, cells *q, sweep s, int checks, real *mark) {
         set_primitive(&w->last, l, next);
         set_primitive(&w->step, l, step);
     }
-    if (checks) check_faces(&t->one, &low, &high, W, s.k);
-    else *mark = marks_of(&low, &high, W, *mark, s.k);
+    if (CHECKS_FACES) check_faces(&t->one, &low, &high, W, s.k);
     MR_LANES(l, W) {
         flux in = get_flux(&w->in, l);
         flux out = numerical_flux(get_face(&w->high, l), get_face(&low, l), s.lambda, s.k);

@@ -26,7 +26,6 @@ local plans = require 'mare.links.plans'
 local prepare = require 'mare.array.prepare'
 local quadrature = require 'mare.schemes.quadrature'
 local state = require 'mare.array.state'
-local system = require 'bindings.system'
 local tables = require 'bindings.tables'
 local trial = require 'mare.run.trial'
 
@@ -230,23 +229,13 @@ local function reads_beside(self, parts)
     return can
 end
 
--- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest;
--- with MARE_OVERLAP=1 also those on one device, whose steps then overlap, of their `sharers`, how
--- many they are, and of their `place` among them.
+-- Tells parts whose steps do so that they do: `columns` of all parts, and `room` for the largest.
 local function join_parts(self, parts)
     if not reads_beside(self, parts) then return end
-    local columns, room, sharers = {}, { nx = 0, ny = 0 }, {}
-    local is_in_line = system.setting 'MARE_OVERLAP' == '1'
-        and (not self.barrier or self.barrier.way == 'words')
+    local columns, room = {}, { nx = 0, ny = 0 }
     for k, part in ipairs(parts) do
-        local d = part.device
         columns[k] = part.nx
         room.nx, room.ny = math.max(room.nx, part.nx), math.max(room.ny, part.ny)
-        if d and d.info.has_programmatic and is_in_line then
-            sharers[d] = sharers[d] or { count = 0 }
-            sharers[d].count = sharers[d].count + 1
-            part.sharers, part.place = sharers[d], sharers[d].count
-        end
     end
     for _, part in ipairs(parts) do part.columns, part.room = columns, room end
 end

@@ -46,7 +46,7 @@ end
 
 -- Returns how march.krn is cut for a part: the columns of a work-item divide those of the part, and
 -- as many fields as there are fit into local memory. Where the part has `columns`, those of all
--- parts, it is march_parts.krn. The groups of its `sharers` run at the same time.
+-- parts, it is march_parts.krn.
 local function march_shape(scheme, device, precision, part)
     local choice = shapes.find('march', scheme, device, precision, part)
     local W, room = choice.W, device.info.local_memory
@@ -62,8 +62,7 @@ local function march_shape(scheme, device, precision, part)
     local strips = math.ceil((part.nx + math.max(W, reach) - reach) / (team * W - 2 * reach))
     local wanted = math.ceil(strips * part.ny / (choice.rows or 1) * team / choice.GROUP)
     local resident = (choice.resident or math.huge) * device.info.compute_units
-    local share = math.floor(resident / (part.sharers and part.sharers.count or 1))
-    local groups = math.min(math.max(1, share), wanted)
+    local groups = math.min(resident, wanted)
     return { kernel = part.columns and 'march_parts' or 'march', choice = choice, W = W,
         GROUP = choice.GROUP, DEPTH = choice.DEPTH, TEAM = team, groups = groups,
         global = { groups * choice.GROUP, 1 } }

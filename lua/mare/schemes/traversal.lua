@@ -127,7 +127,7 @@ end
 -- Binds what the kernel asks for, over so many columns and rows.
 local function launch(kernel, values, shape, columns, rows)
     return bind(kernel, values, { group = { shape.GROUP, 1 }, bytes = values.bytes,
-        together = shape.kernel == 'persistent' or nil, programmatic = shape.programmatic,
+        together = shape.kernel == 'persistent' or nil,
         global = shape.global or cuts.work(shape, columns, rows) })
 end
 
@@ -167,13 +167,9 @@ local beside = {
     cells_e = { 1, 0 }, cells_nw = { -1, 1 }, cells_n = { 0, 1 }, cells_ne = { 1, 1 },
 }
 
--- Binds steps in one pass that read cells of the parts beside this one. Where launches may be
--- programmatic those of a device overlap.
+-- Binds steps in one pass that read cells of the parts beside this one.
 local function bind_march_parts(kernels, values, state, part, shape)
     local x, y = kernels.one_pass(shape)
-    local number = state.part.place
-    shape.programmatic = number ~= nil or nil
-    values.overlaps = number and number > 1 and 1 or 0
     state.around = { x = true, y = true }
     values.sizes = { west = part.beside(-1, 0).part.nx, south = part.beside(0, -1).part.ny }
     local function step(axis)

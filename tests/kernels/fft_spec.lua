@@ -119,13 +119,10 @@ local function with_limits(given, f)
     assert(ok, tostring(failure))
 end
 
--- Kernels of at most five points take 125 in three passes and 25 in two; the first may store
--- columns as rows. Relays do two of them at once, as they do rows and then columns.
-local function compare_long(on, given)
-    local desc, relays, most_points = {}, 0, groups.most_points
-    for name, value in pairs(given) do desc[name] = value end
-    desc.relays, desc.most = nil, nil
-    local of = relay.of
+-- Calls f with kernels of at most `most` points, and relays of arrays of any size where they are
+-- wanted. Returns how many relays there were.
+local function with_passes(given, f)
+    local relays, most_points, of = 0, groups.most_points, relay.of
     relay.of = function(...)
         local both = of(...)
         if both then relays = relays + 1 end
@@ -133,10 +130,25 @@ local function compare_long(on, given)
     end
     groups.most_points = function() return 4 * (given.most or 6) end
     local ok, failure = pcall(with_limits, { most_in_column = given.most or 5, least_of_relays = 1,
-        lag_of_relays = 1000, units = 0, has_relays = function() return given.relays end },
-        function() compare_plans(on, desc) end)
+        lag_of_relays = 1000, units = 0, line = 128, line_of_short = 128,
+        has_relays = function() return given.relays end }, f)
     groups.most_points, relay.of = most_points, of
     assert(ok, tostring(failure))
+    return relays
+end
+
+-- Returns what mare.fft.plan is asked for.
+local function plan_of(given)
+    local desc = {}
+    for name, value in pairs(given) do desc[name] = value end
+    desc.relays, desc.most = nil, nil
+    return desc
+end
+
+-- Kernels of at most five points take 125 in three passes and 25 in two; the first may store
+-- columns as rows. Relays do two of them at once, as they do rows and then columns.
+local function compare_long(on, given)
+    local relays = with_passes(given, function() compare_plans(on, plan_of(given)) end)
     assert.equal(given.relays or false, relays > 0, table.concat(given.shape, ' x '))
 end
 
@@ -310,6 +322,15 @@ it('transforms are what their definition says', function()
 end)
 
 -- ---- CUDA ----
+
+it('passes are done in relays where these are wanted', function()
+    for _, given in ipairs(long_cases) do
+        local desc = plan_of(given)
+        desc.device = null
+        local relays = with_passes(given, function() fft.plan(desc):source() end)
+        assert.equal(given.relays or false, relays > 0, table.concat(given.shape, ' x '))
+    end
+end)
 
 it('kernels of transforms compile for CUDA', function()
     local function check(desc)

@@ -356,6 +356,9 @@ class Arrays(unittest.TestCase):
             x[x < 6] = 0
             x += 1
             x[1, 1:3] = [2, 3]
+            x[x > 6] += 1
+            x[[2, 0]] *= 2
+            x[1:, [3, 1]] = [[4], [5]]
         np.testing.assert_array_equal(wanted, found)
         np.testing.assert_array_equal(self.X[1], before)
         line = on_null(np.zeros(4, 'int32'))
@@ -383,6 +386,18 @@ class Arrays(unittest.TestCase):
             if kind != 'bool':
                 np.testing.assert_array_equal(x + x, (a + a).numpy())
         self.assertEqual(2**53 + 1, int(on_null(np.array([2**53 + 1])).item()))
+        for kind, large in (('int64', -2**60 - 1), ('uint64', 2**64 - 1)):
+            a, x = (f(np.array([1, large, 3], kind)) for f in (on_null, np.copy))
+            a[0], x[0] = large, large
+            for found, wanted in ((a, x), (a - large, x - np.array(large, kind)),
+                                  (a == large, x == large), (a.sum(), x.sum()),
+                                  (mare.full(2, large, kind, NULL), np.full(2, large, kind)),
+                                  (mare.where(a > 3, a, large), [large] * 3)):
+                np.testing.assert_array_equal(wanted, found.numpy())
+        with self.assertRaises(OverflowError):
+            a + 2**64
+        self.assertEqual([2**60, 2**60 + 1], mare.arange(2**60, 2**60 + 2, device=NULL).tolist())
+        np.testing.assert_array_equal([0, 0], on_null(np.array([np.inf, np.nan])).imag)
         for x in (5, [], np.zeros((0, 3), 'float32'), [[1, 2]], 2.5, True, [1j]):
             self.assertEqual(np.shape(x), on_null(x).shape)
         with self.assertRaises(TypeError):

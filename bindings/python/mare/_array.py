@@ -50,6 +50,12 @@ def _is_number(value: Any) -> bool:
         and value.dtype.kind in 'biuf')
 
 
+def _is_large(value: Any) -> bool:
+    """Whether a whole number is one that a double, which Lua's numbers are, may not hold."""
+    return hasattr(value, '__index__') and not isinstance(value, Array) and (
+        abs(value.__index__()) > 2 ** 53)
+
+
 Operator = Callable[['Array', Any], Any]
 
 
@@ -177,7 +183,9 @@ class Array(Object):
     @property
     def imag(self) -> 'Array':
         """The imaginary parts."""
-        return self._do('imag') if self.type.startswith('complex') else self * 0
+        if self.type.startswith('complex'):
+            return self._do('imag')
+        return zeros(self.shape, self.dtype, self.device)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -234,8 +242,11 @@ class Array(Object):
 
     def _other(self, value: Any) -> Any:
         """An operand, for Lua; NotImplemented where it is none."""
-        if isinstance(value, Array) or _is_number(value):
+        if isinstance(value, Array):
             return value
+        if _is_number(value):
+            is_exact = not _is_large(value) or self.type not in ('int64', 'uint64')
+            return value if is_exact else array(value, self.type, self)
         if isinstance(value, (list, tuple)) or type(value).__module__ == 'numpy':
             return array(value, device=self)
         if isinstance(value, complex):
@@ -375,11 +386,9 @@ class Array(Object):
             self._do('set_chosen' if is_array else 'set_where', mask, value)
             return
         places, added, chosen = self._places(key)
-        if added or chosen and self.ndim != 1:
-            raise IndexError('arrays of indices write along the only axis: a.put(places, values) '
-                             'writes by numbers of elements')
-        if chosen:
-            self._do('put', chosen[1], value)
+        if chosen or added:
+            numbers = arange(self.size, device=self.device).reshape(self.shape)
+            self._do('put', numbers._do('at', places, added, *(chosen or ())), value)
         else:
             self._do('set', places, value)
 
@@ -420,11 +429,12 @@ class Array(Object):
 
     def fill(self, value: float) -> None:
         """Writes a number into all elements."""
-        self._do('assign', value)
+        self._do('assign', self._other(value))
 
     def clip(self, least: Any = None, most: Any = None) -> 'Array':
         """Each element, or the nearer limit."""
-        return self._do('limited', least, most)
+        limits = [None if value is None else self._other(value) for value in (least, most)]
+        return self._do('limited', *limits)
 
     # ---- reductions ----
 
@@ -565,6 +575,10 @@ def ones(shape: Any, dtype: Any = None, device: Optional[str] = None) -> Array:
 
 def full(shape: Any, value: float, dtype: Any = None, device: Optional[str] = None) -> Array:
     """An array of one number, of float32 if no type is given."""
+    if _is_large(value):
+        made = zeros(shape, dtype, device)
+        made.fill(value)
+        return made
     return _made('full', _sizes(shape), value, _options(dtype, device, None))
 
 
@@ -573,6 +587,9 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
     """start, start + step, ... up to but not with stop; one number is the stop. Whole numbers are
     int32, others float32."""
     first, last = (0, start) if stop is None else (start, stop)
+    if _is_large(first) or _is_large(last):
+        numbers = range(*(value.__index__() for value in (first, last, step)))
+        return array(list(numbers), dtype or 'int64', device)
     return _made('arange', first, last, step, _options(dtype, device, None))
 
 
@@ -590,7 +607,8 @@ def eye(rows: int, columns: Optional[int] = None, dtype: Any = None,
 
 def where(condition: Array, yes: Any, no: Any) -> Array:
     """The elements of `yes` where the condition holds, otherwise those of `no`."""
-    return _made('where', condition, condition._other(yes), condition._other(no))
+    beside = no if isinstance(no, Array) else yes if isinstance(yes, Array) else condition
+    return _made('where', condition, beside._other(yes), beside._other(no))
 
 
 def concatenate(arrays: Sequence[Array], axis: int = 0) -> Array:

@@ -71,7 +71,7 @@ arrays.operations = setmetatable({
     floordiv = floordiv,
     at = at,
     limited = limited,
-    chosen = function(a, mask) return a { mask } end,
+    chosen = methods.compress,
     set_chosen = set_chosen,
     set_where = function(a, mask, value) a:assign(value, { where = mask }) end,
     set = function(a, places, value) return a(places):assign(value) and a end,

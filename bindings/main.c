@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,15 @@ static void describe_machine(void) {
     setenv("HWLOC_SYNTHETIC", text, 0);
 }
 
+/* NVRTC takes some 7 MB for each program and gives them back: to get the same pages anew was a
+ * seventh of its time. These are the limits that malloc would come to by itself (mallopt(3)). */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+    (void)mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
+#endif
+}
+
 /* The one check of everything printed: a full disk, or a closed pipe, of which nobody wants to hear
  * (`mare --help | head -n 1`): the status is that of a program that SIGPIPE ended. */
 static int finish_output(int status) {
@@ -124,6 +134,7 @@ static int hasten_end(int status) {
 int main(int argc, char **argv) {
     fill_standard_descriptors();
     describe_machine();
+    keep_memory();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);   /* a limit of size (ulimit -f) is an error as a full disk is */
     lua_State *state = luaL_newstate();

@@ -3,10 +3,10 @@
  * A file is named by a hash of its key and holds the whole key, which is compared: two keys with
  * one hash cost a compilation, never a wrong binary. Files are written under a unique name, synced
  * and renamed, so that a reader sees all or nothing; one that is damaged is deleted, one that could
- * not be read stays. Only regular files of the user or of root that nobody else may write are
- * used: what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and
- * when the folder outgrows its limit the longest unused go. Who compiles holds a lock on one byte
- * of the file .lock, chosen by the key.
+ * not be read stays. Only regular files of the user or of root that nobody else may write are used:
+ * what they hold is run. Whatever goes wrong here is a miss. A hit sets the file's time, and when
+ * the folder is seen to outgrow its limit the longest unused go. Who compiles holds a lock on one
+ * byte of the file .lock, chosen by the key.
  */
 #include "internal.h"
 
@@ -365,10 +365,20 @@ static void sweep(DIR *listing) {
     }
 }
 
-static void evict(void) {
-    DIR *listing = open_listing();
+/* To look at many entries takes long: a process does so when it writes its first, and whenever it
+ * has written another 64th of the limit. */
+static bool is_due(uint64_t size, uint64_t limit) {
+    static _Atomic uint64_t written = UINT64_MAX / 2;
+    if (atomic_fetch_add(&written, size) + size < limit / 64) return false;
+    atomic_store(&written, 0);
+    return true;
+}
+
+static void evict(uint64_t size) {
+    const uint64_t limit = size_limit();
+    DIR *listing = is_due(size, limit) ? open_listing() : NULL;
     if (!listing) return;
-    uint64_t count = 0, total = 0, limit = size_limit();
+    uint64_t count = 0, total = 0;
     mare_cache_info *list = list_entries(listing, &count);
     for (uint64_t i = 0; i < count; i++) {
         total += list[i].size;
@@ -401,9 +411,9 @@ void mr_cache_store(const char *key, size_t key_size, const char *program, const
         entry_name(key, key_size, name);
         store(folder, name, &head, block.data, block.size);
     }
-    mr_text_free(&block);
     close(folder);
-    evict();
+    evict(sizeof head + block.size);
+    mr_text_free(&block);
 }
 
 mare_status mare_cache_clear(uint64_t *removed) {

@@ -263,6 +263,24 @@ static void stays_small(void) {
     CHECK_OK(mare_cache_clear(NULL));
 }
 
+/* The folder is looked through whenever a 64th of the limit has been written. */
+static void looks_now_and_then(void) {
+    static char binary[120000];
+    char leftover[128];
+    snprintf(leftover, sizeof leftover, "%s/.mare-1-1", folder);
+    memset(binary, 'b', sizeof binary - 1);
+    setenv("MARE_CACHE_SIZE", "6400000", 1);
+    store("first", binary);
+    close(open(leftover, O_CREAT | O_WRONLY, 0600));
+    set_used(leftover, 1600000000);
+    store("second", "binary");
+    CHECK(access(leftover, F_OK) == 0);
+    store("third", binary);
+    CHECK(access(leftover, F_OK) != 0);
+    unsetenv("MARE_CACHE_SIZE");
+    CHECK_OK(mare_cache_clear(NULL));
+}
+
 /* ---- locks ---- */
 
 static bool is_busy(const char *key, int *lock) {
@@ -408,6 +426,7 @@ int main(void) {
     trusts_only_its_own();
     survives_collisions();
     stays_small();
+    looks_now_and_then();
     locks_keys();
     works_together();
     as_nobody(base, bears_a_read_only_folder);

@@ -238,18 +238,16 @@ void *mare_engine_lua(mare_engine *engine);
  * modules for Lua, which look for such symbols, do not load in an engine. */
 void *mare_engine_lua_function(const char *name);
 
-/* ---- capsules of Python, "dltensor_versioned" or "dltensor", for who holds Python's lock ---- */
+/* ---- DLPack's capsules in Python ---- */
 
-/* Their destructor: lets go of a tensor that nobody has taken. */
-void mare_engine_capsule_end(void *capsule);
-/* A new capsule of an array in a buffer: see mare_tensor_export. is_old: for who knows no DLPack 1.
- * None on failure, which mare_error_message tells; NULL where there is no Python. */
-void *mare_engine_capsule(mare_buffer *buffer, const mare_tensor_desc *desc, void *queue,
-                          int is_old);
-/* A buffer in the memory of a capsule's tensor, which is taken: see mare_tensor_import. shape: gets
- * the number of axes and then their sizes. */
-mare_status mare_engine_capsule_take(void *capsule, mare_device *device, mare_buffer **out,
-                                     int64_t shape[33]);
+/* A new tuple of functions that Python calls as its own, for who holds its lock; NULL where there
+ * is no Python. Addresses are numbers. What fails gives its mare_status, a number, or raises:
+ *   hold(buffer, shape)         an object that keeps a buffer, with the sizes of its axes
+ *   give(held, queue, is_old)   a capsule of that array: see mare_tensor_export. queue: or 0;
+ *                               is_old: 1 for who knows no DLPack 1
+ *   take(capsule, device)       held, buffer and shape in the memory of a capsule's tensor, which
+ *                               is taken: see mare_tensor_import */
+void *mare_engine_python(void);
 
 /* ---- scenarios, stepped from the embedding program's own loop ---- */
 

@@ -195,6 +195,7 @@ def main():
     print('a capsule alone: %.2f us without order, %.2f us on a stream' % (
         us(lambda: a.__dlpack__(stream=-1, max_version=(1, 0))),
         us(lambda: a.__dlpack__(stream=1, max_version=(1, 0)))))
+    print('from Mare to Mare: %.2f us' % us(lambda: mare.from_dlpack(a, DEVICE)))
     refusals(libraries)
     interrupts()
     print('%d failed' % len(failed))

@@ -514,13 +514,19 @@ class Memory(unittest.TestCase):
 
     def test_capsules_that_cannot_be_made_leave_nothing(self):
         a = mare.array(np.ones(3, 'float32'), device=NULL)
-        memory = a._share()
         live = mare._library.core.mare_live_objects()
+        memory = mare._exchange.memory_of(a._share().buffer, (7,))
         for version in (None, (1, 0)):
-            memory.shape, memory._form = (7,), None
             with self.assertRaises(mare.ArgumentError) as caught:
                 memory.capsule(None, version)
             self.assertIn('28 bytes', str(caught.exception))
+        for wrong in ((), (7, 0, 0), (memory.kept,), (memory.kept, 'queue', 0)):
+            with self.assertRaises((TypeError, ValueError, mare.ArgumentError)):
+                mare._library.check(mare._exchange._give(*wrong))
+        for shape in ((1,) * 33, ('x',)):
+            with self.assertRaises((TypeError, mare.ArgumentError)):
+                mare._exchange.memory_of(memory.buffer, shape)
+        del memory
         self.assertEqual(live, mare._library.core.mare_live_objects())
         with self.assertRaises(BufferError):
             a.__dlpack__(copy=True)

@@ -507,7 +507,7 @@ class Array(Object):
 
     def _share(self) -> 'exchange.Memory':
         buffer, *shape = self.engine.of('buffer', self.number)
-        memory = exchange.Memory(buffer.handle, tuple(shape))
+        memory = exchange.memory_of(buffer.handle, tuple(shape))
         self.__dict__.update(_memory=memory, _shape=tuple(shape))
         return memory
 

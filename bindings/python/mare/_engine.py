@@ -283,10 +283,12 @@ _engines = threading.local()
 
 def engine() -> Engine:
     """The engine of this thread."""
-    if not hasattr(_engines, 'engine'):
+    try:
+        return _engines.engine
+    except AttributeError:
         _engines.engine = Engine()
-        if threading.current_thread() is not threading.main_thread():
-            _engines.end = _End(_engines.engine)
+    if threading.current_thread() is not threading.main_thread():
+        _engines.end = _End(_engines.engine)
     return _engines.engine
 
 

@@ -1,5 +1,5 @@
 """Arrays shared with other libraries without a copy: DLPack and the CUDA array interface. Each
-exchange is one call of C (bindings/engine_capsule.c)."""
+exchange is one call of a function that C made for Python (bindings/engine_capsule.c)."""
 
 from ctypes import POINTER, byref, c_int64, c_uint64, c_void_p, cast
 from typing import Any, Optional, Tuple
@@ -8,8 +8,8 @@ from . import _library as lib
 
 ON_HOST, ON_CUDA, PINNED = 1, 2, 3
 
-_release, _capsule, _take = (lib.core.mare_buffer_release, lib.python.mare_engine_capsule,
-                             lib.python.mare_engine_capsule_take)
+# What fails in them gives a number, the status.
+_hold, _give, _take = lib.python.mare_engine_python()
 
 
 def device_of(buffer: int) -> Tuple[int, int]:
@@ -25,56 +25,30 @@ def device_of(buffer: int) -> Tuple[int, int]:
 class Owner:
     """Keeps a buffer as long as it lives. is_own: whether the reference is given up to it"""
 
-    __slots__ = ('buffer',)
-
     def __init__(self, buffer: int, is_own: bool = False):
         self.buffer = buffer
         if not is_own:
             lib.core.mare_buffer_retain(buffer)
 
-    def __del__(self, release: Any = _release) -> None:
+    def __del__(self, release: Any = lib.core.mare_buffer_release) -> None:
         release(self.buffer)
 
 
-class Memory(Owner):
-    """The memory of an array: a buffer with the elements in their order."""
+class Memory:
+    """The memory of an array: a buffer with the elements in their order, which C keeps."""
 
-    __slots__ = ('shape', 'place', '_numbers', '_pointer', '_form')
+    __slots__ = ('kept', 'buffer', 'shape', 'place')
 
-    def __init__(self, buffer: int, shape: Tuple[int, ...],
-                 place: Optional[Tuple[int, int]] = None):
-        """place: given where the reference to the buffer is given up to this"""
-        self.buffer, self.shape = buffer, shape
-        if not place:
-            lib.core.mare_buffer_retain(buffer)
-        self.place = place or device_of(buffer)
-        self._form: Any = None      # of ctypes: what C is told, once it has been asked for
-
-    def _describe(self) -> Any:
-        self._numbers = (c_int64 * max(1, len(self.shape)))(*self.shape)
-        self._pointer = c_void_p(self.buffer)
-        self._form = byref(lib.TensorDesc(0, len(self.shape), self._numbers, None, 0, 0))
-        return self._form
+    def __init__(self, kept: Any, buffer: int, shape: Tuple[int, ...], place: Tuple[int, int]):
+        self.kept, self.buffer, self.shape, self.place = kept, buffer, shape, place
 
     def capsule(self, stream: Optional[int], max_version: Optional[Tuple[int, int]]) -> Any:
         """What __dlpack__ returns. stream: as DLPack gives it, -1 for no order"""
-        form = self._form or self._describe()
-        queue = None if stream == -1 or self.place[0] != ON_CUDA else stream or 1
-        is_old = max_version is None or max_version[0] < 1
-        made = _capsule(self._pointer, form, queue, is_old)
-        if made is None:
-            raise self._why(queue, is_old)
+        queue = 0 if self.place[0] != ON_CUDA or stream == -1 else stream or 1
+        made = _give(self.kept, queue, max_version is None or max_version[0] < 1)
+        if type(made) is int:
+            lib.check(made)
         return made
-
-    def _why(self, queue: Optional[int], is_old: bool) -> Exception:
-        """The error of a capsule that could not be made: the same, step by step."""
-        tensor = lib.out(lib.core.mare_tensor_export, self.buffer, self._describe(), queue)
-        try:
-            if is_old:
-                lib.out(lib.core.mare_tensor_to_old, tensor)
-        finally:
-            cast(tensor, POINTER(lib.Tensor)).contents.deleter(tensor)
-        return MemoryError('no memory for a capsule')
 
     def interface(self) -> Any:
         """The dictionary __cuda_array_interface__."""
@@ -87,19 +61,25 @@ class Memory(Owner):
                 'data': (memory.value + offset.value, False), 'stream': queue.value or 1}
 
 
+def memory_of(buffer: int, shape: Tuple[int, ...]) -> Memory:
+    """That of an array of Mare's own."""
+    kept = _hold(buffer, shape)
+    if type(kept) is int:
+        lib.check(kept)
+    return Memory(kept, buffer, shape, device_of(buffer))
+
+
 class Place:
     """A device that takes arrays. own: a buffer on it, which keeps it"""
 
     def __init__(self, own: Owner):
         self.own = own
-        self.device = c_void_p(lib.core.mare_buffer_device(own.buffer))
+        self.device = lib.core.mare_buffer_device(own.buffer)
         self.place = device_of(own.buffer)
         self.queue = None
         if self.place[0] == ON_CUDA:
             stream = lib.core.mare_device_stream(self.device)
             self.queue = lib.out(lib.core.mare_stream_native, stream) or 1
-        self._buffer, self._numbers = c_void_p(), (c_int64 * 33)()
-        self._results = byref(self._buffer), byref(self._numbers)
 
     def take(self, source: Any) -> Memory:
         """The memory of an object that has __dlpack__."""
@@ -110,8 +90,8 @@ class Place:
             given = source.__dlpack__(stream=queue, max_version=(1, 0))
         except TypeError:
             given = source.__dlpack__(stream=queue)
-        status = _take(given, self.device, *self._results)
-        if status:
-            lib.check(status)
-        numbers = self._numbers
-        return Memory(self._buffer.value or 0, tuple(numbers[1:1 + numbers[0]]), self.place)
+        taken = _take(given, self.device)
+        if type(taken) is int:
+            lib.check(taken)
+        kept, buffer, shape = taken
+        return Memory(kept, buffer, shape, self.place)

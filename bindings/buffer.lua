@@ -61,6 +61,13 @@ function M.open(device, share, label)
     return class.wrap(owner, borrowed(owner[0], device))
 end
 
+-- The variable of that name of a program.
+function M.of_program(program, name, type_name)
+    local owner = class.own()
+    mare.create(C.mare_program_variable, program.handle, name, mare.types[type_name], owner)
+    return class.wrap(owner, borrowed(owner[0], program.device))
+end
+
 -- A view of `count` elements from `offset` (0-based), sharing this buffer's memory.
 function buffer:view(offset, count)
     offset = whole(offset, 'buffer:view: offset') * self.element

@@ -10,6 +10,7 @@ local C, check = mare.C, mare.check
 local M = {}
 
 local record_c = ffi.new 'mare_profile_record'
+local shape_c = ffi.new 'mare_profile_shape'
 local found = ffi.new 'int32_t[1]'
 local open = setmetatable({}, { __mode = 'k' })
 local profiled      -- devices, in the order of opening; nil: nobody profiles
@@ -17,16 +18,31 @@ local records
 local begun         -- device -> when it was first profiled, seconds of the steady clock
 local since         -- device -> milliseconds from then to when its records began
 
+local function read_shape(device, record)
+    check(C.mare_profile_last_shape(device.handle, shape_c))
+    if shape_c.groups[0] == 0 then return record end
+    local group, groups = {}, {}
+    for d = 1, 3 do group[d], groups[d] = shape_c.group[d - 1], shape_c.groups[d - 1] end
+    record.group, record.groups = group, groups
+    record.local_memory = tonumber(shape_c.local_memory)
+    record.private_memory = tonumber(shape_c.private_memory)
+    if shape_c.most_items > 0 then
+        record.occupancy = shape_c.resident_groups * group[1] * group[2] * group[3]
+            / shape_c.most_items
+    end
+    return record
+end
+
 local function read_record(device)
     local base = since[device]
-    return {
+    return read_shape(device, {
         name = ffi.string(record_c.name), device = device.name, model = device.info.model,
         stream = ffi.string(record_c.stream), stream_index = tonumber(record_c.stream_index),
         is_kernel = record_c.is_kernel ~= 0, begun = begun[device],
         start_ms = base + record_c.start_ms, stop_ms = base + record_c.stop_ms,
         bytes = tonumber(record_c.bytes), registers = tonumber(record_c.registers),
         resident = tonumber(record_c.resident),
-    }
+    })
 end
 
 local function collect(device)
@@ -93,7 +109,9 @@ function M.without(f, device)
 end
 
 -- Array of { name, device, model, stream, stream_index, is_kernel, start_ms, stop_ms, bytes,
--- registers, resident }, device by device, each in the order of queueing; see mare.h. Times count
+-- registers, resident }, device by device, each in the order of queueing; see mare.h. Those of
+-- kernels have also groups and group, { x, y, z }, local_memory, private_memory (bytes) and, where
+-- the vendor tells, occupancy, the share of a compute unit's work-items that fit. Times count
 -- from `begun`, when the device was first profiled, in seconds of the steady clock. The first
 -- failure passes on when all devices are done.
 function M.finish()

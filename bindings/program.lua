@@ -2,6 +2,7 @@
 
 local ffi = require 'ffi'
 local mare = require 'bindings.ffi'
+local code = require 'bindings.code'
 local compiler = require 'bindings.compiler'
 local errors = require 'bindings.errors'
 local handle = require 'bindings.handle'
@@ -21,7 +22,7 @@ local maths = {
 }
 local fields = {
     source = 'string', name = 'string', defines = 'table', include_paths = 'table',
-    language = languages, math = maths, options = 'string',
+    language = languages, math = maths, options = 'string', code = 'string',
 }
 
 local function define_text(name, value, what)
@@ -145,10 +146,19 @@ local function finish(owner, device, options)
     return make(C.mare_program_create, device, options)
 end
 
+local function load(device, options)
+    errors.wanted("program: code", 'string', options.code)
+    return make(function(own, desc, owner)
+        return C.mare_program_load(own, desc, options.code, #options.code, owner)
+    end, device, options)
+end
+
 -- device:program { source = text, name = 'x.krn', defines = { N = 4 }, include_paths = { ... },
 -- language = 'mare', math = 'strict', options = '' }: compiles, or takes the binary from the cache.
+-- With code = bytes, PTX, a cubin or SPIR-V, nothing is compiled: source declares their kernels.
 function M.create(device, options)
-    local owner = finish(take(device, options) or begin(device, options), device, options)
+    local owner = type(options) == 'table' and options.code and load(device, options)
+        or finish(take(device, options) or begin(device, options), device, options)
     local self = class.wrap(owner, { label = options.name or 'source', device = device })
     self.log = ffi.string(C.mare_program_log(self.handle))
     self.cached = C.mare_program_cached(self.handle) ~= 0
@@ -165,7 +175,10 @@ function M.check(target, options)
     return tonumber(size[0]), ffi.string(log)
 end
 
--- The kernel of that name: its arguments in `args`, what it takes of the device in `info`.
+for name, method in pairs(code) do program[name] = method end
+
+-- The kernel of that name: its arguments in `args`, what it takes of the device in `info`. In plain
+-- CUDA C++ also an instance of a template, 'scale<float, 4>'.
 function program:kernel(name)
     return kernel.create(self, name)
 end

@@ -61,6 +61,7 @@ typedef struct mr_source {
     const mare_define *defines;     /* for the signatures; NULL on the way to a compiler */
     uint64_t define_count;
     uint32_t language, math;
+    const char *instance;           /* of a template: its name expression; NULL: none */
 } mr_source;
 
 /* ---- what plan_build finds in a plan ---- */
@@ -161,6 +162,16 @@ typedef struct mr_backend {
     /* optional: compile without a device; as program_build */
     mare_status (*program_check)(const char *arch, const mr_source *source, mr_blob *binary,
                                  mr_blob *log);
+    /* Optional: the code of a program in a form that mare_program_code allows, which fails with
+     * MARE_ERROR_UNAVAILABLE where the vendor has it not. source: the program's own, NULL where it
+     * was loaded from code. */
+    mare_status (*program_code)(mr_native device, mr_native program, const mr_source *source,
+                                const char *form, mr_blob *out);
+    /* Optional: a program from code that others have compiled, which a NUL follows. */
+    mare_status (*program_take)(mr_native device, const mr_blob *code, mr_native *out);
+    /* Optional: the memory of a variable of a program. */
+    mare_status (*program_variable)(mr_native device, mr_native program, const char *name,
+                                    uint64_t *memory, uint64_t *size);
     /* What besides the text makes a binary valid: device, driver, versions of the compiler and the
      * headers that it brings for the language. Part of the cache key. */
     mare_status (*program_key)(mr_native device, uint32_t language, char *out, size_t size);
@@ -171,6 +182,10 @@ typedef struct mr_backend {
     /* All but the name; arg_count stays as it is where the vendor does not tell. local_memory holds
      * what the source says of MR_LOCAL_LARGE, for which room is made, and gains the rest. */
     mare_status (*kernel_info)(mr_native device, mr_native kernel, mare_kernel_info *out);
+    /* Optional: groups of so many work-items that a compute unit holds at once, and work-items of
+     * any kernel that it can hold. */
+    mare_status (*kernel_fill)(mr_native device, mr_native kernel, uint32_t items,
+                               uint64_t local_bytes, uint32_t *groups, uint32_t *most_items);
 
     /* What a prepared launch needs natively, so that a run has little to do. The launch stays where
      * it is, and so do its values; they are not set yet. */

@@ -103,6 +103,7 @@ static void disown(mare_buffer *buffer) {
     if (buffer->tensor) mr_tensor_leave(buffer);
     (buffer->is_opened ? backend->share_close : backend->buffer_disown)(device->native,
                                                                         buffer->native);
+    mare_program_release(buffer->program);
     free(buffer);
 }
 

@@ -26,6 +26,7 @@ static mare_status make_key(mare_device *device, mr_build *build) {
     MR_TRY(device->backend->program_key(device->native, build->language, native, sizeof native));
     mr_text_format(key, "mare %s\n%s\n%s\n%s %s\n%s\n", MARE_VERSION, device->backend->name, native,
                    mr_language_names[build->language], maths[build->math], build->options);
+    if (build->instance) mr_text_format(key, "instance %s\n", build->instance);
     mr_text_append(key, mr_text_cstr(&build->text), build->text.size);
     return key->failed ? mr_fail(MARE_ERROR_MEMORY, "out of host memory") : MARE_OK;
 }
@@ -88,7 +89,8 @@ static mare_status compile(mare_program *program, mr_blob *binary) {
                                .name = build->name,
                                .options = build->options,
                                .language = build->language,
-                               .math = build->math };
+                               .math = build->math,
+                               .instance = build->instance };
     mr_blob log = { 0 };
     mare_status status = device->backend->program_build(
         device->native, &source, binary, is_kept(program) ? NULL : &program->native, &log);
@@ -143,6 +145,7 @@ void mr_build_free(mare_program *program) {
     mr_text_free(&build->key);
     free(build->name);
     free(build->options);
+    free(build->instance);
     free(build);
     program->build = NULL;
 }

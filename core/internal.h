@@ -82,6 +82,7 @@ struct mare_buffer {
     bool is_opened;                 /* memory of another process */
     atomic_bool is_lent;            /* was a tensor: others may still use it after its release */
     mare_tensor *tensor;            /* whose memory it is; NULL: no tensor's */
+    mare_program *program;          /* whose variable it is; NULL: no program's */
 };
 typedef struct mr_leaving mr_leaving;   /* tensor.c */
 struct mare_host {
@@ -129,9 +130,11 @@ typedef struct mr_build {
     mr_text text;                   /* complete */
     mr_text key;                    /* of the cache */
     char *name, *options;           /* options: not NULL */
+    char *instance;                 /* of a template; NULL: none */
     uint32_t language, math;
     bool is_keepable;               /* the key tells all that the compiler reads */
 } mr_build;
+enum { MR_CODE_FORMS = 3 };
 struct mare_program {
     mr_object object;
     mare_device *device;
@@ -140,7 +143,10 @@ struct mare_program {
     mr_text source;                 /* flat text, for the signatures */
     mare_define *defines;           /* deep copies */
     uint64_t define_count;
-    uint32_t language;
+    uint32_t language, math;
+    char *options;                  /* to compile it again; NULL: it came as code */
+    char *instance;                 /* of a template that it holds; NULL: none */
+    mr_blob codes[MR_CODE_FORMS];   /* that mare_program_code has given */
     bool cached;
     mr_build *build;                /* NULL: it came from the cache, or its compiler has ended */
     /* compile.c's, under its lock */
@@ -329,6 +335,20 @@ extern const char *const mr_language_names[];      /* by mare_language */
 /* Waits for the compiler; its failure if it failed. */
 mare_status mr_program_finish(mare_program *program);
 void mr_program_destroy(mare_program *program);     /* without references */
+/* For code.c: the checks of a descriptor for a device; a program without anything in it; its copies
+ * of the defines; what its compiler gets. */
+mare_status mr_program_check_desc(const mare_device *device, const mare_program_desc *desc,
+                                  const char *name);
+mare_program *mr_program_new(mare_device *device, const mare_program_desc *desc, const char *name);
+mare_status mr_program_keep_defines(mare_program *program, const mare_program_desc *desc);
+void mr_program_compose(const mare_device *device, const mare_program_desc *desc,
+                        const mr_text *flat, mr_text *out);
+/* A program with an instance of a template in it, compiled. */
+mare_status mr_program_create_instance(mare_device *device, const mare_program_desc *desc,
+                                       const char *expression, mare_program **out);
+
+/* code.c: the same of a program; kernel.c reads what the expression says of its parameters */
+mare_status mr_program_instance(mare_program *program, const char *expression, mare_program **out);
 
 /* build.c */
 /* Looks into the cache; a program that is there has no build any more. */

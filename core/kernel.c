@@ -1,6 +1,8 @@
 /* kernel.c - an entry point of a program and what it takes. */
-#include "internal.h"
+#include "parse.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void destroy(mare_kernel *kernel) {
@@ -21,17 +23,63 @@ static mare_status check_local(const mare_kernel *kernel, uint64_t bytes) {
                    (unsigned long long)info->max_local_memory);
 }
 
+/* Adds a define to those of a program, which its compiler does not get any more. */
+static mare_status add_define(void *context, const char *name, size_t name_size, const char *value,
+                              size_t value_size) {
+    mare_program *program = context;
+    const uint64_t count = program->define_count;
+    mare_define *defines = realloc(program->defines, (size_t)(count + 1) * sizeof *defines);
+    if (!defines) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    program->defines = defines;
+    defines[count] = (mare_define){ strndup(name, name_size), strndup(value, value_size) };
+    program->define_count = count + 1;
+    if (defines[count].name && defines[count].value) return MARE_OK;
+    return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+}
+
+static mare_status parse(mare_program *program, const char *name, mr_signature *out) {
+    const bool is_instance = program->language == MARE_LANGUAGE_CUDA && strchr(name, '<');
+    char base[128];
+    mr_source source = { .text = mr_text_cstr(&program->source), .language = program->language };
+    if (is_instance) MR_TRY(mr_instance_read(&source, name, base, add_define, program));
+    source = (mr_source){ .text = mr_text_cstr(&program->source),
+                          .name = program->object.label,
+                          .options = "",
+                          .defines = program->defines,
+                          .define_count = program->define_count,
+                          .language = program->language };
+    MR_TRY(mr_signature_parse(&source, is_instance ? base : name, out));
+    snprintf(out->name, sizeof out->name, "%s", name);
+    return MARE_OK;
+}
+
+static mare_status ignore(void *context, const char *name, size_t name_size, const char *value,
+                          size_t value_size) {
+    (void)context, (void)name, (void)name_size, (void)value, (void)value_size;
+    return MARE_OK;
+}
+
+/* An instance of a template is compiled by itself: the kernel then keeps that program. */
+static mare_status find_instance(mare_kernel *kernel, const char *name) {
+    mare_program *own = kernel->program, *instance = NULL;
+    if (own->language != MARE_LANGUAGE_CUDA || !strchr(name, '<')) return MARE_OK;
+    const mr_source source = { .text = mr_text_cstr(&own->source), .language = own->language };
+    char base[128];
+    if (strlen(name) >= sizeof base)
+        return mr_fail(MARE_ERROR_ARGUMENT, "kernel '%s': the name must have 1 to 127 bytes", name);
+    MR_TRY(mr_instance_read(&source, name, base, ignore, NULL));
+    MR_TRY(mr_program_instance(own, name, &instance));
+    kernel->program = instance;
+    mare_program_release(own);
+    return MARE_OK;
+}
+
 static mare_status load(mare_kernel *kernel, const char *name) {
+    MR_TRY(mr_device_alive(kernel->program->device));
+    MR_TRY(find_instance(kernel, name));
     mare_program *program = kernel->program;
     mare_device *device = program->device;
-    mr_source source = { .text = mr_text_cstr(&program->source),
-                         .name = program->object.label,
-                         .options = "",
-                         .defines = program->defines,
-                         .define_count = program->define_count,
-                         .language = program->language };
-    MR_TRY(mr_device_alive(device));
-    MR_TRY(mr_signature_parse(&source, name, &kernel->signature));
+    MR_TRY(parse(program, name, &kernel->signature));
     kernel->info.local_memory = kernel->signature.local_bytes;
     MR_TRY(check_local(kernel, kernel->info.local_memory));
     MR_TRY(device->backend->kernel_get(device->native, program->native, name, &kernel->native));

@@ -396,6 +396,22 @@ void mare_program_release(mare_program *program);
 const char *mare_program_log(const mare_program *program);
 /* 1 when it came from the on-disk cache */
 int mare_program_cached(const mare_program *program);
+/* The code that a compiler makes of a program. form: "binary", what the driver is given; on CUDA
+ * also "cubin", which that is, and "ptx", for which the program is compiled once more; on NVIDIA's
+ * OpenCL the binary is "ptx". MARE_ERROR_UNAVAILABLE where there is no such form. *data is followed
+ * by a NUL and lives as long as the program. */
+mare_status mare_program_code(mare_program *program, const char *form, const void **data,
+                              uint64_t *size);
+/* A program from code that was compiled elsewhere: on CUDA PTX, a cubin or a fat binary; on OpenCL
+ * SPIR-V, where the driver takes it, or a binary of the driver's own. desc->source declares its
+ * kernels, so that arguments are checked as ever; nothing is compiled of it, and options are
+ * refused. */
+mare_status mare_program_load(mare_device *device, const mare_program_desc *desc, const void *code,
+                              uint64_t size, mare_program **out);
+/* A variable of a program as a buffer, which keeps the program: on CUDA one that is declared
+ * extern "C" __device__ or __constant__; elsewhere MARE_ERROR_UNAVAILABLE. type: mare_type. */
+mare_status mare_program_variable(mare_program *program, const char *name, uint32_t type,
+                                  mare_buffer **out);
 /* Compiles for a target without a device: "cuda:sm_90". Success or MARE_ERROR_BUILD; *size is
  * that of the binary. log, unless NULL, receives the compiler's warnings, cut to log_size bytes. */
 mare_status mare_program_check(const char *target, const mare_program_desc *desc, uint64_t *size,
@@ -433,6 +449,8 @@ typedef struct mare_field_info {
     uint64_t offset;                /* from the start of the block, bytes */
 } mare_field_info;
 
+/* name: of MARE_LANGUAGE_CUDA also an instance of a template, "scale<float, 4>", with each argument
+ * of it. That is compiled by itself, as a program of its own with variables of its own. */
 mare_status mare_kernel_create(mare_program *program, const char *name, mare_kernel **out);
 void mare_kernel_retain(mare_kernel *kernel);
 void mare_kernel_release(mare_kernel *kernel);
@@ -642,10 +660,26 @@ typedef struct mare_profile_record {
     uint64_t bytes;                 /* moved; of a kernel what mare_launch_set_bytes told */
 } mare_profile_record;
 
+/* The shape of a launch, and how it fills the device. */
+typedef struct mare_profile_shape {
+    uint32_t groups[3];             /* along x, y, z; 0: the record is of no launch */
+    uint32_t group[3];              /* work-items of a group */
+    /* groups of this size that a compute unit holds at once; 0 if the vendor does not tell */
+    uint32_t resident_groups;
+    /* work-items that a compute unit can hold; the occupancy is the share that groups of this size
+     * take: resident_groups * group[0] * group[1] * group[2] / most_items. 0: not told */
+    uint32_t most_items;
+    uint64_t local_memory;          /* of a group, bytes */
+    uint64_t private_memory;        /* of a work-item, bytes */
+    uint64_t reserved[4];           /* 0 */
+} mare_profile_shape;
+
 mare_status mare_profile_begin(mare_device *device);    /* waits for the default stream */
 mare_status mare_profile_end(mare_device *device);      /* waits for what is queued */
 /* Takes the next record; *found is 0 when there is none. */
 mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int32_t *found);
+/* Of the record that was taken last. */
+mare_status mare_profile_last_shape(mare_device *device, mare_profile_shape *out);
 
 /* ---- what the program has already ----
  * A program that speaks to the vendor itself can let Mare work in its context, on its queues and in

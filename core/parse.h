@@ -63,6 +63,16 @@ mr_answer mr_type_resolve(const mr_source *source, const mr_words *list, mare_ty
 mare_status mr_read_block(const mr_source *source, const mr_words *name, mr_signature *out,
                           mare_arg_info *block);
 
+/* ---- instance.c: instances of templates ---- */
+
+/* Takes NAME = VALUE, neither of which a NUL ends. */
+typedef mare_status mr_define_sink(void *context, const char *name, size_t name_size,
+                                   const char *value, size_t value_size);
+/* Reads "scale<float, 4>": the name of the template into `kernel`, what stands for each of its
+ * parameters goes to `give`. */
+mare_status mr_instance_read(const mr_source *source, const char *expression, char kernel[128],
+                             mr_define_sink *give, void *context);
+
 /* ---- parameter.c: the parameters of one kernel ---- */
 
 /* Why a type that is known cannot be passed by value; NULL if it can. */

@@ -18,10 +18,12 @@ struct name {
     char text[128];                 /* of a kernel, else what the operation is */
     const mare_kernel *kernel;      /* only compared; NULL: no kernel */
     uint32_t registers, resident;
+    mare_profile_shape shape;       /* all but the number of groups */
 };
 
 struct piece {
     uint32_t name, stream;          /* indices of names, serial number of the stream */
+    uint32_t groups[3];
     double start_ms, stop_ms;
     uint64_t bytes;
 };
@@ -127,15 +129,38 @@ mare_status mare_profile_begin(mare_device *device) {
 
 /* ---- names and streams, once each ---- */
 
+static bool is_of(const struct name *name, const mr_op *op) {
+    const mare_launch *launch = op->launch;
+    if (name->kernel != (launch ? launch->kernel : NULL)) return false;
+    if (launch && memcmp(name->shape.group, launch->dispatch.group, sizeof name->shape.group))
+        return false;
+    return strcmp(name->text, mr_op_name(op)) == 0;
+}
+
+/* How groups of a launch fill the device; what the vendor does not tell stays 0. */
+static mare_status find_shape(const mare_launch *launch, mare_profile_shape *out) {
+    const mare_device *device = launch->device;
+    const mr_dispatch *dispatch = &launch->dispatch;
+    const mr_backend *backend = device->backend;
+    const uint32_t *group = dispatch->group;
+    *out = (mare_profile_shape){ .local_memory = launch->kernel->info.local_memory,
+                                 .private_memory = launch->kernel->info.private_memory };
+    memcpy(out->group, group, sizeof out->group);
+    if (!backend->kernel_fill) return MARE_OK;
+    return backend->kernel_fill(device->native, dispatch->kernel, group[0] * group[1] * group[2],
+                                dispatch->local_bytes, &out->resident_groups, &out->most_items);
+}
+
+/* A kernel has a name for each size of its groups. */
 static mare_status find_name(struct mr_profile *profile, const mr_op *op, uint32_t *out) {
     const mare_kernel *kernel = op->launch ? op->launch->kernel : NULL;
     const char *text = mr_op_name(op);
     size_t i = 0;
-    while (i < profile->name_count && (profile->names[i].kernel != kernel ||
-                                       strcmp(profile->names[i].text, text)))
-        i++;
+    while (i < profile->name_count && !is_of(&profile->names[i], op)) i++;
     *out = (uint32_t)i;
     if (i < profile->name_count) return MARE_OK;
+    mare_profile_shape shape = { 0 };
+    if (kernel) MR_TRY(find_shape(op->launch, &shape));
     struct name *names = realloc(profile->names, (i + 1) * sizeof *names);
     if (!names) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
     profile->names = names;
@@ -145,6 +170,7 @@ static mare_status find_name(struct mr_profile *profile, const mr_op *op, uint32
     if (!kernel) return MARE_OK;
     names[i].registers = kernel->info.registers;
     names[i].resident = kernel->info.groups_per_unit * kernel->info.max_group_size;
+    names[i].shape = shape;
     return MARE_OK;
 }
 
@@ -234,6 +260,7 @@ static mare_status run_locked(const mr_op *op, mare_stream *stream) {
     if (!place) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a profile");
     MR_TRY(run_timed(op, stream, slot));
     piece.bytes = mr_op_bytes(op);
+    if (op->launch) memcpy(piece.groups, op->launch->dispatch.groups, sizeof piece.groups);
     *place = piece;
     profile->count++;
     return MARE_OK;
@@ -302,6 +329,22 @@ mare_status mare_profile_next(mare_device *device, mare_profile_record *out, int
     pthread_mutex_lock(&profile->lock);
     *found = !mr_profile_is_on(device) && profile->taken < profile->count;
     if (*found) describe(profile, &profile->pieces[profile->taken++], out);
+    pthread_mutex_unlock(&profile->lock);
+    return MARE_OK;
+}
+
+mare_status mare_profile_last_shape(mare_device *device, mare_profile_shape *out) {
+    if (!device || !out)
+        return mr_fail(MARE_ERROR_ARGUMENT, "mare_profile_last_shape: device and out are required");
+    struct mr_profile *profile = device->profile;
+    *out = (mare_profile_shape){ 0 };
+    if (!profile) return MARE_OK;
+    pthread_mutex_lock(&profile->lock);
+    if (!mr_profile_is_on(device) && profile->taken) {
+        const struct piece *piece = &profile->pieces[profile->taken - 1];
+        *out = profile->names[piece->name].shape;
+        memcpy(out->groups, piece->groups, sizeof out->groups);
+    }
     pthread_mutex_unlock(&profile->lock);
     return MARE_OK;
 }

@@ -90,6 +90,12 @@ static mare_status check_language(const mr_backend *backend, uint32_t language, 
                    mr_language_names[backend->language]);
 }
 
+mare_status mr_program_check_desc(const mare_device *device, const mare_program_desc *desc,
+                                  const char *name) {
+    MR_TRY(check_desc(desc, name));
+    return check_language(device->backend, desc->language, name);
+}
+
 /* ---- text ---- */
 
 /* The prelude heeds these; the names within it are not for others, such as n, to replace. */
@@ -118,6 +124,11 @@ static void compose(const mr_backend *backend, const mare_program_desc *desc, bo
     mr_text_append(out, mr_text_cstr(flat), flat->size);
 }
 
+void mr_program_compose(const mare_device *device, const mare_program_desc *desc,
+                        const mr_text *flat, mr_text *out) {
+    compose(device->backend, desc, device->info.kind == MARE_DEVICE_CPU, flat, out);
+}
+
 static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
     return (mr_source){ .text = mr_text_cstr(text),
                         .name = desc->name ? desc->name : "source",
@@ -126,7 +137,7 @@ static mr_source source_of(const mare_program_desc *desc, const mr_text *text) {
                         .math = desc->math };
 }
 
-static mare_status copy_defines(mare_program *program, const mare_program_desc *desc) {
+mare_status mr_program_keep_defines(mare_program *program, const mare_program_desc *desc) {
     if (!desc->define_count) return MARE_OK;
     program->defines = calloc(desc->define_count, sizeof *program->defines);
     if (!program->defines) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
@@ -159,18 +170,22 @@ static mare_status new_build(mare_program *program, const mare_program_desc *des
     build->options = strdup(desc->options ? desc->options : "");
     build->language = desc->language;
     build->math = desc->math;
-    if (!build->name || !build->options) return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    program->options = strdup(build->options ? build->options : "");
+    if (program->instance) build->instance = strdup(program->instance);
+    if (!build->name || !build->options || !program->options ||
+        (program->instance && !build->instance))
+        return mr_fail(MARE_ERROR_MEMORY, "out of host memory");
     return MARE_OK;
 }
 
 /* Everything up to the compiler: what the descriptor points to is not needed any more. */
 static mare_status read_desc(mare_program *program, const mare_program_desc *desc) {
-    bool complete = false, is_cpu = program->device->info.kind == MARE_DEVICE_CPU;
+    bool complete = false;
     MR_TRY(mr_device_alive(program->device));
-    MR_TRY(copy_defines(program, desc));
+    MR_TRY(mr_program_keep_defines(program, desc));
     MR_TRY(mr_source_flatten(desc, &program->source, &complete));
     MR_TRY(new_build(program, desc, complete));
-    compose(program->device->backend, desc, is_cpu, &program->source, &program->build->text);
+    mr_program_compose(program->device, desc, &program->source, &program->build->text);
     return mr_build_find(program);
 }
 
@@ -183,6 +198,9 @@ void mr_program_destroy(mare_program *program) {
         free((char *)(uintptr_t)program->defines[i].value);
     }
     free(program->defines);
+    free(program->options);
+    free(program->instance);
+    for (int i = 0; i < MR_CODE_FORMS; i++) free(program->codes[i].data);
     mr_build_free(program);
     mr_text_free(&program->failure);
     mr_text_free(&program->log);
@@ -191,20 +209,31 @@ void mr_program_destroy(mare_program *program) {
     mr_object_delete(&program->object);
 }
 
-/* A program that came from the cache, or is still to be compiled. */
+mare_program *mr_program_new(mare_device *device, const mare_program_desc *desc,
+                             const char *name) {
+    mare_program *program = mr_object_new(sizeof *program, "program", name);
+    if (!program) return NULL;
+    program->device = device;
+    program->language = desc->language;
+    program->math = desc->math;
+    mare_device_retain(device);
+    return program;
+}
+
+/* A program that came from the cache, or is still to be compiled. instance: of a template, which it
+ * is to hold; NULL: none */
 static mare_status new_program(mare_device *device, const mare_program_desc *desc,
-                               const char *call, mare_program **out) {
+                               const char *instance, const char *call, mare_program **out) {
     if (!device || !desc || !out)
         return mr_fail(MARE_ERROR_ARGUMENT, "%s: device, desc and out are required", call);
     const char *name = desc->name ? desc->name : "source";
-    MR_TRY(check_desc(desc, name));
-    MR_TRY(check_language(device->backend, desc->language, name));
-    mare_program *program = mr_object_new(sizeof *program, "program", name);
+    MR_TRY(mr_program_check_desc(device, desc, name));
+    mare_program *program = mr_program_new(device, desc, name);
     if (!program) return MARE_ERROR_MEMORY;
-    program->device = device;
-    program->language = desc->language;
-    mare_device_retain(device);
-    mare_status status = read_desc(program, desc);
+    mare_status status = MARE_OK;
+    if (instance && !(program->instance = strdup(instance)))
+        status = mr_fail(MARE_ERROR_MEMORY, "out of host memory");
+    if (status == MARE_OK) status = read_desc(program, desc);
     if (status != MARE_OK) {
         mr_device_note(device, mr_annotate(status, "program '%s'", name));
         mr_program_destroy(program);
@@ -214,21 +243,31 @@ static mare_status new_program(mare_device *device, const mare_program_desc *des
     return MARE_OK;
 }
 
-mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
-                                mare_program **out) {
+static mare_status create(mare_device *device, const mare_program_desc *desc,
+                          const char *instance, mare_program **out) {
     if (out) *out = NULL;
     mare_program *program = NULL;
-    MR_TRY(new_program(device, desc, "mare_program_create", &program));
+    MR_TRY(new_program(device, desc, instance, "mare_program_create", &program));
     mare_status status = program->build ? mr_build_run(program) : MARE_OK;
     if (status == MARE_OK) *out = program;
     else mr_program_destroy(program);
     return status;
 }
 
+mare_status mare_program_create(mare_device *device, const mare_program_desc *desc,
+                                mare_program **out) {
+    return create(device, desc, NULL, out);
+}
+
+mare_status mr_program_create_instance(mare_device *device, const mare_program_desc *desc,
+                                       const char *expression, mare_program **out) {
+    return create(device, desc, expression, out);
+}
+
 mare_status mare_program_begin(mare_device *device, const mare_program_desc *desc,
                                mare_program **out) {
     if (out) *out = NULL;
-    MR_TRY(new_program(device, desc, "mare_program_begin", out));
+    MR_TRY(new_program(device, desc, NULL, "mare_program_begin", out));
     if ((*out)->build) mr_compile_begin(*out);
     return MARE_OK;
 }

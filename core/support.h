@@ -49,6 +49,8 @@ void mr_text_free(mr_text *text);
 void mr_text_cut(char *out, size_t size, const char *text);
 /* "4096", "512M", "1.5G": K, M, G, T are powers of 1024. False if the text is nothing like it. */
 bool mr_parse_bytes(const char *text, uint64_t *out);
+/* Whether MARE_DEBUG=1 asks for programs that a debugger understands. */
+bool mr_wants_debug(void);
 
 /* ---- dl.c: the only dlopen in the tree ---- */
 

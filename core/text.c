@@ -79,3 +79,8 @@ bool mr_parse_bytes(const char *text, uint64_t *out) {
     *out = (uint64_t)value;
     return true;
 }
+
+bool mr_wants_debug(void) {
+    const char *wish = getenv("MARE_DEBUG");
+    return wish && !strcmp(wish, "1");
+}

@@ -221,6 +221,7 @@ static mare_status describe(int index, struct mr_cuda_device *out) {
     MR_TRY(mr_cuda_check(mr_cu.cuDeviceGet(&out->id, index), "cuDeviceGet(%d)", index));
     MR_TRY(read_arch(out->id, out->arch, sizeof out->arch, &major));
     ATTRIBUTE(out->id, WARP_SIZE, &out->warp_size);
+    ATTRIBUTE(out->id, MAX_THREADS_PER_MULTIPROCESSOR, &out->unit_items);
     ATTRIBUTE(out->id, MAX_PITCH, &pitch);
     out->max_pitch = (size_t)pitch;
     return MARE_OK;
@@ -425,7 +426,11 @@ const mr_backend mr_backend_cuda = {
     .program_build = mr_cuda_program_build,
     .program_load = mr_cuda_program_load,
     .program_unload = mr_cuda_program_unload,
-    .program_check = mr_nvrtc_compile,
+    .program_check = mr_cuda_program_check,
+    .program_code = mr_cuda_program_code,
+    .program_take = mr_cuda_program_take,
+    .program_variable = mr_cuda_program_variable,
+    .kernel_fill = mr_cuda_kernel_fill,
     .program_key = mr_cuda_program_key,
     .kernel_get = mr_cuda_kernel_get,
     .kernel_release = mr_cuda_kernel_release,

@@ -79,6 +79,7 @@ struct mr_cuda_device {
     int id;                         /* the driver's CUdevice */
     int driver;                     /* 13000 for CUDA 13.0 */
     int warp_size;
+    int unit_items;                 /* threads that a multiprocessor holds at once */
     size_t max_pitch;               /* bytes between rows that a strided copy can do */
     char arch[16];                  /* "sm_90" */
     struct CUctx_st *context;       /* of the next, which lasts as long as this */
@@ -168,6 +169,13 @@ mare_status mr_cuda_fill(mr_native device, mr_native stream, mr_native dst, uint
 /* ---- cuda_program.c ---- */
 mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
                                   mr_native *loaded, mr_blob *log);
+mare_status mr_cuda_program_check(const char *arch, const mr_source *source, mr_blob *binary,
+                                  mr_blob *log);
+mare_status mr_cuda_program_code(mr_native device, mr_native program, const mr_source *source,
+                                 const char *form, mr_blob *out);
+mare_status mr_cuda_program_take(mr_native device, const mr_blob *code, mr_native *out);
+mare_status mr_cuda_program_variable(mr_native device, mr_native program, const char *name,
+                                     uint64_t *memory, uint64_t *size);
 mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_cuda_program_unload(mr_native device, mr_native program);
 mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, size_t size);
@@ -175,6 +183,8 @@ mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *
                                mr_native *out);
 void mr_cuda_kernel_release(mr_native device, mr_native kernel);
 mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_info *out);
+mare_status mr_cuda_kernel_fill(mr_native device, mr_native kernel, uint32_t items,
+                                uint64_t local_bytes, uint32_t *groups, uint32_t *most_items);
 /* A native launch: what cuLaunchKernel wants beside shapes. values[i] points to argument i. */
 struct mr_cuda_launch { struct CUfunc_st *function; void *values[]; };
 mare_status mr_cuda_launch_create(mr_native device, const mr_dispatch *launch, mr_native *out);

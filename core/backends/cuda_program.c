@@ -1,21 +1,72 @@
 /* cuda_program.c - the CUDA back end: programs, kernels and launches.
  *
- * A program is a module made from a cubin, a kernel a function of it. A launch has its pointers to
- * arguments ready: they lie where the launch keeps its values.
+ * A program is a module made from a cubin, a kernel a function of it. An instance of a template has
+ * another name there, which stands in front of the cubin, in the cache too. A launch has its
+ * pointers to arguments ready: they lie where the launch keeps its values.
  */
 #include "cuda_api.h"
 #include "nvrtc_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- programs ---- */
+
+/* In front of a cubin with an instance of a template; its size keeps the cubin aligned. */
+static const char magic[16] = "mare instance 1";
+enum { HEAD_SIZE = 1024 };
+
+struct cuda_program {
+    struct CUmod_st *module;
+    char lowered[];                 /* name of the instance that it holds; "": none */
+};
+
+static mare_status add_head(const mr_text *lowered, mr_blob *binary) {
+    if (!lowered->size) return MARE_OK;
+    if (lowered->size >= HEAD_SIZE - sizeof magic)
+        return mr_fail(MARE_ERROR_ARGUMENT, "the compiler's name of the instance is too long: %s",
+                       lowered->data);
+    char *data = calloc(1, HEAD_SIZE + binary->size);
+    if (!data) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a cubin");
+    memcpy(data, magic, sizeof magic);
+    memcpy(data + sizeof magic, lowered->data, lowered->size);
+    memcpy(data + HEAD_SIZE, binary->data, binary->size);
+    free(binary->data);
+    *binary = (mr_blob){ data, HEAD_SIZE + binary->size };
+    return MARE_OK;
+}
+
+mare_status mr_cuda_program_check(const char *arch, const mr_source *source, mr_blob *binary,
+                                  mr_blob *log) {
+    mr_nvrtc_result result = { 0 };
+    mare_status status = mr_nvrtc_compile(arch, source, &result);
+    if (status == MARE_OK) status = add_head(&result.lowered, &result.code);
+    mr_text_free(&result.lowered);
+    *binary = result.code;
+    *log = result.log;
+    return status;
+}
 
 mare_status mr_cuda_program_build(mr_native device, const mr_source *source, mr_blob *binary,
                                   mr_native *loaded, mr_blob *log) {
     (void)loaded;
     const struct mr_cuda_device *target = device.ptr;
-    return mr_nvrtc_compile(target->arch, source, binary, log);
+    return mr_cuda_program_check(target->arch, source, binary, log);
+}
+
+mare_status mr_cuda_program_code(mr_native device, mr_native program, const mr_source *source,
+                                 const char *form, mr_blob *out) {
+    const struct mr_cuda_device *target = device.ptr;
+    mr_nvrtc_result result = { .wants_ptx = !strcmp(form, "ptx") };
+    (void)program;
+    if (!source)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "it was loaded from code, which the caller has");
+    mare_status status = mr_nvrtc_compile(target->arch, source, &result);
+    mr_text_free(&result.lowered);
+    free(result.log.data);
+    *out = result.code;
+    return status;
 }
 
 mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, size_t size) {
@@ -24,39 +75,80 @@ mare_status mr_cuda_program_key(mr_native device, uint32_t language, char *out, 
     mr_text headers = { 0 };
     mr_nvrtc_version(compiler, sizeof compiler);
     mr_nvrtc_headers(language, &headers);
-    int needed = snprintf(out, size, "%s, driver %d, %s%s", target->arch, target->driver, compiler,
-                          mr_text_cstr(&headers));
+    int needed =
+        snprintf(out, size, "%s, driver %d, %s%s%s", target->arch, target->driver, compiler,
+                 mr_text_cstr(&headers), mr_wants_debug() ? ", debug" : "");
     mr_text_free(&headers);
     if (needed < 0 || (size_t)needed >= size)
         return mr_fail(MARE_ERROR_ARGUMENT, "program key: %zu bytes are too few", size);
     return MARE_OK;
 }
 
-static mare_status load_module(const mr_blob *binary, struct CUmod_st **out) {
+static mare_status load_module(const mr_blob *binary, size_t head, struct CUmod_st **out) {
     char log[2048] = "";
     unsigned options[] = { MR_CU_JIT_ERROR_LOG_BUFFER, MR_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES };
     void *values[] = { log, (void *)(uintptr_t)(sizeof log - 1) };
-    unsigned code = mr_cu.cuModuleLoadDataEx(out, binary->data, 2, options, values);
-    mare_status status = mr_cuda_check(code, "cuModuleLoadDataEx(%zu bytes)", binary->size);
+    const char *image = (const char *)binary->data + head;
+    unsigned code = mr_cu.cuModuleLoadDataEx(out, image, 2, options, values);
+    mare_status status = mr_cuda_check(code, "cuModuleLoadDataEx(%zu bytes)", binary->size - head);
     return status != MARE_OK && log[0] ? mr_annotate(status, "%s", log) : status;
 }
 
-mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out) {
+static mare_status load(mr_native device, const mr_blob *binary, bool has_head, mr_native *out) {
     bool pushed;
-    struct CUmod_st *module = NULL;
-    MR_TRY(mr_cuda_enter(device, &pushed));
-    mare_status status = load_module(binary, &module);
-    mr_cuda_leave(pushed);
-    if (status == MARE_OK) out->ptr = module;
+    const char *data = binary->data;
+    const size_t room = has_head ? HEAD_SIZE - sizeof magic : 1;
+    struct cuda_program *program = calloc(1, sizeof *program + room);
+    if (!program) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program");
+    if (has_head) memcpy(program->lowered, data + sizeof magic, room - 1);
+    mare_status status = mr_cuda_enter(device, &pushed);
+    if (status == MARE_OK) {
+        status = load_module(binary, has_head ? HEAD_SIZE : 0, &program->module);
+        mr_cuda_leave(pushed);
+    }
+    if (status == MARE_OK) out->ptr = program;
+    else free(program);
     return status;
 }
 
+mare_status mr_cuda_program_load(mr_native device, const mr_blob *binary, mr_native *out) {
+    const bool has_head =
+        binary->size > HEAD_SIZE && !memcmp(binary->data, magic, sizeof magic);
+    return load(device, binary, has_head, out);
+}
+
+/* The driver takes PTX, cubins and fat binaries, and tells them apart. */
+mare_status mr_cuda_program_take(mr_native device, const mr_blob *code, mr_native *out) {
+    return load(device, code, false, out);
+}
+
 /* The driver does not promise that the code of a running kernel survives its module. */
-void mr_cuda_program_unload(mr_native device, mr_native program) {
+void mr_cuda_program_unload(mr_native device, mr_native native) {
     bool pushed;
-    if (!mr_cuda_enter_idle(device, &pushed)) return;
-    (void)mr_cu.cuModuleUnload(program.ptr);
+    struct cuda_program *program = native.ptr;
+    if (mr_cuda_enter_idle(device, &pushed)) {
+        (void)mr_cu.cuModuleUnload(program->module);
+        mr_cuda_leave(pushed);
+    }
+    free(program);
+}
+
+mare_status mr_cuda_program_variable(mr_native device, mr_native native, const char *name,
+                                     uint64_t *memory, uint64_t *size) {
+    const struct cuda_program *program = native.ptr;
+    bool pushed;
+    unsigned long long address = 0;
+    size_t bytes = 0;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    unsigned code = mr_cu.cuModuleGetGlobal_v2(&address, &bytes, program->module, name);
     mr_cuda_leave(pushed);
+    mare_status status = mr_cuda_check(code, "cuModuleGetGlobal('%s')", name);
+    if (code == MR_CUDA_ERROR_NOT_FOUND)
+        return mr_annotate(status, "no such variable in the binary (it must be declared extern "
+                                   "\"C\" and used by a kernel)");
+    *memory = address;
+    *size = bytes;
+    return status;
 }
 
 /* ---- kernels ---- */
@@ -75,8 +167,10 @@ mare_status mr_cuda_kernel_get(mr_native device, mr_native program, const char *
                                mr_native *out) {
     bool pushed;
     struct CUfunc_st *function = NULL;
+    const struct cuda_program *own = program.ptr;
     MR_TRY(mr_cuda_enter(device, &pushed));
-    mare_status status = find_function(program.ptr, name, &function);
+    mare_status status =
+        find_function(own->module, *own->lowered ? own->lowered : name, &function);
     mr_cuda_leave(pushed);
     if (status == MARE_OK) out->ptr = function;
     return status;
@@ -143,6 +237,21 @@ mare_status mr_cuda_kernel_info(mr_native device, mr_native kernel, mare_kernel_
     mr_cuda_leave(pushed);
     if (status == MARE_OK) out->warp_size = (uint32_t)owner->warp_size;
     return status;
+}
+
+mare_status mr_cuda_kernel_fill(mr_native device, mr_native kernel, uint32_t items,
+                                uint64_t local_bytes, uint32_t *groups, uint32_t *most_items) {
+    const struct mr_cuda_device *owner = device.ptr;
+    bool pushed;
+    int count = 0;
+    MR_TRY(mr_cuda_enter(device, &pushed));
+    unsigned code = mr_cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(&count, kernel.ptr,
+                                                                      (int)items, local_bytes);
+    mr_cuda_leave(pushed);
+    MR_TRY(mr_cuda_check(code, "cuOccupancyMaxActiveBlocksPerMultiprocessor(%u threads)", items));
+    *groups = (uint32_t)count;
+    *most_items = (uint32_t)owner->unit_items;
+    return MARE_OK;
 }
 
 /* ---- launches ---- */

@@ -68,6 +68,15 @@ static mare_status program_load(mr_native device, const mr_blob *binary, mr_nati
     return MARE_OK;
 }
 
+/* A program that came as code is not kept: its text alone is its code. */
+static mare_status program_code(mr_native device, mr_native program, const mr_source *source,
+                                const char *form, mr_blob *out) {
+    (void)program;
+    if (!source || strcmp(form, "binary") != 0)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "null has no %s of it", form);
+    return program_build(device, source, out, NULL, NULL);
+}
+
 static void program_unload(mr_native device, mr_native program) { (void)device, (void)program; }
 
 static mare_status program_key(mr_native device, uint32_t language, char *out, size_t size) {
@@ -118,6 +127,8 @@ const mr_backend mr_backend_null = {
     MR_HOST_ENTRIES,
     .program_build = program_build,
     .program_load = program_load,
+    .program_code = program_code,
+    .program_take = program_load,
     .program_unload = program_unload,
     .program_key = program_key,
     .kernel_get = kernel_get,

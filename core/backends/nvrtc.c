@@ -255,9 +255,10 @@ static bool is_brief(const mr_source *source) {
 }
 
 /* A small kernel takes three quarters of the time without some optimizations. Which NVRTC first
- * knew of them is not documented; 13.0 does. */
+ * knew of them is not documented; 13.0 does. For a debugger nothing is optimized. */
 static void add_effort(struct options *options, const mr_source *source) {
-    if (!is_brief(source)) add(options, "--generate-line-info");
+    if (mr_wants_debug()) add(options, "--device-debug");
+    else if (!is_brief(source)) add(options, "--generate-line-info");
     else if (state.major >= 13) add(options, "--Ofast-compile=min");
 }
 
@@ -301,50 +302,67 @@ static mare_status fetch_log(struct _nvrtcProgram *program, mr_blob *out) {
     return MARE_OK;
 }
 
-static mare_status fetch_cubin(struct _nvrtcProgram *program, mr_blob *out) {
+static mare_status fetch(struct _nvrtcProgram *program, bool ptx, mr_blob *out) {
     size_t size = 0;
-    MR_TRY(check(nvrtc.nvrtcGetCUBINSize(program, &size), "nvrtcGetCUBINSize"));
+    unsigned code = ptx ? nvrtc.nvrtcGetPTXSize(program, &size)
+                        : nvrtc.nvrtcGetCUBINSize(program, &size);
+    MR_TRY(check(code, ptx ? "nvrtcGetPTXSize" : "nvrtcGetCUBINSize"));
     if (!size) return mr_fail(MARE_ERROR_BUILD, "NVRTC made no binary: the target must be an sm_");
-    char *data = malloc(size);
-    if (!data) return mr_fail(MARE_ERROR_MEMORY, "cubin of %zu bytes: out of host memory", size);
-    mare_status status = check(nvrtc.nvrtcGetCUBIN(program, data), "nvrtcGetCUBIN");
+    char *data = malloc(size + 1);
+    if (!data)
+        return mr_fail(MARE_ERROR_MEMORY, "code of %zu bytes: out of host memory", size);
+    code = ptx ? nvrtc.nvrtcGetPTX(program, data) : nvrtc.nvrtcGetCUBIN(program, data);
+    mare_status status = check(code, ptx ? "nvrtcGetPTX" : "nvrtcGetCUBIN");
     if (status != MARE_OK) {
         free(data);
         return status;
     }
-    *out = (mr_blob){ data, size };
+    data[size] = '\0';
+    *out = (mr_blob){ data, ptx ? strlen(data) : size };
+    return MARE_OK;
+}
+
+static mare_status fetch_lowered(struct _nvrtcProgram *program, const char *instance,
+                                 mr_text *out) {
+    const char *lowered = NULL;
+    if (!instance) return MARE_OK;
+    MR_TRY(check(nvrtc.nvrtcGetLoweredName(program, instance, &lowered), "nvrtcGetLoweredName"));
+    mr_text_format(out, "%s", lowered);
     return MARE_OK;
 }
 
 static mare_status compile(struct _nvrtcProgram *program, const char *const *options, int count,
-                           mr_blob *binary, mr_blob *log) {
+                           const char *instance, mr_nvrtc_result *out) {
+    if (instance)
+        MR_TRY(check(nvrtc.nvrtcAddNameExpression(program, instance), "nvrtcAddNameExpression"));
     unsigned code = nvrtc.nvrtcCompileProgram(program, count, options);
-    MR_TRY(fetch_log(program, log));
+    MR_TRY(fetch_log(program, &out->log));
     mare_status status = check(code, "nvrtcCompileProgram");
-    if (status == MARE_ERROR_BUILD && log->size)
+    if (status == MARE_ERROR_BUILD && out->log.size)
         return mr_fail(MARE_ERROR_BUILD, "NVRTC %d.%d says:\n%s", state.major, state.minor,
-                       (const char *)log->data);
-    return status == MARE_OK ? fetch_cubin(program, binary) : status;
+                       (const char *)out->log.data);
+    MR_TRY(status);
+    MR_TRY(fetch_lowered(program, instance, &out->lowered));
+    return fetch(program, out->wants_ptx, &out->code);
 }
 
 static mare_status compile_text(const mr_source *source, const char *const *options, int count,
-                                mr_blob *binary, mr_blob *log) {
+                                mr_nvrtc_result *out) {
     struct _nvrtcProgram *program = NULL;
     MR_TRY(check(nvrtc.nvrtcCreateProgram(&program, source->text, source->name, 0, NULL, NULL),
                  "nvrtcCreateProgram"));
-    mare_status status = compile(program, options, count, binary, log);
+    mare_status status = compile(program, options, count, source->instance, out);
     (void)nvrtc.nvrtcDestroyProgram(&program);
     return status;
 }
 
-mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_blob *binary,
-                             mr_blob *log) {
+mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_nvrtc_result *out) {
     MR_TRY(load());
     mare_status status = MARE_OK;
     struct options options = { 0 };
     add_all(&options, arch, source);
     const char **list = list_options(&options);
-    if (list) status = compile_text(source, list, options.count, binary, log);
+    if (list) status = compile_text(source, list, options.count, out);
     else status = mr_fail(MARE_ERROR_MEMORY, "compiler options: out of host memory");
     free(list);
     mr_text_free(&options.text);

@@ -16,9 +16,14 @@ enum {
 void mr_nvrtc_version(char *out, size_t size);
 /* Where a program of that language finds the toolkit's headers, and what changes with them. */
 void mr_nvrtc_headers(uint32_t language, mr_text *out);
-/* Compiles for `arch`, "sm_90", to a cubin. `log` receives the compiler's text, also when it fails;
- * NULL and 0 when it says nothing. */
-mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_blob *binary,
-                             mr_blob *log);
+/* What a compilation gives beside a failure. */
+typedef struct mr_nvrtc_result {
+    bool wants_ptx;                 /* set before: PTX in `code`, not a cubin */
+    mr_blob code;
+    mr_blob log;                    /* the compiler's text, also of a failure; NULL: none */
+    mr_text lowered;                /* name of source->instance in the code */
+} mr_nvrtc_result;
+/* Compiles for `arch`, "sm_90". The caller frees what is in the result. */
+mare_status mr_nvrtc_compile(const char *arch, const mr_source *source, mr_nvrtc_result *out);
 
 #endif

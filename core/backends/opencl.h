@@ -217,6 +217,9 @@ mare_status mr_opencl_program_build(mr_native device, const mr_source *source, m
                                     mr_native *loaded, mr_blob *log);
 mare_status mr_opencl_program_load(mr_native device, const mr_blob *binary, mr_native *out);
 void mr_opencl_program_unload(mr_native device, mr_native program);
+mare_status mr_opencl_program_code(mr_native device, mr_native program, const mr_source *source,
+                                   const char *form, mr_blob *out);
+mare_status mr_opencl_program_take(mr_native device, const mr_blob *code, mr_native *out);
 mare_status mr_opencl_program_key(mr_native device, uint32_t language, char *out,
                                   size_t size);
 

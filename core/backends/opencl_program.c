@@ -36,6 +36,7 @@ static void add_options(mr_text *out, const mr_opencl_entry *entry, const mr_sou
     if (!strstr(source->options, "-cl-std=")) mr_text_format(out, " -cl-std=CL1.2");
     if (has_option(entry, source->math)) mr_text_format(out, "%s", by_math[source->math]);
     if (entry->ptx_arch) mr_text_format(out, " -DMR_PTX_ARCH=%u", entry->ptx_arch);
+    if (mr_wants_debug()) mr_text_format(out, " -cl-opt-disable%s", entry->is_nvidia ? "" : " -g");
     if (*source->options) mr_text_format(out, " %s", source->options);
 }
 
@@ -354,10 +355,71 @@ mare_status mr_opencl_program_load(mr_native native, const mr_blob *binary, mr_n
     return status;
 }
 
+/* ---- code of programs, and programs of others ---- */
+
+mare_status mr_opencl_program_code(mr_native native, mr_native program_native,
+                                   const mr_source *source, const char *form, mr_blob *out) {
+    const mr_opencl_device *device = native.ptr;
+    const mr_opencl_program *program = program_native.ptr;
+    const mr_text none = { 0 };
+    (void)source;
+    if (strcmp(form, "binary") != 0 && !(device->entry->is_nvidia && !strcmp(form, "ptx")))
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "%s has no %s of it (allowed: binary%s)",
+                       device->entry->info.model, form, device->entry->is_nvidia ? ", ptx" : "");
+    MR_TRY(get_linked(program->program, &none, out));
+    out->size--;                    /* the empty options in front, with their NUL */
+    memmove(out->data, (char *)out->data + 1, out->size);
+    ((char *)out->data)[out->size] = '\0';
+    return MARE_OK;
+}
+
+static bool is_spirv(const mr_blob *code) {
+    return code->size > 4 && !memcmp(code->data, "\3\2\43\7", 4);
+}
+
+static mare_status take_spirv(const mr_opencl_device *device, const mr_blob *code,
+                              mr_opencl_program *program) {
+    struct mr_cl_device *id = device->entry->id;
+    int32_t error = 0;
+    if (!mr_cl.clCreateProgramWithIL)
+        return mr_fail(MARE_ERROR_UNAVAILABLE, "the OpenCL here has no clCreateProgramWithIL");
+    program->program =
+        mr_cl.clCreateProgramWithIL(device->context, code->data, code->size, &error);
+    if (!program->program)
+        return mr_opencl_fail(error, "clCreateProgramWithIL", "%zu bytes of SPIR-V for %s",
+                              code->size, device->entry->info.model);
+    error = mr_cl.clBuildProgram(program->program, 1, &id, "", NULL, NULL);
+    read_log(device, program->program, &program->log);
+    if (error == 0) return MARE_OK;
+    return fail_build(error, "SPIR-V", "", mr_text_cstr(&program->log));
+}
+
+/* A binary of the driver's own is loaded as one of the cache, which has options in front. */
+static mare_status take_binary(mr_native native, const mr_blob *code, mr_native *out) {
+    char *headed = malloc(code->size + 1);
+    if (!headed) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a binary");
+    headed[0] = '\0';
+    memcpy(headed + 1, code->data, code->size);
+    mare_status status =
+        mr_opencl_program_load(native, &(mr_blob){ headed, code->size + 1 }, out);
+    free(headed);
+    return status;
+}
+
+mare_status mr_opencl_program_take(mr_native native, const mr_blob *code, mr_native *out) {
+    if (!is_spirv(code)) return take_binary(native, code, out);
+    mr_opencl_program *program = calloc(1, sizeof *program);
+    if (!program) return mr_fail(MARE_ERROR_MEMORY, "out of host memory for a program");
+    mare_status status = take_spirv(native.ptr, code, program);
+    if (status == MARE_OK) out->ptr = program;
+    else mr_opencl_program_unload(native, (mr_native){ .ptr = program });
+    return status;
+}
+
 mare_status mr_opencl_program_key(mr_native native, uint32_t language, char *out, size_t size) {
     (void)language;
     const mr_opencl_device *device = native.ptr;
-    snprintf(out, size, "%s", device->entry->key);
+    snprintf(out, size, "%s%s", device->entry->key, mr_wants_debug() ? ", debug" : "");
     return MARE_OK;
 }
 

@@ -183,14 +183,15 @@ static double alloc_all(unsigned long bytes, int count) {
 static double compile_text(const char *text) {
     char arch[16];
     int major = 0, minor = 0;
-    mr_blob cubin = { 0 }, log = { 0 };
+    mr_nvrtc_result result = { 0 };
     struct CUmod_st *built = NULL;
     const mr_source source = { .text = text, .name = "peer.cu", .options = "" };
     unsigned code = cu.cuDeviceGetAttribute(&major, 75, device)
         | cu.cuDeviceGetAttribute(&minor, 76, device);
     snprintf(arch, sizeof arch, "sm_%d%d", major, minor);
     double start = peer_now();
-    if (code || mr_nvrtc_compile(arch, &source, &cubin, &log) != MARE_OK) return -1;
+    if (code || mr_nvrtc_compile(arch, &source, &result) != MARE_OK) return -1;
+    const mr_blob cubin = result.code;
     code = cu.cuModuleLoadDataEx(&built, cubin.data, 0, NULL, NULL);
     double seconds = peer_now() - start;
     if (binary) fclose(binary);
@@ -198,7 +199,7 @@ static double compile_text(const char *text) {
     bool kept = binary && fwrite(cubin.data, 1, cubin.size, binary) == cubin.size;
     kept = kept && !fflush(binary);
     free(cubin.data);
-    free(log.data);
+    free(result.log.data);
     if (!code) code = cu.cuModuleUnload(built);
     return code || !kept ? -1 : seconds;
 }

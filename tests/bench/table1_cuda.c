@@ -39,18 +39,18 @@ static struct slot {
 static const char *compile(struct table1 *t, int device) {
     char arch[16];
     int major, minor;
-    mr_blob cubin = { 0 }, log = { 0 };
+    mr_nvrtc_result result = { 0 };
     const mr_source source = { .text = t->source, .name = "escape.cu", .options = "" };
     double begin = peer_now();
     TRY(cu.cuDeviceGetAttribute(&major, 75, device));
     TRY(cu.cuDeviceGetAttribute(&minor, 76, device));
     snprintf(arch, sizeof arch, "sm_%d%d", major, minor);
-    TRY(mr_nvrtc_compile(arch, &source, &cubin, &log));
-    TRY(cu.cuModuleLoadDataEx(&module, cubin.data, 0, NULL, NULL));
+    TRY(mr_nvrtc_compile(arch, &source, &result));
+    TRY(cu.cuModuleLoadDataEx(&module, result.code.data, 0, NULL, NULL));
     TRY(cu.cuModuleGetFunction(&function, module, "escape"));
     t->compile = peer_now() - begin;
-    free(cubin.data);
-    free(log.data);
+    free(result.code.data);
+    free(result.log.data);
     return NULL;
 }
 

@@ -24,7 +24,7 @@ struct CUgraph_st;
 struct CUstream_st { int priority; struct CUgraph_st *captures; };
 struct CUevent_st { int recorded, pending; double time_ms; struct CUgraph_st *within; };
 struct CUfunc_st { int kind; unsigned most_shared; };
-struct CUmod_st { char *text; struct CUfunc_st axpy, widths, block; };
+struct CUmod_st { char *text; struct CUfunc_st axpy, widths, block; float table[4]; };
 
 /* What a kernel was given, by value. */
 struct arguments {
@@ -228,6 +228,7 @@ unsigned cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
     case MR_CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z: *value = 64; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK: *value = 49152; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 232448; break;
+    case MR_CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
     case MR_CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING: *value = 1; break;
     case MR_CU_DEVICE_ATTRIBUTE_WARP_SIZE: *value = 32; break;
     case MR_CU_DEVICE_ATTRIBUTE_MAX_PITCH: *value = 4096; break;
@@ -509,7 +510,8 @@ unsigned cuModuleLoadDataEx(struct CUmod_st **module, const void *image, unsigne
     if (code) snprintf(values[0], (size_t)(uintptr_t)values[1], "ptxas says no");
     if (code) return code;
     NEED_CONTEXT();
-    if (memcmp(image, "\177ELF", 4)) return MR_CUDA_ERROR_INVALID_IMAGE;
+    if (memcmp(image, "\177ELF", 4) && memcmp(image, "// PTX", 6))
+        return MR_CUDA_ERROR_INVALID_IMAGE;
     struct CUmod_st *made = calloc(1, sizeof *made);
     made->text = strdup((const char *)image + 4);
     made->axpy.kind = AXPY;
@@ -537,6 +539,16 @@ unsigned cuModuleGetFunction(struct CUfunc_st **function, struct CUmod_st *modul
     *function = !strcmp(name, "widths")  ? &module->widths
                 : !strcmp(name, "block") ? &module->block
                                          : &module->axpy;
+    return 0;
+}
+
+/* Any program has the variable "table" whose text has the word. */
+unsigned cuModuleGetGlobal_v2(unsigned long long *address, size_t *size, struct CUmod_st *module,
+                              const char *name) {
+    NEED_CONTEXT();
+    if (strcmp(name, "table") != 0 || !strstr(module->text, name)) return MR_CUDA_ERROR_NOT_FOUND;
+    *address = (uintptr_t)module->table;
+    *size = sizeof module->table;
     return 0;
 }
 

@@ -12,7 +12,7 @@
 
 enum { INVALID_PROGRAM = 4 };
 
-struct _nvrtcProgram { char *source, *name; char log[512]; };
+struct _nvrtcProgram { char *source, *name, *expression; char log[512]; };
 
 static int live;
 
@@ -56,6 +56,7 @@ unsigned nvrtcCreateProgram(struct _nvrtcProgram **program, const char *source, 
 unsigned nvrtcDestroyProgram(struct _nvrtcProgram **program) {
     free((*program)->source);
     free((*program)->name);
+    free((*program)->expression);
     free(*program);
     *program = NULL;
     live--;
@@ -112,5 +113,33 @@ unsigned nvrtcGetCUBIN(struct _nvrtcProgram *program, char *cubin) {
     FAIL_ON_DEMAND();
     memcpy(cubin, "\177ELF", 4);
     memcpy(cubin + 4, program->source, strlen(program->source) + 1);
+    return 0;
+}
+
+unsigned nvrtcGetPTXSize(struct _nvrtcProgram *program, size_t *size) {
+    FAIL_ON_DEMAND();
+    *size = strlen(program->source) + sizeof "// PTX\n";
+    return 0;
+}
+
+unsigned nvrtcGetPTX(struct _nvrtcProgram *program, char *ptx) {
+    FAIL_ON_DEMAND();
+    sprintf(ptx, "// PTX\n%s", program->source);
+    return 0;
+}
+
+unsigned nvrtcAddNameExpression(struct _nvrtcProgram *program, const char *expression) {
+    FAIL_ON_DEMAND();
+    program->expression = strdup(expression);
+    return 0;
+}
+
+/* The lowered name is "axpy", which every source of the tests has. */
+unsigned nvrtcGetLoweredName(struct _nvrtcProgram *program, const char *expression,
+                             const char **lowered) {
+    FAIL_ON_DEMAND();
+    if (!program->expression || strcmp(program->expression, expression) != 0)
+        return INVALID_PROGRAM;
+    *lowered = "axpy";
     return 0;
 }

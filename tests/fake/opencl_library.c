@@ -564,6 +564,14 @@ struct mr_cl_program *clCreateProgramWithBinary(struct mr_cl_context *context, u
     return is_ours ? make_program("", (const char *)binaries[0] + sizeof magic - 1) : NULL;
 }
 
+/* SPIR-V is the text of a program behind its mark. */
+struct mr_cl_program *clCreateProgramWithIL(struct mr_cl_context *context, const void *code,
+                                            size_t size, int32_t *error) {
+    (void)context;
+    if (object_fails("clCreateProgramWithIL", error)) return NULL;
+    return size > 4 ? make_program("", (const char *)code + 4) : NULL;
+}
+
 /* As NVIDIA's compiler reports: the line within all texts, whatever #line says. */
 static char *nvidia_log(const char *source, const char *token) {
     unsigned line = 1;
@@ -577,7 +585,8 @@ static char *nvidia_log(const char *source, const char *token) {
 static char *build_log(const char *source, const char *options) {
     const char *token = strstr(source, "nvidia_error");
     if (token) return nvidia_log(source, token);
-    if (!strstr(options, "-DMR_PTX_ARCH=750")) return strdup("error: this is an sm_75\n");
+    if (*options && !strstr(options, "-DMR_PTX_ARCH=750"))
+        return strdup("error: this is an sm_75\n");
     if (strstr(options, "denorms")) return strdup("error: signs become instructions\n");
     if (strstr(source, "syntax_error")) return strdup("error: bad.krn:2:5: what is this?\n");
     if (strstr(options, "-cl-nv-verbose"))

@@ -417,6 +417,8 @@ static mare_status run_session(struct session *s) {
     STEP(time_events(s));
     STEP(run_kernels(s));
     STEP(run_call(s));
+    STEP(use_code(s));
+    STEP(profile_shape(s));
     STEP(use_local(s));
     STEP(use_block(s));
     STEP(run_plan(s));

@@ -1,5 +1,91 @@
-/* test_cuda_more.h - steps of test_cuda.c's session: large local memory, memory of a second device
- * and of another process, plans with branches. Included there, whose words it uses. */
+/* test_cuda_more.h - steps of test_cuda.c's session: code, large local memory, memory of a second
+ * device and of another process, plans with branches. Included there, whose words it uses. */
+
+/* ---- code ---- */
+
+static const char templates[] =
+    "extern \"C\" __constant__ float table[4];\n"
+    "template <typename T, int N = 2> __global__ void scale(int n, T a, const T *x, T *y) { }\n"
+    "extern \"C\" __global__ void axpy(int n, float a, const float *x, float *y) { }\n";
+
+static mare_status use_table(mare_program *program) {
+    const float in[4] = { 1, 2, 3, 4 };
+    float out[4];
+    mare_buffer *table = NULL, *none = NULL;
+    STEP(mare_program_variable(program, "table", MARE_TYPE_FLOAT, &table));
+    mare_status status = mare_buffer_upload(table, 0, in, sizeof in, NULL);
+    if (status == MARE_OK) status = mare_buffer_download(table, 0, out, sizeof out, NULL);
+    MUST(mare_buffer_size(table) == sizeof in && (status != MARE_OK || out[3] == 4));
+    mare_buffer_release(table);
+    STEP(status);
+    MUST(mare_program_variable(program, "nothing", MARE_TYPE_FLOAT, &none) != MARE_OK && !none);
+    return MARE_OK;
+}
+
+/* The PTX of a program is one again, with the same kernels and variables. */
+static mare_status load_code(struct session *s, mare_program *program) {
+    const mare_program_desc desc = { .source = templates, .name = "again.cu",
+                                     .language = MARE_LANGUAGE_CUDA };
+    const void *ptx = NULL, *again = NULL;
+    uint64_t size = 0;
+    mare_program *loaded = NULL;
+    mare_kernel *kernel = NULL;
+    STEP(mare_program_code(program, "ptx", &ptx, &size));
+    MUST(!strncmp(ptx, "// PTX", 6) && strlen(ptx) == size);
+    STEP(mare_program_code(program, "ptx", &again, &size));
+    MUST(again == ptx);
+    STEP(mare_program_load(s->device, &desc, ptx, size, &loaded));
+    mare_status status = mare_kernel_create(loaded, "axpy", &kernel);
+    if (status == MARE_OK) status = use_table(loaded);
+    if (status == MARE_OK)
+        MUST(mare_program_code(loaded, "ptx", &again, &size) == MARE_ERROR_UNAVAILABLE);
+    mare_kernel_release(kernel);
+    mare_program_release(loaded);
+    return status;
+}
+
+static mare_status instantiate(mare_program *program) {
+    mare_kernel *kernel = NULL;
+    mare_kernel_info info;
+    mare_arg_info arg;
+    MUST(mare_kernel_create(program, "scale<float>", &kernel) == MARE_ERROR_ARGUMENT);
+    MUST(mare_kernel_create(program, "shift<float, 2>", &kernel) == MARE_ERROR_ARGUMENT);
+    STEP(mare_kernel_create(program, "scale<float, 2>", &kernel));
+    mare_status status = mare_kernel_query(kernel, &info);
+    if (status == MARE_OK) status = mare_kernel_arg(kernel, 2, &arg);
+    MUST(status || (!strcmp(info.name, "scale<float, 2>") && arg.type == MARE_TYPE_FLOAT));
+    mare_kernel_release(kernel);
+    return status;
+}
+
+static mare_status use_code(struct session *s) {
+    const mare_program_desc desc = { .source = templates, .name = "t.cu",
+                                     .language = MARE_LANGUAGE_CUDA };
+    mare_program *program = NULL;
+    STEP(mare_program_create(s->device, &desc, &program));
+    mare_status status = use_table(program);
+    if (status == MARE_OK) status = load_code(s, program);
+    if (status == MARE_OK) status = instantiate(program);
+    mare_program_release(program);
+    return status;
+}
+
+static mare_status profile_shape(struct session *s) {
+    mare_profile_record record;
+    mare_profile_shape shape;
+    int32_t found = 0;
+    STEP(mare_profile_begin(s->device));
+    mare_status status = mare_launch_run(s->launch, NULL), ended = mare_profile_end(s->device);
+    STEP(status);
+    STEP(ended);
+    STEP(mare_profile_next(s->device, &record, &found));
+    STEP(mare_profile_last_shape(s->device, &shape));
+    MUST(found && shape.groups[0] == 1 && shape.group[0] && shape.most_items == 2048);
+    MUST(shape.resident_groups == 2048 / shape.group[0] && shape.local_memory == 256);
+    return MARE_OK;
+}
+
+/* ---- large local memory ---- */
 
 /* A kernel in the dialect with more local memory than a group has by itself, as a programmatic
  * launch, and out of a plan in another shape. */

@@ -71,6 +71,20 @@ static mare_status move_data(story *s) {
     return mare_stream_wait(s->stream);
 }
 
+static mare_status load_spirv(story *s) {
+    const mare_program_desc desc = { .source = saxpy, .name = "saxpy.spv",
+                                     .language = MARE_LANGUAGE_OPENCL };
+    char code[4096] = "\3\2\43\7";
+    mare_program *program = NULL;
+    mare_kernel *kernel = NULL;
+    snprintf(code + 4, sizeof code - 4, "%s", saxpy);
+    MR_TRY(mare_program_load(s->device, &desc, code, strlen(code), &program));
+    mare_status status = mare_kernel_create(program, "saxpy", &kernel);
+    mare_kernel_release(kernel);
+    mare_program_release(program);
+    return status;
+}
+
 static mare_status run_kernel(story *s) {
     const mare_program_desc desc = { .source = saxpy,
                                      .name = "saxpy.krn",
@@ -135,6 +149,7 @@ static mare_status tell_story(story *s) {
     MR_TRY(open_story(s));
     MR_TRY(move_data(s));
     MR_TRY(run_kernel(s));
+    MR_TRY(load_spirv(s));
     MR_TRY(share(s));
     return finish_story(s);
 }

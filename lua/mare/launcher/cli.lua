@@ -36,7 +36,8 @@ Usage: mare FILE.lua [--option value ...]   run a script; a bare name: one of Ma
 Environment: MARE_DEVICE (default of --device), MARE_CACHE (folder of compiled programs, or
              'off'), MARE_CACHE_SIZE and MARE_MEMORY_LIMIT (such as 512M), MARE_TRACEBACK=1
              (errors with every stack frame), MARE_LOG=off|error|warn|info|debug (warn), MARE_TUNED
-             (file of tuned shapes, or 'off')
+             (file of tuned shapes, or 'off'), MARE_DEBUG=1 (kernels with lines and
+             variables for cuda-gdb and gdb, not optimized)
              Under mpirun: MARE_MPI (library of MPI), MARE_RANK_TIMEOUT (seconds that a rank may
              be silent, 10; 0: for ever), MARE_TRANSPORT=staged (cells pass through the host)
              In a session: MARE_HISTORY (file, or 'off'), NO_COLOR, MARE_PICTURES=kitty|sixel|

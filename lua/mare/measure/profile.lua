@@ -29,7 +29,9 @@ local function make_rows(records)
         local row = by_name[key]
         if not row then
             row = { name = r.name, device = r.device, is_kernel = r.is_kernel, calls = 0,
-                total_ms = 0, bytes = 0, registers = r.registers, resident = r.resident }
+                total_ms = 0, bytes = 0, registers = r.registers, resident = r.resident,
+                group = r.group, groups = r.groups, occupancy = r.occupancy,
+                local_memory = r.local_memory, private_memory = r.private_memory }
             rows[#rows + 1], by_name[key] = row, row
         end
         local ms = r.stop_ms - r.start_ms
@@ -52,17 +54,32 @@ local function known(value, format)
     return value and value > 0 and format:format(value) or '-'
 end
 
+-- Returns "4x128 of 32x8": how many groups the first launch had, and of what size.
+local function shape_text(row)
+    if not row.group then return '-' end
+    local function text(sizes)
+        local words = { unpack(sizes) }
+        while #words > 1 and words[#words] == 1 do words[#words] = nil end
+        return table.concat(words, 'x')
+    end
+    return text(row.groups) .. ' of ' .. text(row.group)
+end
+
 -- Prints one row for each kernel and kind of copy. T_eff counts the bytes that
 -- a launch was declared to move. `resident` is the number of work-items that
--- one compute unit holds at once (the occupancy).
+-- one compute unit holds at once, and occupied the share of those it can hold, for
+-- groups of the size of the first launch.
 function Report:__tostring()
-    local lines = { ('%-28s %-10s %8s %12s %12s %7s %11s %9s %9s'):format('name', 'device', 'calls',
-        'total ms', 'mean us', 'share', 'T_eff GB/s', 'registers', 'resident') }
+    local lines = { ('%-28s %-10s %8s %12s %12s %7s %11s %9s %9s %8s  %s'):format('name', 'device',
+        'calls', 'total ms', 'mean us', 'share', 'T_eff GB/s', 'registers', 'resident', 'occupied',
+        'groups') }
     for _, row in ipairs(self.rows) do
-        lines[#lines + 1] = ('%-28s %-10s %8d %12.3f %12.3f %5.1f %% %11s %9s %9s'):format(row.name,
-            row.device, row.calls, row.total_ms, 1000 * row.mean_ms, 100 * row.share,
+        local form = '%-28s %-10s %8d %12.3f %12.3f %5.1f %% %11s %9s %9s %8s  %s'
+        lines[#lines + 1] = form:format(row.name, row.device, row.calls, row.total_ms,
+            1000 * row.mean_ms, 100 * row.share,
             known(row.rate and row.rate / 1e9, '%.1f'), known(row.registers, '%d'),
-            known(row.resident, '%d'))
+            known(row.resident, '%d'), known(row.occupancy and 100 * row.occupancy, '%.0f %%'),
+            shape_text(row))
     end
     return table.concat(lines, '\n')
 end

@@ -2,6 +2,9 @@
 -- -0.75 + 0.1i with at most 5000 iterations, by Mare and by plain C on the same
 -- API, in turn in one process.
 --     mare bench table1 [DEVICE...] [SIZE]        -- cuda:0 and opencl:0, as far as they are there
+-- The same by PyCUDA, CuPy, Numba and PyOpenCL (table1_peers.py) stands beside, as
+-- far as the Python of $MARE_PYTHON, or python3, has them; why one is not there stands
+-- below. Each has its own process, begun after the rounds of the two.
 -- Both run kernels/mandelbrot/escape.krn without its shortcuts, and must give
 -- the same last frame. Times of the host are medians over all frames and
 -- rounds, with the standard error of what Mare adds; times of the device are
@@ -14,6 +17,7 @@ local devices = require 'bindings.device'
 local errors = require 'bindings.errors'
 local ffi = require 'ffi'
 local home = require 'bindings.home'
+local json = require 'dkjson'
 local now = require('bindings.system').now
 local peers = require 'tests.bench.peer'
 local record = require 'tests.bench.record'
@@ -142,6 +146,51 @@ local function run_mare(z, program)
     return out
 end
 
+-- ---- the peers in Python ----
+
+local in_python = { cuda = { 'pycuda', 'cupy', 'numba' }, opencl = { 'pyopencl' } }
+
+-- What NVRTC and the drivers of OpenCL get from Mare for strict maths.
+local options = {
+    cuda = { '--fmad=false', '--ftz=false', '--prec-div=true', '--prec-sqrt=true' },
+    opencl = { '-cl-std=CL1.2', '-cl-fp32-correctly-rounded-divide-sqrt' },
+}
+
+local function job_of(z, rounds, last)
+    local job = { index = tonumber(z.device.name:match '%d+$'), model = z.device.info.model,
+        options = options[z.backend], size = z.size, limit = limit, rounds = rounds,
+        serial = serial, views = {}, centre = { z.centre.x_high, z.centre.y_high }, last = last,
+        source = whole_text(z.backend, renderer.program('float', false)) }
+    for k, frame in ipairs(z.frames) do job.views[k] = { frame.left, frame.top, frame.step } end
+    return job
+end
+
+-- Returns what table1_peers.py prints of a library, or nil and why it prints nothing.
+local function run_python(name, job)
+    local path, errors_path = os.tmpname(), os.tmpname()
+    local file = assert(io.open(path, 'w'))
+    file:write(json.encode(job))
+    file:close()
+    local pipe = io.popen(("'%s' '%s/tests/bench/table1_peers.py' %s %s 2>%s"):format(
+        os.getenv 'MARE_PYTHON' or 'python3', home.root, name, path, errors_path))
+    local found = json.decode(pipe:read '*a')
+    pipe:close()
+    local reason
+    for line in io.lines(errors_path) do reason = line:find '%S' and line or reason end
+    os.remove(path)
+    os.remove(errors_path)
+    return found, not found and (reason or 'it printed nothing')
+end
+
+local function times_of(round)
+    local out = { compile = round.compile, wall = round.wall }
+    for _, name in ipairs(columns) do
+        out[name] = new_times(frames)[name]
+        for k, seconds in ipairs(round[name]) do out[name][k] = seconds end
+    end
+    return out
+end
+
 -- ---- the table ----
 
 -- Returns the number of lines between the marks that are neither empty nor
@@ -201,7 +250,8 @@ local function compare(device, size)
         if not found then return end
         theirs[k] = run_peer(library, tonumber(index), z, renderer.program('float', false))
     end
-    for k = 1, gpu and 12 or 3 do
+    z.rounds = gpu and 12 or 3
+    for k = 1, z.rounds do
         serial = serial + 1
         if k % 2 == 1 then run_theirs(k) end
         mine[k] = run_mare(z, renderer.program('float', false))
@@ -209,11 +259,39 @@ local function compare(device, size)
         if found and mine[k].last ~= theirs[k].last then
             error(device.name .. ': the last frames differ', 0)
         end
-        mine[k].last, (theirs[k] or {}).last = nil, nil
+        z.last, mine[k].last, (theirs[k] or {}).last = mine[k].last, nil, nil
         collectgarbage()
     end
-    return z.size, summary(mine, lines_of 'table1.lua'),
+    return z, summary(mine, lines_of 'table1.lua'),
         found and summary(theirs, lines_of('table1_' .. backend .. '.c')) or nil
+end
+
+-- Returns the summary of a library of Python, or nil and the reason. Numba's kernel stores
+-- whole numbers of iterations.
+local function compare_python(name, z)
+    local path = os.tmpname()
+    local found, reason = run_python(name, job_of(z, z.rounds, path))
+    local file = io.open(path, 'rb')
+    local theirs = file and file:read '*a'
+    if file then file:close() end
+    os.remove(path)
+    if not found then return nil, reason end
+    local rounds = {}
+    for k, round in ipairs(found.rounds) do rounds[k] = times_of(round) end
+    local all = summary(rounds, found.lines)
+    all.version = found.version
+    if name ~= 'numba' and theirs ~= z.last then return nil, 'its last frame is another' end
+    return all
+end
+
+local function find_python(z)
+    local found, list = {}, {}
+    for _, name in ipairs(in_python[z.backend] or {}) do
+        local all, reason = compare_python(name, z)
+        if all then found[#found + 1], all.name = all, name end
+        list[#list + 1] = ('%s: %s'):format(name, all and all.version or 'not here: ' .. reason)
+    end
+    return found, list
 end
 
 local rows = {
@@ -223,26 +301,41 @@ local rows = {
     { 'download time', 'copy', 1e3, 'ms' }, { 'wall time', 'wall', 1e3, 'ms' },
 }
 
-local function show(device, size, mine, theirs)
-    print(('%s, %s, %d frames of %d^2'):format(device.name, device.info.model, frames, size))
-    print(('%-28s %12s %12s'):format('', 'C', 'Mare'))
-    local values = { benchmark = 'table1', size = size, frames = frames, limit = limit }
+-- Returns the words of a row, and puts its values into those of the record.
+local function make_row(row, values, mine, theirs, in_python_found)
+    local title, name, scale, unit = unpack(row)
+    local own, other = mine[name] and mine[name] * scale, theirs and theirs[name]
+    other = other and other * scale
+    local key = unit == '' and name or name .. '_' .. unit
+    values['mare_' .. key], values['c_' .. key] = own, other
+    local more = own and other and ('%+7.1f %%'):format(100 * (own / other - 1)) or ''
+    if other and unit == 'us' then
+        local error_us = scale * math.sqrt(mine.errors[name] ^ 2 + theirs.errors[name] ^ 2)
+        values[name .. '_error_us'] = error_us
+        more = more .. (' +- %.1f'):format(100 * error_us / other)
+    end
+    local text = ('%-28s %12s %12s %-16s'):format(unit == '' and title or title .. ', ' .. unit,
+        other and ('%.4g'):format(other) or '-', own and ('%.4g'):format(own) or '-', more)
+    for _, all in ipairs(in_python_found) do
+        values[all.name .. '_' .. key] = all[name] * scale
+        text = text .. (' %9.4g'):format(all[name] * scale)
+    end
+    return (text:gsub(' +$', ''))
+end
+
+local function show(z, mine, theirs)
+    local device, found, list = z.device, find_python(z)
+    print(('%s, %s, %d frames of %d^2'):format(device.name, device.info.model, frames, z.size))
+    local head = ('%-28s %12s %12s %-16s'):format('', 'C', 'Mare', '')
+    for _, all in ipairs(found) do head = head .. (' %9s'):format(all.name) end
+    print((head:gsub(' +$', '')))
+    local values = { benchmark = 'table1', size = z.size, frames = frames, limit = limit,
+        python = table.concat(list, '; ') }
     for k, row in ipairs(rows) do
-        local title, name, scale, unit = unpack(row)
-        local own, other = mine[name] and mine[name] * scale, theirs and theirs[name]
-        other = other and other * scale
-        local key = unit == '' and name or name .. '_' .. unit
-        values['mare_' .. key], values['c_' .. key] = own, other
-        local more = own and other and ('%+7.1f %%'):format(100 * (own / other - 1)) or ''
-        if other and unit == 'us' then
-            local error_us = scale * math.sqrt(mine.errors[name] ^ 2 + theirs.errors[name] ^ 2)
-            values[name .. '_error_us'] = error_us
-            more = more .. (' +- %.1f'):format(100 * error_us / other)
-        end
-        local text = ('%-28s %12s %12s %s'):format(unit == '' and title or title .. ', ' .. unit,
-            other and ('%.4g'):format(other) or '-', own and ('%.4g'):format(own) or '-', more)
+        local text = make_row(row, values, mine, theirs, found)
         if k < #rows then print(text) else record.write(device, values, text) end
     end
+    for _, line in ipairs(list) do print('  ' .. line) end
 end
 
 local function size_of(word)
@@ -269,4 +362,4 @@ for _, name in ipairs(wanted[1] and wanted or { 'cuda:0', 'opencl:0' }) do
     opened[#opened + 1] = open(name, wanted[1])
 end
 for _, device in ipairs(opened) do check_kind(device, 'table1') end
-for _, device in ipairs(opened) do show(device, compare(device, size)) end
+for _, device in ipairs(opened) do show(compare(device, size)) end

@@ -269,6 +269,9 @@ describe('reductions', function()
         assert.equal('float', arange(3):mean().type)
         assert.equal('int32', arange(3):min().type)
         assert.equal('double', a:sum({ type = 'double' }).type)
+        local z = a:complex(2 * a):sum { axis = 0 }
+        assert.equal('complex_float', z.type)
+        is((2 * a:sum { axis = 0 }):totable(), z:imag())
         assert.equal(50005000, arange(10001):sum():item())
     end)
 
@@ -281,7 +284,7 @@ describe('reductions', function()
         fails(function() return none:max() end, nil, 'max', '{ 0, 2 }')
         fails(function() return a:sum { axis = 2 } end, nil, 'axis 2')
         fails(function() return a:sum { axes = 2 } end, nil, 'axes')
-        fails(function() return a:complex(a):sum() end, nil, 'complex_float')
+        fails(function() return a:complex(a):prod() end, nil, 'complex_float')
     end)
 
     it('are as exact as those of twice the digits where they are compensated', function()

@@ -6,10 +6,12 @@
     rho = sim.field('rho').numpy()                  # an array of NumPy, (ny, nx)
     mare.lua('local a, b = ... return a[0] + b', rho.ravel(), 2)
 
+mare.array_api has the functions of the Python array API standard.
 Every name of Lua's table `mare` is one of this module: mare.grid(nx=8, ...), mare.fft(...).
 Each thread has a world of Lua of its own, to which its objects belong.
 """
 
+from importlib import import_module
 from typing import Any, Callable, Dict, List
 
 from ._array import (Array, arange, array, concatenate, eye, from_dlpack, full, linspace, ones,
@@ -70,6 +72,8 @@ def version() -> str:
 def __getattr__(name: str) -> Any:
     if name.startswith('_'):
         raise AttributeError(name)
+    if name in ('array_api', 'array_api_fft', 'array_api_linalg'):
+        return import_module('.' + name, __name__)
     here = engine()
     if here.module is None:
         here.module = here.unpack(here.call('module'))

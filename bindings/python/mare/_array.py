@@ -176,6 +176,11 @@ class Array(Object):
         return self._do('transpose')
 
     @property
+    def mT(self) -> 'Array':
+        """Views of the matrices with their two axes exchanged."""
+        return self.__array_namespace__().matrix_transpose(self)
+
+    @property
     def real(self) -> 'Array':
         """The real parts."""
         return self._do('real') if self.type.startswith('complex') else self
@@ -314,7 +319,15 @@ class Array(Object):
     def __divmod__(self, value: Any) -> Tuple['Array', 'Array']:
         return self // value, self % value
 
-    # ---- what NumPy asks ----
+    # ---- what NumPy and others ask ----
+
+    def __array_namespace__(self, *, api_version: Optional[str] = None) -> Any:
+        """The functions of the Python array API standard: mare.array_api."""
+        from . import array_api
+        if api_version and api_version > array_api.__array_api_version__:
+            raise ValueError('version %s of the array API standard: %s is the latest here'
+                             % (api_version, array_api.__array_api_version__))
+        return array_api
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         name = ufunc.__name__ if ufunc.__name__ in SAME else FUNCTIONS.get(ufunc.__name__)
@@ -398,6 +411,10 @@ class Array(Object):
         """The array as another type; itself if it has that type and copy is false."""
         kind = type_of(dtype)
         return self if kind == self.type and not copy else self._do('to', kind)
+
+    def to_device(self, device: str, /, *, stream: None = None) -> 'Array':
+        """The array on another device."""
+        return self if device == self.device else self._do('to', device)
 
     def to(self, device: str) -> 'Array':
         """The array on another device, or as another type by Mare's name of it."""
@@ -588,7 +605,7 @@ def arange(start: float, stop: Optional[float] = None, step: float = 1, dtype: A
     int32, others float32."""
     first, last = (0, start) if stop is None else (start, stop)
     if _is_large(first) or _is_large(last):
-        numbers = range(*(value.__index__() for value in (first, last, step)))
+        numbers = range(int(first), int(last), int(step))
         return array(list(numbers), dtype or 'int64', device)
     return _made('arange', first, last, step, _options(dtype, device, None))
 

@@ -78,6 +78,7 @@ local function arithmetic(state, node)
         return ('%s %s %s'):format(list[1], name, list[2])
     end
     if name == 'shift_right' and type:find '^u' then name = 'shift_right_unsigned' end
+    if name == 'remainder' and is_boxed(type) then return list[1] .. ' % ' .. list[2] end
     if name == '*' then return ('product(%s)'):format(table.concat(list, ', ')) end
     return ('plain.%s(%s)'):format(name, table.concat(list, ', '))
 end

@@ -19,17 +19,48 @@ local arrays = { is = array.is }
 
 local methods = array.methods
 
+local function is_whole(x)
+    if array.is(x) then return array.node(x).type.kind == 1 end
+    return type(x) == 'number' and x % 1 == 0
+end
+
 -- Returns a quotient rounded down, in the type of a / b for reals; whole numbers stay whole.
 local function floordiv(a, b)
-    local function is_whole(x)
-        if array.is(x) then return array.node(x).type.kind < 2 end
-        return x % 1 == 0
+    local function is_at_most_whole(x)
+        return is_whole(x) or array.is(x) and array.node(x).type == types.bool
     end
-    if not (is_whole(a) and is_whole(b)) then return mare.floor(a / b) end
+    if not (is_at_most_whole(a) and is_at_most_whole(b)) then return mare.floor(a / b) end
     local one = array.is(a) and a or b
     local wide = array.node(one).device.info.has_double and 'double' or 'float'
     local function widened(x) return array.is(x) and x:to(wide) or x end
-    return mare.floor(widened(a) / widened(b)):to((a + b).type)
+    local type = (a + b).type
+    if types[type].bits < 64 then return mare.floor(widened(a) / widened(b)):to(type) end
+    -- Doubles have 53 bits: of a multiple of b what they miss is one again, and small.
+    local multiple = a - (a + b * 0) % b
+    local nearly = mare.rint(widened(multiple) / widened(b)):to(type)
+    local missed = (multiple - nearly * b):to 'int64'
+    return nearly + mare.rint(widened(missed) / widened(b)):to('int64'):to(type)
+end
+
+-- Returns a to the power of whole numbers from 0, as whole numbers.
+local function whole_power(a, exponents)
+    if exponents:lt(0):any():item() then
+        errors.argument 'whole numbers have no whole powers below 0: convert to a float type'
+    end
+    local most = exponents:max():item()
+    local power, square = exponents * 0 + 1, exponents * 0 + a
+    for bit = 0, 62 do
+        if 2 ^ bit > most then break end
+        local is_set = mare.bit_and(mare.shift_right(exponents, bit), 1):eq(1)
+        power, square = mare.where(is_set, power * square, power), square * square
+    end
+    return power
+end
+
+local function power(a, b)
+    local is_array = array.is(b) and array.node(b).shape.count > 0
+    if is_array and is_whole(a) and is_whole(b) then return whole_power(a, b) end
+    return a ^ b
 end
 
 -- Returns the elements of these places, with new axes, and of an array of indices along an axis.
@@ -62,10 +93,10 @@ arrays.operations = setmetatable({
     mul = function(a, b) return a * b end,
     div = function(a, b) return a / b end,
     mod = function(a, b) return a % b end,
-    pow = function(a, b) return a ^ b end,
+    pow = power,
     neg = function(a) return -a end,
     pos = function(a) return a end,
-    invert = function(a) return mare.bit_xor(a, -1) end,
+    invert = function(a) return -a - 1 end,
     square = function(a) return a * a end,
     reciprocal = function(a) return 1 / a end,
     floordiv = floordiv,

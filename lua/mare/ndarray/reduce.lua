@@ -197,7 +197,13 @@ end
 -- the shape, with one element. Whole numbers and truth values are added as int64 or
 -- uint64, halves as floats; type says in which type else. compensated = true adds what each
 -- addition rounds away, so that the sum is as exact as one of twice the digits, then rounded.
-function Array:sum(options) return added(self, 'sum', 'sum', options) end
+-- Of complex numbers the parts are added.
+function Array:sum(options)
+    if not array.is(self) or not array.node(self).type.complex then
+        return added(self, 'sum', 'sum', options)
+    end
+    return Array.sum(self:real(), options):complex(Array.sum(self:imag(), options))
+end
 
 -- Returns the product of all elements, or along axes; see sum.
 function Array:prod(options) return added(self, 'prod', 'product', options) end

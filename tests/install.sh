@@ -53,13 +53,9 @@ expect share 'depth[31] = 1.499676' "$(./share)"
 expect begin 'North Sea: 40 m' "$(./begin)"
 expect threads '5000050000; MARE_ERROR_INTERRUPTED' "$(./threads)"
 # MARE_VALGRIND='share threads saxpy step' takes half an hour, in which PoCL compiles.
-grind() {
-    valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite \
-        --errors-for-leak-kinds=definite --suppressions="$here/vendor_valgrind.txt" "$@" 2>&1
-}
 if command -v valgrind >/dev/null; then
     for name in ${MARE_VALGRIND-share threads}; do
-        said=$(grind "./$name") || fail "$name under valgrind: $said"
+        said=$("$here/valgrind.sh" "./$name" 2>&1) || fail "$name under valgrind: $said"
     done
 else
     echo "skipped: no valgrind for the examples"

@@ -7,7 +7,7 @@
 #   user     the same by a user who cannot write to the tree
 #   bundle   BUNDLE (build/bundle) on a system without any driver: the device cpu
 #   deb      the packages in DEBS (build/deb/*.deb), with what they need, and C against them
-#   suite    tests/run
+#   suite    tests/run, with the options of ctest in SUITE, as '-L quick'
 #
 # By hand, as root, with a network: some minutes a part.
 set -euo pipefail
@@ -22,7 +22,7 @@ tree="/opt/mare tree"
 
 inside() {
     chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
-        DEBIAN_FRONTEND=noninteractive "$@"
+        DEBIAN_FRONTEND=noninteractive PIP_CERT=/etc/ssl/certs/ca-certificates.crt "$@"
 }
 by_user() { inside setpriv --reuid=1000 --regid=1000 --clear-groups env HOME=/srv/guest "$@"; }
 offline() { unshare -n chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
@@ -51,6 +51,11 @@ open_system() {
     if [ "$suite" = noble ]; then
         echo "deb $mirror noble main universe" >"$root/etc/apt/sources.list"
     fi
+    mkdir -p "$root/etc/dpkg/dpkg.cfg.d" "$root/usr/local/share/ca-certificates"
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/fresh"
+    # What this machine trusts, for pip.
+    cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates" || true
+    inside sh -c '! command -v update-ca-certificates || update-ca-certificates'
     mkdir -p "$root$tree" "$root/srv/guest"
     chown 1000:1000 "$root/srv/guest"
     git -C "$here" archive HEAD | tar -C "$root$tree" -xf -
@@ -92,7 +97,12 @@ deb_part() {
         ! ls /usr/bin/mare /usr/lib/*/libmare* /usr/share/mare 2>/dev/null"
 }
 
-suite_part() { timed 'tests/run' inside "$tree/tests/run"; tail -n 1 "$root/log"; }
+suite_part() {
+    local options
+    read -ra options <<<"${SUITE-}"
+    timed "tests/run ${SUITE-}" inside "$tree/tests/run" "${options[@]}"
+    tail -n 1 "$root/log"
+}
 
 open_system >"$root/log" 2>&1
 for part; do "${part}_part"; done
